@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { assetSymbols } from './assets.ts';
+import type { Service } from './events.ts';
+
+/** Requests that wait for their answer, with the time after which the caller stops waiting. */
+export const commands = {
+  /**
+   * Reserve amount + network fee of a merchant's balance for a payout. Decided once per payout id; the
+   * same question again gets the same answer. `voided`: the caller had given up on it before.
+   */
+  'hold.place': {
+    by: 'ledger',
+    timeoutMs: 2_000,
+    request: z.object({
+      payout_id: z.string(),
+      account_id: z.string(),
+      asset: z.enum(assetSymbols),
+      amount: z.string().regex(/^\d{1,78}$/),
+      network_fee: z.string().regex(/^\d{1,78}$/),
+    }),
+    reply: z.object({ outcome: z.enum(['placed', 'refused', 'voided']) }),
+  },
+} as const satisfies Record<string, { by: Service; timeoutMs: number; request: z.ZodType; reply: z.ZodType }>;
+
+export type CommandName = keyof typeof commands;
+export type RequestOf<C extends CommandName> = z.infer<(typeof commands)[C]['request']>;
+export type ReplyOf<C extends CommandName> = z.infer<(typeof commands)[C]['reply']>;
+
+/** Where a command is asked: `rpc.<who answers>.<command>`. */
+export const commandSubject = (command: CommandName): string => `rpc.${commands[command].by}.${command}`;
+
+/** Every service answers which of these events are not in its inbox: the reconciler's question. */
+export const missingSubject = (service: Service): string => `rpc.${service}.inbox.missing`;
+export const missingQuestion = z.object({ ids: z.array(z.string()).max(1_000) });
+export const missingAnswer = z.object({ missing: z.array(z.string()) });

@@ -1,0 +1,187 @@
+import type { Bus, JsMsg } from './bus.ts';
+import { sleep } from './clock.ts';
+import { crashPoint } from './crash.ts';
+import type { Db, Trx } from './db.ts';
+import { type EventKind, type EventOf, parseEvent, type Service } from './events.ts';
+import { firstTimes, park } from './inbox.ts';
+import { type Logger, reason } from './logger.ts';
+
+const BATCH = 100;
+const TRIES = 8;
+const RETRY_MS = [100, 500, 1_000, 2_000, 5_000] as const;
+
+/**
+ * What a service does with each kind it takes. A handler gets all new events of its kind in a batch and
+ * writes their effect with `trx`; it runs again with the same events when the transaction fails.
+ */
+export type Handlers = { [K in EventKind]?: (trx: Trx, events: readonly EventOf<K>[]) => Promise<void> };
+
+export type ConsumerOptions = {
+  bus: Bus;
+  db: Db;
+  service: Service;
+  handlers: Handlers;
+  logger: Logger;
+  /** Called after each commit: kick what the effects have given work. */
+  committed?: () => void;
+};
+
+type Taken = { message: JsMsg; event: EventOf<EventKind> };
+
+/** Takes events off the bus in batches: inbox row and effect in one transaction, acknowledged after commit. */
+export function startConsumer(options: ConsumerOptions): { stop(): Promise<void> } {
+  const { bus, service, logger } = options;
+  const stopping = new AbortController();
+  let close: (() => void) | undefined;
+
+  const loop = (async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        const messages = await bus.consume(service);
+        close = () => messages.stop();
+        if (stopping.signal.aborted) messages.stop();
+        await drain(messages, options);
+      } catch (error) {
+        logger.warn({ reason: reason(error) }, 'the consumer lost the bus, starting it again');
+      }
+      await sleep(500, stopping.signal);
+    }
+  })();
+
+  return {
+    async stop() {
+      stopping.abort();
+      close?.();
+      await loop;
+    },
+  };
+}
+
+/** Gathers what has arrived while the last batch was written, so that a busy consumer writes large batches. */
+async function drain(messages: AsyncIterable<JsMsg>, options: ConsumerOptions): Promise<void> {
+  const waiting: JsMsg[] = [];
+  let wake: (() => void) | undefined;
+  let ended = false;
+  let failure: unknown;
+
+  const reading = (async () => {
+    try {
+      for await (const message of messages) {
+        waiting.push(message);
+        wake?.();
+      }
+    } catch (error) {
+      failure = error;
+    }
+    ended = true;
+    wake?.();
+  })();
+
+  while (!ended || waiting.length > 0) {
+    if (waiting.length === 0) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (ended || waiting.length > 0) resolve();
+      });
+      continue;
+    }
+    await takeIn(waiting.splice(0, BATCH), options);
+  }
+  await reading;
+  if (failure !== undefined) throw failure;
+}
+
+async function takeIn(messages: readonly JsMsg[], options: ConsumerOptions): Promise<void> {
+  const batch: Taken[] = [];
+  for (const message of messages) {
+    const taken = await read(message, options);
+    if (taken) batch.push(taken);
+  }
+  if (batch.length === 0) return;
+  try {
+    await write(batch, options);
+  } catch (error) {
+    if (batch.length === 1) return retryOrPark(batch[0] as Taken, error, options);
+    // One event that cannot be taken in must not hold up the others: find it by taking them one by one.
+    options.logger.warn(
+      { events: batch.length, reason: reason(error) },
+      'a batch failed, taking its events one by one',
+    );
+    for (const taken of batch) {
+      try {
+        await write([taken], options);
+      } catch (single) {
+        await retryOrPark(taken, single, options);
+      }
+    }
+  }
+}
+
+async function write(batch: readonly Taken[], { db, handlers, committed }: ConsumerOptions): Promise<void> {
+  await db.transaction(async (trx) => {
+    const fresh = await firstTimes(
+      trx,
+      batch.map(({ event }) => event.id),
+    );
+    const byKind = new Map<EventKind, EventOf<EventKind>[]>();
+    for (const { event } of batch) {
+      // The same event twice in one batch is new only once.
+      if (!fresh.delete(event.id)) continue;
+      const group = byKind.get(event.kind);
+      if (group) group.push(event);
+      else byKind.set(event.kind, [event]);
+    }
+    for (const [kind, group] of byKind) {
+      const handle = handlers[kind] as
+        | ((trx: Trx, group: readonly EventOf<EventKind>[]) => Promise<void>)
+        | undefined;
+      if (handle === undefined) throw new Error(`no handler for ${kind}`);
+      await handle(trx, group);
+    }
+    crashPoint('consumer.before_commit');
+  });
+  crashPoint('consumer.after_commit');
+  for (const { message } of batch) message.ack();
+  committed?.();
+}
+
+async function read(message: JsMsg, { db, logger }: ConsumerOptions): Promise<Taken | undefined> {
+  try {
+    return { message, event: parseEvent(message.json()) };
+  } catch (error) {
+    const id = `unreadable_${message.info.stream}_${message.seq}`;
+    logger.error(
+      { id, subject: message.subject, reason: reason(error) },
+      'parked a message that is no event of ours',
+    );
+    await park(db, id, message.subject, JSON.stringify(message.string()), reason(error));
+    message.term();
+    return undefined;
+  }
+}
+
+async function retryOrPark(
+  { message, event }: Taken,
+  error: unknown,
+  { db, logger }: ConsumerOptions,
+): Promise<void> {
+  const tries = message.info.deliveryCount;
+  const said = { event: event.id, kind: event.kind, tries, reason: reason(error) };
+  if (tries < TRIES) {
+    logger.warn(said, 'an event could not be taken in, it will be tried again');
+    message.nak(RETRY_MS[Math.min(tries, RETRY_MS.length) - 1] ?? RETRY_MS[0]);
+    return;
+  }
+  try {
+    await park(db, event.id, event.kind, JSON.stringify(event), reason(error));
+    logger.error(said, 'an event was parked after many tries: an operator must look at it');
+    message.term();
+  } catch (failure) {
+    // Not even parking works: the database is away, and the event is no worse than the others.
+    logger.warn(
+      { ...said, parking: reason(failure) },
+      'an event could not be parked, it will be tried again',
+    );
+    message.nak(RETRY_MS[RETRY_MS.length - 1] ?? RETRY_MS[0]);
+  }
+}

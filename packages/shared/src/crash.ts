@@ -1,0 +1,20 @@
+type Plan = { point: string; nth: number; passed: number };
+
+let plan: Plan | undefined;
+
+/** Tests only: `name:nth` kills this process the nth time it passes that crash point. */
+export function armCrashPoint(text: string | undefined): void {
+  if (text === undefined) return;
+  const [point = '', nth = '1'] = text.split(':');
+  plan = { point, nth: Math.max(1, Number.parseInt(nth, 10)), passed: 0 };
+}
+
+/**
+ * A named place between two effects. Does nothing in production; a test that armed it learns what a
+ * SIGKILL exactly here leaves behind.
+ */
+export function crashPoint(point: string): void {
+  if (plan === undefined || plan.point !== point) return;
+  plan.passed += 1;
+  if (plan.passed === plan.nth) process.kill(process.pid, 'SIGKILL');
+}

@@ -1,0 +1,137 @@
+import pg from 'pg';
+import { type Logger, reason } from './logger.ts';
+
+/** SQL with a name: Postgres plans it once per connection. The name is unique within its service. */
+export type Statement = { readonly name: string; readonly text: string };
+
+export const statement = (name: string, text: string): Statement => ({ name, text });
+
+type Row = Record<string, unknown>;
+
+export type Queryable = {
+  /** All rows. Numerics and bigints come as text, timestamps as Date, JSON as values. */
+  rows<T extends object = Row>(sql: Statement | string, values?: readonly unknown[]): Promise<T[]>;
+  /** Exactly one row; anything else is a defect and throws. */
+  one<T extends object = Row>(sql: Statement | string, values?: readonly unknown[]): Promise<T>;
+  /** One row or none. */
+  maybe<T extends object = Row>(sql: Statement | string, values?: readonly unknown[]): Promise<T | undefined>;
+};
+
+declare const trxBrand: unique symbol;
+/** An open transaction; what it wrote stands or falls together. */
+export type Trx = Queryable & { readonly [trxBrand]: true };
+
+export type Db = Queryable & {
+  /** Commits what `work` did when it returns, rolls all of it back when it throws. */
+  transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+export type DbOptions = {
+  url: string;
+  /** The service's schema, the only one on the search path. */
+  schema: string;
+  pool: number;
+  logger: Logger;
+};
+
+/**
+ * A pool of connections with every limit set: a lock, a statement or an idle transaction that lasts too
+ * long is ended by Postgres itself, so that nobody waits for ever.
+ */
+export function openDb({ url, schema, pool: max, logger }: DbOptions): Db {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: `quittance-${schema}`,
+    options: [
+      `-c search_path=${schema}`,
+      '-c lock_timeout=5s',
+      '-c statement_timeout=15s',
+      '-c idle_in_transaction_session_timeout=15s',
+      '-c timezone=UTC',
+    ].join(' '),
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+  });
+  // A connection that breaks while idle is replaced by the pool; without this listener it would end the process.
+  pool.on('error', (error) => logger.warn({ reason: reason(error) }, 'an idle database connection broke'));
+
+  return {
+    ...queryable((query) => pool.query(query)),
+    async transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query('begin');
+        const result = await work(queryable((query) => client.query(query)) as Trx);
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        // A rollback that fails means a connection that is gone: the pool must not hand it out again.
+        await client.query('rollback').catch((failure: Error) => {
+          broken = failure;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+function queryable(run: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Queryable {
+  async function rows<T extends object>(
+    sql: Statement | string,
+    values: readonly unknown[] = [],
+  ): Promise<T[]> {
+    const query = typeof sql === 'string' ? { text: sql } : { name: sql.name, text: sql.text };
+    const result = await run({ ...query, values: values as unknown[] });
+    return result.rows as T[];
+  }
+  return {
+    rows,
+    async one<T extends object>(sql: Statement | string, values?: readonly unknown[]): Promise<T> {
+      const found = await rows<T>(sql, values);
+      const [first] = found;
+      if (first === undefined || found.length > 1) {
+        throw new Error(`expected one row, got ${found.length}: ${typeof sql === 'string' ? sql : sql.name}`);
+      }
+      return first;
+    },
+    async maybe<T extends object>(
+      sql: Statement | string,
+      values?: readonly unknown[],
+    ): Promise<T | undefined> {
+      const found = await rows<T>(sql, values);
+      if (found.length > 1) {
+        throw new Error(`expected at most one row: ${typeof sql === 'string' ? sql : sql.name}`);
+      }
+      return found[0];
+    },
+  };
+}
+
+/** The name of the constraint that a statement broke, when that is why it failed. */
+export function brokenConstraint(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.constraint : undefined;
+}
+
+/**
+ * True when the database could not be asked at all (gone, restarting, full, too slow), as against a
+ * statement that was refused: the caller is told to come back later.
+ */
+export function isDatabaseDown(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) {
+    // 08 connection, 53 resources, 57 operator intervention (shutdown, timeouts), 58 system, 25P03 idle transaction, 55P03 lock.
+    return /^(08|53|57|58)|^25P03$|^55P03$/.test(error.code ?? '');
+  }
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? error.code : undefined;
+  return (
+    (typeof code === 'string' && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/.test(code)) ||
+    /Connection terminated|timeout exceeded when trying to connect|not queryable/i.test(error.message)
+  );
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { assetSymbols } from './assets.ts';
+import type { EventId } from './ids.ts';
+
+/**
+ * Every message that one service sends another without waiting for an answer: who sends it, who must
+ * have it, and its shape. Amounts are integers of the asset's smallest unit, as text.
+ * Kinds `noun.past` are events; kinds `noun.verb` are commands that must not be lost.
+ */
+const unitsText = z.string().regex(/^\d{1,78}$/);
+const asset = z.enum(assetSymbols);
+
+/** What a merchant is told: `data` is the resource as the API shows it, at the moment of the event. */
+const told = z.object({
+  account_id: z.string(),
+  /** The invoice's or payout's id, and how often it had changed: a receiver can drop an older one. */
+  resource_id: z.string(),
+  version: z.number().int(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+const deposit = z.object({
+  deposit_id: z.string(),
+  account_id: z.string(),
+  invoice_id: z.string(),
+  asset,
+  amount: unitsText,
+  /** Our address that was paid, and the index its key is derived at. */
+  address: z.string(),
+  derivation_index: z.number().int(),
+  tx_hash: z.string().nullable(),
+  block_height: z.number().int(),
+  block_hash: z.string(),
+});
+
+const payoutOutcome = z.object({
+  payout_id: z.string(),
+  account_id: z.string(),
+  asset,
+  amount: unitsText,
+  network_fee: unitsText,
+  tx_hash: z.string().nullable(),
+});
+
+const toWebhooks = { from: 'invoices', to: ['webhooks'], payload: told } as const;
+
+export const events = {
+  'invoice.created': toWebhooks,
+  'invoice.partially_paid': toWebhooks,
+  'invoice.confirmed': toWebhooks,
+  'invoice.paid': toWebhooks,
+  'invoice.expired': toWebhooks,
+  'invoice.underpaid': toWebhooks,
+  'invoice.overpaid': toWebhooks,
+  'invoice.late_payment': toWebhooks,
+  'invoice.payment_reversed': toWebhooks,
+
+  /** Money on one of our addresses is final. `credit` goes to the balance, `unresolved` waits for a decision. */
+  'deposit.settled': {
+    from: 'invoices',
+    to: ['ledger', 'payouts'],
+    payload: deposit.extend({ disposition: z.enum(['credit', 'unresolved']) }),
+  },
+  /** A settled deposit's block was dropped and the payment did not come back. */
+  'deposit.reversed': { from: 'invoices', to: ['ledger', 'payouts'], payload: deposit },
+  /** The ledger has booked a settled deposit; only now may an invoice be called paid. */
+  'credit.recorded': {
+    from: 'ledger',
+    to: ['invoices'],
+    payload: z.object({ deposit_id: z.string(), invoice_id: z.string() }),
+  },
+
+  'payout.created': { from: 'payouts', to: ['webhooks'], payload: told },
+  'payout.completed': { from: 'payouts', to: ['webhooks'], payload: told },
+  'payout.failed': { from: 'payouts', to: ['webhooks'], payload: told },
+  /** The hold becomes a debit: the amount left, the network fee is ours. */
+  'hold.settle': { from: 'payouts', to: ['ledger'], payload: payoutOutcome },
+  /** The hold ends without the amount leaving; `fee_kept` when the chain took its fee all the same. */
+  'hold.release': {
+    from: 'payouts',
+    to: ['ledger'],
+    payload: payoutOutcome.extend({ fee_kept: z.boolean() }),
+  },
+  /** The answer to hold.place was not heard: undo it if it was placed, and refuse it if it comes later. */
+  'hold.void': {
+    from: 'payouts',
+    to: ['ledger'],
+    payload: z.object({ payout_id: z.string(), account_id: z.string(), asset }),
+  },
+} as const satisfies Record<string, { from: Service; to: readonly Service[]; payload: z.ZodType }>;
+
+export const services = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'] as const;
+export type Service = (typeof services)[number];
+
+export type EventKind = keyof typeof events;
+export type PayloadOf<K extends EventKind> = z.infer<(typeof events)[K]['payload']>;
+
+/** An event before it has an envelope; what `announce` takes. */
+export type Announcement = { [K in EventKind]: { kind: K; payload: PayloadOf<K> } }[EventKind];
+
+/** An event as a consumer receives it. `K` may be a union: the payload follows the kind. */
+export type EventOf<K extends EventKind> = {
+  [One in K]: {
+    id: EventId;
+    kind: One;
+    created_at: string;
+    request_id: string | null;
+    payload: PayloadOf<One>;
+  };
+}[K];
+
+/** Where an event travels: one subject a kind, under its sender's name, so that the bus can forbid forgery. */
+export const subjectOf = (kind: EventKind): string => `evt.${events[kind].from}.${kind}`;
+
+export const kindsFor = (service: Service): EventKind[] =>
+  (Object.keys(events) as EventKind[]).filter((kind) =>
+    (events[kind].to as readonly Service[]).includes(service),
+  );
+
+const envelope = z.object({
+  id: z.string(),
+  kind: z.string(),
+  created_at: z.string(),
+  request_id: z.string().nullable(),
+  payload: z.unknown(),
+});
+
+/** Reads an event off the bus; throws with the reason when it is not one of ours. */
+export function parseEvent(json: unknown): EventOf<EventKind> {
+  const outer = envelope.parse(json);
+  if (!Object.hasOwn(events, outer.kind)) throw new Error(`unknown event kind ${JSON.stringify(outer.kind)}`);
+  const kind = outer.kind as EventKind;
+  const payload = events[kind].payload.parse(outer.payload);
+  return { ...outer, id: outer.id as EventId, kind, payload } as EventOf<EventKind>;
+}

@@ -1,0 +1,33 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { AccountId } from './ids.ts';
+
+/** The gateway's word on whose request it is. What a client sends under this name is dropped there. */
+export const IDENTITY_HEADER = 'x-quittance-identity';
+const MAX_AGE_MS = 5 * 60_000;
+
+export type Identity = { account: AccountId };
+
+const claim = z.object({ account: z.string(), at: z.number() });
+
+const sign = (secret: string, body: string): Buffer => createHmac('sha256', secret).update(body).digest();
+
+/** `base64url(JSON).base64url(HMAC-SHA256)`; good for five minutes. */
+export function sealIdentity(secret: string, identity: Identity, now: Date): string {
+  const body = Buffer.from(JSON.stringify({ account: identity.account, at: now.getTime() })).toString(
+    'base64url',
+  );
+  return `${body}.${sign(secret, body).toString('base64url')}`;
+}
+
+/** The identity in the header, or undefined when it is missing, forged or old. */
+export function openIdentity(secret: string, header: unknown, now: Date): Identity | undefined {
+  if (typeof header !== 'string') return undefined;
+  const [body = '', signature = ''] = header.split('.');
+  const given = Buffer.from(signature, 'base64url');
+  const right = sign(secret, body);
+  if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
+  const parsed = claim.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')));
+  if (!parsed.success || Math.abs(now.getTime() - parsed.data.at) > MAX_AGE_MS) return undefined;
+  return { account: parsed.data.account as AccountId };
+}

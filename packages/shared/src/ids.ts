@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+
+declare const brand: unique symbol;
+/** A type of its own for each kind of id or amount, so that two cannot be swapped. */
+export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+export type AccountId = Brand<string, 'AccountId'>;
+export type TokenId = Brand<string, 'TokenId'>;
+export type InvoiceId = Brand<string, 'InvoiceId'>;
+export type DepositId = Brand<string, 'DepositId'>;
+export type EndpointId = Brand<string, 'EndpointId'>;
+export type EventId = Brand<string, 'EventId'>;
+/** An integer below 2^53 on the wire; a string inside, as Postgres hands bigint out. */
+export type PayoutId = Brand<string, 'PayoutId'>;
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const timeLength = 10;
+const randomLength = 26;
+
+/**
+ * 10 characters of time (48 bits of milliseconds), then 26 of chance (130 bits), in Crockford's base 32.
+ * Ordered by time, so that an index grows at its end; not to be guessed, so that it may stand in a URL.
+ */
+function timeOrdered(prefix: string, now: Date, random: (size: number) => Uint8Array): string {
+  let time = now.getTime();
+  let head = '';
+  for (let i = 0; i < timeLength; i++) {
+    head = alphabet.charAt(time % 32) + head;
+    time = Math.floor(time / 32);
+  }
+  let tail = '';
+  for (const byte of random(randomLength)) tail += alphabet.charAt(byte & 31);
+  return `${prefix}_${head}${tail}`;
+}
+
+export type Random = (size: number) => Uint8Array;
+
+const make =
+  <Id extends string>(prefix: string) =>
+  (now: Date, random: Random = randomBytes): Id =>
+    timeOrdered(prefix, now, random) as Id;
+
+export const newAccountId = make<AccountId>('acc');
+export const newTokenId = make<TokenId>('tok');
+export const newInvoiceId = make<InvoiceId>('inv');
+export const newDepositId = make<DepositId>('dep');
+export const newEndpointId = make<EndpointId>('whe');
+export const newEventId = make<EventId>('evt');
+export const newRequestId = make<string>('req');

@@ -1,0 +1,42 @@
+import { type Queryable, statement, type Trx } from './db.ts';
+import type { EventId } from './ids.ts';
+
+const insertNew = statement(
+  'inbox_insert',
+  `insert into inbox (event_id) select distinct unnest($1::text[]) on conflict do nothing returning event_id`,
+);
+
+/** Which of these events come for the first time; recorded with the effect that follows in the same transaction. */
+export async function firstTimes(trx: Trx, ids: readonly EventId[]): Promise<Set<EventId>> {
+  const fresh = await trx.rows<{ event_id: EventId }>(insertNew, [ids]);
+  return new Set(fresh.map((row) => row.event_id));
+}
+
+const selectMissing = statement(
+  'inbox_missing',
+  `select id from unnest($1::text[]) as asked(id)
+   where not exists (select 1 from inbox where event_id = id)
+     and not exists (select 1 from parked where event_id = id)`,
+);
+
+/** Which of these events have neither been taken in nor parked. */
+export async function missingFromInbox(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  return (await db.rows<{ id: string }>(selectMissing, [ids])).map((row) => row.id);
+}
+
+const insertParked = statement(
+  'parked_insert',
+  `insert into parked (event_id, kind, envelope, failure) values ($1, $2, $3, $4)
+   on conflict (event_id) do update set failure = excluded.failure, parked_at = now()`,
+);
+
+/** Puts aside what cannot be taken in, for an operator to look at and put back. */
+export async function park(
+  db: Queryable,
+  id: string,
+  kind: string,
+  envelope: string,
+  failure: string,
+): Promise<void> {
+  await db.rows(insertParked, [id, kind, envelope, failure]);
+}

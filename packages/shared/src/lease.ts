@@ -1,0 +1,57 @@
+import { type Db, statement, type Trx } from './db.ts';
+
+export type Lease = { name: string; holder: string; token: string };
+
+export class LeaseLost extends Error {
+  constructor(name: string) {
+    super(`the lease ${name} has gone to another holder`);
+    this.name = 'LeaseLost';
+  }
+}
+
+const take = statement(
+  'lease_take',
+  `insert into leases (name, holder, token, expires_at)
+   values ($1, $2, 1, clock_timestamp() + $3::int * interval '1 millisecond')
+   on conflict (name) do update set
+     token = leases.token + (leases.holder <> excluded.holder)::int,
+     holder = excluded.holder,
+     expires_at = excluded.expires_at
+   where leases.holder = excluded.holder or leases.expires_at < clock_timestamp()
+   returning token`,
+);
+
+/** Takes or renews the right to be the only one that does `name`; undefined while another has it. */
+export async function takeLease(
+  db: Db,
+  name: string,
+  holder: string,
+  ttlMs: number,
+): Promise<Lease | undefined> {
+  const row = await db.maybe<{ token: string }>(take, [name, holder, ttlMs]);
+  return row && { name, holder, token: row.token };
+}
+
+const fence = statement(
+  'lease_fence',
+  `select 1 from leases where name = $1 and holder = $2 and token = $3 for share`,
+);
+
+/**
+ * Makes a transaction fail when its holder was replaced meanwhile (asleep for a minute, say): what an old
+ * holder still wants to write is refused. Call it first in the transaction.
+ */
+export async function assertLease(trx: Trx, lease: Lease): Promise<void> {
+  const mine = await trx.maybe(fence, [lease.name, lease.holder, lease.token]);
+  if (mine === undefined) throw new LeaseLost(lease.name);
+}
+
+const release = statement(
+  'lease_release',
+  `update leases set expires_at = clock_timestamp() where name = $1 and holder = $2 and token = $3`,
+);
+
+/** Gives the right back at once, so that a successor need not wait for it to run out. */
+export async function releaseLease(db: Db, lease: Lease): Promise<void> {
+  await db.rows(release, [lease.name, lease.holder, lease.token]);
+}

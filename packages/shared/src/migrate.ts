@@ -1,0 +1,101 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import knex from 'knex';
+import pg from 'pg';
+
+const sharedMigrations = fileURLToPath(new URL('../migrations', import.meta.url));
+
+export type MigrationTarget = {
+  /** A role that may create roles and schemas. */
+  adminUrl: string;
+  service: string;
+  /** The service's own folder of numbered .sql files; outbox, inbox and leases come before them. */
+  folder: string;
+  /** The password the service's role logs in with. */
+  password: string;
+};
+
+export const roleOf = (service: string): string => `quittance_${service}`;
+
+/** The URL a service connects with, from the administrator's and the role's password. */
+export function serviceUrl(adminUrl: string, service: string, password: string): string {
+  const url = new URL(adminUrl);
+  url.username = roleOf(service);
+  url.password = password;
+  return url.href;
+}
+
+/**
+ * Brings one service's schema up to date: its role, its schema, then each numbered file once, forward
+ * only. The role owns nothing: it may read and write rows, and a migration may take even that away.
+ */
+export async function migrateService({
+  adminUrl,
+  service,
+  folder,
+  password,
+}: MigrationTarget): Promise<string[]> {
+  await prepareRole(adminUrl, service, password);
+  const db = knex({ client: 'pg', connection: adminUrl, searchPath: [service], pool: { min: 0, max: 1 } });
+  try {
+    const [, applied] = (await db.migrate.latest({
+      migrationSource: sqlFiles([sharedMigrations, folder]),
+      schemaName: service,
+      tableName: 'migrations',
+    })) as [number, string[]];
+    return applied;
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function prepareRole(adminUrl: string, service: string, password: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    const role = client.escapeIdentifier(roleOf(service));
+    const schema = client.escapeIdentifier(service);
+    const secret = client.escapeLiteral(password);
+    // Roles belong to the whole cluster: two databases may be prepared at once, so take turns.
+    await client.query('begin');
+    await client.query(`select pg_advisory_xact_lock(hashtext('quittance roles'))`);
+    const known = await client.query('select 1 from pg_roles where rolname = $1', [roleOf(service)]);
+    await client.query(`${known.rowCount === 0 ? 'create' : 'alter'} role ${role} login password ${secret}`);
+    await client.query(`create schema if not exists ${schema}`);
+    await client.query(`revoke all on schema public from public`);
+    await client.query(`grant usage on schema ${schema} to ${role}`);
+    await client.query(
+      `alter default privileges in schema ${schema} grant select, insert, update, delete on tables to ${role}`,
+    );
+    await client.query(`alter default privileges in schema ${schema} grant usage on sequences to ${role}`);
+    await client.query('commit');
+  } finally {
+    await client.end();
+  }
+}
+
+type SqlFile = { name: string; path: string };
+
+/** Knex' migration runner over plain .sql files: the SQL stays SQL, the bookkeeping is knex'. */
+function sqlFiles(folders: readonly string[]) {
+  return {
+    async getMigrations(): Promise<SqlFile[]> {
+      const found: SqlFile[] = [];
+      for (const folder of folders) {
+        const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+        found.push(...names.map((name) => ({ name, path: join(folder, name) })));
+      }
+      return found;
+    },
+    getMigrationName: (file: SqlFile) => basename(file.name, '.sql'),
+    async getMigration(file: SqlFile) {
+      const sql = await readFile(file.path, 'utf8');
+      return {
+        // Without bindings knex sends the text as it stands, many statements at once.
+        up: (db: knex.Knex) => db.raw(sql.replaceAll('?', '\\?')),
+        down: () => Promise.reject(new Error('migrations go forward only')),
+      };
+    },
+  };
+}

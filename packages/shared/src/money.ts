@@ -1,0 +1,160 @@
+import { Decimal } from 'decimal.js';
+import type { Brand } from './ids.ts';
+import { invariant, ok, type Result, refuse } from './result.ts';
+
+/** An amount in the smallest unit of its asset (wei, satoshi, lamport, a millionth of a USDC). */
+export type Units = Brand<bigint, 'Units'>;
+/** US dollars as whole cents. */
+export type Cents = Brand<bigint, 'Cents'>;
+/** US dollars for one whole asset, as an integer of 10^-18 dollars. */
+export type Rate = Brand<bigint, 'Rate'>;
+
+export const RATE_DECIMALS = 18;
+const CENT_DECIMALS = 2;
+/** numeric(78,0) in Postgres, and 2^256 on an EVM chain: no amount is longer. */
+export const AMOUNT_DIGITS_MAX = 78;
+/** The amount a customer is asked for has at most as many decimals as wallets let people type. */
+const DUE_DECIMALS_MAX = 8;
+
+export const units = (value: bigint | string): Units => BigInt(value) as Units;
+export const cents = (value: bigint | string): Cents => BigInt(value) as Cents;
+
+type Malformed = 'not_a_number' | 'too_many_decimals' | 'too_large';
+
+const plain = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+/**
+ * Reads a decimal text such as "1.25" as an integer of 10^-decimals. Nothing is ever rounded: a digit
+ * that does not fit is a refusal. Trailing zeros after the last decimal are not digits of the amount.
+ */
+function parseFixed(text: string, decimals: number): Result<bigint, Malformed> {
+  const match = plain.exec(text);
+  if (!match) return refuse('not_a_number');
+  const [, sign = '', whole = '', allFraction = ''] = match;
+  const fraction = allFraction.replace(/0+$/, '');
+  if (fraction.length > decimals) return refuse('too_many_decimals');
+  const digits = (whole + fraction.padEnd(decimals, '0')).replace(/^0+(?=\d)/, '');
+  if (digits.length > AMOUNT_DIGITS_MAX) return refuse('too_large');
+  return ok(sign === '-' ? -BigInt(digits) : BigInt(digits));
+}
+
+/** The decimal text of an integer of 10^-decimals: no exponent, no trailing zeros, "0" for zero. */
+function formatFixed(value: bigint, decimals: number): string {
+  const negative = value < 0n;
+  const digits = (negative ? -value : value).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Asset amount from text, exact or refused. `decimals` is the asset's. */
+export const parseUnits = (text: string, decimals: number): Result<Units, Malformed> =>
+  parseFixed(text, decimals) as Result<Units, Malformed>;
+
+/** Asset amount to text. `decimals` is the asset's. */
+export const formatUnits = (value: Units, decimals: number): string => formatFixed(value, decimals);
+
+/** Dollars from text, exact to the cent or refused. */
+export const parseCents = (text: string): Result<Cents, Malformed> =>
+  parseFixed(text, CENT_DECIMALS) as Result<Cents, Malformed>;
+
+/** Dollars with exactly two decimals: the form of `amount_fiat`. */
+export function formatFiat(value: Cents): string {
+  const [whole, fraction = ''] = formatFixed(value, CENT_DECIMALS).split('.');
+  return `${whole}.${fraction.padEnd(CENT_DECIMALS, '0')}`;
+}
+
+/** A rate from text of at most 18 decimals, as a price table or our own database holds it. */
+export const parseRate = (text: string): Result<Rate, Malformed> =>
+  parseFixed(text, RATE_DECIMALS) as Result<Rate, Malformed>;
+
+export const formatRate = (rate: Rate): string => formatFixed(rate, RATE_DECIMALS);
+
+/** Enough digits for any product or quotient of ours; never an exponent in the text. */
+const Exact = Decimal.clone({
+  precision: 160,
+  toExpNeg: -9e15,
+  toExpPos: 9e15,
+  rounding: Decimal.ROUND_HALF_EVEN,
+});
+
+/**
+ * The plain decimal text of a JSON number's source text ("1e3" is "1000", "-0" is "0"), or undefined
+ * when it is no number or has more digits than any amount: nothing is lost on the way.
+ */
+export function plainDecimal(source: string): string | undefined {
+  if (source.length > 200 || !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(source)) return undefined;
+  const value = new Exact(source);
+  if (value.isZero()) return '0';
+  if (value.e > AMOUNT_DIGITS_MAX || value.e < -AMOUNT_DIGITS_MAX) return undefined;
+  const text = value.toFixed();
+  return text.length > 2 * AMOUNT_DIGITS_MAX ? undefined : text;
+}
+
+/**
+ * A price as a public source prints it (a number or a text, maybe with an exponent), rounded half to even
+ * at 18 decimals; undefined when it is not a positive number.
+ */
+export function rateFromSource(price: string | number): Rate | undefined {
+  const text = typeof price === 'number' ? String(price) : price;
+  if (plainDecimal(text) === undefined) return undefined;
+  const rounded = parseRate(new Exact(text).toFixed(RATE_DECIMALS));
+  return rounded.ok && rounded.value > 0n ? rounded.value : undefined;
+}
+
+/** The middle of the rates; of an even number, the mean of the middle two. */
+export function medianRate(rates: readonly Rate[]): Rate {
+  invariant(rates.length > 0, 'a median needs a rate');
+  const sorted = [...rates].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as Rate;
+  if (sorted.length % 2 === 1) return upper;
+  return (((sorted[middle - 1] as Rate) + upper) / 2n) as Rate;
+}
+
+/** How far the rates lie apart, in basis points of the lowest, rounded up. */
+export function spreadBasisPoints(rates: readonly Rate[]): bigint {
+  invariant(rates.length > 0, 'a spread needs a rate');
+  let low = rates[0] as Rate;
+  let high = low;
+  for (const rate of rates) {
+    if (rate < low) low = rate;
+    if (rate > high) high = rate;
+  }
+  return ceilDivide((high - low) * 10_000n, low);
+}
+
+/**
+ * The asset amount due for `usd`, at min(asset decimals, 8) places. Rounded up, so that the merchant is
+ * never short and a wallet can type it.
+ */
+export function usdToUnits(usd: Cents, rate: Rate, decimals: number, rounding: 'up'): Units {
+  invariant(rounding === 'up' && rate > 0n && usd >= 0n, 'an amount due needs a positive rate');
+  const places = Math.min(decimals, DUE_DECIMALS_MAX);
+  const scaled = usd * 10n ** BigInt(RATE_DECIMALS - CENT_DECIMALS + places);
+  return (ceilDivide(scaled, rate) * 10n ** BigInt(decimals - places)) as Units;
+}
+
+/** What `amount` is worth, rounded down to the cent. */
+export function unitsToUsd(amount: Units, rate: Rate, decimals: number, rounding: 'down'): Cents {
+  invariant(rounding === 'down' && amount >= 0n, 'only what is there has a worth');
+  return ((amount * rate) / 10n ** BigInt(decimals + RATE_DECIMALS - CENT_DECIMALS)) as Cents;
+}
+
+/** Dollars without trailing zeros: the form of `usd_value`. */
+export const formatCents = (value: Cents): string => formatFixed(value, CENT_DECIMALS);
+
+/** `amount` less `percent` hundredths of a percent (basis points), rounded up: the least that counts as paid. */
+export function lessTolerance(amount: Units, basisPoints: number): Units {
+  return ceilDivide(amount * BigInt(10_000 - basisPoints), 10_000n) as Units;
+}
+
+export const sum = (amounts: Iterable<Units>): Units => {
+  let total = 0n;
+  for (const amount of amounts) total += amount;
+  return total as Units;
+};
+
+function ceilDivide(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor;
+}

@@ -1,0 +1,96 @@
+import { type Form, form, rules } from './validation.ts';
+
+const PER_PAGE_DEFAULT = 10;
+export const PER_PAGE_MAX = 100;
+const ON_EACH_SIDE = 3;
+
+/** The part of a list's query that every list has. */
+export type PageQuery = { page: number; perPage: number };
+
+type Query = Record<string, unknown>;
+
+/** What `perPage` must be; other filters join it in the list's own form. */
+export const perPageField = rules.integer(1, PER_PAGE_MAX).or(PER_PAGE_DEFAULT);
+
+export const pageForm: Form<{ perPage: typeof perPageField }> = form({ perPage: perPageField });
+
+/** A page that is no number or below 1 is page 1, as Laravel has it. */
+export function pageOf(query: Query): number {
+  const text = query['page'];
+  const page = typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number.parseInt(text, 10) : 1;
+  return Math.max(page, 1);
+}
+
+export type PageLink = { url: string | null; label: string; active: boolean };
+export type Page<T> = {
+  data: T[];
+  links: { first: string; last: string; prev: string | null; next: string | null };
+  meta: {
+    current_page: number;
+    from: number | null;
+    last_page: number;
+    links: PageLink[];
+    path: string;
+    per_page: number;
+    to: number | null;
+    total: number;
+  };
+};
+
+export type PageParts<T> = {
+  data: T[];
+  total: number;
+  page: number;
+  perPage: number;
+  /** The list's own URL without a query. */
+  path: string;
+  /** The query of the request: links keep its filters. */
+  query: Query;
+};
+
+/** Laravel 8's form of a paginated resource. */
+export function pageView<T>({ data, total, page, perPage, path, query }: PageParts<T>): Page<T> {
+  const last = Math.max(1, Math.ceil(total / perPage));
+  const urlOf = (number: number): string => {
+    const kept = Object.entries(query).filter(
+      (pair): pair is [string, string] => pair[0] !== 'page' && typeof pair[1] === 'string',
+    );
+    return `${path}?${new URLSearchParams([...kept, ['page', String(number)]]).toString()}`;
+  };
+  const prev = page > 1 ? urlOf(page - 1) : null;
+  const next = page < last ? urlOf(page + 1) : null;
+  const first = data.length === 0 ? null : (page - 1) * perPage + 1;
+  return {
+    data,
+    links: { first: urlOf(1), last: urlOf(last), prev, next },
+    meta: {
+      current_page: page,
+      from: first,
+      last_page: last,
+      links: [
+        { url: prev, label: '&laquo; Previous', active: false },
+        ...windowOf(page, last).map((number) =>
+          number === null
+            ? { url: null, label: '...', active: false }
+            : { url: urlOf(number), label: String(number), active: number === page },
+        ),
+        { url: next, label: 'Next &raquo;', active: false },
+      ],
+      path,
+      per_page: perPage,
+      to: first === null ? null : first + data.length - 1,
+      total,
+    },
+  };
+}
+
+/** Which page numbers are linked; null stands for "...". */
+function windowOf(page: number, last: number): (number | null)[] {
+  const range = (from: number, to: number): number[] =>
+    Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  if (last < ON_EACH_SIDE * 2 + 8) return range(1, last);
+  const edge = ON_EACH_SIDE + 4;
+  if (page <= edge) return [...range(1, edge + ON_EACH_SIDE), null, last - 1, last];
+  if (page > last - edge) return [1, 2, null, ...range(last - (edge + ON_EACH_SIDE - 1), last)];
+  return [1, 2, null, ...range(page - ON_EACH_SIDE, page + ON_EACH_SIDE), null, last - 1, last];
+}

@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { ExactNumber } from './exact-json.ts';
+import { plainDecimal } from './money.ts';
+import { ok, type Result, refuse } from './result.ts';
+
+/** Field name to its messages, in rule order: the `errors` of a 422. */
+export type FieldErrors = Record<string, string[]>;
+
+/**
+ * A rule looks at a value that the rules before it have passed. `stop` ends the field: a text that is no
+ * number cannot be too small.
+ */
+type Verdict<T> = { value: T; messages?: string[] } | { messages: string[]; stop: true };
+type Rule<In, Out> = (value: In, attribute: string) => Verdict<Out>;
+
+const fail = (message: string): { messages: string[]; stop: true } => ({ messages: [message], stop: true });
+
+/** Laravel's attribute: `expires_in` is "expires in", `perPage` is "per page". */
+const attributeOf = (field: string): string =>
+  field.replace(/_/g, ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** One field of a form: a zod type that reads any input, adds Laravel's messages and yields the parsed value. */
+export type Field<T> = (attribute: string) => z.ZodType<T>;
+
+/** Trims texts; an empty one is null, like a missing field. */
+const normalised = (input: unknown): unknown => {
+  if (typeof input !== 'string') return input ?? null;
+  const trimmed = input.trim();
+  return trimmed === '' ? null : trimmed;
+};
+
+function field<T>(
+  rules: readonly Rule<never, unknown>[],
+  missing: { required: true } | { otherwise: unknown },
+): Field<T> {
+  return (attribute) =>
+    z.unknown().transform((input, context) => {
+      let value: unknown = normalised(input);
+      if (value === null) {
+        if ('otherwise' in missing) return missing.otherwise as T;
+        context.addIssue({ code: 'custom', message: `The ${attribute} field is required.` });
+        return z.NEVER;
+      }
+      let failed = false;
+      for (const rule of rules as readonly Rule<unknown, unknown>[]) {
+        const verdict = rule(value, attribute);
+        for (const message of verdict.messages ?? []) {
+          failed = true;
+          context.addIssue({ code: 'custom', message });
+        }
+        if ('stop' in verdict) break;
+        value = verdict.value;
+      }
+      return failed ? z.NEVER : (value as T);
+    });
+}
+
+/** A rule set ready to be made required or optional. */
+export type Rules<T> = { required: Field<T>; optional: Field<T | null>; or<D>(otherwise: D): Field<T | D> };
+
+const rulesOf = <T>(...rules: Rule<never, unknown>[]): Rules<T> => ({
+  required: field<T>(rules, { required: true }),
+  optional: field<T | null>(rules, { otherwise: null }),
+  or: <D>(otherwise: D) => field<T | D>(rules, { otherwise }),
+});
+
+const isText: Rule<unknown, string> = (value, attribute) =>
+  // NUL cannot be stored, a lone surrogate is no text.
+  typeof value === 'string' && !value.includes('\0') && value.isWellFormed()
+    ? { value }
+    : fail(`The ${attribute} must be a string.`);
+
+/** Characters are counted as people count them: an emoji of two code units is one. */
+const maxCharacters =
+  (max: number): Rule<string, string> =>
+  (value, attribute) => ({
+    value,
+    ...([...value].length > max
+      ? { messages: [`The ${attribute} must not be greater than ${max} characters.`] }
+      : {}),
+  });
+
+/** A number's plain decimal text, from a JSON number or a numeric text. */
+const isNumber: Rule<unknown, string> = (value, attribute) => {
+  const source = value instanceof ExactNumber ? value.source : value;
+  const text = typeof source === 'string' ? plainDecimal(source) : undefined;
+  return text === undefined ? fail(`The ${attribute} must be a number.`) : { value: text };
+};
+
+const isInteger: Rule<unknown, bigint> = (value, attribute) => {
+  const source = value instanceof ExactNumber ? value.source : value;
+  const text = typeof source === 'string' ? plainDecimal(source) : undefined;
+  return text === undefined || text.includes('.') || text.length > 18
+    ? fail(`The ${attribute} must be an integer.`)
+    : { value: BigInt(text) };
+};
+
+const between =
+  (min: bigint, max: bigint): Rule<bigint, number> =>
+  (value, attribute) => {
+    const messages = [];
+    if (value < min) messages.push(`The ${attribute} must be at least ${min}.`);
+    if (value > max) messages.push(`The ${attribute} must not be greater than ${max}.`);
+    return { value: Number(value), messages };
+  };
+
+const isUrl: Rule<string, string> = (value, attribute) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol)
+    ? { value }
+    : fail(`The ${attribute} must be a valid URL.`);
+};
+
+const isOneOf =
+  <T extends string>(allowed: readonly T[]): Rule<string, T> =>
+  (value, attribute) =>
+    (allowed as readonly string[]).includes(value)
+      ? { value: value as T }
+      : fail(`The selected ${attribute} is invalid.`);
+
+const isDate: Rule<string, Date> = (value, attribute) => {
+  const time = /^\d{4}-\d{2}-\d{2}([T ].*)?$/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? fail(`The ${attribute} is not a valid date.`) : { value: new Date(time) };
+};
+
+/** The rules of this API, in Laravel 8's words. */
+export const rules = {
+  text: (max: number): Rules<string> => rulesOf(isText, maxCharacters(max)),
+  url: (max: number): Rules<string> => rulesOf(isText, isUrl, maxCharacters(max)),
+  /** An exact amount, as plain decimal text; its limits depend on the asset and are judged by the caller. */
+  number: (): Rules<string> => rulesOf(isNumber),
+  integer: (min: number, max: number): Rules<number> => rulesOf(isInteger, between(BigInt(min), BigInt(max))),
+  oneOf: <T extends string>(allowed: readonly T[]): Rules<T> => rulesOf(isText, isOneOf(allowed)),
+  date: (): Rules<Date> => rulesOf(isText, isDate),
+};
+
+export const messages = {
+  atLeast: (field: string, min: string) => `The ${attributeOf(field)} must be at least ${min}.`,
+  atMost: (field: string, max: string) => `The ${attributeOf(field)} must not be greater than ${max}.`,
+  decimals: (field: string, places: number) =>
+    `The ${attributeOf(field)} must not have more than ${places} decimal places.`,
+  invalid: (field: string) => `The selected ${attributeOf(field)} is invalid.`,
+};
+
+type Shape = Record<string, Field<unknown>>;
+export type FormValues<S extends Shape> = { [K in keyof S]: S[K] extends Field<infer T> ? T : never };
+
+export type Form<S extends Shape> = (input: unknown) => Result<FormValues<S>, FieldErrors>;
+
+/**
+ * Reads a request's fields. Anything but an object counts as empty input. All failures of all fields are
+ * listed; unknown fields are ignored.
+ */
+export function form<S extends Shape>(shape: S): Form<S> {
+  const schema = z.object(
+    Object.fromEntries(Object.entries(shape).map(([name, make]) => [name, make(attributeOf(name))])),
+  );
+  return (input) => {
+    const isObject =
+      typeof input === 'object' && input !== null && !Array.isArray(input) && !(input instanceof ExactNumber);
+    const given = isObject ? (input as Record<string, unknown>) : {};
+    const known = Object.fromEntries(Object.keys(shape).map((name) => [name, given[name]]));
+    const parsed = schema.safeParse(known);
+    if (parsed.success) return ok(parsed.data as FormValues<S>);
+    const errors: FieldErrors = {};
+    for (const issue of parsed.error.issues) {
+      const name = String(issue.path[0]);
+      errors[name] = [...(errors[name] ?? []), issue.message];
+    }
+    return refuse(errors);
+  };
+}

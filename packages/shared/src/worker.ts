@@ -1,0 +1,64 @@
+import { sleep } from './clock.ts';
+import { type Logger, reason } from './logger.ts';
+
+export type Worker = {
+  /** There is work: step now instead of at the end of the pause. */
+  kick(): void;
+  /** Ends after the step that is under way. */
+  stop(): Promise<void>;
+};
+
+export type WorkerOptions = {
+  name: string;
+  /** The pause after a step that found nothing to do. */
+  everyMs: number;
+  /** One step; answers how much it did. It keeps nothing in memory that the next one needs. */
+  step: () => Promise<number>;
+  logger: Logger;
+};
+
+const FAILURE_PAUSE_MS = 1_000;
+
+/** Steps for ever: again at once while there is work, after a pause when there is none or a step failed. */
+export function startWorker({ name, everyMs, step, logger }: WorkerOptions): Worker {
+  let stopped = false;
+  let nudge = new AbortController();
+  let kicked = false;
+  let failing = false;
+
+  const loop = (async () => {
+    while (!stopped) {
+      kicked = false;
+      let pauseMs = everyMs;
+      try {
+        if ((await step()) > 0) pauseMs = 0;
+        if (failing) logger.info({ worker: name }, 'the worker is working again');
+        failing = false;
+      } catch (error) {
+        // The same trouble once a second is one line, not one line a second.
+        if (!failing)
+          logger.error({ worker: name, reason: reason(error) }, 'a step failed, trying again every second');
+        failing = true;
+        pauseMs = FAILURE_PAUSE_MS;
+      }
+      if (pauseMs === 0 || (kicked && !failing)) {
+        await new Promise((resolve) => setImmediate(resolve));
+        continue;
+      }
+      nudge = new AbortController();
+      if (!stopped) await sleep(pauseMs, nudge.signal);
+    }
+  })();
+
+  return {
+    kick() {
+      kicked = true;
+      nudge.abort();
+    },
+    async stop() {
+      stopped = true;
+      nudge.abort();
+      await loop;
+    },
+  };
+}
