@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { ConfigError, loadConfig, serviceSettings } from './config.ts';
+
+const schema = z.object(serviceSettings);
+const right = {
+  PORT: '8401',
+  DATABASE_URL: 'postgres://u:p@localhost:5432/q',
+  NATS_URL: 'nats://localhost:4222',
+  IDENTITY_SECRET: 'x'.repeat(32),
+  PUBLIC_URL: 'http://localhost:8400/',
+};
+
+test('a right configuration is read, with its defaults', () => {
+  expect(loadConfig('ledger', schema, { ...right, LOG_LEVEL: '' })).toMatchObject({
+    PORT: 8401,
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'info',
+    PUBLIC_URL: 'http://localhost:8400',
+  });
+});
+
+test('every problem is named at once, and no value is printed', () => {
+  const wrong = {
+    ...right,
+    PORT: '99999',
+    NATS_URL: 'http://x',
+    IDENTITY_SECRET: 'hunter2',
+    PUBLIC_URL: undefined,
+  };
+  let message = '';
+  try {
+    loadConfig('ledger', schema, wrong);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    message = (error as Error).message;
+  }
+  for (const name of ['PORT', 'NATS_URL', 'IDENTITY_SECRET', 'PUBLIC_URL: is required']) {
+    expect(message).toContain(name);
+  }
+  expect(message).not.toContain('hunter2');
+});

@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type Cents,
+  cents,
+  formatCents,
+  formatFiat,
+  formatRate,
+  formatUnits,
+  lessTolerance,
+  medianRate,
+  parseCents,
+  parseRate,
+  parseUnits,
+  plainDecimal,
+  type Rate,
+  rateFromSource,
+  spreadBasisPoints,
+  units,
+  unitsToUsd,
+  usdToUnits,
+} from './money.ts';
+
+const rate = (text: string): Rate => {
+  const parsed = parseRate(text);
+  if (!parsed.ok) throw new Error(text);
+  return parsed.value;
+};
+
+const anyDecimals = fc.integer({ min: 0, max: 30 });
+const anyUnits = fc.bigInt({ min: 0n, max: 10n ** 60n }).map(units);
+
+describe('amounts as text', () => {
+  test('what is formatted is parsed back exactly, at 0 to 30 decimals', () => {
+    fc.assert(
+      fc.property(anyUnits, anyDecimals, (amount, decimals) => {
+        const text = formatUnits(amount, decimals);
+        expect(text).toMatch(/^\d+(\.\d*[1-9])?$/);
+        expect(parseUnits(text, decimals)).toEqual({ ok: true, value: amount });
+      }),
+    );
+  });
+
+  test('a digit more than the asset has is refused, never rounded', () => {
+    fc.assert(
+      fc.property(anyUnits, anyDecimals, fc.integer({ min: 1, max: 9 }), (amount, decimals, digit) => {
+        const whole = formatUnits(amount, decimals).split('.')[0] ?? '';
+        const text = `${whole}.${'0'.repeat(decimals)}${digit}`;
+        expect(parseUnits(text, decimals)).toEqual({ ok: false, refusal: 'too_many_decimals' });
+      }),
+    );
+  });
+
+  test('zeros behind the last decimal are no digits of the amount', () => {
+    expect(parseUnits('1.2500000000000000000000', 2)).toEqual({ ok: true, value: 125n });
+    expect(parseUnits('1.0', 0)).toEqual({ ok: true, value: 1n });
+  });
+
+  test.each(['', '.', '1.', '.5', '+1', '1e3', '0x10', '1,5', ' 1', '1 ', 'NaN', 'Infinity', '--1', '١'])(
+    '%j is no amount',
+    (text) => {
+      expect(parseUnits(text, 18)).toEqual({ ok: false, refusal: 'not_a_number' });
+    },
+  );
+
+  test('more than 78 digits are refused', () => {
+    expect(parseUnits('9'.repeat(78), 0)).toEqual({ ok: true, value: 10n ** 78n - 1n });
+    expect(parseUnits('9'.repeat(79), 0)).toEqual({ ok: false, refusal: 'too_large' });
+  });
+
+  test('no exponent and no trailing zeros, however small or large', () => {
+    expect(formatUnits(units(1n), 18)).toBe('0.000000000000000001');
+    expect(formatUnits(units(0n), 18)).toBe('0');
+    expect(formatUnits(units(10n ** 40n), 18)).toBe('10000000000000000000000');
+    expect(formatUnits(units(-1500n), 3)).toBe('-1.5');
+  });
+
+  test('dollars have two decimals where the contract wants them', () => {
+    expect(formatFiat(cents(500n))).toBe('5.00');
+    expect(formatFiat(cents(1n))).toBe('0.01');
+    expect(formatCents(cents(1250n))).toBe('12.5');
+    expect(formatCents(cents(0n))).toBe('0');
+    expect(parseCents('5.005')).toEqual({ ok: false, refusal: 'too_many_decimals' });
+  });
+});
+
+describe('numbers as JSON writes them', () => {
+  test.each([
+    ['1', '1'],
+    ['-0', '0'],
+    ['0.0', '0'],
+    ['1e3', '1000'],
+    ['1.5E-3', '0.0015'],
+    ['1.000000000000000001', '1.000000000000000001'],
+    ['9007199254740993', '9007199254740993'],
+    ['1e-18', '0.000000000000000001'],
+  ])('%s is %s', (source, plain) => {
+    expect(plainDecimal(source)).toBe(plain);
+  });
+
+  test.each(['1e400', '1e-400', '1e999999999', 'Infinity', 'NaN', '0x1', '', '1'.repeat(201)])(
+    '%s is no amount of ours',
+    (source) => {
+      expect(plainDecimal(source)).toBeUndefined();
+    },
+  );
+
+  test('every digit of a plain number survives', () => {
+    fc.assert(
+      fc.property(anyUnits, anyDecimals, (amount, decimals) => {
+        const text = formatUnits(amount, decimals);
+        expect(plainDecimal(text)).toBe(text);
+      }),
+    );
+  });
+});
+
+describe('rates', () => {
+  const anyRate = fc.bigInt({ min: 1n, max: 10n ** 26n }).map((value) => value as Rate);
+  const anyCents = fc.bigInt({ min: 500n, max: 10n ** 12n }).map((value) => value as Cents);
+
+  test('the amount due covers the dollars, and one step less would not', () => {
+    fc.assert(
+      fc.property(anyCents, anyRate, fc.integer({ min: 0, max: 18 }), (usd, usdRate, decimals) => {
+        const due = usdToUnits(usd, usdRate, decimals, 'up');
+        const step = 10n ** BigInt(decimals - Math.min(decimals, 8));
+        const worth = (amount: bigint) => amount * usdRate;
+        const wanted = usd * 10n ** BigInt(decimals + 16);
+        expect(due % step).toBe(0n);
+        expect(worth(due) >= wanted).toBe(true);
+        expect(worth(due - step) < wanted).toBe(true);
+      }),
+    );
+  });
+
+  test('an amount due is typed easily: 8 decimals at most', () => {
+    expect(formatUnits(usdToUnits(cents(1000n), rate('3000'), 18, 'up'), 18)).toBe('0.00333334');
+    expect(formatUnits(usdToUnits(cents(1000n), rate('1'), 6, 'up'), 6)).toBe('10');
+    expect(formatUnits(usdToUnits(cents(1000n), rate('0.9997'), 6, 'up'), 6)).toBe('10.003001');
+  });
+
+  test('what a balance is worth is rounded down', () => {
+    expect(unitsToUsd(units(1_999_999n), rate('1'), 6, 'down')).toBe(199n);
+    expect(unitsToUsd(units(1n), rate('2500'), 18, 'down')).toBe(0n);
+  });
+
+  test.each([
+    ['2500.10', '2500.1'],
+    ['1e-7', '0.0000001'],
+    ['0.12345678901234567891', '0.123456789012345679'],
+  ])('a source that prints %s means %s', (printed, meant) => {
+    expect(formatRate(rateFromSource(printed) as Rate)).toBe(meant);
+  });
+
+  test.each(['0', '-1', '', 'null', 'Infinity', '1e400'])(
+    'a source that prints %j has no price',
+    (printed) => {
+      expect(rateFromSource(printed)).toBeUndefined();
+    },
+  );
+
+  test('the median is the middle one, or the mean of the middle two', () => {
+    expect(medianRate([rate('3'), rate('1'), rate('2')])).toBe(rate('2'));
+    expect(medianRate([rate('4'), rate('1'), rate('2'), rate('3')])).toBe(rate('2.5'));
+  });
+
+  test('a spread is told in basis points of the lowest, rounded up', () => {
+    expect(spreadBasisPoints([rate('100'), rate('101')])).toBe(100n);
+    expect(spreadBasisPoints([rate('100'), rate('100.000001')])).toBe(1n);
+    expect(spreadBasisPoints([rate('7')])).toBe(0n);
+  });
+
+  test('a tolerance lowers what counts as paid, never below what was promised', () => {
+    expect(lessTolerance(units(1_000n), 0)).toBe(1_000n);
+    expect(lessTolerance(units(1_001n), 100)).toBe(991n);
+  });
+});

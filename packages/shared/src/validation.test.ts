@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { type ExactJson, parseExactJson } from './exact-json.ts';
+import { form, rules } from './validation.ts';
+
+const sale = form({
+  asset: rules.text(10).required,
+  amount: rules.number().required,
+  expires_in: rules.integer(1, 120).optional,
+  succeed_url: rules.url(40).optional,
+  perPage: rules.integer(1, 100).or(10),
+  status: rules.oneOf(['paid', 'pending']).optional,
+});
+const good = { asset: 'ETH', amount: '10' };
+const read = (json: string): ExactJson => parseExactJson(json) as ExactJson;
+
+test('texts are trimmed, an empty one is null, a missing one gets its default', () => {
+  expect(sale({ asset: ' ETH ', amount: ' 10 ', expires_in: '', status: null })).toEqual({
+    ok: true,
+    value: { asset: 'ETH', amount: '10', expires_in: null, succeed_url: null, perPage: 10, status: null },
+  });
+});
+
+test('a number keeps every digit it was written with', () => {
+  const answer = sale(read('{"asset":"ETH","amount":1.000000000000000001,"expires_in":1.2e2}'));
+  expect(answer).toMatchObject({ ok: true, value: { amount: '1.000000000000000001', expires_in: 120 } });
+});
+
+test.each([
+  [{}, { asset: ['The asset field is required.'], amount: ['The amount field is required.'] }],
+  [[good], { asset: ['The asset field is required.'], amount: ['The amount field is required.'] }],
+  [{ ...good, asset: 5 }, { asset: ['The asset must be a string.'] }],
+  [{ ...good, asset: 'a\0b' }, { asset: ['The asset must be a string.'] }],
+  [{ ...good, asset: '\ud800' }, { asset: ['The asset must be a string.'] }],
+  [{ ...good, asset: '12345678901' }, { asset: ['The asset must not be greater than 10 characters.'] }],
+  [{ ...good, amount: true }, { amount: ['The amount must be a number.'] }],
+  [{ ...good, amount: [1] }, { amount: ['The amount must be a number.'] }],
+  [{ ...good, amount: 'ten' }, { amount: ['The amount must be a number.'] }],
+  [read('{"asset":"ETH","amount":1e400}'), { amount: ['The amount must be a number.'] }],
+  [{ ...good, expires_in: '0' }, { expires_in: ['The expires in must be at least 1.'] }],
+  [{ ...good, expires_in: '121' }, { expires_in: ['The expires in must not be greater than 120.'] }],
+  [{ ...good, expires_in: '1.5' }, { expires_in: ['The expires in must be an integer.'] }],
+  [{ ...good, expires_in: '9'.repeat(30) }, { expires_in: ['The expires in must be an integer.'] }],
+  [{ ...good, perPage: '101' }, { perPage: ['The per page must not be greater than 100.'] }],
+  [
+    { ...good, succeed_url: 'javascript:alert(1)' },
+    { succeed_url: ['The succeed url must be a valid URL.'] },
+  ],
+  [{ ...good, succeed_url: 'nonsense' }, { succeed_url: ['The succeed url must be a valid URL.'] }],
+  [{ ...good, status: 'odd' }, { status: ['The selected status is invalid.'] }],
+])('%j is refused with the contract’s words', (input, errors) => {
+  expect(sale(input)).toEqual({ ok: false, refusal: errors });
+});
+
+test('an emoji is one character', () => {
+  expect(sale({ ...good, asset: '🙂'.repeat(10) })).toMatchObject({ ok: true });
+});
+
+test('JSON nested too deep, or none at all, is no input', () => {
+  expect(parseExactJson('{"a":')).toBeUndefined();
+  expect(parseExactJson(`${'['.repeat(10_000)}${']'.repeat(10_000)}`)).toBeUndefined();
+  expect(parseExactJson('{"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\"["}')).toBeDefined();
+});
