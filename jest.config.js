@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+
+/** Starts one Postgres for all suites that need one and stops it after the last. */
+const engines = {
+  globalSetup: 'packages/testkit/src/global-setup.ts',
+  globalTeardown: 'packages/testkit/src/global-teardown.ts',
+};
+
+const shared = {
+  rootDir: import.meta.dirname,
+  testEnvironment: 'node',
+  // Tests import what they use from @jest/globals, as TypeScript sees it.
+  injectGlobals: false,
+  extensionsToTreatAsEsm: ['.ts'],
+  // Types are taken away and nothing is rewritten, so that tests run what Node runs. Workspace packages are
+  // links into packages/: jest sees their real path, which is not under node_modules, and transforms them too.
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'esnext',
+          parser: { syntax: 'typescript' },
+          transform: { verbatimModuleSyntax: true },
+        },
+      },
+    ],
+  },
+  // Engines and their data are many files that no test imports.
+  modulePathIgnorePatterns: ['<rootDir>/.engines/', '<rootDir>/.sandbox/', '<rootDir>/test/canary/'],
+};
+
+const withEngines = Object.fromEntries(
+  Object.entries(engines)
+    .filter(([, path]) => existsSync(new URL(path, import.meta.url)))
+    .map(([hook, path]) => [hook, `<rootDir>/${path}`]),
+);
+
+export default {
+  // Jest reads this here only: in a project it is accepted and ignored.
+  testTimeout: 60_000,
+  reporters: ['default', '<rootDir>/test/closing-line.ts'],
+  projects: [
+    {
+      ...shared,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts', '<rootDir>/test/*.test.ts'],
+    },
+    {
+      ...shared,
+      ...withEngines,
+      displayName: 'integration',
+      testMatch: ['<rootDir>/{packages,services}/*/test/**/*.test.ts'],
+    },
+    {
+      ...shared,
+      ...withEngines,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
+    },
+  ],
+};

@@ -1,0 +1,4 @@
+// breaks: packages-know-no-service
+import { payoutView } from '../../../services/payouts/src/views.ts';
+
+export const reader = payoutView;

@@ -1,0 +1,3 @@
+import { anvil } from '../../engines/src/anvil.ts';
+
+export const builder = anvil;

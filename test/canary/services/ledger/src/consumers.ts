@@ -1,0 +1,2 @@
+// breaks: main-is-the-top
+import './main.ts';

@@ -1,0 +1,4 @@
+// breaks: cycle
+import { hen } from './hen.ts';
+
+export const egg = () => hen;

@@ -1,0 +1,4 @@
+// breaks: domain-is-pure
+import { systemClock } from '@quittance/shared/clock';
+
+export const isOld = (at: Date) => at < systemClock.now();

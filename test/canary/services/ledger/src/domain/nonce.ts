@@ -1,0 +1,4 @@
+// breaks: domain-is-pure
+import { randomInt } from 'node:crypto';
+
+export const nonce = () => randomInt(9);

@@ -1,0 +1,4 @@
+// breaks: edges-are-imported-by-service
+import { http } from '../http.ts';
+
+export const placeHold = http;

@@ -1,0 +1,3 @@
+import type { Service } from '../service.ts';
+
+export const voidHold = (service: Pick<Service, 'db'>) => service.db;

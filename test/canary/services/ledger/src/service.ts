@@ -1,0 +1,2 @@
+export type Service = { db: unknown };
+export const service = (): Service => ({ db: 1 });

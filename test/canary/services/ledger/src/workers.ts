@@ -1,0 +1,4 @@
+// breaks: service-is-composed-by-main
+import { service } from './service.ts';
+
+export const work = service;

@@ -1,0 +1,4 @@
+// breaks: tests-are-imported-by-nobody
+import { aPayout } from '../domain/payout.test.ts';
+
+export const borrow = aPayout;

@@ -1,0 +1,4 @@
+// breaks: unresolvable
+import { nothing } from './nowhere.ts';
+
+export const read = nothing;

@@ -1,0 +1,1 @@
+export const payoutView = (payout: { id: string }) => ({ id: payout.id });
