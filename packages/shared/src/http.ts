@@ -1,4 +1,5 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import express, {
   type Express,
   type NextFunction,
@@ -25,6 +26,7 @@ const said = (status: number, message: string, headers?: Record<string, string>)
 
 /** Every answer that is not the wanted one, once, in the words of the contract. */
 export const answers = {
+  badRequest: said(400, 'Bad Request'),
   unauthenticated: said(401, 'Unauthenticated.'),
   unauthorized: said(403, 'This action is unauthorized.'),
   tooLarge: said(413, 'The body must not be greater than 64 kilobytes.'),
@@ -89,20 +91,24 @@ export type HttpParts = {
   clock: Clock;
   /** What the service waits for before it can serve; empty when it is ready. */
   waitsFor: () => Promise<string[]>;
+  /** Clients call it directly: the ids they give their requests are not taken over. */
+  atTheEdge?: boolean;
 };
 
 /** An express app with the answers every service gives: request ids, health, errors. */
-export function createApp({ clock, waitsFor }: HttpParts): Express {
+export function createApp({ clock, waitsFor, atTheEdge = false }: HttpParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.use((req, res, next) => {
-    const given = req.headers['x-request-id'];
+    const given = atTheEdge ? undefined : req.headers['x-request-id'];
     const id = typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : newRequestId(clock.now());
     context(res).requestId = id;
     res.setHeader('X-Request-Id', id);
-    next();
+    // HTTP/1.1 asks for the refusal; Node's own comes without the message that every error of ours has.
+    if (req.headers.host === undefined && req.httpVersion === '1.1') send(res, answers.badRequest);
+    else next();
   });
   app.get('/healthz', (_req, res) => send(res, { status: 200, body: { status: 'ok' } }));
   app.get('/readyz', async (_req, res) => {
@@ -165,8 +171,7 @@ function answerTo(error: unknown): Answer {
   if (type === 'entity.too.large') return answers.tooLarge;
   // A body cut off, of a wrong length or compressed: the client's doing, answered like malformed JSON elsewhere.
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  if (typeof status === 'number' && status >= 400 && status < 500)
-    return { status, body: { message: 'Bad Request' } };
+  if (typeof status === 'number' && status >= 400 && status < 500) return { ...answers.badRequest, status };
   return answers.serverError;
 }
 
@@ -195,9 +200,11 @@ export function listen(app: Express, host: string, port: number): Promise<Listen
       ServerResponse: Res as never,
       requestTimeout: 30_000,
       headersTimeout: 15_000,
+      requireHostHeader: false,
     },
     app as never,
   );
+  server.on('clientError', refuseUnreadable);
   // Longer than any client of ours keeps a connection, so that it is never closed under a request.
   server.keepAliveTimeout = 75_000;
   return new Promise((resolve, rejectListen) => {
@@ -211,6 +218,30 @@ export function listen(app: Express, host: string, port: number): Promise<Listen
       });
     });
   });
+}
+
+/** What is no HTTP never becomes a request; its sender is told why all the same, in JSON like everybody. */
+const unreadable: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Content Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const answering =
+    (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
+  if (!socket.writable || answering || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const status = unreadable[error.code ?? ''] ?? '400 Bad Request';
+  const text = JSON.stringify({ message: status.slice(4) });
+  const head = [
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${text.length}`,
+    'Connection: close',
+  ];
+  socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
 function closeServer(server: Server, ms: number): Promise<void> {
