@@ -15,7 +15,9 @@ const beside = '\\.test\\.ts$';
 /** Rooms that exist to start, test or measure the product, and are not in it. */
 const outside = `${root}(?:packages/(?:testkit|engines|cli|books)|sandbox|test(?!/canary/)|bench|scripts)/`;
 /** Files of packages/shared without clock, chance or IO. */
-const pureShared = `${root}packages/shared/src/(?:assets|commands|events|ids|money|quotes|result)\\.ts$`;
+const pureShared = `${root}packages/shared/src/(?:assets|commands|events|ids|money|result)\\.ts$`;
+/** What a quote is belongs to many decisions; the rest of the file watches for new ones. */
+const quotes = `${root}packages/shared/src/quotes\\.ts$`;
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -79,7 +81,14 @@ module.exports = {
         'the pure files of packages/shared (listed in .dependency-cruiser.cjs).',
       severity: 'error',
       from: { path: `${thisService}domain/`, pathNot: beside },
-      to: { pathNot: [`${sameService}domain/`, pureShared, '(?:^|/)node_modules/zod/'] },
+      to: { pathNot: [`${sameService}domain/`, pureShared, quotes, '(?:^|/)node_modules/zod/'] },
+    },
+    {
+      name: 'domain-is-given-its-quote',
+      comment: 'A decision takes a quote as an argument; of quotes.ts it knows the types alone.',
+      severity: 'error',
+      from: { path: `${thisService}domain/`, pathNot: beside },
+      to: { path: quotes, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'services-talk-over-nats',
