@@ -1,0 +1,48 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Received = { path: string; headers: IncomingHttpHeaders; body: string; at: Date };
+
+export type Receiver = {
+  url: string;
+  /** Everything that arrived, in order. */
+  received: Received[];
+  /** How the next requests are answered; 200 at first. */
+  answer(respond: (response: ServerResponse, request: Received) => void): void;
+  close(): Promise<void>;
+};
+
+/** A merchant's webhook server. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let respond = (response: ServerResponse, _request: Received): void => {
+    response.writeHead(200).end();
+  };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const one = {
+        path: request.url ?? '/',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+        at: new Date(),
+      };
+      received.push(one);
+      respond(response, one);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    answer(next) {
+      respond = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { Service } from '@quittance/shared/events';
+
+/** The sandbox's default; everything it starts listens within ten ports of it. */
+export const DEFAULT_PORT = 8400;
+
+export type Ports = Record<Service | 'postgres' | 'nats' | 'redis' | 'ethereum', number>;
+
+/** One number moves the whole stack, so that two can run side by side. */
+export const portsFrom = (base: number): Ports => ({
+  gateway: base,
+  invoices: base + 1,
+  payouts: base + 2,
+  ledger: base + 3,
+  webhooks: base + 4,
+  postgres: base + 5,
+  nats: base + 6,
+  redis: base + 7,
+  ethereum: base + 8,
+});
