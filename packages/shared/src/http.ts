@@ -241,7 +241,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     `Content-Length: ${text.length}`,
     'Connection: close',
   ];
-  socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${text}`);
+  socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }
 
 function closeServer(server: Server, ms: number): Promise<void> {
