@@ -1,0 +1,191 @@
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFile, rename } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { assertPortsFree, withPort } from './free-port.ts';
+import { type Engine, EngineFailed, type EngineOptions, startEngine } from './process.ts';
+
+const ASK_WITHIN_MS = 2_000;
+const STATE_EVERY_S = 10;
+const COPY_CHECK_EVERY_MS = 1_000;
+/** A state file that has not changed for so long is complete: anvil writes it in one go. */
+const WRITTEN_AFTER_MS = 1_000;
+
+export type AnvilOptions = EngineOptions & {
+  /** 0 picks a free one. */
+  port: number;
+  /** 31337 when not given. */
+  chainId?: number | undefined;
+  /** A block every so many seconds (fractions allowed). Otherwise see `mining`. */
+  blockTimeSeconds?: number | undefined;
+  /** Without a block time: `auto` mines a block per transaction (the default), `manual` only on `anvil_mine`. */
+  mining?: 'auto' | 'manual' | undefined;
+  /**
+   * The chain is kept in this file: blocks, transactions, receipts, logs, balances and code survive a stop, and
+   * a crash but for the last seconds. The pool of pending transactions is not kept.
+   */
+  statePath?: string | undefined;
+  /** How often the file is written while it runs; 10 when not given. */
+  stateEverySeconds?: number | undefined;
+  /**
+   * Keeps the states of so many past blocks, also across a restart. Without it anvil cannot answer for balances
+   * before the restart's block, nor reorganise beyond it. Costs about 5 kB a block in the file, blocks older
+   * than that included.
+   */
+  pastStates?: number | undefined;
+  /** The dev accounts' words; anvil's well-known "test test … junk" when not given. */
+  mnemonic?: string | undefined;
+  /** How many dev accounts are made (10), and their Ether (10000). */
+  accounts?: number | undefined;
+  balance?: number | undefined;
+  hardfork?: string | undefined;
+  /** `safe` is one epoch behind the head and `finalized` two; anvil's 32 when not given. */
+  slotsInAnEpoch?: number | undefined;
+};
+
+export type AnvilHandle = Engine & { rpcUrl: string; port: number };
+
+/** Starts a real Ethereum node for development, on the loopback interface. */
+export async function startAnvil(options: AnvilOptions): Promise<AnvilHandle> {
+  const file = anvilBinary();
+  return await withPort(options.port, async (port) => {
+    const rpcUrl = `http://127.0.0.1:${port}`;
+    const cacheDir = options.statePath
+      ? `${options.statePath}.cache`
+      : path.join(tmpdir(), `anvil-${port}-cache`);
+    const copies = options.statePath === undefined ? undefined : stateCopies(options.statePath);
+    const engine = await startEngine({
+      ...options,
+      name: 'anvil',
+      // Writes the state file before it ends.
+      stopSignal: 'SIGTERM',
+      command: async () => {
+        await assertPortsFree([{ port, what: 'anvil' }]);
+        rmSync(cacheDir, { recursive: true, force: true });
+        copies?.begin();
+        return { file, args: flags(options, port, cacheDir), env: { HOME: cacheDir } };
+      },
+      ask: () => askForChainId(rpcUrl, options.chainId ?? 31_337),
+      afterEnd: () => {
+        copies?.end();
+        rmSync(cacheDir, { recursive: true, force: true });
+      },
+    });
+    return Object.assign(engine, { rpcUrl, port });
+  });
+}
+
+/** The package's own launcher is another Node process; the binary is beside it, in a package per platform. */
+function anvilBinary(): string {
+  const launcher = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json');
+  const os = process.platform;
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch;
+  return createRequire(launcher).resolve(`@foundry-rs/anvil-${os}-${arch}/bin/anvil`);
+}
+
+function flags(options: AnvilOptions, port: number, cacheDir: string): string[] {
+  const { pastStates, statePath } = options;
+  const given: [string, string | number | undefined][] = [
+    ['--host', '127.0.0.1'],
+    ['--port', port],
+    ['--chain-id', options.chainId ?? 31_337],
+    ['--block-time', options.blockTimeSeconds],
+    ['--mnemonic', options.mnemonic],
+    ['--accounts', options.accounts],
+    ['--balance', options.balance],
+    ['--hardfork', options.hardfork],
+    ['--slots-in-an-epoch', options.slotsInAnEpoch],
+    ['--cache-path', cacheDir],
+    ['--state', statePath],
+    ['--state-interval', statePath === undefined ? undefined : (options.stateEverySeconds ?? STATE_EVERY_S)],
+    ['--prune-history', pastStates],
+  ];
+  const switches: [string, boolean][] = [
+    ['--no-mining', options.mining === 'manual'],
+    ['--preserve-historical-states', pastStates !== undefined],
+    // Without it anvil prints its dev accounts' private keys and every call.
+    ['--quiet', true],
+  ];
+  return [
+    ...given.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)])),
+    ...switches.flatMap(([flag, on]) => (on ? [flag] : [])),
+  ];
+}
+
+async function askForChainId(rpcUrl: string, chainId: number): Promise<void> {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
+    signal: AbortSignal.timeout(ASK_WITHIN_MS),
+  });
+  const { result } = (await response.json()) as { result?: string };
+  if (result !== `0x${chainId.toString(16)}`) throw new Error(`it answers with the chain ${result}`);
+}
+
+/**
+ * anvil overwrites its state file in place, so a kill in the middle of it leaves half a file, which anvil
+ * refuses at the next start (seen). So the last complete one is kept beside it, and put back when it is needed.
+ */
+function stateCopies(statePath: string): { begin(): void; end(): void } {
+  const copyPath = `${statePath}.copy`;
+  let timer: NodeJS.Timeout | undefined;
+  let copied = 0;
+
+  const keep = async () => {
+    const written = modified(statePath);
+    if (written === undefined || written === copied || Date.now() - written < WRITTEN_AFTER_MS) return;
+    await copyFile(statePath, `${copyPath}.new`);
+    // Written to while it was copied: the copy may be of two halves.
+    if (modified(statePath) !== written) return;
+    await rename(`${copyPath}.new`, copyPath);
+    copied = written;
+  };
+
+  return {
+    begin: () => {
+      recover(statePath, copyPath);
+      copied = 0;
+      timer = setInterval(() => {
+        keep().catch((error: NodeJS.ErrnoException) => {
+          // The folder was deleted under a running node, as tests do: there is nothing left to keep.
+          if (error.code !== 'ENOENT') throw error;
+        });
+      }, COPY_CHECK_EVERY_MS).unref();
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+function recover(statePath: string, copyPath: string): void {
+  if (!existsSync(statePath)) {
+    rmSync(copyPath, { force: true });
+    return;
+  }
+  if (isComplete(statePath)) {
+    copyFileSync(statePath, `${copyPath}.new`);
+    renameSync(`${copyPath}.new`, copyPath);
+    return;
+  }
+  if (!existsSync(copyPath)) {
+    throw new EngineFailed(
+      `${statePath} was cut off by a crash and there is no earlier copy: delete it to begin a new chain`,
+    );
+  }
+  copyFileSync(copyPath, statePath);
+}
+
+function isComplete(file: string): boolean {
+  try {
+    JSON.parse(readFileSync(file, 'utf8'));
+    return true;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+function modified(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+}

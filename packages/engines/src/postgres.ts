@@ -1,0 +1,209 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { assertPortsFree, withPort } from './free-port.ts';
+import { findPlace, type Place, privateFile, privateFolder, removeData } from './postgres-place.ts';
+import { ENVIRONMENT, type Engine, EngineFailed, type EngineOptions, startEngine } from './process.ts';
+
+const SUPERUSER = 'postgres';
+const MAJOR = '18';
+const PASSWORD_FILE = 'quittance-password';
+const ASK_WITHIN_MS = 2_000;
+const FORMER_OWNER_GONE_WITHIN_MS = 10_000;
+const INITDB_WITHIN_MS = 60_000;
+
+/** What may be set with -c. The defaults keep what was committed, whatever happens to the process. */
+export type PostgresSettings = Readonly<Record<string, string | number | boolean>>;
+
+const SETTINGS: PostgresSettings = {
+  listen_addresses: '127.0.0.1',
+  // No socket file: nothing in /tmp that two clusters could both want.
+  unix_socket_directories: '',
+  max_connections: 200,
+  fsync: 'on',
+  synchronous_commit: 'on',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+export type PostgresOptions = EngineOptions & {
+  /** The cluster's folder; made, and filled by initdb, when it is empty or missing. */
+  dataDir: string;
+  /** 0 picks a free one. */
+  port: number;
+  /** Begins with an empty cluster, whatever is there. */
+  fresh?: boolean | undefined;
+  /** Settings over the durable defaults; tests that never restart may say `{ fsync: 'off' }`. */
+  settings?: PostgresSettings | undefined;
+};
+
+export type PostgresHandle = Engine & {
+  /** The superuser's, to the database `postgres`. */
+  url: string;
+  port: number;
+  /** Where the data is: `dataDir`, or as root in a folder nobody else can enter, below /var/lib. */
+  dataDir: string;
+  /** Stops it and removes the data. */
+  destroy(): Promise<void>;
+};
+
+/** Starts Postgres 18 on the loopback interface, with a password that is made once and kept with the data. */
+export async function startPostgres(options: PostgresOptions): Promise<PostgresHandle> {
+  const wantedDir = path.resolve(options.dataDir);
+  if (options.fresh) {
+    await waitForFormerOwner(findPlace(wantedDir));
+    removeData(wantedDir);
+  }
+  const place = findPlace(wantedDir);
+  if (!existsSync(path.join(place.dataDir, 'PG_VERSION'))) await makeCluster(place, options.settings);
+  const password = readCluster(place.dataDir);
+  return await withPort(options.port, async (port) => {
+    const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
+    const engine = await startEngine({
+      ...options,
+      name: 'Postgres',
+      // A "fast" shutdown: connections are ended, everything is written.
+      stopSignal: 'SIGINT',
+      command: async () => {
+        await waitForFormerOwner(place);
+        await assertPortsFree([{ port, what: 'Postgres' }]);
+        return {
+          file: path.join(place.binDir, 'postgres'),
+          args: ['-D', place.dataDir, '-p', String(port), ...flags(options.settings)],
+          user: place.user,
+        };
+      },
+      ask: () => selectOne(url),
+      // The backends of a postmaster that was killed end by themselves, but not at once.
+      passes: (message) => message.includes('pre-existing shared memory block'),
+    });
+    const destroy = async () => {
+      await engine.stop();
+      removeData(wantedDir);
+    };
+    return Object.assign(engine, { url, port, dataDir: place.dataDir, destroy });
+  });
+}
+
+function flags(settings: PostgresSettings = {}): string[] {
+  const all = Object.entries({ ...SETTINGS, ...settings });
+  return all.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+async function selectOne(url: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: ASK_WITHIN_MS,
+    query_timeout: ASK_WITHIN_MS,
+  });
+  // Without a listener a connection that breaks after the answer would be an uncaught exception.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+  } finally {
+    await client.end();
+  }
+}
+
+/** Made beside its place and moved there complete: an initdb that was cut off leaves no half cluster behind. */
+async function makeCluster(place: Place, settings: PostgresSettings = {}): Promise<void> {
+  const { dataDir, user } = place;
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
+    throw new EngineFailed(`${dataDir} is neither empty nor a Postgres data folder: name another one`);
+  }
+  const scratch = `${dataDir}.new`;
+  const [cluster, passwordFile] = [path.join(scratch, 'cluster'), path.join(scratch, 'password')];
+  const password = randomBytes(24).toString('base64url');
+  rmSync(scratch, { recursive: true, force: true });
+  privateFolder(scratch, user);
+  privateFolder(cluster, user);
+  privateFile(passwordFile, password, user);
+  await initdb(place, cluster, passwordFile, settings['fsync'] === 'off');
+  privateFile(path.join(cluster, PASSWORD_FILE), password, user);
+  renameSync(cluster, dataDir);
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+async function initdb(place: Place, cluster: string, passwordFile: string, hasty: boolean): Promise<void> {
+  const args = [
+    ...['--pgdata', cluster, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
+    // Postgres' own collation: sorting does not depend on the machine's libraries.
+    ...['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
+    ...(hasty ? ['--no-sync'] : []),
+  ];
+  const options = { ...place.user, cwd: '/', env: ENVIRONMENT, timeout: INITDB_WITHIN_MS };
+  try {
+    await promisify(execFile)(path.join(place.binDir, 'initdb'), args, options);
+  } catch (cause) {
+    const said =
+      cause instanceof Error && 'stderr' in cause ? `${cause.message}\n${cause.stderr}` : String(cause);
+    throw new EngineFailed(`initdb failed: ${said}`, { cause });
+  }
+}
+
+/** Checks the cluster's version and returns its superuser's password. */
+function readCluster(dataDir: string): string {
+  const read = (name: string) => {
+    try {
+      return readFileSync(path.join(dataDir, name), 'utf8').trim();
+    } catch (cause) {
+      throw new EngineFailed(
+        `the Postgres data in ${dataDir} cannot be read (${cause instanceof Error ? cause.message : cause}). ` +
+          'If another user made it, run as that user, or delete it to begin anew',
+        { cause },
+      );
+    }
+  };
+  const version = read('PG_VERSION');
+  if (version !== MAJOR) {
+    throw new EngineFailed(
+      `the data in ${dataDir} is Postgres ${version}'s, this is Postgres ${MAJOR}: begin anew`,
+    );
+  }
+  return read(PASSWORD_FILE);
+}
+
+/**
+ * A Postgres whose parent was killed may still be shutting down: it is waited for. A pid file that names a
+ * process which is not this data's postmaster (a crash, then the number was used again: usual in containers)
+ * would stop Postgres for ever: it is removed.
+ */
+async function waitForFormerOwner(place: Place): Promise<void> {
+  const pidFile = path.join(place.dataDir, 'postmaster.pid');
+  const deadline = Date.now() + FORMER_OWNER_GONE_WITHIN_MS;
+  while (existsSync(pidFile)) {
+    const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+    if (!isPostmasterOf(place, pid)) {
+      rmSync(pidFile, { force: true });
+      return;
+    }
+    if (Date.now() > deadline) {
+      throw new EngineFailed(
+        `the Postgres data in ${place.dataDir} is in use by process ${pid}: stop that first`,
+      );
+    }
+    await sleep(50);
+  }
+}
+
+/**
+ * A postmaster's working directory is its data. It is asked as Postgres' own user: in a container root may not
+ * look into another user's process, and a process that this user may not look into is not its own.
+ */
+function isPostmasterOf(place: Place, pid: number): boolean {
+  const dataDir = realpathSync(place.dataDir);
+  const [question, ...args] =
+    process.platform === 'linux'
+      ? ['readlink', `/proc/${pid}/cwd`]
+      : ['ps', '-o', 'command=', '-p', `${pid}`];
+  const answer = spawnSync(question, args, { ...place.user, cwd: '/', encoding: 'utf8', env: ENVIRONMENT });
+  if (answer.error) throw answer.error;
+  return process.platform === 'linux'
+    ? answer.stdout.trim() === dataDir
+    : answer.stdout.includes(`${place.dataDir} `);
+}
