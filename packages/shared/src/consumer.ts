@@ -16,11 +16,17 @@ const RETRY_MS = [100, 500, 1_000, 2_000, 5_000] as const;
  */
 export type Handlers = { [K in EventKind]?: (trx: Trx, events: readonly EventOf<K>[]) => Promise<void> };
 
+/**
+ * For a service to which all kinds are alike: gets all new events of a batch at once, in the order of their
+ * arrival, so that it can keep that order and take its locks in one.
+ */
+export type BatchHandler = (trx: Trx, events: readonly EventOf<EventKind>[]) => Promise<void>;
+
 export type ConsumerOptions = {
   bus: Bus;
   db: Db;
   service: Service;
-  handlers: Handlers;
+  handlers: Handlers | BatchHandler;
   logger: Logger;
   /** Called after each commit: kick what the effects have given work. */
   committed?: () => void;
@@ -123,26 +129,30 @@ async function write(batch: readonly Taken[], { db, handlers, committed }: Consu
       trx,
       batch.map(({ event }) => event.id),
     );
-    const byKind = new Map<EventKind, EventOf<EventKind>[]>();
-    for (const { event } of batch) {
-      // The same event twice in one batch is new only once.
-      if (!fresh.delete(event.id)) continue;
-      const group = byKind.get(event.kind);
-      if (group) group.push(event);
-      else byKind.set(event.kind, [event]);
-    }
-    for (const [kind, group] of byKind) {
-      const handle = handlers[kind] as
-        | ((trx: Trx, group: readonly EventOf<EventKind>[]) => Promise<void>)
-        | undefined;
-      if (handle === undefined) throw new Error(`no handler for ${kind}`);
-      await handle(trx, group);
+    // The same event twice in one batch is new only once.
+    const events = batch.map(({ event }) => event).filter((event) => fresh.delete(event.id));
+    if (typeof handlers === 'function') {
+      if (events.length > 0) await handlers(trx, events);
+    } else {
+      await handleByKind(trx, events, handlers);
     }
     crashPoint('consumer.before_commit');
   });
   crashPoint('consumer.after_commit');
   for (const { message } of batch) message.ack();
   committed?.();
+}
+
+async function handleByKind(
+  trx: Trx,
+  events: readonly EventOf<EventKind>[],
+  handlers: Handlers,
+): Promise<void> {
+  for (const [kind, group] of Map.groupBy(events, (event) => event.kind)) {
+    const handle = handlers[kind] as BatchHandler | undefined;
+    if (handle === undefined) throw new Error(`no handler for ${kind}`);
+    await handle(trx, group);
+  }
 }
 
 async function read(message: JsMsg, { db, logger }: ConsumerOptions): Promise<Taken | undefined> {

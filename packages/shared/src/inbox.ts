@@ -1,9 +1,11 @@
 import { type Queryable, statement, type Trx } from './db.ts';
 import type { EventId } from './ids.ts';
 
+// In one order: two replicas that are handed the same events in different ones would wait for each other.
 const insertNew = statement(
   'inbox_insert',
-  `insert into inbox (event_id) select distinct unnest($1::text[]) on conflict do nothing returning event_id`,
+  `insert into inbox (event_id) select distinct id from unnest($1::text[]) as given(id) order by id
+   on conflict do nothing returning event_id`,
 );
 
 /** Which of these events come for the first time; recorded with the effect that follows in the same transaction. */

@@ -60,3 +60,22 @@ test('JSON nested too deep, or none at all, is no input', () => {
   expect(parseExactJson(`${'['.repeat(10_000)}${']'.repeat(10_000)}`)).toBeUndefined();
   expect(parseExactJson('{"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\"["}')).toBeDefined();
 });
+
+const order = form({ sizes: rules.listOf(['s', 'm', 'l']).or(['m']) });
+
+test('a list is read element by element, each counting once', () => {
+  expect(order({ sizes: ['l', 's', 'l'] })).toEqual({ ok: true, value: { sizes: ['l', 's'] } });
+  expect(order({})).toEqual({ ok: true, value: { sizes: ['m'] } });
+});
+
+test.each([
+  ['m', { sizes: ['The sizes must be an array.'] }],
+  [[], { sizes: ['The sizes must have at least 1 items.'] }],
+  [['s', 's', 's', 's'], { sizes: ['The sizes must not have more than 3 items.'] }],
+  [
+    ['x', 's', 5],
+    { 'sizes.0': ['The selected sizes.0 is invalid.'], 'sizes.2': ['The selected sizes.2 is invalid.'] },
+  ],
+])('the list %j is refused', (sizes, errors) => {
+  expect(order({ sizes })).toEqual({ ok: false, refusal: errors });
+});

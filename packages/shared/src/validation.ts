@@ -10,7 +10,9 @@ export type FieldErrors = Record<string, string[]>;
  * A rule looks at a value that the rules before it have passed. `stop` ends the field: a text that is no
  * number cannot be too small.
  */
-type Verdict<T> = { value: T; messages?: string[] } | { messages: string[]; stop: true };
+type Verdict<T> =
+  | { value: T; messages?: string[]; elements?: { index: number; message: string }[] }
+  | { messages: string[]; stop: true };
 type Rule<In, Out> = (value: In, attribute: string) => Verdict<Out>;
 
 const fail = (message: string): { messages: string[]; stop: true } => ({ messages: [message], stop: true });
@@ -49,6 +51,10 @@ function field<T>(
           context.addIssue({ code: 'custom', message });
         }
         if ('stop' in verdict) break;
+        for (const { index, message } of verdict.elements ?? []) {
+          failed = true;
+          context.addIssue({ code: 'custom', message, path: [index] });
+        }
         value = verdict.value;
       }
       return failed ? z.NEVER : (value as T);
@@ -118,6 +124,23 @@ const isOneOf =
       ? { value: value as T }
       : fail(`The selected ${attribute} is invalid.`);
 
+/** Each element is one of `allowed`, and counts once. */
+const isListOf =
+  <T extends string>(allowed: readonly T[]): Rule<unknown, T[]> =>
+  (value, attribute) => {
+    if (!Array.isArray(value)) return fail(`The ${attribute} must be an array.`);
+    if (value.length === 0) return fail(`The ${attribute} must have at least 1 items.`);
+    if (value.length > allowed.length) {
+      return fail(`The ${attribute} must not have more than ${allowed.length} items.`);
+    }
+    const elements = value.flatMap((element: unknown, index) =>
+      (allowed as readonly unknown[]).includes(element)
+        ? []
+        : [{ index, message: `The selected ${attribute}.${index} is invalid.` }],
+    );
+    return { value: [...new Set(value as T[])], elements };
+  };
+
 const isDate: Rule<string, Date> = (value, attribute) => {
   const time = /^\d{4}-\d{2}-\d{2}([T ].*)?$/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? fail(`The ${attribute} is not a valid date.`) : { value: new Date(time) };
@@ -131,6 +154,7 @@ export const rules = {
   number: (): Rules<string> => rulesOf(isNumber),
   integer: (min: number, max: number): Rules<number> => rulesOf(isInteger, between(BigInt(min), BigInt(max))),
   oneOf: <T extends string>(allowed: readonly T[]): Rules<T> => rulesOf(isText, isOneOf(allowed)),
+  listOf: <T extends string>(allowed: readonly T[]): Rules<T[]> => rulesOf(isListOf(allowed)),
   date: (): Rules<Date> => rulesOf(isText, isDate),
 };
 
@@ -164,7 +188,8 @@ export function form<S extends Shape>(shape: S): Form<S> {
     if (parsed.success) return ok(parsed.data as FormValues<S>);
     const errors: FieldErrors = {};
     for (const issue of parsed.error.issues) {
-      const name = String(issue.path[0]);
+      // An element of a list is a field of its own: `events.0`.
+      const name = issue.path.join('.');
       errors[name] = [...(errors[name] ?? []), issue.message];
     }
     return refuse(errors);
