@@ -25,8 +25,15 @@ function planted(): string[] {
 
 function found(): string[] {
   const output = execFileSync(
-    join(root, 'node_modules/.bin/depcruise'),
-    [folder, '--config', `${folder}/.dependency-cruiser.cjs`, '--output-type', 'json'],
+    process.execPath,
+    [
+      join(root, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs'),
+      folder,
+      '--config',
+      `${folder}/.dependency-cruiser.cjs`,
+      '--output-type',
+      'json',
+    ],
     { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
   );
   const { summary } = JSON.parse(output) as Cruise;

@@ -136,5 +136,6 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 if (total.passed + total.failed === 0) process.stdout.write('no test ran\n');
-process.stdout.write(`${closingLine(total)}\n`);
+// What was killed may have stopped in the middle of a line.
+process.stdout.write(`\n${closingLine(total)}\n`);
 process.exitCode = total.failed === 0 && total.passed > 0 && !interrupted ? 0 : 1;
