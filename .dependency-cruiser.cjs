@@ -8,8 +8,9 @@ const root = '^(?:test/canary/)?';
 const anyService = `${root}services/[^/]+/src/`;
 const thisService = `${root}services/([^/]+)/src/`;
 const sameService = `${root}services/$1/src/`;
-const edge = '(?:http|consumers|workers)(?:/|\\.ts$)';
-const below = '(?:domain/|(?:store|views|config)(?:/|\\.ts$))';
+// store.ts, store-holds.ts and store/holds.ts are all of the store.
+const edge = '(?:http|consumers|workers)[-./]';
+const below = '(?:domain/|(?:store|views|config)[-./])';
 const beside = '\\.test\\.ts$';
 
 /** Rooms that exist to start, test or measure the product, and are not in it. */
@@ -64,8 +65,8 @@ module.exports = {
       name: 'edges-stand-beside-each-other',
       comment: 'http, consumers and workers share what they do by calling the same operation.',
       severity: 'error',
-      from: { path: `${root}services/([^/]+)/src/(http|consumers|workers)(?:/|\\.ts$)` },
-      to: { path: `${sameService}${edge}`, pathNot: `${sameService}$2(?:/|\\.ts$)` },
+      from: { path: `${root}services/([^/]+)/src/(http|consumers|workers)[-./]` },
+      to: { path: `${sameService}${edge}`, pathNot: `${sameService}$2[-./]` },
     },
     {
       name: 'operations-are-called-from-above',
