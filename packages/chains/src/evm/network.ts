@@ -1,0 +1,51 @@
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { encodeFunctionData, parseAbi } from 'viem/utils';
+import { WrongNetwork } from '../chain.ts';
+import { answered, bytes, type Rpc, RpcRefused, read, units256 } from './rpc.ts';
+
+/** The network an operator says to be on. */
+export type EvmNetwork = {
+  chainId: number;
+  /** Undefined when this installation takes no tokens. */
+  usdcAddress?: string | undefined;
+};
+
+const abi = parseAbi(['function decimals() view returns (uint8)']);
+
+/** The allow-list: tokens by canonical contract address. */
+export function tokensOf({ usdcAddress }: EvmNetwork): Map<string, AssetSymbol> {
+  return new Map(usdcAddress === undefined ? [] : [[usdcAddress.toLowerCase(), 'USDC_ERC20']]);
+}
+
+/** The contract of a token; undefined for the native asset. Throws for an asset this network does not have. */
+export function contractOf(network: EvmNetwork, asset: AssetSymbol): string | undefined {
+  if (asset === 'ETH') return undefined;
+  for (const [address, symbol] of tokensOf(network)) if (symbol === asset) return address;
+  throw new Error(`${asset} is not an asset of this network`);
+}
+
+/** Throws WrongNetwork when the node or the token is not what was configured. */
+export async function checkNetwork(rpc: Rpc, network: EvmNetwork): Promise<void> {
+  const chainId = read(units256, await rpc.call('eth_chainId', []), 'eth_chainId');
+  if (chainId !== BigInt(network.chainId)) {
+    throw new WrongNetwork(`the node is on chain ${chainId}, configured is ${network.chainId}`);
+  }
+  for (const [address, asset] of tokensOf(network)) await checkToken(rpc, address, asset);
+}
+
+async function checkToken(rpc: Rpc, address: string, asset: AssetSymbol): Promise<void> {
+  const data = encodeFunctionData({ abi, functionName: 'decimals' });
+  const [code, decimals] = await rpc.batch([
+    { method: 'eth_getCode', params: [address, 'latest'] },
+    { method: 'eth_call', params: [{ to: address, data }, 'latest'] },
+  ]);
+  if (read(bytes, answered(code), 'eth_getCode') === '0x') {
+    throw new WrongNetwork(`there is no contract at ${address}, configured as ${asset}`);
+  }
+  const wanted = assets[asset].decimals;
+  // A contract that has no such function reverts, or answers with nothing.
+  const found = decimals instanceof RpcRefused ? '0x' : read(bytes, decimals, 'eth_call');
+  if (!/^0x0{62}[0-9a-f]{2}$/i.test(found) || BigInt(found) !== BigInt(wanted)) {
+    throw new WrongNetwork(`the contract at ${address} is not ${asset}: it does not have ${wanted} decimals`);
+  }
+}
