@@ -1,11 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAccount } from '@quittance/gateway/operations/create-account';
-import { createToken } from '@quittance/gateway/operations/create-token';
 import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { z } from 'zod';
+import { openAccount } from './open-account.ts';
 import type { Stack } from './stack.ts';
 
 const names = ['demo', 'second'] as const;
@@ -25,9 +24,7 @@ export async function demoAccounts(stack: Stack, dir: string): Promise<DemoAccou
   try {
     const accounts: DemoAccount[] = [];
     for (const name of names) {
-      const account = await createAccount({ db, clock: systemClock }, { name });
-      const token = await createToken({ db, clock: systemClock }, { account: account.id, name: 'sandbox' });
-      accounts.push({ name, id: account.id, token: token.secret });
+      accounts.push({ name, ...(await openAccount({ db, clock: systemClock }, name, 'sandbox')) });
     }
     writeFileSync(path, JSON.stringify(accounts, null, 2), { mode: 0o600 });
     return accounts;

@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util';
 import { reason } from '@quittance/shared/logger';
 import { demoAccounts } from './demo-accounts.ts';
 import { DEFAULT_PORT } from './ports.ts';
-import { welcome } from './welcome.ts';
 import { type Stack, startStack } from './stack.ts';
+import { welcome } from './welcome.ts';
 
 const usage = `npm start -- [--port N] [--fresh]
 
@@ -48,12 +48,17 @@ async function main(): Promise<void> {
 function readArguments(): { port: number; fresh: boolean } {
   try {
     const { values } = parseArgs({
-      options: { port: { type: 'string' }, fresh: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        port: { type: 'string' },
+        fresh: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
     });
     if (values.help === true) {
       say(usage);
       process.exit(0);
     }
+    // tidy-allow number: a port
     const port = Number.parseInt(values.port ?? String(DEFAULT_PORT), 10);
     if (!(port >= 1_024 && port <= 65_500)) throw new Error('--port must be a number from 1024 to 65500');
     return { port, fresh: values.fresh === true };
@@ -64,16 +69,26 @@ function readArguments(): { port: number; fresh: boolean } {
 }
 
 /** What scripts and testers read: the newest stack's facts in one known place, and beside its own data. */
-function writeSettings(stack: Stack, accounts: readonly { name: string; token: string }[], dir: string): void {
+function writeSettings(
+  stack: Stack,
+  accounts: readonly { name: string; token: string }[],
+  dir: string,
+): void {
   const facts = {
     url: stack.url,
     accounts: accounts.map(({ name, token }) => ({ name, token })),
     nodes: { ethereum: { rpc: stack.engines.ethereum.rpcUrl, tokens: { USDC_ERC20: stack.usdc } } },
   };
-  const operator = { gatewayDatabaseUrl: stack.settingsOf('gateway')['DATABASE_URL'], adminDatabaseUrl: stack.adminUrl };
+  const operator = {
+    gatewayDatabaseUrl: stack.settingsOf('gateway')['DATABASE_URL'],
+    adminDatabaseUrl: stack.adminUrl,
+  };
   for (const folder of [dir, dirname(dir)]) {
     mkdirSync(folder, { recursive: true });
-    for (const [name, content] of [['sandbox.json', facts], ['operator.json', operator]] as const) {
+    for (const [name, content] of [
+      ['sandbox.json', facts],
+      ['operator.json', operator],
+    ] as const) {
       writeFileSync(join(folder, name), `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
     }
   }

@@ -68,10 +68,13 @@ async function findInvoice(sandbox: Sandbox, id: string): Promise<Invoice> {
     const response = await fetch(`${sandbox.url}/api/invoices/${encodeURIComponent(id)}`, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
     }).catch((error: unknown) => {
-      throw new Error(`the sandbox at ${sandbox.url} does not answer; is npm start still running? (${reason(error)})`);
+      throw new Error(
+        `the sandbox at ${sandbox.url} does not answer; is npm start still running? (${reason(error)})`,
+      );
     });
     if (response.ok) return invoiceSchema.parse(await response.json());
-    if (response.status !== 403) throw new Error(`the API answers ${response.status}: ${await response.text()}`);
+    if (response.status !== 403)
+      throw new Error(`the API answers ${response.status}: ${await response.text()}`);
   }
   throw new Error(`none of the sandbox's accounts has the invoice ${id}`);
 }
@@ -81,7 +84,8 @@ function stillDue(invoice: Invoice, asset: AssetSymbol): Units {
     units(text, asset),
   );
   const open = ((due ?? 0n) - (paid ?? 0n) - (pending ?? 0n)) as Units;
-  if (open <= 0n) throw new Error(`the invoice is ${invoice.status}, nothing is due; --amount X pays more all the same`);
+  if (open <= 0n)
+    throw new Error(`the invoice is ${invoice.status}, nothing is due; --amount X pays more all the same`);
   return open;
 }
 

@@ -34,7 +34,9 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Engi
 }
 
 async function askWhetherReady(port: number): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(ASK_WITHIN_MS) });
+  const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
+    signal: AbortSignal.timeout(ASK_WITHIN_MS),
+  });
   const body = await response.text();
   if (!response.ok) throw new Error(`it is not ready: ${body}`);
 }

@@ -32,6 +32,8 @@ export type StackOptions = {
   settings?: Partial<Record<Service, Record<string, string>>>;
   /** Postgres' own settings, such as `fsync: 'off'` where only speed counts. */
   postgresSettings?: Record<string, string>;
+  /** Called between the migrations and the start of the services. */
+  beforeServices?: (adminUrl: string) => Promise<void>;
   /** Told of each thing that is up, and of each that ended though nobody stopped it. */
   say?: (line: string) => void;
 };
@@ -44,7 +46,12 @@ export type Stack = {
   adminUrl: string;
   pricesFile: string;
   usdc: string;
-  engines: { postgres: PostgresHandle; nats: NatsHandle; ethereum: AnvilHandle; redis: RedisHandle | undefined };
+  engines: {
+    postgres: PostgresHandle;
+    nats: NatsHandle;
+    ethereum: AnvilHandle;
+    redis: RedisHandle | undefined;
+  };
   services: Record<Service, Engine>;
   /** The settings a service was started with; a test may start a second replica with them. */
   settingsOf(service: Service): Record<string, string>;
@@ -104,12 +111,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         onUnexpectedExit,
       }),
     );
-    const redis = options.redis === true ? keep(await startRedis({ port: ports.redis, onUnexpectedExit })) : undefined;
+    const redis =
+      options.redis === true ? keep(await startRedis({ port: ports.redis, onUnexpectedExit })) : undefined;
     say(`engines are up: Postgres ${ports.postgres}, NATS ${ports.nats}, Ethereum (anvil) ${ports.ethereum}`);
 
     const secrets = sandboxSecrets(dir);
     const adminUrl = await ensureDatabase(postgres.url, DATABASE);
     await migrateAll({ adminUrl, passwordOf: () => secrets.databasePassword });
+    await options.beforeServices?.(adminUrl);
     const facts = ethereumFacts(secrets.walletSeed);
     const usdc = await prepareEthereum(ethereum.rpcUrl, facts.hotAddress);
     const prices = pricesFile(dir);
@@ -129,7 +138,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       services.map(async (service) => {
         const env = settingsOf(service);
         const logDir = join(dir, 'logs');
-        const engine = await startServiceProcess({ service, port: ports[service], env, logDir, onUnexpectedExit });
+        const engine = await startServiceProcess({
+          service,
+          port: ports[service],
+          env,
+          logDir,
+          onUnexpectedExit,
+        });
         return [service, keep(engine)] as const;
       }),
     );

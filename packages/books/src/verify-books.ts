@@ -7,7 +7,14 @@ export type Breach = { invariant: string; meaning: string; what: string };
 export type BooksReport = {
   breaches: Breach[];
   /** The invariants that were checked, and how much there was to check. */
-  checked: { invariants: string[]; transfers: number; entries: number; balances: number; payouts: number; deposits: number };
+  checked: {
+    invariants: string[];
+    transfers: number;
+    entries: number;
+    balances: number;
+    payouts: number;
+    deposits: number;
+  };
 };
 
 export type BooksOptions = {
@@ -32,7 +39,10 @@ export async function verifyBooks({ databaseUrl, patienceSeconds = 60 }: BooksOp
       const breaches: Breach[] = [];
       for (const { name, meaning, sql } of invariants) {
         const values = sql.includes('$1') ? [patienceSeconds] : [];
-        const rows = await trx.rows<{ what: string }>(`select what from (${sql}) as breach limit ${BREACHES_MAX}`, values);
+        const rows = await trx.rows<{ what: string }>(
+          `select what from (${sql}) as breach limit ${BREACHES_MAX}`,
+          values,
+        );
         breaches.push(...rows.map(({ what }) => ({ invariant: name, meaning, what })));
       }
       const counted = await trx.one<Record<string, number>>(

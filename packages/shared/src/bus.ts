@@ -19,7 +19,8 @@ import { type EventKind, kindsFor, type Service, subjectOf } from './events.ts';
 import { type Logger, reason } from './logger.ts';
 
 export const STREAM = 'EVT';
-const ACK_WAIT_MS = 30_000;
+/** What a service that died had fetched is handed out again after this long; writing a batch takes a tenth. */
+const ACK_WAIT_MS = 5_000;
 const PUBLISH_TIMEOUT_MS = 5_000;
 const STREAM_AGE_MS = 7 * 24 * 3_600_000;
 const DEDUPLICATION_MS = 120_000;

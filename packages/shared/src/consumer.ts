@@ -46,7 +46,12 @@ export function startConsumer(options: ConsumerOptions): { stop(): Promise<void>
         const messages = await bus.consume(service);
         close = () => messages.stop();
         if (stopping.signal.aborted) messages.stop();
-        await drain(messages, options);
+        try {
+          await drain(messages, options);
+        } finally {
+          // What was fetched and not taken in is handed out again when its time to acknowledge is over.
+          messages.stop();
+        }
       } catch (error) {
         logger.warn({ reason: reason(error) }, 'the consumer lost the bus, starting it again');
       }
@@ -68,7 +73,7 @@ async function drain(messages: AsyncIterable<JsMsg>, options: ConsumerOptions): 
   const waiting: JsMsg[] = [];
   let wake: (() => void) | undefined;
   let ended = false;
-  let failure: unknown;
+  let failure: Error | undefined;
 
   const reading = (async () => {
     try {
@@ -77,7 +82,7 @@ async function drain(messages: AsyncIterable<JsMsg>, options: ConsumerOptions): 
         wake?.();
       }
     } catch (error) {
-      failure = error;
+      failure = new Error('the bus ended the subscription', { cause: error });
     }
     ended = true;
     wake?.();

@@ -17,6 +17,7 @@ export const pageForm: Form<{ perPage: typeof perPageField }> = form({ perPage: 
 /** A page that is no number or below 1 is page 1, as Laravel has it. */
 export function pageOf(query: Query): number {
   const text = query['page'];
+  // tidy-allow number: a page's number
   const page = typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number.parseInt(text, 10) : 1;
   return Math.max(page, 1);
 }

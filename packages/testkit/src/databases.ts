@@ -18,7 +18,8 @@ export type TestDatabase = {
 /** A database of its own for one suite, all services migrated: a copy of the template that the set-up made. */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = process.env['TEST_POSTGRES_URL'];
-  if (server === undefined) throw new Error('no TEST_POSTGRES_URL: run this suite through jest’s global set-up');
+  if (server === undefined)
+    throw new Error('no TEST_POSTGRES_URL: run this suite through jest’s global set-up');
   const name = `t_${randomBytes(8).toString('hex')}`;
   await onServer(server, `create database ${name} template ${TEMPLATE}`);
   const adminUrl = databaseUrl(server, name);

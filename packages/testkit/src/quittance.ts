@@ -1,0 +1,103 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BooksReport, verifyBooks } from '@quittance/books/verify-books';
+import { PortTaken } from '@quittance/engines/free-port';
+import { openAccount } from '@quittance/sandbox/open-account';
+import { type Stack, type StackOptions, startStack } from '@quittance/sandbox/stack';
+import { systemClock } from '@quittance/shared/clock';
+import { type Db, openDb } from '@quittance/shared/db';
+import type { Service } from '@quittance/shared/events';
+import { createLogger } from '@quittance/shared/logger';
+import { type Customer, ethereumCustomer } from './ethereum-customer.ts';
+import { type Merchant, merchant } from './merchant.ts';
+
+export type Quittance = {
+  url: string;
+  stack: Stack;
+  /** The node, and the customer's money on it. */
+  ethereum: Customer;
+  /** A new account of its own for one test. */
+  merchant(name?: string): Promise<Merchant>;
+  /** Superuser access to the stack's database, for looking. */
+  db: Db;
+  books(): Promise<BooksReport>;
+  stop(): Promise<void>;
+};
+
+export type QuittanceOptions = Pick<StackOptions, 'settings' | 'redis' | 'blockTimeSeconds'> & {
+  /** Requests a minute and token; out of the way unless a test is about them. */
+  rateLimit?: number;
+  /** Blocks until a payment is final; few, so that tests mine few. */
+  confirmations?: number;
+};
+
+const STARTS_MAX = 5;
+
+/**
+ * The whole of Quittance for a test: real engines, a real chain node that mines when told to, five services
+ * as processes, on ports and data of its own.
+ */
+export async function startQuittance(options: QuittanceOptions = {}): Promise<Quittance> {
+  const dir = mkdtempSync(join(tmpdir(), 'quittance-'));
+  const stack = await startSomewhere({
+    dir,
+    settings: testSettings(options),
+    postgresSettings: { fsync: 'off', synchronous_commit: 'off' },
+    ...(options.redis === undefined ? {} : { redis: options.redis }),
+    ...(options.blockTimeSeconds === undefined ? {} : { blockTimeSeconds: options.blockTimeSeconds }),
+    beforeServices: async (adminUrl) => await setConfirmations(adminUrl, options.confirmations ?? 3),
+  });
+  const logger = createLogger('testkit', 'error');
+  const db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
+  const gateway = openDb({ url: stack.adminUrl, schema: 'gateway', pool: 1, logger });
+  return {
+    url: stack.url,
+    stack,
+    ethereum: ethereumCustomer(stack.engines.ethereum.rpcUrl, stack.usdc),
+    db,
+    async merchant(name = `merchant ${randomBytes(4).toString('hex')}`) {
+      const { id, token } = await openAccount({ db: gateway, clock: systemClock }, name, 'testkit');
+      return merchant(stack.url, id, token);
+    },
+    books: () => verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds: 0 }),
+    async stop() {
+      await Promise.all([db.close(), gateway.close()]);
+      await stack.stop();
+      await stack.engines.postgres.destroy();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function testSettings({
+  settings = {},
+  rateLimit = 1_000_000,
+}: QuittanceOptions): Partial<Record<Service, Record<string, string>>> {
+  return {
+    ...settings,
+    gateway: { RATE_LIMIT_PER_MINUTE: String(rateLimit), ...settings.gateway },
+    invoices: { SCAN_EVERY_MS: '100', ...settings.invoices },
+    payouts: { ENGINE_EVERY_MS: '100', ...settings.payouts },
+  };
+}
+
+async function startSomewhere(options: Omit<StackOptions, 'basePort'>): Promise<Stack> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startStack({ ...options, basePort: 20_000 + 10 * randomInt(1_200) });
+    } catch (error) {
+      if (!(error instanceof PortTaken) || tries === STARTS_MAX) throw error;
+    }
+  }
+}
+
+async function setConfirmations(adminUrl: string, confirmations: number): Promise<void> {
+  const db = openDb({ url: adminUrl, schema: 'ledger', pool: 1, logger: createLogger('testkit', 'error') });
+  try {
+    await db.rows('update assets set min_confirmations = $1', [confirmations]);
+  } finally {
+    await db.close();
+  }
+}
