@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,32 @@ import { type AnvilHandle, type AnvilOptions, startAnvil } from '@quittance/engi
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type RedisHandle, startRedis } from '@quittance/engines/redis';
 
-export { type TestDatabase, testDatabase } from './databases.ts';
+import type { Service } from '@quittance/shared/events';
+import { serviceUrl } from '@quittance/shared/migrate';
+import { databaseUrl, onServer, TEMPLATE, TEST_PASSWORD } from './databases.ts';
+
+export type TestDatabase = {
+  /** A superuser's URL of this database. */
+  adminUrl: string;
+  /** The URL a service connects with: its own role. */
+  urlOf(service: Service): string;
+  drop(): Promise<void>;
+};
+
+/** A database of its own for one suite, all services migrated: a copy of the template that the set-up made. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const server = process.env['TEST_POSTGRES_URL'];
+  if (server === undefined)
+    throw new Error('no TEST_POSTGRES_URL: run this suite through jest’s global set-up');
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  await onServer(server, `create database ${name} template ${TEMPLATE}`);
+  const adminUrl = databaseUrl(server, name);
+  return {
+    adminUrl,
+    urlOf: (service) => serviceUrl(adminUrl, service, TEST_PASSWORD),
+    drop: () => onServer(server, `drop database if exists ${name} with (force)`),
+  };
+}
 
 /** A nats-server with JetStream of this suite's own; its data goes with it. */
 export async function testNats(): Promise<NatsHandle> {
