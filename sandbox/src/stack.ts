@@ -53,7 +53,7 @@ export type Stack = {
     redis: RedisHandle | undefined;
   };
   services: Record<Service, Engine>;
-  /** The settings a service was started with; a test may start a second replica with them. */
+  /** What a service is started with, also the next time: a test may change it before a restart. */
   settingsOf(service: Service): Record<string, string>;
   stop(): Promise<void>;
 };
@@ -133,7 +133,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       pricesFile: prices,
       ethereum: { rpcUrl: ethereum.rpcUrl, chainId: CHAIN_ID, usdc, xpub: facts.xpub },
     });
-    const settingsOf = (service: Service) => ({ ...settings[service], ...options.settings?.[service] });
+    for (const service of services) Object.assign(settings[service], options.settings?.[service]);
+    const settingsOf = (service: Service) => settings[service];
     const running = await Promise.all(
       services.map(async (service) => {
         const env = settingsOf(service);
