@@ -8,9 +8,9 @@ import { type Engine, EngineFailed, type EngineOptions, startEngine } from './pr
 
 const ASK_WITHIN_MS = 2_000;
 const STATE_EVERY_S = 10;
-const COPY_CHECK_EVERY_MS = 1_000;
+const COPY_CHECK_EVERY_MS = 500;
 /** A state file that has not changed for so long is complete: anvil writes it in one go. */
-const WRITTEN_AFTER_MS = 1_000;
+const WRITTEN_AFTER_MS = 500;
 
 export type AnvilOptions = EngineOptions & {
   /** 0 picks a free one. */

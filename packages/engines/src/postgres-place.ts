@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { EngineFailed, type User } from './process.ts';
+import { EngineFailed, messageOf, type User } from './process.ts';
 
 /** Accounts that exist on about every system and own nothing: one of them runs Postgres where we are root. */
 const UNPRIVILEGED = ['postgres', '_postgres', 'nobody', 'daemon'];
@@ -191,7 +191,7 @@ function sharedDir(): string {
       }
       problems.push(`${folder} is not root's`);
     } catch (error) {
-      problems.push(error instanceof Error ? error.message : String(error));
+      problems.push(messageOf(error));
     }
   }
   throw new EngineFailed(`found no folder that root and Postgres' user can share: ${problems.join('; ')}`);

@@ -7,13 +7,24 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { assertPortsFree, withPort } from './free-port.ts';
 import { findPlace, type Place, privateFile, privateFolder, removeData } from './postgres-place.ts';
-import { ENVIRONMENT, type Engine, EngineFailed, type EngineOptions, startEngine } from './process.ts';
+import {
+  ENVIRONMENT,
+  type Engine,
+  EngineFailed,
+  type EngineOptions,
+  messageOf,
+  startEngine,
+} from './process.ts';
 
 const SUPERUSER = 'postgres';
 const MAJOR = '18';
 const PASSWORD_FILE = 'quittance-password';
 const ASK_WITHIN_MS = 2_000;
-const FORMER_OWNER_GONE_WITHIN_MS = 10_000;
+const SHUTDOWN_BEGINS_WITHIN_MS = 1_000;
+const SHUTDOWN_WITHIN_MS = 10_000;
+// Of postmaster.pid.
+const PID_LINE = 0;
+const STATUS_LINE = 7;
 const INITDB_WITHIN_MS = 60_000;
 
 /** What may be set with -c. The defaults keep what was committed, whatever happens to the process. */
@@ -153,7 +164,7 @@ function readCluster(dataDir: string): string {
       return readFileSync(path.join(dataDir, name), 'utf8').trim();
     } catch (cause) {
       throw new EngineFailed(
-        `the Postgres data in ${dataDir} cannot be read (${cause instanceof Error ? cause.message : cause}). ` +
+        `the Postgres data in ${dataDir} cannot be read (${messageOf(cause)}). ` +
           'If another user made it, run as that user, or delete it to begin anew',
         { cause },
       );
@@ -169,20 +180,22 @@ function readCluster(dataDir: string): string {
 }
 
 /**
- * A Postgres whose parent was killed may still be shutting down: it is waited for. A pid file that names a
- * process which is not this data's postmaster (a crash, then the number was used again: usual in containers)
- * would stop Postgres for ever: it is removed.
+ * A Postgres whose parent was killed is still shutting down: it is waited for. A pid file that names a process
+ * which is not this data's postmaster (a crash, then the number was used again: usual in containers) would stop
+ * Postgres for ever: it is removed.
  */
 async function waitForFormerOwner(place: Place): Promise<void> {
   const pidFile = path.join(place.dataDir, 'postmaster.pid');
-  const deadline = Date.now() + FORMER_OWNER_GONE_WITHIN_MS;
+  const started = Date.now();
   while (existsSync(pidFile)) {
-    const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
+    const lines = readFileSync(pidFile, 'utf8').split('\n');
+    const pid = Number(lines[PID_LINE]);
     if (!isPostmasterOf(place, pid)) {
       rmSync(pidFile, { force: true });
       return;
     }
-    if (Date.now() > deadline) {
+    const stopping = lines[STATUS_LINE]?.trim() === 'stopping';
+    if (Date.now() - started > (stopping ? SHUTDOWN_WITHIN_MS : SHUTDOWN_BEGINS_WITHIN_MS)) {
       throw new EngineFailed(
         `the Postgres data in ${place.dataDir} is in use by process ${pid}: stop that first`,
       );

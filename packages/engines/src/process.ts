@@ -8,6 +8,7 @@ const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 20_000;
 const TRY_AGAIN_EVERY_MS = 200;
 const TRY_AGAIN_FOR_MS = 5_000;
+const OUTPUT_WITHIN_MS = 1_000;
 const OUTPUT_LINES_KEPT = 40;
 const LINE_LENGTH_MAX = 1_000;
 /** How long an engine has for an orderly end after its parent died, before it is killed. */
@@ -163,12 +164,16 @@ async function launch(spec: EngineSpec, command: Command): Promise<Run> {
     run.end = signal ? `killed by ${signal}` : `exit code ${code}`;
     watcher.kill('SIGKILL');
   });
-  // 'close' is later than 'exit': all output has been read too, so the last lines are really the last.
-  Promise.all([once(child, 'close'), once(watcher, 'close')]).then(() => {
+  const ended = async () => {
+    await Promise.all([once(child, 'exit'), once(watcher, 'exit')]);
+    // 'close' is later than 'exit': all output has been read, so the last lines are really the last. But a process
+    // that the engine left behind may hold its output open.
+    await Promise.race([closed, sleep(OUTPUT_WITHIN_MS, undefined, { ref: false })]);
     spec.afterEnd?.();
     if (!run.told) spec.onUnexpectedExit?.(new EngineFailed(`${spec.name} ended (${said(run)}`));
-    ending.resolve();
-  }, ending.reject);
+  };
+  const closed = once(child, 'close');
+  ended().then(ending.resolve, ending.reject);
   return run;
 }
 
@@ -224,7 +229,7 @@ async function waitUntilItAnswers(spec: EngineSpec, run: Run): Promise<void> {
       // Another process may have answered from the same port: ours must still be there.
       if (run.end === undefined) return;
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
+      problem = messageOf(error);
     }
     if (Date.now() > deadline) {
       throw new EngineFailed(
@@ -259,7 +264,7 @@ function killGroup(run: Run): void {
   try {
     process.kill(-run.pid, 'SIGKILL');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
@@ -276,4 +281,9 @@ function keepLines(child: ChildProcess, take: (line: string) => void): void {
       if (rest.trim() !== '') take(rest);
     });
   }
+}
+
+/** Error.isError, because under jest errors of Node's own are of another realm, and not `instanceof Error`. */
+export function messageOf(error: unknown): string {
+  return Error.isError(error) ? error.message : String(error);
 }

@@ -1,0 +1,48 @@
+import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { startPostgres } from '../src/postgres.ts';
+import { findPlace } from '../src/postgres-place.ts';
+import { scratchFolder } from './scratch.ts';
+
+const scratch = scratchFolder();
+const asRoot = process.getuid?.() === 0;
+
+afterAll(() => scratch.remove());
+
+test('Postgres runs in place as an ordinary user, and as another user where we are root', () => {
+  const dataDir = path.join(scratch.folder, 'data');
+  const { user, dataDir: placed } = findPlace(dataDir);
+  expect(placed).toBe(dataDir);
+  if (asRoot) expect(user?.uid).toBeGreaterThan(0);
+  else expect(user).toBeUndefined();
+});
+
+// An ordinary user's Postgres is that user, and enters where the user does.
+(asRoot ? test : test.skip)(
+  'as root, what Postgres cannot reach is kept elsewhere, and goes with it',
+  async () => {
+    const secret = path.join(scratch.folder, 'secret');
+    const dataDir = path.join(secret, 'data');
+    const options = { dataDir, port: 0, settings: { fsync: 'off' } };
+    findPlace(dataDir);
+    chmodSync(secret, 0o700);
+
+    const postgres = await startPostgres(options);
+    expect(postgres.dataDir).not.toBe(dataDir);
+    expect(readFileSync(path.join(dataDir, 'WHERE-THE-DATA-IS.txt'), 'utf8')).toContain(postgres.dataDir);
+    expect(statSync(postgres.dataDir).mode & 0o777).toBe(0o700);
+    await postgres.stop();
+
+    const again = await startPostgres(options);
+    expect(again.url.split('@')[0]).toBe(postgres.url.split('@')[0]);
+    await again.stop();
+
+    rmSync(secret, { recursive: true });
+    const next = path.join(scratch.folder, 'next');
+    findPlace(path.join(next, 'data'));
+    chmodSync(next, 0o700);
+    findPlace(path.join(next, 'data'));
+    expect(existsSync(postgres.dataDir)).toBe(false);
+  },
+);

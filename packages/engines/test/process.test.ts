@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from '@jest/globals';
+import { type Engine, type EngineSpec, startEngine } from '../src/process.ts';
+import { runs, scratchFolder, until } from './scratch.ts';
+
+const scratch = scratchFolder();
+
+afterAll(() => scratch.remove());
+
+/** A process with all four engines below it, Redis paused. */
+async function holder(): Promise<{ child: ChildProcess; pids: number[] }> {
+  const file = fileURLToPath(new URL('./hold-engines.ts', import.meta.url));
+  const child = spawn(process.execPath, [file, scratch.folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(child.stdout, 'data');
+  return { child, pids: JSON.parse(String(line)) };
+}
+
+/** A shell script as an engine: it serves once it has said `up`. */
+function shell(script: string, more: Partial<EngineSpec> = {}): EngineSpec {
+  let up = false;
+  return {
+    name: 'the engine',
+    stopSignal: 'SIGTERM',
+    command: () => ({ file: '/bin/sh', args: ['-c', script] }),
+    log: (line) => {
+      up ||= line === 'up';
+    },
+    ask: async () => {
+      if (!up) throw new Error('not up');
+    },
+    ...more,
+  };
+}
+
+test('engines of a parent killed with SIGKILL end by themselves, in order, and a paused one too', async () => {
+  const { child, pids } = await holder();
+  expect(pids).toHaveLength(4);
+  expect(pids.every(runs)).toBe(true);
+  child.kill('SIGKILL');
+  await until(() => !pids.some(runs), 4_000);
+  // An orderly end: anvil has written its chain, Postgres has taken its pid file away.
+  expect(existsSync(path.join(scratch.folder, 'anvil.json'))).toBe(true);
+  expect(existsSync(path.join(scratch.folder, 'postgres', 'postmaster.pid'))).toBe(false);
+});
+
+test('an engine that does not listen is killed a while after its parent', async () => {
+  const script = `
+    import { startEngine } from ${JSON.stringify(new URL('../src/process.ts', import.meta.url).href)};
+    const engine = await startEngine({
+      name: 'deaf', stopSignal: 'SIGTERM', ask: async () => {},
+      command: () => ({ file: '/bin/sh', args: ['-c', 'trap "" TERM; while :; do sleep 1; done'] }),
+    });
+    process.stdout.write(String(engine.pid));`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [pid] = await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await until(() => !runs(Number(pid)), 8_000);
+});
+
+test('an engine is in a session of its own, where no terminal reaches it', async () => {
+  const engine = await startEngine(shell('echo up; exec sleep 60'));
+  const session = spawnSync('ps', ['-o', 'sess=', '-p', String(engine.pid)], { encoding: 'utf8' }).stdout;
+  expect(Number(session)).toBe(engine.pid);
+  await engine.stop();
+});
+
+test('an orderly end leaves no process behind, no watcher either', async () => {
+  const children = () =>
+    spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' }).stdout;
+  const watchers = () => children().match(/read -r _/g)?.length ?? 0;
+  const engine = await startEngine(shell('echo up; exec sleep 60'));
+  const { pid } = engine;
+  expect(watchers()).toBe(1);
+  await engine.stop();
+  expect(pid !== undefined && runs(pid)).toBe(false);
+  expect(watchers()).toBe(0);
+  expect(engine.pid).toBeUndefined();
+});
+
+test('an end that nobody asked for is told, with the last lines; one that was asked for is not', async () => {
+  const ends: string[] = [];
+  const onUnexpectedExit = (error: Error) => ends.push(error.message);
+  const crashing = await startEngine(
+    shell('echo up; sleep 0.1; echo out of luck >&2; exit 3', { onUnexpectedExit }),
+  );
+  await until(() => ends.length > 0, 2_000);
+  expect(ends).toEqual(['the engine ended (exit code 3). It said:\nup\nout of luck']);
+  await crashing.stop();
+
+  const engines: Engine[] = [];
+  for (const end of ['stop', 'kill'] as const) {
+    const engine = await startEngine(shell('echo up; exec sleep 60', { onUnexpectedExit }));
+    await engine[end]();
+    engines.push(engine);
+  }
+  await until(() => engines.every((engine) => engine.pid === undefined), 2_000);
+  expect(ends).toHaveLength(1);
+});
+
+test('a process that an engine leaves behind does not hold up its end', async () => {
+  const engine = await startEngine(shell('sleep 5 & echo up; exec sleep 60'));
+  const started = Date.now();
+  await engine.stop();
+  expect(Date.now() - started).toBeLessThan(3_000);
+});
+
+test('a start that fails for a passing reason is tried again, one that fails for good is not', async () => {
+  let starts = 0;
+  const flaky = shell('', {
+    command: () => ({
+      file: '/bin/sh',
+      args: ['-c', ++starts < 3 ? 'echo not yet; exit 1' : 'echo up; exec sleep 60'],
+    }),
+  });
+  await expect(startEngine(flaky)).rejects.toThrow('not yet');
+  starts = 0;
+  const engine = await startEngine({ ...flaky, passes: (message) => message.includes('not yet') });
+  expect(starts).toBe(3);
+  await engine.stop();
+});
