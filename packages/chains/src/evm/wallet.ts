@@ -17,11 +17,15 @@ export type Wallet = {
   depositSigner(index: number): PrivateKeyAccount;
 };
 
+const wordsOf = (phrase: string): string => phrase.trim().split(/\s+/).join(' ');
+
+/** Whether the words and their checksum are right. */
+export const isWalletPhrase = (phrase: string): boolean => validateMnemonic(wordsOf(phrase), wordlist);
+
 /** Opens the wallet of a BIP-39 phrase. The error of a wrong one does not repeat it. */
 export function openWallet(phrase: string): Wallet {
-  const words = phrase.trim().split(/\s+/).join(' ');
-  if (!validateMnemonic(words, wordlist)) throw new Error('these are not the words of a BIP-39 wallet');
-  const root = HDKey.fromMasterSeed(mnemonicToSeedSync(words));
+  if (!isWalletPhrase(phrase)) throw new Error('these are not the words of a BIP-39 wallet');
+  const root = HDKey.fromMasterSeed(mnemonicToSeedSync(wordsOf(phrase)));
   const account = root.derive(DEPOSIT_ACCOUNT_PATH);
   const external = account.deriveChild(0);
   const hotSigner = signerOf(root.derive(HOT_PATH));

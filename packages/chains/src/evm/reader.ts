@@ -1,0 +1,209 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Units } from '@quittance/shared/money';
+import { z } from 'zod';
+import type { ChainReader, Head, Payment, Spend } from '../chain.ts';
+import { checkNetwork, type EvmNetwork, tokensOf } from './network.ts';
+import {
+  address,
+  answered,
+  bytes,
+  count,
+  hash,
+  type Rpc,
+  RpcRefused,
+  RpcUnavailable,
+  read,
+  toHex,
+  units256,
+} from './rpc.ts';
+
+const BLOCK_TIMEOUT_MS = 20_000;
+const TRACE_TIMEOUT_MS = 30_000;
+/** Providers limit how many calls they take in one request; 100 is the lowest limit in common use. */
+const BALANCES_AT_ONCE = 100;
+/** keccak256 of "Transfer(address,address,uint256)". */
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+const header = z.object({ number: count, hash, parentHash: hash, timestamp: count });
+const transaction = z.object({ hash, from: address, to: address.nullish(), value: units256 });
+const block = header.extend({ transactions: z.array(transaction) });
+const log = z.object({
+  address,
+  topics: z.array(hash),
+  data: bytes,
+  removed: z.boolean().optional(),
+});
+const receipt = z.object({
+  transactionHash: hash,
+  blockHash: hash,
+  status: z.enum(['0x0', '0x1']),
+  gasUsed: units256,
+  effectiveGasPrice: units256,
+  logs: z.array(log),
+});
+type RawBlock = z.infer<typeof block>;
+type RawReceipt = z.infer<typeof receipt>;
+
+/** Only what is looked at; a trace has much more. */
+type Frame = {
+  type: string;
+  to?: string | undefined;
+  value?: bigint | undefined;
+  error?: string | undefined;
+  calls?: Frame[] | undefined;
+};
+const frame: z.ZodType<Frame> = z.lazy(() =>
+  z.object({
+    type: z.string(),
+    to: address.optional(),
+    value: units256.optional(),
+    error: z.string().optional(),
+    calls: z.array(frame).optional(),
+  }),
+);
+const traces = z.array(z.object({ txHash: hash.optional(), result: frame.optional() }));
+const transactionHashes = z.object({ transactions: z.array(hash) });
+
+export type EvmReaderParts = EvmNetwork & { rpc: Rpc };
+
+/** Reads Ethereum, or any chain like it, from a node's JSON-RPC. It knows no key. */
+export function createEvmReader({ rpc, ...network }: EvmReaderParts): ChainReader {
+  const tokens = tokensOf(network);
+
+  return {
+    chain: 'ethereum',
+
+    check: () => checkNetwork(rpc, network),
+
+    async head(): Promise<Head> {
+      const answer = await rpc.call('eth_getBlockByNumber', ['latest', false]);
+      const { number, hash, timestamp } = read(header, answer, 'eth_getBlockByNumber');
+      return { height: number, hash, time: timeOf(timestamp) };
+    },
+
+    async block(height) {
+      const [blockAnswer, receiptsAnswer] = await rpc.batch(
+        [
+          { method: 'eth_getBlockByNumber', params: [toHex(height), true] },
+          { method: 'eth_getBlockReceipts', params: [toHex(height)] },
+        ],
+        BLOCK_TIMEOUT_MS,
+      );
+      const found = read(block.nullable(), answered(blockAnswer), 'eth_getBlockByNumber');
+      if (found === null) return undefined;
+      const receipts = read(z.array(receipt).nullable(), answered(receiptsAnswer), 'eth_getBlockReceipts');
+      if (receipts === null || !areOf(found, receipts) || found.number !== height) return undefined;
+      return {
+        height,
+        hash: found.hash,
+        parentHash: found.parentHash,
+        time: timeOf(found.timestamp),
+        ...movements(found, receipts, tokens),
+      };
+    },
+
+    async hashAt(height) {
+      const answer = await rpc.call('eth_getBlockByNumber', [toHex(height), false]);
+      return read(header.nullable(), answer, 'eth_getBlockByNumber')?.hash;
+    },
+
+    async balancesAt(addresses, height) {
+      const balances = new Map<string, Units>();
+      for (let start = 0; start < addresses.length; start += BALANCES_AT_ONCE) {
+        const some = addresses.slice(start, start + BALANCES_AT_ONCE);
+        const answers = await rpc.batch(
+          some.map((owner) => ({ method: 'eth_getBalance', params: [owner, toHex(height)] })),
+        );
+        for (const [i, owner] of some.entries()) {
+          balances.set(owner, read(units256, answered(answers[i]), 'eth_getBalance') as Units);
+        }
+      }
+      return balances;
+    },
+
+    async internalSource(owner, blockHash) {
+      try {
+        const [traceAnswer, blockAnswer] = await rpc.batch(
+          [
+            { method: 'debug_traceBlockByHash', params: [blockHash, { tracer: 'callTracer' }] },
+            { method: 'eth_getBlockByHash', params: [blockHash, false] },
+          ],
+          TRACE_TIMEOUT_MS,
+        );
+        const traced = read(traces, answered(traceAnswer), 'debug_traceBlockByHash');
+        const { transactions } = read(transactionHashes, answered(blockAnswer), 'eth_getBlockByHash');
+        const place = traced.findIndex(({ result }) => result !== undefined && paysInside(result, owner));
+        // Some nodes name the transaction of a trace, all keep the block's order.
+        return traced[place]?.txHash ?? transactions[place] ?? null;
+      } catch (error) {
+        // Many nodes do not trace at all. The balance has told the amount; the source is only nice to know.
+        if (error instanceof RpcRefused || error instanceof RpcUnavailable) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+const timeOf = (seconds: number): Date => new Date(seconds * 1000);
+
+/** A node behind a balancer, or one that is just reorganising, may answer the two questions from two blocks. */
+function areOf({ hash, transactions }: RawBlock, receipts: RawReceipt[]): boolean {
+  return (
+    receipts.length === transactions.length &&
+    receipts.every(
+      ({ blockHash, transactionHash }, i) => blockHash === hash && transactionHash === transactions[i]?.hash,
+    )
+  );
+}
+
+/** What the block did, not what its transactions wanted: nothing but fees moves in a failed one. */
+function movements(
+  { transactions }: RawBlock,
+  receipts: RawReceipt[],
+  tokens: Map<string, AssetSymbol>,
+): { payments: Payment[]; spends: Spend[] } {
+  const payments: Payment[] = [];
+  const spends: Spend[] = [];
+  for (const [i, { hash: txHash, from, to, value }] of transactions.entries()) {
+    const { status, gasUsed, effectiveGasPrice, logs } = receipts[i] as RawReceipt;
+    const succeeded = status === '0x1';
+    const fee = gasUsed * effectiveGasPrice;
+    spends.push({ txHash, address: from, amount: (succeeded ? value + fee : fee) as Units });
+    if (!succeeded) continue;
+    const pay = (outputIndex: number, asset: AssetSymbol, address: string, amount: bigint) =>
+      payments.push({
+        outpoint: `${txHash}:${outputIndex}`,
+        txHash,
+        outputIndex,
+        asset,
+        address,
+        amount: amount as Units,
+      });
+    if (to != null && value > 0n) pay(0, 'ETH', to, value);
+    for (const [k, entry] of logs.entries()) {
+      const asset = tokens.get(entry.address);
+      const transfer = asset === undefined ? undefined : transferOf(entry);
+      if (asset !== undefined && transfer !== undefined) pay(1 + k, asset, transfer.to, transfer.amount);
+    }
+  }
+  return { payments, spends };
+}
+
+/** The Transfer event of ERC-20, exactly; anything else a contract may log is no payment. */
+function transferOf({ topics, data, removed }: z.infer<typeof log>) {
+  const [event, , to] = topics;
+  if (removed === true || topics.length !== 3 || event !== TRANSFER || to === undefined) return undefined;
+  if (!/^0x0{24}/.test(to) || data.length !== 2 + 64) return undefined;
+  const amount = BigInt(data);
+  return amount > 0n ? { to: `0x${to.slice(-40)}`, amount } : undefined;
+}
+
+/** Whether native money reached `owner` in a call below this one. What is below a failed call was undone. */
+function paysInside({ error, calls = [] }: Frame, owner: string): boolean {
+  if (error !== undefined) return false;
+  return calls.some((call) => pays(call, owner) || paysInside(call, owner));
+}
+
+// A DELEGATECALL shows its caller's value and moves none.
+const pays = ({ type, to, value = 0n, error }: Frame, owner: string): boolean =>
+  (type === 'CALL' || type === 'SELFDESTRUCT') && to === owner && value > 0n && error === undefined;
