@@ -1,0 +1,77 @@
+import type { Bus } from './bus.ts';
+import { type BatchHandler, type Handlers, startConsumer } from './consumer.ts';
+import type { Db } from './db.ts';
+import { kindsFor, type Service } from './events.ts';
+import type { Logger } from './logger.ts';
+import { relayStep } from './outbox.ts';
+import { answerReconcilers, reconcileStep } from './reconcile.ts';
+import { startWorker } from './worker.ts';
+
+const RELAY_EVERY_MS = 100;
+const RECONCILE_EVERY_MS = 20_000;
+
+export type MessengerOptions = {
+  db: Db;
+  bus: Bus;
+  service: Service;
+  logger: Logger;
+  /** What this service does with the events it takes; none for one that takes none. */
+  handlers?: Handlers | BatchHandler;
+  /** Called after each batch that was taken in. */
+  committed?: () => void;
+};
+
+export type Messenger = {
+  /** Something was announced: carry it now instead of at the next look. */
+  kick(): void;
+  /** Takes nothing more in, then ends carrying. */
+  stop(): Promise<void>;
+};
+
+/**
+ * The three ways in which a service takes part in the talk: it carries its outbox to the bus, takes events in
+ * from it, and compares notes with the others so that nothing stays lost.
+ */
+export function startMessenger({
+  db,
+  bus,
+  service,
+  logger,
+  handlers,
+  committed,
+}: MessengerOptions): Messenger {
+  const relay = startWorker({
+    name: 'relay',
+    everyMs: RELAY_EVERY_MS,
+    step: () => relayStep(db, bus),
+    logger,
+  });
+  const reconciler = startWorker({
+    name: 'reconciler',
+    everyMs: RECONCILE_EVERY_MS,
+    step: () => reconcileStep(db, bus, logger),
+    logger,
+  });
+  const consumer =
+    handlers !== undefined && kindsFor(service).length > 0
+      ? startConsumer({
+          db,
+          bus,
+          service,
+          handlers,
+          logger,
+          committed: () => {
+            relay.kick();
+            committed?.();
+          },
+        })
+      : undefined;
+  answerReconcilers(bus, db, service);
+  return {
+    kick: relay.kick,
+    async stop() {
+      await consumer?.stop();
+      await Promise.all([relay.stop(), reconciler.stop()]);
+    },
+  };
+}
