@@ -33,11 +33,12 @@ export async function testDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** A nats-server with JetStream of this suite's own; its data goes with it. */
-export async function testNats(): Promise<NatsHandle> {
+/** A nats-server with JetStream of this suite's own, and the folder of its data. */
+export async function testNats(): Promise<NatsHandle & { dataDir: string }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quittance-nats-'));
   const nats = await startNats({ dataDir, port: 0 });
-  return withDataDir(nats, dataDir);
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  return Object.assign(nats, { dataDir });
 }
 
 /** A redis-server of this suite's own. */
@@ -46,13 +47,3 @@ export const testRedis = (): Promise<RedisHandle> => startRedis({ port: 0 });
 /** An Ethereum node of this suite's own; it mines when told to. */
 export const testAnvil = (options: Partial<AnvilOptions> = {}): Promise<AnvilHandle> =>
   startAnvil({ port: 0, mining: 'manual', ...options });
-
-function withDataDir<E extends NatsHandle>(engine: E, dataDir: string): E {
-  const stop = engine.stop;
-  return Object.assign(engine, {
-    stop: async () => {
-      await stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  });
-}

@@ -1,0 +1,24 @@
+import { fileURLToPath } from 'node:url';
+import { type Service, services } from '@quittance/shared/events';
+import { migrateService } from '@quittance/shared/migrate';
+
+export type MigrateAllOptions = {
+  /** A role that may create roles and schemas, on the database that all services share. */
+  adminUrl: string;
+  /** The password each service's role logs in with. */
+  passwordOf(service: Service): string;
+};
+
+export type Migrated = { service: Service; applied: string[] };
+
+/** Brings every service's role, schema and tables up to date. Does nothing where nothing is missing. */
+export async function migrateAll({ adminUrl, passwordOf }: MigrateAllOptions): Promise<Migrated[]> {
+  const done: Migrated[] = [];
+  // One after the other: roles belong to the whole cluster, and a failure names the service it stopped at.
+  for (const service of services) {
+    const folder = fileURLToPath(new URL(`../../../services/${service}/migrations`, import.meta.url));
+    const applied = await migrateService({ adminUrl, service, folder, password: passwordOf(service) });
+    done.push({ service, applied });
+  }
+  return done;
+}

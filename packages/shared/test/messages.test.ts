@@ -1,0 +1,158 @@
+import { rmSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import { type Bus, connectBus } from '../src/bus.ts';
+import { startConsumer } from '../src/consumer.ts';
+import { type Db, openDb, type Trx } from '../src/db.ts';
+import type { Announcement } from '../src/events.ts';
+import { createLogger } from '../src/logger.ts';
+import { announce, relayStep } from '../src/outbox.ts';
+import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
+
+/** The ledger tells invoices `credit.recorded`: one real sender, one real receiver, over a real bus. */
+
+const logger = createLogger('test', 'silent');
+let database: TestDatabase;
+let nats: Awaited<ReturnType<typeof testNats>>;
+let sender: { db: Db; bus: Bus };
+let receiver: { db: Db; bus: Bus };
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  [database, nats] = await Promise.all([testDatabase(), testNats()]);
+  const open = async (schema: 'ledger' | 'invoices') => ({
+    db: openDb({ url: database.urlOf(schema), schema, pool: 20, logger }),
+    bus: await connectBus({ url: nats.url, service: schema, logger }),
+  });
+  sender = await open('ledger');
+  receiver = await open('invoices');
+  answerReconcilers(receiver.bus, receiver.db, 'invoices');
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.stop()));
+});
+afterAll(async () => {
+  await Promise.all([sender.bus.close(), receiver.bus.close()]);
+  await Promise.all([sender.db.close(), receiver.db.close()]);
+  await nats.stop();
+  await database.drop();
+});
+
+let made = 0;
+const credit = (name: string): Announcement => ({
+  kind: 'credit.recorded',
+  payload: { deposit_id: `${name}-${++made}`, invoice_id: name },
+});
+const credits = (name: string, count: number) => Array.from({ length: count }, () => credit(name));
+
+const send = (announcements: Announcement[]) => sender.db.transaction((trx) => announce(trx, announcements));
+
+async function relayAll(): Promise<void> {
+  while ((await relayStep(sender.db, sender.bus)) > 0);
+}
+
+/** Takes events in and remembers what for, as an effect would: in the transaction that commits it. */
+function receive(handle: (trx: Trx, deposit: string) => Promise<void> = async () => undefined): string[] {
+  const effects: string[] = [];
+  running.push(
+    startConsumer({
+      ...receiver,
+      service: 'invoices',
+      logger,
+      handlers: {
+        'credit.recorded': async (trx, events) => {
+          const names = events.map((event) => event.payload.deposit_id);
+          for (const name of names) await handle(trx, name);
+          effects.push(...names);
+        },
+      },
+    }),
+  );
+  return effects;
+}
+
+test('what 16 writers announce at once arrives, each once, though the relay runs twice', async () => {
+  const effects = receive();
+  const writers = Array.from({ length: 16 }, async (_, writer) => {
+    for (let i = 0; i < 25; i++) await send([credit(`writer-${writer}`)]);
+  });
+  const relays = Array.from({ length: 2 }, async () => {
+    for (let i = 0; i < 40; i++) await relayStep(sender.db, sender.bus);
+  });
+  await Promise.all([...writers, ...relays]);
+  await relayAll();
+  await eventually(() => expect(effects.length).toBeGreaterThanOrEqual(400));
+  expect(new Set(effects).size).toBe(effects.length);
+});
+
+test('what is rolled back is announced to nobody', async () => {
+  const effects = receive();
+  const doomed = credit('doomed');
+  await expect(
+    sender.db.transaction(async (trx) => {
+      await announce(trx, [doomed]);
+      throw new Error('changed its mind');
+    }),
+  ).rejects.toThrow('changed its mind');
+  const kept = credit('kept');
+  await send([kept]);
+  await relayAll();
+  await eventually(() => expect(effects).toContain((kept.payload as { deposit_id: string }).deposit_id));
+  expect(effects.some((name) => name.startsWith('doomed'))).toBe(false);
+});
+
+test('an event sent a second time has no second effect', async () => {
+  const effects = receive();
+  await send(credits('doubled', 5));
+  await relayAll();
+  await eventually(() => expect(effects.filter((name) => name.startsWith('doubled'))).toHaveLength(5));
+  // As after a relay that died between publishing and noting it.
+  await sender.db.rows(
+    `update outbox set sent_at = null, claimed_until = null where payload->>'invoice_id' = 'doubled'`,
+  );
+  await relayAll();
+  const last = credit('after the doubles');
+  await send([last]);
+  await relayAll();
+  await eventually(() => expect(effects).toContain((last.payload as { deposit_id: string }).deposit_id));
+  expect(effects.filter((name) => name.startsWith('doubled'))).toHaveLength(5);
+});
+
+test('one event that fails does not hold up the others, and is taken in when it works again', async () => {
+  let broken = true;
+  const effects = receive(async (_trx, name) => {
+    if (broken && name.startsWith('bad')) throw new Error('not today');
+  });
+  await send([credit('good'), credit('bad'), credit('good')]);
+  await relayAll();
+  await eventually(() => expect(effects.filter((name) => name.startsWith('good'))).toHaveLength(2));
+  broken = false;
+  await eventually(() => expect(effects.filter((name) => name.startsWith('bad'))).toHaveLength(1));
+});
+
+test('the broker loses its whole data directory: the reconciler sends again what is missing', async () => {
+  await relayAll();
+  const lost = credits('lost', 10);
+  await send(lost);
+  await relayAll();
+  await nats.stop();
+  rmSync(nats.dataDir, { recursive: true, force: true });
+  await nats.restart();
+  await eventually(() => expect(sender.bus.connected() && receiver.bus.connected()).toBe(true));
+
+  const effects = receive();
+  await eventually(async () => {
+    await reconcileStep(sender.db, sender.bus, logger, 0);
+    await relayAll();
+    expect(effects.filter((name) => name.startsWith('lost'))).toHaveLength(10);
+  });
+  await eventually(async () => {
+    await reconcileStep(sender.db, sender.bus, logger, 0);
+    const { open } = await sender.db.one<{ open: string }>(
+      'select count(*) as open from outbox where confirmed_at is null',
+    );
+    expect(open).toBe('0');
+  });
+  expect(effects.filter((name) => name.startsWith('lost'))).toHaveLength(10);
+});
