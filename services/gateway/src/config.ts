@@ -1,0 +1,41 @@
+import { httpUrl, milliseconds, serviceSettings } from '@quittance/shared/config';
+import { z } from 'zod';
+
+/** The gateway announces nothing and hears nothing: it has no need of the bus. */
+const { NATS_URL: _unused, ...settings } = serviceSettings;
+
+const perMinute = z.coerce.number().int().min(1).max(1_000_000_000);
+
+const commaSeparated = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  );
+
+export const configSchema = z.object({
+  ...settings,
+  /** Counts limits across all replicas; without it each counts by itself. */
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis:// URL' }).optional(),
+  INVOICES_URL: httpUrl,
+  PAYOUTS_URL: httpUrl,
+  LEDGER_URL: httpUrl,
+  WEBHOOKS_URL: httpUrl,
+  /** Per API token. */
+  RATE_LIMIT_PER_MINUTE: perMinute.default(30),
+  /** Requests without a valid token, per peer. */
+  FAILED_AUTH_PER_MINUTE: perMinute.default(300),
+  /** Payment pages, per peer: a shop's customers may all come from one address. */
+  PAGES_PER_MINUTE: perMinute.default(600),
+  /** How many gateways share the limits: what each lets through by itself while Redis is away is divided by it. */
+  GATEWAY_REPLICAS: z.coerce.number().int().min(1).max(1_000).default(1),
+  /** Addresses or networks of the load balancers in front, whose X-Forwarded-For is believed; comma-separated. */
+  TRUSTED_PROXIES: commaSeparated,
+  /** A request not answered by then is answered 503. */
+  REQUEST_TIMEOUT_MS: milliseconds.default(15_000),
+});
+
+export type GatewayConfig = z.infer<typeof configSchema>;

@@ -1,0 +1,54 @@
+/** Between two neighbours only (RFC 9110, 7.6.1), together with what the Connection header names. */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** What only the gateway may say, or what it has dealt with itself. */
+const own = [
+  'authorization',
+  'content-length',
+  'expect',
+  'forwarded',
+  'x-quittance-identity',
+  'x-real-ip',
+  'x-request-id',
+];
+
+const dropped = new Set([...hopByHop, ...own]);
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/** The headers of a client's request that a service gets to see. Names are in lower case. */
+export function forwardedHeaders(given: Readonly<Headers>): Headers {
+  const named = namesIn(given['connection']);
+  const headers: Headers = {};
+  for (const name in given) {
+    if (dropped.has(name) || name.startsWith('x-forwarded-') || named?.includes(name)) continue;
+    headers[name] = given[name];
+  }
+  return headers;
+}
+
+const keptBack = new Set([...hopByHop, 'content-length', 'x-request-id']);
+
+/** Whether a header of a service's answer goes on to the client. The name is in lower case. */
+export function isReturned(name: string): boolean {
+  return !keptBack.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('ratelimit');
+}
+
+function namesIn(connection: string | string[] | undefined): string[] | undefined {
+  // Nearly every request says just this; it names nothing to drop.
+  if (connection === undefined || connection === 'keep-alive') return undefined;
+  return String(connection)
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
+}

@@ -1,0 +1,49 @@
+export type Upstream = 'invoices' | 'payouts' | 'ledger' | 'webhooks';
+
+export type Route = {
+  /** HEAD is answered wherever GET is, and need not be named. */
+  methods: readonly string[];
+  /** `:id` stands for one part of a path. */
+  pattern: string;
+  upstream: Upstream;
+  /** What it takes to be let through: an API token, or nothing at all. */
+  auth: 'token' | 'none';
+};
+
+/** Everything that can be reached from outside, and who answers it. */
+export const routes: readonly Route[] = [
+  { methods: ['GET', 'POST'], pattern: '/api/invoices', upstream: 'invoices', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/invoices/:id', upstream: 'invoices', auth: 'token' },
+  { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/balances', upstream: 'ledger', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/assets', upstream: 'ledger', auth: 'token' },
+  { methods: ['GET', 'POST'], pattern: '/api/webhooks', upstream: 'webhooks', auth: 'token' },
+  { methods: ['GET', 'DELETE'], pattern: '/api/webhooks/:id', upstream: 'webhooks', auth: 'token' },
+  { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
+];
+
+export type Found =
+  | { kind: 'route'; route: Route }
+  | { kind: 'wrong_verb'; allowed: readonly string[] }
+  | { kind: 'unknown' };
+
+const unknown: Found = { kind: 'unknown' };
+
+const compiled = routes.map((route) => {
+  const allowed = route.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return {
+    // A slash at the end changes nothing, as in Laravel.
+    path: new RegExp(`^${route.pattern.replace(/:\w+/g, '[^/]+')}/?$`),
+    verbs: new Set(allowed),
+    found: { kind: 'route', route } satisfies Found,
+    wrongVerb: { kind: 'wrong_verb', allowed } satisfies Found,
+  };
+});
+
+/** Which route a request takes; `path` comes without its query. */
+export function findRoute(method: string, path: string): Found {
+  for (const { path: pattern, verbs, found, wrongVerb } of compiled) {
+    if (pattern.test(path)) return verbs.has(method) ? found : wrongVerb;
+  }
+  return unknown;
+}

@@ -1,0 +1,132 @@
+import { type Answer, answers, BODY_BYTES_MAX, createApp, finishApp, send } from '@quittance/shared/http';
+import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import type { Express, Request, Response } from 'express';
+import { hasBody, readBody } from './body.ts';
+import { forwardedHeaders } from './domain/forwarded.ts';
+import { peerOf } from './domain/peer.ts';
+import { findRoute, type Route } from './domain/routes.ts';
+import { limitHeaders, type Spent } from './domain/spent.ts';
+import { authenticate } from './operations/authenticate.ts';
+import type { Ports } from './ports.ts';
+import { isOver, type Passage, passageOf, type ServiceProxy } from './proxy.ts';
+import type { Caller } from './store.ts';
+
+const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } };
+
+/** The gateway is open to whoever has the link: it is nobody's request. */
+const anybody = 'anybody';
+type Admitted = Caller | typeof anybody;
+
+export type HttpParts = Ports & { proxy: ServiceProxy; waitsFor: () => Promise<string[]> };
+
+/**
+ * The one way in. The order of checks is the contract's: route and verb, whose request it is, how many there
+ * were, how long it is. Only then does a service hear of it.
+ */
+export function createGatewayApp(parts: HttpParts): Express {
+  const { config, clock, logger, proxy, waitsFor } = parts;
+  const app = createApp({ logger, clock, waitsFor, atTheEdge: true });
+  app.set('trust proxy', config.TRUSTED_PROXIES);
+
+  app.use(async (req: Request, res: Response) => {
+    const path = pathOf(req);
+    const found = findRoute(req.method, path);
+    if (found.kind === 'unknown') return send(res, answers.noRoute(path.replace(/^\/+/, '') || '/'));
+    if (found.kind === 'wrong_verb') return send(res, answers.wrongVerb(req.method, found.allowed));
+
+    endInTime(res, parts);
+    const admitted = await admit(req, res, found.route, parts);
+    if (admitted === undefined || isOver(res)) return;
+    const body = hasBody(req) ? await readBody(req, BODY_BYTES_MAX) : undefined;
+    if (body === 'broken_off' || isOver(res)) return;
+    if (body === 'too_large') return send(res, answers.tooLarge);
+
+    req.headers = headersFor(req, res, admitted, body, parts);
+    res.locals['passage'] = {
+      upstream: found.route.upstream,
+      body,
+      tries: 0,
+      outgoing: undefined,
+    } satisfies Passage;
+    await proxy.pass(req, res);
+  });
+
+  finishApp(app, logger);
+  return app;
+}
+
+/** A request may name the whole URL instead of the path (RFC 9112, 3.2.2); services see the path. */
+function pathOf(req: Request): string {
+  if (!req.url.startsWith('/') && URL.canParse(req.url)) {
+    const { pathname, search } = new URL(req.url);
+    req.url = pathname + search;
+  }
+  const queryAt = req.url.indexOf('?');
+  return queryAt === -1 ? req.url : req.url.slice(0, queryAt);
+}
+
+/** Whatever a request waits for, a database or a service, its client is not kept waiting with it for ever. */
+function endInTime(res: Response, { config, logger }: HttpParts): void {
+  const timer = setTimeout(() => {
+    if (isOver(res)) return;
+    const passage: Passage | undefined = passageOf(res);
+    const line = { request_id: res.getHeader('X-Request-Id'), upstream: passage?.upstream };
+    logger.warn(line, 'a request took too long, the client was told to come back');
+    send(res, answers.unavailable);
+    passage?.outgoing?.destroy();
+  }, config.REQUEST_TIMEOUT_MS);
+  res.on('close', () => clearTimeout(timer));
+}
+
+/** Who is let through; undefined when the request has had its answer here. */
+async function admit(
+  req: Request,
+  res: Response,
+  route: Route,
+  parts: HttpParts,
+): Promise<Admitted | undefined> {
+  const { limits } = parts;
+  if (route.auth === 'none') {
+    const spent = await limits.pages.hit(peerOf(req.ip));
+    return spent.allowed ? anybody : refuse(res, spent, parts);
+  }
+  const caller = await authenticate(parts, req.rawHeaders);
+  if (caller === undefined) {
+    const spent = await limits.failures.hit(peerOf(req.ip));
+    if (!spent.allowed) return refuse(res, spent, parts);
+    send(res, answers.unauthenticated);
+    return undefined;
+  }
+  const spent = await limits.tokens.hit(caller.tokenId);
+  if (!spent.allowed) return refuse(res, spent, parts);
+  setHeaders(res, spent, parts);
+  return caller;
+}
+
+function refuse(res: Response, spent: Spent, parts: HttpParts): undefined {
+  setHeaders(res, spent, parts);
+  send(res, tooMany);
+}
+
+function setHeaders(res: Response, spent: Spent, { clock }: HttpParts): void {
+  for (const [name, value] of limitHeaders(spent, clock.now())) res.setHeader(name, value);
+}
+
+function headersFor(
+  req: Request,
+  res: Response,
+  admitted: Admitted,
+  body: Buffer | undefined,
+  { config, clock }: HttpParts,
+): Request['headers'] {
+  const headers = forwardedHeaders(req.headers);
+  headers['x-request-id'] = String(res.getHeader('X-Request-Id'));
+  headers['x-forwarded-for'] = req.ip;
+  if (admitted !== anybody) {
+    headers[IDENTITY_HEADER] = sealIdentity(config.IDENTITY_SECRET, admitted, clock.now());
+  }
+  // Always by length: two servers that disagree where a body ends can be made to see different requests.
+  if (body !== undefined) headers['content-length'] = String(body.length);
+  else if (req.method !== 'GET' && req.method !== 'HEAD') headers['content-length'] = '0';
+  return headers;
+}

@@ -1,0 +1,89 @@
+import { type Logger, reason } from '@quittance/shared/logger';
+import { Redis } from 'ioredis';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { GatewayConfig } from './config.ts';
+import { type Spent, WINDOW_SECONDS } from './domain/spent.ts';
+
+/** Counts hits of a key in a fixed window that begins with its first one. Never fails. */
+export type Limit = { hit(key: string): Promise<Spent> };
+
+export type Limits = {
+  /** Authenticated requests, by token. */
+  tokens: Limit;
+  /** Requests that could not be authenticated, by peer. */
+  failures: Limit;
+  /** Payment pages, by peer. */
+  pages: Limit;
+  close(): void;
+};
+
+/** What Redis may cost a request when it hangs. */
+const REDIS_TIMEOUT_MS = 200;
+const RECONNECT_MS_MAX = 1_000;
+
+export function openLimits(config: GatewayConfig, logger: Logger): Limits {
+  const redis = config.REDIS_URL === undefined ? undefined : connectRedis(config.REDIS_URL, logger);
+  if (redis) logger.info('limits are counted in Redis, across all gateways');
+  else logger.warn('limits are counted in memory: set REDIS_URL when there is more than one gateway');
+  const limit = (name: string, perMinute: number) => countIn(redis, name, perMinute, config.GATEWAY_REPLICAS);
+  return {
+    tokens: limit('token', config.RATE_LIMIT_PER_MINUTE),
+    failures: limit('failure', config.FAILED_AUTH_PER_MINUTE),
+    pages: limit('page', config.PAGES_PER_MINUTE),
+    close: () => redis?.disconnect(),
+  };
+}
+
+/**
+ * One answer that takes too long cuts the connection. Until Redis greets on a new one, commands fail at
+ * once and the limits are counted in memory: a Redis that hangs costs a few requests 200 ms, not all of them.
+ */
+function connectRedis(url: string, logger: Logger): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    commandTimeout: REDIS_TIMEOUT_MS,
+    socketTimeout: REDIS_TIMEOUT_MS,
+    connectTimeout: 1_000,
+    maxRetriesPerRequest: 1,
+    autoResendUnfulfilledCommands: false,
+    enableAutoPipelining: false,
+    retryStrategy: (tries) => Math.min(tries * 100, RECONNECT_MS_MAX),
+  });
+  let away = false;
+  redis.on('error', (error) => {
+    if (!away) logger.warn({ reason: reason(error) }, 'Redis is away, limits are counted in memory');
+    away = true;
+  });
+  redis.on('ready', () => {
+    if (away) logger.info('Redis is back, limits are counted there again');
+    away = false;
+  });
+  return redis;
+}
+
+function countIn(redis: Redis | undefined, name: string, points: number, replicas: number): Limit {
+  const window = { keyPrefix: `limit:${name}`, duration: WINDOW_SECONDS };
+  const limiter =
+    redis === undefined
+      ? new RateLimiterMemory({ ...window, points })
+      : new RateLimiterRedis({
+          ...window,
+          points,
+          storeClient: redis,
+          rejectIfRedisNotReady: true,
+          // Who is over the limit stays so until the window ends: no need to ask again.
+          inMemoryBlockOnConsumed: points,
+          insuranceLimiter: new RateLimiterMemory({ ...window, points: Math.ceil(points / replicas) }),
+        });
+  return {
+    async hit(key) {
+      try {
+        const left = await limiter.consume(key);
+        return { allowed: true, limit: points, remaining: left.remainingPoints, resetMs: left.msBeforeNext };
+      } catch (refused) {
+        if (!(refused instanceof RateLimiterRes)) throw refused;
+        return { allowed: false, limit: points, remaining: 0, resetMs: refused.msBeforeNext };
+      }
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { Ports } from '../ports.ts';
+import { writeUses } from '../store.ts';
+
+/** Writes when tokens were last used, many in one statement. @returns how many. */
+export async function writeTokenUses({ db, tokenUses }: Pick<Ports, 'db' | 'tokenUses'>): Promise<number> {
+  const uses = tokenUses.take();
+  if (uses.size === 0) return 0;
+  try {
+    await writeUses(db, uses);
+  } catch (error) {
+    tokenUses.giveBack(uses);
+    throw error;
+  }
+  return uses.size;
+}

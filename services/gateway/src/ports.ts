@@ -1,0 +1,18 @@
+import type { Clock } from '@quittance/shared/clock';
+import type { Db } from '@quittance/shared/db';
+import type { Logger } from '@quittance/shared/logger';
+import type { Callers } from './callers.ts';
+import type { GatewayConfig } from './config.ts';
+import type { Limits } from './limits.ts';
+import type { TokenUses } from './token-uses.ts';
+
+/** Everything the gateway reaches beyond itself; each operation names the few it needs. */
+export type Ports = {
+  config: GatewayConfig;
+  db: Db;
+  clock: Clock;
+  logger: Logger;
+  callers: Callers;
+  limits: Limits;
+  tokenUses: TokenUses;
+};

@@ -1,0 +1,69 @@
+import { systemClock } from '@quittance/shared/clock';
+import { openDb } from '@quittance/shared/db';
+import { listen } from '@quittance/shared/http';
+import type { Running } from '@quittance/shared/lifecycle';
+import { createLogger } from '@quittance/shared/logger';
+import { openCallers } from './callers.ts';
+import type { GatewayConfig } from './config.ts';
+import { createGatewayApp } from './http.ts';
+import { openLimits } from './limits.ts';
+import { writeTokenUses } from './operations/write-token-uses.ts';
+import type { Ports } from './ports.ts';
+import { createProxy } from './proxy.ts';
+import { readiness } from './readiness.ts';
+import { createTokenUses } from './token-uses.ts';
+import { startWorkers } from './workers.ts';
+
+export type GatewayService = Running & { ports: Ports; port: number };
+
+export type GatewayOptions = Partial<Ports> & {
+  /** False in tests that step the workers themselves. */
+  workers?: boolean;
+};
+
+const DRAIN_MS = 8_000;
+
+export async function startGateway(
+  config: GatewayConfig,
+  { workers = true, ...given }: GatewayOptions = {},
+): Promise<GatewayService> {
+  const logger = given.logger ?? createLogger('gateway', config.LOG_LEVEL);
+  const db =
+    given.db ?? openDb({ url: config.DATABASE_URL, schema: 'gateway', pool: config.DATABASE_POOL, logger });
+  const ports: Ports = {
+    config,
+    logger,
+    clock: systemClock,
+    db,
+    callers: openCallers(db),
+    limits: openLimits(config, logger),
+    tokenUses: createTokenUses(),
+    ...given,
+  };
+  const proxy = createProxy(
+    {
+      invoices: config.INVOICES_URL,
+      payouts: config.PAYOUTS_URL,
+      ledger: config.LEDGER_URL,
+      webhooks: config.WEBHOOKS_URL,
+    },
+    logger,
+  );
+  const app = createGatewayApp({ ...ports, proxy, waitsFor: readiness(ports) });
+  const listening = await listen(app, config.HOST, config.PORT);
+  const running = workers ? startWorkers(ports) : [];
+  logger.info({ port: listening.port }, 'the gateway listens');
+
+  return {
+    ports,
+    port: listening.port,
+    async stop() {
+      await listening.close(DRAIN_MS);
+      await Promise.all(running.map((worker) => worker.stop()));
+      if (workers) await writeTokenUses(ports);
+      proxy.close();
+      ports.limits.close();
+      await ports.db.close();
+    },
+  };
+}

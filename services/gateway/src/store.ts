@@ -1,0 +1,135 @@
+import { type Queryable, statement } from '@quittance/shared/db';
+import type { AccountId, TokenId } from '@quittance/shared/ids';
+
+export type Account = { id: AccountId; name: string; createdAt: Date };
+
+export type Token = {
+  id: TokenId;
+  accountId: AccountId;
+  accountName: string;
+  name: string;
+  hint: string;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+};
+
+export type Caller = { tokenId: TokenId; account: AccountId };
+
+const insertAccountSql = statement(
+  'account_insert',
+  `with account as (
+     insert into accounts (id, name, created_at) values ($1, $2, $3) returning id)
+   insert into audit_log (actor, action, account_id) select $4, 'account.created', id from account`,
+);
+
+/** Breaks `accounts_name_unique` when the name is taken. */
+export async function insertAccount(db: Queryable, account: Account, actor: string): Promise<void> {
+  await db.rows(insertAccountSql, [account.id, account.name, account.createdAt, actor]);
+}
+
+const accountColumns = `id, name, created_at as "createdAt"`;
+
+const selectAccounts = statement(
+  'accounts_select',
+  `select ${accountColumns} from accounts order by created_at, id`,
+);
+
+export const allAccounts = (db: Queryable): Promise<Account[]> => db.rows(selectAccounts);
+
+const selectAccount = statement(
+  'account_select',
+  `select ${accountColumns} from accounts where id = $1 or name = $1`,
+);
+
+/** By id or by name: no name looks like an id. */
+export const accountBy = (db: Queryable, idOrName: string): Promise<Account | undefined> =>
+  db.maybe(selectAccount, [idOrName]);
+
+export type NewToken = Pick<Token, 'id' | 'accountId' | 'name' | 'hint' | 'createdAt' | 'expiresAt'> & {
+  hash: Buffer;
+};
+
+const insertTokenSql = statement(
+  'token_insert',
+  `with token as (
+     insert into tokens (id, account_id, name, hash, hint, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7) returning id, account_id)
+   insert into audit_log (actor, action, account_id, token_id)
+   select $8, 'token.created', account_id, id from token`,
+);
+
+/** Breaks `tokens_account_exists` when there is no such account. */
+export async function insertToken(db: Queryable, token: NewToken, actor: string): Promise<void> {
+  const { id, accountId, name, hash, hint, createdAt, expiresAt } = token;
+  await db.rows(insertTokenSql, [id, accountId, name, hash, hint, createdAt, expiresAt, actor]);
+}
+
+const tokenColumns = `
+  t.id, t.account_id as "accountId", a.name as "accountName", t.name, t.hint, t.created_at as "createdAt",
+  t.last_used_at as "lastUsedAt", t.expires_at as "expiresAt", t.revoked_at as "revokedAt"`;
+
+const selectTokens = statement(
+  'tokens_select',
+  `select ${tokenColumns} from tokens t join accounts a on a.id = t.account_id
+   where $1::text is null or a.id = $1
+   order by a.created_at, a.id, t.created_at, t.id`,
+);
+
+export const tokensOf = (db: Queryable, account: AccountId | null): Promise<Token[]> =>
+  db.rows(selectTokens, [account]);
+
+const revokeTokenSql = statement(
+  'token_revoke',
+  `with revoked as (
+     update tokens set revoked_at = $2 where id = $1 and revoked_at is null returning id, account_id)
+   insert into audit_log (actor, action, account_id, token_id)
+   select $3, 'token.revoked', account_id, id from revoked`,
+);
+
+/** Leaves one that is revoked already as it is. */
+export async function markRevoked(db: Queryable, id: string, at: Date, actor: string): Promise<void> {
+  await db.rows(revokeTokenSql, [id, at, actor]);
+}
+
+const selectToken = statement(
+  'token_select',
+  `select ${tokenColumns} from tokens t join accounts a on a.id = t.account_id where t.id = $1`,
+);
+
+export const tokenById = (db: Queryable, id: string): Promise<Token | undefined> =>
+  db.maybe(selectToken, [id]);
+
+// The database's clock decides about expiry, so that all gateways agree.
+const selectCallers = statement(
+  'callers_select',
+  `select hash, id as "tokenId", account_id as account from tokens
+   where hash = any($1::bytea[]) and revoked_at is null and (expires_at is null or expires_at > now())`,
+);
+
+/** Whose tokens these are the hashes of; only those that are let in now. */
+export const callersByHash = (
+  db: Queryable,
+  hashes: readonly Buffer[],
+): Promise<(Caller & { hash: Buffer })[]> => db.rows(selectCallers, [hashes]);
+
+const updateUses = statement(
+  'token_uses_update',
+  `update tokens set last_used_at = greatest(last_used_at, used.at)
+   from unnest($1::text[], $2::timestamptz[]) as used(id, at) where tokens.id = used.id`,
+);
+
+export async function writeUses(db: Queryable, uses: ReadonlyMap<TokenId, Date>): Promise<void> {
+  await db.rows(updateUses, [[...uses.keys()], [...uses.values()]]);
+}
+
+const selectApplied = statement(
+  'migrations_applied',
+  `select name from migrations where name = any($1::text[])`,
+);
+
+/** Which of these migrations the database has. */
+export async function appliedOf(db: Queryable, names: readonly string[]): Promise<Set<string>> {
+  return new Set((await db.rows<{ name: string }>(selectApplied, [names])).map(({ name }) => name));
+}

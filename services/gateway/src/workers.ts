@@ -1,0 +1,12 @@
+import { startWorker, type Worker } from '@quittance/shared/worker';
+import { writeTokenUses } from './operations/write-token-uses.ts';
+import type { Ports } from './ports.ts';
+
+const USES_EVERY_MS = 5_000;
+
+export function startWorkers(ports: Ports): Worker[] {
+  const { logger } = ports;
+  return [
+    startWorker({ name: 'token uses', everyMs: USES_EVERY_MS, logger, step: () => writeTokenUses(ports) }),
+  ];
+}
