@@ -29,9 +29,15 @@ export type Quittance = {
 export type QuittanceOptions = Pick<StackOptions, 'settings' | 'redis' | 'blockTimeSeconds'> & {
   /** Requests a minute and token; out of the way unless a test is about them. */
   rateLimit?: number;
+  /** Waits for the disk as in production; tests that measure nothing need not. */
+  durable?: boolean;
+  /** The services log warnings only. */
+  quiet?: boolean;
   /** Blocks until a payment is final; few, so that tests mine few. */
   confirmations?: number;
 };
+
+type Settings = Partial<Record<Service, Record<string, string>>>;
 
 const STARTS_MAX = 5;
 
@@ -44,7 +50,7 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   const stack = await startSomewhere({
     dir,
     settings: testSettings(options),
-    postgresSettings: { fsync: 'off', synchronous_commit: 'off' },
+    postgresSettings: options.durable === true ? {} : { fsync: 'off', synchronous_commit: 'off' },
     ...(options.redis === undefined ? {} : { redis: options.redis }),
     ...(options.blockTimeSeconds === undefined ? {} : { blockTimeSeconds: options.blockTimeSeconds }),
     beforeServices: async (adminUrl) => await setConfirmations(adminUrl, options.confirmations ?? 3),
@@ -71,15 +77,14 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   };
 }
 
-function testSettings({
-  settings = {},
-  rateLimit = 1_000_000,
-}: QuittanceOptions): Partial<Record<Service, Record<string, string>>> {
+function testSettings({ settings = {}, rateLimit = 1_000_000, quiet = false }: QuittanceOptions): Settings {
+  const common: Record<string, string> = quiet ? { LOG_LEVEL: 'warn' } : {};
   return {
-    ...settings,
-    gateway: { RATE_LIMIT_PER_MINUTE: String(rateLimit), ...settings.gateway },
-    invoices: { SCAN_EVERY_MS: '100', ...settings.invoices },
-    payouts: { ENGINE_EVERY_MS: '100', ...settings.payouts },
+    ledger: { ...common, ...settings.ledger },
+    webhooks: { ...common, ...settings.webhooks },
+    gateway: { ...common, RATE_LIMIT_PER_MINUTE: String(rateLimit), ...settings.gateway },
+    invoices: { ...common, SCAN_EVERY_MS: '100', ...settings.invoices },
+    payouts: { ...common, ENGINE_EVERY_MS: '100', ...settings.payouts },
   };
 }
 

@@ -1,0 +1,47 @@
+import { cpus } from 'node:os';
+import { startQuittance } from '@quittance/testkit/quittance';
+import { type Comparison, compare, type Outcome } from './compare.ts';
+import { postInvoices } from './post-invoices.ts';
+import { readThroughGateway } from './read-through-gateway.ts';
+
+/**
+ * npm run bench: each path against its yardstick, in the same run on the same machine. Absolute figures move
+ * from machine to machine; the ratios are the result.
+ */
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+const quittance = await startQuittance({ redis: true, durable: true, confirmations: 1, quiet: true });
+try {
+  const shop = await quittance.merchant();
+  const { id } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 25 })).body.data;
+  const redisUrl = quittance.stack.engines.redis?.url ?? '';
+  const outcomes: Outcome[] = [];
+  const run = async (comparison: Comparison & { end(): Promise<void> }) => {
+    say(`${comparison.name} against ${comparison.yardstick} …`);
+    outcomes.push(await compare(comparison));
+    await comparison.end();
+  };
+
+  await run(await postInvoices(shop, quittance.stack.adminUrl));
+  const invoice = {
+    name: 'GET /api/invoices/{id} through the gateway',
+    path: `/api/invoices/${id}`,
+    target: 0.6,
+  };
+  await run(await readThroughGateway({ ...invoice, shop, redisUrl }));
+  const balances = { name: 'GET /api/balances through the gateway', path: '/api/balances', target: 0.5 };
+  await run(await readThroughGateway({ ...balances, shop, redisUrl }));
+
+  say(`\n${cpus().length} cores, Node ${process.version}; medians of the rounds\n`);
+  for (const { name, yardstick, target, ratio, ours, theirs } of outcomes) {
+    say(`${name}\n  against ${yardstick}`);
+    say(`  ratio ${ratio.toFixed(2)} (target ${target.toFixed(2)}${ratio < target ? ', MISSED' : ''})`);
+    say(`  ours   ${row(ours)}\n  theirs ${row(theirs)}\n`);
+  }
+} finally {
+  await quittance.stop();
+}
+
+function row({ perSecond, p50Ms, p99Ms }: Outcome['ours']): string {
+  return `${perSecond.toFixed(0).padStart(6)}/s  p50 ${p50Ms.toFixed(1)} ms  p99 ${p99Ms.toFixed(1)} ms`;
+}
