@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError, loadConfig } from '@quittance/shared/config';
+import { configSchema } from './config.ts';
+
+const right = {
+  PORT: '4003',
+  DATABASE_URL: 'postgres://ledger:secret@localhost/quittance',
+  NATS_URL: 'nats://localhost:4222',
+  IDENTITY_SECRET: 'x'.repeat(32),
+  PUBLIC_URL: 'http://localhost:4000',
+  PRICES: 'public',
+};
+const load = (env: Record<string, string | undefined>) => loadConfig('ledger', configSchema, env);
+
+function problems(env: Record<string, string | undefined>): readonly string[] {
+  try {
+    load(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+describe('the ledger’s settings', () => {
+  it('have defaults where there is a sensible one', () => {
+    expect(load(right)).toMatchObject({
+      PRICES: { from: 'public' },
+      QUOTES_EVERY_MS: 15_000,
+      ASSETS_ACTIVE: ['ETH', 'USDC_ERC20'],
+    });
+  });
+
+  it('take prices from a file', () => {
+    expect(load({ ...right, PRICES: 'file:/etc/prices.json' }).PRICES).toEqual({
+      from: 'file',
+      path: '/etc/prices.json',
+    });
+  });
+
+  it('take a list of assets', () => {
+    expect(load({ ...right, ASSETS_ACTIVE: 'BTC, ETH' }).ASSETS_ACTIVE).toEqual(['BTC', 'ETH']);
+  });
+
+  it('are all named when they are wrong', () => {
+    expect(
+      problems({ ...right, PRICES: 'prices.json', ASSETS_ACTIVE: 'ETH,DOGE', QUOTES_EVERY_MS: '0' }),
+    ).toEqual([
+      expect.stringMatching(/^PRICES: must be public or file:/),
+      expect.stringMatching(/^QUOTES_EVERY_MS: /),
+      'ASSETS_ACTIVE: knows no asset DOGE',
+    ]);
+    expect(problems({ ...right, PRICES: undefined })).toEqual(['PRICES: is required']);
+  });
+});

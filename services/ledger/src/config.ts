@@ -1,0 +1,32 @@
+import { type AssetSymbol, isAssetSymbol } from '@quittance/shared/assets';
+import { milliseconds, serviceSettings } from '@quittance/shared/config';
+import { z } from 'zod';
+
+const PUBLIC = 'public';
+
+export const configSchema = z.object({
+  ...serviceSettings,
+  /** `file:` and the absolute path of a JSON table of prices, or `public` for the exchanges in price-table.ts. */
+  PRICES: z
+    .string()
+    .regex(/^(file:\/.+|public)$/, 'must be public or file:/path/to/prices.json')
+    .transform((text) =>
+      text === PUBLIC
+        ? ({ from: 'public' } as const)
+        : ({ from: 'file', path: text.slice('file:'.length) } as const),
+    ),
+  QUOTES_EVERY_MS: milliseconds.default(15_000),
+  /** What merchants may use now; the others stay known. */
+  ASSETS_ACTIVE: z
+    .string()
+    .default('ETH,USDC_ERC20')
+    .transform((text, context) => {
+      const symbols = text.split(',').map((symbol) => symbol.trim());
+      const unknown = symbols.filter((symbol) => !isAssetSymbol(symbol));
+      if (unknown.length === 0) return symbols as AssetSymbol[];
+      context.addIssue({ code: 'custom', message: `knows no asset ${unknown.join(', ')}` });
+      return z.NEVER;
+    }),
+});
+
+export type LedgerConfig = z.infer<typeof configSchema>;

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import { endHold, type Hold, type HoldEnd, type HoldState, outcomeOf } from './hold.ts';
+import type { Payout } from './posting.ts';
+
+const payout: Payout = {
+  id: '7' as PayoutId,
+  account: 'acc_1' as AccountId,
+  asset: 'ETH',
+  amount: units(100n),
+  networkFee: units(5n),
+};
+const aHold = (state: HoldState): Hold => ({ ...payout, state });
+const tombstone: Hold = { ...payout, amount: null, networkFee: null, state: 'voided' };
+
+const settle: HoldEnd = { to: 'settled' };
+const release: HoldEnd = { to: 'released', feeKept: false };
+const releaseWithFee: HoldEnd = { to: 'released', feeKept: true };
+const giveUp: HoldEnd = { to: 'voided' };
+
+/** The op it books, nothing, or why not. */
+function outcome(hold: Hold | undefined, end: HoldEnd, said: Parameters<typeof endHold>[2] = payout) {
+  const result = endHold(hold, end, said);
+  return result.ok ? (result.value?.op ?? 'nothing') : result.refusal;
+}
+
+describe('ending a hold', () => {
+  it.each<[string, Hold | undefined, HoldEnd, string]>([
+    ['placed, settled', aHold('placed'), settle, 'settle:7'],
+    ['placed, released', aHold('placed'), release, 'release:7'],
+    ['placed, released without its fee', aHold('placed'), releaseWithFee, 'release:7'],
+    ['placed, given up', aHold('placed'), giveUp, 'release:7'],
+    ['settled again', aHold('settled'), settle, 'settle:7'],
+    ['released again', aHold('released'), release, 'release:7'],
+    ['given up again', aHold('voided'), giveUp, 'release:7'],
+    ['given up before it was asked for, again', tombstone, giveUp, 'nothing'],
+    ['refused, given up', aHold('refused'), giveUp, 'nothing'],
+    ['settled, released', aHold('settled'), release, 'illegal'],
+    ['settled, given up', aHold('settled'), giveUp, 'illegal'],
+    ['released, settled', aHold('released'), settle, 'illegal'],
+    ['released, given up', aHold('released'), giveUp, 'illegal'],
+    ['given up, settled', aHold('voided'), settle, 'illegal'],
+    ['given up, released', aHold('voided'), release, 'illegal'],
+    ['refused, settled', aHold('refused'), settle, 'illegal'],
+    ['refused, released', aHold('refused'), release, 'illegal'],
+    ['tombstone, settled', tombstone, settle, 'illegal'],
+    ['tombstone, released', tombstone, release, 'illegal'],
+    ['never heard of, settled', undefined, settle, 'unknown'],
+    ['never heard of, released', undefined, release, 'unknown'],
+  ])('%s', (_what, hold, end, expected) => {
+    expect(outcome(hold, end)).toBe(expected);
+  });
+
+  it.each<[string, Partial<Payout>]>([
+    ['account', { account: 'acc_2' as AccountId }],
+    ['asset', { asset: 'USDC_ERC20' }],
+    ['amount', { amount: units(101n) }],
+    ['fee', { networkFee: units(6n) }],
+  ])('with another %s is refused', (_what, other) => {
+    for (const end of [settle, release, giveUp]) {
+      expect(outcome(aHold('placed'), end, { ...payout, ...other })).toBe('other_contents');
+    }
+  });
+
+  it('without amounts is taken by the account and the asset', () => {
+    expect(outcome(aHold('placed'), giveUp, { account: payout.account, asset: 'ETH' })).toBe('release:7');
+    expect(outcome(tombstone, giveUp, { account: 'acc_2' as AccountId, asset: 'ETH' })).toBe(
+      'other_contents',
+    );
+  });
+});
+
+it('the answer to hold.place stays what it was, unless it was given up', () => {
+  expect(outcomeOf).toEqual({
+    placed: 'placed',
+    settled: 'placed',
+    released: 'placed',
+    refused: 'refused',
+    voided: 'voided',
+  });
+});

@@ -1,0 +1,163 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
+import { sum, type Units, units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+
+/** Money we owe a merchant, in the three columns of its balance. */
+export type MerchantBucket = 'available' | 'held' | 'unresolved';
+/**
+ * Our own side: `custody` is what we hold (below zero as far as the others are above it), `fees` what we
+ * earned, `loss` what we lost to the chain.
+ */
+export type PlatformBucket = 'custody' | 'fees' | 'loss';
+
+/** One side of a transfer; which account a merchant's bucket belongs to is said by the transfer. */
+export type Entry = { bucket: MerchantBucket | PlatformBucket; amount: Units };
+
+/** What happened in the world; the ledger books each once. */
+export type Op =
+  | `deposit:${DepositId}`
+  | `reversal:${DepositId}`
+  | `hold:${PayoutId}`
+  | `settle:${PayoutId}`
+  | `release:${PayoutId}`;
+
+/** A transfer with its entries, ready to be booked. All but the entries must be the same when it comes again. */
+export type Posting = {
+  op: Op;
+  kind: 'deposit' | 'reversal' | 'hold' | 'settle' | 'release';
+  account: AccountId;
+  asset: AssetSymbol;
+  amount: Units;
+  networkFee: Units;
+  detail: string;
+  entries: readonly Entry[];
+};
+
+export type Disposition = 'credit' | 'unresolved';
+export type Deposit = { id: DepositId; account: AccountId; asset: AssetSymbol; amount: Units };
+export type Payout = {
+  id: PayoutId;
+  account: AccountId;
+  asset: AssetSymbol;
+  amount: Units;
+  networkFee: Units;
+};
+
+const zero = units(0n);
+const minus = (amount: Units): Units => units(-amount);
+const plus = (a: Units, b: Units): Units => units(a + b);
+
+/** Where a deposit's money is until someone decides otherwise. */
+export const bucketOf: Record<Disposition, MerchantBucket> = {
+  credit: 'available',
+  unresolved: 'unresolved',
+};
+
+/** Money has arrived: we hold more and owe more. */
+export function depositPosting(deposit: Deposit, disposition: Disposition): Posting {
+  return balanced({
+    op: `deposit:${deposit.id}`,
+    kind: 'deposit',
+    ...partsOf(deposit),
+    networkFee: zero,
+    detail: disposition,
+    entries: [
+      { bucket: bucketOf[disposition], amount: deposit.amount },
+      { bucket: 'custody', amount: minus(deposit.amount) },
+    ],
+  });
+}
+
+/**
+ * Money that had arrived is gone from the chain. It is taken back as far as its bucket still has it, which
+ * is `there`; the merchant cannot owe us the rest, so that is our loss.
+ */
+export function reversalPosting(deposit: Deposit, from: MerchantBucket, there: Units): Posting {
+  invariant(there >= 0n, 'a bucket is never below zero');
+  const back = there < deposit.amount ? there : deposit.amount;
+  return balanced({
+    op: `reversal:${deposit.id}`,
+    kind: 'reversal',
+    ...partsOf(deposit),
+    networkFee: zero,
+    detail: '',
+    entries: [
+      { bucket: from, amount: minus(back) },
+      { bucket: 'loss', amount: plus(back, minus(deposit.amount)) },
+      { bucket: 'custody', amount: deposit.amount },
+    ],
+  });
+}
+
+/** What a reversal could not take back. */
+export function lossOf(reversal: Posting): Units {
+  return minus(sum(reversal.entries.filter((entry) => entry.bucket === 'loss').map((entry) => entry.amount)));
+}
+
+/** A payout's money is set aside. The store books the same in the statement that decides it. */
+export function holdPosting(payout: Payout): Posting {
+  const total = plus(payout.amount, payout.networkFee);
+  return balanced({
+    op: `hold:${payout.id}`,
+    kind: 'hold',
+    ...partsOf(payout),
+    networkFee: payout.networkFee,
+    detail: '',
+    entries: [
+      { bucket: 'available', amount: minus(total) },
+      { bucket: 'held', amount: total },
+    ],
+  });
+}
+
+/** The payout is mined: its amount has left us, its network fee is ours. */
+export function settlePosting(payout: Payout): Posting {
+  return balanced({
+    op: `settle:${payout.id}`,
+    kind: 'settle',
+    ...partsOf(payout),
+    networkFee: payout.networkFee,
+    detail: '',
+    entries: [
+      { bucket: 'held', amount: minus(plus(payout.amount, payout.networkFee)) },
+      { bucket: 'custody', amount: payout.amount },
+      { bucket: 'fees', amount: payout.networkFee },
+    ],
+  });
+}
+
+/** Why a hold ended without the amount leaving; decides who bears the network fee. */
+export type ReleaseReason = 'failed' | 'failed_fee_kept' | 'voided';
+
+/** The payout will never be mined: its money can be spent again, the fee too unless the chain took it. */
+export function releasePosting(payout: Payout, reason: ReleaseReason): Posting {
+  const total = plus(payout.amount, payout.networkFee);
+  const kept = reason === 'failed_fee_kept' ? payout.networkFee : zero;
+  return balanced({
+    op: `release:${payout.id}`,
+    kind: 'release',
+    ...partsOf(payout),
+    networkFee: payout.networkFee,
+    detail: reason,
+    entries: [
+      { bucket: 'held', amount: minus(total) },
+      { bucket: 'available', amount: plus(total, minus(kept)) },
+      { bucket: 'fees', amount: kept },
+    ],
+  });
+}
+
+const partsOf = ({ account, asset, amount }: { account: AccountId; asset: AssetSymbol; amount: Units }) => ({
+  account,
+  asset,
+  amount,
+});
+
+/** Drops sides of nothing, and refuses what is not a movement of money in balance. */
+function balanced(posting: Posting): Posting {
+  const entries = posting.entries.filter((entry) => entry.amount !== 0n);
+  invariant(posting.amount > 0n, `${posting.op} moves something`);
+  invariant(sum(entries.map((entry) => entry.amount)) === 0n, `${posting.op} sums to zero`);
+  return { ...posting, entries };
+}

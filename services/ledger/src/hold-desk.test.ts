@@ -1,0 +1,163 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import type { Hold } from './domain/hold.ts';
+import type { Payout } from './domain/posting.ts';
+import { openHoldDesk, TooLate } from './hold-desk.ts';
+
+const aPayout = (id: string, account = 'acc_1'): Payout => ({
+  id: id as PayoutId,
+  account: account as AccountId,
+  asset: 'ETH',
+  amount: units(1n),
+  networkFee: units(0n),
+});
+const placed = (payout: Payout): Hold => ({ ...payout, state: 'placed' });
+
+/** A desk whose statements wait until the test lets them answer. */
+function aDesk(patienceMs = 2_000) {
+  const statements: { payouts: readonly Payout[]; answer(holds?: Hold[]): void; fail(error: Error): void }[] =
+    [];
+  let time = 0;
+  const desk = openHoldDesk({
+    clock: { now: () => new Date(time) },
+    patienceMs,
+    decide: (payouts) =>
+      new Promise((resolve, reject) => {
+        statements.push({
+          payouts,
+          answer: (holds = payouts.map(placed)) => resolve(holds),
+          fail: reject,
+        });
+      }),
+  });
+  const batches = () => statements.map(({ payouts }) => payouts.map(({ id }) => id));
+  const pass = (ms: number) => {
+    time += ms;
+  };
+  return { desk, statements, batches, pass };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const ids = (n: number, from = 1) => Array.from({ length: n }, (_, i) => `${from + i}`);
+
+describe('the hold desk', () => {
+  it('decides a lone hold at once', async () => {
+    const { desk, statements, batches } = aDesk();
+    const answer = desk.decide(aPayout('1'));
+    expect(batches()).toEqual([['1']]);
+    statements[0]?.answer();
+    expect(await answer).toEqual(placed(aPayout('1')));
+  });
+
+  it('puts what waits for one balance into one statement, in order', async () => {
+    const { desk, statements, batches } = aDesk();
+    const answers = ids(5).map((id) => desk.decide(aPayout(id)));
+    expect(batches()).toEqual([['1']]);
+    statements[0]?.answer();
+    await turn();
+    expect(batches()).toEqual([['1'], ['2', '3', '4', '5']]);
+    statements[1]?.answer();
+    expect((await Promise.all(answers)).map((hold) => hold.id)).toEqual(ids(5));
+  });
+
+  it('never has a balance in two statements, and other balances do not wait for it', async () => {
+    const { desk, statements, batches } = aDesk();
+    const answers = [
+      desk.decide(aPayout('1', 'acc_1')),
+      desk.decide(aPayout('2', 'acc_1')),
+      desk.decide(aPayout('3', 'acc_2')),
+    ];
+    expect(batches()).toEqual([['1'], ['3']]);
+    statements[1]?.answer();
+    await turn();
+    expect(batches()).toHaveLength(2);
+    statements[0]?.answer();
+    await turn();
+    expect(batches()).toEqual([['1'], ['3'], ['2']]);
+    statements[2]?.answer();
+    expect(await Promise.all(answers)).toHaveLength(3);
+  });
+
+  it('asks once for a payout that is asked for many times at once', async () => {
+    const { desk, statements, batches } = aDesk();
+    const answers = ids(100).map(() => desk.decide(aPayout('1')));
+    expect(batches()).toEqual([['1']]);
+    statements[0]?.answer();
+    expect(new Set((await Promise.all(answers)).map((hold) => hold.state))).toEqual(new Set(['placed']));
+  });
+
+  it('asks again, first in line, for what a statement left undecided', async () => {
+    const { desk, statements, batches } = aDesk();
+    const first = desk.decide(aPayout('0'));
+    const answers = ids(3).map((id) => desk.decide(aPayout(id)));
+    statements[0]?.answer();
+    await first;
+    await turn();
+    const late = desk.decide(aPayout('9'));
+    statements[1]?.answer([placed(aPayout('1'))]);
+    await turn();
+    expect(batches()).toEqual([['0'], ['1', '2', '3'], ['2', '3', '9']]);
+    statements[2]?.answer();
+    expect((await Promise.all([...answers, late])).map((hold) => hold.id)).toEqual(['1', '2', '3', '9']);
+  });
+
+  it('takes no more than a statement holds, the rest after it', async () => {
+    const { desk, statements, batches } = aDesk();
+    const answers = ids(131).map((id) => desk.decide(aPayout(id)));
+    for (let i = 0; i < 4; i++) {
+      statements[i]?.answer();
+      await turn();
+    }
+    expect(batches().map((batch) => batch.length)).toEqual([1, 64, 64, 2]);
+    expect(await Promise.all(answers)).toHaveLength(131);
+  });
+
+  it('takes the others one by one when Postgres refuses one of them', async () => {
+    const { desk, statements, batches } = aDesk();
+    const first = desk.decide(aPayout('0'));
+    const outcomes = Promise.allSettled(ids(3).map((id) => desk.decide(aPayout(id))));
+    statements[0]?.answer();
+    await first;
+    await turn();
+    statements[1]?.fail(new Error('invalid byte sequence'));
+    await turn();
+    statements[2]?.answer();
+    await turn();
+    statements[3]?.fail(new Error('invalid byte sequence'));
+    await turn();
+    statements[4]?.answer();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(batches()).toEqual([['0'], ['1', '2', '3'], ['1'], ['2'], ['3']]);
+    const next = desk.decide(aPayout('4'));
+    statements[5]?.answer();
+    expect((await next).state).toBe('placed');
+  });
+
+  it('tells all when the database is away, without asking it for each', async () => {
+    const { desk, statements, batches } = aDesk();
+    const outcomes = Promise.allSettled(ids(3).map((id) => desk.decide(aPayout(id))));
+    statements[0]?.answer();
+    await turn();
+    statements[1]?.fail(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+    expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(batches()).toHaveLength(2);
+  });
+
+  it('decides nothing for callers who stopped waiting', async () => {
+    const { desk, statements, batches, pass } = aDesk(2_000);
+    const first = desk.decide(aPayout('0'));
+    const late = Promise.allSettled(ids(70).map((id) => desk.decide(aPayout(id))));
+    pass(2_001);
+    const inTime = desk.decide(aPayout('99'));
+    statements[0]?.answer();
+    await first;
+    await turn();
+    expect(batches()).toEqual([['0'], ['99']]);
+    statements[1]?.answer();
+    expect((await inTime).id).toBe('99');
+    for (const outcome of await late) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(TooLate) });
+    }
+  });
+});

@@ -1,0 +1,33 @@
+import type { Trx } from '@quittance/shared/db';
+import type { DepositId } from '@quittance/shared/ids';
+import type { Logger } from '@quittance/shared/logger';
+import { invariant } from '@quittance/shared/result';
+import { bucketOf, lossOf, reversalPosting } from '../domain/posting.ts';
+import { book, lockBalances, markReversalsBooked, OtherContents, unbookedReversals } from '../store.ts';
+
+/** Books the reversals of these deposits, as far as the deposits are booked. Their balances are locked. */
+export async function bookReversals(trx: Trx, logger: Logger, ids: readonly DepositId[]): Promise<number> {
+  const reversals = await unbookedReversals(trx, ids);
+  // One by one: how much the second can take depends on what the first has left.
+  for (const { deposit, disposition, agrees } of reversals) {
+    if (!agrees) throw new OtherContents(`the reversal of deposit ${deposit.id}`);
+    const [balance] = await lockBalances(trx, [deposit]);
+    invariant(balance !== undefined, 'a locked balance is there');
+    const bucket = bucketOf[disposition];
+    const posting = reversalPosting(deposit, bucket, balance[bucket]);
+    await book(trx, [posting]);
+    const loss = lossOf(posting);
+    const line = { alarm: true, deposit: deposit.id, account: deposit.account, asset: deposit.asset };
+    logger.error(
+      { ...line, amount: deposit.amount.toString(), loss: loss.toString() },
+      loss > 0n
+        ? 'a credited deposit was reversed and part of it is spent: the rest is booked as a loss'
+        : 'a credited deposit was reversed and taken back in full',
+    );
+  }
+  await markReversalsBooked(
+    trx,
+    reversals.map(({ deposit }) => deposit.id),
+  );
+  return reversals.length;
+}

@@ -1,0 +1,13 @@
+import type { Ports } from '../ports.ts';
+import { dueReversals, lockBalances } from '../store.ts';
+import { bookReversals } from './book-reversals.ts';
+
+/** Books one reversal that came before its deposit. */
+export function catchUpReversals({ db, logger }: Pick<Ports, 'db' | 'logger'>): Promise<number> {
+  return db.transaction(async (trx) => {
+    const [deposit] = await dueReversals(trx, 1);
+    if (deposit === undefined) return 0;
+    await lockBalances(trx, [deposit]);
+    return bookReversals(trx, logger, [deposit.id]);
+  });
+}

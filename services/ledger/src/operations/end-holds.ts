@@ -1,0 +1,43 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import type { Trx } from '@quittance/shared/db';
+import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import type { Units } from '@quittance/shared/money';
+import { endHold, type HoldEnd } from '../domain/hold.ts';
+import type { Posting } from '../domain/posting.ts';
+import { book } from '../store.ts';
+import { lockHolds, markHoldsEnded } from '../store-holds.ts';
+
+/** What a payout's service says of a hold; amounts are not said of one that is given up. */
+export type Ending = {
+  payout: { id: PayoutId; account: AccountId; asset: AssetSymbol; amount?: Units; networkFee?: Units };
+  end: HoldEnd;
+};
+
+/** A hold that cannot end this way: a defect of the sender, for an operator to look at. */
+export class HoldCannotEnd extends Error {
+  constructor(payout: PayoutId, to: string, why: string) {
+    super(`the hold of payout ${payout} cannot be ${to}: ${why}`);
+    this.name = 'HoldCannotEnd';
+  }
+}
+
+/** Ends holds, all of them the same way. Again is nothing; another way than before is refused. */
+export async function endHolds(trx: Trx, endings: readonly Ending[]): Promise<void> {
+  const [first] = endings;
+  if (first === undefined) return;
+  const holds = await lockHolds(
+    trx,
+    endings.map(({ payout }) => payout.id),
+  );
+  const postings = new Map<PayoutId, Posting>();
+  for (const { payout, end } of endings) {
+    const decision = endHold(holds.get(payout.id), end, payout);
+    if (!decision.ok) throw new HoldCannotEnd(payout.id, end.to, decision.refusal);
+    if (decision.value) postings.set(payout.id, decision.value);
+  }
+  if (postings.size === 0) return;
+  await book(trx, [...postings.values()]);
+  crashPoint(`ledger.hold_${first.end.to}`);
+  await markHoldsEnded(trx, [...postings.keys()], first.end.to);
+}

@@ -1,0 +1,28 @@
+import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
+import { crashPoint } from '@quittance/shared/crash';
+import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import { outcomeOf, sameContents } from '../domain/hold.ts';
+import type { Ports } from '../ports.ts';
+import { OtherContents } from '../store.ts';
+
+/**
+ * Sets a payout's amount and fee aside, if the balance has them. Decided once by payout id: asking again,
+ * at once or years later, gets what was decided.
+ */
+export async function placeHold(
+  { holds }: Pick<Ports, 'holds'>,
+  request: RequestOf<'hold.place'>,
+): Promise<ReplyOf<'hold.place'>> {
+  const payout = {
+    id: request.payout_id as PayoutId,
+    account: request.account_id as AccountId,
+    asset: request.asset,
+    amount: units(request.amount),
+    networkFee: units(request.network_fee),
+  };
+  const hold = await holds.decide(payout);
+  if (!sameContents(hold, payout)) throw new OtherContents(`the hold of payout ${payout.id}`);
+  crashPoint('ledger.hold_decided');
+  return { outcome: outcomeOf[hold.state] };
+}

@@ -1,0 +1,28 @@
+import type { Trx } from '@quittance/shared/db';
+import type { EventOf } from '@quittance/shared/events';
+import type { AccountId, DepositId } from '@quittance/shared/ids';
+import type { Logger } from '@quittance/shared/logger';
+import { units } from '@quittance/shared/money';
+import { rememberReversals } from '../store.ts';
+import { bookReversals } from './book-reversals.ts';
+
+/** Takes back deposits that the chain took back. One whose deposit is not booked yet waits for it. */
+export async function reverseDeposits(
+  trx: Trx,
+  logger: Logger,
+  events: readonly EventOf<'deposit.reversed'>[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const deposits = events.map(({ payload }) => ({
+    id: payload.deposit_id as DepositId,
+    account: payload.account_id as AccountId,
+    asset: payload.asset,
+    amount: units(payload.amount),
+  }));
+  await rememberReversals(trx, deposits);
+  await bookReversals(
+    trx,
+    logger,
+    deposits.map(({ id }) => id),
+  );
+}

@@ -1,0 +1,83 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Clock } from '@quittance/shared/clock';
+import { type Logger, reason } from '@quittance/shared/logger';
+import { rateFromSource } from '@quittance/shared/money';
+import { Agent, request } from 'undici';
+import type { Reading } from './domain/quote.ts';
+import type { PriceSource } from './ports.ts';
+import { type PriceApi, priceApis } from './price-table.ts';
+
+/** For the whole of a request: connecting, waiting, reading. */
+const ANSWER_TIMEOUT_MS = 4_000;
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** One source alone could say anything. */
+const SOURCES_MIN = 2;
+
+export type PublicPricesOptions = {
+  assets: readonly AssetSymbol[];
+  clock: Clock;
+  logger: Logger;
+  apis?: readonly PriceApi[];
+  timeoutMs?: number;
+};
+
+/** Asks all sources for all assets at once; what does not answer in time, or not with a price, is left out. */
+export function publicPrices({
+  assets,
+  clock,
+  logger,
+  apis = priceApis,
+  timeoutMs = ANSWER_TIMEOUT_MS,
+}: PublicPricesOptions): PriceSource {
+  const agent = new Agent({
+    connect: { timeout: timeoutMs },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxResponseSize: ANSWER_BYTES_MAX,
+    connections: 4,
+  });
+  const failing = new Set<string>();
+
+  async function ask(api: PriceApi, asset: AssetSymbol, pair: string): Promise<Reading> {
+    const { statusCode, body } = await request(`${api.origin}${api.path(pair)}`, {
+      dispatcher: agent,
+      headers: { accept: 'application/json', 'user-agent': 'quittance' },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    // Read in any case: an unread body keeps its connection.
+    const text = await body.text();
+    if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
+    const told = api.answer.parse(JSON.parse(text));
+    const rate = rateFromSource(told.price);
+    if (rate === undefined) throw new Error('answered with a price that is no positive number');
+    return { source: api.name, asset, rate, readAt: told.at ?? clock.now() };
+  }
+
+  async function read(api: PriceApi, asset: AssetSymbol, pair: string): Promise<Reading[]> {
+    const market = `${api.name} ${pair}`;
+    try {
+      const reading = await ask(api, asset, pair);
+      if (failing.delete(market)) logger.info({ market }, 'a price source answers again');
+      return [reading];
+    } catch (error) {
+      // Said once: a source that is away for a day is not a line every few seconds.
+      if (!failing.has(market))
+        logger.warn({ market, reason: reason(error) }, 'a price source gave no price');
+      failing.add(market);
+      return [];
+    }
+  }
+
+  return {
+    sourcesMin: SOURCES_MIN,
+    async read() {
+      const asked = apis.flatMap((api) =>
+        assets.flatMap((asset) => {
+          const pair = api.pairs[asset];
+          return pair === undefined ? [] : [read(api, asset, pair)];
+        }),
+      );
+      return (await Promise.all(asked)).flat();
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import type { Hold, HoldState } from './domain/hold.ts';
+import type { Payout } from './domain/posting.ts';
+
+type HoldRow = {
+  payout_id: PayoutId;
+  account_id: AccountId;
+  asset: AssetSymbol;
+  amount: string | null;
+  network_fee: string | null;
+  state: HoldState;
+};
+
+const holdOf = (row: HoldRow): Hold => {
+  const whose = { id: row.payout_id, account: row.account_id, asset: row.asset, state: row.state };
+  return row.amount === null || row.network_fee === null
+    ? { ...whose, amount: null, networkFee: null }
+    : { ...whose, amount: units(row.amount), networkFee: units(row.network_fee) };
+};
+
+/*
+ * Several holds decided at once, in the order they are given (`n`). Each account's money goes to the first
+ * that fit: a hold is placed while everything asked for so far fits into what is available, and refused
+ * when it alone is more than that. What is neither is left undecided: ask again.
+ *
+ * The row lock is what makes it safe: `locked` waits for whoever has the row and then reads its newest
+ * version, so `available` is true until this statement commits. A payout that another replica decides at
+ * the same moment does not get a second row (`fresh_holds` leaves it out, and with it everything below),
+ * and is found by the next statement. The CHECK on balances stands behind it all.
+ */
+const decide = statement(
+  'holds_decide',
+  `with asked as (
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::numeric[])
+       with ordinality as t (payout_id, account_id, asset, amount, network_fee, n)),
+   known as (
+     select payout_id, account_id, asset, amount, network_fee, state from holds
+     where payout_id = any($1::text[])),
+   open as (
+     select a.*, a.amount + a.network_fee as total from asked a
+     where not exists (select from known k where k.payout_id = a.payout_id)),
+   locked as (
+     select account_id, asset, available from balances
+     where (account_id, asset) in (select account_id, asset from open)
+     order by account_id, asset for no key update),
+   weighed as (
+     select o.*, coalesce(l.available, 0) as available from open o left join locked l using (account_id, asset)),
+   queued as (
+     select *, sum(total) over (partition by account_id, asset order by n) as total_so_far
+     from weighed where total <= available),
+   fresh_holds as (
+     insert into holds (payout_id, account_id, asset, amount, network_fee, state, ended_at)
+     select payout_id, account_id, asset, amount, network_fee, 'placed', null from queued
+     where total_so_far <= available
+     union all
+     select payout_id, account_id, asset, amount, network_fee, 'refused', now() from weighed
+     where total > available
+     on conflict (payout_id) do nothing
+     returning payout_id, account_id, asset, amount, network_fee, state),
+   taken as (
+     update balances b set available = b.available - t.total, held = b.held + t.total
+     from (
+       select account_id, asset, sum(amount + network_fee) as total from fresh_holds
+       where state = 'placed' group by account_id, asset) t
+     where b.account_id = t.account_id and b.asset = t.asset),
+   booked as (
+     insert into transfers (op, kind, account_id, asset, amount, network_fee)
+     select 'hold:' || payout_id, 'hold', account_id, asset, amount, network_fee from fresh_holds
+     where state = 'placed'
+     returning seq, account_id, asset, amount + network_fee as total),
+   written as (
+     insert into entries (transfer_seq, account_id, bucket, asset, amount)
+     select seq, account_id, bucket, asset, sign * total
+     from booked cross join (values ('available', -1), ('held', 1)) as side (bucket, sign))
+   select * from known union all select * from fresh_holds`,
+);
+
+/**
+ * Decides holds, each once for ever. One statement, its own transaction.
+ * @returns what is decided, now or before; those left out are to be asked again.
+ */
+export async function decideHolds(db: Queryable, payouts: readonly Payout[]): Promise<Hold[]> {
+  const rows = await db.rows<HoldRow>(decide, [
+    payouts.map(({ id }) => id),
+    payouts.map(({ account }) => account),
+    payouts.map(({ asset }) => asset),
+    payouts.map(({ amount }) => amount),
+    payouts.map(({ networkFee }) => networkFee),
+  ]);
+  return rows.map(holdOf);
+}
+
+const lockRows = statement(
+  'holds_lock',
+  `select payout_id, account_id, asset, amount, network_fee, state from holds
+   where payout_id = any($1::text[]) order by payout_id for no key update`,
+);
+
+export async function lockHolds(trx: Trx, ids: readonly PayoutId[]): Promise<Map<PayoutId, Hold>> {
+  const rows = await trx.rows<HoldRow>(lockRows, [ids]);
+  return new Map(rows.map((row) => [row.payout_id, holdOf(row)]));
+}
+
+const insertTombstones = statement(
+  'holds_insert_tombstones',
+  `insert into holds (payout_id, account_id, asset, state, ended_at)
+   select distinct on (p) p, a, s, 'voided', now() from unnest($1::text[], $2::text[], $3::text[]) as t (p, a, s)
+   order by p on conflict (payout_id) do nothing`,
+);
+
+/** Takes the payouts' places, where nothing was decided yet: a hold asked for later is refused. */
+export async function leaveTombstones(
+  trx: Trx,
+  payouts: readonly Pick<Payout, 'id' | 'account' | 'asset'>[],
+): Promise<void> {
+  await trx.rows(insertTombstones, [
+    payouts.map(({ id }) => id),
+    payouts.map(({ account }) => account),
+    payouts.map(({ asset }) => asset),
+  ]);
+}
+
+const end = statement(
+  'holds_end',
+  `update holds set state = $2, ended_at = now() where payout_id = any($1::text[]) and state = 'placed'`,
+);
+
+export async function markHoldsEnded(trx: Trx, ids: readonly PayoutId[], state: HoldState): Promise<void> {
+  await trx.rows(end, [ids, state]);
+}

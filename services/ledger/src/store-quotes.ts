@@ -1,0 +1,95 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { AccountId } from '@quittance/shared/ids';
+import { formatRate } from '@quittance/shared/money';
+import type { AgreedRate } from './domain/quote.ts';
+
+const setActive = statement('assets_set_active', `update assets set active = symbol = any($1::text[])`);
+
+/** The operator's choice of assets, from the configuration. */
+export async function activateAssets(db: Queryable, symbols: readonly AssetSymbol[]): Promise<void> {
+  await db.rows(setActive, [symbols]);
+}
+
+const upsert = statement(
+  'quotes_upsert',
+  `insert into quotes (asset, usd_rate, spread_bps, sources, as_of)
+   select * from unnest($1::text[], $2::numeric[], $3::int[], $4::jsonb[], $5::timestamptz[])
+   on conflict (asset) do update set usd_rate = excluded.usd_rate, spread_bps = excluded.spread_bps,
+     sources = excluded.sources, as_of = excluded.as_of
+   where quotes.as_of <= excluded.as_of`,
+);
+
+/** Keeps the rates that sources agreed on now; an asset without one keeps its old rate with its old time. */
+export async function saveRates(trx: Trx, rates: readonly AgreedRate[]): Promise<void> {
+  if (rates.length === 0) return;
+  await trx.rows(upsert, [
+    rates.map(({ asset }) => asset),
+    rates.map(({ rate }) => formatRate(rate)),
+    rates.map((rate) => rate.spreadBasisPoints),
+    rates.map(({ sources }) =>
+      JSON.stringify(
+        sources.map(({ name, rate, readAt }) => ({
+          name,
+          usd_rate: formatRate(rate),
+          read_at: readAt.toISOString(),
+        })),
+      ),
+    ),
+    rates.map(({ asOf }) => asOf),
+  ]);
+}
+
+/** An asset as the operator and the market have it. The last four are null until a first rate is known. */
+export type AssetRow = {
+  symbol: AssetSymbol;
+  active: boolean;
+  min_confirmations: number;
+  network_fee: string;
+  dust: string;
+  usd_rate: string | null;
+  spread_bps: number | null;
+  sources: { name: string; usd_rate: string; read_at: string }[] | null;
+  as_of: Date | null;
+};
+
+const selectAssets = statement(
+  'assets_select',
+  `select a.symbol, a.active, a.min_confirmations, a.network_fee, a.dust,
+     q.usd_rate, q.spread_bps, q.sources, q.as_of
+   from assets a left join quotes q on q.asset = a.symbol`,
+);
+
+/** Every asset of the catalogue, active or not. */
+export async function allAssets(db: Queryable): Promise<AssetRow[]> {
+  return db.rows<AssetRow>(selectAssets);
+}
+
+export type AssetCardRow = Pick<AssetRow, 'symbol' | 'min_confirmations' | 'network_fee' | 'usd_rate'>;
+
+const selectActive = statement(
+  'assets_active',
+  `select a.symbol, a.min_confirmations, a.network_fee, q.usd_rate
+   from assets a left join quotes q on q.asset = a.symbol where a.active`,
+);
+
+export async function activeAssets(db: Queryable): Promise<AssetCardRow[]> {
+  return db.rows<AssetCardRow>(selectActive);
+}
+
+export type BalanceRow = AssetCardRow & { available: string; held: string };
+
+const selectBalances = statement(
+  'balances_of_account',
+  `select a.symbol, a.min_confirmations, a.network_fee, q.usd_rate,
+     coalesce(b.available, 0) as available, coalesce(b.held, 0) as held
+   from assets a
+   left join quotes q on q.asset = a.symbol
+   left join balances b on b.asset = a.symbol and b.account_id = $1
+   where a.active`,
+);
+
+/** Every active asset with what the account has of it, also when that is nothing. */
+export async function balancesOf(db: Queryable, account: AccountId): Promise<BalanceRow[]> {
+  return db.rows<BalanceRow>(selectBalances, [account]);
+}

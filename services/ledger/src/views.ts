@@ -1,0 +1,73 @@
+import { assets } from '@quittance/shared/assets';
+import {
+  formatCents,
+  formatRate,
+  formatUnits,
+  parseRate,
+  type Rate,
+  units,
+  unitsToUsd,
+} from '@quittance/shared/money';
+import type { Quote } from '@quittance/shared/quotes';
+import { invariant } from '@quittance/shared/result';
+import type { AssetCardRow, AssetRow, BalanceRow } from './store-quotes.ts';
+
+const noRate = 0n as Rate;
+
+/** What Postgres holds as numeric(96,18); none before the first quote. */
+function rateOf(text: string | null): Rate {
+  if (text === null) return noRate;
+  const rate = parseRate(text);
+  invariant(rate.ok, 'a stored rate has at most 18 decimals');
+  return rate.value;
+}
+
+/** An asset as the API shows it. */
+export function assetView(row: AssetCardRow) {
+  const { id, name, symbol, chain, type, decimals } = assets[row.symbol];
+  return {
+    id,
+    name,
+    symbol,
+    chain,
+    type,
+    decimals,
+    usd_rate: formatRate(rateOf(row.usd_rate)),
+    network_fee: formatUnits(units(row.network_fee), decimals),
+    min_confirmations: row.min_confirmations,
+  };
+}
+
+/** What can be spent of an asset now, what it is worth, and what payouts under way hold of it. */
+export function balanceView(row: BalanceRow) {
+  const { decimals } = assets[row.symbol];
+  const available = units(row.available);
+  return {
+    asset: assetView(row),
+    balance: formatUnits(available, decimals),
+    usd_value: formatCents(unitsToUsd(available, rateOf(row.usd_rate), decimals, 'down')),
+    held: formatUnits(units(row.held), decimals),
+  };
+}
+
+/** Assets in the order of their ids, whatever order Postgres found them in. */
+export const byAssetId = (a: AssetCardRow, b: AssetCardRow): number =>
+  assets[a.symbol].id - assets[b.symbol].id;
+
+/** A time that is never fresh, for an asset that no source has quoted yet. */
+const NEVER = new Date(0);
+
+/** An asset as the other services are told of it. */
+export function quoteView(row: AssetRow): Quote {
+  return {
+    asset: row.symbol,
+    active: row.active,
+    usd_rate: formatRate(rateOf(row.usd_rate)),
+    network_fee: row.network_fee,
+    min_confirmations: row.min_confirmations,
+    dust: row.dust,
+    sources: row.sources ?? [],
+    spread_bps: row.spread_bps ?? 0,
+    as_of: (row.as_of ?? NEVER).toISOString(),
+  };
+}
