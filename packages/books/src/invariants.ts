@@ -114,8 +114,11 @@ export const invariants: readonly Invariant[] = [
     name: 'I8',
     meaning: 'the event sequence of every account has no gap',
     sql: `
-      select account_id || ' has ' || count(*) || ' events up to sequence ' || max(sequence) as what
-      from webhooks.events group by account_id having count(*) <> max(sequence) or min(sequence) <> 1`,
+      select a.account_id || ' has ' || count(e.*) || ' events between sequence ' || min(e.sequence) || ' and ' ||
+        max(e.sequence) || ', the last given out is ' || a.last_sequence as what
+      from webhooks.accounts a left join webhooks.events e on e.account_id = a.account_id
+      group by a.account_id, a.last_sequence
+      having count(e.*) <> max(e.sequence) - min(e.sequence) + 1 or max(e.sequence) <> a.last_sequence`,
   },
 ];
 
