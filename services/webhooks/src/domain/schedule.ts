@@ -1,0 +1,58 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** The pause before each attempt, in milliseconds; there are as many attempts as pauses. */
+export const pauses = [
+  0,
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const;
+
+/** Each pause is this much shorter or longer at most, so that an outage's retries do not come all at once. */
+const JITTER = 0.1;
+/** A receiver may ask to be left alone for as long as our own longest pause. */
+const RETRY_AFTER_MAX_MS = 24 * HOUR;
+
+/**
+ * When a delivery of which `attempts` have failed is tried again; undefined when that was the last one.
+ * The jitter follows from the delivery and the attempt: the same question has the same answer.
+ * @param retryAfterMs what the receiver asked for, with a 429 or 503
+ */
+export function nextAttemptAt(
+  delivery: string,
+  attempts: number,
+  now: Date,
+  retryAfterMs: number | undefined,
+): Date | undefined {
+  const pause = pauses[attempts];
+  if (pause === undefined) return undefined;
+  const jittered = pause * (1 + JITTER * (2 * fractionOf(`${delivery}#${attempts}`) - 1));
+  const asked = Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS);
+  return new Date(now.getTime() + Math.max(Math.round(jittered), asked));
+}
+
+/** A text as a number from 0 to 1: FNV-1a, and murmur3's last step so that neighbours lie far apart. */
+function fractionOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 0xffff_ffff;
+}
+
+/** The `Retry-After` of an answer as milliseconds: seconds or a date (RFC 9110, 10.2.3). */
+export function readRetryAfter(header: string | undefined, now: Date): number | undefined {
+  if (header === undefined) return undefined;
+  // tidy-allow number: seconds
+  if (/^\d{1,9}$/.test(header)) return Number.parseInt(header, 10) * SECOND;
+  const time = Date.parse(header);
+  return Number.isNaN(time) ? undefined : Math.max(time - now.getTime(), 0);
+}

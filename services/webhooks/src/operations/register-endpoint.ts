@@ -1,0 +1,34 @@
+import { type AccountId, newEndpointId } from '@quittance/shared/ids';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import type { Ports } from '../ports.ts';
+import { newSecret } from '../signature.ts';
+import { type Endpoint, endpointsOf, insertEndpoint, lockAccount } from '../store-endpoints.ts';
+
+export const ENDPOINTS_MAX = 20;
+
+type Order = { account: AccountId; url: string; kinds: string[]; description: string | null };
+
+/** Registers an endpoint with a secret of its own. The secret is in the answer, and nowhere else ever again. */
+export async function registerEndpoint(
+  { db, clock, random, seal }: Pick<Ports, 'db' | 'clock' | 'random' | 'seal'>,
+  { account, url, kinds, description }: Order,
+): Promise<Result<{ endpoint: Endpoint; secret: string }, 'too_many'>> {
+  const now = clock.now();
+  const id = newEndpointId(now, random);
+  const secret = newSecret(random);
+  return await db.transaction(async (trx) => {
+    // Two registrations at once must not both be the twentieth.
+    await lockAccount(trx, account);
+    if ((await endpointsOf(trx, account)).length >= ENDPOINTS_MAX) return refuse('too_many');
+    const endpoint = await insertEndpoint(trx, {
+      id,
+      accountId: account,
+      url,
+      kinds,
+      description,
+      createdAt: now,
+      sealedSecret: seal.close(secret, id),
+    });
+    return ok({ endpoint, secret });
+  });
+}

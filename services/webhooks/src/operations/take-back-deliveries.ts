@@ -1,0 +1,22 @@
+import type { Ports } from '../ports.ts';
+import { lockLanes, overdueEndpoints, takeBackOverdue } from '../store-deliveries.ts';
+
+/**
+ * Makes due again what a process claimed and did not record in time: it died, and nobody knows whether it had
+ * sent it. A receiver sees the same id again.
+ */
+export async function takeBackDeliveries({
+  db,
+  clock,
+  logger,
+}: Pick<Ports, 'db' | 'clock' | 'logger'>): Promise<number> {
+  const now = clock.now();
+  const keys = await overdueEndpoints(db, now);
+  if (keys.length === 0) return 0;
+  const back = await db.transaction(async (trx) => {
+    await lockLanes(trx, keys);
+    return await takeBackOverdue(trx, keys, now);
+  });
+  logger.warn({ deliveries: back.length }, 'took back deliveries whose sender has not recorded them');
+  return back.length;
+}
