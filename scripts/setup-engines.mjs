@@ -228,6 +228,8 @@ function aptConfig(scratch) {
     'Debug::NoLocking': 'true',
     'APT::Get::AllowUnauthenticated': 'false',
     'Acquire::AllowInsecureRepositories': 'false',
+    // Otherwise an update that reached nothing succeeds, and the package is "not found" later.
+    'APT::Update::Error-Mode': 'any',
     'Acquire::Retries': '2',
     'Acquire::http::Timeout': '20',
     'Acquire::https::Timeout': '20',
@@ -286,7 +288,9 @@ async function attempt(setup, folder, fetchInto, names, versionMin) {
     fs.renameSync(out, folder);
     return { engine: { ...good, path: path.join(folder, path.relative(out, good.path)) } };
   } catch (error) {
-    return { problem: error.message.trim().split('\n').slice(-3).join(' / ') };
+    // Retries and apt say the same thing several times over.
+    const lines = new Set(error.message.trim().split('\n'));
+    return { problem: [...lines].slice(-3).join(' / ') };
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true });
   }

@@ -150,6 +150,7 @@ async function installPackages() {
   const firstTime = !fs.existsSync(path.join(CHECKOUT, 'node_modules', '.modules.yaml'));
   say(`installing packages${firstTime ? ' (first time: about a minute)' : ''} …`);
   const hash = packagesHash();
+  if (installedNode() !== wantedNode()) fs.rmSync(NODE_SHIM, { force: true });
   try {
     await runPnpm(['install', '--frozen-lockfile', '--prod=false']);
     await checkNode24();
@@ -160,9 +161,20 @@ async function installPackages() {
   writeJson(STAMP_FILE, { packages: hash });
 }
 
+function installedNode() {
+  return readJson(path.join(CHECKOUT, 'node_modules', 'node', 'package.json'))?.version;
+}
+
+function wantedNode() {
+  return /^ {2}node: "?([\d.]+)"?$/m.exec(
+    fs.readFileSync(path.join(CHECKOUT, 'pnpm-workspace.yaml'), 'utf8'),
+  )?.[1];
+}
+
 /**
  * npm puts node_modules/.bin first on PATH, so a shim left behind by a broken install would be the
- * `node` that runs this very file next time, and nothing could repair it.
+ * `node` that runs this very file next time, and nothing could repair it. For the same reason it goes
+ * before another Node comes: an install that is cut off then leaves none.
  */
 async function dropBrokenShim() {
   if (fs.existsSync(NODE_SHIM) && !(await node24Version())) fs.rmSync(NODE_SHIM);
@@ -275,7 +287,7 @@ function runLogged(command, args, env) {
     );
   }, STILL_AT_IT_MS);
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: CHECKOUT, env, stdio: ['ignore', log, log] });
+    const child = spawn(command, args, { cwd: CHECKOUT, env, stdio: ['ignore', log, log], detached: true });
     const stopping = stopWithUs(child);
     child.once('error', reject);
     child.once('exit', (code) => resolve({ code: code ?? 1, interrupted: stopping.interrupted }));
@@ -285,12 +297,16 @@ function runLogged(command, args, env) {
   });
 }
 
-/** A terminal's Ctrl-C reaches the child by itself; a SIGTERM sent to this process alone does not. */
+/** npx and pnpm are several processes, so they are a group of their own, and the signal goes to all of it. */
 function stopWithUs(child) {
   const stopping = { interrupted: false };
   const forward = (signal) => {
     stopping.interrupted = true;
-    child.kill(signal);
+    try {
+      process.kill(-child.pid, signal);
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error; // it has just ended by itself
+    }
   };
   process.on('SIGTERM', forward).on('SIGINT', forward);
   child.once('exit', () => process.off('SIGTERM', forward).off('SIGINT', forward));
