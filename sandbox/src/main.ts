@@ -15,7 +15,8 @@ const usage = `npm start -- [--port N] [--fresh]
 `;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const home = fileURLToPath(new URL('../../.sandbox', import.meta.url));
+/** `.sandbox` in the checkout; SANDBOX_DIR keeps a test's stack out of a person's. */
+const home = process.env['SANDBOX_DIR'] ?? fileURLToPath(new URL('../../.sandbox', import.meta.url));
 
 async function main(): Promise<void> {
   const { port, fresh } = readArguments();
