@@ -77,11 +77,15 @@ function separatorOf(domain: TokenDomain): string {
   return hashStruct({ primaryType: 'EIP712Domain', types: domainFields, data: domain });
 }
 
-/** Undefined when the contract does not have the function: it reverts, or a fallback answers with nothing. */
+/** Undefined when the contract does not have the function: it reverts, or answers with something else. */
 function decoded<T>(answer: unknown, decode: (data: Hex) => T): T | undefined {
   if (answer instanceof RpcRefused) return undefined;
   const data = read(bytes, answer, 'eth_call') as Hex;
-  return data === '0x' ? undefined : decode(data);
+  try {
+    return decode(data);
+  } catch {
+    return undefined;
+  }
 }
 
 export type Authorization = { to: string; amount: bigint; nonce: Hex };

@@ -42,7 +42,7 @@ export class RpcUnavailable extends Error {
 
 const answerSchema = z.object({
   id: z.number().nullish(),
-  result: z.unknown(),
+  result: z.unknown().optional(),
   error: z.object({ code: z.number(), message: z.string() }).optional(),
 });
 type RpcAnswer = z.infer<typeof answerSchema>;

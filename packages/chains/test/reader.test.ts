@@ -1,0 +1,343 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { concat, encodeFunctionData, type Hex, pad, parseEther, parseGwei, toHex } from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import type { ChainReader, Payment } from '../src/chain.ts';
+import { createEvmReader } from '../src/evm/reader.ts';
+import { connectRpc } from '../src/evm/rpc.ts';
+import {
+  abi,
+  CHAIN_ID,
+  type DevelopmentChain,
+  developmentChain,
+  newAddress,
+  PHRASE,
+} from './development-chain.ts';
+
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+let chain: DevelopmentChain;
+let reader: ChainReader;
+let to: Hex;
+
+beforeAll(async () => {
+  chain = await developmentChain();
+  reader = createEvmReader({ rpc: chain.rpc, chainId: CHAIN_ID, usdcAddress: chain.usdc });
+});
+afterAll(() => chain.stop());
+beforeEach(() => {
+  to = newAddress();
+});
+
+const send = (transaction: { to: Hex; value?: bigint; data?: Hex }) =>
+  chain.client.sendTransaction({ account: chain.payer, gas: 500_000n, ...transaction });
+
+const sendUsdc = (recipient: Hex, amount: bigint, token: Hex = chain.usdc) =>
+  send({ to: token, data: encodeFunctionData({ abi, functionName: 'transfer', args: [recipient, amount] }) });
+
+/** The newest block as the reader sees it, which must be there. */
+async function newest() {
+  const { height } = await reader.head();
+  const block = await reader.block(height);
+  if (block === undefined) throw new Error(`no block ${height}`);
+  return block;
+}
+
+async function mine() {
+  await chain.client.mine({ blocks: 1 });
+  return await newest();
+}
+
+const paidTo = (payments: Payment[], address: string) =>
+  payments.filter((payment) => payment.address === address);
+
+describe('a block', () => {
+  test('is told as the node has it', async () => {
+    const { height, hash, parentHash, time } = await mine();
+    const block = await chain.client.getBlock({ blockNumber: BigInt(height) });
+    expect({ hash, parentHash, time: time.getTime() }).toEqual({
+      hash: block.hash,
+      parentHash: block.parentHash,
+      time: Number(block.timestamp) * 1000,
+    });
+    expect(await reader.head()).toEqual({ height, hash, time });
+    expect(await reader.hashAt(height)).toBe(hash);
+    expect((await reader.block(height - 1))?.hash).toBe(parentHash);
+  });
+
+  test('is undefined above the head', async () => {
+    const { height } = await reader.head();
+    expect(await reader.block(height + 1)).toBeUndefined();
+    expect(await reader.hashAt(height + 1)).toBeUndefined();
+  });
+
+  test('holds native payments', async () => {
+    const txHash = await send({ to, value: parseEther('1.5') });
+    const { payments } = await mine();
+    expect(paidTo(payments, to)).toEqual([
+      {
+        outpoint: `${txHash}:0`,
+        txHash,
+        outputIndex: 0,
+        asset: 'ETH',
+        address: to,
+        amount: 1_500_000_000_000_000_000n,
+      },
+    ]);
+  });
+
+  test('holds token payments, each with an outpoint of its own', async () => {
+    const first = await sendUsdc(to, 25_500_000n);
+    const second = await sendUsdc(to, 25_500_000n);
+    const { payments } = await mine();
+    expect(paidTo(payments, to)).toEqual(
+      [first, second].map((txHash) => ({
+        outpoint: `${txHash}:1`,
+        txHash,
+        outputIndex: 1,
+        asset: 'USDC_ERC20',
+        address: to,
+        amount: 25_500_000n,
+      })),
+    );
+  });
+
+  test('counts the logs of a transaction from its first, whatever other logs the block has', async () => {
+    const other = newAddress();
+    const many = await deployCode(transferTwice(to, other));
+    await sendUsdc(newAddress(), 1n);
+    await sendUsdc(many, 5n);
+    await mine();
+    await sendUsdc(newAddress(), 1n);
+    const txHash = await send({ to: many });
+    const { payments } = await mine();
+    expect(paidTo(payments, to)).toMatchObject([{ outpoint: `${txHash}:1`, amount: 1n }]);
+    expect(paidTo(payments, other)).toMatchObject([{ outpoint: `${txHash}:2`, amount: 2n }]);
+  });
+
+  test('tells what left an address: value and fee, of a failed transaction only the fee', async () => {
+    const paid = await send({ to, value: 7n });
+    const failed = await sendUsdc(to, 10n ** 30n);
+    const { spends, payments } = await mine();
+    const fee = async (hash: Hex) => {
+      const { gasUsed, effectiveGasPrice } = await chain.client.getTransactionReceipt({ hash });
+      return gasUsed * effectiveGasPrice;
+    };
+    expect((await chain.client.getTransactionReceipt({ hash: failed })).status).toBe('reverted');
+    expect(spends).toEqual([
+      { txHash: paid, address: chain.payer, amount: 7n + (await fee(paid)) },
+      { txHash: failed, address: chain.payer, amount: await fee(failed) },
+    ]);
+    expect(paidTo(payments, to)).toMatchObject([{ amount: 7n }]);
+  });
+});
+
+describe('no payment is', () => {
+  test.each<[string, () => Promise<unknown>]>([
+    ['a transaction without value', () => send({ to })],
+    ['value sent by a failed transaction', async () => send({ to: await deployCode('0x5f5ffd'), value: 1n })],
+    ['a transfer of nothing', () => sendUsdc(to, 0n)],
+    ['a transfer that failed', () => sendUsdc(to, 10n ** 30n)],
+    ['a transfer of another contract with the same code', async () => sendUsdc(to, 5n, await otherToken())],
+    ['a transfer that returned false', async () => sendUsdc(to, 5n, await deployCode('0x5f5f5260205ff3'))],
+    [
+      'a log that only looks like one',
+      () => forge(newAddress(), [TRANSFER, pad(chain.payer), pad(to)], pad(toHex(5n))),
+    ],
+  ])('%s', async (_what, act) => {
+    await act();
+    const { payments } = await mine();
+    expect(payments.filter((payment) => payment.address === to || payment.asset !== 'ETH')).toEqual([]);
+  });
+
+  test.each<[string, () => [topics: Hex[], data: Hex]]>([
+    [
+      'an NFT moved (the amount is a topic)',
+      () => [[TRANSFER, pad(chain.payer), pad(to), pad('0x05')], '0x'],
+    ],
+    ['the amount cut short', () => [[TRANSFER, pad(chain.payer), pad(to)], '0x05']],
+    ['more than an amount', () => [[TRANSFER, pad(chain.payer), pad(to)], pad('0x05', { size: 64 })]],
+    ['nobody named', () => [[TRANSFER, pad(chain.payer)], pad('0x05')]],
+    [
+      'something wider than an address',
+      () => [[TRANSFER, pad(chain.payer), `0x01${pad(to).slice(4)}`], pad('0x05')],
+    ],
+    ['another event', () => [[pad('0x01'), pad(chain.payer), pad(to)], pad('0x05')]],
+  ])('a malformed log of the token itself: %s', async (_what, log) => {
+    // The contract that logs whatever it is told to is the token here.
+    const token = newAddress();
+    const trusting = createEvmReader({ rpc: chain.rpc, chainId: CHAIN_ID, usdcAddress: token });
+    await forge(token, ...log());
+    const { height } = await mine();
+    expect((await trusting.block(height))?.payments).toEqual([]);
+    // A well-formed one counts, so the reader does look.
+    await forge(token, [TRANSFER, pad(chain.payer), pad(to)], pad(toHex(9n)));
+    await mine();
+    expect((await trusting.block(height + 1))?.payments).toMatchObject([{ address: to, amount: 9n }]);
+  });
+});
+
+describe('a payment by a contract', () => {
+  test('is in no transaction, is seen in the balance, and its source is found by a trace', async () => {
+    const other = newAddress();
+    const data = encodeFunctionData({ abi, functionName: 'split', args: [[to, other, to]] });
+    await send({ to: newAddress(), value: 1n });
+    const txHash = await send({ to: chain.splitter, data, value: 30n });
+    const { payments, height, hash } = await mine();
+    expect(paidTo(payments, to)).toEqual([]);
+    expect(await reader.balancesAt([to, other], height - 1)).toEqual(
+      new Map([
+        [to, 0n],
+        [other, 0n],
+      ]),
+    );
+    expect(await reader.balancesAt([to, other], height)).toEqual(
+      new Map([
+        [to, 20n],
+        [other, 10n],
+      ]),
+    );
+    expect(await reader.internalSource(to, hash)).toBe(txHash);
+    expect(await reader.internalSource(other, hash)).toBe(txHash);
+  });
+
+  test('has no source when there was none, or when what paid was undone', async () => {
+    // Pays `to`, then fails as a whole: 1 wei to `to` by CALL, then REVERT.
+    const undone = await deployCode(concat(['0x5f5f5f5f600173', to, '0x5af1505f5ffd']));
+    await send({ to: undone, value: 5n });
+    await send({ to, value: 5n });
+    const { hash } = await mine();
+    expect(await reader.internalSource(to, hash)).toBeNull();
+    expect(await reader.internalSource(newAddress(), hash)).toBeNull();
+    expect(await reader.internalSource(to, pad('0x01'))).toBeNull();
+  });
+
+  test('is weighed for more addresses than fit into one question', async () => {
+    const addresses = Array.from({ length: 250 }, newAddress);
+    await send({ to: addresses[249] as Hex, value: 3n });
+    const { height } = await mine();
+    const balances = await reader.balancesAt(addresses, height);
+    expect(balances.size).toBe(250);
+    expect([...balances.values()].filter((balance) => balance > 0n)).toEqual([3n]);
+    expect(balances.get(addresses[249] as Hex)).toBe(3n);
+    expect(await reader.balancesAt([], height)).toEqual(new Map());
+  });
+});
+
+describe('a reorganisation', () => {
+  test('gives a payment that comes back another block and the same outpoint', async () => {
+    const raw = await mnemonicToAccount(PHRASE).signTransaction({
+      chainId: CHAIN_ID,
+      nonce: await chain.client.getTransactionCount({ address: chain.payer }),
+      gas: 21_000n,
+      maxFeePerGas: parseGwei('10'),
+      maxPriorityFeePerGas: parseGwei('1'),
+      to,
+      value: 11n,
+    });
+    await chain.client.sendRawTransaction({ serializedTransaction: raw });
+    const before = await mine();
+    await chain.client.mine({ blocks: 1 });
+
+    await chain.reorg(2, [[raw, 1]]);
+
+    const { height } = await reader.head();
+    expect(height).toBe(before.height + 1);
+    expect(await reader.hashAt(before.height)).not.toBe(before.hash);
+    const after = await newest();
+    expect(paidTo(before.payments, to)).toHaveLength(1);
+    expect(paidTo(after.payments, to)).toEqual(paidTo(before.payments, to));
+    expect(after.hash).not.toBe(before.hash);
+  });
+
+  test('takes a payment away', async () => {
+    await send({ to, value: 11n });
+    const { height, hash, payments } = await mine();
+    expect(paidTo(payments, to)).toHaveLength(1);
+    await chain.reorg(1);
+    const block = await reader.block(height);
+    expect(block?.hash).not.toBe(hash);
+    expect(paidTo(block?.payments ?? [], to)).toEqual([]);
+    expect((await reader.balancesAt([to], height)).get(to)).toBe(0n);
+  });
+});
+
+describe('the check of the network', () => {
+  const checking = (chainId: number, usdcAddress?: string) =>
+    createEvmReader({ rpc: chain.rpc, chainId, usdcAddress }).check();
+
+  test('passes where everything is as configured, with and without a token', async () => {
+    await checking(CHAIN_ID, chain.usdc);
+    await checking(CHAIN_ID);
+  });
+
+  test('refuses another chain, and what is not the token', async () => {
+    const noToken = newAddress();
+    const refusals: [() => Promise<void>, string][] = [
+      [() => checking(1, chain.usdc), 'the node is on chain 31337, configured is 1'],
+      [() => checking(CHAIN_ID, noToken), `there is no contract at ${noToken}, configured as USDC_ERC20`],
+      [() => checking(CHAIN_ID, chain.splitter), 'it does not have 6 decimals'],
+      // A token of 18 decimals, and code that answers with too few bytes.
+      [async () => checking(CHAIN_ID, await deployCode('0x60125f5260205ff3')), 'it does not have 6 decimals'],
+      [async () => checking(CHAIN_ID, await deployCode('0x60065f5260015ff3')), 'it does not have 6 decimals'],
+    ];
+    for (const [check, message] of refusals) {
+      await expect(check()).rejects.toMatchObject({
+        name: 'WrongNetwork',
+        message: expect.stringContaining(message),
+      });
+    }
+  });
+
+  test('is no verdict when the node cannot be asked', async () => {
+    const rpc = connectRpc('http://127.0.0.1:1');
+    await expect(createEvmReader({ rpc, chainId: CHAIN_ID }).check()).rejects.toMatchObject({
+      name: 'RpcUnavailable',
+    });
+    await rpc.close();
+  });
+});
+
+/** Puts code at an address by itself, without a constructor. */
+async function deployCode(bytecode: Hex): Promise<Hex> {
+  const address = newAddress();
+  await chain.client.setCode({ address, bytecode });
+  return address;
+}
+
+/** The test token's code once more, at an address that is not on the list. */
+async function otherToken(): Promise<Hex> {
+  const code = await chain.client.getCode({ address: chain.usdc });
+  const other = await deployCode(code ?? '0x');
+  const data = encodeFunctionData({ abi, functionName: 'mint', args: [chain.payer, 1_000n] });
+  await send({ to: other, data });
+  return other;
+}
+
+/** Makes the contract at `forger` log these topics and this data, whatever they are. */
+async function forge(forger: Hex, topics: Hex[], data: Hex): Promise<Hex> {
+  const count = toHex(topics.length * 32, { size: 1 });
+  const topicsToStack = topics.map((_, i) => concat(['0x60', toHex(i * 32, { size: 1 }), '0x35'])).reverse();
+  const log = toHex(0xa0 + topics.length, { size: 1 });
+  // It is called with the topics and the data: the data goes to memory, the topics onto the stack, then LOGn.
+  const code = concat([
+    ...(['0x60', count, '0x360360', count, '0x5f37'] as const),
+    ...topicsToStack,
+    ...(['0x60', count, '0x36035f', log, '0x00'] as const),
+  ]);
+  await chain.client.setCode({ address: forger, bytecode: code });
+  return await send({ to: forger, data: concat([...topics, data]) });
+}
+
+/** A contract that, when called, transfers 1 of its tokens to `first` and 2 to `second`. */
+function transferTwice(first: Hex, second: Hex): Hex {
+  const call = (recipient: Hex, amount: bigint) => {
+    const data = encodeFunctionData({ abi, functionName: 'transfer', args: [recipient, amount] });
+    // The 68 bytes of the call into memory, in three words from the front.
+    const padded = pad(data, { dir: 'right', size: 96 }).slice(2);
+    const words = [0, 1, 2].map((i) =>
+      concat(['0x7f', `0x${padded.slice(i * 64, i * 64 + 64)}`, '0x60', toHex(i * 32, { size: 1 }), '0x52']),
+    );
+    return concat([...words, '0x5f5f60445f5f73', chain.usdc, '0x5af150']);
+  };
+  return concat([call(first, 1n), call(second, 2n), '0x00']);
+}

@@ -1,0 +1,218 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { connectRpc, type Rpc, RpcRefused } from '../src/evm/rpc.ts';
+import { createEvmSender } from '../src/evm/sender.ts';
+import { openWallet } from '../src/evm/wallet.ts';
+import { PHRASE } from './development-chain.ts';
+
+type Asked = { id: number; method: string };
+type Handler = (request: IncomingMessage, response: ServerResponse, asked: Asked | Asked[]) => void;
+
+let server: Server | undefined;
+let rpc: Rpc | undefined;
+afterEach(async () => {
+  await rpc?.close();
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** A node that answers as it is told to; returns its URL. */
+async function nodeThat(handler: Handler): Promise<string> {
+  const node = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    handler(request, response, JSON.parse(body) as Asked | Asked[]);
+  });
+  server = node;
+  await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+}
+
+async function connect(handler: Handler, path = ''): Promise<Rpc> {
+  rpc = connectRpc((await nodeThat(handler)) + path);
+  return rpc;
+}
+
+const says =
+  (status: number, body: string): Handler =>
+  (_request, response) =>
+    response.writeHead(status).end(body);
+
+const answer = (id: number, result: unknown) => ({ jsonrpc: '2.0', id, result });
+const error = (id: number, code: number, message: string) => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});
+
+/** Everything after which nobody can know what the node did. */
+const trouble: [string, Handler][] = [
+  ['HTTP 503', says(503, 'upstream')],
+  ['HTTP 429', says(429, JSON.stringify(error(0, -32_005, 'slow down')))],
+  ['HTTP 502 with a result', says(502, JSON.stringify(answer(0, '0x1')))],
+  ['HTTP 302', says(302, '')],
+  ['no JSON', says(200, '<html>')],
+  ['half an answer', says(200, '{"jsonrpc":"2.0","id":0,"resu')],
+  ['no result', says(200, '{"jsonrpc":"2.0","id":0}')],
+  ['null', says(200, 'null')],
+  ['nothing', says(200, '')],
+  ['a closed connection', (request) => request.socket.destroy()],
+  [
+    'half a body, and a closed connection',
+    (_request, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('{"jsonrpc"');
+      setImmediate(() => response.destroy());
+    },
+  ],
+  ['no end', (_request, response) => void response.writeHead(200).write('{')],
+  ['silence', () => undefined],
+];
+
+describe('a call', () => {
+  test('gives the result, and the refusal of the node', async () => {
+    const node = await connect((_request, response, asked) => {
+      const { id, method } = asked as Asked;
+      response.end(JSON.stringify(method === 'good' ? answer(id, null) : error(id, 3, 'execution reverted')));
+    });
+    expect(await node.call('good', [])).toBeNull();
+    await expect(node.call('bad', [])).rejects.toMatchObject({
+      name: 'RpcRefused',
+      code: 3,
+      message: 'bad: execution reverted (3)',
+    });
+  });
+
+  test('takes a refusal said with HTTP 400', async () => {
+    const node = await connect(says(400, JSON.stringify(error(0, -32_000, 'nonce too low'))));
+    await expect(node.call('x', [])).rejects.toMatchObject({ name: 'RpcRefused', code: -32_000 });
+  });
+
+  test.each(trouble)('that meets %s has no answer', async (_what, handler) => {
+    const node = await connect(handler);
+    await expect(node.call('eth_x', [], 300)).rejects.toMatchObject({ name: 'RpcUnavailable' });
+  });
+
+  test('is sent once, over a connection that is kept', async () => {
+    let calls = 0;
+    const sockets = new Set();
+    const node = await connect((request, response) => {
+      calls += 1;
+      sockets.add(request.socket);
+      response.end(JSON.stringify(answer(0, '0x1')));
+    });
+    for (let i = 0; i < 20; i++) await node.call('eth_x', []);
+    expect(calls).toBe(20);
+    expect(sockets.size).toBeLessThanOrEqual(2);
+  });
+
+  test('that fails is not repeated', async () => {
+    let calls = 0;
+    const node = await connect((request) => {
+      calls += 1;
+      request.socket.destroy();
+    });
+    await expect(node.call('eth_sendRawTransaction', ['0x'])).rejects.toMatchObject({
+      name: 'RpcUnavailable',
+    });
+    expect(calls).toBe(1);
+  });
+
+  test('sends credentials as a header and names no secret of the URL in an error', async () => {
+    let seen: (string | undefined)[] = [];
+    const url = await nodeThat((request, response) => {
+      seen = [request.headers.authorization, request.url];
+      response.writeHead(500).end();
+    });
+    rpc = connectRpc(`${url.replace('//', '//us%40er:pass%2Fword@')}/v2/secret-key?token=secret-too`);
+    const failure: unknown = await rpc.call('eth_x', []).catch((thrown: unknown) => thrown);
+    expect(seen).toEqual([
+      `Basic ${Buffer.from('us@er:pass/word').toString('base64')}`,
+      '/v2/secret-key?token=secret-too',
+    ]);
+    expect(String(failure)).toBe('RpcUnavailable: eth_x: HTTP 500');
+  });
+});
+
+describe('a batch', () => {
+  test('puts the answers in the order of the calls, refusals as values', async () => {
+    const node = await connect((_request, response, asked) => {
+      const answers = (asked as Asked[]).map(({ id, method }) =>
+        method === 'bad' ? error(id, -32_000, 'no') : answer(id, method),
+      );
+      response.end(JSON.stringify(answers.reverse()));
+    });
+    const [a, bad, b] = await node.batch(['a', 'bad', 'b'].map((method) => ({ method, params: [] })));
+    expect([a, b]).toEqual(['a', 'b']);
+    expect(bad).toBeInstanceOf(RpcRefused);
+  });
+
+  test('without calls asks nobody', async () => {
+    rpc = connectRpc('http://127.0.0.1:1');
+    expect(await rpc.batch([])).toEqual([]);
+  });
+
+  test('with an answer missing has no answer', async () => {
+    const node = await connect((_request, response) => response.end(JSON.stringify([answer(0, '0x1')])));
+    const calls = ['a', 'b'].map((method) => ({ method, params: [] }));
+    await expect(node.batch(calls)).rejects.toMatchObject({
+      name: 'RpcUnavailable',
+      message: /b: no answer/,
+    });
+  });
+
+  test('refused as a whole is refused', async () => {
+    const node = await connect(says(200, JSON.stringify(error(0, -32_600, 'batch too large'))));
+    await expect(node.batch([{ method: 'a', params: [] }])).rejects.toMatchObject({ name: 'RpcRefused' });
+  });
+});
+
+describe('a broadcast', () => {
+  const raw = '0x02c0ffee';
+  const known = { hash: `0x${'1'.repeat(64)}` };
+  const send = async (handler: Handler) => {
+    const node = await connect(handler);
+    const impatient: Rpc = { ...node, call: (method, params) => node.call(method, params, 300) };
+    return createEvmSender({ rpc: impatient, wallet: openWallet(PHRASE), chainId: 1 }).broadcast(raw);
+  };
+  /** A node that refuses the transaction with this error, and answers so when asked for it by hash. */
+  const refusing =
+    (code: number, message: string, byHash: unknown): Handler =>
+    (_request, response, asked) => {
+      const { id, method } = asked as Asked;
+      if (method === 'eth_sendRawTransaction')
+        return void response.end(JSON.stringify(error(id, code, message)));
+      if (byHash === undefined) return void response.destroy();
+      response.end(JSON.stringify(answer(id, byHash)));
+    };
+
+  test.each(trouble)('that meets %s is unknown', async (_what, handler) => {
+    expect(await send(handler)).toBe('unknown');
+  });
+
+  test('answered with the hash of something else is unknown', async () => {
+    expect(await send(says(200, JSON.stringify(answer(0, known.hash))))).toBe('unknown');
+  });
+
+  test.each<[message: string, code: number, byHash: unknown, outcome: string]>([
+    ['already known', -32_000, undefined, 'accepted'],
+    ['AlreadyKnown', -32_010, undefined, 'accepted'],
+    ['transaction already imported', -32_003, undefined, 'accepted'],
+    ['INTERNAL_ERROR: existing tx with same hash', -32_000, undefined, 'accepted'],
+    ['Known transaction', -32_603, undefined, 'accepted'],
+    ['nonce too low', -32_000, known, 'accepted'],
+    ['nonce too low', -32_000, null, 'rejected'],
+    ['nonce too low', -32_000, undefined, 'unknown'],
+    ['replacement transaction underpriced', -32_000, known, 'accepted'],
+    ['replacement transaction underpriced', -32_000, null, 'rejected'],
+    ['insufficient funds for gas * price + value', -32_003, null, 'rejected'],
+    ['rlp: value size exceeds available input length', -32_602, null, 'rejected'],
+    ['internal error', -32_603, null, 'unknown'],
+    ['internal error', -32_603, known, 'accepted'],
+    ['limit exceeded', -32_005, null, 'unknown'],
+    ['method not found', -32_601, null, 'unknown'],
+  ])('refused with "%s" (%d), and by hash %p, is %s', async (message, code, byHash, outcome) => {
+    expect(await send(refusing(code, message, byHash))).toBe(outcome);
+  });
+});

@@ -1,0 +1,432 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { units } from '@quittance/shared/money';
+import {
+  type Hex,
+  keccak256,
+  parseEther,
+  parseGwei,
+  parseTransaction,
+  recoverTransactionAddress,
+} from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import type { EvmFees, EvmSender, SignedTransaction } from '../src/chain.ts';
+import { connectRpc } from '../src/evm/rpc.ts';
+import { createEvmSender, TOKEN_SWEEP_GAS } from '../src/evm/sender.ts';
+import { openWallet } from '../src/evm/wallet.ts';
+import {
+  abi,
+  CHAIN_ID,
+  type DevelopmentChain,
+  developmentChain,
+  newAddress,
+  PHRASE,
+} from './development-chain.ts';
+
+const fees: EvmFees = { maxFeePerGas: parseGwei('10'), maxPriorityFeePerGas: parseGwei('1') };
+const wallet = openWallet(PHRASE);
+const hot = wallet.hotAddress as Hex;
+
+let chain: DevelopmentChain;
+let sender: EvmSender;
+let to: Hex;
+/** Deposit addresses nobody has used; the first ten are the node's own rich accounts. */
+let index = 100;
+
+beforeAll(async () => {
+  chain = await developmentChain();
+  sender = createEvmSender({ rpc: chain.rpc, wallet, chainId: CHAIN_ID, usdcAddress: chain.usdc });
+  await chain.client.setBalance({ address: hot, value: parseEther('100') });
+  await mintUsdc(hot, 1_000_000_000n);
+});
+afterAll(() => chain.stop());
+beforeEach(() => {
+  to = newAddress();
+  index += 1;
+});
+
+const mine = (blocks = 1) => chain.client.mine({ blocks });
+const nonce = () => sender.nonce(hot, 'latest');
+
+async function mintUsdc(address: string, amount: bigint) {
+  await chain.client.writeContract({
+    account: chain.payer,
+    address: chain.usdc,
+    abi,
+    functionName: 'mint',
+    args: [address as Hex, amount],
+  });
+  await mine();
+}
+
+const transfer = async (amount = 5n, given: Partial<{ nonce: number; gas: bigint; fees: EvmFees }> = {}) =>
+  await sender.signTransfer({
+    asset: 'ETH',
+    to,
+    amount: units(amount),
+    nonce: await nonce(),
+    gas: 21_000n,
+    fees,
+    ...given,
+  });
+
+const revertingCode = async (bytecode: Hex) => {
+  await chain.client.setCode({ address: to, bytecode });
+  return to;
+};
+
+describe('the check of the network', () => {
+  const checking = (chainId: number, usdcAddress?: string) =>
+    createEvmSender({ rpc: chain.rpc, wallet, chainId, usdcAddress }).check();
+
+  test('passes where everything is as configured', async () => {
+    await sender.check();
+    await checking(CHAIN_ID);
+  });
+
+  test('refuses another chain, and a token that takes no authorizations', async () => {
+    await expect(checking(1)).rejects.toMatchObject({ name: 'WrongNetwork' });
+    // Answers 6 to everything: the right decimals, and nonsense as domain.
+    const token = await revertingCode('0x60065f5260205ff3');
+    await expect(checking(CHAIN_ID, token)).rejects.toMatchObject({
+      name: 'WrongNetwork',
+      message: expect.stringContaining('EIP-3009'),
+    });
+  });
+});
+
+describe('a transfer', () => {
+  test('of Ether arrives and costs what its status says', async () => {
+    const before = await sender.balance('ETH', hot);
+    const gas = await sender.estimateTransfer('ETH', to, units(5n));
+    expect(gas).toBe(21_000n);
+    const signed = await transfer(5n, { gas: 21_000n, fees: await sender.fees() });
+    expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    expect(await sender.status(signed.txHash)).toEqual({ state: 'pending' });
+    await mine();
+
+    const status = await sender.status(signed.txHash);
+    const block = await chain.client.getBlock();
+    expect(status).toEqual({
+      state: 'mined',
+      height: Number(block.number),
+      blockHash: block.hash,
+      confirmations: 1,
+      succeeded: true,
+      feePaid: expect.any(BigInt),
+    });
+    if (status.state !== 'mined') throw new Error('not mined');
+    expect(await sender.balance('ETH', to)).toBe(5n);
+    expect(await sender.balance('ETH', hot)).toBe(before - 5n - status.feePaid);
+    expect(status.feePaid).toBeLessThanOrEqual(signed.maxCost);
+    await mine(11);
+    expect(await sender.status(signed.txHash)).toMatchObject({ confirmations: 12 });
+  });
+
+  test('of a token arrives with the gas estimated', async () => {
+    const gas = await sender.estimateTransfer('USDC_ERC20', to, units(2_500_000n));
+    if (gas === 'reverts') throw new Error('it reverts');
+    const signed = await sender.signTransfer({
+      asset: 'USDC_ERC20',
+      to,
+      amount: units(2_500_000n),
+      nonce: await nonce(),
+      gas,
+      fees,
+    });
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    await mine();
+    expect(await sender.status(signed.txHash)).toMatchObject({ state: 'mined', succeeded: true });
+    expect(await sender.balance('USDC_ERC20', to)).toBe(2_500_000n);
+  });
+
+  test('is signed the same way every time, by the hot wallet, for this chain', async () => {
+    const order = { nonce: 4711, fees };
+    const first = await transfer(5n, order);
+    expect(await transfer(5n, order)).toEqual(first);
+    const again = createEvmSender({ rpc: chain.rpc, wallet: openWallet(PHRASE), chainId: CHAIN_ID });
+    expect(
+      await again.signTransfer({ asset: 'ETH', to, amount: units(5n), nonce: 4711, gas: 21_000n, fees }),
+    ).toEqual(first);
+    expect(first.txHash).toBe(keccak256(first.raw as Hex));
+    expect(first).toMatchObject({ nonce: 4711, maxCost: 21_000n * fees.maxFeePerGas });
+    const serializedTransaction = first.raw as `0x02${string}`;
+    expect((await recoverTransactionAddress({ serializedTransaction })).toLowerCase()).toBe(hot);
+    expect(parseTransaction(serializedTransaction)).toMatchObject({
+      type: 'eip1559',
+      chainId: CHAIN_ID,
+      nonce: 4711,
+      to,
+      value: 5n,
+      gas: 21_000n,
+      ...fees,
+    });
+  });
+
+  test('is not signed to what is no address, nor of nothing, nor of another chain’s asset', async () => {
+    const order = { asset: 'ETH', to, amount: units(1n), nonce: 0, gas: 21_000n, fees } as const;
+    await expect(
+      sender.signTransfer({ ...order, to: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed' }),
+    ).rejects.toThrow('is no address');
+    await expect(sender.signTransfer({ ...order, amount: units(0n) })).rejects.toThrow('invariant');
+    await expect(sender.signTransfer({ ...order, nonce: -1 })).rejects.toThrow('invariant');
+    await expect(sender.signTransfer({ ...order, asset: 'SOL' })).rejects.toThrow('not an asset');
+  });
+});
+
+describe('the estimate of a transfer', () => {
+  test.each<[string, Hex]>([
+    ['refuses it', '0x5f5ffd'],
+    ['breaks', '0xfe'],
+    ['never ends', '0x5b5f56'],
+    // Writes 20 new storage slots, some 440k gas.
+    [
+      'takes too much gas',
+      `0x${Array.from({ length: 20 }, (_, i) => `600160${(i + 1).toString(16).padStart(2, '0')}55`).join('')}00`,
+    ],
+  ])('tells that the recipient %s', async (_what, code) => {
+    expect(await sender.estimateTransfer('ETH', await revertingCode(code), units(1n))).toBe('reverts');
+  });
+
+  test('has headroom for a recipient that runs code', async () => {
+    // Writes one new storage slot: 21,000 + 22,100 and a little.
+    const gas = await sender.estimateTransfer('ETH', await revertingCode('0x600160015500'), units(1n));
+    if (gas === 'reverts') throw new Error('it reverts');
+    expect(gas).toBeGreaterThan(50_000n);
+    const signed = await transfer(1n, { gas });
+    await sender.broadcast(signed.raw);
+    await mine();
+    expect(await sender.status(signed.txHash)).toMatchObject({ succeeded: true });
+  });
+
+  test('tells that a token refuses it, by reverting or by returning false', async () => {
+    expect(
+      await sender.estimateTransfer('USDC_ERC20', '0x0000000000000000000000000000000000000000', units(1n)),
+    ).toBe('reverts');
+    // Says no to transfer(), and has a balance of 9 for everybody asked by balanceOf (0x70a08231).
+    const token = await revertingCode(
+      '0x5f3560e01c6370a0823114601857600060005260206000f35b600960005260206000f3',
+    );
+    const odd = createEvmSender({ rpc: chain.rpc, wallet, chainId: CHAIN_ID, usdcAddress: token });
+    expect(await odd.balance('USDC_ERC20', hot)).toBe(9n);
+    expect(await odd.estimateTransfer('USDC_ERC20', newAddress(), units(1n))).toBe('reverts');
+  });
+
+  test('is no verdict on the recipient when the hot wallet has too little', async () => {
+    await expect(sender.estimateTransfer('USDC_ERC20', to, units(10n ** 15n))).rejects.toThrow(
+      'has less USDC_ERC20',
+    );
+    await expect(sender.estimateTransfer('ETH', to, units(10n ** 30n))).rejects.toThrow();
+  });
+});
+
+describe('a sweep', () => {
+  test('of Ether leaves only what the fee did not take', async () => {
+    const from = sender.depositAddress(index) as Hex;
+    const held = parseEther('1');
+    await chain.client.setBalance({ address: from, value: held });
+    const before = await sender.balance('ETH', hot);
+    const order = { index, balance: units(held), nonce: 0, fees };
+    const signed = await sender.signNativeSweep(order);
+    if (signed === 'not_worth_it') throw new Error('not worth it');
+    expect(await sender.signNativeSweep(order)).toEqual(signed);
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    await mine();
+    const status = await sender.status(signed.txHash);
+    if (status.state !== 'mined') throw new Error('not mined');
+    expect(status.succeeded).toBe(true);
+    expect(await sender.balance('ETH', hot)).toBe(before + held - signed.maxCost);
+    expect(await sender.balance('ETH', from)).toBe(signed.maxCost - status.feePaid);
+    expect(await sender.nonce(from, 'latest')).toBe(1);
+  });
+
+  test('of Ether is not worth it when it moves less than it may cost', async () => {
+    const cost = 21_000n * fees.maxFeePerGas;
+    const sweep = (balance: bigint) =>
+      sender.signNativeSweep({ index, balance: units(balance), nonce: 0, fees });
+    for (const balance of [0n, 1n, cost, 2n * cost]) expect(await sweep(balance)).toBe('not_worth_it');
+    expect(await sweep(2n * cost + 1n)).toMatchObject({ maxCost: cost });
+  });
+
+  test('of a token needs no Ether at the deposit address, and can be done once', async () => {
+    const from = sender.depositAddress(index) as Hex;
+    await mintUsdc(from, 25_000_000n);
+    const before = await sender.balance('USDC_ERC20', hot);
+    const order = {
+      asset: 'USDC_ERC20',
+      index,
+      amount: units(25_000_000n),
+      nonce: await nonce(),
+      authorizationNonce: keccak256('0x01'),
+      gas: TOKEN_SWEEP_GAS,
+      fees,
+    } as const;
+    const signed = await sender.signTokenSweep(order);
+    expect(await sender.signTokenSweep(order)).toEqual(signed);
+    const again = createEvmSender({
+      rpc: chain.rpc,
+      wallet: openWallet(PHRASE),
+      chainId: CHAIN_ID,
+      usdcAddress: chain.usdc,
+    });
+    expect(await again.signTokenSweep(order)).toEqual(signed);
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    await mine();
+    expect(await sender.status(signed.txHash)).toMatchObject({ state: 'mined', succeeded: true });
+    expect(await sender.balance('USDC_ERC20', from)).toBe(0n);
+    expect(await sender.balance('USDC_ERC20', hot)).toBe(before + 25_000_000n);
+    expect(await sender.balance('ETH', from)).toBe(0n);
+    const { gasUsed } = await chain.client.getTransactionReceipt({ hash: signed.txHash as Hex });
+    expect(gasUsed).toBeLessThan(70_000n);
+
+    // The same authorization under another nonce of the hot wallet moves nothing again.
+    await mintUsdc(from, 25_000_000n);
+    const second = await sender.signTokenSweep({ ...order, nonce: await nonce() });
+    expect(await sender.broadcast(second.raw)).toBe('accepted');
+    await mine();
+    expect(await sender.status(second.txHash)).toMatchObject({ state: 'mined', succeeded: false });
+    expect(await sender.balance('USDC_ERC20', from)).toBe(25_000_000n);
+  });
+
+  test('of a token is not signed with a malformed authorization nonce, nor of the native asset', async () => {
+    const order = {
+      asset: 'USDC_ERC20',
+      index,
+      amount: units(1n),
+      nonce: 0,
+      authorizationNonce: keccak256('0x01'),
+      gas: TOKEN_SWEEP_GAS,
+      fees,
+    } as const;
+    await expect(sender.signTokenSweep({ ...order, authorizationNonce: '0x01' })).rejects.toThrow();
+    await expect(sender.signTokenSweep({ ...order, asset: 'ETH' })).rejects.toThrow('invariant');
+  });
+});
+
+describe('a broadcast', () => {
+  test('of what the node has already is accepted: waiting, and mined', async () => {
+    const signed = await transfer();
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    await mine();
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    expect(await sender.balance('ETH', to)).toBe(5n);
+  });
+
+  test.each<[string, () => Promise<SignedTransaction>]>([
+    ['whose nonce another transaction has used', async () => transfer(5n, { nonce: (await nonce()) - 1 })],
+    ['that the sender cannot pay', () => transfer(parseEther('1000'))],
+    ['with too little gas', () => transfer(5n, { gas: 20_999n })],
+    ['signed for another chain', () => otherChain()],
+  ])('of a transaction %s is rejected', async (_what, sign) => {
+    const signed = await sign();
+    expect(await sender.broadcast(signed.raw)).toBe('rejected');
+    expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
+  });
+
+  test.each(['', '0x', 'nonsense', '0x1234'])(
+    'of "%s", which is no transaction, is rejected',
+    async (raw) => {
+      expect(await sender.broadcast(raw)).toBe('rejected');
+    },
+  );
+
+  test('while the node is down, or hangs, is unknown, and goes on when it is back', async () => {
+    const hanging = await developmentChain();
+    try {
+      const rpc = connectRpc(hanging.node.rpcUrl);
+      const impatient = {
+        ...rpc,
+        call: (method: string, params: readonly unknown[]) => rpc.call(method, params, 200),
+      };
+      const other = createEvmSender({ rpc: impatient, wallet, chainId: CHAIN_ID });
+      await hanging.client.setBalance({ address: hot, value: parseEther('1') });
+      const signed = await other.signTransfer({
+        asset: 'ETH',
+        to,
+        amount: units(5n),
+        nonce: 0,
+        gas: 21_000n,
+        fees,
+      });
+      hanging.node.pause();
+      expect(await other.broadcast(signed.raw)).toBe('unknown');
+      hanging.node.resume();
+      expect(await other.broadcast(signed.raw)).toBe('accepted');
+      await hanging.node.stop();
+      expect(await other.broadcast(signed.raw)).toBe('unknown');
+      await expect(other.status(signed.txHash)).rejects.toMatchObject({ name: 'RpcUnavailable' });
+      await expect(other.nonce(hot, 'latest')).rejects.toMatchObject({ name: 'RpcUnavailable' });
+      await hanging.node.restart();
+      expect(await other.status(signed.txHash)).toEqual({ state: 'absent' });
+      await rpc.close();
+    } finally {
+      await hanging.stop();
+    }
+  });
+
+  const otherChain = () =>
+    createEvmSender({ rpc: chain.rpc, wallet, chainId: 1 }).signTransfer({
+      asset: 'ETH',
+      to,
+      amount: units(5n),
+      nonce: 0,
+      gas: 21_000n,
+      fees,
+    });
+});
+
+describe('the status', () => {
+  test('of a transaction whose block was dropped is no longer mined, and is again when it comes back', async () => {
+    const signed = await transfer();
+    await sender.broadcast(signed.raw);
+    await mine();
+    const before = await sender.status(signed.txHash);
+    expect(before.state).toBe('mined');
+    await chain.reorg(1);
+    expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    await mine();
+    const after = await sender.status(signed.txHash);
+    expect(after).toMatchObject({ state: 'mined', confirmations: 1 });
+    expect(after).not.toEqual(before);
+    expect(await sender.balance('ETH', to)).toBe(5n);
+  });
+
+  test('of a transaction that failed says so, and what it cost', async () => {
+    const gas = await sender.estimateTransfer('ETH', to, units(5n));
+    const signed = await transfer(5n, { gas: gas === 'reverts' ? 0n : gas });
+    await revertingCode('0x5f5ffd');
+    await sender.broadcast(signed.raw);
+    await mine();
+    const status = await sender.status(signed.txHash);
+    expect(status).toMatchObject({ state: 'mined', succeeded: false });
+    expect(status.state === 'mined' && status.feePaid > 0n).toBe(true);
+    expect(await sender.balance('ETH', to)).toBe(0n);
+  });
+});
+
+describe('a nonce', () => {
+  test('counts what is mined; at finalized it lags', async () => {
+    const latest = await nonce();
+    const signed = await transfer();
+    await sender.broadcast(signed.raw);
+    expect(await nonce()).toBe(latest);
+    await mine();
+    expect(await nonce()).toBe(latest + 1);
+    expect(await sender.nonce(hot, 'finalized')).toBeLessThanOrEqual(latest);
+    await mine(6);
+    expect(await sender.nonce(hot, 'finalized')).toBe(latest + 1);
+  });
+});
+
+test('fees leave room for a doubled base fee', async () => {
+  const { baseFeePerGas } = await chain.client.getBlock();
+  const { maxFeePerGas, maxPriorityFeePerGas } = await sender.fees();
+  expect(maxPriorityFeePerGas).toBe(parseGwei('1'));
+  expect(maxFeePerGas).toBe(2n * (baseFeePerGas ?? 0n) + parseGwei('1'));
+});
+
+test('the deposit addresses are the ones of the extended public key', () => {
+  expect(sender.depositAddress(0)).toBe(mnemonicToAccount(PHRASE).address.toLowerCase());
+});
