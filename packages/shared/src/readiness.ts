@@ -52,7 +52,10 @@ export async function untilReady(check: DatabaseCheck, logger: Logger): Promise<
 }
 
 /** What a service waits for, for `/readyz`: its database and the bus. */
-export async function waitsForEngines(check: DatabaseCheck, bus: Bus | undefined): Promise<string[]> {
+export async function waitsForEngines(
+  check: DatabaseCheck,
+  bus: Pick<Bus, 'connected'> | undefined,
+): Promise<string[]> {
   const lack = await check.lacks();
   return [...(lack === undefined ? [] : [lack]), ...(bus?.connected() === true ? [] : ['the bus'])];
 }
