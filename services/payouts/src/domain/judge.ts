@@ -1,0 +1,68 @@
+/** A signed transaction whose end is open. */
+export type OpenTransaction = {
+  nonce: number;
+  minConfirmations: number;
+  /** The block it was last seen in. */
+  blockHash: string | null;
+  lastBroadcastAt: Date | null;
+  doubtedAt: Date | null;
+};
+
+/** How far the chain has come with the wallet that sends it: the nonces it has used, at two depths. */
+export type Progress = { latest: number; finalized: number };
+
+export type Patience = {
+  /** The same bytes are sent again after so long in no block. */
+  resendAfterMs: number;
+  /** What looks impossible is asked a second time after so long, before money is given back. */
+  doubtForMs: number;
+};
+
+export type Verdict =
+  /** As deep as the asset asks: this is how it ended. */
+  | { is: 'settled'; succeeded: boolean }
+  /** In a block that may still be dropped. */
+  | { is: 'in_block' }
+  /** In no block, sent a moment ago. */
+  | { is: 'sent' }
+  /** In no block: send the same bytes, for the first time or again. */
+  | { is: 'to_send' }
+  /** The chain seems to have passed it by; look once more. */
+  | { is: 'doubtful' }
+  /** Proved: its nonce is used in a block that is final, by another transaction. */
+  | { is: 'dead' };
+
+/**
+ * What a node says of it. `not_reached`: the chain has not come to its nonce, so that it cannot be in a block.
+ * `confirmations` is 1 in the head block.
+ */
+export type Seen =
+  | { state: 'absent' | 'pending' | 'not_reached' }
+  | { state: 'mined'; confirmations: number; succeeded: boolean };
+
+/** What the chain's state means for one signed transaction. An error or a silence of the node is never an end. */
+export function judge(
+  transaction: OpenTransaction,
+  seen: Seen,
+  progress: Progress,
+  now: Date,
+  { resendAfterMs, doubtForMs }: Patience,
+): Verdict {
+  if (seen.state === 'mined') {
+    if (seen.confirmations >= transaction.minConfirmations)
+      return { is: 'settled', succeeded: seen.succeeded };
+    return { is: 'in_block' };
+  }
+  if (seen.state === 'absent' && progress.finalized > transaction.nonce) {
+    if (!isOver(transaction.doubtedAt, doubtForMs, now)) return { is: 'doubtful' };
+    return { is: 'dead' };
+  }
+  // Its block was dropped: whether the nodes still have it in their pools is not worth asking.
+  if (transaction.blockHash !== null) return { is: 'to_send' };
+  const sentLately =
+    transaction.lastBroadcastAt !== null && !isOver(transaction.lastBroadcastAt, resendAfterMs, now);
+  return { is: sentLately ? 'sent' : 'to_send' };
+}
+
+const isOver = (since: Date | null, ms: number, now: Date): boolean =>
+  since !== null && now.getTime() - since.getTime() >= ms;

@@ -1,0 +1,149 @@
+import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
+import { type Units, units } from '@quittance/shared/money';
+import { add, amountOf, type Purse } from './purse.ts';
+
+/** A payout that waits for its turn, with the most its fee can take from the hot wallet. */
+export type Queued = { asset: AssetSymbol; amount: Units; gasCost: Units };
+
+/** The money of one asset on one deposit address. */
+export type Sweepable = {
+  asset: AssetSymbol;
+  /** What arrives at the hot wallet. */
+  net: Units;
+  /** What the hot wallet pays for the sweep: nothing when the address pays for itself. */
+  gasCost: Units;
+};
+
+/** The first payout that cannot be paid whatever is swept: what there is of the asset, and what it needs. */
+export type Shortage = { asset: AssetSymbol; has: Units; needs: Units; payouts: number };
+
+export type Plan<Q extends Queued, S extends Sweepable> = {
+  pay: Q[];
+  sweep: S[];
+  /** Payouts whose money is on its way. */
+  waiting: Q[];
+  short: Shortage[];
+};
+
+/**
+ * Who is paid now, and which deposits are swept for those who come next. First come, first served: what an
+ * earlier payout waits for is not spent on a later one. One that not even all deposits could cover is passed over.
+ *
+ * Fees of token payouts are not paid by sweeping Ether: that Ether belongs to merchants, the fee is ours.
+ */
+export function planRun<Q extends Queued, S extends Sweepable>(
+  queue: readonly Q[],
+  purse: Purse,
+  sweepable: readonly S[],
+): Plan<Q, S> {
+  const { free, coming } = solvent(purse);
+  const left = new Map(Map.groupBy(sweepable, (one) => one.asset));
+  const plan: Plan<Q, S> = { pay: [], sweep: [], waiting: [], short: [] };
+
+  for (const payout of queue) {
+    const needs = needsOf(payout);
+    if (needs.every(({ asset, amount }) => amountOf(free, asset) >= amount)) {
+      for (const { asset, amount } of needs) add(free, asset, -amount);
+      plan.pay.push(payout);
+      continue;
+    }
+    const main = needs[0];
+    const held = left.get(main.asset) ?? [];
+    const lack = main.amount - amountOf(free, main.asset) - amountOf(coming, main.asset);
+    const sweeps = lack > 0n ? sweepsFor(held, units(lack)) : [];
+    if (sweeps === undefined) {
+      const has = amountOf(free, main.asset) + amountOf(coming, main.asset) + worthOf(held);
+      note(plan.short, { asset: main.asset, has: units(has), needs: main.amount, payouts: 1 });
+      continue;
+    }
+    const gas = gasOf(needs, sweeps);
+    const gasThere = amountOf(free, nativeAsset.ethereum);
+    if (gas > gasThere) {
+      note(plan.short, { asset: nativeAsset.ethereum, has: gasThere, needs: gas, payouts: 1 });
+      continue;
+    }
+    for (const sweep of sweeps) {
+      plan.sweep.push(sweep);
+      add(free, nativeAsset.ethereum, -sweep.gasCost);
+      add(coming, main.asset, sweep.net);
+    }
+    left.set(
+      main.asset,
+      held.filter((one) => !sweeps.includes(one)),
+    );
+    for (const { asset, amount } of needs) earmark(free, coming, asset, amount);
+    plan.waiting.push(payout);
+  }
+  return plan;
+}
+
+type Need = { asset: AssetSymbol; amount: Units };
+
+/** What a payout takes from the hot wallet: its own asset first, then the native one that pays the fee. */
+function needsOf({ asset, amount, gasCost }: Queued): [Need, ...Need[]] {
+  if (assets[asset].type === 'native') return [{ asset, amount: units(amount + gasCost) }];
+  return [
+    { asset, amount },
+    { asset: nativeAsset[assets[asset].chain], amount: gasCost },
+  ];
+}
+
+/**
+ * The fewest deposits that bring at least `lack`: the largest ones, and as the last the smallest that is
+ * enough. Undefined when all of them are not enough.
+ */
+export function sweepsFor<S extends Sweepable>(held: readonly S[], lack: Units): S[] | undefined {
+  const worth = held
+    .filter((one) => one.net > 0n)
+    .sort((a, b) => (a.net > b.net ? -1 : a.net < b.net ? 1 : 0));
+  const chosen: S[] = [];
+  let missing: bigint = lack;
+  for (const one of worth) {
+    if (missing <= one.net) {
+      const stillMissing = missing;
+      const last = worth.slice(chosen.length).findLast((small) => small.net >= stillMissing) ?? one;
+      return [...chosen, last];
+    }
+    chosen.push(one);
+    missing -= one.net;
+  }
+  return undefined;
+}
+
+/** What the hot wallet pays in fees, now and out of what it has now, for a token payout and the sweeps before it. */
+function gasOf([, fee]: readonly Need[], sweeps: readonly Sweepable[]): Units {
+  return units(sweeps.reduce((sum, sweep) => sum + sweep.gasCost, fee?.amount ?? 0n));
+}
+
+const worthOf = (held: readonly Sweepable[]): bigint =>
+  held.reduce((sum, one) => (one.net > 0n ? sum + one.net : sum), 0n);
+
+/** More was promised than is there: the next that comes fills the hole first. */
+function solvent({ free, coming }: Purse): Purse {
+  const settled = { free: new Map(free), coming: new Map(coming) };
+  for (const [asset, amount] of free) {
+    if (amount >= 0n) continue;
+    settled.free.set(asset, units(0n));
+    add(settled.coming, asset, amount);
+  }
+  return settled;
+}
+
+function note(short: Shortage[], shortage: Shortage): void {
+  const known = short.find((one) => one.asset === shortage.asset);
+  if (known === undefined) short.push(shortage);
+  else known.payouts += 1;
+}
+
+/** Sets aside what a waiting payout will need: first what is there, then what is coming. */
+function earmark(
+  free: Map<AssetSymbol, Units>,
+  coming: Map<AssetSymbol, Units>,
+  asset: AssetSymbol,
+  amount: Units,
+): void {
+  const there = amountOf(free, asset);
+  const now = there < amount ? there : amount;
+  add(free, asset, -now);
+  add(coming, asset, now - amount);
+}

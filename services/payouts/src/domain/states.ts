@@ -1,0 +1,70 @@
+import { invariant } from '@quittance/shared/result';
+
+export const payoutStatuses = [
+  'requested',
+  'reserved',
+  'signed',
+  'broadcast',
+  'mined',
+  'failed',
+  'refused',
+  'voided',
+] as const;
+export type PayoutStatus = (typeof payoutStatuses)[number];
+
+/**
+ * What can become of a payout. Before the ledger has placed its hold: refused for want of balance, or voided
+ * when the ledger's answer was not heard. Nothing leaves the wallet before `signed`.
+ */
+export const payoutMoves = {
+  requested: ['reserved', 'refused', 'voided'],
+  reserved: ['signed', 'failed'],
+  signed: ['broadcast', 'mined', 'failed'],
+  broadcast: ['mined', 'failed'],
+  mined: [],
+  failed: [],
+  refused: [],
+  voided: [],
+} as const satisfies Record<PayoutStatus, readonly PayoutStatus[]>;
+
+export const shownStatuses = ['pending', 'mined', 'failed'] as const;
+export type ShownStatus = (typeof shownStatuses)[number];
+
+/** What a merchant sees; null for a request that never became a payout. */
+export const shownAs = {
+  requested: null,
+  reserved: 'pending',
+  signed: 'pending',
+  broadcast: 'pending',
+  mined: 'mined',
+  failed: 'failed',
+  refused: null,
+  voided: null,
+} as const satisfies Record<PayoutStatus, ShownStatus | null>;
+
+export const statusesShownAs = (shown: ShownStatus): PayoutStatus[] =>
+  payoutStatuses.filter((status) => shownAs[status] === shown);
+
+export const transactionStates = ['signed', 'broadcast', 'mined', 'reverted', 'dead'] as const;
+export type TransactionState = (typeof transactionStates)[number];
+
+/**
+ * What can become of signed bytes. `broadcast`: a node has taken them; they may be mined without that, when
+ * its answer was lost. `mined` and `reverted`: as deep as the asset asks. `dead`: proved that they can never be mined.
+ */
+export const transactionMoves = {
+  signed: ['broadcast', 'mined', 'reverted', 'dead'],
+  broadcast: ['mined', 'reverted', 'dead'],
+  mined: [],
+  reverted: [],
+  dead: [],
+} as const satisfies Record<TransactionState, readonly TransactionState[]>;
+
+/** Throws when the table does not know one of these moves: a statement was written that must not be. */
+export function assertMoves<S extends string>(
+  moves: Record<S, readonly S[]>,
+  from: readonly S[],
+  to: S,
+): void {
+  for (const state of from) invariant(moves[state].includes(to), `no move from ${state} to ${to}`);
+}

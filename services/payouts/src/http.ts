@@ -1,0 +1,124 @@
+import { assetSymbols } from '@quittance/shared/assets';
+import {
+  type Answer,
+  answers,
+  authenticated,
+  contextOf,
+  createApp,
+  finishApp,
+  readBody,
+  send,
+} from '@quittance/shared/http';
+import {
+  findKey,
+  type IdempotencyKey,
+  isIdempotencyKey,
+  otherBody,
+  readKey,
+} from '@quittance/shared/idempotency';
+import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { pageOf, pageView, perPageField } from '@quittance/shared/pages';
+import { type FieldErrors, form, rules } from '@quittance/shared/validation';
+import type { Express, Request, Response } from 'express';
+import { shownStatuses, statusesShownAs } from './domain/states.ts';
+import { getPayout } from './operations/get-payout.ts';
+import { type Refusal, requestPayout } from './operations/request-payout.ts';
+import { readPayoutOrder } from './payout-order.ts';
+import type { Ports } from './ports.ts';
+import { payoutPage } from './store-payouts.ts';
+import { createdView, payoutView } from './views.ts';
+
+const listForm = form({
+  perPage: perPageField,
+  status: rules.oneOf(shownStatuses).optional,
+  asset: rules.oneOf(assetSymbols).optional,
+  created_from: rules.date().optional,
+  created_to: rules.date().optional,
+});
+
+/** The service's HTTP interface, behind the gateway. `waitsFor` names what keeps it from being ready. */
+export function createHttp(ports: Ports, waitsFor: () => Promise<string[]>): Express {
+  const { logger, clock, settings } = ports;
+  const app = createApp({ logger, clock, waitsFor });
+  const signedIn = authenticated(settings.identitySecret, clock);
+  app.get('/api/payouts', signedIn, async (req, res) => send(res, await list(ports, req, res)));
+  app.get('/api/payouts/:id', signedIn, async (req, res) =>
+    send(res, await show(ports, contextOf(res).identity.account, String(req.params['id']))),
+  );
+  app.post('/api/payouts', signedIn, ...readBody, async (req, res) =>
+    send(res, await create(ports, req, res)),
+  );
+  finishApp(app, logger);
+  return app;
+}
+
+async function list({ db, settings }: Ports, req: Request, res: Response): Promise<Answer> {
+  const filter = listForm(req.query);
+  if (!filter.ok) return answers.invalid(filter.refusal);
+  const { perPage, status, asset, created_from, created_to } = filter.value;
+  const page = pageOf(req.query);
+  const { payouts, total } = await payoutPage(
+    db,
+    {
+      account: contextOf(res).identity.account,
+      statuses: status && statusesShownAs(status),
+      asset,
+      createdFrom: created_from,
+      createdTo: created_to,
+    },
+    { page, perPage },
+  );
+  const path = `${settings.publicUrl}/api/payouts`;
+  const parts = { data: payouts.map(payoutView), total, page, perPage, path, query: req.query };
+  return { status: 200, body: pageView(parts) };
+}
+
+async function show(ports: Ports, account: AccountId, id: string): Promise<Answer> {
+  // At most 16 digits: longer ones name no payout, and not even a number of Postgres.
+  const found = /^[1-9]\d{0,15}$/.test(id) ? await getPayout(ports, account, id as PayoutId) : undefined;
+  if (found?.ok === true) return { status: 200, body: payoutView(found.value) };
+  return found?.refusal === 'not_yours' ? answers.unauthorized : answers.noModel('Payout');
+}
+
+async function create(ports: Ports, req: Request, res: Response): Promise<Answer> {
+  const { identity, rawBody, body, requestId } = contextOf(res);
+  const { account } = identity;
+  const given = readKey(req.headers['idempotency-key'], account, rawBody);
+  const key = given !== undefined && isIdempotencyKey(given) ? given : undefined;
+  const earlier = key && (await answeredBefore(ports, key));
+  if (earlier !== undefined) return earlier;
+
+  const order = readPayoutOrder(body, ports.quotes);
+  const badKey = given === undefined || key !== undefined ? {} : (given as FieldErrors);
+  if (!order.ok) return answers.invalid({ ...order.refusal, ...badKey });
+  if (Object.keys(badKey).length > 0) return answers.invalid(badKey);
+
+  const made = await requestPayout(ports, { ...order.value, account, requestId, key });
+  if (made.ok) return { status: 201, body: createdView(made.value) };
+  if (made.refusal === 'key_taken' && key !== undefined) {
+    // Taken in this very moment; when its owner gave it up again already, the client may just ask again.
+    return (await answeredBefore(ports, key)) ?? answers.stillRunning;
+  }
+  return refusals[made.refusal];
+}
+
+/** What an earlier request with this key is answered, or undefined when there was none. */
+async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answer | undefined> {
+  const known = await findKey(db, key);
+  switch (known?.state) {
+    case undefined:
+      return undefined;
+    case 'answered':
+      return { status: known.status, body: known.body, headers: { 'Idempotent-Replayed': 'true' } };
+    case 'running':
+      return answers.stillRunning;
+    case 'other_body':
+      return answers.invalid(otherBody);
+  }
+}
+
+const refusals = {
+  insufficient_balance: answers.insufficientBalance,
+  key_taken: answers.stillRunning,
+  unavailable: answers.unavailable,
+} as const satisfies Record<Refusal, Answer>;

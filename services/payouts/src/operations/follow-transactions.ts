@@ -1,0 +1,110 @@
+import type { TransactionStatus } from '@quittance/chains/chain';
+import type { Lease } from '@quittance/shared/lease';
+import { assertNever } from '@quittance/shared/result';
+import { judge, type Progress, type Seen } from '../domain/judge.ts';
+import type { Ports } from '../ports.ts';
+import {
+  noteBlock,
+  noteDoubt,
+  openTransactions,
+  type Transaction,
+  walletsWithOpenTransactions,
+} from '../store-transactions.ts';
+import { buryTransaction } from './bury-transaction.ts';
+import { sendTransaction } from './send-transaction.ts';
+import { settleTransaction } from './settle-transaction.ts';
+
+const WALLETS_AT_ONCE = 100;
+const OPEN_AT_ONCE = 200;
+const ASKED_TOGETHER = 8;
+
+/**
+ * Asks the chain what has become of everything signed whose end is open, and sends again what is in no block.
+ * @returns how many came to their end.
+ */
+export async function followTransactions(ports: Ports, lease: Lease): Promise<number> {
+  const { db, sender } = ports;
+  let ended = 0;
+  const wallets = await walletsWithOpenTransactions(db, sender.chain, sender.hotAddress, WALLETS_AT_ONCE);
+  for (const wallet of wallets) {
+    const open = await openTransactions(db, sender.chain, wallet, OPEN_AT_ONCE);
+    const progress = await progressOf(ports, wallet);
+    for (let from = 0; from < open.length; from += ASKED_TOGETHER) {
+      const some = open.slice(from, from + ASKED_TOGETHER);
+      const seen = await Promise.all(some.map((transaction) => look(ports, transaction, progress)));
+      for (const [i, transaction] of some.entries()) {
+        ended += await follow(ports, lease, transaction, seen[i] as Look, progress);
+      }
+    }
+  }
+  return ended;
+}
+
+/** Asked before the transactions are: a receipt that is missing afterwards cannot have been too young. */
+async function progressOf({ sender }: Ports, wallet: string): Promise<Progress> {
+  const [finalized, latest] = await Promise.all([
+    sender.nonce(wallet, 'finalized'),
+    sender.nonce(wallet, 'latest'),
+  ]);
+  return { finalized, latest };
+}
+
+type Look = TransactionStatus | { state: 'not_reached' };
+
+async function look({ sender }: Ports, { nonce, txHash }: Transaction, progress: Progress): Promise<Look> {
+  return nonce < progress.latest ? sender.status(txHash) : { state: 'not_reached' };
+}
+
+/** 1 when it came to its end. */
+async function follow(
+  ports: Ports,
+  lease: Lease,
+  transaction: Transaction,
+  seen: Look,
+  progress: Progress,
+): Promise<number> {
+  const { clock, logger, settings } = ports;
+  await rememberBlock(ports, transaction, seen);
+  const verdict = judge(transaction, seen satisfies Seen, progress, clock.now(), settings.patience);
+  switch (verdict.is) {
+    case 'in_block':
+    case 'sent':
+      return 0;
+    case 'to_send':
+      await sendTransaction(ports, transaction);
+      return 0;
+    case 'settled':
+      if (seen.state !== 'mined') return 0;
+      return (await settleTransaction(ports, lease, transaction, seen)) ? 1 : 0;
+    case 'doubtful':
+      if (transaction.doubtedAt === null) {
+        await noteDoubt(ports.db, transaction.id, clock.now());
+        logger.error(
+          { transaction: transaction.txHash, wallet: transaction.wallet, nonce: transaction.nonce },
+          'the nonce of a transaction was used by another one: was this wallet used elsewhere?',
+        );
+      }
+      return 0;
+    case 'dead':
+      return (await buryTransaction(ports, lease, transaction, progress.finalized)) ? 1 : 0;
+    default:
+      return assertNever(verdict);
+  }
+}
+
+async function rememberBlock({ db, logger }: Ports, transaction: Transaction, seen: Look): Promise<void> {
+  const { id, blockHash, doubtedAt, txHash } = transaction;
+  if (seen.state === 'mined') {
+    if (seen.blockHash !== blockHash) await noteBlock(db, id, seen);
+    return;
+  }
+  if (blockHash !== null) {
+    logger.warn(
+      { transaction: txHash, block: blockHash },
+      'a block was dropped, sending the same bytes again',
+    );
+    await noteBlock(db, id, null);
+  } else if (doubtedAt !== null && seen.state !== 'absent') {
+    await noteDoubt(db, id, null);
+  }
+}

@@ -1,0 +1,157 @@
+import type { EvmFees } from '@quittance/chains/chain';
+import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
+import { type AssetSymbol, assetSymbols, assets, nativeAsset } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import type { Lease } from '@quittance/shared/lease';
+import { formatUnits, type Units, units } from '@quittance/shared/money';
+import { planRun, type Queued, type Shortage, type Sweepable } from '../domain/plan.ts';
+import { purseOf } from '../domain/purse.ts';
+import type { Ports } from '../ports.ts';
+import { type Holding, sweepableHoldings } from '../store-holdings.ts';
+import { type Payout, reservedPayouts } from '../store-payouts.ts';
+import { openSums } from '../store-transactions.ts';
+import { failUnsigned } from './fail-unsigned.ts';
+import { openWallet } from './open-wallet.ts';
+import { sendTransaction } from './send-transaction.ts';
+import { signPayout } from './sign-payout.ts';
+import { signSweep } from './sign-sweep.ts';
+
+const PAYOUTS_PER_ASSET = 50;
+const HOLDINGS_PER_ASSET = 200;
+const ESTIMATES_TOGETHER = 8;
+
+const NATIVE_SWEEP_GAS = 21_000n;
+/** What a transfer is taken to need until its turn comes and the node is asked. */
+const USUAL_GAS = { native: 21_000n, token: 90_000n } as const;
+
+const payable: readonly AssetSymbol[] = assetSymbols.filter((symbol) => assets[symbol].chain === 'ethereum');
+
+/** `gas`: the node's estimate, once it was asked. */
+type Candidate = Queued & { payout: Payout; gas: bigint | undefined };
+type Treasure = Sweepable & { holding: Holding };
+
+/**
+ * Pays those payouts, oldest first, that the hot wallet can pay now, and sweeps deposits for those that come next.
+ * @returns how many were signed or found impossible; 0 means that nobody can be paid at the moment.
+ */
+export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
+  const { db, sender } = ports;
+  const reserved = await reservedPayouts(db, payable, PAYOUTS_PER_ASSET);
+  if (reserved.length === 0) return 0;
+  await openWallet(ports, lease, sender.hotAddress);
+
+  const fees = await sender.fees();
+  const assetsInUse = new Set<AssetSymbol>([
+    nativeAsset[sender.chain],
+    ...reserved.map(({ asset }) => asset),
+  ]);
+  const purse = await lookIntoPurse(ports, assetsInUse);
+  const treasures = await lookForTreasures(ports, assetsInUse, fees);
+
+  const guessed = reserved.map((payout) => candidateOf(payout, undefined, fees));
+  const first = planRun(guessed, purse, treasures);
+  const { estimated, refused } = await estimate(ports, first.pay);
+  for (const payout of refused) await failUnsigned(ports, lease, payout);
+  const queue = guessed
+    .filter(({ payout }) => !refused.includes(payout))
+    .map(({ payout }) => candidateOf(payout, estimated.get(payout), fees));
+  const plan = planRun(queue, purse, treasures);
+  crashPoint('payouts.planned');
+  for (const shortage of plan.short) complain(ports, shortage);
+
+  let signed = 0;
+  const minConfirmations = Math.max(...reserved.map((payout) => payout.minConfirmations));
+  for (const { holding } of plan.sweep) {
+    const sweep = await signSweep(ports, lease, { holding, fees, minConfirmations });
+    if (sweep === undefined) continue;
+    signed += 1;
+    await sendTransaction(ports, sweep);
+  }
+  for (const { payout, gas } of plan.pay) {
+    // Its turn came when another was refused: it is asked about in the next round.
+    if (gas === undefined) continue;
+    const transaction = await signPayout(ports, lease, { payout, gas, fees });
+    if (transaction === undefined) continue;
+    signed += 1;
+    await sendTransaction(ports, transaction);
+  }
+  return signed + refused.length;
+}
+
+function candidateOf(payout: Payout, gas: bigint | undefined, fees: EvmFees): Candidate {
+  const { asset, amount } = payout;
+  const gasCost = units((gas ?? USUAL_GAS[assets[asset].type]) * fees.maxFeePerGas);
+  return { payout, asset, amount, gas, gasCost };
+}
+
+/**
+ * Open transactions are read before balances: one that is mined in between is then missed twice, which makes
+ * us wait, instead of spent twice.
+ */
+async function lookIntoPurse({ db, sender }: Ports, assetsInUse: ReadonlySet<AssetSymbol>) {
+  const open = await openSums(db, sender.chain, sender.hotAddress);
+  const balances = new Map<AssetSymbol, Units>();
+  for (const asset of assetsInUse) balances.set(asset, await sender.balance(asset, sender.hotAddress));
+  return purseOf(balances, open);
+}
+
+/** Deposits that could be swept, with what would arrive of them. */
+async function lookForTreasures(
+  { db, sender }: Ports,
+  assetsInUse: ReadonlySet<AssetSymbol>,
+  { maxFeePerGas }: EvmFees,
+): Promise<Treasure[]> {
+  const treasures: Treasure[] = [];
+  for (const asset of assetsInUse) {
+    for (const holding of await sweepableHoldings(db, sender.chain, asset, HOLDINGS_PER_ASSET)) {
+      const paysItself = assets[asset].type === 'native';
+      const ownFee = paysItself ? NATIVE_SWEEP_GAS * maxFeePerGas : 0n;
+      const net = holding.amount - ownFee;
+      treasures.push({
+        asset,
+        holding,
+        // What costs as much as it brings is left where it is.
+        net: units(net > ownFee ? net : 0n),
+        gasCost: units(paysItself ? 0n : TOKEN_SWEEP_GAS * maxFeePerGas),
+      });
+    }
+  }
+  return treasures;
+}
+
+/** Asks the node what the transfers need, and which recipients would refuse them. */
+async function estimate(
+  { sender, notices }: Ports,
+  candidates: readonly Candidate[],
+): Promise<{ estimated: Map<Payout, bigint>; refused: Payout[] }> {
+  const estimated = new Map<Payout, bigint>();
+  const refused: Payout[] = [];
+  for (let from = 0; from < candidates.length; from += ESTIMATES_TOGETHER) {
+    const some = candidates.slice(from, from + ESTIMATES_TOGETHER).map(({ payout }) => payout);
+    const answers = await Promise.allSettled(
+      some.map(({ asset, address, amount }) => sender.estimateTransfer(asset, address, amount)),
+    );
+    for (const [i, payout] of some.entries()) {
+      const answer = answers[i] as PromiseSettledResult<bigint | 'reverts'>;
+      if (answer.status === 'rejected') {
+        // No estimate is no refusal. The payout waits, and does not hold up the others.
+        const said = { payout: payout.id, reason: String(answer.reason) };
+        notices.say('warn', `estimate.${payout.id}`, said, 'a transfer could not be estimated, trying again');
+      } else if (answer.value === 'reverts') refused.push(payout);
+      else estimated.set(payout, answer.value);
+    }
+  }
+  return { estimated, refused };
+}
+
+function complain({ sender, notices }: Ports, { asset, has, needs, payouts }: Shortage): void {
+  const { decimals } = assets[asset];
+  const said = {
+    address: sender.hotAddress,
+    asset,
+    has: formatUnits(has, decimals),
+    needs: formatUnits(needs, decimals),
+    payouts,
+  };
+  notices.say('error', `short.${asset}`, said, `payouts wait: the hot wallet has too little ${asset}`);
+}

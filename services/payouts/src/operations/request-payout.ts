@@ -1,0 +1,143 @@
+import type { Asked } from '@quittance/shared/bus';
+import { sleep } from '@quittance/shared/clock';
+import type { ReplyOf } from '@quittance/shared/commands';
+import { crashPoint } from '@quittance/shared/crash';
+import { brokenConstraint, isDatabaseDown } from '@quittance/shared/db';
+import { type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
+import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { reason } from '@quittance/shared/logger';
+import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
+import type { PayoutOrder } from '../payout-order.ts';
+import type { Ports } from '../ports.ts';
+import { findPayout, insertRequested, movePayout, type Payout, reserveRequested } from '../store-payouts.ts';
+import { createdView, insufficientBalanceView, toldView } from '../views.ts';
+import { voidRequest } from './void-request.ts';
+
+const RESERVE_TRIES = 10;
+const RESERVE_PAUSE_MS = 500;
+
+type RequestPorts = Pick<Ports, 'db' | 'bus' | 'numbers' | 'clock' | 'logger' | 'announced'>;
+
+export type PayoutRequest = PayoutOrder & {
+  account: AccountId;
+  requestId: string;
+  key: IdempotencyKey | undefined;
+};
+
+/**
+ * `key_taken`: another request with this key came first, look what it was answered. `unavailable`: nobody
+ * knows whether the ledger has reserved the money, so it never will be paid out for this request.
+ */
+export type Refusal = 'insufficient_balance' | 'key_taken' | 'unavailable';
+
+/** Creates a payout, when the ledger reserves its money: amount and network fee. */
+export async function requestPayout(
+  ports: RequestPorts,
+  request: PayoutRequest,
+): Promise<Result<PayoutId, Refusal>> {
+  if (!ports.bus.connected()) return refuse('unavailable');
+  const payout = await writeRequest(ports, request);
+  if (payout === undefined) return refuse('key_taken');
+  crashPoint('payouts.requested');
+
+  const outcome = outcomeOf(await askForHold(ports, payout));
+  crashPoint('payouts.held');
+  switch (outcome) {
+    case 'placed':
+      return (await reserve(ports, payout, request.requestId)) ? ok(payout.id) : refuse('unavailable');
+    case 'refused':
+      return (await refuseRequest(ports, payout)) ? refuse('insufficient_balance') : refuse('unavailable');
+    case 'voided':
+    case 'unknown':
+      await ports.db.transaction((trx) => voidRequest(trx, payout.id, request.requestId));
+      crashPoint('payouts.voided');
+      ports.announced();
+      return refuse('unavailable');
+    default:
+      return assertNever(outcome);
+  }
+}
+
+/** Undefined when its idempotency key is taken. */
+async function writeRequest(
+  { db, numbers }: RequestPorts,
+  request: PayoutRequest,
+): Promise<Payout | undefined> {
+  const { key } = request;
+  const payout = { ...request, ...(await numbers.next()) };
+  if (key === undefined) return insertRequested(db, payout);
+  try {
+    return await db.transaction(async (trx) => {
+      await takeKey(trx, key, payout.id, null);
+      return insertRequested(trx, payout);
+    });
+  } catch (error) {
+    if (brokenConstraint(error) === 'idempotency_keys_once') return undefined;
+    throw error;
+  }
+}
+
+function askForHold({ bus }: RequestPorts, payout: Payout): Promise<Asked<ReplyOf<'hold.place'>>> {
+  return bus.ask('hold.place', {
+    payout_id: payout.id,
+    account_id: payout.account,
+    asset: payout.asset,
+    amount: payout.amount.toString(),
+    network_fee: payout.networkFee.toString(),
+  });
+}
+
+const outcomeOf = (asked: Asked<ReplyOf<'hold.place'>>) => (asked.known ? asked.reply.outcome : 'unknown');
+
+/**
+ * From here on the payout exists. False when it was given up meanwhile: its hold is being undone.
+ *
+ * A commit whose answer is lost may stand or not, and a client that hears 503 must never be paid. So this asks
+ * until it knows, and throws, which makes a 500 that promises nothing, when it cannot be known in time.
+ */
+async function reserve(ports: RequestPorts, requested: Payout, requestId: string): Promise<boolean> {
+  const { db, clock, logger } = ports;
+  const reserved: Payout = { ...requested, status: 'reserved', version: requested.version + 1 };
+  const reservation = {
+    id: requested.id,
+    created: toldView(reserved),
+    answer: createdView(requested.id),
+    requestId,
+  };
+  let moved: boolean | undefined;
+  for (let tries = 1; moved === undefined; tries++) {
+    try {
+      moved = await reserveRequested(db, reservation, clock.now());
+      // Moved by a try before this one, whose answer was lost.
+      if (!moved && tries > 1) moved = (await findPayout(db, requested.id))?.status !== 'voided';
+    } catch (error) {
+      if (!isDatabaseDown(error) || tries === RESERVE_TRIES) {
+        throw new Error(
+          `payout ${requested.id} has a hold, but it cannot be known whether it was written down`,
+          {
+            cause: error,
+          },
+        );
+      }
+      logger.warn(
+        { payout: requested.id, reason: reason(error) },
+        'a payout could not be written down, trying again',
+      );
+      await sleep(RESERVE_PAUSE_MS);
+    }
+  }
+  crashPoint('payouts.reserved');
+  ports.announced();
+  return moved;
+}
+
+/** False when it was given up meanwhile. */
+async function refuseRequest({ db }: RequestPorts, { id }: Payout): Promise<boolean> {
+  const refused = await db.transaction(async (trx) => {
+    const moved = await movePayout(trx, id, ['requested'], 'refused');
+    if (moved !== undefined) await keepAnswer(trx, id, 400, insufficientBalanceView);
+    return moved !== undefined;
+  });
+  crashPoint('payouts.refused');
+  return refused;
+}

@@ -1,0 +1,50 @@
+import { WrongNetwork } from '@quittance/chains/chain';
+import { type Lease, LeaseLost, takeLease } from '@quittance/shared/lease';
+import type { Ports } from '../ports.ts';
+import { followTransactions } from './follow-transactions.ts';
+import { payReserved } from './pay-reserved.ts';
+import { strangeWallet } from './strange-wallet.ts';
+import { watchEnded } from './watch-ended.ts';
+
+export const engineLease = (hotAddress: string): string => `engine:ethereum:${hotAddress}`;
+
+/**
+ * One round of the engine that pays: what has become of all that was signed, then who is paid next. One process
+ * at a time does this for a hot wallet; another one that believes it is the one is refused when it wants to sign.
+ * Nothing is kept in memory between rounds, so that any process can go on where another one died.
+ * @returns how much was moved on; 0 means wait.
+ */
+export async function runEngine(ports: Ports): Promise<number> {
+  const { db, sender, settings, logger } = ports;
+  if (!(await isRightWalletOnRightNetwork(ports))) return 0;
+  const lease = await takeLease(db, engineLease(sender.hotAddress), settings.replica, settings.leaseMs);
+  if (lease === undefined) return 0;
+  try {
+    return await runWith(ports, lease);
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    logger.warn({ lease: lease.name }, 'another process has taken over the engine');
+    return 0;
+  }
+}
+
+async function runWith(ports: Ports, lease: Lease): Promise<number> {
+  const followed = await followTransactions(ports, lease);
+  await watchEnded(ports);
+  return followed + (await payReserved(ports, lease));
+}
+
+/** A node of another network, or words of another wallet, are refused before anything is signed. */
+async function isRightWalletOnRightNetwork(ports: Ports): Promise<boolean> {
+  const { sender, signingBar, notices } = ports;
+  try {
+    await sender.check();
+    signingBar.reason = await strangeWallet(ports);
+  } catch (error) {
+    if (!(error instanceof WrongNetwork)) throw error;
+    signingBar.reason = error.message;
+  }
+  if (signingBar.reason === undefined) return true;
+  notices.say('error', 'signing_bar', { reason: signingBar.reason }, 'nothing is signed');
+  return false;
+}

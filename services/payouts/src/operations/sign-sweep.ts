@@ -1,0 +1,112 @@
+import type { EvmFees, SignedTransaction } from '@quittance/chains/chain';
+import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
+import { assets } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import type { Trx } from '@quittance/shared/db';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { formatUnits, type Units, units } from '@quittance/shared/money';
+import type { Ports } from '../ports.ts';
+import { assignSweep, type Holding, lockHoldings } from '../store-holdings.ts';
+import { signAndStore, type Transaction } from '../store-transactions.ts';
+import { openWallet } from './open-wallet.ts';
+
+type SweepPorts = Pick<Ports, 'db' | 'sender' | 'random' | 'logger' | 'notices'>;
+
+export type SweepOrder = { holding: Holding; fees: EvmFees; minConfirmations: number };
+
+/** Thrown to undo the transaction that was to sign: a nonce taken in it is given back. */
+class NotNow extends Error {}
+
+/**
+ * Signs the transaction that moves a deposit address' settled money to the hot wallet, and stores its bytes. Ether
+ * leaves by a transaction of the address itself, tokens by one that the hot wallet sends and pays for (EIP-3009).
+ * Undefined when it cannot be done now.
+ */
+export async function signSweep(
+  ports: SweepPorts,
+  lease: Lease,
+  { holding, fees, minConfirmations }: SweepOrder,
+): Promise<Transaction | undefined> {
+  const { db, sender } = ports;
+  const { asset, address, depositIds } = holding;
+  if (!(await isThere(ports, holding))) return undefined;
+  const isNative = assets[asset].type === 'native';
+  if (isNative) await openWallet(ports, lease, address);
+
+  const order = {
+    chain: sender.chain,
+    wallet: isNative ? address : sender.hotAddress,
+    asset,
+    minConfirmations,
+    fence: lease.token,
+    serves: { sweptAddress: address },
+  };
+  const stored = await undoneWhenNotNow(() =>
+    db.transaction(async (trx: Trx) => {
+      await assertLease(trx, lease);
+      // A deposit that was reversed, or taken along, since it was planned: plan again.
+      if ((await lockHoldings(trx, depositIds)) !== holding.amount) throw new NotNow();
+      const transaction = await signAndStore(trx, order, (nonce) => sign(ports, holding, nonce, fees));
+      if (transaction === undefined) throw new NotNow();
+      await assignSweep(trx, depositIds, transaction.id);
+      crashPoint('sweeps.signing');
+      return transaction;
+    }),
+  );
+  if (stored !== undefined) crashPoint('sweeps.signed');
+  return stored;
+}
+
+async function sign(
+  { sender, random }: SweepPorts,
+  { asset, amount, derivationIndex: index }: Holding,
+  nonce: number,
+  fees: EvmFees,
+): Promise<{ signed: SignedTransaction; amount: Units } | undefined> {
+  if (assets[asset].type === 'token') {
+    const authorizationNonce = `0x${Buffer.from(random(32)).toString('hex')}`;
+    const gas = TOKEN_SWEEP_GAS;
+    return {
+      signed: await sender.signTokenSweep({ asset, index, amount, nonce, authorizationNonce, gas, fees }),
+      amount,
+    };
+  }
+  const signed = await sender.signNativeSweep({ index, balance: amount, nonce, fees });
+  return signed === 'not_worth_it' ? undefined : { signed, amount: units(amount - signed.maxCost) };
+}
+
+/** What the books of deposits say must be on the address, and the address must be one that we have the key of. */
+async function isThere({ sender, notices }: SweepPorts, holding: Holding): Promise<boolean> {
+  const { asset, address, derivationIndex, amount } = holding;
+  const ours = sender.depositAddress(derivationIndex);
+  if (ours !== address) {
+    const said = { address, index: derivationIndex, derived: ours };
+    notices.say(
+      'error',
+      'sweep.foreign',
+      said,
+      'a deposit address does not derive from WALLET_SEED, it cannot be swept',
+    );
+    return false;
+  }
+  const there = await sender.balance(asset, address);
+  if (there >= amount) return true;
+  const { decimals } = assets[asset];
+  const said = { address, asset, has: formatUnits(there, decimals), settled: formatUnits(amount, decimals) };
+  notices.say(
+    'error',
+    `sweep.missing.${address}.${asset}`,
+    said,
+    'a deposit address has less than was deposited',
+  );
+  return false;
+}
+
+async function undoneWhenNotNow<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NotNow) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Ports } from '../ports.ts';
+import { endedNotFinal, noteLooked, type Transaction } from '../store-transactions.ts';
+
+const LOOK_EVERY_MS = 30_000;
+const LOOKS_AT_ONCE = 50;
+
+/**
+ * Keeps an eye on transactions that are deep enough but not final: a chain that reorganises deeper than the
+ * asset's confirmations takes a payment back. The same bytes bring it again, and an operator hears of it.
+ */
+export async function watchEnded(
+  ports: Pick<Ports, 'db' | 'sender' | 'logger'>,
+  lookEveryMs = LOOK_EVERY_MS,
+): Promise<void> {
+  const { db, sender } = ports;
+  for (const transaction of await endedNotFinal(db, sender.chain, lookEveryMs, LOOKS_AT_ONCE)) {
+    await noteLooked(db, transaction.id, await isFinal(ports, transaction));
+  }
+}
+
+async function isFinal(
+  { sender, logger }: Pick<Ports, 'sender' | 'logger'>,
+  { wallet, nonce, txHash, payoutId, raw, state }: Transaction,
+): Promise<boolean> {
+  const finalized = (await sender.nonce(wallet, 'finalized')) > nonce;
+  const status = await sender.status(txHash);
+  const said = { transaction: txHash, payout: payoutId, state };
+  if (status.state !== 'mined') {
+    const answer = await sender.broadcast(raw);
+    logger.error(
+      { ...said, answer, finalized },
+      'a settled transaction has left the chain, sending it again',
+    );
+    return false;
+  }
+  if (status.succeeded !== (state === 'mined')) {
+    logger.error(said, 'a settled transaction ended the other way after a reorganisation');
+  }
+  return finalized;
+}

@@ -1,0 +1,107 @@
+import { checkAddress } from '@quittance/chains/evm/address';
+import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
+import { Unavailable } from '@quittance/shared/http';
+import { formatUnits, parseUnits, type Units, units } from '@quittance/shared/money';
+import type { QuoteBoard } from '@quittance/shared/quotes';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import { type FieldErrors, form, messages, rules } from '@quittance/shared/validation';
+
+const ADDRESS_CHARACTERS_MAX = 255;
+/** With a fee on top it still has fewer digits than the books can hold; no asset has so many units. */
+const UNITS_MAX = units(10n ** 75n);
+
+/** What a merchant asks for, with the terms of this moment. */
+export type PayoutOrder = {
+  asset: AssetSymbol;
+  amount: Units;
+  /** Canonical. */
+  address: string;
+  networkFee: Units;
+  minConfirmations: number;
+};
+
+const fields = {
+  asset: form({ asset: rules.oneOf(assetSymbols).required }),
+  amount: form({ amount: rules.number().required }),
+  address: form({ address: rules.text(ADDRESS_CHARACTERS_MAX).required }),
+};
+
+/**
+ * Reads the body of a new payout; all failures of all fields are listed. Limits and addresses depend on the asset,
+ * so they are judged only for one that is known. Throws Unavailable when the body is right but the terms are not
+ * known: a fee from yesterday is promised to nobody.
+ */
+export function readPayoutOrder(
+  body: unknown,
+  quotes: Pick<QuoteBoard, 'latest' | 'fresh'>,
+): Result<PayoutOrder, FieldErrors> {
+  const given = { asset: fields.asset(body), amount: fields.amount(body), address: fields.address(body) };
+  const errors: FieldErrors = {};
+  for (const field of Object.values(given)) if (!field.ok) Object.assign(errors, field.refusal);
+
+  const asset = given.asset.ok ? given.asset.value.asset : undefined;
+  const latest = asset && quotes.latest(asset);
+  if (asset !== undefined && !isPayable(asset, latest?.active)) errors['asset'] = [messages.invalid('asset')];
+
+  const judged = asset !== undefined && errors['asset'] === undefined ? asset : undefined;
+  let amount: Units | undefined;
+  if (judged !== undefined && given.amount.ok) {
+    const dust = units(latest?.dust ?? '0');
+    const within = amountWithin(given.amount.value.amount, assets[judged].decimals, dust);
+    if (within.ok) amount = within.value;
+    else errors['amount'] = within.refusal;
+  }
+  let address: string | undefined;
+  if (judged !== undefined && given.address.ok) {
+    address = checkRecipient(given.address.value.address);
+    if (address === undefined) errors['address'] = [messages.invalid('address')];
+  }
+
+  if (
+    Object.keys(errors).length > 0 ||
+    judged === undefined ||
+    amount === undefined ||
+    address === undefined
+  ) {
+    return refuse(errors);
+  }
+  const quote = quotes.fresh(judged);
+  if (quote === undefined) throw new Unavailable(`there is no fresh quote of ${judged}`);
+  return ok({
+    asset: judged,
+    amount,
+    address,
+    networkFee: units(quote.network_fee),
+    minConfirmations: quote.min_confirmations,
+  });
+}
+
+/** `active` is unknown while no quote was ever heard: then nothing is held against the asset. */
+const isPayable = (asset: AssetSymbol, active = true): boolean =>
+  active && assets[asset].chain === 'ethereum';
+
+/** Nobody holds the key of the zero address: what is sent there is burnt, and tokens refuse it. */
+function checkRecipient(text: string): string | undefined {
+  const canonical = checkAddress(text);
+  return canonical === undefined || /^0x0{40}$/.test(canonical) ? undefined : canonical;
+}
+
+/** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */
+export function amountWithin(text: string, decimals: number, dust: Units): Result<Units, string[]> {
+  const broken: string[] = [];
+  // Not even where there is no dust can nothing be sent.
+  const least = dust > 0n ? dust : units(1n);
+  // Cutting digits off cannot carry an amount over a whole number of units: good enough to compare with.
+  const cut = parseUnits(cutAfter(text, decimals), decimals);
+  const value = cut.ok ? cut.value : text.startsWith('-') ? -1n : UNITS_MAX + 1n;
+  if (value < least) broken.push(messages.atLeast('amount', formatUnits(least, decimals)));
+  if (value > UNITS_MAX) broken.push(messages.atMost('amount', formatUnits(UNITS_MAX, decimals)));
+  const exact = parseUnits(text, decimals);
+  if (!exact.ok && exact.refusal === 'too_many_decimals') broken.push(messages.decimals('amount', decimals));
+  return exact.ok && broken.length === 0 ? ok(exact.value) : refuse(broken);
+}
+
+function cutAfter(text: string, decimals: number): string {
+  const point = text.indexOf('.');
+  return point === -1 ? text : text.slice(0, point + 1 + decimals).replace(/\.$/, '');
+}

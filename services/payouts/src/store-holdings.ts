@@ -1,0 +1,171 @@
+import { type AssetSymbol, assets, type Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { PayloadOf } from '@quittance/shared/events';
+import { type Units, units } from '@quittance/shared/money';
+
+export type Deposit = {
+  depositId: string;
+  chain: Chain;
+  address: string;
+  derivationIndex: number;
+  asset: AssetSymbol;
+  amount: Units;
+};
+
+export const depositOf = (told: PayloadOf<'deposit.settled' | 'deposit.reversed'>): Deposit => ({
+  depositId: told.deposit_id,
+  chain: assets[told.asset].chain,
+  address: told.address.toLowerCase(),
+  derivationIndex: told.derivation_index,
+  asset: told.asset,
+  amount: units(told.amount),
+});
+
+const insertDeposits = statement(
+  'holdings_insert',
+  `insert into holdings (deposit_id, chain, address, derivation_index, asset, amount, reversed_at)
+   select *, case when $7 then now() end
+   from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::numeric[])
+   order by 1
+   on conflict (deposit_id) do nothing`,
+);
+
+const selectOthers = statement(
+  'holdings_differing',
+  `select deposit_id from holdings
+   join unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::numeric[])
+     as told(deposit_id, chain, address, derivation_index, asset, amount) using (deposit_id)
+   where (holdings.chain, holdings.address, holdings.derivation_index, holdings.asset, holdings.amount)
+     is distinct from (told.chain, told.address, told.derivation_index, told.asset, told.amount)`,
+);
+
+const markReversed = statement(
+  'holdings_reverse',
+  `update holdings set reversed_at = coalesce(reversed_at, now()), updated_at = now()
+   where deposit_id = any($1)`,
+);
+
+const columnsOf = (deposits: readonly Deposit[]): unknown[] => [
+  deposits.map((deposit) => deposit.depositId),
+  deposits.map((deposit) => deposit.chain),
+  deposits.map((deposit) => deposit.address),
+  deposits.map((deposit) => deposit.derivationIndex),
+  deposits.map((deposit) => deposit.asset),
+  deposits.map((deposit) => deposit.amount.toString()),
+];
+
+/** Writes deposits down once. The same deposit with other contents is an error. */
+export async function insertHoldings(
+  trx: Trx,
+  deposits: readonly Deposit[],
+  { reversed }: { reversed: boolean },
+): Promise<void> {
+  const values = columnsOf(deposits);
+  await trx.rows(insertDeposits, [...values, reversed]);
+  const others = await trx.rows<{ deposit_id: string }>(selectOthers, values);
+  if (others.length > 0) {
+    throw new Error(`told twice with other contents: ${others.map((row) => row.deposit_id).join(', ')}`);
+  }
+}
+
+/** Nothing of these deposits is there any more; they are known already. */
+export async function reverseHoldings(trx: Trx, depositIds: readonly string[]): Promise<void> {
+  await trx.rows(markReversed, [depositIds]);
+}
+
+/** What lies on one deposit address in one asset and has not been moved. */
+export type Holding = {
+  asset: AssetSymbol;
+  address: string;
+  derivationIndex: number;
+  amount: Units;
+  depositIds: string[];
+};
+
+// The largest deposits lead to the addresses; of those, everything is taken along.
+const selectSweepable = statement(
+  'holdings_sweepable',
+  `with largest as (
+     select address from holdings
+     where chain = $1 and asset = $2 and state = 'held' and reversed_at is null
+       and (retry_at is null or retry_at < now())
+     order by amount desc limit $3)
+   select asset, address, derivation_index, sum(amount) as amount, array_agg(deposit_id order by deposit_id) as deposit_ids
+   from holdings
+   where chain = $1 and asset = $2 and state = 'held' and reversed_at is null
+     and address in (select address from largest)
+     and not exists (
+       select from transactions
+       where transactions.chain = $1 and swept_address = holdings.address and transactions.asset = $2
+         and transactions.purpose = 'sweep' and transactions.state in ('signed', 'broadcast'))
+   group by asset, address, derivation_index`,
+);
+
+type HoldingRow = {
+  asset: AssetSymbol;
+  address: string;
+  derivation_index: string;
+  amount: string;
+  deposit_ids: string[];
+};
+
+/** The largest holdings of an asset that could be swept, one for each address. */
+export async function sweepableHoldings(
+  db: Queryable,
+  chain: Chain,
+  asset: AssetSymbol,
+  limit: number,
+): Promise<Holding[]> {
+  return (await db.rows<HoldingRow>(selectSweepable, [chain, asset, limit])).map((row) => ({
+    asset: row.asset,
+    address: row.address,
+    derivationIndex: Number(row.derivation_index), // tidy-allow number: an index counts addresses
+    amount: units(row.amount),
+    depositIds: row.deposit_ids,
+  }));
+}
+
+const claim = statement(
+  'holdings_claim',
+  `update holdings set state = 'sweeping', sweep_id = $2, updated_at = now()
+   where deposit_id = any($1) and state = 'held' and reversed_at is null`,
+);
+
+const lock = statement(
+  'holdings_lock',
+  `select coalesce(sum(amount), 0) as amount from (
+     select amount from holdings
+     where deposit_id = any($1) and state = 'held' and reversed_at is null
+     order by deposit_id for update) as held`,
+);
+
+/** Locks these deposits and answers what they still come to. */
+export async function lockHoldings(trx: Trx, depositIds: readonly string[]): Promise<Units> {
+  return units((await trx.one<{ amount: string }>(lock, [depositIds])).amount);
+}
+
+/** These deposits are moved by that transaction. */
+export async function assignSweep(trx: Trx, depositIds: readonly string[], sweepId: string): Promise<void> {
+  await trx.rows(claim, [depositIds, sweepId]);
+}
+
+const finish = statement(
+  'holdings_swept',
+  `update holdings set state = 'swept', updated_at = now() where sweep_id = $1 and state = 'sweeping'`,
+);
+
+/** The sweep is mined: its money is at the hot wallet. */
+export async function markSwept(trx: Trx, sweepId: string): Promise<void> {
+  await trx.rows(finish, [sweepId]);
+}
+
+const giveBack = statement(
+  'holdings_unswept',
+  `update holdings set state = 'held', sweep_id = null, retry_at = $2, updated_at = now()
+   where sweep_id = $1 and state = 'sweeping'`,
+);
+
+/** The sweep came to nothing: its money is where it was, and may be swept again after `retryAt`. */
+export async function markUnswept(trx: Trx, sweepId: string, retryAt: Date): Promise<void> {
+  await trx.rows(giveBack, [sweepId, retryAt]);
+}

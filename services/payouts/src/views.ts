@@ -1,0 +1,57 @@
+import { showAddress } from '@quittance/chains/evm/address';
+import { assets } from '@quittance/shared/assets';
+import type { PayloadOf } from '@quittance/shared/events';
+import { answers } from '@quittance/shared/http';
+import type { PayoutId } from '@quittance/shared/ids';
+import { formatUnits } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { shownAs } from './domain/states.ts';
+import type { Payout } from './store-payouts.ts';
+
+/** A payout as the list, a single read and the events show it. */
+export function payoutView(payout: Payout) {
+  const { id, symbol, name, decimals } = assets[payout.asset];
+  const status = shownAs[payout.status];
+  invariant(status !== null, 'a request that is no payout is not shown');
+  return {
+    id: idOnTheWire(payout.id),
+    type: 'payout',
+    amount: formatUnits(payout.amount, decimals),
+    tx_hash: payout.txHash,
+    to_address: showAddress(payout.address),
+    status,
+    failed_reason: payout.failedReason ?? '',
+    created_at: payout.createdAt.toISOString(),
+    completed_at: payout.completedAt?.toISOString() ?? null,
+    asset: { id, symbol, name, decimals },
+  };
+}
+
+/** The body of the 201. */
+export const createdView = (id: PayoutId) => ({
+  message: 'Payout created successfully.',
+  data: { id: idOnTheWire(id) },
+});
+
+/** The body of the 400. */
+export const insufficientBalanceView = answers.insufficientBalance.body;
+
+/** What webhooks are told of a payout. */
+export const toldView = (payout: Payout): PayloadOf<'payout.created'> => ({
+  account_id: payout.account,
+  resource_id: payout.id,
+  version: payout.version,
+  data: payoutView(payout),
+});
+
+/** What the ledger is told of a payout's end. */
+export const outcomeView = (payout: Payout): PayloadOf<'hold.settle'> => ({
+  payout_id: payout.id,
+  account_id: payout.account,
+  asset: payout.asset,
+  amount: payout.amount.toString(),
+  network_fee: payout.networkFee.toString(),
+  tx_hash: payout.txHash,
+});
+
+const idOnTheWire = (id: PayoutId): number => Number(id); // tidy-allow number: an id below 2^53
