@@ -215,7 +215,7 @@ function isRevert(answer: unknown): boolean {
   if (!(answer instanceof RpcRefused)) return false;
   return (
     answer.code === 3 ||
-    /revert|EVM error|opcode|out ?of ?gas|gas required exceeds|stack (under|over)flow|invalid ?jump/i.test(
+    /revert|EVM error|opcode|out ?of ?gas|gas required exceeds|stack (under|over)flow|invalid ?jump|VM execution/i.test(
       answer.message,
     )
   );

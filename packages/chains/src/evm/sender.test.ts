@@ -1,0 +1,130 @@
+import { describe, expect, test } from '@jest/globals';
+import { units } from '@quittance/shared/money';
+import { type Rpc, RpcRefused } from './rpc.ts';
+import { createEvmSender, feesFor } from './sender.ts';
+import { openWallet } from './wallet.ts';
+
+const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
+const to = `0x${'ab'.repeat(20)}`;
+const wallet = openWallet('test test test test test test test test test test test junk');
+const GWEI = 10n ** 9n;
+
+type Answers = Record<string, unknown | ((params: readonly unknown[]) => unknown)>;
+
+function senderOn(answers: Answers) {
+  const answer = (method: string, params: readonly unknown[]): unknown => {
+    const given = answers[method];
+    return typeof given === 'function' ? given(params) : given;
+  };
+  const rpc: Rpc = {
+    async call(method, params) {
+      const given = answer(method, params);
+      if (given instanceof Error) throw given;
+      return given;
+    },
+    batch: async (calls) => calls.map(({ method, params }) => answer(method, params)),
+    close: async () => {},
+  };
+  return createEvmSender({ rpc, wallet, chainId: 1 });
+}
+
+describe('fees', () => {
+  test.each<[base: bigint, tip: bigint, maxFee: bigint, maxTip: bigint]>([
+    [20n * GWEI, 2n * GWEI, 42n * GWEI, 2n * GWEI],
+    // A node that suggests nothing, or next to it.
+    [7n, 0n, GWEI / 10n + 14n, GWEI / 10n],
+    // A node that suggests to give everything away.
+    [20n * GWEI, 10n ** 18n, 45n * GWEI, 5n * GWEI],
+    [10n ** 18n, 1n, 500n * GWEI, GWEI / 10n],
+  ])('for a base fee of %d and a tip of %d', (base, tip, maxFeePerGas, maxPriorityFeePerGas) => {
+    expect(feesFor(base, tip)).toEqual({ maxFeePerGas, maxPriorityFeePerGas });
+  });
+
+  test('need no opinion of the node on tips', async () => {
+    const sender = senderOn({
+      eth_getBlockByNumber: { baseFeePerGas: '0x77359400' },
+      eth_maxPriorityFeePerGas: new RpcRefused('eth_maxPriorityFeePerGas', -32_601, 'method not found'),
+    });
+    expect(await sender.fees()).toEqual({ maxFeePerGas: 4_100_000_000n, maxPriorityFeePerGas: GWEI / 10n });
+  });
+});
+
+describe('the estimate of a transfer', () => {
+  const estimateOn = (estimate: unknown, call: unknown = '0x') =>
+    senderOn({ eth_estimateGas: estimate, eth_call: call, eth_getBalance: '0xffff' }).estimateTransfer(
+      'ETH',
+      to,
+      units(1n),
+    );
+  const refused = (code: number, message: string) => new RpcRefused('eth_estimateGas', code, message);
+
+  test.each([
+    [3, 'execution reverted'],
+    [3, 'execution reverted: not today'],
+    [-32_000, 'execution reverted'],
+    [-32_000, 'invalid opcode: INVALID'],
+    [-32_000, 'out of gas'],
+    [-32_000, 'gas required exceeds allowance (30000000)'],
+    [-32_000, 'stack underflow (0 <=> 1)'],
+    [-32_000, 'invalid jump destination'],
+    [-32_015, 'VM execution error.'],
+    [-32_603, 'EVM error InvalidFEOpcode'],
+  ])('is a verdict on the recipient after %d %s', async (code, message) => {
+    expect(await estimateOn(refused(code, message))).toBe('reverts');
+    expect(await estimateOn('0x5208', refused(code, message))).toBe('reverts');
+  });
+
+  test.each([
+    [-32_000, 'insufficient funds for transfer'],
+    [-32_003, 'Insufficient funds for gas * price + value'],
+    [-32_000, 'header not found'],
+    [-32_005, 'daily request count exceeded, request rate limited'],
+    [-32_603, 'internal error'],
+    [-32_601, 'method not found'],
+  ])('is none after %d %s', async (code, message) => {
+    await expect(estimateOn(refused(code, message))).rejects.toMatchObject({ name: 'RpcRefused', code });
+  });
+
+  test('is none when the money came only between the two questions', async () => {
+    let asked = 0;
+    const gas = await estimateOn(() => (asked++ === 0 ? refused(3, 'execution reverted') : '0x5208'));
+    expect(gas).toBe(21_000n);
+  });
+});
+
+describe('the status', () => {
+  const receipt = {
+    blockNumber: '0x64',
+    blockHash: hash(1),
+    status: '0x1',
+    gasUsed: '0x5208',
+    effectiveGasPrice: '0x2',
+  };
+  const statusOn = (canonical: unknown, head = '0x66') =>
+    senderOn({
+      eth_getTransactionReceipt: receipt,
+      eth_getTransactionByHash: { hash: hash(9) },
+      eth_getBlockByNumber: ([at]: readonly unknown[]) =>
+        at === 'latest' ? { number: head, hash: hash(3) } : canonical,
+    }).status(hash(9));
+
+  test('is mined when the receipt’s block is in the chain', async () => {
+    expect(await statusOn({ number: '0x64', hash: hash(1) })).toEqual({
+      state: 'mined',
+      height: 100,
+      blockHash: hash(1),
+      confirmations: 3,
+      succeeded: true,
+      feePaid: 42_000n,
+    });
+  });
+
+  test('is pending when another block, or none, is in its place', async () => {
+    expect(await statusOn({ number: '0x64', hash: hash(2) })).toEqual({ state: 'pending' });
+    expect(await statusOn(null)).toEqual({ state: 'pending' });
+  });
+
+  test('has no confirmation on a node whose head is behind', async () => {
+    expect(await statusOn({ number: '0x64', hash: hash(1) }, '0x60')).toMatchObject({ confirmations: 0 });
+  });
+});
