@@ -53,6 +53,7 @@ export function readRetryAfter(header: string | undefined, now: Date): number | 
   if (header === undefined) return undefined;
   // tidy-allow number: seconds
   if (/^\d{1,9}$/.test(header)) return Number.parseInt(header, 10) * SECOND;
-  const time = Date.parse(header);
+  // Date.parse alone would take "-1" for a year.
+  const time = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN;
   return Number.isNaN(time) ? undefined : Math.max(time - now.getTime(), 0);
 }

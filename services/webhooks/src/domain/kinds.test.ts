@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals';
+import { kindsFor } from '@quittance/shared/events';
+import { defaultKinds, tellableKinds } from './kinds.ts';
+
+test('the contract’s five are told by default', () => {
+  expect(defaultKinds).toEqual([
+    'invoice.created',
+    'invoice.confirmed',
+    'invoice.paid',
+    'invoice.expired',
+    'payout.completed',
+  ]);
+});
+
+test('whatever reaches this service can be asked for', () => {
+  expect(tellableKinds).toEqual(expect.arrayContaining(kindsFor('webhooks')));
+  expect(tellableKinds).toHaveLength(kindsFor('webhooks').length + 1);
+});

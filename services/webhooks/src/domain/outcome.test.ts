@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import { fateOf, type Posted, verdictOn } from './outcome.ts';
+
+const now = new Date('2026-01-02T03:04:05.000Z');
+const answered = (status: number): Posted => ({
+  kind: 'answered',
+  status,
+  retryAfter: undefined,
+  excerpt: '',
+});
+const failed: Posted = { kind: 'failed', failure: 'timed_out' };
+const stopped: Posted = { kind: 'stopped' };
+
+test.each([
+  [200, 'delivered'],
+  [204, 'delivered'],
+  [299, 'delivered'],
+  [300, 'failed'],
+  [301, 'failed'],
+  [307, 'failed'],
+  [400, 'failed'],
+  [404, 'failed'],
+  [410, 'gone'],
+  [429, 'failed'],
+  [500, 'failed'],
+])('%i is %s', (status, verdict) => {
+  expect(verdictOn(answered(status))).toBe(verdict);
+});
+
+const delivery = { name: '1/1', attempts: 0, live: true };
+
+test.each([
+  ['a success ends it', delivery, answered(200), 'delivered'],
+  ['also of an endpoint deleted meanwhile', { ...delivery, live: false }, answered(200), 'delivered'],
+  ['a failure waits', delivery, failed, 'waiting'],
+  ['the ninth too', { ...delivery, attempts: 8 }, failed, 'waiting'],
+  ['the tenth was the last', { ...delivery, attempts: 9 }, failed, 'exhausted'],
+  ['410 is not tried again', delivery, answered(410), 'exhausted'],
+  ['nobody is left to try', { ...delivery, live: false }, failed, 'cancelled'],
+  ['what we ended waits', delivery, stopped, 'waiting'],
+  ['what we ended of nobody', { ...delivery, live: false }, stopped, 'cancelled'],
+])('%s', (_, of, posted, state) => {
+  expect(fateOf(of, posted, now).state).toBe(state);
+});
+
+test('what we ended ourselves is due at once', () => {
+  expect(fateOf({ ...delivery, attempts: 5 }, stopped, now)).toEqual({ state: 'waiting', dueAt: now });
+});
+
+test('only 429 and 503 may ask for time', () => {
+  const asking = (status: number): Posted => ({ kind: 'answered', status, retryAfter: '3600', excerpt: '' });
+  const dueAt = new Date(now.getTime() + 3_600_000);
+  expect(fateOf(delivery, asking(503), now)).toEqual({ state: 'waiting', dueAt });
+  expect(fateOf(delivery, asking(429), now)).toEqual({ state: 'waiting', dueAt });
+  expect(fateOf(delivery, asking(500), now)).toEqual(fateOf(delivery, failed, now));
+});

@@ -1,0 +1,59 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { nextAttemptAt, pauses, readRetryAfter } from './schedule.ts';
+
+const now = new Date('2026-01-02T03:04:05.000Z');
+const waits = (attempts: number, delivery = '1/1', asked?: number): number | undefined => {
+  const at = nextAttemptAt(delivery, attempts, now, asked);
+  return at && at.getTime() - now.getTime();
+};
+
+test('ten attempts over three days', () => {
+  expect(pauses).toHaveLength(10);
+  expect(pauses.reduce((sum: number, pause) => sum + pause, 0)).toBe(272_105_000);
+  expect(waits(10)).toBeUndefined();
+});
+
+test('each pause is within a tenth, and the same question has the same answer', () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt(1n, 2n ** 60n),
+      fc.bigInt(1n, 2n ** 60n),
+      fc.integer({ min: 1, max: 9 }),
+      (a, b, attempts) => {
+        const pause = pauses[attempts] ?? 0;
+        const wait = waits(attempts, `${a}/${b}`) ?? 0;
+        expect(wait).toBeGreaterThanOrEqual(Math.floor(0.9 * pause));
+        expect(wait).toBeLessThanOrEqual(Math.ceil(1.1 * pause));
+        expect(waits(attempts, `${a}/${b}`)).toBe(wait);
+      },
+    ),
+  );
+});
+
+test('neighbours are spread over the whole tenth', () => {
+  const all = Array.from({ length: 1_000 }, (_, i) => (waits(2, `7/${i}`) ?? 0) / (pauses[2] ?? 1));
+  for (let part = 0; part < 10; part++) {
+    const low = 0.9 + 0.02 * part;
+    expect(all.filter((wait) => wait >= low && wait < low + 0.02).length).toBeGreaterThan(50);
+  }
+});
+
+test('a receiver may ask for more time, at most a day, never for less', () => {
+  expect(waits(1, '1/1', 60_000)).toBe(60_000);
+  expect(waits(1, '1/1', 1)).toBe(waits(1));
+  expect(waits(1, '1/1', 10 ** 12)).toBe(24 * 3_600_000);
+  expect(waits(10, '1/1', 60_000)).toBeUndefined();
+});
+
+test.each([
+  [undefined, undefined],
+  ['', undefined],
+  ['120', 120_000],
+  ['-1', undefined],
+  ['soon', undefined],
+  ['Fri, 02 Jan 2026 03:05:05 GMT', 60_000],
+  ['Fri, 02 Jan 2026 03:00:00 GMT', 0],
+])('Retry-After %j is %j ms', (header, ms) => {
+  expect(readRetryAfter(header, now)).toBe(ms);
+});

@@ -1,0 +1,378 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { Webhook } from 'standardwebhooks';
+import { pauses } from '../src/domain/schedule.ts';
+import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
+import { claimDeliveries } from '../src/operations/claim-deliveries.ts';
+import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
+import { readEndpoint } from '../src/operations/read-endpoint.ts';
+import { recordAttempts } from '../src/operations/record-attempts.ts';
+import { takeBackDeliveries } from '../src/operations/take-back-deliveries.ts';
+import { createPoster } from '../src/poster.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  deliver,
+  deliverAll,
+  deliveriesOf,
+  openStage,
+  type Stage,
+  takeIn,
+} from './stage.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+
+let stage: Stage;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+});
+afterEach(() => {
+  receiver.answer((response) => response.writeHead(200).end());
+});
+afterAll(async () => {
+  await receiver?.close();
+  await stage?.close();
+});
+
+/** What arrived at a path of the receiver; each test has its own. */
+const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
+
+test('a delivery is signed as Standard Webhooks has it, and its body is the decided envelope', async () => {
+  const account = anAccount();
+  const { secret } = await anEndpoint(stage.ports, account, `${receiver.url}/signed?shop=1`);
+  const data = { id: 'inv_9', amount: '1.5', note: 'Grüße "quoted" \\ \u2028' };
+  const event = anEvent({ account, kind: 'invoice.paid', data });
+  await takeIn(stage.ports, event);
+  await deliver(stage.ports);
+
+  const [one] = arrivedAt('/signed?shop=1');
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const body = new Webhook(secret).verify(one?.body ?? '', one?.headers as Record<string, string>);
+  expect(body).toEqual({
+    id: event.id,
+    event: 'invoice.paid',
+    created_at: event.created_at,
+    sequence: 1,
+    data,
+  });
+  expect(one?.headers).toMatchObject({ 'webhook-id': event.id, 'content-type': 'application/json' });
+  expect(() => new Webhook(secret).verify(`${one?.body} `, one?.headers as Record<string, string>)).toThrow();
+});
+
+test('a failed delivery is tried again when its pause is over, with the same id and body', async () => {
+  const account = anAccount();
+  const { key, secret } = await anEndpoint(stage.ports, account, `${receiver.url}/again`);
+  receiver.answer((response) => response.writeHead(500).end('out of order'));
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll(stage.ports);
+  expect(arrivedAt('/again')).toHaveLength(1);
+
+  stage.clock.advance(4.4 * SECOND);
+  await deliverAll(stage.ports);
+  expect(arrivedAt('/again')).toHaveLength(1);
+
+  receiver.answer((response) => response.writeHead(204).end());
+  stage.clock.advance(1.2 * SECOND);
+  await deliverAll(stage.ports);
+  const [first, second] = arrivedAt('/again');
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  expect(second?.body).toBe(first?.body);
+  new Webhook(secret).verify(second?.body ?? '', second?.headers as Record<string, string>);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
+  expect(
+    await stage.db.rows(
+      'select number, status, failure, answer from attempts where endpoint_key = $1 order by number',
+      [key],
+    ),
+  ).toEqual([
+    { number: 1, status: 500, failure: null, answer: 'out of order' },
+    { number: 2, status: 204, failure: null, answer: '' },
+  ]);
+});
+
+test('the whole schedule: ten attempts over 75 hours, each in its time, then none', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/never`);
+  receiver.answer((response) => response.writeHead(503).end());
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll(stage.ports);
+  let due = stage.clock.now();
+  for (const [attempt, pause] of [...pauses.entries()].slice(1)) {
+    const [delivery] = await deliveriesOf(stage.db, key);
+    expect(delivery).toMatchObject({ state: 'waiting', attempts: attempt });
+    const waited = (delivery?.due_at.getTime() ?? 0) - due.getTime();
+    expect(waited).toBeGreaterThanOrEqual(0.9 * pause);
+    expect(waited).toBeLessThanOrEqual(1.1 * pause);
+    stage.clock.advance(waited - 1);
+    await deliverAll(stage.ports);
+    expect(arrivedAt('/never')).toHaveLength(attempt);
+    stage.clock.advance(1);
+    await deliverAll(stage.ports);
+    expect(arrivedAt('/never')).toHaveLength(attempt + 1);
+    due = stage.clock.now();
+  }
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'exhausted', attempts: 10 }]);
+  stage.clock.advance(100 * HOUR);
+  await deliverAll(stage.ports);
+  expect(arrivedAt('/never')).toHaveLength(10);
+});
+
+test('a restart between attempts forgets nothing', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/restart`);
+  receiver.answer((response) => response.writeHead(500).end());
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll(stage.ports);
+
+  // All that a new process has is the database.
+  const poster = createPoster({ publicOnly: false });
+  receiver.answer((response) => response.writeHead(200).end());
+  stage.clock.advance(6 * SECOND);
+  await deliverAll({ ...stage.ports, poster });
+  await poster.close();
+  const ids = arrivedAt('/restart').map((one) => one.headers['webhook-id']);
+  expect(ids).toHaveLength(2);
+  expect(new Set(ids).size).toBe(1);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
+});
+
+test('what was sent and not recorded is sent again with the same id, and the late record is refused', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/unrecorded`);
+  await takeIn(stage.ports, anEvent({ account }));
+  const claimed = await claimDeliveries(stage.ports, 10);
+  const late = await Promise.all(claimed.map((delivery) => attemptDelivery(stage.ports, delivery)));
+
+  expect(await takeBackDeliveries(stage.ports)).toBe(0);
+  expect(await deliverAll(stage.ports)).toHaveLength(0);
+  stage.clock.advance(7 * SECOND);
+  expect(await takeBackDeliveries(stage.ports)).toBe(1);
+  const again = await claimDeliveries(stage.ports, 10);
+  const attempts = await Promise.all(again.map((delivery) => attemptDelivery(stage.ports, delivery)));
+
+  // The first sender was only slow: it no longer owns the delivery.
+  await recordAttempts(stage.ports, late);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'sending', attempts: 0 }]);
+  await recordAttempts(stage.ports, attempts);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+  const ids = arrivedAt('/unrecorded').map((one) => one.headers['webhook-id']);
+  expect(ids).toHaveLength(2);
+  expect(new Set(ids).size).toBe(1);
+});
+
+test('deliveries of an endpoint begin in the order of the sequence', async () => {
+  const account = anAccount();
+  await anEndpoint(stage.ports, account, `${receiver.url}/order`);
+  for (let i = 0; i < 5; i++) {
+    await takeIn(
+      stage.ports,
+      ...Array.from({ length: 5 }, (_, j) => anEvent({ account, resource: `inv_${i}_${j}` })),
+    );
+  }
+  const begun: string[] = [];
+  for (;;) {
+    const claimed = await claimDeliveries(stage.ports, 1_024);
+    if (claimed.length === 0) break;
+    begun.push(...claimed.map((delivery) => delivery.sequence));
+    await recordAttempts(
+      stage.ports,
+      await Promise.all(claimed.map((one) => attemptDelivery(stage.ports, one))),
+    );
+  }
+  expect(begun).toEqual(Array.from({ length: 25 }, (_, i) => String(i + 1)));
+});
+
+test('no endpoint is sent more at once than its slots, and each that ends frees one', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/slots`);
+  await takeIn(
+    stage.ports,
+    ...Array.from({ length: 40 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
+  );
+  const first = await claimDeliveries(stage.ports, 1_024);
+  expect(first).toHaveLength(16);
+  expect(await claimDeliveries(stage.ports, 1_024)).toHaveLength(0);
+  // Even new events do not make a full lane due.
+  await takeIn(stage.ports, anEvent({ account }));
+  expect(await claimDeliveries(stage.ports, 1_024)).toHaveLength(0);
+
+  const three = await Promise.all(first.slice(0, 3).map((one) => attemptDelivery(stage.ports, one)));
+  await recordAttempts(stage.ports, three);
+  expect(await claimDeliveries(stage.ports, 1_024)).toHaveLength(3);
+  stage.clock.advance(7 * SECOND);
+  await takeBackDeliveries(stage.ports);
+  await deliverAll(stage.ports);
+  const rows = await deliveriesOf(stage.db, key);
+  expect(rows).toHaveLength(41);
+  expect(rows.every((row) => row.state === 'delivered')).toBe(true);
+});
+
+test('free attempts are shared among the endpoints', async () => {
+  const account = anAccount();
+  const keys = [];
+  for (let i = 0; i < 4; i++)
+    keys.push((await anEndpoint(stage.ports, account, `${receiver.url}/share`)).key);
+  await takeIn(
+    stage.ports,
+    ...Array.from({ length: 20 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
+  );
+  const claimed = await claimDeliveries(stage.ports, 8);
+  expect(claimed.map((one) => one.endpointKey).toSorted()).toEqual(keys.toSorted());
+  await recordAttempts(
+    stage.ports,
+    await Promise.all(claimed.map((one) => attemptDelivery(stage.ports, one))),
+  );
+  await deliverAll(stage.ports);
+  expect(arrivedAt('/share')).toHaveLength(80);
+});
+
+test('a redirect is a failure and is not followed', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/moved`);
+  receiver.answer((response) => response.writeHead(307, { location: `${receiver.url}/canary` }).end());
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll(stage.ports);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
+  expect(arrivedAt('/canary')).toHaveLength(0);
+});
+
+test('410 disables the endpoint, says why, and cancels what waits', async () => {
+  const account = anAccount();
+  const { key, id } = await anEndpoint(stage.ports, account, `${receiver.url}/gone`);
+  receiver.answer((response) => response.writeHead(500).end());
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll(stage.ports);
+  receiver.answer((response) => response.writeHead(410).end());
+  await takeIn(stage.ports, anEvent({ account, resource: 'inv_2' }));
+  await deliverAll(stage.ports);
+
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([
+    { state: 'cancelled', attempts: 1 },
+    { state: 'exhausted', attempts: 1 },
+  ]);
+  expect(await readEndpoint(stage.ports, account, id)).toMatchObject({
+    value: { enabled: false, disabledReason: 'The endpoint answered 410 Gone.' },
+  });
+  await takeIn(stage.ports, anEvent({ account, resource: 'inv_3' }));
+  stage.clock.advance(HOUR);
+  await deliverAll(stage.ports);
+  expect(arrivedAt('/gone')).toHaveLength(2);
+});
+
+test('five days of nothing but failures disable the endpoint', async () => {
+  const account = anAccount();
+  const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/dead`);
+  receiver.answer((response) => response.writeHead(500).end());
+  for (let day = 0; day < 5; day++) {
+    await takeIn(stage.ports, anEvent({ account, resource: `inv_${day}` }));
+    await deliverAll(stage.ports);
+    stage.clock.advance(24 * HOUR);
+  }
+  expect(await readEndpoint(stage.ports, account, id)).toMatchObject({ value: { enabled: true } });
+  await deliverAll(stage.ports);
+  expect(await readEndpoint(stage.ports, account, id)).toMatchObject({
+    value: { enabled: false, disabledReason: 'No delivery has succeeded for 5 days.' },
+  });
+});
+
+test.each([429, 503])('%i with Retry-After is obeyed', async (status) => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/later`);
+  receiver.answer((response) => response.writeHead(status, { 'retry-after': '600' }).end());
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll(stage.ports);
+  const [delivery] = await deliveriesOf(stage.db, key);
+  expect((delivery?.due_at.getTime() ?? 0) - stage.clock.now().getTime()).toBe(600 * SECOND);
+});
+
+test('a deleted endpoint is sent nothing more, and its secret is gone', async () => {
+  const account = anAccount();
+  const { key, id } = await anEndpoint(stage.ports, account, `${receiver.url}/deleted`);
+  receiver.answer((response) => response.writeHead(500).end());
+  await takeIn(stage.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
+  const claimed = await claimDeliveries(stage.ports, 1);
+  expect(await deleteEndpoint(stage.ports, account, id)).toMatchObject({ ok: true });
+  // This one was on its way; that it failed is recorded, and it is not tried again.
+  await recordAttempts(
+    stage.ports,
+    await Promise.all(claimed.map((one) => attemptDelivery(stage.ports, one))),
+  );
+  await takeIn(stage.ports, anEvent({ account, resource: 'inv_3' }));
+  stage.clock.advance(HOUR);
+  await takeBackDeliveries(stage.ports);
+  await deliverAll(stage.ports);
+  expect(arrivedAt('/deleted')).toHaveLength(1);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([
+    { state: 'cancelled', attempts: 1 },
+    { state: 'cancelled', attempts: 0 },
+  ]);
+  expect(await stage.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).toHaveLength(
+    0,
+  );
+});
+
+test('an endpoint is told of the kinds it asked for, and of no other account', async () => {
+  const account = anAccount();
+  await anEndpoint(stage.ports, account, `${receiver.url}/kinds`, ['payout.failed', 'invoice.paid']);
+  await takeIn(
+    stage.ports,
+    anEvent({ account, kind: 'invoice.created' }),
+    anEvent({ account, kind: 'payout.failed', resource: '7' }),
+    anEvent({ kind: 'payout.failed' }),
+    anEvent({ account, kind: 'invoice.paid', version: 2 }),
+  );
+  await deliverAll(stage.ports);
+  const told = arrivedAt('/kinds').map((one) => JSON.parse(one.body));
+  expect(
+    told.map(({ event, sequence }) => ({ event, sequence })).toSorted((a, b) => a.sequence - b.sequence),
+  ).toEqual([
+    { event: 'payout.failed', sequence: 2 },
+    { event: 'invoice.paid', sequence: 3 },
+  ]);
+});
+
+test('an answer that Postgres could not store as it is does not stop the record', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/binary`);
+  receiver.answer((response) => response.writeHead(500).end(Buffer.from([0, 255, 0xe2, 0x82])));
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll(stage.ports);
+  expect(await stage.db.rows('select status, answer from attempts where endpoint_key = $1', [key])).toEqual([
+    { status: 500, answer: '\ufffd\ufffd\ufffd' },
+  ]);
+});
+
+test('an endpoint whose address has become private is refused at each attempt', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/private`);
+  await takeIn(stage.ports, anEvent({ account }));
+  const poster = createPoster({ publicOnly: true });
+  await deliverAll({ ...stage.ports, poster });
+  await poster.close();
+  expect(arrivedAt('/private')).toHaveLength(0);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
+  expect(await stage.db.rows('select failure from attempts where endpoint_key = $1', [key])).toEqual([
+    { failure: 'private_address' },
+  ]);
+});
+
+test('what this process ended itself is given back and not counted', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/stopped`);
+  const arrived = new Promise<void>((resolve) => receiver.answer(() => resolve()));
+  await takeIn(stage.ports, anEvent({ account }));
+  const poster = createPoster({ publicOnly: false });
+  const [claimed] = await claimDeliveries(stage.ports, 1);
+  const sending = attemptDelivery({ ...stage.ports, poster }, claimed as NonNullable<typeof claimed>);
+  await arrived;
+  await poster.close();
+  await recordAttempts(stage.ports, [await sending]);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
+  receiver.answer((response) => response.writeHead(200).end());
+  await deliverAll(stage.ports);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+});

@@ -1,0 +1,335 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '@quittance/shared/clock';
+import { type Listening, listen } from '@quittance/shared/http';
+import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import type { AccountId } from '@quittance/shared/ids';
+import { createHttp } from '../src/http.ts';
+import { anAccount, anEndpoint, anEvent, IDENTITY_SECRET, openStage, type Stage, takeIn } from './stage.ts';
+
+let stage: Stage;
+/** As in production, and as in a sandbox. */
+let strict: Listening;
+let lax: Listening;
+
+beforeAll(async () => {
+  stage = await openStage();
+  const parts = { ...stage.ports, identitySecret: IDENTITY_SECRET, waitsFor: async () => [] };
+  strict = await listen(createHttp({ ...parts, allowInsecureEndpoints: false }), '127.0.0.1', 0);
+  lax = await listen(createHttp({ ...parts, allowInsecureEndpoints: true }), '127.0.0.1', 0);
+});
+afterAll(async () => {
+  await Promise.all([strict?.close(0), lax?.close(0)]);
+  await stage?.close();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
+type Answered = { status: number; body: any };
+
+async function call(
+  method: string,
+  path: string,
+  account: AccountId,
+  body?: unknown,
+  to = strict,
+): Promise<Answered> {
+  const answer = await fetch(`http://127.0.0.1:${to.port}${path}`, {
+    method,
+    headers: { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, systemClock.now()) },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+const url = 'https://shop.example/hook';
+const fiveKinds = [
+  'invoice.created',
+  'invoice.confirmed',
+  'invoice.paid',
+  'invoice.expired',
+  'payout.completed',
+];
+
+test('an endpoint is registered; its secret is in this answer and in no other', async () => {
+  const account = anAccount();
+  const made = await call('POST', '/api/webhooks', account, { url: ` ${url} ` });
+  expect(made).toEqual({
+    status: 201,
+    body: {
+      message: expect.any(String),
+      data: {
+        id: expect.stringMatching(/^whe_[0-9a-z]{36}$/),
+        url,
+        events: fiveKinds,
+        description: null,
+        enabled: true,
+        disabled_reason: null,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        secret: expect.stringMatching(/^whsec_/),
+      },
+    },
+  });
+  const { secret, ...shown } = made.body.data;
+  expect(await call('GET', `/api/webhooks/${shown.id}`, account)).toEqual({ status: 200, body: shown });
+  expect((await call('GET', '/api/webhooks', account)).body.data).toEqual([shown]);
+  const dump = JSON.stringify(
+    await stage.db.rows(
+      `select encode(sealed, 'escape') as sealed, e.* from endpoint_secrets s join endpoints e on e.key = s.endpoint_key`,
+    ),
+  );
+  expect(dump).toContain(shown.id);
+  expect(dump).not.toContain(secret.slice(6));
+});
+
+test('kinds beyond the five are subscribed by name, each once', async () => {
+  const order = {
+    url,
+    events: ['payout.failed', 'webhook.test', 'payout.failed'],
+    description: ' the shop ',
+  };
+  const { body } = await call('POST', '/api/webhooks', anAccount(), order);
+  expect(body.data).toMatchObject({ events: ['payout.failed', 'webhook.test'], description: 'the shop' });
+});
+
+const long = (characters: number) => `https://shop.example/${'a'.repeat(characters - 21)}`;
+const required = { url: ['The url field is required.'] };
+const malformed = { url: ['The url must be a valid URL.'] };
+const notPublic = { url: ['The url must not point to a private address.'] };
+const notHttps = { url: ['The url must start with one of the following: https://.'] };
+
+test.each<[unknown, Record<string, string[]>]>([
+  ['', required],
+  ['{"url":', required],
+  [[], required],
+  [{ url: null }, required],
+  [{ url: '   ' }, required],
+  [{ url: 5 }, { url: ['The url must be a string.'] }],
+  [{ url: [url] }, { url: ['The url must be a string.'] }],
+  [{ url: 'shop.example/hook' }, malformed],
+  [{ url: 'https://' }, malformed],
+  [{ url: 'https://shop example/' }, malformed],
+  [{ url: 'https://1.2.3.4.5/' }, malformed],
+  [{ url: 'ftp://shop.example/' }, malformed],
+  [{ url: 'javascript:alert(1)' }, malformed],
+  [{ url: 'file:///etc/passwd' }, malformed],
+  [{ url: 'https://me:secret@shop.example/' }, malformed],
+  [{ url: long(2_049) }, { url: ['The url must not be greater than 2048 characters.'] }],
+  [{ url: 'http://shop.example/hook' }, notHttps],
+  ...['127.0.0.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0', '10.0.0.8', '192.168.1.1'].map(
+    (host): [unknown, Record<string, string[]>] => [{ url: `https://${host}/` }, notPublic],
+  ),
+  ...[
+    '169.254.169.254',
+    '[::1]',
+    '[::ffff:10.0.0.1]',
+    '[fd00::1]',
+    'localhost',
+    'a.localhost.',
+    'db.internal',
+    'router',
+  ].map((host): [unknown, Record<string, string[]>] => [{ url: `https://${host}:8443/x` }, notPublic]),
+  [{ url, events: 'invoice.paid' }, { events: ['The events must be an array.'] }],
+  [{ url, events: {} }, { events: ['The events must be an array.'] }],
+  [{ url, events: [] }, { events: ['The events must have at least 1 items.'] }],
+  [{ url, events: ['invoice.sold'] }, { 'events.0': ['The selected events.0 is invalid.'] }],
+  [
+    { url, events: ['invoice.paid', 5, null, 'deposit.settled'] },
+    {
+      'events.1': ['The selected events.1 is invalid.'],
+      'events.2': ['The selected events.2 is invalid.'],
+      'events.3': ['The selected events.3 is invalid.'],
+    },
+  ],
+  [
+    { url, description: 'x'.repeat(256) },
+    { description: ['The description must not be greater than 255 characters.'] },
+  ],
+  [
+    { url: 'http://localhost/', events: ['no'], description: 5 },
+    {
+      ...notHttps,
+      'events.0': ['The selected events.0 is invalid.'],
+      description: ['The description must be a string.'],
+    },
+  ],
+])('%j is refused', async (body, errors) => {
+  const account = anAccount();
+  expect(await call('POST', '/api/webhooks', account, body)).toEqual({
+    status: 422,
+    body: { message: 'The given data was invalid.', errors },
+  });
+  expect((await call('GET', '/api/webhooks', account)).body.meta.total).toBe(0);
+});
+
+test('the longest URL is taken', async () => {
+  expect((await call('POST', '/api/webhooks', anAccount(), { url: long(2_048) })).status).toBe(201);
+});
+
+test('a sandbox takes http and private addresses', async () => {
+  const made = await call('POST', '/api/webhooks', anAccount(), { url: 'http://localhost:9/x' }, lax);
+  expect(made.status).toBe(201);
+});
+
+test('an account has at most twenty, also when they come at once, and a deleted one makes room', async () => {
+  const account = anAccount();
+  const made = await Promise.all(
+    Array.from({ length: 30 }, () => call('POST', '/api/webhooks', account, { url })),
+  );
+  expect(made.filter(({ status }) => status === 201)).toHaveLength(20);
+  expect(made.find(({ status }) => status !== 201)).toEqual({
+    status: 422,
+    body: {
+      message: 'The given data was invalid.',
+      errors: { url: ['The webhooks must not have more than 20 items.'] },
+    },
+  });
+  const { id } = made.find(({ status }) => status === 201)?.body.data ?? {};
+  expect((await call('DELETE', `/api/webhooks/${id}`, account)).status).toBe(200);
+  expect((await call('POST', '/api/webhooks', account, { url })).status).toBe(201);
+  expect((await call('POST', '/api/webhooks', account, { url })).status).toBe(422);
+});
+
+test('the list has Laravel’s form, the newest first', async () => {
+  const account = anAccount();
+  for (let i = 1; i <= 12; i++)
+    await call('POST', '/api/webhooks', account, { url: `https://shop.example/${i}` });
+  const first = await call('GET', '/api/webhooks', account);
+  expect(first.body.data.map((one: { url: string }) => one.url.split('/').pop())).toEqual([
+    '12',
+    '11',
+    '10',
+    '9',
+    '8',
+    '7',
+    '6',
+    '5',
+    '4',
+    '3',
+  ]);
+  const path = 'http://quittance.test/api/webhooks';
+  expect(first.body.links).toEqual({
+    first: `${path}?page=1`,
+    last: `${path}?page=2`,
+    prev: null,
+    next: `${path}?page=2`,
+  });
+  expect(first.body.meta).toMatchObject({
+    current_page: 1,
+    from: 1,
+    to: 10,
+    last_page: 2,
+    per_page: 10,
+    total: 12,
+    path,
+  });
+  const second = await call('GET', '/api/webhooks?page=2&perPage=5', account);
+  expect(second.body.data.map((one: { url: string }) => one.url.split('/').pop())).toEqual([
+    '7',
+    '6',
+    '5',
+    '4',
+    '3',
+  ]);
+  expect((await call('GET', '/api/webhooks?page=9', account)).body.data).toEqual([]);
+  expect((await call('GET', '/api/webhooks?perPage=101', account)).body.errors).toEqual({
+    perPage: ['The per page must not be greater than 100.'],
+  });
+});
+
+test('an endpoint of another account is forbidden, an unknown one is not found', async () => {
+  const { id } = await anEndpoint(stage.ports, anAccount(), url);
+  const stranger = anAccount();
+  const forbidden = { status: 403, body: { message: 'This action is unauthorized.' } };
+  const missing = { status: 404, body: { message: 'No query results for model [Webhook].' } };
+  for (const method of ['GET', 'DELETE']) {
+    expect(await call(method, `/api/webhooks/${id}`, stranger)).toEqual(forbidden);
+    for (const unknown of ['whe_0', '1', 'x'.repeat(300), '%00', 'a%2Fb', "';--"]) {
+      expect(await call(method, `/api/webhooks/${unknown}`, stranger)).toEqual(missing);
+    }
+  }
+  expect((await call('GET', '/api/webhooks', stranger)).body.data).toEqual([]);
+});
+
+test('a deleted endpoint is not found any more', async () => {
+  const account = anAccount();
+  const { id } = await anEndpoint(stage.ports, account, url);
+  expect(await call('DELETE', `/api/webhooks/${id}`, account)).toEqual({
+    status: 200,
+    body: { message: expect.any(String) },
+  });
+  expect((await call('DELETE', `/api/webhooks/${id}`, account)).status).toBe(404);
+  expect((await call('GET', `/api/webhooks/${id}`, account)).status).toBe(404);
+  expect((await call('GET', '/api/webhooks', account)).body.data).toEqual([]);
+});
+
+test('without the gateway’s word nothing is answered', async () => {
+  for (const path of ['/api/webhooks', '/api/webhooks/whe_1', '/api/events', '/api/events/evt_1']) {
+    const answer = await fetch(`http://127.0.0.1:${strict.port}${path}`, {
+      headers: { [IDENTITY_HEADER]: 'e30.x' },
+    });
+    expect(answer.status).toBe(401);
+  }
+});
+
+test('events are read in order from where the reader was, and say where to go on', async () => {
+  const account = anAccount();
+  const events = Array.from({ length: 5 }, (_, i) =>
+    anEvent({ account, resource: `inv_${i}`, data: { n: i } }),
+  );
+  await takeIn(stage.ports, ...events, anEvent());
+  await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed', resource: '77' }));
+  const all = await call('GET', '/api/events', account);
+  expect(all.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(all.body.data[2]).toEqual({
+    id: events[2]?.id,
+    event: 'invoice.created',
+    created_at: events[2]?.created_at,
+    sequence: 3,
+    data: { n: 2 },
+  });
+  expect(all.body.meta).toEqual({ has_more: false, next_after: 6, last_sequence: 6 });
+  const some = await call('GET', '/api/events?after=1&limit=2', account);
+  expect(some.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([2, 3]);
+  expect(some.body.meta).toEqual({ has_more: true, next_after: 3, last_sequence: 6 });
+  const none = await call('GET', '/api/events?kinds=invoice.paid', account);
+  expect(none.body).toEqual({ data: [], meta: { has_more: false, next_after: 6, last_sequence: 6 } });
+  const one = await call('GET', '/api/events?kinds=invoice.paid,payout.failed&kinds=payout.failed', account);
+  expect(one.status).toBe(422);
+  const named = await call('GET', '/api/events?kinds=invoice.paid,payout.failed', account);
+  expect(named.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([6]);
+  const repeated = await call('GET', '/api/events?kinds=invoice.paid&kinds=payout.failed', account);
+  expect(repeated.body).toEqual(named.body);
+  const beyond = await call('GET', '/api/events?after=100', account);
+  expect(beyond.body).toEqual({ data: [], meta: { has_more: false, next_after: 100, last_sequence: 6 } });
+  expect((await call('GET', '/api/events', anAccount())).body.meta.last_sequence).toBe(0);
+});
+
+test.each([
+  ['after=-1', { after: ['The after must be at least 0.'] }],
+  ['after=x', { after: ['The after must be an integer.'] }],
+  ['limit=0', { limit: ['The limit must be at least 1.'] }],
+  ['limit=501', { limit: ['The limit must not be greater than 500.'] }],
+  ['kinds=invoice.paid,nothing', { 'kinds.1': ['The selected kinds.1 is invalid.'] }],
+])('events?%s is refused', async (query, errors) => {
+  expect(await call('GET', `/api/events?${query}`, anAccount())).toEqual({
+    status: 422,
+    body: { message: 'The given data was invalid.', errors },
+  });
+});
+
+test('one event is read as it is delivered; another account’s is forbidden', async () => {
+  const account = anAccount();
+  const event = anEvent({ account, data: { amount: '1.5' } });
+  await takeIn(stage.ports, event);
+  expect((await call('GET', `/api/events/${event.id}`, account)).body).toEqual({
+    id: event.id,
+    event: 'invoice.created',
+    created_at: event.created_at,
+    sequence: 1,
+    data: { amount: '1.5' },
+  });
+  expect((await call('GET', `/api/events/${event.id}`, anAccount())).status).toBe(403);
+  expect(await call('GET', '/api/events/evt_0', account)).toEqual({
+    status: 404,
+    body: { message: 'No query results for model [Event].' },
+  });
+});

@@ -1,0 +1,267 @@
+import type { LookupAddress } from 'node:dns';
+import { createServer, type Server, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { createPoster, type Poster, type PosterOptions } from '../src/poster.ts';
+
+const TIMEOUT_MS = 400;
+const order = { headers: { 'content-type': 'application/json' }, body: '{}' };
+
+let receiver: Receiver;
+const posters: Poster[] = [];
+const servers: Server[] = [];
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  receiver.received.length = 0;
+  receiver.answer((response) => response.writeHead(200).end());
+  await Promise.all(posters.splice(0).map((poster) => poster.close()));
+  for (const server of servers.splice(0)) server.close();
+});
+afterAll(() => receiver?.close());
+
+function aPoster(options: Partial<PosterOptions> = {}): Poster {
+  const poster = createPoster({ publicOnly: false, timeoutMs: TIMEOUT_MS, ...options });
+  posters.push(poster);
+  return poster;
+}
+
+/** A server that speaks bytes; counts its connections. */
+async function rawServer(
+  talk: (socket: Socket) => void,
+): Promise<{ url: string; connections: () => number }> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    talk(socket);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { url: `http://127.0.0.1:${port}/`, connections: () => connections };
+}
+
+const OK = 'HTTP/1.1 200 OK\r\n';
+
+test('a POST arrives as it was ordered, over one kept connection', async () => {
+  const poster = aPoster();
+  const url = `${receiver.url}/a/b?c=d%20e`;
+  for (let i = 0; i < 3; i++) {
+    expect(await poster.post({ ...order, url })).toEqual({
+      kind: 'answered',
+      status: 200,
+      retryAfter: undefined,
+      excerpt: '',
+    });
+  }
+  expect(receiver.received.map((one) => [one.path, one.body])).toEqual(Array(3).fill(['/a/b?c=d%20e', '{}']));
+});
+
+test('the status, the Retry-After and the first kilobyte of the answer are told', async () => {
+  receiver.answer((response) => response.writeHead(429, { 'retry-after': '7' }).end('x'.repeat(5_000)));
+  expect(await aPoster().post({ ...order, url: receiver.url })).toEqual({
+    kind: 'answered',
+    status: 429,
+    retryAfter: '7',
+    excerpt: 'x'.repeat(1_024),
+  });
+});
+
+test.each([301, 302, 303, 307, 308])('%i is an answer like any other', async (status) => {
+  receiver.answer((response) => response.writeHead(status, { location: `${receiver.url}/canary` }).end());
+  expect(await aPoster().post({ ...order, url: `${receiver.url}/a` })).toMatchObject({
+    kind: 'answered',
+    status,
+  });
+  expect(receiver.received.map((one) => one.path)).toEqual(['/a']);
+});
+
+test.each<[string, (socket: Socket) => void]>([
+  ['hangs', () => {}],
+  ['drips its headers', (socket) => drip(socket, OK, 'X-A: b\r\n')],
+  ['sends nothing but 1xx', (socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n')],
+])('a receiver that %s is given up when the time is over', async (_, talk) => {
+  const { url } = await rawServer(talk);
+  const start = performance.now();
+  expect(await aPoster().post({ ...order, url })).toEqual({ kind: 'failed', failure: 'timed_out' });
+  expect(performance.now() - start).toBeLessThan(TIMEOUT_MS + 300);
+});
+
+function drip(socket: Socket, first: string, more: string): void {
+  socket.write(first);
+  const timer = setInterval(() => socket.write(more), 20);
+  socket.on('close', () => clearInterval(timer));
+}
+
+test('a body that drips ends with its time; the status was the answer', async () => {
+  const { url } = await rawServer((socket) => drip(socket, `${OK}Content-Length: 100000\r\n\r\n`, 'x'));
+  expect(await aPoster().post({ ...order, url })).toMatchObject({ kind: 'answered', status: 200 });
+});
+
+test('of an endless body 64 kB are read', async () => {
+  let sent = 0;
+  const { url } = await rawServer((socket) => {
+    socket.write(`${OK}Content-Length: 10000000000\r\n\r\n`);
+    const more = () => {
+      while (!socket.destroyed && socket.write(Buffer.alloc(16_384))) sent += 16_384;
+    };
+    socket.on('drain', more);
+    more();
+  });
+  expect(await aPoster({ timeoutMs: 10_000 }).post({ ...order, url })).toMatchObject({
+    kind: 'answered',
+    status: 200,
+  });
+  // What was sent and not read is in the system's buffers.
+  expect(sent).toBeLessThan(20_000_000);
+});
+
+test('a compressed answer is not unpacked', async () => {
+  const bomb = gzipSync(Buffer.alloc(10_000_000));
+  receiver.answer((response) => response.writeHead(500, { 'content-encoding': 'gzip' }).end(bomb));
+  const posted = await aPoster().post({ ...order, url: receiver.url });
+  expect(posted).toMatchObject({ kind: 'answered', status: 500 });
+  expect((posted as { excerpt: string }).excerpt.length).toBeLessThanOrEqual(1_024);
+});
+
+test('headers over 16 kB are a failure', async () => {
+  const { url } = await rawServer((socket) => socket.end(`${OK}X-A: ${'b'.repeat(17_000)}\r\n\r\n`));
+  expect(await aPoster().post({ ...order, url })).toEqual({ kind: 'failed', failure: 'headers_too_large' });
+});
+
+test.each<[string, (socket: Socket) => void]>([
+  ['resets', (socket) => socket.once('data', () => socket.resetAndDestroy())],
+  ['closes', (socket) => socket.end()],
+  ['speaks something else', (socket) => socket.end('220 mail ready\r\n')],
+  ['ends in mid-header', (socket) => socket.end('HTTP/1.1 200')],
+])('a receiver that %s has broken off, and is asked once', async (_, talk) => {
+  const { url, connections } = await rawServer(talk);
+  expect(await aPoster().post({ ...order, url })).toEqual({ kind: 'failed', failure: 'broken_off' });
+  expect(connections()).toBe(1);
+});
+
+test('nobody there, no such name, no TLS', async () => {
+  const { url } = await rawServer((socket) => socket.destroy());
+  const port = new URL(url).port;
+  servers.splice(0).forEach((server) => void server.close());
+  const poster = aPoster();
+  expect(await poster.post({ ...order, url: `http://127.0.0.1:${port}/` })).toEqual({
+    kind: 'failed',
+    failure: 'not_connected',
+  });
+  const nameless = aPoster({ resolve: () => Promise.reject(new Error('no such name')) });
+  expect(await nameless.post({ ...order, url: 'http://no.example/' })).toEqual({
+    kind: 'failed',
+    failure: 'not_resolved',
+  });
+  const https = receiver.url.replace('http:', 'https:');
+  expect(await poster.post({ ...order, url: https })).toEqual({ kind: 'failed', failure: 'not_connected' });
+});
+
+const PRIVATE = { kind: 'failed', failure: 'private_address' };
+
+test.each([
+  '127.0.0.1',
+  '2130706433',
+  '0x7f.1',
+  '0177.0.0.1',
+  '127.1',
+  '0',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '[::]',
+])('the literal %s is never connected to', async (host) => {
+  const port = new URL(receiver.url).port;
+  const poster = aPoster({ publicOnly: true });
+  expect(await poster.post({ ...order, url: `http://${host}:${port}/` })).toEqual(PRIVATE);
+  expect(await poster.post({ ...order, url: `https://${host}:${port}/` })).toEqual(PRIVATE);
+  expect(receiver.received).toHaveLength(0);
+});
+
+test.each<[string, LookupAddress[]]>([
+  ['to a private address', [{ address: '127.0.0.1', family: 4 }]],
+  [
+    'to a private and a public one',
+    [
+      { address: '8.8.8.8', family: 4 },
+      { address: '127.0.0.1', family: 4 },
+    ],
+  ],
+  ['to a mapped one', [{ address: '::ffff:127.0.0.1', family: 6 }]],
+])('a name that leads %s is never connected to', async (_, addresses) => {
+  const url = `http://shop.example:${new URL(receiver.url).port}/`;
+  const poster = aPoster({ publicOnly: true, resolve: () => Promise.resolve(addresses) });
+  expect(await poster.post({ ...order, url })).toEqual(PRIVATE);
+  expect(receiver.received).toHaveLength(0);
+});
+
+test('a name that changes between two attempts is asked again, and its new address judged', async () => {
+  const answers = ['203.0.113.1', '127.0.0.1'];
+  const url = `http://rebinding.example:${new URL(receiver.url).port}/`;
+  const poster = aPoster({
+    publicOnly: true,
+    resolve: () => Promise.resolve([{ address: answers.shift() ?? '127.0.0.1', family: 4 }]),
+  });
+  // 203.0.113.1 is for documentation: not public either, so nothing is asked of the outside world here.
+  expect(await poster.post({ ...order, url })).toEqual(PRIVATE);
+  expect(await poster.post({ ...order, url })).toEqual(PRIVATE);
+  expect(answers).toHaveLength(0);
+  expect(receiver.received).toHaveLength(0);
+});
+
+test('DNS itself is asked, not this machine’s hosts file', async () => {
+  const url = `http://localhost:${new URL(receiver.url).port}/`;
+  const posted = await aPoster({ publicOnly: true, timeoutMs: 8_000 }).post({ ...order, url });
+  expect(posted).toMatchObject({
+    kind: 'failed',
+    failure: expect.stringMatching(/private_address|not_resolved/),
+  });
+  expect(receiver.received).toHaveLength(0);
+});
+
+test('proxies of the environment are not used', async () => {
+  const { url: proxy, connections } = await rawServer((socket) => socket.destroy());
+  const before = { ...process.env };
+  Object.assign(process.env, {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    http_proxy: proxy,
+    NODE_USE_ENV_PROXY: '1',
+  });
+  try {
+    expect(await aPoster().post({ ...order, url: receiver.url })).toMatchObject({
+      kind: 'answered',
+      status: 200,
+    });
+  } finally {
+    process.env = before;
+  }
+  expect(connections()).toBe(0);
+});
+
+test('closing ends what is under way as stopped', async () => {
+  const { url } = await rawServer(() => {});
+  const poster = aPoster({ timeoutMs: 10_000 });
+  const posting = poster.post({ ...order, url });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await poster.close();
+  expect(await posting).toEqual({ kind: 'stopped' });
+  expect(await poster.post({ ...order, url })).toEqual({ kind: 'stopped' });
+});
+
+test('many attempts at one origin do not wait for each other', async () => {
+  receiver.answer((response, { path }) => {
+    if (path !== '/hang') response.writeHead(200).end();
+  });
+  const poster = aPoster({ timeoutMs: 2_000 });
+  const hanging = Array.from({ length: 50 }, () => poster.post({ ...order, url: `${receiver.url}/hang` }));
+  const start = performance.now();
+  expect(await poster.post({ ...order, url: `${receiver.url}/quick` })).toMatchObject({ status: 200 });
+  expect(performance.now() - start).toBeLessThan(1_000);
+  await poster.close();
+  expect(await Promise.all(hanging)).toEqual(Array(50).fill({ kind: 'stopped' }));
+});
