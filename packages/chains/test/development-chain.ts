@@ -1,4 +1,3 @@
-import type { AnvilHandle } from '@quittance/engines/anvil';
 import { deploySplitter, deployTestUsdc } from '@quittance/sandbox/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import { createTestClient, type Hex, http, parseAbi, publicActions, walletActions } from 'viem';
@@ -9,7 +8,6 @@ export const PHRASE = 'test test test test test test test test test test test ju
 export const CHAIN_ID = anvil.id;
 export const abi = parseAbi([
   'function transfer(address to, uint256 amount) returns (bool)',
-  'function mint(address to, uint256 amount)',
   'function balanceOf(address owner) view returns (uint256)',
   'function split(address[] to) payable',
 ]);
@@ -20,7 +18,7 @@ const connect = (url: string) =>
     .extend(walletActions);
 
 export type DevelopmentChain = {
-  node: AnvilHandle;
+  node: Awaited<ReturnType<typeof testAnvil>>;
   /** A client that is not ours: what it says is compared with what ours say. */
   client: ReturnType<typeof connect>;
   rpc: Rpc;

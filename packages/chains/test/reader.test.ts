@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { mintTestUsdc } from '@quittance/sandbox/test-usdc';
 import { concat, encodeFunctionData, type Hex, pad, parseEther, parseGwei, toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import type { ChainReader, Payment } from '../src/chain.ts';
@@ -54,10 +55,10 @@ describe('a block', () => {
   test('is told as the node has it', async () => {
     const { height, hash, parentHash, time } = await mine();
     const block = await chain.client.getBlock({ blockNumber: BigInt(height) });
-    expect({ hash, parentHash, time: time.getTime() }).toEqual({
+    expect({ hash, parentHash, time: BigInt(time.getTime()) }).toEqual({
       hash: block.hash,
       parentHash: block.parentHash,
-      time: Number(block.timestamp) * 1000,
+      time: block.timestamp * 1000n,
     });
     expect(await reader.head()).toEqual({ height, hash, time });
     expect(await reader.hashAt(height)).toBe(hash);
@@ -266,8 +267,8 @@ describe('the check of the network', () => {
     createEvmReader({ rpc: chain.rpc, chainId, usdcAddress }).check();
 
   test('passes where everything is as configured, with and without a token', async () => {
-    await checking(CHAIN_ID, chain.usdc);
-    await checking(CHAIN_ID);
+    await expect(checking(CHAIN_ID, chain.usdc)).resolves.toBeUndefined();
+    await expect(checking(CHAIN_ID)).resolves.toBeUndefined();
   });
 
   test('refuses another chain, and what is not the token', async () => {
@@ -308,8 +309,7 @@ async function deployCode(bytecode: Hex): Promise<Hex> {
 async function otherToken(): Promise<Hex> {
   const code = await chain.client.getCode({ address: chain.usdc });
   const other = await deployCode(code ?? '0x');
-  const data = encodeFunctionData({ abi, functionName: 'mint', args: [chain.payer, 1_000n] });
-  await send({ to: other, data });
+  await mintTestUsdc(chain.node.rpcUrl, other, chain.payer, 1_000n);
   return other;
 }
 

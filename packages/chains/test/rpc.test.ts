@@ -19,10 +19,12 @@ afterEach(async () => {
 
 /** A node that answers as it is told to; returns its URL. */
 async function nodeThat(handler: Handler): Promise<string> {
-  const node = createServer(async (request, response) => {
+  const node = createServer((request, response) => {
     let body = '';
-    for await (const chunk of request) body += String(chunk);
-    handler(request, response, JSON.parse(body) as Asked | Asked[]);
+    request.on('data', (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on('end', () => handler(request, response, JSON.parse(body) as Asked | Asked[]));
   });
   server = node;
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));

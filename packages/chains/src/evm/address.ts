@@ -26,7 +26,7 @@ export function checkAddress(text: string): string | undefined {
 export const showAddress = (canonical: string): string => getAddress(canonical);
 
 /** The canonical address of an uncompressed public key. */
-export function addressOf(key: PublicKey): string {
+function addressOf(key: PublicKey): string {
   return `0x${keccak256(key.subarray(1)).slice(-40)}`;
 }
 
