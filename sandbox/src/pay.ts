@@ -57,7 +57,7 @@ async function main(): Promise<void> {
 
 function readSandbox(port: string | undefined): Sandbox {
   const home = fileURLToPath(new URL('../../.sandbox', import.meta.url));
-  const path = join(home, port ?? '', 'sandbox.json');
+  const path = join(process.env['SANDBOX_DIR'] ?? home, port ?? '', 'sandbox.json');
   if (!existsSync(path)) throw new Error('no sandbox was started here yet: run npm start first');
   return sandboxSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
 }

@@ -107,7 +107,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         statePath: join(dir, 'ethereum.json'),
         pastStates: PAST_STATES,
         blockTimeSeconds: options.blockTimeSeconds,
-        mining: 'manual',
+        mining: options.blockTimeSeconds === undefined ? 'manual' : undefined,
         onUnexpectedExit,
       }),
     );
