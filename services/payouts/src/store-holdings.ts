@@ -93,6 +93,7 @@ const selectSweepable = statement(
    select asset, address, derivation_index, sum(amount) as amount, array_agg(deposit_id order by deposit_id) as deposit_ids
    from holdings
    where chain = $1 and asset = $2 and state = 'held' and reversed_at is null
+     and (retry_at is null or retry_at < now())
      and address in (select address from largest)
      and not exists (
        select from transactions
@@ -168,4 +169,18 @@ const giveBack = statement(
 /** The sweep came to nothing: its money is where it was, and may be swept again after `retryAt`. */
 export async function markUnswept(trx: Trx, sweepId: string, retryAt: Date): Promise<void> {
   await trx.rows(giveBack, [sweepId, retryAt]);
+}
+
+const postpone = statement(
+  'holdings_postpone',
+  `update holdings set retry_at = $2, updated_at = now() where deposit_id = any($1) and state = 'held'`,
+);
+
+/** Something is wrong with these deposits: they are not planned with before `retryAt`. */
+export async function postponeHoldings(
+  db: Queryable,
+  depositIds: readonly string[],
+  retryAt: Date,
+): Promise<void> {
+  await db.rows(postpone, [depositIds, retryAt]);
 }

@@ -2,37 +2,53 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { Ports } from '../ports.ts';
 import { insertWalletOnce, nextNonce, skipUsedNonces } from '../store-transactions.ts';
 
+type WalletPorts = Pick<Ports, 'db' | 'sender' | 'logger' | 'notices'>;
+
 /**
- * Makes sure that we know which nonce a wallet uses next. The chain is asked once, before the wallet's first
- * signature here: it may have a history. After that our own table alone decides, but for nonces that others have
- * used in blocks that are final: those can never be ours.
+ * Makes sure that we know which nonce a wallet uses next; false when that cannot be known yet. The chain is asked
+ * once, before the wallet's first signature here: it may have a history. After that our own table alone decides,
+ * but for nonces that others have used in blocks that are final: those can never be ours.
  */
-export async function openWallet(
-  { db, sender, logger }: Pick<Ports, 'db' | 'sender' | 'logger'>,
-  lease: Lease,
-  address: string,
-): Promise<void> {
-  const { chain, hotAddress } = sender;
-  const next = await nextNonce(db, chain, address);
-  if (next === undefined) {
-    const used = await sender.nonce(address, 'latest');
-    await db.transaction(async (trx) => {
-      await assertLease(trx, lease);
-      await insertWalletOnce(trx, chain, address, address === hotAddress ? 'hot' : 'deposit', used);
-    });
-    logger.info({ wallet: address, nonce: used }, 'a wallet signs here for the first time');
-    return;
-  }
+export async function openWallet(ports: WalletPorts, lease: Lease, address: string): Promise<boolean> {
+  const { db, sender, logger } = ports;
+  const next = await nextNonce(db, sender.chain, address);
+  if (next === undefined) return openFirst(ports, lease, address);
   const finalized = await sender.nonce(address, 'finalized');
-  if (finalized <= next) return;
+  if (finalized <= next) return true;
   const skipped = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    return skipUsedNonces(trx, chain, address, finalized);
+    return skipUsedNonces(trx, sender.chain, address, finalized);
   });
   if (skipped) {
-    logger.error(
-      { wallet: address, from: next, to: finalized },
-      'nonces were used elsewhere: this wallet is not ours alone',
-    );
+    const said = { wallet: address, from: next, to: finalized };
+    logger.error(said, 'nonces were used elsewhere: this wallet is not ours alone');
   }
+  return true;
+}
+
+/** A history that could still be reorganised away would leave a gap before our first nonce. */
+async function openFirst(
+  { db, sender, logger, notices }: WalletPorts,
+  lease: Lease,
+  address: string,
+): Promise<boolean> {
+  const finalized = await sender.nonce(address, 'finalized');
+  const used = await sender.nonce(address, 'latest');
+  const said = { wallet: address, used, finalized };
+  if (finalized !== used) {
+    notices.say('warn', `wallet.${address}`, said, 'a wallet waits until its earlier transactions are final');
+    return false;
+  }
+  await db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    await insertWalletOnce(
+      trx,
+      sender.chain,
+      address,
+      address === sender.hotAddress ? 'hot' : 'deposit',
+      used,
+    );
+  });
+  logger.info(said, 'a wallet signs here for the first time');
+  return true;
 }

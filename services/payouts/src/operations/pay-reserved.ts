@@ -38,7 +38,7 @@ export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
   const { db, sender } = ports;
   const reserved = await reservedPayouts(db, payable, PAYOUTS_PER_ASSET);
   if (reserved.length === 0) return 0;
-  await openWallet(ports, lease, sender.hotAddress);
+  if (!(await openWallet(ports, lease, sender.hotAddress))) return 0;
 
   const fees = await sender.fees();
   const assetsInUse = new Set<AssetSymbol>([

@@ -6,11 +6,14 @@ import type { Trx } from '@quittance/shared/db';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
 import type { Ports } from '../ports.ts';
-import { assignSweep, type Holding, lockHoldings } from '../store-holdings.ts';
+import { assignSweep, type Holding, lockHoldings, postponeHoldings } from '../store-holdings.ts';
 import { signAndStore, type Transaction } from '../store-transactions.ts';
 import { openWallet } from './open-wallet.ts';
 
-type SweepPorts = Pick<Ports, 'db' | 'sender' | 'random' | 'logger' | 'notices'>;
+/** What cannot be swept is left out for a while, so that other deposits are used instead. */
+const AGAIN_AFTER_MS = 10 * 60_000;
+
+type SweepPorts = Pick<Ports, 'db' | 'sender' | 'clock' | 'random' | 'logger' | 'notices'>;
 
 export type SweepOrder = { holding: Holding; fees: EvmFees; minConfirmations: number };
 
@@ -27,11 +30,14 @@ export async function signSweep(
   lease: Lease,
   { holding, fees, minConfirmations }: SweepOrder,
 ): Promise<Transaction | undefined> {
-  const { db, sender } = ports;
+  const { db, sender, clock } = ports;
   const { asset, address, depositIds } = holding;
-  if (!(await isThere(ports, holding))) return undefined;
   const isNative = assets[asset].type === 'native';
-  if (isNative) await openWallet(ports, lease, address);
+  const isReady = (await isThere(ports, holding)) && (!isNative || (await openWallet(ports, lease, address)));
+  if (!isReady) {
+    await postponeHoldings(db, depositIds, new Date(clock.now().getTime() + AGAIN_AFTER_MS));
+    return undefined;
+  }
 
   const order = {
     chain: sender.chain,

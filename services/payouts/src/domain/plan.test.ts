@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Units, units } from '@quittance/shared/money';
+import fc from 'fast-check';
+import { planRun, type Queued, type Sweepable, sweepsFor } from './plan.ts';
+import { amountOf, type Purse } from './purse.ts';
+
+type Amounts = Partial<Record<AssetSymbol, bigint>>;
+const amounts = (given: Amounts) =>
+  new Map(Object.entries(given).map(([asset, amount]) => [asset as AssetSymbol, units(amount)]));
+const aPurse = (free: Amounts, coming: Amounts = {}): Purse => ({
+  free: amounts(free),
+  coming: amounts(coming),
+});
+const eth = (amount: bigint, gasCost = 1n): Queued => ({
+  asset: 'ETH',
+  amount: units(amount),
+  gasCost: units(gasCost),
+});
+const usdc = (amount: bigint, gasCost = 1n): Queued => ({ ...eth(amount, gasCost), asset: 'USDC_ERC20' });
+const ethAt = (net: bigint): Sweepable => ({ asset: 'ETH', net: units(net), gasCost: units(0n) });
+const usdcAt = (net: bigint, gasCost = 2n): Sweepable => ({
+  asset: 'USDC_ERC20',
+  net: units(net),
+  gasCost: units(gasCost),
+});
+
+describe('a run', () => {
+  it('pays in order what the hot wallet covers, fees included', () => {
+    const [first, second] = [eth(10n), usdc(5n)];
+    expect(planRun([first, second], aPurse({ ETH: 12n, USDC_ERC20: 5n }), [])).toEqual({
+      pay: [first, second],
+      sweep: [],
+      waiting: [],
+      short: [],
+    });
+  });
+
+  it('sweeps what the next payout lacks, and not more', () => {
+    const payout = eth(10n);
+    const [small, large, larger] = [ethAt(3n), ethAt(8n), ethAt(20n)];
+    const plan = planRun([payout], aPurse({ ETH: 4n }), [small, large, larger]);
+    expect(plan).toEqual({ pay: [], sweep: [large], waiting: [payout], short: [] });
+  });
+
+  it('waits for sweeps that are under way instead of making others', () => {
+    const payout = eth(10n);
+    const plan = planRun([payout], aPurse({ ETH: 4n }, { ETH: 7n }), [ethAt(20n)]);
+    expect(plan).toEqual({ pay: [], sweep: [], waiting: [payout], short: [] });
+  });
+
+  it('does not spend on a later payout what an earlier one waits for', () => {
+    const [early, late] = [eth(100n), eth(5n)];
+    const plan = planRun([early, late], aPurse({ ETH: 50n }, { ETH: 51n }), [ethAt(10n)]);
+    expect(plan).toMatchObject({ pay: [], sweep: [ethAt(10n)], waiting: [early, late] });
+  });
+
+  it('passes over a payout that nothing could cover, says what is missing, and pays the next', () => {
+    const [huge, small] = [eth(1_000n), eth(5n)];
+    const plan = planRun([huge, small], aPurse({ ETH: 50n }, { ETH: 20n }), [ethAt(30n)]);
+    expect(plan.pay).toEqual([small]);
+    expect(plan.short).toEqual([{ asset: 'ETH', has: 100n, needs: 1_001n, payouts: 1 }]);
+  });
+
+  it('does not sweep Ether to pay the fees of tokens: it says that the fees are missing', () => {
+    const payouts = [usdc(5n, 10n), usdc(6n, 10n)];
+    const plan = planRun(payouts, aPurse({ ETH: 9n, USDC_ERC20: 100n }), [ethAt(1_000n)]);
+    expect(plan).toMatchObject({ pay: [], sweep: [], waiting: [] });
+    expect(plan.short).toEqual([{ asset: 'ETH', has: 9n, needs: 10n, payouts: 2 }]);
+  });
+
+  it('counts the fees of token sweeps, which the hot wallet pays', () => {
+    const payout = usdc(100n, 5n);
+    const sweeps = [usdcAt(60n, 3n), usdcAt(50n, 3n)];
+    expect(planRun([payout], aPurse({ ETH: 11n }), sweeps)).toMatchObject({
+      sweep: sweeps,
+      waiting: [payout],
+    });
+    expect(planRun([payout], aPurse({ ETH: 10n }), sweeps)).toMatchObject({
+      sweep: [],
+      short: [{ asset: 'ETH', has: 10n, needs: 11n, payouts: 1 }],
+    });
+  });
+
+  it('fills a hole first when more was promised than is there', () => {
+    const payout = eth(10n);
+    const plan = planRun([payout], aPurse({ ETH: -20n }), [ethAt(25n), ethAt(6n)]);
+    expect(plan).toMatchObject({ pay: [], sweep: [ethAt(25n), ethAt(6n)], waiting: [payout] });
+  });
+
+  const amount = fc.bigInt({ min: 0n, max: 1_000n });
+  const queue = fc.array(
+    fc.record({
+      asset: fc.constantFrom<AssetSymbol>('ETH', 'USDC_ERC20'),
+      amount: amount.map((value) => units(value + 1n)),
+      gasCost: amount.map((value) => units(value / 10n)),
+    }),
+    { maxLength: 12 },
+  );
+  const sweepable = fc.array(
+    fc.oneof(
+      amount.map((value) => ethAt(value)),
+      fc.tuple(amount, amount).map(([net, gas]) => usdcAt(net, gas / 10n)),
+    ),
+    { maxLength: 12 },
+  );
+  const purse = fc
+    .tuple(amount, amount, amount, amount)
+    .map(([a, b, c, d]) => aPurse({ ETH: a - 100n, USDC_ERC20: b }, { ETH: c, USDC_ERC20: d }));
+
+  /** What payouts and sweeps take from the hot wallet now. */
+  const spent = (asset: AssetSymbol, pay: readonly Queued[], sweep: readonly Sweepable[]): bigint => {
+    const own = pay.reduce((sum, one) => sum + (one.asset === asset ? one.amount : 0n), 0n);
+    if (asset !== 'ETH') return own;
+    return [...pay, ...sweep].reduce((sum, one) => sum + one.gasCost, own);
+  };
+
+  it('never spends more than is free, whatever the queue', () => {
+    fc.assert(
+      fc.property(queue, purse, sweepable, (payouts, given, held) => {
+        const { pay, sweep } = planRun(payouts, given, held);
+        for (const asset of ['ETH', 'USDC_ERC20'] as const) {
+          const total = spent(asset, pay, sweep);
+          expect(total === 0n || total <= amountOf(given.free, asset)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('has every payout once: paid, waiting, or among those it calls short', () => {
+    fc.assert(
+      fc.property(queue, purse, sweepable, (payouts, given, held) => {
+        const { pay, waiting, short } = planRun(payouts, given, held);
+        const decided = [...pay, ...waiting];
+        expect(new Set(decided).size).toBe(decided.length);
+        const missing = short.reduce((sum, one) => sum + one.payouts, 0);
+        expect(decided.length + missing).toBe(payouts.length);
+        for (const one of short) expect(one.has).toBeLessThan(one.needs);
+      }),
+    );
+  });
+
+  it('sweeps enough for all that wait, and nothing twice', () => {
+    fc.assert(
+      fc.property(queue, purse, sweepable, (payouts, given, held) => {
+        const { pay, waiting, sweep } = planRun(payouts, given, held);
+        expect(new Set(sweep).size).toBe(sweep.length);
+        const tokens = [...pay, ...waiting].filter((one) => one.asset === 'USDC_ERC20');
+        const wanted = tokens.reduce((sum, one) => sum + one.amount, 0n);
+        const brought = sweep.reduce((sum, one) => sum + (one.asset === 'USDC_ERC20' ? one.net : 0n), 0n);
+        const there = amountOf(given.free, 'USDC_ERC20') + amountOf(given.coming, 'USDC_ERC20');
+        expect(wanted).toBeLessThanOrEqual(there + brought);
+      }),
+    );
+  });
+});
+
+describe('the sweeps for a need', () => {
+  const held = fc.array(
+    fc.bigInt({ min: 0n, max: 100n }).map((net) => ethAt(net)),
+    { maxLength: 12 },
+  );
+  const total = (sweeps: readonly Sweepable[]): bigint => sweeps.reduce((sum, one) => sum + one.net, 0n);
+
+  it('are enough and none too many, or there is not enough at all', () => {
+    fc.assert(
+      fc.property(held, fc.bigInt({ min: 1n, max: 1_000n }), (all, need) => {
+        const sweeps = sweepsFor(all, need as Units);
+        if (sweeps === undefined) return expect(total(all)).toBeLessThan(need);
+        expect(total(sweeps)).toBeGreaterThanOrEqual(need);
+        for (const one of sweeps) expect(total(sweeps) - one.net).toBeLessThan(need);
+      }),
+    );
+  });
+});

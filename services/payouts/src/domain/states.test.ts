@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  assertMoves,
+  type PayoutStatus,
+  payoutMoves,
+  payoutStatuses,
+  shownAs,
+  shownStatuses,
+  statusesShownAs,
+  transactionMoves,
+  transactionStates,
+} from './states.ts';
+
+/** Every state that can follow, in one step or many. */
+function reachable<S extends string>(moves: Record<S, readonly S[]>, from: S): Set<S> {
+  const found = new Set<S>();
+  const look = (state: S) => {
+    for (const next of moves[state]) {
+      if (found.has(next)) continue;
+      found.add(next);
+      look(next);
+    }
+  };
+  look(from);
+  return found;
+}
+
+const ends: PayoutStatus[] = ['mined', 'failed', 'refused', 'voided'];
+
+describe('the states of a payout', () => {
+  it('never come back: no state can be reached from itself', () => {
+    for (const status of payoutStatuses) expect(reachable(payoutMoves, status)).not.toContain(status);
+  });
+
+  it('lead everywhere from `requested`, and out of an end nowhere', () => {
+    const reached = reachable<PayoutStatus>(payoutMoves, 'requested');
+    expect(reached).toEqual(new Set(payoutStatuses.filter((status) => status !== 'requested')));
+    for (const end of ends) expect(payoutMoves[end]).toEqual([]);
+  });
+
+  it('can be signed only with a hold, and given up for want of one only before', () => {
+    const before = (to: PayoutStatus) =>
+      payoutStatuses.filter((from) => (payoutMoves[from] as readonly PayoutStatus[]).includes(to));
+    expect(before('signed')).toEqual(['reserved']);
+    expect(before('reserved')).toEqual(['requested']);
+    expect(before('refused')).toEqual(['requested']);
+    expect(before('voided')).toEqual(['requested']);
+  });
+
+  it('are shown as the contract names them; a request that is no payout is not shown', () => {
+    expect(shownStatuses.map((shown) => [shown, statusesShownAs(shown)])).toEqual([
+      ['pending', ['reserved', 'signed', 'broadcast']],
+      ['mined', ['mined']],
+      ['failed', ['failed']],
+    ]);
+    expect(payoutStatuses.filter((status) => shownAs[status] === null)).toEqual([
+      'requested',
+      'refused',
+      'voided',
+    ]);
+  });
+});
+
+describe('the states of a transaction', () => {
+  it('never come back, and an end is an end', () => {
+    for (const state of transactionStates) expect(reachable(transactionMoves, state)).not.toContain(state);
+    for (const end of ['mined', 'reverted', 'dead'] as const) expect(transactionMoves[end]).toEqual([]);
+  });
+});
+
+it('a move that the table does not know is a defect', () => {
+  expect(() => assertMoves<PayoutStatus>(payoutMoves, ['signed', 'broadcast'], 'failed')).not.toThrow();
+  expect(() => assertMoves<PayoutStatus>(payoutMoves, ['voided'], 'reserved')).toThrow(
+    'no move from voided to reserved',
+  );
+  expect(() => assertMoves<PayoutStatus>(payoutMoves, ['reserved', 'mined'], 'signed')).toThrow('from mined');
+});

@@ -1,0 +1,155 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { parseExactJson } from '@quittance/shared/exact-json';
+import { Unavailable } from '@quittance/shared/http';
+import { units } from '@quittance/shared/money';
+import type { Quote } from '@quittance/shared/quotes';
+import { amountWithin, readPayoutOrder } from './payout-order.ts';
+
+const aQuote = (asset: AssetSymbol, given: Partial<Quote> = {}): Quote => ({
+  asset,
+  active: asset === 'ETH' || asset === 'USDC_ERC20',
+  usd_rate: '2500',
+  network_fee: '500000000000000',
+  min_confirmations: 12,
+  dust: asset === 'ETH' ? '10000000000000' : '10000',
+  sources: [],
+  spread_bps: 0,
+  as_of: '2026-01-02T03:04:05.000Z',
+  ...given,
+});
+const board = { latest: (asset: AssetSymbol) => aQuote(asset), fresh: (asset: AssetSymbol) => aQuote(asset) };
+const stale = { ...board, fresh: () => undefined };
+const silent = { latest: () => undefined, fresh: () => undefined };
+
+const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+const body = (fields: string): unknown => parseExactJson(`{${fields}}`);
+const order = (asset: string, amount: string, to = address) =>
+  readPayoutOrder(body(`"asset":"${asset}","amount":${amount},"address":"${to}"`), board);
+
+describe('the body of a new payout', () => {
+  it('is read exactly, with the terms of the moment', () => {
+    expect(order('ETH', '1.000000000000000001')).toEqual({
+      ok: true,
+      value: {
+        asset: 'ETH',
+        amount: 1_000_000_000_000_000_001n,
+        address: address.toLowerCase(),
+        networkFee: 500_000_000_000_000n,
+        minConfirmations: 12,
+      },
+    });
+    expect(order('USDC_ERC20', '"0.010000"')).toMatchObject({ ok: true, value: { amount: 10_000n } });
+  });
+
+  it.each([
+    [
+      '',
+      {
+        asset: ['The asset field is required.'],
+        amount: ['The amount field is required.'],
+        address: ['The address field is required.'],
+      },
+    ],
+    [
+      `"asset":"DOGE","amount":"x","address":1`,
+      {
+        asset: ['The selected asset is invalid.'],
+        amount: ['The amount must be a number.'],
+        address: ['The address must be a string.'],
+      },
+    ],
+    [`"asset":"BTC","amount":1,"address":"${address}"`, { asset: ['The selected asset is invalid.'] }],
+    [`"asset":"SOL","amount":-1,"address":"x"`, { asset: ['The selected asset is invalid.'] }],
+    [
+      `"asset":"ETH","amount":0,"address":"x"`,
+      { amount: ['The amount must be at least 0.00001.'], address: ['The selected address is invalid.'] },
+    ],
+    [
+      `"asset":"ETH","amount":-0,"address":"${address}"`,
+      { amount: ['The amount must be at least 0.00001.'] },
+    ],
+    [
+      `"asset":"ETH","amount":1e-6,"address":"${address}"`,
+      { amount: ['The amount must be at least 0.00001.'] },
+    ],
+    [
+      `"asset":"ETH","amount":1e-19,"address":"${address}"`,
+      {
+        amount: [
+          'The amount must be at least 0.00001.',
+          'The amount must not have more than 18 decimal places.',
+        ],
+      },
+    ],
+    [`"asset":"ETH","amount":1e400,"address":"${address}"`, { amount: ['The amount must be a number.'] }],
+    [`"asset":"ETH","amount":true,"address":"${address}"`, { amount: ['The amount must be a number.'] }],
+    [`"asset":"ETH","amount":[1],"address":"${address}"`, { amount: ['The amount must be a number.'] }],
+    [
+      `"asset":"USDC_ERC20","amount":0.0099999,"address":"${address}"`,
+      {
+        amount: ['The amount must be at least 0.01.', 'The amount must not have more than 6 decimal places.'],
+      },
+    ],
+    [
+      `"asset":"USDC_ERC20","amount":1.0000001,"address":"${address}"`,
+      { amount: ['The amount must not have more than 6 decimal places.'] },
+    ],
+    [
+      `"asset":"ETH","amount":1e70,"address":"${address}"`,
+      { amount: [`The amount must not be greater than 1${'0'.repeat(57)}.`] },
+    ],
+    [
+      `"asset":"ETH","amount":-1e70,"address":"${address}"`,
+      { amount: ['The amount must be at least 0.00001.'] },
+    ],
+    [
+      `"asset":"ETH","amount":1,"address":"0x52908400098527886e0F7030069857D2E4169EE7"`,
+      { address: ['The selected address is invalid.'] },
+    ],
+    [
+      `"asset":"ETH","amount":1,"address":"52908400098527886E0F7030069857D2E4169EE7"`,
+      { address: ['The selected address is invalid.'] },
+    ],
+    [
+      `"asset":"ETH","amount":1,"address":"0x0000000000000000000000000000000000000000"`,
+      { address: ['The selected address is invalid.'] },
+    ],
+    [
+      `"asset":"ETH","amount":1,"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"`,
+      { address: ['The selected address is invalid.'] },
+    ],
+    [
+      `"asset":"ETH","amount":1,"address":"${'0'.repeat(256)}"`,
+      { address: ['The address must not be greater than 255 characters.'] },
+    ],
+  ])('%s', (fields, errors) => {
+    expect(readPayoutOrder(body(fields), board)).toEqual({ ok: false, refusal: errors });
+  });
+
+  it('that is no object is empty', () => {
+    for (const input of [undefined, null, [], 'ETH', 7]) {
+      expect(readPayoutOrder(input, board)).toMatchObject({
+        ok: false,
+        refusal: { asset: expect.anything() },
+      });
+    }
+  });
+
+  it('is not answered with terms from yesterday, but what is wrong with it is still said', () => {
+    const right = body(`"asset":"ETH","amount":1,"address":"${address}"`);
+    expect(() => readPayoutOrder(right, stale)).toThrow(Unavailable);
+    expect(() => readPayoutOrder(right, silent)).toThrow(Unavailable);
+    const wrong = body(`"asset":"ETH","amount":0,"address":"${address}"`);
+    expect(readPayoutOrder(wrong, stale)).toMatchObject({ ok: false });
+    expect(readPayoutOrder(wrong, silent)).toMatchObject({ ok: false });
+  });
+});
+
+it('an amount is at least one unit even where there is no dust', () => {
+  expect(amountWithin('0', 18, units(0n))).toEqual({
+    ok: false,
+    refusal: ['The amount must be at least 0.000000000000000001.'],
+  });
+  expect(amountWithin('0.000000000000000001', 18, units(0n))).toEqual({ ok: true, value: 1n });
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { EvmSender } from '@quittance/chains/chain';
+import type { PayoutId } from '@quittance/shared/ids';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import fc from 'fast-check';
+import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
+import { type BroadcastFate, HOT } from './scripted-chain.ts';
+
+/**
+ * Whatever happens, in whatever order: when it is over, every payout has come to its end, and what the chain
+ * holds is what the payouts say.
+ */
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.drop());
+
+type Step =
+  | { do: 'reserve'; asset: 'ETH' | 'USDC_ERC20'; tenths: number; refusing: 'no' | 'estimated' | 'mined' }
+  | { do: 'deposit'; asset: 'ETH' | 'USDC_ERC20'; index: number; tenths: number }
+  | { do: 'run' }
+  | { do: 'die'; afterCalls: number; late: boolean }
+  | { do: 'mine'; blocks: number }
+  | { do: 'reorg'; depth: number; held: 'gone' | 'pending' }
+  | { do: 'forget' }
+  | { do: 'fates'; fates: BroadcastFate[] }
+  | { do: 'wait'; ms: number }
+  | { do: 'use_nonce' };
+
+const asset = fc.constantFrom('ETH' as const, 'USDC_ERC20' as const);
+const tenths = fc.integer({ min: 1, max: 40 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('reserve' as const),
+      asset,
+      tenths,
+      refusing: fc.constantFrom('no', 'no', 'no', 'estimated', 'mined'),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('deposit' as const), asset, index: fc.nat(5), tenths }),
+  },
+  { weight: 5, arbitrary: fc.constant({ do: 'run' } as const) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('die' as const), afterCalls: fc.nat(12), late: fc.boolean() }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('mine' as const), blocks: fc.integer({ min: 1, max: 3 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('reorg' as const),
+      depth: fc.integer({ min: 1, max: CONFIRMATIONS - 1 }),
+      held: fc.constantFrom('gone', 'pending'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'forget' } as const) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('fates' as const),
+      fates: fc.array(fc.constantFrom<BroadcastFate>('lose_answer', 'lose_bytes', 'reject', 'accept'), {
+        maxLength: 4,
+      }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 10_000 }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'use_nonce' } as const) },
+);
+
+/** A sender whose process dies at its nth call to the node: before it, or after it and before its answer is heard. */
+function dying(sender: EvmSender, afterCalls: number, late: boolean): EvmSender {
+  let calls = 0;
+  const die = async <T>(call: () => Promise<T>): Promise<T> => {
+    calls += 1;
+    if (calls < afterCalls) return call();
+    if (late && calls === afterCalls) await call();
+    throw new Error('killed');
+  };
+  return {
+    ...sender,
+    balance: (...given) => die(() => sender.balance(...given)),
+    estimateTransfer: (...given) => die(() => sender.estimateTransfer(...given)),
+    signTransfer: (...given) => die(() => sender.signTransfer(...given)),
+    signNativeSweep: (...given) => die(() => sender.signNativeSweep(...given)),
+    signTokenSweep: (...given) => die(() => sender.signTokenSweep(...given)),
+    broadcast: (...given) => die(() => sender.broadcast(...given)),
+    status: (...given) => die(() => sender.status(...given)),
+    nonce: (...given) => die(() => sender.nonce(...given)),
+  };
+}
+
+async function take(world: EngineWorld, payouts: PayoutId[], step: Step): Promise<void> {
+  const { chain, clock } = world;
+  switch (step.do) {
+    case 'reserve': {
+      const to = world.newRecipient();
+      if (step.refusing !== 'no') chain.refusing.add(to);
+      if (step.refusing === 'mined') chain.unforeseen.add(to);
+      const amount =
+        step.asset === 'ETH' ? (BigInt(step.tenths) * ETHER) / 10n : BigInt(step.tenths) * 100_000n;
+      payouts.push((await world.reserve({ asset: step.asset, amount, to })).id);
+      return;
+    }
+    case 'deposit': {
+      const amount =
+        step.asset === 'ETH' ? (BigInt(step.tenths) * ETHER) / 10n : BigInt(step.tenths) * 100_000n;
+      await world.deposit(step.index, step.asset, amount);
+      return;
+    }
+    case 'run':
+      await world.run();
+      return;
+    case 'die':
+      await world
+        .run(world.replica({ sender: dying(chain.sender, step.afterCalls, step.late) }))
+        .catch((error: Error) => {
+          if (!/killed/.test(error.message)) throw error;
+        });
+      // The lease of the dead runs out.
+      await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+      return;
+    case 'mine':
+      return chain.mine(step.blocks);
+    case 'reorg':
+      return chain.reorg(Math.min(step.depth, chain.blocks.length - 1), step.held);
+    case 'forget':
+      return chain.forgetPool();
+    case 'fates':
+      chain.fates.push(...step.fates);
+      return;
+    case 'wait':
+      return clock.advance(step.ms);
+    case 'use_nonce':
+      return chain.useNonce(HOT);
+  }
+}
+
+/** The world becomes kind: money for everybody, time, blocks, and a node that does what it is asked. */
+async function heal(world: EngineWorld): Promise<void> {
+  world.chain.fates.length = 0;
+  world.chain.fund('ETH', HOT, 1_000n * ETHER);
+  world.chain.fund('USDC_ERC20', HOT, 1_000_000_000n);
+  for (let round = 0; round < 12; round++) {
+    world.clock.advance(31_000);
+    await world.run();
+    world.chain.mine(CONFIRMATIONS + world.chain.finalizedLag);
+  }
+  await world.run();
+}
+
+it('every payout ends, once, whatever happens on the way', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const world = await EngineWorld.fresh(database);
+      try {
+        world.chain.fund('ETH', HOT, 3n * ETHER);
+        world.chain.fund('USDC_ERC20', HOT, 2_000_000n);
+        const payouts: PayoutId[] = [];
+        for (const step of steps) {
+          await take(world, payouts, step);
+          await world.expectSound();
+        }
+        await heal(world);
+        for (const id of payouts) {
+          const { status } = await world.payout(id);
+          expect(['mined', 'failed']).toContain(status);
+          const ends = (await world.announced(id)).slice(1);
+          expect(ends).toHaveLength(2);
+        }
+        await world.expectSound();
+      } finally {
+        await world.close();
+      }
+    }),
+    { numRuns: 60 },
+  );
+}, 300_000);

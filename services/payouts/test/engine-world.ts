@@ -1,0 +1,213 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Asked } from '@quittance/shared/bus';
+import { type Db, openDb } from '@quittance/shared/db';
+import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
+import { createLogger, type Logger } from '@quittance/shared/logger';
+import { units } from '@quittance/shared/money';
+import type { TestDatabase } from '@quittance/testkit/engines';
+import { createNotices } from '../src/notices.ts';
+import { recordDeposits } from '../src/operations/record-deposits.ts';
+import { requestPayout } from '../src/operations/request-payout.ts';
+import { runEngine } from '../src/operations/run-engine.ts';
+import { payoutNumbers } from '../src/payout-numbers.ts';
+import type { Ports } from '../src/ports.ts';
+import { depositAddress, HOT, ScriptedChain } from './scripted-chain.ts';
+
+export const CONFIRMATIONS = 3;
+export const ETHER = 10n ** 18n;
+export const FEE = 10n ** 15n;
+
+/** A clock that stands still until a test moves it. */
+class TestClock {
+  #ms = Date.now();
+  now(): Date {
+    return new Date(this.#ms);
+  }
+  advance(ms: number): void {
+    this.#ms += ms;
+  }
+}
+
+export type Line = { level: string; msg: string } & Record<string, unknown>;
+
+/** A logger that keeps what it is told. */
+function keepingLogger(lines: Line[]): Logger {
+  const keep = (level: string) => (fields: object | string, msg?: string) => {
+    lines.push(typeof fields === 'string' ? { level, msg: fields } : { ...fields, level, msg: msg ?? '' });
+  };
+  const logger = createLogger('payouts', 'silent');
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level] = keep(level) as never;
+  return logger;
+}
+
+export type Order = { asset?: AssetSymbol; amount?: bigint; to?: string };
+
+/**
+ * The engine with everything around it, for one test: a database of its own, a chain that does as it is told, a
+ * ledger that places every hold.
+ */
+export class EngineWorld {
+  readonly chain = new ScriptedChain();
+  readonly clock = new TestClock();
+  readonly lines: Line[] = [];
+  readonly account: AccountId = newAccountId(new Date());
+  readonly ports: Ports;
+  readonly db: Db;
+  #recipients = 0;
+
+  constructor(database: TestDatabase) {
+    const logger = keepingLogger(this.lines);
+    this.db = openDb({ url: database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
+    this.ports = this.replica();
+  }
+
+  /** A world with empty tables, in a database that one suite uses for one test after the other. */
+  static async fresh(database: TestDatabase): Promise<EngineWorld> {
+    const world = new EngineWorld(database);
+    for (const table of ['holdings', 'transactions', 'wallets', 'payouts', 'leases', 'outbox']) {
+      await world.db.rows(`delete from ${table}`);
+    }
+    return world;
+  }
+
+  /** The ports of one more process with the same database and chain. */
+  replica(given: Partial<Ports> = {}): Ports {
+    const logger = keepingLogger(this.lines);
+    return {
+      db: this.db,
+      bus: { connected: () => true, ask: async () => placed as Asked<never> },
+      clock: this.clock,
+      random: randomBytes,
+      logger,
+      notices: createNotices(logger, this.clock),
+      quotes: { latest: () => undefined, fresh: () => undefined },
+      numbers: payoutNumbers(this.db),
+      sender: this.chain.sender,
+      signingBar: { reason: undefined },
+      settings: {
+        identitySecret: 'x'.repeat(32),
+        publicUrl: 'http://localhost',
+        replica: randomUUID(),
+        leaseMs: 60_000,
+        patience: { resendAfterMs: 5_000, doubtForMs: 30_000 },
+      },
+      announced: () => {},
+      ...given,
+    };
+  }
+
+  /** A payout whose hold the ledger has placed. */
+  async reserve({ asset = 'ETH', amount = ETHER, to }: Order = {}): Promise<{ id: PayoutId; to: string }> {
+    const recipient = to ?? this.newRecipient();
+    const made = await requestPayout(this.ports, {
+      account: this.account,
+      requestId: 'req_test',
+      key: undefined,
+      asset,
+      amount: units(amount),
+      address: recipient,
+      networkFee: units(FEE),
+      minConfirmations: CONFIRMATIONS,
+    });
+    if (!made.ok) throw new Error(`not reserved: ${made.refusal}`);
+    return { id: made.value, to: recipient };
+  }
+
+  newRecipient(): string {
+    this.#recipients += 1;
+    return `0x${'e0'.repeat(16)}${this.#recipients.toString(16).padStart(8, '0')}`;
+  }
+
+  /** A customer's payment that is final, on the chain and in the treasury. */
+  async deposit(index: number, asset: AssetSymbol, amount: bigint, address = depositAddress(index)) {
+    this.chain.fund(asset, address, amount);
+    const payload = this.depositPayload(index, asset, amount, address);
+    await this.db.transaction((trx) => recordDeposits(trx, [payload]));
+    return payload;
+  }
+
+  depositPayload(index: number, asset: AssetSymbol, amount: bigint, address = depositAddress(index)) {
+    return {
+      deposit_id: newDepositId(new Date()) as string,
+      account_id: this.account as string,
+      invoice_id: 'inv_test',
+      asset,
+      amount: amount.toString(),
+      address,
+      derivation_index: index,
+      tx_hash: '0xcustomer',
+      block_height: 1,
+      block_hash: '0xblock',
+      disposition: 'credit' as const,
+    };
+  }
+
+  run(ports = this.ports): Promise<number> {
+    return runEngine(ports);
+  }
+
+  /** Rounds and blocks, until everything is as deep as it asks. */
+  async finish(): Promise<void> {
+    for (let i = 0; i < 4; i++) {
+      await this.run();
+      this.chain.mine(CONFIRMATIONS);
+    }
+    await this.run();
+  }
+
+  async payout(id: PayoutId): Promise<Record<string, unknown>> {
+    return this.db.one('select * from payouts where id = $1', [id]);
+  }
+
+  transactions(): Promise<Record<string, unknown>[]> {
+    return this.db.rows('select * from transactions order by id');
+  }
+
+  /** What was announced about a payout, in order. */
+  async announced(id: PayoutId): Promise<string[]> {
+    const rows = await this.db.rows<{ kind: string; payload: { fee_kept?: boolean } }>(
+      `select kind, payload from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
+      [id],
+    );
+    return rows.map(({ kind, payload }) => (payload.fee_kept === true ? `${kind}, fee kept` : kind));
+  }
+
+  /** What must be true after every test, whatever it did. */
+  async expectSound(): Promise<void> {
+    const payouts = await this.db.rows<{
+      id: string;
+      status: string;
+      address: string;
+      asset: string;
+      amount: string;
+    }>('select * from payouts');
+    for (const { id, status, address, asset, amount } of payouts) {
+      const shared = payouts.filter((other) => other.address === address && other.status === 'mined').length;
+      const paid = this.chain.paymentsTo(address).filter((one) => one.asset === asset);
+      if (status === 'mined') expect(paid).toHaveLength(shared);
+      for (const one of paid) expect({ id, amount: one.amount }).toEqual({ id, amount: BigInt(amount) });
+      if (['failed', 'refused', 'voided', 'requested', 'reserved'].includes(status)) expect(paid).toEqual([]);
+    }
+    const nonces = await this.db.rows<{ wallet: string; used: string; highest: string; lowest: string }>(
+      'select wallet, count(*) as used, max(nonce) as highest, min(nonce) as lowest from transactions group by wallet',
+    );
+    for (const { wallet, used, highest, lowest } of nonces) {
+      expect({ wallet, gaps: BigInt(highest) - BigInt(lowest) + 1n - BigInt(used) }).toEqual({
+        wallet,
+        gaps: 0n,
+      });
+    }
+    // Nothing that a node ever saw was not stored first.
+    const stored = new Set((await this.transactions()).map((transaction) => transaction['raw']));
+    for (const raw of this.chain.arrived) expect(stored).toContain(raw);
+  }
+
+  close(): Promise<void> {
+    return this.db.close();
+  }
+}
+
+export const placed = { known: true, reply: { outcome: 'placed' } };
+export { HOT };

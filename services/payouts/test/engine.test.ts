@@ -1,0 +1,522 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
+import { watchEnded } from '../src/operations/watch-ended.ts';
+import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
+import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
+
+let database: TestDatabase;
+let world: EngineWorld;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+beforeEach(async () => {
+  world = await EngineWorld.fresh(database);
+});
+afterEach(async () => {
+  await world.expectSound();
+  await world.close();
+});
+afterAll(() => database.drop());
+
+describe('a payout', () => {
+  it('is signed, stored, sent, and mined when it is deep enough', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await world.reserve({ amount: 2n * ETHER });
+    expect(await world.run()).toBe(1);
+    expect(await world.payout(id)).toMatchObject({ status: 'broadcast', completed_at: null });
+    expect(await world.transactions()).toMatchObject([{ nonce: '0', state: 'broadcast', payout_id: id }]);
+
+    world.chain.mine(CONFIRMATIONS - 1);
+    expect(await world.run()).toBe(0);
+    expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
+    world.chain.mine();
+    expect(await world.run()).toBe(1);
+    const mined = await world.payout(id);
+    expect(mined).toMatchObject({ status: 'mined', completed_at: expect.any(Date), failed_reason: null });
+    expect(mined['tx_hash']).toBe((await world.transactions())[0]?.['tx_hash']);
+    expect(world.chain.paymentsTo(to)).toEqual([{ asset: 'ETH', amount: 2n * ETHER }]);
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+  });
+
+  it('comes after those that were asked for before it', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const first = await world.reserve();
+    const second = await world.reserve();
+    await world.run();
+    expect(await world.transactions()).toMatchObject([
+      { nonce: '0', payout_id: first.id },
+      { nonce: '1', payout_id: second.id },
+    ]);
+  });
+
+  it('waits while the hot wallet has too little, and says so once a minute', async () => {
+    world.chain.fund('ETH', HOT, ETHER);
+    const { id } = await world.reserve({ amount: ETHER });
+    for (let i = 0; i < 5; i++) expect(await world.run()).toBe(0);
+    expect(await world.payout(id)).toMatchObject({ status: 'reserved' });
+    const complaints = () => world.lines.filter((line) => line.msg.startsWith('payouts wait'));
+    expect(complaints()).toMatchObject([
+      { level: 'error', address: HOT, asset: 'ETH', has: '1', needs: '1.00000000000021', payouts: 1 },
+    ]);
+    world.clock.advance(60_000);
+    await world.run();
+    expect(complaints()).toHaveLength(2);
+
+    world.chain.fund('ETH', HOT, ETHER);
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('of tokens waits for Ether to pay its fee', async () => {
+    world.chain.fund('USDC_ERC20', HOT, 5_000_000n);
+    const { id } = await world.reserve({ asset: 'USDC_ERC20', amount: 5_000_000n });
+    await world.run();
+    expect(world.lines).toContainEqual(expect.objectContaining({ asset: 'ETH', has: '0' }));
+    world.chain.fund('ETH', HOT, ETHER);
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('does not promise the same money twice while nothing is mined', async () => {
+    world.chain.fund('ETH', HOT, 3n * ETHER);
+    for (let i = 0; i < 4; i++) await world.reserve({ amount: ETHER });
+    await world.run();
+    await world.run();
+    expect(await world.transactions()).toHaveLength(2);
+  });
+
+  it('fails when its recipient would refuse it: nothing was signed, everything goes back', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await world.reserve();
+    const other = await world.reserve();
+    world.chain.refusing.add(to);
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({
+      status: 'failed',
+      tx_hash: null,
+      failed_reason: expect.stringMatching(/^The recipient .*\.$/),
+    });
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await world.payout(other.id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('fails when it is mined but reverted: the amount goes back, the fee does not', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await world.reserve();
+    world.chain.refusing.add(to);
+    world.chain.unforeseen.add(to);
+    await world.run();
+    world.chain.mine(CONFIRMATIONS - 1);
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
+    world.chain.mine();
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'failed', tx_hash: expect.any(String) });
+    expect(await world.transactions()).toMatchObject([{ state: 'reverted' }]);
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.release, fee kept', 'payout.failed']);
+  });
+
+  it('that cannot be estimated waits, and does not hold up the others', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const odd = await world.reserve();
+    const other = await world.reserve();
+    const { sender } = world.chain;
+    const estimateTransfer: typeof sender.estimateTransfer = async (asset, to, amount) => {
+      if (to === odd.to) throw new Error('the node stumbles over this one');
+      return sender.estimateTransfer(asset, to, amount);
+    };
+    await world.run(world.replica({ sender: { ...sender, estimateTransfer } }));
+    expect(await world.payout(odd.id)).toMatchObject({ status: 'reserved' });
+    expect(await world.payout(other.id)).toMatchObject({ status: 'broadcast' });
+    await world.db.rows('delete from leases');
+    await world.finish();
+    expect(await world.payout(odd.id)).toMatchObject({ status: 'mined' });
+  });
+});
+
+describe('a broadcast', () => {
+  it.each(['lose_answer', 'lose_bytes', 'reject'] as const)(
+    'that goes wrong (%s) is unknown: the same bytes again until they are mined, one payment',
+    async (fate) => {
+      world.chain.fund('ETH', HOT, 10n * ETHER);
+      const { id, to } = await world.reserve();
+      world.chain.fates.push(fate, fate);
+      await world.run();
+      expect(await world.payout(id)).toMatchObject({ status: 'signed', tx_hash: null });
+      const [signed] = await world.transactions();
+      await world.run();
+      world.clock.advance(5_000);
+      await world.run();
+      world.clock.advance(5_000);
+      await world.finish();
+      expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+      expect(world.chain.paymentsTo(to)).toHaveLength(1);
+      expect(await world.transactions()).toMatchObject([{ raw: signed?.['raw'], nonce: '0' }]);
+      expect(new Set(world.chain.arrived)).toEqual(new Set([signed?.['raw']]));
+    },
+  );
+
+  it('is repeated only after a while, and until it is in a block', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    await world.reserve();
+    await world.run();
+    await world.run();
+    expect(world.chain.arrived).toHaveLength(1);
+    world.clock.advance(5_000);
+    await world.run();
+    expect(world.chain.arrived).toHaveLength(2);
+    world.chain.mine();
+    world.clock.advance(60_000);
+    await world.run();
+    expect(world.chain.arrived).toHaveLength(2);
+    await world.finish();
+  });
+
+  it('that the node forgot, with its whole pool, is repeated', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const payouts = [await world.reserve(), await world.reserve()];
+    await world.run();
+    world.chain.forgetPool();
+    world.chain.mine();
+    world.clock.advance(5_000);
+    await world.finish();
+    for (const { id } of payouts) expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    expect(await world.transactions()).toHaveLength(2);
+  });
+
+  it('that never happened, because the process died after signing, is made with the stored bytes', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id } = await world.reserve();
+    const { sender } = world.chain;
+    const dies = { ...sender, broadcast: () => Promise.reject(new Error('killed')) };
+    await expect(world.run(world.replica({ sender: dies }))).rejects.toThrow('killed');
+    expect(await world.payout(id)).toMatchObject({ status: 'signed' });
+    await world.db.rows('delete from leases');
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    expect(await world.transactions()).toHaveLength(1);
+  });
+});
+
+describe('a reorganisation', () => {
+  it.each(['gone', 'pending'] as const)(
+    'that takes a payout’s block away (%s) takes its confirmations: the same bytes go out again',
+    async (held) => {
+      world.chain.fund('ETH', HOT, 10n * ETHER);
+      const { id, to } = await world.reserve();
+      await world.run();
+      world.chain.mine(CONFIRMATIONS - 1);
+      await world.run();
+      world.chain.reorg(CONFIRMATIONS - 1, held);
+      await world.run();
+      expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
+      expect(await world.transactions()).toMatchObject([{ block_hash: null }]);
+      await world.finish();
+      expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+      expect(world.chain.paymentsTo(to)).toHaveLength(1);
+    },
+  );
+
+  it('deeper than the confirmations brings the same bytes again, and an operator hears of it', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await world.reserve();
+    await world.run();
+    world.chain.mine(CONFIRMATIONS);
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    world.chain.reorg(CONFIRMATIONS);
+    expect(world.chain.paymentsTo(to)).toEqual([]);
+    await watchEnded(world.ports, 0);
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({ level: 'error', msg: expect.stringMatching('left the chain') }),
+    );
+    world.chain.mine();
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+  });
+
+  it('is not looked for any more when the block is final', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    await world.reserve();
+    await world.finish();
+    await watchEnded(world.ports, 0);
+    world.chain.mine(world.chain.finalizedLag);
+    await watchEnded(world.ports, 0);
+    expect(await world.transactions()).toMatchObject([{ state: 'mined', final_at: expect.any(Date) }]);
+  });
+});
+
+describe('money is given back', () => {
+  it('only when it is proved, twice, that the transaction can never be mined', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id } = await world.reserve();
+    world.chain.fates.push('lose_bytes');
+    await world.run();
+    world.chain.useNonce(HOT);
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'signed' });
+    expect(world.lines.some((line) => line.msg.startsWith('the nonce'))).toBe(false);
+
+    world.chain.mine(world.chain.finalizedLag);
+    await world.run();
+    expect(world.lines.some((line) => line.msg.startsWith('the nonce'))).toBe(true);
+    world.clock.advance(29_999);
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'signed' });
+    world.clock.advance(1);
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({
+      status: 'failed',
+      tx_hash: null,
+      failed_reason: expect.stringMatching(/\.$/),
+    });
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+
+    // The wallet goes on behind the nonce that somebody else used.
+    const next = await world.reserve();
+    await world.finish();
+    expect(await world.payout(next.id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('not for a transaction that was long out of sight and then mined', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await world.reserve();
+    world.chain.fates.push('lose_bytes', 'lose_bytes', 'lose_bytes');
+    await world.run();
+    for (let hour = 0; hour < 3; hour++) {
+      world.clock.advance(3_600_000);
+      world.chain.mine(10);
+      await world.run();
+      expect(await world.payout(id)).toMatchObject({ status: expect.stringMatching(/signed|broadcast/) });
+    }
+    world.clock.advance(3_600_000);
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+  });
+});
+
+describe('a sweep', () => {
+  it('of Ether brings what a payout lacks, and the payout waits until it is deep enough', async () => {
+    world.chain.fund('ETH', HOT, ETHER);
+    await world.deposit(1, 'ETH', 3n * ETHER);
+    await world.deposit(2, 'ETH', 2n * ETHER);
+    const { id } = await world.reserve({ amount: 2n * ETHER });
+    expect(await world.run()).toBe(1);
+    expect(await world.transactions()).toMatchObject([
+      { purpose: 'sweep', wallet: depositAddress(2), nonce: '0', asset: 'ETH' },
+    ]);
+    world.chain.mine(CONFIRMATIONS - 1);
+    await world.run();
+    expect(await world.transactions()).toHaveLength(1);
+    world.chain.mine();
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    expect(await world.db.rows('select state from holdings order by derivation_index')).toEqual([
+      { state: 'held' },
+      { state: 'swept' },
+    ]);
+  });
+
+  it('of tokens is sent and paid for by the hot wallet', async () => {
+    world.chain.fund('ETH', HOT, ETHER);
+    await world.deposit(1, 'USDC_ERC20', 7_000_000n);
+    await world.deposit(1, 'USDC_ERC20', 5_000_000n);
+    const { id } = await world.reserve({ asset: 'USDC_ERC20', amount: 10_000_000n });
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    expect(await world.transactions()).toMatchObject([
+      { purpose: 'sweep', wallet: HOT, nonce: '0', amount: '12000000', swept_address: depositAddress(1) },
+      { purpose: 'payout', wallet: HOT, nonce: '1' },
+    ]);
+    expect(world.chain.balance('USDC_ERC20', HOT)).toBe(2_000_000n);
+  });
+
+  it('happens only for what is needed', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    await world.deposit(1, 'ETH', 3n * ETHER);
+    await world.reserve();
+    await world.finish();
+    expect((await world.transactions()).map((one) => one['purpose'])).toEqual(['payout']);
+  });
+
+  it('is made again when the token refused it, but not at once', async () => {
+    world.chain.fund('ETH', HOT, ETHER);
+    await world.deposit(1, 'USDC_ERC20', 7_000_000n);
+    const { id } = await world.reserve({ asset: 'USDC_ERC20', amount: 7_000_000n });
+    world.chain.refusing.add(HOT);
+    await world.run();
+    world.chain.mine(CONFIRMATIONS);
+    await world.run();
+    await world.run();
+    expect(await world.transactions()).toMatchObject([{ purpose: 'sweep', state: 'reverted' }]);
+    expect(await world.db.one('select state, sweep_id from holdings')).toEqual({
+      state: 'held',
+      sweep_id: null,
+    });
+    world.chain.refusing.clear();
+    await world.db.rows(`update holdings set retry_at = now() - interval '1 second'`);
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('of an address whose key is not ours is not tried, and said', async () => {
+    await world.deposit(1, 'ETH', 5n * ETHER, `0x${'99'.repeat(20)}`);
+    await world.reserve();
+    await world.run();
+    expect(await world.transactions()).toEqual([]);
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        msg: expect.stringMatching('does not derive from WALLET_SEED'),
+      }),
+    );
+  });
+
+  it('of money that is not there is not tried, and said', async () => {
+    const payload = world.depositPayload(4, 'ETH', 5n * ETHER);
+    await world.deposit(4, 'ETH', ETHER);
+    await world.db.rows(`update holdings set amount = $1`, [payload.amount]);
+    await world.reserve();
+    await world.run();
+    expect(await world.transactions()).toEqual([]);
+    expect(world.lines).toContainEqual(expect.objectContaining({ level: 'error', has: '1', settled: '5' }));
+  });
+
+  it('that cannot be made makes way for another one', async () => {
+    await world.deposit(1, 'ETH', 5n * ETHER, `0x${'99'.repeat(20)}`);
+    await world.deposit(2, 'ETH', 3n * ETHER);
+    const { id } = await world.reserve();
+    await world.db.rows(`update holdings set amount = 1.5e18 where derivation_index = 1`);
+    await world.finish();
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('of less than it costs is not made', async () => {
+    await world.deposit(1, 'ETH', 2n * 21_000n * MAX_FEE);
+    await world.reserve({ amount: 1_000n });
+    await world.run();
+    expect(await world.transactions()).toEqual([]);
+  });
+
+  it('of a deposit that was reversed is not waited for', async () => {
+    const deposit = await world.deposit(1, 'ETH', 5n * ETHER);
+    await world.deposit(2, 'ETH', 6n * ETHER);
+    const { id } = await world.reserve({ amount: 4n * ETHER });
+    world.chain.fates.push('lose_bytes');
+    await world.run();
+    await world.db.transaction((trx) => reverseDeposits(trx, [deposit]));
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    expect((await world.transactions()).map((one) => one['swept_address'])).toContain(depositAddress(2));
+  });
+});
+
+describe('the treasury', () => {
+  it('knows a deposit once, however often it is told, and refuses other contents', async () => {
+    const payload = await world.deposit(1, 'ETH', ETHER);
+    const { recordDeposits } = await import('../src/operations/record-deposits.ts');
+    await world.db.transaction((trx) => recordDeposits(trx, [payload]));
+    expect(await world.db.rows('select 1 from holdings')).toHaveLength(1);
+    const other = { ...payload, amount: '5' };
+    await expect(world.db.transaction((trx) => recordDeposits(trx, [other]))).rejects.toThrow(
+      'other contents',
+    );
+  });
+
+  it('never counts a deposit whose reversal was told first', async () => {
+    const payload = world.depositPayload(1, 'ETH', 9n * ETHER);
+    await world.db.transaction((trx) => reverseDeposits(trx, [payload]));
+    const { recordDeposits } = await import('../src/operations/record-deposits.ts');
+    await world.db.transaction((trx) => recordDeposits(trx, [payload]));
+    await world.reserve();
+    await world.run();
+    expect(await world.transactions()).toEqual([]);
+    expect(await world.db.one('select reversed_at from holdings')).toEqual({ reversed_at: expect.any(Date) });
+  });
+});
+
+describe('the node', () => {
+  it('is down: payouts wait, and go on when it is back', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id } = await world.reserve();
+    world.chain.isDown = true;
+    await expect(world.run()).rejects.toThrow('ECONNREFUSED');
+    expect(await world.payout(id)).toMatchObject({ status: 'reserved' });
+    world.chain.isDown = false;
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('is on another network: nothing is signed, and it is said', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    await world.reserve();
+    world.chain.wrongNetwork = true;
+    for (let i = 0; i < 3; i++) expect(await world.run()).toBe(0);
+    expect(world.ports.signingBar.reason).toMatch('chain 1');
+    expect(await world.transactions()).toEqual([]);
+    expect(world.lines.filter((line) => line.msg === 'nothing is signed')).toHaveLength(1);
+    world.chain.wrongNetwork = false;
+    expect(await world.run()).toBe(1);
+    expect(world.ports.signingBar.reason).toBeUndefined();
+  });
+
+  it('knows the hot wallet already: its nonces go on where its history ended, once that is final', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    for (let i = 0; i < 3; i++) world.chain.useNonce(HOT);
+    const { id } = await world.reserve();
+    expect(await world.run()).toBe(0);
+    expect(world.lines.at(-1)?.msg).toMatch('until its earlier transactions are final');
+    world.chain.mine(world.chain.finalizedLag);
+    await world.finish();
+    expect(await world.transactions()).toMatchObject([{ nonce: '3' }]);
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+});
+
+describe('the engine', () => {
+  it('is refused with the words of another wallet', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    await world.reserve();
+    await world.run();
+    const stranger = world.replica({ sender: { ...world.chain.sender, hotAddress: `0x${'b1'.repeat(20)}` } });
+    expect(await world.run(stranger)).toBe(0);
+    expect(stranger.signingBar.reason).toMatch(/WALLET_SEED belongs to/);
+    expect(await world.transactions()).toHaveLength(1);
+  });
+
+  it('runs in one process at a time', async () => {
+    world.chain.fund('ETH', HOT, 100n * ETHER);
+    for (let i = 0; i < 5; i++) await world.reserve();
+    const others = [world.replica(), world.replica(), world.replica()];
+    const done = await Promise.all(others.map((ports) => world.run(ports)));
+    expect(done.sort()).toEqual([0, 0, 5]);
+    expect(await world.transactions()).toHaveLength(5);
+  });
+
+  it('that lost its lease in mid-run signs nothing more', async () => {
+    world.chain.fund('ETH', HOT, 100n * ETHER);
+    const { id } = await world.reserve();
+    const { sender } = world.chain;
+    // Asleep between looking and signing, for so long that another one took over and paid.
+    const asleep = {
+      ...sender,
+      estimateTransfer: async (...given: Parameters<typeof sender.estimateTransfer>) => {
+        await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+        await world.run();
+        return sender.estimateTransfer(...given);
+      },
+    };
+    expect(await world.run(world.replica({ sender: asleep }))).toBe(0);
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({ msg: 'another process has taken over the engine' }),
+    );
+    expect(await world.transactions()).toHaveLength(1);
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+});

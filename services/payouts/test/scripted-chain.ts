@@ -1,0 +1,245 @@
+import { createHash } from 'node:crypto';
+import { type EvmFees, type EvmSender, type SignedTransaction, WrongNetwork } from '@quittance/chains/chain';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { type Units, units } from '@quittance/shared/money';
+
+/**
+ * What happens to the next broadcasts. `lose_answer`: the node takes it, its answer is lost. `lose_bytes`: neither
+ * arrives. `reject`: the node says no.
+ */
+export type BroadcastFate = 'accept' | 'lose_answer' | 'lose_bytes' | 'reject';
+
+type Wire = {
+  from: string;
+  nonce: number;
+  asset: AssetSymbol;
+  /** Where the money comes from: `from`, but for a token sweep. */
+  source: string;
+  to: string;
+  amount: string;
+  maxCost: string;
+};
+type Mined = { hash: string; wire: Wire; succeeded: boolean };
+type Block = { hash: string; transactions: Mined[] };
+
+export const HOT = `0x${'a0'.repeat(20)}`;
+export const depositAddress = (index: number): string =>
+  `0x${'d0'.repeat(16)}${index.toString(16).padStart(8, '0')}`;
+export const MAX_FEE = 10n;
+
+/** A chain and its node, held in memory, that does what a test says. */
+export class ScriptedChain {
+  readonly blocks: Block[] = [{ hash: 'genesis', transactions: [] }];
+  /** Every bytes that ever reached a node, whatever became of them. */
+  readonly arrived: string[] = [];
+  /** Recipients that refuse what they are sent: when it is mined, and when it is estimated already. */
+  readonly refusing = new Set<string>();
+  /** Those of them that an estimate does not find. */
+  readonly unforeseen = new Set<string>();
+  /** How the next broadcasts go; then all are accepted. */
+  readonly fates: BroadcastFate[] = [];
+  isDown = false;
+  wrongNetwork = false;
+  finalizedLag = 4;
+  #pool = new Map<string, Wire>();
+  readonly #genesis = new Map<string, bigint>();
+  #made = 0;
+
+  readonly sender: EvmSender = {
+    chain: 'ethereum',
+    hotAddress: HOT,
+    depositAddress,
+    check: async () => {
+      this.#answer();
+      if (this.wrongNetwork) throw new WrongNetwork('the node is on chain 1, configured is 31337');
+    },
+    balance: async (asset, address) => units(this.#answer() ?? this.balance(asset, address)),
+    fees: async () => this.#answer() ?? { maxFeePerGas: MAX_FEE, maxPriorityFeePerGas: 1n },
+    estimateTransfer: async (asset, to, amount) => {
+      this.#answer();
+      if (this.balance(asset, HOT) < amount)
+        throw new Error(`the hot wallet has less ${asset} than it is to send`);
+      if (this.refusing.has(to) && !this.unforeseen.has(to)) return 'reverts';
+      return assets[asset].type === 'native' ? 21_000n : 65_000n;
+    },
+    signTransfer: async ({ asset, to, amount, nonce, gas, fees }) =>
+      signed({ from: HOT, nonce, asset, source: HOT, to, amount: `${amount}`, maxCost: cost(gas, fees) }),
+    signNativeSweep: async ({ index, balance, nonce, fees }) => {
+      const maxCost = 21_000n * fees.maxFeePerGas;
+      if (balance <= 2n * maxCost) return 'not_worth_it';
+      const from = depositAddress(index);
+      const amount = `${balance - maxCost}`;
+      return signed({ from, nonce, asset: 'ETH', source: from, to: HOT, amount, maxCost: `${maxCost}` });
+    },
+    signTokenSweep: async ({ asset, index, amount, nonce, gas, fees }) => {
+      const source = depositAddress(index);
+      return signed({
+        from: HOT,
+        nonce,
+        asset,
+        source,
+        to: HOT,
+        amount: `${amount}`,
+        maxCost: cost(gas, fees),
+      });
+    },
+    broadcast: async (raw) => (this.isDown ? 'unknown' : this.#take(raw)),
+    status: async (txHash) => {
+      this.#answer();
+      const height = this.blocks.findIndex((block) => block.transactions.some((one) => one.hash === txHash));
+      const block = this.blocks[height];
+      const mined = block?.transactions.find((one) => one.hash === txHash);
+      if (block === undefined || mined === undefined) {
+        return { state: this.#pool.has(txHash) ? 'pending' : 'absent' };
+      }
+      return {
+        state: 'mined',
+        height,
+        blockHash: block.hash,
+        confirmations: this.blocks.length - height,
+        succeeded: mined.succeeded,
+        feePaid: units(mined.wire.maxCost),
+      };
+    },
+    nonce: async (address, at) => {
+      this.#answer();
+      return this.#nonce(
+        address,
+        at === 'latest' ? this.blocks.length : this.blocks.length - this.finalizedLag,
+      );
+    },
+  };
+
+  /** Money that was there before the test began. */
+  fund(asset: AssetSymbol, address: string, amount: bigint): void {
+    const key = `${asset} ${address}`;
+    this.#genesis.set(key, (this.#genesis.get(key) ?? 0n) + amount);
+  }
+
+  balance(asset: AssetSymbol, address: string): bigint {
+    let balance = this.#genesis.get(`${asset} ${address}`) ?? 0n;
+    for (const { wire, succeeded } of this.blocks.flatMap((block) => block.transactions)) {
+      if (asset === 'ETH' && wire.from === address) balance -= BigInt(wire.maxCost);
+      if (!succeeded || wire.asset !== asset) continue;
+      if (wire.source === address) balance -= BigInt(wire.amount);
+      if (wire.to === address) balance += BigInt(wire.amount);
+    }
+    return balance;
+  }
+
+  /** Successful payments to an address, in the chain as it is now. */
+  paymentsTo(address: string): { asset: AssetSymbol; amount: bigint }[] {
+    return this.blocks
+      .flatMap((block) => block.transactions)
+      .filter(({ wire, succeeded }) => succeeded && wire.to === address)
+      .map(({ wire }) => ({ asset: wire.asset, amount: BigInt(wire.amount) }));
+  }
+
+  /** The first block takes from the pool what can be mined, the others are empty. */
+  mine(blocks = 1): void {
+    for (let i = 0; i < blocks; i++) {
+      const block: Block = { hash: this.#blockHash(), transactions: [] };
+      this.blocks.push(block);
+      if (i > 0) continue;
+      for (let progress = true; progress; ) {
+        progress = false;
+        for (const [hash, wire] of this.#pool) {
+          if (wire.nonce !== this.#nonce(wire.from, this.blocks.length) || !this.#canPay(wire)) continue;
+          const succeeded =
+            !this.refusing.has(wire.to) && this.balance(wire.asset, wire.source) >= BigInt(wire.amount);
+          block.transactions.push({ hash, wire, succeeded });
+          this.#pool.delete(hash);
+          progress = true;
+        }
+      }
+    }
+  }
+
+  /** Replaces the newest blocks by empty ones, one more than there were. What they held is gone, or pending again. */
+  reorg(depth: number, held: 'gone' | 'pending' = 'gone'): void {
+    const dropped = this.blocks.splice(this.blocks.length - depth, depth);
+    for (const { hash, wire } of dropped.flatMap((block) => block.transactions)) {
+      if (held === 'pending') this.#pool.set(hash, wire);
+    }
+    for (let i = 0; i <= depth; i++) this.blocks.push({ hash: this.#blockHash(), transactions: [] });
+  }
+
+  /** The node restarts and has forgotten what was pending. */
+  forgetPool(): void {
+    this.#pool = new Map();
+  }
+
+  get pending(): number {
+    return this.#pool.size;
+  }
+
+  /** Somebody else who has the key uses a wallet's next nonce, in a block of its own. */
+  useNonce(from: string): void {
+    const nonce = this.#nonce(from, this.blocks.length);
+    const wire: Wire = {
+      from,
+      nonce,
+      asset: 'ETH',
+      source: from,
+      to: '0xelsewhere',
+      amount: '0',
+      maxCost: '0',
+    };
+    this.blocks.push({
+      hash: this.#blockHash(),
+      transactions: [{ hash: signed(wire).txHash, wire, succeeded: true }],
+    });
+    for (const [hash, pending] of this.#pool) {
+      if (pending.from === from && pending.nonce === nonce) this.#pool.delete(hash);
+    }
+  }
+
+  #take(raw: string): 'accepted' | 'rejected' | 'unknown' {
+    const fate = this.fates.shift() ?? 'accept';
+    if (fate === 'lose_bytes') return 'unknown';
+    this.arrived.push(raw);
+    if (fate === 'reject') return 'rejected';
+    const wire = JSON.parse(raw) as Wire;
+    const hash = hashOf(raw);
+    const isMined = this.blocks.some((block) => block.transactions.some((one) => one.hash === hash));
+    if (!isMined && !this.#pool.has(hash)) {
+      const isUsed = wire.nonce < this.#nonce(wire.from, this.blocks.length);
+      const isTaken = [...this.#pool.values()].some(
+        (one) => one.from === wire.from && one.nonce === wire.nonce,
+      );
+      if (isUsed || isTaken) return 'rejected';
+      this.#pool.set(hash, wire);
+    }
+    return fate === 'lose_answer' ? 'unknown' : 'accepted';
+  }
+
+  #canPay({ from, asset, source, amount, maxCost }: Wire): boolean {
+    const value = asset === 'ETH' && source === from ? BigInt(amount) : 0n;
+    return this.balance('ETH', from) >= value + BigInt(maxCost);
+  }
+
+  #nonce(address: string, blocks: number): number {
+    return this.blocks
+      .slice(0, Math.max(0, blocks))
+      .flatMap((block) => block.transactions)
+      .filter(({ wire }) => wire.from === address).length;
+  }
+
+  #answer(): undefined {
+    if (this.isDown) throw new Error('connect ECONNREFUSED 127.0.0.1:8545');
+    return undefined;
+  }
+
+  #blockHash(): string {
+    this.#made += 1;
+    return `block ${this.#made}`;
+  }
+}
+
+const cost = (gas: bigint, fees: EvmFees): string => `${gas * fees.maxFeePerGas}`;
+const hashOf = (raw: string): string => `0x${createHash('sha256').update(raw).digest('hex')}`;
+
+function signed(wire: Wire): SignedTransaction {
+  const raw = JSON.stringify(wire);
+  return { raw, txHash: hashOf(raw), nonce: wire.nonce, maxCost: units(wire.maxCost) as Units };
+}
