@@ -1,0 +1,32 @@
+import { sum, type Units } from '@quittance/shared/money';
+
+/** A native movement that is known: money that came (positive) or left (negative) in a block. */
+export type Movement = { height: number; amount: Units };
+
+/**
+ * What of a balance at `height` is not explained by what lay there before and by the movements known since:
+ * money that a contract sent, which leaves no trace in a block.
+ */
+export function unexplained(
+  balance: Units,
+  before: Units,
+  movements: readonly Movement[],
+  height: number,
+): Units {
+  const known = sum(movements.filter((movement) => movement.height <= height).map(({ amount }) => amount));
+  return (balance - before - known) as Units;
+}
+
+const MINUTE_MS = 60_000;
+const WATCHED_MS = 7 * 24 * 60 * MINUTE_MS;
+
+/**
+ * When to look at an address again: always while its invoice is open (null `doneAt`), less and less often
+ * in the week after, then never.
+ */
+export function nextLook(doneAt: Date | null, now: Date): Date | null {
+  if (doneAt === null) return now;
+  const age = now.getTime() - doneAt.getTime();
+  if (age > WATCHED_MS) return null;
+  return new Date(now.getTime() + Math.max(MINUTE_MS, age / 4));
+}

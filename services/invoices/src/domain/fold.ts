@@ -1,0 +1,174 @@
+import type { DepositId } from '@quittance/shared/ids';
+import { lessTolerance, sum, type Units } from '@quittance/shared/money';
+import { confirmationsOf, type Deposit, type Disposition, givenUpAt } from './deposit.ts';
+import type { Invoice, Progress, Status } from './invoice.ts';
+
+/** What is known of the invoice's chain. */
+export type ChainView = {
+  /** The height it was followed to. */
+  height: number;
+  /** Every payment made until then has been seen; null when nothing is known yet. */
+  knownUntil: Date | null;
+};
+
+/** What merchants are told of an invoice's progress. */
+export type InvoiceEvent =
+  | 'invoice.partially_paid'
+  | 'invoice.confirmed'
+  | 'invoice.paid'
+  | 'invoice.expired'
+  | 'invoice.underpaid'
+  | 'invoice.overpaid'
+  | 'invoice.late_payment'
+  | 'invoice.payment_reversed';
+
+export type Settlement = { deposit: DepositId; disposition: Disposition };
+
+export type Folded = Progress & {
+  /** Deposits that are final now, settled or not. */
+  final: readonly DepositId[];
+  /** Final deposits whose destination is decided now: the ledger must be told. */
+  settlements: readonly Settlement[];
+  /** Settled deposits that did not come back: the ledger must be told. */
+  reversals: readonly DepositId[];
+  events: readonly InvoiceEvent[];
+};
+
+export type FoldedInvoice = Pick<
+  Invoice,
+  | 'asset'
+  | 'amountDue'
+  | 'toleranceBps'
+  | 'dust'
+  | 'expiresAt'
+  | 'status'
+  | 'paidAt'
+  | 'closedAt'
+  | 'announced'
+>;
+
+/**
+ * The state table: what an invoice's deposits, its chain and the clock make of it. The order of the deposits
+ * does not matter, nor does one given twice. What was decided for good comes in with the invoice (`paid`,
+ * `closedAt`, what was announced) and with its deposits (settled, credited).
+ */
+export function fold(invoice: FoldedInvoice, given: readonly Deposit[], view: ChainView, now: Date): Folded {
+  const deposits = inOrder(given);
+  const lost = (deposit: Deposit) => deposit.state === 'missing' && isGivenUp(deposit, view);
+  const present = deposits.filter(
+    (deposit) => ['seen', 'settled', 'missing'].includes(deposit.state) && !lost(deposit),
+  );
+  const isFinal = (deposit: Deposit) =>
+    deposit.state !== 'seen' || confirmationsOf(deposit, view.height) >= deposit.minConfirmations;
+  // Dust, and tokens that are not the invoice's, are listed and never counted.
+  const counts = (deposit: Deposit) => deposit.asset === invoice.asset && deposit.amount >= invoice.dust;
+  const inTime = (deposit: Deposit) => invoice.expiresAt === null || deposit.firstSeenAt <= invoice.expiresAt;
+
+  const timely = present.filter((deposit) => counts(deposit) && inTime(deposit));
+  const need = lessTolerance(invoice.amountDue, invoice.toleranceBps);
+  const seen = amountOf(timely);
+  const isOpen = invoice.status !== 'paid' && invoice.closedAt === null;
+  const covered = isOpen ? seen >= need : invoice.status === 'paid';
+  const coveredForGood = isOpen ? amountOf(timely.filter(isFinal)) >= need : covered;
+  const credited = amountOf(timely.filter((deposit) => deposit.creditedAt !== null));
+
+  // Money that lost its block usually returns within a few: nothing is closed over its head.
+  const awaited = deposits.some(
+    (deposit) =>
+      deposit.state === 'dropped' && counts(deposit) && inTime(deposit) && !isGivenUp(deposit, view),
+  );
+  const over =
+    invoice.expiresAt !== null && view.knownUntil !== null && view.knownUntil > invoice.expiresAt && !awaited;
+
+  const status = statusOf({ invoice, isOpen, covered, isPaid: covered && credited >= need, over, seen });
+  const closedAt = isOpen && over && !covered ? now : invoice.closedAt;
+  const isClosed = closedAt !== null;
+
+  // With the amount due covered, whatever else arrives is credited too, late or not. An expired invoice
+  // counts nothing.
+  const counted = covered ? present.filter(counts) : status === 'expired' ? [] : timely;
+
+  const settlements = present
+    .filter((deposit) => deposit.state === 'seen' && isFinal(deposit))
+    .flatMap((deposit): Settlement[] => {
+      if (!counts(deposit) || isClosed) return [{ deposit: deposit.id, disposition: 'unresolved' }];
+      return coveredForGood ? [{ deposit: deposit.id, disposition: 'credit' }] : [];
+    });
+
+  const telling = announcer(invoice.announced);
+  for (const deposit of deposits.filter(counts)) {
+    if (deposit.state === 'dropped') telling.once('invoice.payment_reversed', deposit.id);
+    if (deposit.state === 'reversed' || lost(deposit)) {
+      telling.once('invoice.payment_reversed', `${deposit.id}.settled`);
+    }
+  }
+  if (status === 'partially_paid') telling.once('invoice.partially_paid');
+  if (covered) telling.once('invoice.confirmed');
+  if (covered && amountOf(counted) > invoice.amountDue) telling.once('invoice.overpaid');
+  if (status === 'paid') telling.once('invoice.paid');
+  if (status === 'expired') telling.once('invoice.expired');
+  if (status === 'partially_paid' && isClosed) telling.once('invoice.underpaid');
+  if (isClosed) {
+    const late = present.filter((deposit) => counts(deposit) && (status === 'expired' || !inTime(deposit)));
+    for (const deposit of late) telling.once('invoice.late_payment', deposit.id);
+  }
+
+  return {
+    status,
+    pendingAmount: amountOf(counted.filter((deposit) => !isFinal(deposit))),
+    paidAmount: amountOf(counted.filter(isFinal)),
+    paidAt: status === 'paid' ? (invoice.paidAt ?? now) : null,
+    closedAt,
+    announced: telling.announced,
+    final: present.filter(isFinal).map((deposit) => deposit.id),
+    settlements,
+    reversals: deposits.filter(lost).map((deposit) => deposit.id),
+    events: telling.events,
+  };
+}
+
+type Facts = {
+  invoice: FoldedInvoice;
+  isOpen: boolean;
+  covered: boolean;
+  isPaid: boolean;
+  over: boolean;
+  seen: Units;
+};
+
+function statusOf({ invoice, isOpen, covered, isPaid, over, seen }: Facts): Status {
+  if (!isOpen) return invoice.status;
+  if (isPaid) return 'paid';
+  if (covered) return 'confirmed';
+  if (seen > 0n) return 'partially_paid';
+  return over ? 'expired' : 'pending';
+}
+
+const isGivenUp = (deposit: Deposit, view: ChainView): boolean =>
+  deposit.droppedHeight !== null && view.height >= givenUpAt(deposit.droppedHeight, deposit.minConfirmations);
+
+const amountOf = (deposits: readonly Deposit[]): Units => sum(deposits.map((deposit) => deposit.amount));
+
+/** Each deposit once, in an order of its own. */
+function inOrder(deposits: readonly Deposit[]): Deposit[] {
+  const byId = new Map(deposits.map((deposit) => [deposit.id, deposit]));
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Keeps what was announced, as `kind` or `kind:detail`, so that nothing is announced twice. */
+function announcer(before: readonly string[]) {
+  const known = new Set(before);
+  const events: InvoiceEvent[] = [];
+  return {
+    events,
+    once(event: InvoiceEvent, detail?: string) {
+      const key = detail === undefined ? event : `${event}:${detail}`;
+      if (known.has(key)) return;
+      known.add(key);
+      events.push(event);
+    },
+    get announced(): readonly string[] {
+      return [...known];
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { isDatabaseDown } from '@quittance/shared/db';
+import {
+  type Answer,
+  answers,
+  authenticated,
+  contextOf,
+  createApp,
+  finishApp,
+  readBody,
+  send,
+} from '@quittance/shared/http';
+import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
+import { reason } from '@quittance/shared/logger';
+import type { Express, Request, Response } from 'express';
+import { createInvoice } from './operations/create-invoice.ts';
+import { findPayment } from './operations/find-payment.ts';
+import { type GetRefusal, getInvoice } from './operations/get-invoice.ts';
+import { listInvoices } from './operations/list-invoices.ts';
+import { type HtmlPage, pageHeaders, paymentPage, unavailablePage, unknownPage } from './payment-page.ts';
+import type { Ports } from './ports.ts';
+
+export type HttpPorts = Omit<Ports, 'bus'>;
+
+export type HttpOptions = {
+  /** Signs the gateway's word on whose request it is. */
+  identitySecret: string;
+  /** Names what keeps the service from being ready. */
+  waitsFor: () => Promise<string[]>;
+  /** Called when an invoice was made. */
+  announced: () => void;
+};
+
+/** The service's HTTP interface, behind the gateway. */
+export function createHttp(ports: HttpPorts, options: HttpOptions): Express {
+  const { logger, clock } = ports;
+  const app = createApp({ logger, clock, waitsFor: options.waitsFor });
+  const merchant = authenticated(options.identitySecret, clock);
+  app.get('/api/invoices', merchant, async (req, res) => send(res, await list(ports, req, res)));
+  app.get('/api/invoices/:id', merchant, async (req, res) => send(res, await show(ports, req, res)));
+  app.post('/api/invoices', merchant, ...readBody, async (req, res) => {
+    const answer = await create(ports, req, res);
+    if (answer.status === 201) options.announced();
+    send(res, answer);
+  });
+  app.get('/pay/:id', async (req, res) => sendPage(res, await pay(ports, idOf(req))));
+  finishApp(app, logger);
+  return app;
+}
+
+const idOf = (req: Request): string => String(req.params['id']);
+
+async function list(ports: HttpPorts, req: Request, res: Response): Promise<Answer> {
+  const page = await listInvoices(ports, contextOf(res).identity.account, req.query);
+  return page.ok ? { status: 200, body: page.value } : answers.invalid(page.refusal);
+}
+
+const notShown = {
+  unknown: answers.noModel('Invoice'),
+  foreign: answers.unauthorized,
+} satisfies Record<GetRefusal, Answer>;
+
+async function show(ports: HttpPorts, req: Request, res: Response): Promise<Answer> {
+  const invoice = await getInvoice(ports, contextOf(res).identity.account, idOf(req));
+  return invoice.ok ? { status: 200, body: invoice.value } : notShown[invoice.refusal];
+}
+
+async function create(ports: HttpPorts, req: Request, res: Response): Promise<Answer> {
+  const { identity, rawBody, body, requestId } = contextOf(res);
+  const key = readKey(req.headers['idempotency-key'], identity.account, rawBody);
+  if (key !== undefined && !isIdempotencyKey(key)) return answers.invalid(key);
+  const created = await createInvoice(ports, { account: identity.account, body, key, requestId });
+  if (!created.ok) return answers.invalid(created.refusal);
+  const { status, body: said, replayed } = created.value;
+  return { status, body: said, ...(replayed ? { headers: { 'Idempotent-Replayed': 'true' } } : {}) };
+}
+
+/** A customer gets a page, whatever happens; one that can still change asks again by itself. */
+async function pay(ports: HttpPorts, id: string): Promise<HtmlPage> {
+  try {
+    const payment = await findPayment(ports, id);
+    return payment === undefined ? unknownPage : paymentPage(payment, ports, ports.clock.now());
+  } catch (error) {
+    if (!isDatabaseDown(error)) throw error;
+    ports.logger.warn({ reason: reason(error) }, 'a payment page cannot be shown: the database is away');
+    return unavailablePage;
+  }
+}
+
+function sendPage(res: Response, { status, html }: HtmlPage): void {
+  for (const [name, value] of Object.entries(pageHeaders)) res.setHeader(name, value);
+  res.setHeader('Content-Length', Buffer.byteLength(html));
+  res.statusCode = status;
+  res.end(res.req.method === 'HEAD' ? undefined : html);
+}

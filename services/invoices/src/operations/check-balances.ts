@@ -1,0 +1,215 @@
+import { nativeAsset } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import type { Units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { type Movement, nextLook, unexplained } from '../domain/balance.ts';
+import type { Ports, WatchedChain } from '../ports.ts';
+import { lockInvoices } from '../store.ts';
+import {
+  addressesToCheck,
+  type BalanceLook,
+  type Cursor,
+  findBlock,
+  findCursor,
+  type KnownBlock,
+  lockCursor,
+  nativeMovements,
+  saveBalanceLooks,
+  type WatchedAddress,
+} from '../store-chain.ts';
+import { bringUpToDate } from './bring-up-to-date.ts';
+import { type MovingPorts, takeIn } from './move-chain.ts';
+
+/** Addresses a step looks at; with more open invoices than these, each waits its turn. */
+const BATCH = 250;
+
+export type BalancePorts = MovingPorts & Pick<Ports, 'logger'>;
+
+type Watching = { ports: BalancePorts; watched: WatchedChain; lease: Lease; cursor: Cursor };
+type Explained = { look: BalanceLook } | { excess: Units; before: Units };
+
+/**
+ * The backstop for native money that contracts send: it leaves no log and no matching recipient in a block,
+ * only a balance. Looks at the addresses of open and recently closed invoices, and writes what their known
+ * payments do not explain down as a deposit of the block that brought it.
+ * @returns how many such deposits were found; their addresses are looked at again, there may be more
+ */
+export async function checkBalances(
+  ports: BalancePorts,
+  watched: WatchedChain,
+  lease: Lease,
+): Promise<number> {
+  const { chain, reader } = watched;
+  const cursor = await findCursor(ports.db, chain);
+  if (cursor === undefined) return 0;
+  const now = ports.clock.now();
+  const due = { now, knownUntil: cursor.knownUntil, limit: BATCH };
+  const addresses = await addressesToCheck(ports.db, chain, due);
+  if (addresses.length === 0) return 0;
+
+  const movements = await nativeMovements(ports.db, chain, nativeAsset[chain], addresses);
+  const balances = await reader.balancesAt(
+    addresses.map(({ address }) => address),
+    cursor.height,
+  );
+  // Balances are asked by height: they count only if that is still the block we know.
+  if ((await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
+
+  const watching = { ports, watched, lease, cursor };
+  const looks: BalanceLook[] = [];
+  let found = 0;
+  for (const address of addresses) {
+    const balance = balances.get(address.address);
+    invariant(balance !== undefined, 'the node answers for each address');
+    const known = movements.get(address.address) ?? [];
+    const explained = await explain(watching, address, balance, known);
+    if ('look' in explained) looks.push(explained.look);
+    else if (await recordExcess(watching, address, explained.before, known)) found += 1;
+  }
+  await ports.db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    await saveBalanceLooks(trx, chain, looks);
+  });
+  return found;
+}
+
+async function explain(
+  { ports, watched, cursor }: Watching,
+  address: WatchedAddress,
+  balance: Units,
+  known: readonly Movement[],
+): Promise<Explained> {
+  const look = (before: Units): Explained => ({
+    look: {
+      address: address.address,
+      height: cursor.height,
+      knownUntil: cursor.knownUntil,
+      before,
+      nextAt: nextLook(address.doneAt, ports.clock.now()),
+    },
+  });
+  const nothing = 0n as Units;
+  const excess = unexplained(balance, address.balanceBefore ?? nothing, known, cursor.height);
+  if (excess === 0n) return look(address.balanceBefore ?? nothing);
+  // What was there before the address was given out is nobody's payment: keys used by an earlier installation.
+  const before = address.balanceBefore ?? (await balanceBefore({ ports, watched }, address, known));
+  // Unknown, and no longer to be known: then everything that is there counts as having been there.
+  if (before === undefined) return look(excess);
+  const rest = unexplained(balance, before, known, cursor.height);
+  if (rest > 0n) return { excess: rest, before };
+  if (rest < 0n) {
+    ports.logger.error(
+      { chain: watched.chain, address: address.address, missing: (-rest).toString() },
+      'an address holds less than came in: money left it in a way that is not known',
+    );
+  }
+  return look((before + rest) as Units);
+}
+
+/** The balance when the address was given out; undefined when the node does not keep states so old. */
+async function balanceBefore(
+  { ports, watched }: Pick<Watching, 'ports' | 'watched'>,
+  address: WatchedAddress,
+  known: readonly Movement[],
+): Promise<Units | undefined> {
+  const { givenHeight } = address;
+  if (givenHeight === null) return undefined;
+  const balance = await balanceAt({ ports, watched }, address.address, givenHeight);
+  return balance && unexplained(balance, 0n as Units, known, givenHeight);
+}
+
+/** Undefined when the node is well and does not keep that state. */
+async function balanceAt(
+  { ports, watched: { reader, chain } }: Pick<Watching, 'ports' | 'watched'>,
+  address: string,
+  height: number,
+): Promise<Units | undefined> {
+  try {
+    return (await reader.balancesAt([address], height)).get(address);
+  } catch (error) {
+    // A node that is away throws here as well; one that answers has pruned the state.
+    await reader.head();
+    ports.logger.warn({ chain, height, reason: reason(error) }, 'the node does not know this old balance');
+    return undefined;
+  }
+}
+
+/** Finds the block that brought the first of what is not explained, and writes it down. */
+async function recordExcess(
+  watching: Watching,
+  address: WatchedAddress,
+  before: Units,
+  known: readonly Movement[],
+): Promise<boolean> {
+  const { ports, watched, lease, cursor } = watching;
+  const { chain, reader } = watched;
+  const arrival = await firstArrival(watching, address, before, known);
+  if (arrival === undefined) return false;
+  const block = await blockAt(watching, arrival.height);
+  if (block === undefined) return false;
+  const txHash = await reader.internalSource(address.address, block.hash);
+  crashPoint('invoices.balance_explained');
+  const payment = {
+    outpoint: `${block.hash}:${address.address}`,
+    txHash,
+    outputIndex: 0,
+    asset: nativeAsset[chain],
+    address: address.address,
+    amount: arrival.amount,
+  };
+  await ports.db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    invariant(
+      (await lockCursor(trx, chain)).hash === cursor.hash,
+      'only the holder of the lease moves the cursor',
+    );
+    await lockInvoices(trx, [address.invoiceId]);
+    await takeIn(trx, chain, [{ payment, owner: address, block }], ports);
+    await bringUpToDate(trx, [address.invoiceId], ports);
+  });
+  crashPoint('invoices.balance_recorded');
+  return true;
+}
+
+/**
+ * The first block after which the balance holds more than is explained, by halving: what is not explained
+ * only grows. A state that the node has pruned counts as before it, so that the block found is rather too
+ * late than too early.
+ */
+async function firstArrival(
+  { ports, watched, cursor }: Watching,
+  { address, balanceHeight, givenHeight }: WatchedAddress,
+  before: Units,
+  known: readonly Movement[],
+): Promise<{ height: number; amount: Units } | undefined> {
+  const excessAt = async (height: number): Promise<Units> => {
+    const balance = await balanceAt({ ports, watched }, address, height);
+    return balance === undefined ? (0n as Units) : unexplained(balance, before, known, height);
+  };
+  let high = cursor.height;
+  let amount = await excessAt(high);
+  // Gone again while we looked: the chain was reorganised, or the node behind the address is another one.
+  if (amount <= 0n) return undefined;
+  let low = Math.min(balanceHeight ?? givenHeight ?? 0, high - 1);
+  // A reorganisation may have moved the arrival below what was explained before.
+  if (low > 0 && (await excessAt(low)) > 0n) low = Math.min(givenHeight ?? 0, low);
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    const there = await excessAt(middle);
+    if (there > 0n) {
+      high = middle;
+      amount = there;
+    } else low = middle;
+  }
+  return { height: high, amount };
+}
+
+async function blockAt(
+  { ports: { db }, watched: { chain, reader }, cursor }: Watching,
+  height: number,
+): Promise<KnownBlock | undefined> {
+  const known = height === cursor.height ? cursor : await findBlock(db, chain, height);
+  return known ?? (await reader.block(height));
+}

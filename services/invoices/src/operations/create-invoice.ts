@@ -1,0 +1,172 @@
+import { type AssetSymbol, assetSymbols, assets, nativeAsset } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import { brokenConstraint } from '@quittance/shared/db';
+import type { ExactJson } from '@quittance/shared/exact-json';
+import { Unavailable } from '@quittance/shared/http';
+import { findKey, type IdempotencyKey, otherBody } from '@quittance/shared/idempotency';
+import { type AccountId, newEventId, newInvoiceId } from '@quittance/shared/ids';
+import { type Cents, parseRate, units, usdToUnits } from '@quittance/shared/money';
+import type { Quote } from '@quittance/shared/quotes';
+import { assertNever, invariant, ok, type Result, refuse } from '@quittance/shared/result';
+import {
+  type FieldErrors,
+  type Form,
+  type FormValues,
+  form,
+  messages,
+  rules,
+} from '@quittance/shared/validation';
+import { z } from 'zod';
+import { type Problem, readDollars } from '../domain/dollars.ts';
+import { type Invoice, unpaid } from '../domain/invoice.ts';
+import { type Ports, watched } from '../ports.ts';
+import { saveNewInvoice } from '../store.ts';
+import { invoiceView } from '../views.ts';
+
+const EXPIRES_IN_DEFAULT_MINUTES = 60;
+const MINUTE_MS = 60_000;
+const URL_CHARACTERS_MAX = 2_048;
+
+/** Dollars to the cent, within the limits of an invoice. */
+const dollars = (attribute: string): z.ZodType<Cents> =>
+  rules
+    .number()
+    .required(attribute)
+    .transform((text, context) => {
+      const { amount, problems } = readDollars(text);
+      for (const problem of problems) {
+        context.addIssue({ code: 'custom', message: said(attribute, problem) });
+      }
+      return problems.length === 0 ? amount : z.NEVER;
+    });
+
+function said(attribute: string, problem: Problem): string {
+  switch (problem.rule) {
+    case 'atLeast':
+      return messages.atLeast(attribute, problem.limit);
+    case 'atMost':
+      return messages.atMost(attribute, problem.limit);
+    case 'decimals':
+      return messages.decimals(attribute, problem.places);
+    default:
+      return assertNever(problem);
+  }
+}
+
+const assetForm = form({ asset: rules.oneOf(assetSymbols).required });
+const restFields = {
+  amount: dollars,
+  expires_in: rules.integer(1, 120).or(EXPIRES_IN_DEFAULT_MINUTES),
+  external_id: rules.text(255).optional,
+  succeed_url: rules.url(URL_CHARACTERS_MAX).optional,
+  timeout_url: rules.url(URL_CHARACTERS_MAX).optional,
+};
+const restForm: Form<typeof restFields> = form(restFields);
+type Wanted = { asset: AssetSymbol } & FormValues<typeof restFields>;
+
+export type CreateRequest = {
+  account: AccountId;
+  body: ExactJson | undefined;
+  key: IdempotencyKey | undefined;
+  requestId: string;
+};
+
+/** What the merchant is answered; `replayed` when it is the answer to an earlier request with the same key. */
+export type Created = { status: number; body: object; replayed: boolean };
+
+export type CreatePorts = Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'chains' | 'publicUrl'>;
+
+/** Makes an invoice with a locked rate and an address of its own. Throws Unavailable when no rate is fresh. */
+export async function createInvoice(
+  ports: CreatePorts,
+  request: CreateRequest,
+): Promise<Result<Created, FieldErrors>> {
+  const earlier = request.key && (await answerTo(ports, request.key));
+  if (earlier !== undefined) return earlier;
+
+  const wanted = read(ports, request.body);
+  if (!wanted.ok) return wanted;
+  const quote = ports.quotes.fresh(wanted.value.asset);
+  if (quote === undefined) throw new Unavailable(`there is no fresh rate for ${wanted.value.asset}`);
+
+  const invoice = await draw(ports, request.account, wanted.value, quote);
+  const data = invoiceView({ invoice, deposits: [], height: 0 }, ports);
+  const answer = { status: 201, body: { message: 'Invoice created successfully.', data } };
+  const payload = { account_id: invoice.account, resource_id: invoice.id, version: invoice.version, data };
+  const event = { id: newEventId(invoice.createdAt, ports.random), payload, requestId: request.requestId };
+  try {
+    await saveNewInvoice(ports.db, invoice, {
+      event,
+      answered: request.key && { key: request.key, ...answer },
+      watchBalance: nativeAsset[invoice.chain] === invoice.asset,
+    });
+  } catch (error) {
+    if (request.key === undefined || brokenConstraint(error) !== 'idempotency_keys_once') throw error;
+    // Another request with the same key was a moment faster, and its invoice stands.
+    const winner = await answerTo(ports, request.key);
+    invariant(winner !== undefined, 'a key that is taken is there');
+    return winner;
+  }
+  crashPoint('invoices.created');
+  return ok({ ...answer, replayed: false });
+}
+
+async function answerTo(
+  { db }: Pick<Ports, 'db'>,
+  key: IdempotencyKey,
+): Promise<Result<Created, FieldErrors> | undefined> {
+  const known = await findKey(db, key);
+  if (known === undefined) return undefined;
+  if (known.state === 'other_body') return refuse(otherBody);
+  invariant(known.state === 'answered', 'an invoice and the answer to its request are written together');
+  return ok({ status: known.status, body: known.body, replayed: true });
+}
+
+/** Reads the request, or lists all that is wrong with it. */
+function read(
+  { quotes, chains }: Pick<Ports, 'quotes' | 'chains'>,
+  body: ExactJson | undefined,
+): Result<Wanted, FieldErrors> {
+  const asset = assetForm(body);
+  const rest = restForm(body);
+  // An asset that is switched off is refused; one without any quote is none of the merchant's doing.
+  const isOffered = (symbol: AssetSymbol) =>
+    chains.has(assets[symbol].chain) && quotes.latest(symbol)?.active !== false;
+  if (asset.ok && rest.ok && isOffered(asset.value.asset)) return ok({ ...asset.value, ...rest.value });
+  return refuse({
+    ...(asset.ok ? {} : asset.refusal),
+    ...(asset.ok && !isOffered(asset.value.asset) ? { asset: [messages.invalid('asset')] } : {}),
+    ...(rest.ok ? {} : rest.refusal),
+  });
+}
+
+/** The invoice as it begins: its rate locked, its amount due reckoned, an address that nobody else has. */
+async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quote: Quote): Promise<Invoice> {
+  const { chain, decimals } = assets[wanted.asset];
+  const rate = parseRate(quote.usd_rate);
+  invariant(rate.ok, 'a quote has a rate');
+  const { address, derivationIndex } = await watched(ports.chains, chain).addresses.take();
+  const now = ports.clock.now();
+  return {
+    id: newInvoiceId(now, ports.random),
+    account,
+    externalId: wanted.external_id,
+    asset: wanted.asset,
+    chain,
+    amountFiat: wanted.amount,
+    usdRate: rate.value,
+    quote,
+    amountDue: usdToUnits(wanted.amount, rate.value, decimals, 'up'),
+    toleranceBps: 0,
+    minConfirmations: quote.min_confirmations,
+    dust: units(quote.dust),
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + wanted.expires_in * MINUTE_MS),
+    succeedUrl: wanted.succeed_url,
+    timeoutUrl: wanted.timeout_url,
+    address,
+    derivationIndex,
+    ...unpaid,
+    version: 1,
+  };
+}

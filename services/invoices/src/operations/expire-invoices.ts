@@ -1,0 +1,23 @@
+import { crashPoint } from '@quittance/shared/crash';
+import type { Ports, WatchedChain } from '../ports.ts';
+import { expiringInvoices } from '../store.ts';
+import type { Shown } from '../views.ts';
+import { bringUpToDate } from './bring-up-to-date.ts';
+
+const BATCH = 100;
+
+/**
+ * Closes invoices whose time is over, as far as the chain is known: what was paid in time has been seen by
+ * then. Any replica may do it; the invoices are locked one batch at a time.
+ * @returns how many were closed
+ */
+export async function expireInvoices(
+  ports: Pick<Ports, 'db' | 'clock'> & Shown,
+  { chain }: Pick<WatchedChain, 'chain'>,
+): Promise<number> {
+  const ids = await expiringInvoices(ports.db, chain, BATCH);
+  if (ids.length === 0) return 0;
+  const closed = await ports.db.transaction((trx) => bringUpToDate(trx, ids, ports));
+  crashPoint('invoices.expired');
+  return closed;
+}

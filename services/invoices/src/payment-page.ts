@@ -1,0 +1,261 @@
+import { createHash } from 'node:crypto';
+import { assets } from '@quittance/shared/assets';
+import { formatFiat, formatUnits, type Units } from '@quittance/shared/money';
+import { assertNever } from '@quittance/shared/result';
+import { encode } from 'uqr';
+import { confirmationsOf, type Deposit } from './domain/deposit.ts';
+import type { Invoice } from './domain/invoice.ts';
+import { Html, html } from './html.ts';
+import { type Ports, watched } from './ports.ts';
+import type { FullInvoice } from './store.ts';
+
+export type HtmlPage = { status: number; html: string };
+
+const REFRESH_SECONDS = 5;
+
+// Follows the reader's light or dark; the code itself stays dark on white, as scanners want it.
+const style = `
+:root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--ink:#16181d;--soft:#5b6270;--line:#e2e5ea;
+--accent:#2f5bea;--good:#0a7d48;--warn:#9a5b00;--radius:14px}
+@media (prefers-color-scheme:dark){:root{--ground:#101216;--card:#1a1d23;--ink:#eef0f4;--soft:#a3abb9;
+--line:#2d323b;--accent:#8ba6ff;--good:#4fd094;--warn:#f0b35a}}
+*{box-sizing:border-box}
+body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;background:var(--ground);
+color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+main{width:100%;max-width:26rem;background:var(--card);border:1px solid var(--line);
+border-radius:var(--radius);padding:1.75rem 1.5rem;box-shadow:0 8px 30px rgb(0 0 0/.06)}
+h1{margin:0;font-size:1.75rem;line-height:1.2;overflow-wrap:anywhere}
+h2{margin:1.5rem 0 0;font-size:.85rem;font-weight:400}
+p{margin:.5rem 0 0}
+.soft{color:var(--soft)}
+.state{display:inline-block;margin:0 0 .9rem;padding:.15rem .7rem;border-radius:99px;font-size:.85rem;
+font-weight:600;border:1px solid currentColor;color:var(--accent)}
+.good{color:var(--good)}.warn{color:var(--warn)}
+.code{display:block;width:100%;max-width:15rem;height:auto;margin:1.25rem auto;border-radius:10px}
+dl{margin:1.25rem 0 0;border-top:1px solid var(--line)}
+dt{margin-top:.8rem;font-size:.85rem;color:var(--soft)}
+dd{margin:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
+.copy{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;user-select:all;-webkit-user-select:all}
+.button{display:block;margin-top:1.25rem;padding:.8rem 1rem;border-radius:10px;background:var(--accent);
+color:var(--card);text-align:center;text-decoration:none;font-weight:600}
+.button:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
+ul{list-style:none;margin:.8rem 0 0;padding:0}
+li{display:flex;justify-content:space-between;gap:1rem;padding:.45rem 0;border-top:1px solid var(--line)}
+`;
+
+/** Nothing is loaded from anywhere, nothing runs, nobody may frame it, and nobody learns where one came from. */
+export const pageHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    "img-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'X-Robots-Tag': 'noindex',
+  'Cache-Control': 'no-store',
+} as const;
+
+function page(status: number, title: string, body: Html, refreshes: boolean): HtmlPage {
+  const refresh = html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
+  const whole = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${refreshes ? refresh : undefined}
+<title>${title}</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+  return { status, html: whole.text };
+}
+
+export const unknownPage: HtmlPage = page(
+  404,
+  'No such payment',
+  html`<h1>There is no such payment</h1>
+<p class="soft">The address of this page may have been cut off. Please go back to the shop and try again.</p>`,
+  false,
+);
+
+export const unavailablePage: HtmlPage = page(
+  503,
+  'One moment, please',
+  html`<h1>One moment, please</h1>
+<p class="soft">This payment cannot be shown right now. The page asks again by itself; money that was sent is safe.</p>`,
+  true,
+);
+
+/** Where a payment stands, for the person who pays. */
+type Stage = 'waiting' | 'short' | 'over' | 'confirming' | 'paid' | 'expired' | 'underpaid';
+
+function stageOf(invoice: Invoice, now: Date): Stage {
+  const isOver = invoice.expiresAt !== null && invoice.expiresAt < now;
+  switch (invoice.status) {
+    case 'pending':
+      return isOver ? 'over' : 'waiting';
+    case 'partially_paid':
+      if (invoice.closedAt !== null) return 'underpaid';
+      return isOver ? 'over' : 'short';
+    case 'confirmed':
+      return 'confirming';
+    case 'paid':
+      return 'paid';
+    case 'expired':
+      return 'expired';
+    default:
+      return assertNever(invoice.status);
+  }
+}
+
+/** The page of one invoice. It shows nothing that is between the merchant and us. */
+export function paymentPage(
+  { invoice, deposits, height }: FullInvoice,
+  ports: Pick<Ports, 'chains'>,
+  now: Date,
+): HtmlPage {
+  const { decimals, symbol, name } = assets[invoice.asset];
+  const show = (amount: Units): string => `${formatUnits(amount, decimals)} ${symbolOf(symbol)}`;
+  const stage = stageOf(invoice, now);
+  const come = (invoice.pendingAmount + invoice.paidAmount) as Units;
+  const rest = (invoice.amountDue > come ? invoice.amountDue - come : 0n) as Units;
+  const body = html`${heading(stage, { due: show(invoice.amountDue), rest: show(rest), come: show(come) })}
+${stage === 'waiting' || stage === 'short' ? toPay({ invoice, ports, rest, show, now }) : undefined}
+<dl>
+<dt>Price</dt><dd>${formatFiat(invoice.amountFiat)} US dollars, ${show(invoice.amountDue)}</dd>
+<dt>Currency</dt><dd>${name}</dd>
+</dl>
+${arrived(invoice, deposits, height)}
+${backLink(stage, invoice)}`;
+  const isDone = stage === 'paid' || stage === 'expired' || stage === 'underpaid';
+  return page(200, titles[stage], body, !isDone);
+}
+
+/** People know the token by the name of its money; the network stands beside it. */
+const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symbol;
+
+const titles = {
+  waiting: 'Waiting for your payment',
+  short: 'Part of the payment is missing',
+  over: 'The time to pay is over',
+  confirming: 'Payment received',
+  paid: 'Paid',
+  expired: 'Expired',
+  underpaid: 'Part of the payment was missing',
+} as const satisfies Record<Stage, string>;
+
+type Amounts = { due: string; rest: string; come: string };
+
+function heading(stage: Stage, { due, rest, come }: Amounts): Html {
+  const top = (tone: string, title: string, text: string) =>
+    html`<p class="state ${tone}" role="status">${titles[stage]}</p>
+<h1>${title}</h1>
+<p class="soft">${text}</p>`;
+  switch (stage) {
+    case 'waiting':
+      return top('', `Send ${due}`, 'Exactly this amount, to the address below, on the network named below.');
+    case 'short':
+      return top('warn', `Send ${rest} more`, `${come} have arrived, ${due} are due.`);
+    case 'over':
+      return top(
+        'warn',
+        'Please do not pay any more',
+        'The last blocks are looked through for your payment.',
+      );
+    case 'confirming':
+      return top('', come, 'It has arrived and is being confirmed by the network. You may close this page.');
+    case 'paid':
+      return top('good', 'Thank you', `${come} have arrived and are confirmed.`);
+    case 'expired':
+      return top(
+        'warn',
+        'Please do not pay any more',
+        'No payment arrived in time. Ask the shop for a new one.',
+      );
+    case 'underpaid':
+      return top('warn', `${come} arrived`, `${due} were due. Please ask the shop, your money is not lost.`);
+    default:
+      return assertNever(stage);
+  }
+}
+
+type ToPay = {
+  invoice: Invoice;
+  ports: Pick<Ports, 'chains'>;
+  rest: Units;
+  show: (amount: Units) => string;
+  now: Date;
+};
+
+function toPay({ invoice, ports, rest, show, now }: ToPay): Html {
+  const chain = watched(ports.chains, invoice.chain);
+  const uri = chain.uri(invoice.asset, invoice.address, rest);
+  const network = invoice.chain.charAt(0).toUpperCase() + invoice.chain.slice(1);
+  return html`${code(uri)}
+<a class="button" href="${uri}">Open in a wallet</a>
+<dl>
+<dt>Amount</dt><dd class="copy">${show(rest).split(' ')[0] ?? ''}</dd>
+<dt>Address</dt><dd class="copy">${chain.show(invoice.address)}</dd>
+<dt>Network</dt><dd>${network}</dd>
+${invoice.expiresAt === null ? undefined : timeLeft(invoice.expiresAt, now)}
+</dl>`;
+}
+
+function timeLeft(expiresAt: Date, now: Date): Html {
+  const seconds = Math.max(0, Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000));
+  const [number, unit] = seconds > 90 ? [Math.ceil(seconds / 60), 'minute'] : [seconds, 'second'];
+  const left = `${number} ${unit}${number === 1 ? '' : 's'}`;
+  return html`<dt>Time left</dt><dd><time datetime="${expiresAt.toISOString()}">${left}</time></dd>`;
+}
+
+/** A QR code as one path: crisp at every size, and nothing to load. */
+function code(text: string): Html {
+  const { data, size } = encode(text, { ecc: 'M', border: 3 });
+  const modules = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
+  return html`<svg class="code" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="240" height="240" shape-rendering="crispEdges" role="img" aria-label="The payment as a QR code for a wallet">
+<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${modules.join('')}"/></svg>`;
+}
+
+/** What has arrived, payment by payment. */
+function arrived(invoice: Invoice, deposits: readonly Deposit[], height: number): Html | undefined {
+  if (deposits.length === 0) return undefined;
+  const items = deposits.map((deposit) => {
+    const { decimals, symbol } = assets[deposit.asset];
+    const amount = `${formatUnits(deposit.amount, decimals)} ${symbolOf(symbol)}`;
+    return html`<li><span>${amount}</span><span class="soft">${standing(invoice, deposit, height)}</span></li>
+`;
+  });
+  return html`<h2 class="soft">Arrived</h2>
+<ul>
+${items}</ul>`;
+}
+
+function standing(invoice: Invoice, deposit: Deposit, height: number): string {
+  if (deposit.state === 'dropped' || deposit.state === 'reversed') return 'undone by the network';
+  if (deposit.asset !== invoice.asset) return 'another currency, not counted';
+  if (deposit.amount < invoice.dust) return 'too little to count';
+  const confirmations = confirmationsOf(deposit, height);
+  if (deposit.state === 'settled' || confirmations >= deposit.minConfirmations) return 'confirmed';
+  return `${confirmations} of ${deposit.minConfirmations} confirmations`;
+}
+
+function backLink(stage: Stage, { succeedUrl, timeoutUrl }: Invoice): Html | undefined {
+  const url =
+    stage === 'paid' ? succeedUrl : stage === 'expired' || stage === 'underpaid' ? timeoutUrl : null;
+  return url === null
+    ? undefined
+    : html`<a class="button" href="${url}" rel="noreferrer">Back to the shop</a>`;
+}

@@ -1,0 +1,280 @@
+import type { Spend } from '@quittance/chains/chain';
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { InvoiceId } from '@quittance/shared/ids';
+import { type Units, units } from '@quittance/shared/money';
+import type { Movement } from './domain/balance.ts';
+
+/** How far a chain was followed. */
+export type Cursor = {
+  height: number;
+  hash: string;
+  time: Date;
+  /** Every payment made until then has been seen. */
+  knownUntil: Date;
+};
+
+type CursorRow = { height: number; hash: string; time: Date; known_until: Date };
+
+const toCursor = (row: CursorRow): Cursor => ({
+  height: row.height,
+  hash: row.hash,
+  time: row.time,
+  knownUntil: row.known_until,
+});
+
+const selectCursor = statement(
+  'cursors_select',
+  `select height, hash, time, known_until from cursors where chain = $1`,
+);
+
+export async function findCursor(db: Queryable, chain: Chain): Promise<Cursor | undefined> {
+  const row = await db.maybe<CursorRow>(selectCursor, [chain]);
+  return row && toCursor(row);
+}
+
+const lockCursorRow = statement(
+  'cursors_lock',
+  `select height, hash, time, known_until from cursors where chain = $1 for update`,
+);
+
+export async function lockCursor(trx: Trx, chain: Chain): Promise<Cursor> {
+  return toCursor(await trx.one<CursorRow>(lockCursorRow, [chain]));
+}
+
+const insertCursor = statement(
+  'cursors_insert',
+  `insert into cursors (chain, height, hash, time, known_until) values ($1, $2, $3, $4, $5)`,
+);
+
+export async function beginCursor(trx: Trx, chain: Chain, cursor: Cursor): Promise<void> {
+  await trx.rows(insertCursor, [chain, cursor.height, cursor.hash, cursor.time, cursor.knownUntil]);
+}
+
+const updateCursor = statement(
+  'cursors_update',
+  `update cursors set height = $2, hash = $3, time = $4, known_until = $5 where chain = $1`,
+);
+
+export async function moveCursor(trx: Trx, chain: Chain, cursor: Cursor): Promise<void> {
+  await trx.rows(updateCursor, [chain, cursor.height, cursor.hash, cursor.time, cursor.knownUntil]);
+}
+
+const updateCaughtUp = statement(
+  'cursors_caught_up',
+  `update cursors set caught_up_at = $2, known_until = greatest(known_until, $3) where chain = $1`,
+);
+
+/** The node's head was reached; on a chain that is quiet until asked, time passes all the same. */
+export async function markCaughtUp(trx: Trx, chain: Chain, at: Date, quietUntil: Date | null): Promise<void> {
+  await trx.rows(updateCaughtUp, [chain, at, quietUntil]);
+}
+
+export type KnownBlock = { height: number; hash: string; time: Date };
+
+const insertBlocks = statement(
+  'blocks_insert',
+  `insert into blocks (chain, height, hash, time)
+   select $1, * from unnest($2::int[], $3::text[], $4::timestamptz[])`,
+);
+
+export async function rememberBlocks(trx: Trx, chain: Chain, blocks: readonly KnownBlock[]): Promise<void> {
+  await trx.rows(insertBlocks, [
+    chain,
+    blocks.map(({ height }) => height),
+    blocks.map(({ hash }) => hash),
+    blocks.map(({ time }) => time),
+  ]);
+}
+
+const deleteBlocksBelow = statement('blocks_forget', `delete from blocks where chain = $1 and height < $2`);
+
+export async function forgetBlocksBelow(trx: Trx, chain: Chain, height: number): Promise<void> {
+  await trx.rows(deleteBlocksBelow, [chain, height]);
+}
+
+const deleteBlocksAbove = statement('blocks_drop', `delete from blocks where chain = $1 and height > $2`);
+const deleteSpendsAbove = statement(
+  'spends_drop',
+  `delete from spends where chain = $1 and block_height > $2`,
+);
+
+export async function dropBlocks(trx: Trx, chain: Chain, height: number): Promise<void> {
+  await trx.rows(deleteBlocksAbove, [chain, height]);
+  await trx.rows(deleteSpendsAbove, [chain, height]);
+}
+
+const selectBlocksBelow = statement(
+  'blocks_below',
+  `select height, hash, time from blocks where chain = $1 and height < $2 order by height desc limit $3`,
+);
+
+/** Remembered blocks below `height`, the highest first. */
+export async function blocksBelow(
+  db: Queryable,
+  chain: Chain,
+  height: number,
+  limit: number,
+): Promise<KnownBlock[]> {
+  return await db.rows<KnownBlock>(selectBlocksBelow, [chain, height, limit]);
+}
+
+const selectBlock = statement(
+  'blocks_select',
+  `select height, hash, time from blocks where chain = $1 and height = $2`,
+);
+
+export async function findBlock(
+  db: Queryable,
+  chain: Chain,
+  height: number,
+): Promise<KnownBlock | undefined> {
+  return await db.maybe<KnownBlock>(selectBlock, [chain, height]);
+}
+
+/** Whose an address is. */
+export type OurAddress = {
+  address: string;
+  invoiceId: InvoiceId;
+  derivationIndex: number;
+  minConfirmations: number;
+};
+
+const selectOurs = statement(
+  'addresses_ours',
+  `select a.address, a.invoice_id as "invoiceId", a.derivation_index as "derivationIndex",
+     i.min_confirmations as "minConfirmations"
+   from addresses a join invoices i on i.id = a.invoice_id
+   where a.chain = $1 and a.address = any($2::text[])`,
+);
+
+/** Which of these addresses are ours: one indexed query, however many invoices there are. */
+export async function ourAddresses(
+  db: Queryable,
+  chain: Chain,
+  addresses: readonly string[],
+): Promise<Map<string, OurAddress>> {
+  if (addresses.length === 0) return new Map();
+  const rows = await db.rows<OurAddress>(selectOurs, [chain, addresses]);
+  return new Map(rows.map((row) => [row.address, row]));
+}
+
+const insertSpends = statement(
+  'spends_insert',
+  `insert into spends (chain, address, tx_hash, amount, block_height)
+   select $1, * from unnest($2::text[], $3::text[], $4::numeric[], $5::int[])`,
+);
+
+export async function recordSpends(
+  trx: Trx,
+  chain: Chain,
+  spends: readonly (Spend & { height: number })[],
+): Promise<void> {
+  if (spends.length === 0) return;
+  await trx.rows(insertSpends, [
+    chain,
+    spends.map(({ address }) => address),
+    spends.map(({ txHash }) => txHash),
+    spends.map(({ amount }) => amount),
+    spends.map(({ height }) => height),
+  ]);
+}
+
+/** An address whose balance is to be explained. */
+export type WatchedAddress = OurAddress & {
+  /** How far the chain was followed when it was given out. */
+  givenHeight: number | null;
+  /** Where its balance was last explained in full. */
+  balanceHeight: number | null;
+  /** What lay on it before it was given out; null: not looked at yet. */
+  balanceBefore: Units | null;
+  /** When its invoice was paid or closed. */
+  doneAt: Date | null;
+};
+
+const selectBalancesDue = statement(
+  'addresses_balance_due',
+  `select a.address, a.invoice_id as "invoiceId", a.derivation_index as "derivationIndex",
+     i.min_confirmations as "minConfirmations", a.given_height as "givenHeight",
+     a.balance_height as "balanceHeight", a.balance_before as "balanceBefore",
+     coalesce(i.paid_at, i.closed_at) as "doneAt"
+   from addresses a join invoices i on i.id = a.invoice_id
+   where a.chain = $1 and a.balance_check_at <= $2
+     and (a.balance_known_until is null or a.balance_known_until < $3)
+   order by a.balance_check_at limit $4`,
+);
+
+/** Those whose turn it is, and of which less is known than of their chain: until `knownUntil`. */
+export async function addressesToCheck(
+  db: Queryable,
+  chain: Chain,
+  { now, knownUntil, limit }: { now: Date; knownUntil: Date; limit: number },
+): Promise<WatchedAddress[]> {
+  const rows = await db.rows<Omit<WatchedAddress, 'balanceBefore'> & { balanceBefore: string | null }>(
+    selectBalancesDue,
+    [chain, now, knownUntil, limit],
+  );
+  return rows.map((row) => ({
+    ...row,
+    balanceBefore: row.balanceBefore === null ? null : units(row.balanceBefore),
+  }));
+}
+
+const selectMovements = statement(
+  'addresses_native_movements',
+  `select address, block_height as height, amount::text from deposits
+   where chain = $1 and asset = $3 and state in ('seen', 'settled')
+     and invoice_id = any($4::text[]) and address = any($2::text[])
+   union all
+   select address, block_height, (-amount)::text from spends where chain = $1 and address = any($2::text[])`,
+);
+
+/** All native money that is known to have come to these addresses or left them. */
+export async function nativeMovements(
+  db: Queryable,
+  chain: Chain,
+  nativeAsset: string,
+  addresses: readonly Pick<OurAddress, 'address' | 'invoiceId'>[],
+): Promise<Map<string, (Movement & { address: string })[]>> {
+  const rows = await db.rows<{ address: string; height: number; amount: string }>(selectMovements, [
+    chain,
+    addresses.map(({ address }) => address),
+    nativeAsset,
+    addresses.map(({ invoiceId }) => invoiceId),
+  ]);
+  const movements = rows.map((row) => ({ ...row, amount: units(row.amount) }));
+  return Map.groupBy(movements, ({ address }) => address);
+}
+
+/** What a look at a balance found out. */
+export type BalanceLook = {
+  address: string;
+  /** Where it is explained in full. */
+  height: number;
+  /** All money that came without a trace until then is known. */
+  knownUntil: Date;
+  before: Units;
+  /** When to look again; null: never. */
+  nextAt: Date | null;
+};
+
+const updateLooks = statement(
+  'addresses_balance_looked',
+  `update addresses a set
+     balance_height = u.height, balance_known_until = u.known_until,
+     balance_before = u.before, balance_check_at = u.next_at
+   from unnest($2::text[], $3::int[], $4::timestamptz[], $5::numeric[], $6::timestamptz[])
+     as u(address, height, known_until, before, next_at)
+   where a.chain = $1 and a.address = u.address`,
+);
+
+export async function saveBalanceLooks(trx: Trx, chain: Chain, looks: readonly BalanceLook[]): Promise<void> {
+  await trx.rows(updateLooks, [
+    chain,
+    looks.map(({ address }) => address),
+    looks.map(({ height }) => height),
+    looks.map(({ knownUntil }) => knownUntil),
+    looks.map(({ before }) => before),
+    looks.map(({ nextAt }) => nextAt),
+  ]);
+}

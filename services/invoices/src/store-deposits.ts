@@ -1,0 +1,293 @@
+import type { AssetSymbol, Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { DepositId, InvoiceId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import type { Deposit, DepositState, Disposition } from './domain/deposit.ts';
+import type { Settlement } from './domain/fold.ts';
+
+/** Timestamps are texts when the row came inside JSON. */
+export type DepositRow = {
+  id: DepositId;
+  outpoint: string;
+  invoice_id: InvoiceId;
+  asset: AssetSymbol;
+  address: string;
+  derivation_index: number;
+  amount: string;
+  tx_hash: string | null;
+  output_index: number;
+  block_height: number;
+  block_hash: string;
+  first_seen_at: Date | string;
+  min_confirmations: number;
+  state: DepositState;
+  dropped_height: number | null;
+  confirmed_at: Date | string | null;
+  disposition: Disposition | null;
+  credited_at: Date | string | null;
+};
+
+const columns = [
+  'id',
+  'outpoint',
+  'invoice_id',
+  'asset',
+  'address',
+  'derivation_index',
+  'amount',
+  'tx_hash',
+  'output_index',
+  'block_height',
+  'block_hash',
+  'first_seen_at',
+  'min_confirmations',
+  'state',
+  'dropped_height',
+  'confirmed_at',
+  'disposition',
+  'credited_at',
+] as const satisfies (keyof DepositRow)[];
+
+/** A deposit as JSON; the amount as text, for a JSON number would lose digits. */
+export const depositJson = (alias: string): string =>
+  `json_build_object(${columns
+    .map((column) => `'${column}', ${alias}.${column}${column === 'amount' ? '::text' : ''}`)
+    .join(', ')})`;
+
+const time = (given: Date | string): Date => (given instanceof Date ? given : new Date(given));
+const timeOrNull = (given: Date | string | null): Date | null => (given === null ? null : time(given));
+
+export const toDeposit = (row: DepositRow): Deposit => ({
+  id: row.id,
+  outpoint: row.outpoint,
+  invoiceId: row.invoice_id,
+  asset: row.asset,
+  address: row.address,
+  derivationIndex: row.derivation_index,
+  amount: units(row.amount),
+  txHash: row.tx_hash,
+  outputIndex: row.output_index,
+  blockHeight: row.block_height,
+  blockHash: row.block_hash,
+  firstSeenAt: time(row.first_seen_at),
+  minConfirmations: row.min_confirmations,
+  state: row.state,
+  droppedHeight: row.dropped_height,
+  confirmedAt: timeOrNull(row.confirmed_at),
+  disposition: row.disposition,
+  creditedAt: timeOrNull(row.credited_at),
+});
+
+const selectOfInvoices = statement(
+  'deposits_of_invoices',
+  `select ${columns.join(', ')} from deposits where invoice_id = any($1::text[]) order by id`,
+);
+
+/** The deposits of each invoice; an invoice without one is not in the map. */
+export async function depositsOf(
+  db: Queryable,
+  invoices: readonly InvoiceId[],
+): Promise<Map<InvoiceId, Deposit[]>> {
+  const rows = await db.rows<DepositRow>(selectOfInvoices, [invoices]);
+  return Map.groupBy(rows.map(toDeposit), (deposit) => deposit.invoiceId);
+}
+
+const selectByOutpoint = statement(
+  'deposits_by_outpoint',
+  `select ${columns.join(', ')} from deposits
+   where chain = $1 and outpoint = any($2::text[]) and state in ('seen', 'settled')
+   union all
+   select ${columns.join(', ')} from deposits
+   where chain = $1 and outpoint = any($2::text[]) and state not in ('seen', 'settled')`,
+);
+
+/** All that is known under these outpoints, in the chain or not. */
+export async function depositsByOutpoint(
+  db: Queryable,
+  chain: Chain,
+  outpoints: readonly string[],
+): Promise<Map<string, Deposit[]>> {
+  const rows = await db.rows<DepositRow>(selectByOutpoint, [chain, outpoints]);
+  return Map.groupBy(rows.map(toDeposit), (deposit) => deposit.outpoint);
+}
+
+const insertNew = statement(
+  'deposits_insert',
+  `insert into deposits (chain, id, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash,
+     output_index, block_height, block_hash, first_seen_at, min_confirmations, state, due_height)
+   select $1, u.*, 'seen', u.block_height + u.min_confirmations - 1
+   from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::numeric[],
+     $9::text[], $10::int[], $11::int[], $12::text[], $13::timestamptz[], $14::int[])
+     as u(id, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash, output_index,
+       block_height, block_hash, first_seen_at, min_confirmations)`,
+);
+
+export type NewDeposit = Omit<
+  Deposit,
+  'state' | 'droppedHeight' | 'confirmedAt' | 'disposition' | 'creditedAt'
+>;
+
+export async function insertDeposits(trx: Trx, chain: Chain, deposits: readonly NewDeposit[]): Promise<void> {
+  if (deposits.length === 0) return;
+  await trx.rows(insertNew, [
+    chain,
+    deposits.map((deposit) => deposit.id),
+    deposits.map((deposit) => deposit.outpoint),
+    deposits.map((deposit) => deposit.invoiceId),
+    deposits.map((deposit) => deposit.asset),
+    deposits.map((deposit) => deposit.address),
+    deposits.map((deposit) => deposit.derivationIndex),
+    deposits.map((deposit) => deposit.amount),
+    deposits.map((deposit) => deposit.txHash),
+    deposits.map((deposit) => deposit.outputIndex),
+    deposits.map((deposit) => deposit.blockHeight),
+    deposits.map((deposit) => deposit.blockHash),
+    deposits.map((deposit) => deposit.firstSeenAt),
+    deposits.map((deposit) => deposit.minConfirmations),
+  ]);
+}
+
+const updateReturned = statement(
+  'deposits_return',
+  `update deposits d set
+     state = u.state, block_height = u.block_height, block_hash = u.block_hash, dropped_height = null,
+     first_seen_at = u.first_seen_at,
+     due_height = case when u.state = 'seen' then u.block_height + d.min_confirmations - 1 end
+   from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::timestamptz[])
+     as u(id, state, block_height, block_hash, first_seen_at)
+   where d.id = u.id`,
+);
+
+/** Deposits that had lost their block and are in one again. */
+export async function returnDeposits(
+  trx: Trx,
+  returned: readonly {
+    id: DepositId;
+    state: 'seen' | 'settled';
+    blockHeight: number;
+    blockHash: string;
+    firstSeenAt: Date;
+  }[],
+): Promise<void> {
+  if (returned.length === 0) return;
+  await trx.rows(updateReturned, [
+    returned.map(({ id }) => id),
+    returned.map(({ state }) => state),
+    returned.map(({ blockHeight }) => blockHeight),
+    returned.map(({ blockHash }) => blockHash),
+    returned.map(({ firstSeenAt }) => firstSeenAt),
+  ]);
+}
+
+// Besides what is above the height, what was final only because of the blocks above it.
+const selectAffected = statement(
+  'deposits_affected_by_drop',
+  `select distinct invoice_id from deposits
+   where chain = $1 and block_height > $2 - 10000 and state in ('seen', 'settled')
+     and (block_height > $2 or (state = 'seen' and block_height + min_confirmations - 1 > $2))`,
+);
+
+/** The invoices that would feel it if the blocks above `height` left the chain. */
+export async function invoicesAbove(trx: Trx, chain: Chain, height: number): Promise<InvoiceId[]> {
+  const rows = await trx.rows<{ invoice_id: InvoiceId }>(selectAffected, [chain, height]);
+  return rows.map((row) => row.invoice_id);
+}
+
+const dropAbove = statement(
+  'deposits_drop',
+  `update deposits set
+     state = case state when 'seen' then 'dropped' else 'missing' end,
+     dropped_height = $3, due_height = $3 + min_confirmations
+   where chain = $1 and block_height > $2 and state in ('seen', 'settled')`,
+);
+
+const rescheduleBelow = statement(
+  'deposits_reschedule',
+  `update deposits set due_height = block_height + min_confirmations - 1
+   where chain = $1 and block_height <= $2 and block_height > $2 - 10000 and state = 'seen'
+     and block_height + min_confirmations - 1 > $2`,
+);
+
+/** The blocks above `height` have left the chain, which was followed to `top`. */
+export async function dropDeposits(trx: Trx, chain: Chain, height: number, top: number): Promise<void> {
+  await trx.rows(dropAbove, [chain, height, top]);
+  await trx.rows(rescheduleBelow, [chain, height]);
+}
+
+const selectDue = statement(
+  'deposits_due',
+  `select distinct invoice_id from deposits where chain = $1 and due_height <= $2`,
+);
+
+/** The invoices with a deposit that becomes final, or is given up, when the chain is `height` high. */
+export async function invoicesDue(trx: Trx, chain: Chain, height: number): Promise<InvoiceId[]> {
+  const rows = await trx.rows<{ invoice_id: InvoiceId }>(selectDue, [chain, height]);
+  return rows.map((row) => row.invoice_id);
+}
+
+const updateLookedAt = statement(
+  'deposits_looked_at',
+  `update deposits d set due_height = null
+   from invoices i join cursors c on c.chain = i.chain
+   where d.invoice_id = i.id and i.id = any($1::text[]) and d.due_height <= c.height`,
+);
+
+const updateFinal = statement(
+  'deposits_final',
+  `update deposits set confirmed_at = $2 where id = any($1::text[]) and confirmed_at is null`,
+);
+
+const updateSettled = statement(
+  'deposits_settle',
+  `update deposits d set state = 'settled', settled_at = $3, disposition = u.disposition
+   from unnest($1::text[], $2::text[]) as u(id, disposition)
+   where d.id = u.id and d.state = 'seen'
+   returning 1`,
+);
+
+const updateReversed = statement(
+  'deposits_reverse',
+  `update deposits set state = 'reversed', reversed_at = $2, dropped_height = null
+   where id = any($1::text[]) and state = 'missing'
+   returning 1`,
+);
+
+export type DepositChanges = {
+  invoices: readonly InvoiceId[];
+  final: readonly DepositId[];
+  settlements: readonly Settlement[];
+  reversals: readonly DepositId[];
+};
+
+/** Writes what was decided about the deposits of some invoices. */
+export async function saveDepositChanges(
+  trx: Trx,
+  { invoices, final, settlements, reversals }: DepositChanges,
+  now: Date,
+): Promise<void> {
+  await trx.rows(updateLookedAt, [invoices]);
+  if (final.length > 0) await trx.rows(updateFinal, [final, now]);
+  if (settlements.length > 0) {
+    const ids = settlements.map(({ deposit }) => deposit);
+    const dispositions = settlements.map(({ disposition }) => disposition);
+    const settled = await trx.rows(updateSettled, [ids, dispositions, now]);
+    invariant(settled.length === settlements.length, 'a deposit is settled once');
+  }
+  if (reversals.length > 0) {
+    const reversed = await trx.rows(updateReversed, [reversals, now]);
+    invariant(reversed.length === reversals.length, 'a deposit is reversed once');
+  }
+}
+
+const updateCredited = statement(
+  'deposits_credited',
+  `update deposits set credited_at = coalesce(credited_at, $2)
+   where id = any($1::text[]) and settled_at is not null
+   returning 1`,
+);
+
+/** The ledger has booked these; answers how many of them are deposits it was told of. */
+export async function markCredited(trx: Trx, ids: readonly DepositId[], now: Date): Promise<number> {
+  return (await trx.rows(updateCredited, [ids, now])).length;
+}

@@ -1,0 +1,339 @@
+import type { AssetSymbol, Chain } from '@quittance/shared/assets';
+import { type Queryable, type Statement, statement, type Trx } from '@quittance/shared/db';
+import type { IdempotencyKey } from '@quittance/shared/idempotency';
+import { type AccountId, type EventId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
+import { cents, formatRate, parseRate, type Rate, units } from '@quittance/shared/money';
+import type { Quote } from '@quittance/shared/quotes';
+import { invariant } from '@quittance/shared/result';
+import type { Deposit } from './domain/deposit.ts';
+import type { ChainView } from './domain/fold.ts';
+import type { Invoice, Progress, Status } from './domain/invoice.ts';
+import { type DepositRow, depositJson, toDeposit } from './store-deposits.ts';
+
+type InvoiceRow = {
+  id: InvoiceId;
+  account_id: AccountId;
+  external_id: string | null;
+  asset: AssetSymbol;
+  chain: Chain;
+  amount_fiat: string;
+  usd_rate: string;
+  quote: Quote;
+  amount_due: string;
+  tolerance_bps: number;
+  min_confirmations: number;
+  dust: string;
+  status: Status;
+  pending_amount: string;
+  paid_amount: string;
+  created_at: Date;
+  expires_at: Date | null;
+  paid_at: Date | null;
+  closed_at: Date | null;
+  succeed_url: string | null;
+  timeout_url: string | null;
+  address: string;
+  derivation_index: number;
+  version: number;
+  announced: string[];
+};
+
+const toInvoice = (row: InvoiceRow): Invoice => ({
+  id: row.id,
+  account: row.account_id,
+  externalId: row.external_id,
+  asset: row.asset,
+  chain: row.chain,
+  amountFiat: cents(row.amount_fiat),
+  usdRate: toRate(row.usd_rate),
+  quote: row.quote,
+  amountDue: units(row.amount_due),
+  toleranceBps: row.tolerance_bps,
+  minConfirmations: row.min_confirmations,
+  dust: units(row.dust),
+  status: row.status,
+  pendingAmount: units(row.pending_amount),
+  paidAmount: units(row.paid_amount),
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  paidAt: row.paid_at,
+  closedAt: row.closed_at,
+  succeedUrl: row.succeed_url,
+  timeoutUrl: row.timeout_url,
+  address: row.address,
+  derivationIndex: row.derivation_index,
+  version: row.version,
+  announced: row.announced,
+});
+
+function toRate(text: string): Rate {
+  const rate = parseRate(text);
+  invariant(rate.ok, 'a stored rate can be read');
+  return rate.value;
+}
+
+/** What stands beside a new invoice in the same statement: its event, and the answer to its request. */
+export type Beside = {
+  event: { id: EventId; payload: object; requestId: string };
+  /** The key the request came with, and what it is answered with. */
+  answered?: { key: IdempotencyKey; status: number; body: object } | undefined;
+  /** Contracts may pay it without a trace in the block: its balance must be watched. */
+  watchBalance: boolean;
+};
+
+const insertInvoiceParts = `
+  with invoice as (
+    insert into invoices (id, account_id, external_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
+      tolerance_bps, min_confirmations, dust, created_at, expires_at, succeed_url, timeout_url, address,
+      derivation_index, announced)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)),
+  address as (
+    insert into addresses (chain, address, invoice_id, derivation_index, given_height, balance_check_at)
+    values ($5, $17, $1, $18, (select height from cursors where chain = $5), $20))`;
+const insertEventPart = `
+    insert into outbox (id, kind, payload, request_id) values ($21, 'invoice.created', $22, $23)`;
+
+// One statement: the invoice, its address, its event and its idempotency key stand or fall together.
+const insertInvoice = statement('invoices_insert', `${insertInvoiceParts}${insertEventPart}`);
+const insertInvoiceWithKey = statement(
+  'invoices_insert_with_key',
+  `${insertInvoiceParts},
+  event as (${insertEventPart})
+    insert into idempotency_keys (account_id, key, body_hash, resource_id, status, body)
+    values ($2, $24, $25, $1, $26, $27)`,
+);
+
+export async function saveNewInvoice(db: Queryable, invoice: Invoice, beside: Beside): Promise<void> {
+  const values = [
+    invoice.id,
+    invoice.account,
+    invoice.externalId,
+    invoice.asset,
+    invoice.chain,
+    invoice.amountFiat,
+    formatRate(invoice.usdRate),
+    JSON.stringify(invoice.quote),
+    invoice.amountDue,
+    invoice.toleranceBps,
+    invoice.minConfirmations,
+    invoice.dust,
+    invoice.createdAt,
+    invoice.expiresAt,
+    invoice.succeedUrl,
+    invoice.timeoutUrl,
+    invoice.address,
+    invoice.derivationIndex,
+    invoice.announced,
+    beside.watchBalance ? invoice.createdAt : null,
+    beside.event.id,
+    JSON.stringify(beside.event.payload),
+    beside.event.requestId,
+  ];
+  const { answered } = beside;
+  if (answered === undefined) {
+    await db.rows(insertInvoice, values);
+    return;
+  }
+  const { key, status, body } = answered;
+  await db.rows(insertInvoiceWithKey, [...values, key.key, key.bodyHash, status, JSON.stringify(body)]);
+}
+
+/** An invoice with its deposits, and how high its chain is: all that a view needs. */
+export type FullInvoice = { invoice: Invoice; deposits: Deposit[]; height: number };
+
+const selectFull = statement(
+  'invoices_full',
+  `select i.*, coalesce(c.height, 0) as height,
+     (select json_agg(${depositJson('d')} order by d.id) from deposits d where d.invoice_id = i.id) as deposits
+   from invoices i left join cursors c on c.chain = i.chain
+   where i.id = $1`,
+);
+
+export async function findInvoice(db: Queryable, id: InvoiceId): Promise<FullInvoice | undefined> {
+  const row = await db.maybe<InvoiceRow & { height: number; deposits: DepositRow[] | null }>(selectFull, [
+    id,
+  ]);
+  if (row === undefined) return undefined;
+  return { invoice: toInvoice(row), deposits: (row.deposits ?? []).map(toDeposit), height: row.height };
+}
+
+/** What a merchant may narrow a list down to; null narrows nothing. */
+export type ListFilter = {
+  status: Status | null;
+  asset: AssetSymbol | null;
+  externalId: string | null;
+  createdFrom: Date | null;
+  createdTo: Date | null;
+};
+
+/**
+ * Up to here a list's total is exact. Counting costs a moment per ten thousand rows, at every page of a large
+ * merchant; beyond, the total only grows as far as one has paged.
+ */
+export const TOTAL_EXACT_MAX = 100_000;
+
+/** The lowest id that an invoice made at `time` (milliseconds) could have. */
+const lowestId = (time: number): InvoiceId =>
+  newInvoiceId(new Date(Math.max(0, time)), (size) => new Uint8Array(size));
+
+/** The conditions of a list, and a name for each combination: each is planned once. */
+function narrowed(account: AccountId, filter: ListFilter) {
+  const values: unknown[] = [account];
+  const conditions = ['account_id = $1'];
+  const names: string[] = [];
+  const narrow = (name: string, value: unknown, condition: (parameter: string) => string) => {
+    if (value === null) return;
+    values.push(value);
+    conditions.push(condition(`$${values.length}`));
+    names.push(name);
+  };
+  narrow('status', filter.status, (p) => `status = ${p}`);
+  narrow('asset', filter.asset, (p) => `asset = ${p}`);
+  narrow('external', filter.externalId, (p) => `external_id = ${p}`);
+  // Ids begin with their time, to the millisecond: the index that orders the list also narrows it.
+  const { createdFrom, createdTo } = filter;
+  narrow('from', createdFrom && lowestId(createdFrom.getTime()), (p) => `id >= ${p}`);
+  narrow('to', createdTo && lowestId(createdTo.getTime() + 1), (p) => `id < ${p}`);
+  return { values, where: conditions.join(' and '), name: names.join('_') };
+}
+
+/** The invoices of a page, newest first, and the list's total (see TOTAL_EXACT_MAX). */
+export async function listInvoices(
+  db: Queryable,
+  account: AccountId,
+  filter: ListFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ invoices: Invoice[]; total: number }> {
+  const { values, where, name } = narrowed(account, filter);
+  const n = values.length;
+  // The page's ids come out of the index alone, one more than shown; only then are its rows fetched.
+  const page: Statement = statement(
+    `invoices_page_${name}`,
+    `with page as (
+       select id from invoices where ${where} order by id desc limit $${n + 1} + 1 offset $${n + 2})
+     select i.* from page join invoices i using (id) order by id desc`,
+  );
+  const counting: Statement = statement(
+    `invoices_total_${name}`,
+    `select count(*)::int as total from (
+       select 1 from invoices where ${where} limit ${TOTAL_EXACT_MAX}) as counted`,
+  );
+  const [rows, { total }] = await Promise.all([
+    db.rows<InvoiceRow>(page, [...values, limit, offset]),
+    db.one<{ total: number }>(counting, values),
+  ]);
+  return {
+    invoices: rows.slice(0, limit).map(toInvoice),
+    total: total < TOTAL_EXACT_MAX ? total : Math.max(total, rows.length === 0 ? 0 : offset + rows.length),
+  };
+}
+
+const lockInvoicesById = statement(
+  'invoices_lock',
+  `select * from invoices where id = any($1::text[]) order by id for update`,
+);
+
+/**
+ * Locks invoices, always in the same order: first of all, whoever changes an invoice or a deposit of it,
+ * so that what is read after it stays true until the commit.
+ */
+export async function lockInvoices(trx: Trx, ids: Iterable<InvoiceId>): Promise<Invoice[]> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0) return [];
+  const rows = await trx.rows<InvoiceRow>(lockInvoicesById, [wanted]);
+  invariant(rows.length === wanted.length, 'an invoice never goes away');
+  return rows.map(toInvoice);
+}
+
+const selectViews = statement(
+  'invoices_chain_views',
+  `select i.id, c.height,
+     case when a.balance_check_at is null then c.known_until
+          else least(c.known_until, coalesce(a.balance_known_until, '-infinity')) end as known_until
+   from invoices i
+   join cursors c on c.chain = i.chain
+   join addresses a on a.chain = i.chain and a.address = i.address
+   where i.id = any($1::text[])`,
+);
+
+type ViewRow = { id: InvoiceId; height: number; known_until: Date | number };
+
+/** What is known of the chain, for each invoice: where balances are watched, no more than the last look at one. */
+export async function chainViews(trx: Trx, ids: readonly InvoiceId[]): Promise<Map<InvoiceId, ChainView>> {
+  const rows = await trx.rows<ViewRow>(selectViews, [ids]);
+  return new Map(
+    rows.map(({ id, height, known_until }) => [
+      id,
+      // '-infinity' is no Date: nothing is known yet.
+      { height, knownUntil: known_until instanceof Date ? known_until : null },
+    ]),
+  );
+}
+
+const updateProgress = statement(
+  'invoices_update',
+  `update invoices i set
+     status = u.status, pending_amount = u.pending_amount, paid_amount = u.paid_amount, paid_at = u.paid_at,
+     closed_at = u.closed_at, announced = array(select jsonb_array_elements_text(u.announced)),
+     version = u.version
+   from unnest($1::text[], $2::text[], $3::numeric[], $4::numeric[], $5::timestamptz[], $6::timestamptz[],
+     $7::jsonb[], $8::int[])
+     as u(id, status, pending_amount, paid_amount, paid_at, closed_at, announced, version)
+   where i.id = u.id`,
+);
+
+export async function saveProgress(
+  trx: Trx,
+  changed: readonly (Progress & Pick<Invoice, 'id' | 'version'>)[],
+): Promise<void> {
+  if (changed.length === 0) return;
+  await trx.rows(updateProgress, [
+    changed.map(({ id }) => id),
+    changed.map(({ status }) => status),
+    changed.map(({ pendingAmount }) => pendingAmount),
+    changed.map(({ paidAmount }) => paidAmount),
+    changed.map(({ paidAt }) => paidAt),
+    changed.map(({ closedAt }) => closedAt),
+    changed.map(({ announced }) => JSON.stringify(announced)),
+    changed.map(({ version }) => version),
+  ]);
+}
+
+const selectExpiring = statement(
+  'invoices_expiring',
+  `select i.id from invoices i
+   join cursors c on c.chain = i.chain
+   join addresses a on a.chain = i.chain and a.address = i.address
+   where i.closed_at is null and i.status in ('pending', 'partially_paid') and i.chain = $1
+     and i.expires_at < c.known_until
+     and (a.balance_check_at is null or i.expires_at < a.balance_known_until)
+   order by i.expires_at limit $2`,
+);
+
+/** Open invoices whose time is over, as far as the chain is known. */
+export async function expiringInvoices(db: Queryable, chain: Chain, limit: number): Promise<InvoiceId[]> {
+  const rows = await db.rows<{ id: InvoiceId }>(selectExpiring, [chain, limit]);
+  return rows.map(({ id }) => id);
+}
+
+const deleteOldKeys = statement(
+  'idempotency_delete_old',
+  `delete from idempotency_keys where (account_id, key) in (
+     select account_id, key from idempotency_keys
+     where created_at < $1::timestamptz - interval '30 days' limit $2)
+   returning 1`,
+);
+
+/** Forgets answers older than 30 days, at most `limit`; answers how many. */
+export async function forgetOldKeys(db: Queryable, now: Date, limit: number): Promise<number> {
+  return (await db.rows(deleteOldKeys, [now, limit])).length;
+}
+
+const nextBlocks = { ethereum: 'ethereum_address_blocks' } as const satisfies Partial<Record<Chain, string>>;
+export type ChainWithSequence = keyof typeof nextBlocks;
+
+/** The number of a block of derivation indexes that nobody else takes. */
+export async function nextAddressBlock(db: Queryable, chain: ChainWithSequence): Promise<number> {
+  const row = await db.one<{ block: number }>(`select nextval('${nextBlocks[chain]}')::int as block`);
+  return row.block;
+}

@@ -1,0 +1,105 @@
+import { assets } from '@quittance/shared/assets';
+import { formatFiat, formatRate, formatUnits, parseRate, units } from '@quittance/shared/money';
+import type { Quote } from '@quittance/shared/quotes';
+import { assertNever, invariant } from '@quittance/shared/result';
+import { confirmationsOf, type Deposit } from './domain/deposit.ts';
+import type { Invoice } from './domain/invoice.ts';
+import { type Ports, watched } from './ports.ts';
+import type { FullInvoice } from './store.ts';
+
+/** What views need to know beside the invoice. */
+export type Shown = Pick<Ports, 'quotes' | 'chains' | 'publicUrl'>;
+
+/** The Asset object of the contract, with the rate of now. */
+function assetView(quote: Quote) {
+  const { id, name, symbol, chain, type, decimals } = assets[quote.asset];
+  const rate = parseRate(quote.usd_rate);
+  invariant(rate.ok, 'a quote has a rate');
+  return {
+    id,
+    name,
+    symbol,
+    chain,
+    type,
+    decimals,
+    usd_rate: formatRate(rate.value),
+    network_fee: formatUnits(units(quote.network_fee), decimals),
+    min_confirmations: quote.min_confirmations,
+  };
+}
+
+const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
+
+/** An invoice as lists show it: these fields and no others. */
+export function listItemView(invoice: Invoice, { quotes }: Pick<Shown, 'quotes'>) {
+  return {
+    id: invoice.id,
+    external_id: invoice.externalId,
+    amount_fiat: formatFiat(invoice.amountFiat),
+    usd_rate: formatRate(invoice.usdRate),
+    status: invoice.status,
+    expires_at: iso(invoice.expiresAt),
+    paid_at: iso(invoice.paidAt),
+    created_at: invoice.createdAt.toISOString(),
+    amount: formatUnits(invoice.amountDue, assets[invoice.asset].decimals),
+    // The rate of now where it is known; else the one the invoice was made with.
+    asset: assetView(quotes.latest(invoice.asset) ?? invoice.quote),
+  };
+}
+
+/** An invoice in full. */
+export function invoiceView({ invoice, deposits, height }: FullInvoice, shown: Shown) {
+  const { decimals } = assets[invoice.asset];
+  const chain = watched(shown.chains, invoice.chain);
+  const { asset, ...fields } = listItemView(invoice, shown);
+  return {
+    ...fields,
+    pending_amount: formatUnits(invoice.pendingAmount, decimals),
+    paid_amount: formatUnits(invoice.paidAmount, decimals),
+    url: pageUrl(invoice, shown),
+    asset,
+    address: {
+      address: chain.show(invoice.address),
+      uri: chain.uri(invoice.asset, invoice.address, invoice.amountDue),
+    },
+    payments: deposits.map((deposit) => paymentView(deposit, invoice, height)),
+  };
+}
+export type InvoiceView = ReturnType<typeof invoiceView>;
+
+/** The hosted payment page. */
+const pageUrl = ({ id }: Invoice, { publicUrl }: Shown): string => `${publicUrl}/pay/${id}`;
+
+function paymentView(deposit: Deposit, invoice: Invoice, height: number) {
+  const status = paymentStatus(deposit, height);
+  const isInChain = deposit.state === 'seen' || deposit.state === 'settled';
+  return {
+    tx_hash: deposit.txHash,
+    output_index: deposit.outputIndex,
+    amount: formatUnits(deposit.amount, assets[deposit.asset].decimals),
+    // Another token than the invoice's: its amount would be mistaken for the invoice's without its name.
+    ...(deposit.asset === invoice.asset ? {} : { asset: deposit.asset }),
+    status,
+    confirmations: confirmationsOf(deposit, height),
+    required_confirmations: deposit.minConfirmations,
+    block_height: isInChain ? deposit.blockHeight : null,
+    first_seen_at: deposit.firstSeenAt.toISOString(),
+    confirmed_at: status === 'confirmed' ? iso(deposit.confirmedAt) : null,
+  };
+}
+
+function paymentStatus(deposit: Deposit, height: number): 'pending' | 'confirmed' | 'reversed' {
+  switch (deposit.state) {
+    case 'seen':
+      return confirmationsOf(deposit, height) >= deposit.minConfirmations ? 'confirmed' : 'pending';
+    case 'settled':
+      return 'confirmed';
+    case 'missing':
+      return 'pending';
+    case 'dropped':
+    case 'reversed':
+      return 'reversed';
+    default:
+      return assertNever(deposit.state);
+  }
+}

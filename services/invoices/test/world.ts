@@ -1,0 +1,280 @@
+import { randomBytes } from 'node:crypto';
+import { depositAddresses, paymentUri, showAddress } from '@quittance/chains/evm/address';
+import type { Chain } from '@quittance/shared/assets';
+import { connectBus } from '@quittance/shared/bus';
+import { openDb } from '@quittance/shared/db';
+import type { EventKind, PayloadOf } from '@quittance/shared/events';
+import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
+import { createLogger } from '@quittance/shared/logger';
+import type { Quote } from '@quittance/shared/quotes';
+import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import pg from 'pg';
+import { request } from 'undici';
+import { createAddressPool } from '../src/address-pool.ts';
+import { configSchema } from '../src/config.ts';
+import { expireInvoices } from '../src/operations/expire-invoices.ts';
+import type { WatchedChain } from '../src/ports.ts';
+import { type InvoicesService, startInvoices } from '../src/service.ts';
+import { nextAddressBlock } from '../src/store.ts';
+import { createScanner } from '../src/workers.ts';
+import { type ScriptedChain, scriptedChain } from './scripted-chain.ts';
+
+export const SECRET = 'a secret of at least 32 characters';
+export const MINUTE = 60_000;
+/** The account m/44'/60'/0' of the words that everybody knows: test test … junk. */
+export const XPUB =
+  'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP';
+export const ETHER = 10n ** 18n;
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is answered and asserts on it
+type Any = any;
+export type ApiAnswer = { status: number; headers: Record<string, unknown>; body: Any };
+
+export type Told = { kind: EventKind; payload: Any };
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): Quote => ({
+  active: true,
+  usd_rate: '2500',
+  network_fee: '500000000000000',
+  min_confirmations: 3,
+  dust: '10000000000000',
+  sources: [{ name: 'file', usd_rate: '2500', read_at: now.toISOString() }],
+  spread_bps: 0,
+  as_of: now.toISOString(),
+  ...over,
+});
+
+/**
+ * The invoices service on real Postgres and NATS, over a chain written by hand and a clock that stands still
+ * until it is moved. Nothing happens by itself but the carrying of events: tests step the workers.
+ */
+export async function startWorld(options: { quietMs?: number } = {}) {
+  const clock = { at: new Date('2026-03-01T12:00:00.000Z'), now: () => new Date(clock.at) };
+  const chain = scriptedChain(clock.now);
+  const database = await testDatabase();
+  const nats = await testNats();
+  const logger = createLogger('invoices', 'silent');
+  const quotes = new Map<string, Quote>([
+    ['ETH', aQuote({ asset: 'ETH' }, clock.at)],
+    [
+      'USDC_ERC20',
+      aQuote({ asset: 'USDC_ERC20', usd_rate: '1', network_fee: '1000000', dust: '10000' }, clock.at),
+    ],
+    ['BTC', aQuote({ asset: 'BTC', usd_rate: '60000', active: false }, clock.at)],
+  ]);
+  const board = { stale: false };
+  const services: InvoicesService[] = [];
+
+  async function replica(): Promise<InvoicesService> {
+    const service = await startReplica(database, nats.url, {
+      clock,
+      logger,
+      random: randomBytes,
+      quotes: {
+        latest: (asset) => quotes.get(asset),
+        fresh: (asset) => (board.stale ? undefined : quotes.get(asset)),
+      },
+      watch: (db) => watchScripted(chain, db, options.quietMs),
+    });
+    services.push(service);
+    return service;
+  }
+
+  const service = await replica();
+  const { ports } = service;
+  const watchedChain = ports.chains.get('ethereum') as WatchedChain;
+  const scanner = createScanner(ports, watchedChain, {
+    replica: service.replica,
+    announced: () => undefined,
+  });
+  const ledger = await connectBus({ url: nats.url, service: 'ledger', logger });
+  const admin = new pg.Pool({
+    connectionString: database.adminUrl,
+    max: 2,
+    options: '-c search_path=invoices',
+  });
+
+  async function rows(sql: string, values: unknown[] = []): Promise<Any[]> {
+    return (await admin.query(sql, values)).rows;
+  }
+
+  /** Follows the chain until it stands still, and expires what is to expire. */
+  async function scan(): Promise<void> {
+    while ((await scanner.step()) > 0);
+    while ((await expireInvoices(ports, watchedChain)) > 0);
+  }
+
+  async function tell<K extends EventKind>(
+    kind: K,
+    payload: PayloadOf<K>,
+    id: string = newEventId(new Date()),
+  ) {
+    const envelope = { id, kind, created_at: new Date().toISOString(), request_id: null, payload };
+    const [stored] = await ledger.publish([
+      { kind, dedupe: randomBytes(8).toString('hex'), body: JSON.stringify(envelope) },
+    ]);
+    if (stored !== true) throw new Error('the bus did not take the event');
+    return id;
+  }
+
+  /** The ledger books what was settled and not yet credited, and says so. */
+  async function credit(): Promise<void> {
+    const due = await rows(
+      'select id, invoice_id from deposits where settled_at is not null and credited_at is null',
+    );
+    for (const { id, invoice_id } of due) await tell('credit.recorded', { deposit_id: id, invoice_id });
+    await eventually(async () => {
+      const [{ n }] = await rows(
+        'select count(*)::int as n from deposits where settled_at is not null and credited_at is null',
+      );
+      if (n > 0) throw new Error(`${n} credits were not taken in`);
+    });
+  }
+
+  function merchant(account: AccountId = newAccountId(new Date())) {
+    const call = (
+      method: 'GET' | 'POST',
+      path: string,
+      body?: unknown,
+      headers: Record<string, string> = {},
+    ) => api(service.port, method, path, { account, body, headers, now: clock.now() });
+    return {
+      account,
+      get: (path: string) => call('GET', path),
+      post: (path: string, body: unknown, headers?: Record<string, string>) =>
+        call('POST', path, body, headers),
+      /** A new invoice: 0.01 ETH for 25 dollars unless told otherwise. */
+      async invoice(order: object = {}): Promise<Any> {
+        const answer = await call('POST', '/api/invoices', { asset: 'ETH', amount: 25, ...order });
+        if (answer.status !== 201)
+          throw new Error(`POST /api/invoices answers ${JSON.stringify(answer.body)}`);
+        return answer.body.data;
+      },
+      async read(id: string): Promise<Any> {
+        return (await call('GET', `/api/invoices/${id}`)).body;
+      },
+    };
+  }
+
+  return {
+    clock,
+    chain,
+    database,
+    natsUrl: nats.url,
+    service,
+    ports,
+    watchedChain,
+    scanner,
+    quotes,
+    board,
+    rows,
+    scan,
+    tell,
+    credit,
+    merchant,
+    replica,
+    /** Lets time pass for everybody. */
+    pass(ms: number) {
+      clock.at = new Date(clock.at.getTime() + ms);
+    },
+    /** The events of an invoice, in order: those for its merchant, and those for the ledger. */
+    async told(invoiceId: string): Promise<Told[]> {
+      return await rows(
+        `select kind, payload from outbox
+         where payload->>'resource_id' = $1 or payload->>'invoice_id' = $1 order by seq`,
+        [invoiceId],
+      );
+    },
+    async stop() {
+      await Promise.all(services.map((one) => one.stop()));
+      await ledger.close();
+      await admin.end();
+      await nats.stop();
+      await database.drop();
+    },
+  };
+}
+
+type ReplicaPorts = Omit<Parameters<typeof startInvoices>[1] & object, 'chains'> & {
+  watch: (db: InvoicesService['ports']['db']) => WatchedChain;
+};
+
+async function startReplica(
+  database: TestDatabase,
+  natsUrl: string,
+  given: ReplicaPorts,
+): Promise<InvoicesService> {
+  const config = configSchema.parse({
+    PORT: '1',
+    DATABASE_URL: database.urlOf('invoices'),
+    NATS_URL: natsUrl,
+    IDENTITY_SECRET: SECRET,
+    PUBLIC_URL: 'https://pay.example/',
+    ETHEREUM_RPC_URL: 'http://127.0.0.1:1',
+    ETHEREUM_CHAIN_ID: '31337',
+    ETHEREUM_USDC_ADDRESS: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+    ETHEREUM_XPUB: XPUB,
+    LOG_LEVEL: 'silent',
+  });
+  const { watch, ...ports } = given;
+  const db = openDb({
+    url: config.DATABASE_URL,
+    schema: 'invoices',
+    pool: 6,
+    logger: createLogger('test', 'silent'),
+  });
+  const chains = new Map<Chain, WatchedChain>([['ethereum', watch(db)]]);
+  return await startInvoices({ ...config, PORT: 0 }, { ...ports, db, chains, workers: false });
+}
+
+export function watchScripted(
+  chain: ScriptedChain,
+  db: InvoicesService['ports']['db'],
+  quietMs?: number,
+): WatchedChain {
+  const network = { chainId: 31_337, usdcAddress: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48' };
+  return {
+    chain: 'ethereum',
+    reader: chain,
+    addresses: createAddressPool({
+      range: depositAddresses(XPUB).range,
+      nextBlock: () => nextAddressBlock(db, 'ethereum'),
+      ahead: 32,
+      logger: createLogger('test', 'silent'),
+    }),
+    quietMs,
+    show: showAddress,
+    uri: (asset, address, amount) => paymentUri(network, asset, address, amount),
+  };
+}
+
+type Call = { account?: AccountId; body?: unknown; headers?: Record<string, string>; now: Date };
+
+/** A request as the gateway passes it on. */
+export async function api(
+  port: number,
+  method: 'GET' | 'POST' | 'HEAD',
+  path: string,
+  { account, body, headers = {}, now }: Call,
+): Promise<ApiAnswer> {
+  const answer = await request(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: {
+      ...(account === undefined ? {} : { [IDENTITY_HEADER]: sealIdentity(SECRET, { account }, now) }),
+      'content-type': 'application/json',
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await answer.body.text();
+  const isJson = String(answer.headers['content-type']).startsWith('application/json');
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    body: isJson && text !== '' ? JSON.parse(text) : text,
+  };
+}
