@@ -1,0 +1,184 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type Bus, connectBus } from '@quittance/shared/bus';
+import { createLogger } from '@quittance/shared/logger';
+import { testNats } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { Webhook } from 'standardwebhooks';
+import type { ToldEvent } from '../src/operations/record-events.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  deliveriesOf,
+  IDENTITY_SECRET,
+  openStage,
+  SECRETS_KEY,
+  type Stage,
+} from './stage.ts';
+
+const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
+
+let stage: Stage;
+let nats: Awaited<ReturnType<typeof testNats>>;
+let sender: Bus;
+let receiver: Receiver;
+const running = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  [stage, nats, receiver] = await Promise.all([openStage(), testNats(), startReceiver()]);
+  sender = await connectBus({ url: nats.url, service: 'invoices', logger: createLogger('test', 'silent') });
+});
+afterEach(async () => {
+  await Promise.all([...running].map(end));
+  receiver.answer((response) => response.writeHead(200).end());
+});
+afterAll(async () => {
+  await sender?.close();
+  await receiver?.close();
+  await nats?.stop();
+  await stage?.close();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function startProcess(
+  env: Record<string, string> = {},
+): Promise<{ child: ChildProcess; said: () => string; port: number }> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      PORT: String(port),
+      DATABASE_URL: stage.database.urlOf('webhooks'),
+      NATS_URL: nats.url,
+      IDENTITY_SECRET,
+      PUBLIC_URL: 'http://quittance.test',
+      WEBHOOK_SECRETS_KEY: SECRETS_KEY,
+      ALLOW_INSECURE_ENDPOINTS: 'true',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let said = '';
+  child.stdout?.on('data', (chunk) => {
+    said += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  return { child, said: () => said, port };
+}
+
+const startReady = async (env: Record<string, string> = {}) => {
+  const started = await startProcess(env);
+  await eventually(async () => {
+    const answer = await fetch(`http://127.0.0.1:${started.port}/readyz`);
+    expect(answer.status).toBe(200);
+  });
+  return started;
+};
+
+async function end(child: ChildProcess): Promise<void> {
+  running.delete(child);
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** As a relay does: until the bus has it. The first one finds no stream and makes it. */
+const publish = (event: ToldEvent) =>
+  eventually(async () => {
+    const message = { kind: event.kind, dedupe: event.id, body: JSON.stringify(event) };
+    expect(await sender.publish([message])).toEqual([true]);
+  });
+
+test.each([
+  // Before the POST: it arrives once. After it, or at the same moment: at least once.
+  { point: 'consumer.before_commit', arrivals: [1] },
+  { point: 'consumer.after_commit', arrivals: [1] },
+  { point: 'webhooks.claimed', arrivals: [1] },
+  { point: 'webhooks.sent', arrivals: [2] },
+  { point: 'webhooks.recorded', arrivals: [1] },
+])(
+  'killed at $point: the event arrives, always under its own id, and is logged once',
+  async ({ point, arrivals }) => {
+    const account = anAccount();
+    const path = `/${point}`;
+    const { key, secret } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+    const { child } = await startProcess({ CRASH_AT: `${point}:1` });
+    const event = anEvent({ account, resource: point });
+    await publish(event);
+    const [, signal] = await once(child, 'exit');
+    expect(signal).toBe('SIGKILL');
+
+    await startReady();
+    await eventually(async () =>
+      expect(await deliveriesOf(stage.db, key)).toMatchObject([
+        { sequence: '1', state: 'delivered', attempts: 1 },
+      ]),
+    );
+    const arrived = receiver.received.filter((one) => one.path === path);
+    expect(arrivals).toContain(arrived.length);
+    for (const one of arrived) {
+      expect(one.headers['webhook-id']).toBe(event.id);
+      new Webhook(secret).verify(one.body, one.headers as Record<string, string>);
+    }
+    const log = await stage.db.rows('select id from events where account_id = $1', [account]);
+    expect(log).toEqual([{ id: event.id }]);
+  },
+  60_000,
+);
+
+test('told to stop, it ends what is under way, exits with 0 and leaves nothing claimed', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/slow`);
+  const { child } = await startReady();
+  const arrived = new Promise<void>((resolve) =>
+    receiver.answer((response) => {
+      resolve();
+      setTimeout(() => response.writeHead(200).end(), 500);
+    }),
+  );
+  const event = anEvent({ account });
+  await publish(event);
+  await arrived;
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(0);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+}, 30_000);
+
+test('a wrong configuration is named in full, and nothing is started', async () => {
+  const { child, said } = await startProcess({
+    WEBHOOK_SECRETS_KEY: 'short',
+    PUBLIC_URL: '',
+    ALLOW_INSECURE_ENDPOINTS: 'yes',
+  });
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(1);
+  expect(said()).toContain('WEBHOOK_SECRETS_KEY: must have at least 32 characters');
+  expect(said()).toContain('PUBLIC_URL: is required');
+  expect(said()).toContain('ALLOW_INSECURE_ENDPOINTS');
+  expect(said()).not.toContain('short');
+});
+
+test('a bus that is away at start is waited for; the API answers meanwhile', async () => {
+  const { child, port, said } = await startProcess({ NATS_URL: `nats://127.0.0.1:${await freePort()}` });
+  await eventually(() => expect(said()).toContain('the bus is not there yet'));
+  const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+  expect([ready.status, await ready.json()]).toEqual([503, { ready: false, waits_for: ['the bus'] }]);
+  expect((await fetch(`http://127.0.0.1:${port}/api/webhooks`)).status).toBe(401);
+  child.kill('SIGTERM');
+  expect((await once(child, 'exit'))[0]).toBe(0);
+});
