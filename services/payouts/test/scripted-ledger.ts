@@ -1,0 +1,51 @@
+import { commandSubject, commands } from '@quittance/shared/commands';
+import { connect, type NatsConnection } from 'nats';
+
+export type Hold = {
+  payout_id: string;
+  account_id: string;
+  asset: string;
+  amount: string;
+  network_fee: string;
+};
+type Outcome = 'placed' | 'refused' | 'voided';
+
+/**
+ * How a hold is answered: with an outcome, after some time, twice, or not at all. Runs before the answer: what a
+ * test wants to happen in between.
+ */
+export type Reply = { outcome?: Outcome; times?: number; before?: () => Promise<unknown> };
+
+/** A ledger that answers hold.place as it is told, and remembers what it was asked. */
+export type ScriptedLedger = {
+  asked: Hold[];
+  reply: (hold: Hold) => Reply;
+  close(): Promise<void>;
+};
+
+export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
+  const nats: NatsConnection = await connect({
+    servers: url,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 100,
+  });
+  const ledger: ScriptedLedger = {
+    asked: [],
+    reply: () => ({ outcome: 'placed' }),
+    close: () => nats.close(),
+  };
+  nats.subscribe(commandSubject('hold.place'), {
+    queue: 'ledger',
+    callback: async (error, message) => {
+      if (error !== null) throw error;
+      const hold = commands['hold.place'].request.parse(message.json());
+      ledger.asked.push(hold);
+      const { outcome, times = 1, before } = ledger.reply(hold);
+      await before?.();
+      if (outcome === undefined) return;
+      for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome }));
+    },
+  });
+  await nats.flush();
+  return ledger;
+}

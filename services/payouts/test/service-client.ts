@@ -1,0 +1,97 @@
+import { loadConfig } from '@quittance/shared/config';
+import { sealIdentity } from '@quittance/shared/identity';
+import { type AccountId, newAccountId } from '@quittance/shared/ids';
+import type { Quote } from '@quittance/shared/quotes';
+import { configSchema, type PayoutsConfig } from '../src/config.ts';
+import { type PayoutsOptions, type PayoutsService, startPayouts } from '../src/service.ts';
+
+export const SECRET = 'the secret that gateway and services share';
+export const PUBLIC_URL = 'http://pay.example';
+export const SEED = 'test test test test test test test test test test test junk';
+
+export const environment = (databaseUrl: string, natsUrl: string): Record<string, string> => ({
+  PORT: '1',
+  DATABASE_URL: databaseUrl,
+  NATS_URL: natsUrl,
+  IDENTITY_SECRET: SECRET,
+  PUBLIC_URL,
+  LOG_LEVEL: 'silent',
+  ETHEREUM_RPC_URL: 'http://127.0.0.1:1',
+  ETHEREUM_CHAIN_ID: '31337',
+  ETHEREUM_USDC_ADDRESS: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  WALLET_SEED: SEED,
+});
+
+/** Terms that hold until a test changes them. */
+export class TestBoard {
+  readonly #quotes = new Map<string, Quote>();
+  isFresh = true;
+  constructor() {
+    this.set('ETH', {});
+    this.set('USDC_ERC20', { network_fee: '1000000', dust: '10000' });
+    this.set('BTC', { active: false });
+  }
+  set(asset: Quote['asset'], given: Partial<Quote>): void {
+    this.#quotes.set(asset, {
+      asset,
+      active: true,
+      usd_rate: '2500',
+      network_fee: '500000000000000',
+      min_confirmations: 3,
+      dust: '10000000000000',
+      sources: [],
+      spread_bps: 0,
+      as_of: new Date().toISOString(),
+      ...given,
+    });
+  }
+  latest = (asset: string) => this.#quotes.get(asset);
+  fresh = (asset: string) => (this.isFresh ? this.#quotes.get(asset) : undefined);
+}
+
+export async function startService(
+  environmentOf: Record<string, string>,
+  options: PayoutsOptions,
+): Promise<PayoutsService> {
+  const config: PayoutsConfig = { ...loadConfig('payouts', configSchema, environmentOf), PORT: 0 };
+  return startPayouts(config, { workers: false, ...options });
+}
+
+export type Answered = {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever was answered and asserts on it
+  body: any;
+};
+
+/** A merchant, as the gateway passes its requests on. */
+export class Client {
+  readonly account: AccountId = newAccountId(new Date());
+  readonly #port: () => number;
+  constructor(service: () => PayoutsService) {
+    this.#port = () => service().port;
+  }
+
+  get(path: string): Promise<Answered> {
+    return this.#call('GET', path);
+  }
+
+  post(body: object | string, headers: Record<string, string> = {}): Promise<Answered> {
+    return this.#call(
+      'POST',
+      '/api/payouts',
+      typeof body === 'string' ? body : JSON.stringify(body),
+      headers,
+    );
+  }
+
+  async #call(method: string, path: string, body?: string, headers = {}): Promise<Answered> {
+    const identity = sealIdentity(SECRET, { account: this.account }, new Date());
+    const answer = await fetch(`http://127.0.0.1:${this.#port()}${path}`, {
+      method,
+      headers: { 'x-quittance-identity': identity, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    return { status: answer.status, headers: answer.headers, body: await answer.json() };
+  }
+}
