@@ -52,6 +52,8 @@ export function startWorker({ name, everyMs, step, logger }: WorkerOptions): Wor
 
   return {
     kick() {
+      // Kicks come in thousands, and an abort is not cheap.
+      if (kicked) return;
       kicked = true;
       nudge.abort();
     },

@@ -9,19 +9,18 @@ export type Attempt = { delivery: ClaimedDelivery; startedAt: Date; ms: number; 
 
 /** Signs and sends one claimed delivery, once. */
 export async function attemptDelivery(
-  { clock, seal, poster }: Pick<Ports, 'clock' | 'seal' | 'poster'>,
+  { clock, poster }: Pick<Ports, 'clock' | 'poster'>,
   delivery: ClaimedDelivery,
 ): Promise<Attempt> {
   const startedAt = clock.now();
   const start = performance.now();
   const body = envelopeOf(delivery);
-  const secrets = delivery.sealedSecrets.map((sealed) => seal.open(sealed, delivery.endpointId));
   const posted = await poster.post({
-    url: delivery.url,
+    url: delivery.endpoint.url,
     headers: {
       'content-type': 'application/json',
       'user-agent': 'Quittance-Webhooks/1',
-      ...signatureHeaders(secrets, delivery.id, startedAt, body),
+      ...signatureHeaders(delivery.endpoint.secrets(), delivery.id, startedAt, body),
     },
     body,
   });

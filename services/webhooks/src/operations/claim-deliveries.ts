@@ -1,5 +1,5 @@
 import { crashPoint } from '@quittance/shared/crash';
-import type { EndpointId } from '@quittance/shared/ids';
+import { invariant } from '@quittance/shared/result';
 import { shareOut, slotsOf } from '../domain/health.ts';
 import type { Ports } from '../ports.ts';
 import { type Claimed, claimFromLanes, type DueLane, lockDueLanes } from '../store-deliveries.ts';
@@ -14,9 +14,13 @@ const CLAIM_ID_BYTES = 16;
 export type ClaimedDelivery = Claimed & {
   claim: string;
   claimedUntil: Date;
-  endpointId: EndpointId;
-  url: string;
-  sealedSecrets: Buffer[];
+  endpoint: Recipient;
+};
+
+/** One for all deliveries of a claim that go there. */
+export type Recipient = Pick<DueLane, 'endpointId' | 'url'> & {
+  /** The secrets that are good now; unsealed when first needed, so that one that cannot be stops nobody else. */
+  secrets(): readonly string[];
 };
 
 /**
@@ -25,7 +29,7 @@ export type ClaimedDelivery = Claimed & {
  * @param free how many attempts may be begun now
  */
 export async function claimDeliveries(
-  { db, clock, random }: Pick<Ports, 'db' | 'clock' | 'random'>,
+  { db, clock, random, seal }: Pick<Ports, 'db' | 'clock' | 'random' | 'seal'>,
   free: number,
 ): Promise<ClaimedDelivery[]> {
   const now = clock.now();
@@ -48,12 +52,22 @@ export async function claimDeliveries(
       now,
       claim,
     );
-    const byKey = new Map(lanes.map((lane) => [lane.endpointKey, lane]));
+    const recipients = new Map(lanes.map((lane) => [lane.endpointKey, recipientOf(lane, seal)]));
     return taken.map((delivery) => {
-      const { endpointId, url, sealedSecrets } = byKey.get(delivery.endpointKey) as DueLane;
-      return { ...delivery, claim: claim.id, claimedUntil: claim.until, endpointId, url, sealedSecrets };
+      const endpoint = recipients.get(delivery.endpointKey);
+      invariant(endpoint !== undefined, 'only what is due in a locked lane is claimed');
+      return { ...delivery, claim: claim.id, claimedUntil: claim.until, endpoint };
     });
   });
   if (claimed.length > 0) crashPoint('webhooks.claimed');
   return claimed;
+}
+
+function recipientOf({ endpointId, url, sealedSecrets }: DueLane, seal: Ports['seal']): Recipient {
+  let opened: readonly string[] | undefined;
+  return {
+    endpointId,
+    url,
+    secrets: () => (opened ??= sealedSecrets.map((sealed) => seal.open(sealed, endpointId))),
+  };
 }

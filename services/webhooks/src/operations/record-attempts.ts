@@ -80,7 +80,10 @@ async function settle(
     const verdicts = own.map(({ attempt }) => verdictOn(attempt.posted));
     const { health, disable } = judge(lane, verdicts, now);
     if (disable !== undefined) {
-      logger.info({ endpoint: own[0]?.attempt.delivery.endpointId, why: disable }, 'disabled an endpoint');
+      logger.info(
+        { endpoint: own[0]?.attempt.delivery.endpoint.endpointId, why: disable },
+        'disabled an endpoint',
+      );
       disabled.push({ key: lane.endpointKey, reason: disable });
       continue;
     }
