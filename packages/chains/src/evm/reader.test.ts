@@ -100,6 +100,13 @@ describe('a block', () => {
     );
   });
 
+  test('tells that a failed transaction took the fee from its sender, and nothing else', async () => {
+    expect(await blockOf(aBlock, [{ ...aReceipt, status: '0x0' }])).toMatchObject({
+      payments: [],
+      spends: [{ txHash: hash(10), address: payer, amount: 42_000n }],
+    });
+  });
+
   test('may be empty', async () => {
     expect(await blockOf({ ...aBlock, transactions: [] }, [])).toMatchObject({ payments: [], spends: [] });
   });
@@ -152,6 +159,11 @@ describe('no payment is', () => {
     ['a removed log', { value: '0x0' }, { logs: [{ ...aLog, removed: true }] }],
     ['a log of another contract', { value: '0x0' }, { logs: [{ ...aLog, address: address(9) }] }],
     ['a log without topics', { value: '0x0' }, { logs: [{ ...aLog, topics: [] }] }],
+    [
+      'a log with an amount and one topic more',
+      { value: '0x0' },
+      { logs: [{ ...aLog, topics: [...aLog.topics, hash(7)] }] },
+    ],
     ['a log without data', { value: '0x0' }, { logs: [{ ...aLog, data: '0x' }] }],
     ['a transfer of nothing', { value: '0x0' }, { logs: [{ ...aLog, data: hash(0) }] }],
   ])('%s', async (_what, transaction, receipt) => {
