@@ -68,7 +68,7 @@ export type Answered = {
 export class Client {
   readonly account: AccountId = newAccountId(new Date());
   readonly #port: () => number;
-  constructor(service: () => PayoutsService) {
+  constructor(service: () => { port: number }) {
     this.#port = () => service().port;
   }
 
