@@ -150,7 +150,9 @@ module.exports = {
       comment:
         'Databases, brokers and nodes are started by the sandbox, testkit, tests and the benchmark alone.',
       severity: 'error',
-      from: { pathNot: `${root}(?:packages/(?:engines|testkit)|sandbox|test(?!/canary/)|bench)/` },
+      from: {
+        pathNot: `${root}(?:packages/(?:engines|testkit)|sandbox|test(?!/canary/)|bench|(?:services|packages)/[^/]+/test)/`,
+      },
       to: { path: `${root}packages/engines/` },
     },
   ],

@@ -18,7 +18,7 @@ import { type CommandName, commandSubject, commands, type ReplyOf, type RequestO
 import { type EventKind, kindsFor, type Service, subjectOf } from './events.ts';
 import { type Logger, reason } from './logger.ts';
 
-export const STREAM = 'EVT';
+const STREAM = 'EVT';
 /** What a service that died had fetched is handed out again after this long; writing a batch takes a tenth. */
 const ACK_WAIT_MS = 5_000;
 const PUBLISH_TIMEOUT_MS = 5_000;

@@ -35,7 +35,7 @@ export function loadConfig<T extends z.ZodType>(
   throw new ConfigError(service, problems);
 }
 
-export const port = z.coerce.number().int().min(1).max(65_535);
+const port = z.coerce.number().int().min(1).max(65_535);
 export const milliseconds = z.coerce.number().int().min(1).max(3_600_000);
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 

@@ -16,7 +16,7 @@ export type MigrationTarget = {
   password: string;
 };
 
-export const roleOf = (service: string): string => `quittance_${service}`;
+const roleOf = (service: string): string => `quittance_${service}`;
 
 /** The URL a service connects with, from the administrator's and the role's password. */
 export function serviceUrl(adminUrl: string, service: string, password: string): string {

@@ -9,10 +9,10 @@ export type Cents = Brand<bigint, 'Cents'>;
 /** US dollars for one whole asset, as an integer of 10^-18 dollars. */
 export type Rate = Brand<bigint, 'Rate'>;
 
-export const RATE_DECIMALS = 18;
+const RATE_DECIMALS = 18;
 const CENT_DECIMALS = 2;
 /** numeric(78,0) in Postgres, and 2^256 on an EVM chain: no amount is longer. */
-export const AMOUNT_DIGITS_MAX = 78;
+const AMOUNT_DIGITS_MAX = 78;
 /** The amount a customer is asked for has at most as many decimals as wallets let people type. */
 const DUE_DECIMALS_MAX = 8;
 

@@ -1,11 +1,8 @@
 import { type Form, form, rules } from './validation.ts';
 
 const PER_PAGE_DEFAULT = 10;
-export const PER_PAGE_MAX = 100;
+const PER_PAGE_MAX = 100;
 const ON_EACH_SIDE = 3;
-
-/** The part of a list's query that every list has. */
-export type PageQuery = { page: number; perPage: number };
 
 type Query = Record<string, unknown>;
 
