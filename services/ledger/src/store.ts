@@ -8,6 +8,14 @@ import type { Deposit, Disposition, MerchantBucket, Op, Posting } from './domain
 /** A balance's key: one account, one asset. */
 export type BalanceKey = { account: AccountId; asset: AssetSymbol };
 
+const openMissing = statement(
+  'balances_open_missing',
+  `insert into balances (account_id, asset)
+   select distinct a, s from unnest($1::text[], $2::text[]) as wanted (a, s)
+   where not exists (select from balances where account_id = a and asset = s)
+   order by a, s on conflict do nothing`,
+);
+
 const lock = statement(
   'balances_lock',
   `select account_id, asset, available, held, unresolved from balances
@@ -15,30 +23,17 @@ const lock = statement(
    order by account_id, asset for no key update`,
 );
 
-const openEmpty = statement(
-  'balances_open_empty',
-  `insert into balances (account_id, asset) select distinct a, s from unnest($1::text[], $2::text[]) as t (a, s)
-   order by a, s on conflict do nothing`,
-);
-
 type BalanceRow = { account_id: AccountId; asset: AssetSymbol } & Record<MerchantBucket, string>;
 export type Balance = BalanceKey & Record<MerchantBucket, Units>;
 
 /**
  * Locks these balances, all of them and in one order, so that no two transactions wait for each other;
- * those that are missing are opened with zero. Call it once, before anything else is locked.
+ * those that are missing are opened with zero first. Call it once, before anything else is locked.
  */
 export async function lockBalances(trx: Trx, keys: readonly BalanceKey[]): Promise<Balance[]> {
-  const wanted = new Map(keys.map((key) => [`${key.account} ${key.asset}`, key]));
-  const lists = [
-    [...wanted.values()].map((key) => key.account),
-    [...wanted.values()].map((key) => key.asset),
-  ];
-  let rows = await trx.rows<BalanceRow>(lock, lists);
-  if (rows.length < wanted.size) {
-    await trx.rows(openEmpty, lists);
-    rows = await trx.rows<BalanceRow>(lock, lists);
-  }
+  const lists = [keys.map(({ account }) => account), keys.map(({ asset }) => asset)];
+  await trx.rows(openMissing, lists);
+  const rows = await trx.rows<BalanceRow>(lock, lists);
   return rows.map((row) => ({
     account: row.account_id,
     asset: row.asset,

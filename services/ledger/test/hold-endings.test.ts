@@ -1,0 +1,213 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RequestOf } from '@quittance/shared/commands';
+import type { PayloadOf } from '@quittance/shared/events';
+import type { AccountId } from '@quittance/shared/ids';
+import { eventually } from '@quittance/testkit/eventually';
+import { aDeposit, aHold, anAccount, type LedgerWorld, ledgerWorld, type Sent } from './ledger-world.ts';
+
+let world: LedgerWorld;
+beforeAll(async () => {
+  world = await ledgerWorld();
+  await Promise.all([world.start(), world.start()]);
+});
+afterAll(() => world.stop());
+afterEach(async () => expect(await world.breaches()).toEqual([]));
+
+const handle = (...events: Sent[]) => world.handle(...events);
+
+const outcomeOf = (hold: RequestOf<'hold.place'>): PayloadOf<'hold.settle'> => ({ ...hold, tx_hash: '0xab' });
+const settle = (hold: RequestOf<'hold.place'>): Sent => ({ kind: 'hold.settle', payload: outcomeOf(hold) });
+const release = (hold: RequestOf<'hold.place'>, feeKept = false): Sent => ({
+  kind: 'hold.release',
+  payload: { ...outcomeOf(hold), fee_kept: feeKept },
+});
+const giveUp = ({ payout_id, account_id, asset }: RequestOf<'hold.place'>): Sent => ({
+  kind: 'hold.void',
+  payload: { payout_id, account_id, asset },
+});
+
+/** An account with 100, of which 60 and a fee of 5 are held. */
+async function aPlacedHold(): Promise<{ account: AccountId; hold: RequestOf<'hold.place'> }> {
+  const account = anAccount();
+  await handle({ kind: 'deposit.settled', payload: aDeposit(account, 100n) });
+  const hold = aHold(account, 60n, { network_fee: '5' });
+  expect(await world.place(hold)).toBe('placed');
+  expect(await world.balance(account)).toEqual(['35', '65', '0']);
+  return { account, hold };
+}
+
+/** What the platform itself has of one payout's transfers, by bucket. */
+async function platform(hold: RequestOf<'hold.place'>): Promise<Record<string, string>> {
+  const rows = await world.admin.rows<{ bucket: string; amount: string }>(
+    `select e.bucket, sum(e.amount) as amount from entries e join transfers t on t.seq = e.transfer_seq
+     where t.op in ('settle:' || $1, 'release:' || $1) and e.account_id is null group by e.bucket`,
+    [hold.payout_id],
+  );
+  return Object.fromEntries(rows.map(({ bucket, amount }) => [bucket, amount]));
+}
+
+const endings: [
+  string,
+  (hold: RequestOf<'hold.place'>) => Sent,
+  [string, string, string],
+  Record<string, string>,
+][] = [
+  ['settled', settle, ['35', '0', '0'], { custody: '60', fees: '5' }],
+  ['released', release, ['100', '0', '0'], {}],
+  ['released, the fee kept', (hold) => release(hold, true), ['95', '0', '0'], { fees: '5' }],
+  ['given up', giveUp, ['100', '0', '0'], {}],
+];
+
+describe.each(endings)('a hold that is %s', (_how, end, balance, earned) => {
+  it('moves its money once, however often it is told', async () => {
+    const { account, hold } = await aPlacedHold();
+    await handle(end(hold));
+    expect(await world.balance(account)).toEqual(balance);
+    await handle(end(hold));
+    await handle(end(hold), end(hold));
+    expect(await world.balance(account)).toEqual(balance);
+    expect(await platform(hold)).toEqual(earned);
+  });
+
+  it('is told by the bus, doubled, to two replicas', async () => {
+    const { account, hold } = await aPlacedHold();
+    await world.send([end(hold), end(hold), end(hold)]);
+    await eventually(async () => expect(await world.balance(account)).toEqual(balance));
+    await world.send([end(hold)]);
+    const later = anAccount();
+    await world.send([{ kind: 'deposit.settled', payload: aDeposit(later, 1n) }]);
+    await eventually(async () => expect((await world.balance(later))[0]).toBe('1'));
+    expect(await world.balance(account)).toEqual(balance);
+  });
+
+  it('cannot end another way afterwards', async () => {
+    const { account, hold } = await aPlacedHold();
+    const done = end(hold);
+    await handle(done);
+    for (const [, other] of endings) {
+      const event = other(hold);
+      if (event.kind === done.kind && JSON.stringify(event) === JSON.stringify(done)) continue;
+      await expect(handle(event)).rejects.toThrow(/cannot be|other contents/);
+    }
+    expect(await world.balance(account)).toEqual(balance);
+  });
+
+  it('under other contents is refused', async () => {
+    const { account, hold } = await aPlacedHold();
+    const other = anAccount();
+    await expect(handle(end({ ...hold, account_id: other }))).rejects.toThrow(/other_contents/);
+    await expect(handle(end({ ...hold, asset: 'USDC_ERC20' }))).rejects.toThrow(/other_contents/);
+    if (end(hold).kind !== 'hold.void') {
+      await expect(handle(end({ ...hold, amount: '59' }))).rejects.toThrow(/other_contents/);
+      await expect(handle(end({ ...hold, network_fee: '6' }))).rejects.toThrow(/other_contents/);
+    }
+    expect(await world.balance(account)).toEqual(['35', '65', '0']);
+    expect(await world.balance(other)).toEqual(['0', '0', '0']);
+  });
+});
+
+describe('a payout that is given up', () => {
+  it('before its hold is asked for can never have one', async () => {
+    const account = anAccount();
+    await handle({ kind: 'deposit.settled', payload: aDeposit(account, 100n) });
+    const hold = aHold(account, 60n);
+    await handle(giveUp(hold));
+    expect(await world.place(hold)).toBe('voided');
+    await handle(giveUp(hold));
+    expect(await world.place(hold)).toBe('voided');
+    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+  });
+
+  it('after its hold was placed has it no more', async () => {
+    const { account, hold } = await aPlacedHold();
+    await handle(giveUp(hold));
+    expect(await world.place(hold)).toBe('voided');
+    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+  });
+
+  it('after its hold was refused stays refused', async () => {
+    const account = anAccount();
+    const hold = aHold(account, 60n);
+    expect(await world.place(hold)).toBe('refused');
+    await handle(giveUp(hold));
+    expect(await world.place(hold)).toBe('refused');
+  });
+
+  it('while its hold is being asked for: placed and released, or never placed', async () => {
+    const account = anAccount();
+    await handle({ kind: 'deposit.settled', payload: aDeposit(account, 1_000n) });
+    const holds = Array.from({ length: 100 }, () => aHold(account, 1n, { network_fee: '1' }));
+    await Promise.all([
+      Promise.all(holds.map((hold) => world.place(hold))),
+      ...holds.map((hold) => handle(giveUp(hold))),
+    ]);
+    for (const hold of holds) expect(await world.place(hold)).toBe('voided');
+    expect(await world.balance(account)).toEqual(['1000', '0', '0']);
+  });
+
+  it('with an account that is not its own is refused', async () => {
+    const hold = aHold(anAccount(), 60n);
+    await handle(giveUp(hold));
+    await expect(handle(giveUp({ ...hold, account_id: anAccount() }))).rejects.toThrow(/other_contents/);
+    expect((await world.bus.ask('hold.place', { ...hold, account_id: anAccount() })).known).toBe(false);
+  });
+});
+
+it('an end of a hold that was never placed is refused', async () => {
+  const hold = aHold(anAccount(), 60n);
+  await expect(handle(settle(hold))).rejects.toThrow(/unknown/);
+  await expect(handle(release(hold))).rejects.toThrow(/unknown/);
+});
+
+it('one bad event does not hold up the others, and waits for an operator', async () => {
+  const { account, hold } = await aPlacedHold();
+  const [bad, good] = [aHold(account, 1n), aDeposit(account, 7n)];
+  await world.send([settle(bad), { kind: 'deposit.settled', payload: good }, settle(hold)]);
+  await eventually(async () => expect(await world.balance(account)).toEqual(['42', '0', '0']));
+  await eventually(
+    async () =>
+      expect(
+        await world.admin.rows(
+          `select kind, failure from parked where envelope -> 'payload' ->> 'payout_id' = $1`,
+          [bad.payout_id],
+        ),
+      ).toEqual([{ kind: 'hold.settle', failure: expect.stringContaining('unknown') }]),
+    60_000,
+  );
+}, 90_000);
+
+it('stories of many payouts, told twice and out of order to two replicas, end as they must', async () => {
+  const accounts = Array.from({ length: 6 }, anAccount);
+  await handle(
+    ...accounts.map((account): Sent => ({ kind: 'deposit.settled', payload: aDeposit(account, 1_000n) })),
+  );
+  const spent = new Map(accounts.map((account) => [account, 0n]));
+  const ends = [settle, release, (hold: RequestOf<'hold.place'>) => release(hold, true), giveUp];
+  const costs = [12n, 0n, 2n, 0n];
+  await Promise.all(
+    Array.from({ length: 240 }, async (_, i) => {
+      const account = accounts[i % accounts.length] ?? anAccount();
+      const hold = aHold(account, 10n, { network_fee: '2' });
+      const end = ends[i % ends.length] ?? settle;
+      if (end === giveUp) await world.send([giveUp(hold)]);
+      const outcome = await world.place(hold);
+      if (end === giveUp) return;
+      expect(outcome).toBe('placed');
+      spent.set(account, (spent.get(account) ?? 0n) + (costs[i % ends.length] ?? 0n));
+      await world.send([end(hold), end(hold)]);
+    }),
+  );
+  await eventually(async () => {
+    for (const account of accounts) {
+      expect(await world.balance(account)).toEqual([
+        (1_000n - (spent.get(account) ?? 0n)).toString(),
+        '0',
+        '0',
+      ]);
+    }
+  });
+  const { deadlocks } = await world.admin.one<{ deadlocks: string }>(
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  );
+  expect(deadlocks).toBe('0');
+});

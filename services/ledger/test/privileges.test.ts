@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { brokenConstraint, type Trx } from '@quittance/shared/db';
+import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import { depositPosting, settlePosting } from '../src/domain/posting.ts';
+import { book, lockBalances } from '../src/store.ts';
+import { anAccount, type LedgerWorld, ledgerWorld } from './ledger-world.ts';
+
+let world: LedgerWorld;
+let account: AccountId;
+beforeAll(async () => {
+  world = await ledgerWorld();
+  account = anAccount();
+  await world.db.transaction(async (trx) => {
+    await lockBalances(trx, [{ account, asset: 'ETH' }]);
+    const deposit = { id: 'dep_1' as DepositId, account, asset: 'ETH' as const, amount: units(100n) };
+    await book(trx, [depositPosting(deposit, 'credit')]);
+  });
+});
+afterAll(() => world.stop());
+afterEach(async () => expect(await world.breaches()).toEqual([]));
+
+/** Why Postgres refuses it: the constraint, else the error's code. */
+async function refusal(run: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await run();
+    return undefined;
+  } catch (error) {
+    return brokenConstraint(error) ?? (error as { code?: string }).code;
+  }
+}
+
+describe('the ledger’s own role', () => {
+  it.each([
+    'update entries set amount = amount + 1',
+    'delete from entries',
+    'truncate entries',
+    'update transfers set amount = amount + 1',
+    'delete from transfers',
+    'truncate transfers',
+    'alter table balances drop constraint balances_available_not_negative',
+    'alter table entries disable trigger entries_sum_to_zero',
+    'drop table entries',
+    'create table mine (id int)',
+  ])('may not %s', async (sql) => {
+    expect(await refusal(() => world.db.rows(sql))).toBe('42501');
+  });
+
+  it('may book and read', async () => {
+    expect(await world.db.rows('select 1 from entries')).toHaveLength(2);
+    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+  });
+});
+
+describe('behind the code, Postgres refuses', () => {
+  const insert = (values: string) =>
+    world.db.rows(`insert into entries (transfer_seq, account_id, bucket, asset, amount) values ${values}`);
+
+  it.each([
+    ['one side alone', `(9, 'acc_1', 'available', 'ETH', 5)`, 'entries_sum_to_zero'],
+    [
+      'sides that do not match',
+      `(9, 'acc_1', 'available', 'ETH', 5), (9, null, 'custody', 'ETH', -4)`,
+      'entries_sum_to_zero',
+    ],
+    [
+      'sides of two assets',
+      `(9, 'acc_1', 'available', 'ETH', 5), (9, null, 'custody', 'USDC_ERC20', -5)`,
+      'entries_sum_to_zero',
+    ],
+    [
+      'two transfers that are off by as much',
+      `(8, 'acc_1', 'available', 'ETH', 5), (9, null, 'custody', 'ETH', -5)`,
+      'entries_sum_to_zero',
+    ],
+    [
+      'an entry of nothing',
+      `(9, 'acc_1', 'available', 'ETH', 0), (9, null, 'custody', 'ETH', 0)`,
+      'entries_amount_not_zero',
+    ],
+    [
+      'a bucket nobody knows',
+      `(9, null, 'pocket', 'ETH', 5), (9, null, 'custody', 'ETH', -5)`,
+      'entries_bucket_known',
+    ],
+    [
+      'money of nobody',
+      `(9, null, 'available', 'ETH', 5), (9, null, 'custody', 'ETH', -5)`,
+      'entries_account_fits_bucket',
+    ],
+  ])('%s', async (_what, values, constraint) => {
+    expect(await refusal(() => insert(values))).toBe(constraint);
+  });
+
+  it.each(['available', 'held', 'unresolved'])('%s below zero', async (bucket) => {
+    const below = () => world.db.rows(`update balances set ${bucket} = -1 where account_id = $1`, [account]);
+    expect(await refusal(below)).toBe(`balances_${bucket}_not_negative`);
+  });
+
+  it('a posting that a balance does not cover, with all that came with it', async () => {
+    const payout = {
+      id: '1' as PayoutId,
+      account,
+      asset: 'ETH' as const,
+      amount: units(5n),
+      networkFee: units(1n),
+    };
+    const deposit = { id: 'dep_2' as DepositId, account, asset: 'ETH' as const, amount: units(1n) };
+    const run = async (trx: Trx) => {
+      await lockBalances(trx, [payout]);
+      await book(trx, [depositPosting(deposit, 'credit'), settlePosting(payout)]);
+    };
+    expect(await refusal(() => world.db.transaction(run))).toBe('balances_held_not_negative');
+    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+    expect(await world.db.rows(`select 1 from transfers where op in ('deposit:dep_2', 'settle:1')`)).toEqual(
+      [],
+    );
+  });
+
+  it('a second transfer of the same op', async () => {
+    const again = () =>
+      world.db.rows(
+        `insert into transfers (op, kind, account_id, asset, amount) values ('deposit:dep_1', 'deposit', 'a', 'ETH', 1)`,
+      );
+    expect(await refusal(again)).toBe('transfers_op_once');
+  });
+
+  it('a hold of nothing', async () => {
+    const nothing = () =>
+      world.db.rows(
+        `insert into holds (payout_id, account_id, asset, amount, network_fee, state) values ('9', 'a', 'ETH', 0, 0, 'placed')`,
+      );
+    expect(await refusal(nothing)).toBe('holds_amount_positive');
+    const unknown = () =>
+      world.db.rows(
+        `insert into holds (payout_id, account_id, asset, state) values ('9', 'a', 'ETH', 'placed')`,
+      );
+    expect(await refusal(unknown)).toBe('holds_amounts_known');
+  });
+
+  it('a posting to a balance that is not there', async () => {
+    const deposit = {
+      id: 'dep_3' as DepositId,
+      account: anAccount(),
+      asset: 'ETH' as const,
+      amount: units(1n),
+    };
+    await expect(
+      world.db.transaction((trx) => book(trx, [depositPosting(deposit, 'credit')])),
+    ).rejects.toThrow(/every balance that a posting changes is there/);
+  });
+});

@@ -1,0 +1,172 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { connectBus } from '@quittance/shared/bus';
+import { systemClock } from '@quittance/shared/clock';
+import { type Lease, takeLease } from '@quittance/shared/lease';
+import { rateFromSource } from '@quittance/shared/money';
+import { type QuoteBoard, watchQuotes } from '@quittance/shared/quotes';
+import { eventually } from '@quittance/testkit/eventually';
+import type { Reading } from '../src/domain/quote.ts';
+import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
+import type { Ports } from '../src/ports.ts';
+import { filePrices } from '../src/price-file.ts';
+import { fixedPrices, type LedgerWorld, ledgerWorld, logger } from './ledger-world.ts';
+
+let world: LedgerWorld;
+let ports: Ports;
+let board: QuoteBoard;
+let lease: Lease;
+let stopBoard: () => Promise<void>;
+beforeAll(async () => {
+  world = await ledgerWorld();
+  ({ ports } = await world.start());
+  const bus = await connectBus({ url: world.natsUrl, service: 'invoices', logger });
+  board = watchQuotes(bus, systemClock, logger, 60_000);
+  stopBoard = async () => {
+    await board.stop();
+    await bus.close();
+  };
+  lease = (await takeLease(world.db, 'quotes', 'this test', 600_000)) as Lease;
+});
+afterAll(async () => {
+  await stopBoard();
+  await world.stop();
+});
+
+function aReading(source: string, price: string, asset: AssetSymbol = 'ETH', readAt = new Date()): Reading {
+  const rate = rateFromSource(price);
+  if (rate === undefined) throw new Error(`no rate: ${price}`);
+  return { source, asset, rate, readAt };
+}
+
+const refresh = (readings: readonly Reading[], sourcesMin = 1) =>
+  refreshQuotes({ ...ports, prices: fixedPrices(readings, sourcesMin) }, lease);
+
+/** Waits until the other services see this rate. */
+const seen = (asset: AssetSymbol, rate: string) =>
+  eventually(() => {
+    const quote = board.latest(asset);
+    expect(quote?.usd_rate).toBe(rate);
+    return quote;
+  });
+
+describe('quotes', () => {
+  it('are told of every asset, active or not, with a rate or without', async () => {
+    await refresh([aReading('a', '2500')]);
+    await seen('ETH', '2500');
+    await eventually(() => expect(board.latest('BTC')).toBeDefined());
+    expect(board.fresh('ETH')).toMatchObject({
+      asset: 'ETH',
+      active: true,
+      network_fee: '500000000000000',
+      min_confirmations: 12,
+      dust: '10000000000000',
+    });
+    expect(board.latest('BTC')).toMatchObject({
+      active: false,
+      usd_rate: '0',
+      as_of: '1970-01-01T00:00:00.000Z',
+    });
+    expect(board.fresh('BTC')).toBeUndefined();
+  });
+
+  it('carry the median, each source’s own rate and how far they were apart', async () => {
+    const readAt = new Date();
+    await refresh(
+      [
+        aReading('a', '2500', 'ETH', readAt),
+        aReading('b', '2525.000000000000000001', 'ETH', readAt),
+        aReading('c', '2510', 'ETH', readAt),
+      ],
+      2,
+    );
+    expect(await seen('ETH', '2510')).toMatchObject({
+      spread_bps: 101,
+      as_of: readAt.toISOString(),
+      sources: [
+        { name: 'a', usd_rate: '2500', read_at: readAt.toISOString() },
+        { name: 'b', usd_rate: '2525.000000000000000001', read_at: readAt.toISOString() },
+        { name: 'c', usd_rate: '2510', read_at: readAt.toISOString() },
+      ],
+    });
+  });
+
+  it.each<[string, () => Reading[]]>([
+    ['no source answers', () => []],
+    ['one is not enough', () => [aReading('a', '9000')]],
+    ['they are too far apart', () => [aReading('a', '9000'), aReading('b', '9300')]],
+    [
+      'they are stale',
+      () => ['a', 'b'].map((name) => aReading(name, '9000', 'ETH', new Date(Date.now() - 121_000))),
+    ],
+  ])('keep their old rate and their old time when %s', async (_why, readings) => {
+    await refresh([aReading('a', '3000'), aReading('b', '3000')], 2);
+    const before = await seen('ETH', '3000');
+    // USDC goes on, so that the test sees when the second round has arrived.
+    const marker = `1.${Math.floor(Math.random() * 1e9) + 1}`.replace(/0+$/, '');
+    await refresh(
+      [...readings(), aReading('a', marker, 'USDC_ERC20'), aReading('b', marker, 'USDC_ERC20')],
+      2,
+    );
+    await seen('USDC_ERC20', marker);
+    expect(board.latest('ETH')).toEqual(before);
+    const row = await world.admin.one<{ usd_rate: string; as_of: Date }>(
+      `select usd_rate, as_of from quotes where asset = 'ETH'`,
+    );
+    expect(row.usd_rate).toMatch(/^3000\.0+$/);
+    expect(row.as_of.toISOString()).toBe(before?.as_of);
+  });
+
+  it('follow a price file that changes while the ledger runs', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'prices-'));
+    const path = join(folder, 'prices.json');
+    const prices = filePrices(path, systemClock, logger);
+    const step = () => refreshQuotes({ ...ports, prices }, lease);
+    try {
+      await writeFile(path, '{"ETH":"2000","USDC_ERC20":"1"}');
+      await step();
+      await seen('ETH', '2000');
+      await writeFile(path, '{"ETH":"2100.5","USDC_ERC20":"1"}');
+      await step();
+      const changed = await seen('ETH', '2100.5');
+      await writeFile(path, '{"ETH":"22');
+      await step();
+      expect(board.latest('ETH')).toEqual(changed);
+      await writeFile(path, '{"ETH":"2200","USDC_ERC20":"1"}');
+      await step();
+      await seen('ETH', '2200');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('of a publisher that was replaced are not kept', async () => {
+    await refresh([aReading('a', '4000')]);
+    await seen('ETH', '4000');
+    const old: Lease = { ...lease, token: '0' };
+    const late = refreshQuotes({ ...ports, prices: fixedPrices([aReading('a', '1')]) }, old);
+    await expect(late).rejects.toThrow(/lease/);
+    expect(board.latest('ETH')?.usd_rate).toBe('4000');
+  });
+});
+
+it('one replica asks the sources for all; when it stops, another takes over', async () => {
+  const own = await ledgerWorld();
+  try {
+    const [one, other] = [fixedPrices([aReading('a', '1')]), fixedPrices([aReading('a', '1')])];
+    const config = { QUOTES_EVERY_MS: 20 };
+    const first = await own.start({ workers: true, prices: one, config });
+    await eventually(() => expect(one.reads).toBeGreaterThan(3));
+    await own.start({ workers: true, prices: other, config });
+    const reads = one.reads;
+    await eventually(() => expect(one.reads).toBeGreaterThan(reads + 5));
+    expect(other.reads).toBe(0);
+    await first.stop();
+    await eventually(() => expect(other.reads).toBeGreaterThan(0), 4_000);
+  } finally {
+    await own.stop();
+  }
+});

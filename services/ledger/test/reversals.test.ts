@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AccountId } from '@quittance/shared/ids';
+import { eventually } from '@quittance/testkit/eventually';
+import { catchUpReversals } from '../src/operations/catch-up-reversals.ts';
+import {
+  aDeposit,
+  aHold,
+  anAccount,
+  type LedgerWorld,
+  ledgerWorld,
+  logger,
+  reversalOf,
+  type Sent,
+} from './ledger-world.ts';
+
+let world: LedgerWorld;
+beforeAll(async () => {
+  world = await ledgerWorld();
+  await world.start();
+});
+afterAll(() => world.stop());
+afterEach(async () => expect(await world.breaches()).toEqual([]));
+
+const handle = (...events: Sent[]) => world.handle(...events);
+type Deposit = ReturnType<typeof aDeposit>;
+const settled = (payload: Deposit): Sent => ({ kind: 'deposit.settled', payload });
+const reversed = (deposit: Deposit): Sent => ({ kind: 'deposit.reversed', payload: reversalOf(deposit) });
+
+/** What was booked as a loss of this account's money. */
+async function loss(account: AccountId): Promise<string> {
+  const row = await world.admin.one<{ loss: string }>(
+    `select coalesce(-sum(e.amount), 0) as loss from entries e join transfers t on t.seq = e.transfer_seq
+     where t.account_id = $1 and e.bucket = 'loss'`,
+    [account],
+  );
+  return row.loss;
+}
+
+describe('a reversed deposit', () => {
+  it('is taken back in full while the money is there', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(settled(deposit));
+    await handle(reversed(deposit));
+    expect(await world.balance(account)).toEqual(['0', '0', '0']);
+    expect(await loss(account)).toBe('0');
+  });
+
+  it('is taken back as far as it goes, never from what is held; the rest is a loss', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(settled(deposit));
+    expect(await world.place(aHold(account, 70n))).toBe('placed');
+    await handle(reversed(deposit));
+    expect(await world.balance(account)).toEqual(['0', '70', '0']);
+    expect(await loss(account)).toBe('70');
+  });
+
+  it('is all loss when everything is spent', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(settled(deposit));
+    await world.place(aHold(account, 100n));
+    await handle(reversed(deposit));
+    expect(await world.balance(account)).toEqual(['0', '100', '0']);
+    expect(await loss(account)).toBe('100');
+  });
+
+  it('that was unresolved is taken from there', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n, { disposition: 'unresolved' });
+    await handle(settled(deposit), settled(aDeposit(account, 40n)));
+    await handle(reversed(deposit));
+    expect(await world.balance(account)).toEqual(['40', '0', '0']);
+    expect(await loss(account)).toBe('0');
+  });
+
+  it('is taken back once, however often it is told, also in one batch', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(settled(deposit), settled(aDeposit(account, 500n)));
+    await handle(reversed(deposit), reversed(deposit));
+    await handle(reversed(deposit));
+    await world.send([reversed(deposit), reversed(deposit)]);
+    const later = anAccount();
+    await world.send([settled(aDeposit(later, 1n))]);
+    await eventually(async () => expect((await world.balance(later))[0]).toBe('1'));
+    expect(await world.balance(account)).toEqual(['500', '0', '0']);
+  });
+
+  it('two of one account share what is there', async () => {
+    const account = anAccount();
+    const [one, other] = [aDeposit(account, 100n), aDeposit(account, 100n)];
+    await handle(settled(one), settled(other));
+    await world.place(aHold(account, 50n));
+    await handle(reversed(one), reversed(other));
+    expect(await world.balance(account)).toEqual(['0', '50', '0']);
+    expect(await loss(account)).toBe('50');
+  });
+
+  it('in one batch with its deposit, in the wrong order, cancels out', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(reversed(deposit), settled(deposit));
+    expect(await world.balance(account)).toEqual(['0', '0', '0']);
+    expect(await loss(account)).toBe('0');
+  });
+
+  it('that comes before its deposit waits for it', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(reversed(deposit));
+    expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
+    await handle(settled(deposit));
+    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+    expect(await catchUpReversals({ db: world.db, logger })).toBe(1);
+    expect(await world.balance(account)).toEqual(['0', '0', '0']);
+    expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
+  });
+
+  it('that waits is booked once by two replicas at once', async () => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(reversed(deposit));
+    await handle(settled(deposit), settled(aDeposit(account, 300n)));
+    const steps = await Promise.all(
+      Array.from({ length: 6 }, () => catchUpReversals({ db: world.db, logger })),
+    );
+    expect(steps.reduce((a, b) => a + b)).toBe(1);
+    expect(await world.balance(account)).toEqual(['300', '0', '0']);
+  });
+
+  it.each([
+    ['amount', { amount: '99' }],
+    ['account', { account_id: 'acc_other' }],
+  ])('with another %s than its deposit is an error', async (_what, other) => {
+    const account = anAccount();
+    const deposit = aDeposit(account, 100n);
+    await handle(settled(deposit));
+    await expect(handle(reversed({ ...deposit, ...other }))).rejects.toThrow(/other contents/);
+    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+    await handle(reversed(deposit));
+    await expect(handle(reversed({ ...deposit, ...other }))).rejects.toThrow(/other contents/);
+  });
+});
