@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { openWallet } from '@quittance/chains/evm/wallet';
+import type { AnvilHandle } from '@quittance/engines/anvil';
+import { deployTestUsdc } from '@quittance/sandbox/test-usdc';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Db, openDb } from '@quittance/shared/db';
+import { newDepositId } from '@quittance/shared/ids';
+import { createLogger } from '@quittance/shared/logger';
+import { units } from '@quittance/shared/money';
+import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance/testkit/engines';
+import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-customer';
+import { eventually } from '@quittance/testkit/eventually';
+import type { PayoutsService } from '../src/service.ts';
+import { insertHoldings } from '../src/store-holdings.ts';
+import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
+import { Client, environment, SEED, startService, TestBoard } from './service-client.ts';
+
+/** Two replicas with their workers on a real node: what they do together happens once. */
+let database: TestDatabase;
+let nats: Awaited<ReturnType<typeof testNats>>;
+let anvil: AnvilHandle;
+let ledger: ScriptedLedger;
+let db: Db;
+let chain: Customer;
+let usdc: string;
+let replicas: PayoutsService[];
+let shop: Client;
+const wallet = openWallet(SEED);
+const ETHER = 10n ** 18n;
+
+beforeAll(async () => {
+  [database, nats, anvil] = await Promise.all([testDatabase(), testNats(), testAnvil()]);
+  usdc = await deployTestUsdc(anvil.rpcUrl);
+  chain = ethereumCustomer(anvil.rpcUrl, usdc);
+  ledger = await scriptedLedger(nats.url);
+  db = openDb({
+    url: database.urlOf('payouts'),
+    schema: 'payouts',
+    pool: 2,
+    logger: createLogger('test', 'silent'),
+  });
+  const settings = {
+    ...environment(database.urlOf('payouts'), nats.url),
+    ETHEREUM_RPC_URL: anvil.rpcUrl,
+    ETHEREUM_USDC_ADDRESS: usdc,
+    ENGINE_EVERY_MS: '50',
+  };
+  const options = { quotes: new TestBoard(), workers: true };
+  replicas = await Promise.all([startService(settings, options), startService(settings, options)]);
+  let turn = 0;
+  shop = new Client(() => replicas[turn++ % 2] as PayoutsService);
+  await chain.pay('ETH', wallet.hotAddress, '5');
+  await chain.mine();
+});
+afterAll(async () => {
+  await Promise.all((replicas ?? []).map((replica) => replica.stop()));
+  await ledger?.close();
+  await db?.close();
+  await nats?.stop();
+  await anvil?.stop();
+  await database?.drop();
+});
+
+let recipients = 0;
+const newRecipient = () => `0x${(++recipients).toString(16).padStart(8, '0')}${'a7'.repeat(16)}`;
+
+async function payout(
+  asset: AssetSymbol,
+  amount: string,
+  to = newRecipient(),
+): Promise<{ id: number; to: string }> {
+  const { status, body } = await shop.post({ asset, amount, address: to });
+  expect(status).toBe(201);
+  return { id: body.data.id, to };
+}
+
+const shown = async (id: number) => (await shop.get(`/api/payouts/${id}`)).body;
+
+/** Blocks come until the payout has come to its end. */
+async function ended(id: number): Promise<{ status: string; tx_hash: string; failed_reason: string }> {
+  return eventually(async () => {
+    await chain.mine();
+    const payout = await shown(id);
+    expect(payout.status).not.toBe('pending');
+    return payout;
+  }, 30_000);
+}
+
+let index = 0;
+async function deposit(asset: AssetSymbol, whole: string, amount: bigint): Promise<string> {
+  index += 1;
+  const address = wallet.depositAddress(index);
+  await chain.pay(asset, address, whole);
+  await chain.mine();
+  const holding = {
+    depositId: newDepositId(new Date()),
+    chain: 'ethereum',
+    address,
+    derivationIndex: index,
+  } as const;
+  await db.transaction((trx) =>
+    insertHoldings(trx, [{ ...holding, asset, amount: units(amount) }], { reversed: false }),
+  );
+  return address;
+}
+
+it('Ether from the hot wallet', async () => {
+  const { id, to } = await payout('ETH', '0.5');
+  const { status, tx_hash } = await ended(id);
+  expect(status).toBe('mined');
+  expect(await chain.transactions(to)).toEqual([tx_hash]);
+  expect(await chain.balance('ETH', to)).toBe(ETHER / 2n);
+});
+
+it('tokens that have to be swept first', async () => {
+  const address = await deposit('USDC_ERC20', '300', 300_000_000n);
+  const { id, to } = await payout('USDC_ERC20', '250.000001');
+  expect((await ended(id)).status).toBe('mined');
+  expect(await chain.balance('USDC_ERC20', to)).toBe(250_000_001n);
+  expect(await chain.balance('USDC_ERC20', address)).toBe(0n);
+});
+
+it('Ether that has to be swept first', async () => {
+  const address = await deposit('ETH', '20', 20n * ETHER);
+  const { id, to } = await payout('ETH', '15');
+  expect((await ended(id)).status).toBe('mined');
+  expect(await chain.balance('ETH', to)).toBe(15n * ETHER);
+  expect(await chain.balance('ETH', address)).toBeLessThan(ETHER / 1_000n);
+});
+
+it('many at once through both replicas: one engine, nonces without a gap, each paid once', async () => {
+  const payouts = await Promise.all(Array.from({ length: 30 }, () => payout('ETH', '0.01')));
+  for (const { id, to } of payouts) {
+    expect((await ended(id)).status).toBe('mined');
+    expect(await chain.balance('ETH', to)).toBe(ETHER / 100n);
+    expect(await chain.transactions(to)).toHaveLength(1);
+  }
+  const rows = await db.rows<{ nonce: string }>(
+    `select nonce, fence from transactions where wallet = $1 order by nonce`,
+    [wallet.hotAddress],
+  );
+  expect(rows.map((row) => BigInt(row.nonce))).toEqual(rows.map((_, i) => BigInt(i)));
+  expect(new Set(payouts.map(({ id }) => id)).size).toBe(30);
+});
+
+it('a contract that takes no Ether is refused before anything is signed', async () => {
+  const { id } = await payout('ETH', '0.01', usdc);
+  const { status, tx_hash, failed_reason } = await ended(id);
+  expect([status, tx_hash]).toEqual(['failed', null]);
+  expect(failed_reason).toMatch(/does not accept/);
+});
+
+it('a block that is dropped takes a payout with it: the same bytes bring it again', async () => {
+  const { id, to } = await payout('ETH', '0.02');
+  await eventually(async () => expect((await shown(id)).tx_hash).not.toBeNull());
+  const { tx_hash } = await shown(id);
+  await chain.mine();
+  expect(await chain.balance('ETH', to)).toBe(ETHER / 50n);
+  await eventually(async () =>
+    expect(await db.one('select block_height from transactions where tx_hash = $1', [tx_hash])).toMatchObject(
+      {
+        block_height: expect.any(String),
+      },
+    ),
+  );
+  await chain.dropBlocks(1);
+  expect(await chain.balance('ETH', to)).toBe(0n);
+  expect((await ended(id)).tx_hash).toBe(tx_hash);
+  expect(await chain.transactions(to)).toEqual([tx_hash]);
+});
+
+it('a node that hangs: payouts are taken, wait, and are paid when it answers again', async () => {
+  anvil.pause();
+  const { id, to } = await payout('ETH', '0.03');
+  expect(await shown(id)).toMatchObject({ status: 'pending', tx_hash: null });
+  anvil.resume();
+  expect((await ended(id)).status).toBe('mined');
+  expect(await chain.transactions(to)).toHaveLength(1);
+});
+
+it('a replica that is on the wrong network signs nothing and is not ready', async () => {
+  const settings = {
+    ...environment(database.urlOf('payouts'), nats.url),
+    ETHEREUM_RPC_URL: anvil.rpcUrl,
+    ETHEREUM_USDC_ADDRESS: usdc,
+    ETHEREUM_CHAIN_ID: '1',
+    ENGINE_EVERY_MS: '50',
+  };
+  const strange = await startService(settings, { quotes: new TestBoard(), workers: true });
+  try {
+    await eventually(async () => {
+      const ready = await fetch(`http://127.0.0.1:${strange.port}/readyz`);
+      expect(ready.status).toBe(503);
+      expect(await ready.json()).toEqual({ ready: false, waits_for: [expect.stringMatching('chain 31337')] });
+    });
+  } finally {
+    await strange.stop();
+  }
+});
