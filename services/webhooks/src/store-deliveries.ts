@@ -22,7 +22,7 @@ const insertForLanes = statement(
      returning endpoint_key)
    update lanes set due_at = least(due_at, $4)
    from (select distinct endpoint_key from told) as t
-   where lanes.endpoint_key = t.endpoint_key and not lanes."full"`,
+   where lanes.endpoint_key = t.endpoint_key`,
 );
 
 /** A delivery, due now, for each of the events and each live endpoint of its account that wants its kind. */

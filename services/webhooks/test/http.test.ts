@@ -279,6 +279,9 @@ test('events are read in order from where the reader was, and say where to go on
   await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed', resource: '77' }));
   const all = await call('GET', '/api/events', account);
   expect(all.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(all.body.data.slice(0, 5).map((event: { id: string }) => event.id)).toEqual(
+    events.map(({ id }) => id),
+  );
   expect(all.body.data[2]).toEqual({
     id: events[2]?.id,
     event: 'invoice.created',

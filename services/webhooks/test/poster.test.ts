@@ -243,6 +243,21 @@ test('proxies of the environment are not used', async () => {
   expect(connections()).toBe(0);
 });
 
+test('what was given up before there was a connection is not sent when there is one', async () => {
+  const asked: ((addresses: LookupAddress[]) => void)[] = [];
+  const poster = aPoster({ timeoutMs: 100, resolve: () => new Promise((resolve) => asked.push(resolve)) });
+  const url = `http://slow.example:${new URL(receiver.url).port}`;
+  expect(await poster.post({ ...order, url: `${url}/late` })).toEqual({
+    kind: 'failed',
+    failure: 'timed_out',
+  });
+  const next = poster.post({ ...order, url: `${url}/next` });
+  for (const resolve of asked) resolve([{ address: '127.0.0.1', family: 4 }]);
+  await next;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(receiver.received.map((one) => one.path)).not.toContain('/late');
+});
+
 test('closing ends what is under way as stopped', async () => {
   const { url } = await rawServer(() => {});
   const poster = aPoster({ timeoutMs: 10_000 });
