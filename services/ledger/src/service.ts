@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { commandSubject, commands } from '@quittance/shared/commands';
-import { startConsumer } from '@quittance/shared/consumer';
 import { openDb } from '@quittance/shared/db';
 import { listen } from '@quittance/shared/http';
 import type { Running } from '@quittance/shared/lifecycle';
 import { createLogger } from '@quittance/shared/logger';
-import { answerReconcilers } from '@quittance/shared/reconcile';
+import { startMessenger } from '@quittance/shared/messenger';
+import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
 import type { LedgerConfig } from './config.ts';
 import { handleEvents } from './consumers.ts';
 import { openHoldDesk } from './hold-desk.ts';
@@ -16,9 +16,8 @@ import { placeHold } from './operations/place-hold.ts';
 import type { Ports } from './ports.ts';
 import { filePrices } from './price-file.ts';
 import { publicPrices } from './price-public.ts';
-import { databaseReady, readiness } from './readiness.ts';
 import { decideHolds } from './store-holds.ts';
-import { activateAssets } from './store-quotes.ts';
+import { activateAssets, assetsWithoutRate } from './store-quotes.ts';
 import { startWorkers } from './workers.ts';
 
 export type LedgerService = Running & { ports: Ports; port: number };
@@ -28,6 +27,7 @@ export type LedgerOptions = Partial<Ports> & {
   workers?: boolean;
 };
 
+const MIGRATIONS = new URL('../migrations/', import.meta.url);
 const DRAIN_MS = 8_000;
 
 /**
@@ -42,6 +42,7 @@ export async function startLedger(
   const clock = given.clock ?? systemClock;
   const db =
     given.db ?? openDb({ url: config.DATABASE_URL, schema: 'ledger', pool: config.DATABASE_POOL, logger });
+  const check = databaseCheck(db, MIGRATIONS, logger);
   let connected: Bus | undefined;
 
   const app = createHttp({
@@ -49,12 +50,16 @@ export async function startLedger(
     clock,
     logger,
     identitySecret: config.IDENTITY_SECRET,
-    waitsFor: readiness(db, () => connected, logger),
+    waitsFor: async () => {
+      const waiting = await waitsForEngines(check, connected);
+      if (waiting.length > 0) return waiting;
+      return (await assetsWithoutRate(db)).map((symbol) => `a first rate of ${symbol}`);
+    },
   });
   const listening = await listen(app, config.HOST, config.PORT);
   logger.info({ port: listening.port }, 'the ledger listens');
 
-  await databaseReady(db, logger);
+  await untilReady(check, logger);
   await activateAssets(db, config.ASSETS_ACTIVE);
   const bus = given.bus ?? (await connectBus({ url: config.NATS_URL, service: 'ledger', logger }));
   connected = bus;
@@ -76,25 +81,17 @@ export async function startLedger(
   bus.answer(commandSubject('hold.place'), (body) =>
     placeHold(ports, commands['hold.place'].request.parse(body)),
   );
-  answerReconcilers(bus, db, 'ledger');
+  const messenger = startMessenger({ db, bus, service: 'ledger', logger, handlers: handleEvents(logger) });
   const workers = withWorkers
     ? startWorkers(ports, { quotesEveryMs: config.QUOTES_EVERY_MS, replica: randomUUID() })
     : undefined;
-  const consumer = startConsumer({
-    bus,
-    db,
-    service: 'ledger',
-    handlers: handleEvents(logger),
-    logger,
-    committed: () => workers?.kickRelay(),
-  });
 
   return {
     ports,
     port: listening.port,
     async stop() {
-      await Promise.all([listening.close(DRAIN_MS), consumer.stop()]);
-      await workers?.stop();
+      await listening.close(DRAIN_MS);
+      await Promise.all([workers?.stop(), messenger.stop()]);
       await bus.close();
       await db.close();
     },

@@ -93,3 +93,14 @@ const selectBalances = statement(
 export async function balancesOf(db: Queryable, account: AccountId): Promise<BalanceRow[]> {
   return db.rows<BalanceRow>(selectBalances, [account]);
 }
+
+const selectUnrated = statement(
+  'assets_without_rate',
+  `select symbol from assets a where active and not exists (select from quotes where asset = a.symbol)
+   order by symbol`,
+);
+
+/** Active assets that no source has ever given a rate for. */
+export async function assetsWithoutRate(db: Queryable): Promise<AssetSymbol[]> {
+  return (await db.rows<{ symbol: AssetSymbol }>(selectUnrated)).map(({ symbol }) => symbol);
+}
