@@ -48,7 +48,7 @@ export function payoutNumbers(db: Db): PayoutNumbers {
 }
 
 /** 32 bits of HMAC-SHA256 over the round and the half. */
-export const mixWith =
+const mixWith =
   (key: Buffer): Mix =>
   (round, half) => {
     const message = Buffer.alloc(9);

@@ -13,11 +13,11 @@ import { requestPayout } from '../src/operations/request-payout.ts';
 import { runEngine } from '../src/operations/run-engine.ts';
 import { payoutNumbers } from '../src/payout-numbers.ts';
 import type { Ports } from '../src/ports.ts';
-import { depositAddress, HOT, ScriptedChain } from './scripted-chain.ts';
+import { depositAddress, ScriptedChain } from './scripted-chain.ts';
 
 export const CONFIRMATIONS = 3;
 export const ETHER = 10n ** 18n;
-export const FEE = 10n ** 15n;
+const FEE = 10n ** 15n;
 
 /** A clock that stands still until a test moves it. */
 class TestClock {
@@ -209,5 +209,4 @@ export class EngineWorld {
   }
 }
 
-export const placed = { known: true, reply: { outcome: 'placed' } };
-export { HOT };
+const placed = { known: true, reply: { outcome: 'placed' } };

@@ -1,5 +1,5 @@
 import { commandSubject, commands } from '@quittance/shared/commands';
-import { connect, type NatsConnection } from 'nats';
+import { connect, type Msg, type NatsConnection } from 'nats';
 
 export type Hold = {
   payout_id: string;
@@ -34,16 +34,19 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
     reply: () => ({ outcome: 'placed' }),
     close: () => nats.close(),
   };
+  const answer = async (message: Msg): Promise<void> => {
+    const hold = commands['hold.place'].request.parse(message.json());
+    ledger.asked.push(hold);
+    const { outcome, times = 1, before } = ledger.reply(hold);
+    await before?.();
+    if (outcome === undefined) return;
+    for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome }));
+  };
   nats.subscribe(commandSubject('hold.place'), {
     queue: 'ledger',
-    callback: async (error, message) => {
+    callback: (error, message) => {
       if (error !== null) throw error;
-      const hold = commands['hold.place'].request.parse(message.json());
-      ledger.asked.push(hold);
-      const { outcome, times = 1, before } = ledger.reply(hold);
-      await before?.();
-      if (outcome === undefined) return;
-      for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome }));
+      void answer(message);
     },
   });
   await nats.flush();

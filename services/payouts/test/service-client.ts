@@ -5,7 +5,7 @@ import type { Quote } from '@quittance/shared/quotes';
 import { configSchema, type PayoutsConfig } from '../src/config.ts';
 import { type PayoutsOptions, type PayoutsService, startPayouts } from '../src/service.ts';
 
-export const SECRET = 'the secret that gateway and services share';
+const SECRET = 'the secret that gateway and services share';
 export const PUBLIC_URL = 'http://pay.example';
 /** Not anvil's own words: the accounts of those are rich already. */
 export const SEED = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
