@@ -128,7 +128,8 @@ export function isDatabaseDown(error: unknown): boolean {
     // 08 connection, 53 resources, 57 operator intervention (shutdown, timeouts), 58 system, 25P03 idle transaction, 55P03 lock.
     return /^(08|53|57|58)|^25P03$|^55P03$/.test(error.code ?? '');
   }
-  if (!(error instanceof Error)) return false;
+  // Not instanceof: under jest the errors of Node's own sockets come from another realm.
+  if (!Error.isError(error)) return false;
   const code = 'code' in error ? error.code : undefined;
   return (
     (typeof code === 'string' && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/.test(code)) ||

@@ -19,7 +19,7 @@ export function createLogger(service: string, level: string): Logger {
 
 /** An error as a log line needs it: what happened, without a stack that no reader can use. */
 export function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!Error.isError(error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : '';
   const inner = error instanceof AggregateError ? error.errors.map(reason).join('; ') : '';
   return `${code}${error.message || inner || error.name}`;
