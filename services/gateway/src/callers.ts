@@ -1,7 +1,9 @@
 import type { Db } from '@quittance/shared/db';
+import { Unavailable } from '@quittance/shared/http';
+import { reason } from '@quittance/shared/logger';
 import { type Caller, callersByHash } from './store.ts';
 
-/** Reads whose token a hash is of. */
+/** Reads whose token a hash is of; Unavailable when the database cannot say. */
 export type Callers = { byHash(hash: Buffer): Promise<Caller | undefined> };
 
 const BATCH_MAX = 200;
@@ -31,7 +33,8 @@ export function openCallers(db: Db): Callers {
       const byHash = new Map(found.map((row) => [row.hash.toString('latin1'), row]));
       for (const { hash, resolve } of batch) resolve(byHash.get(hash.toString('latin1')));
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      const failure = new Unavailable(`tokens cannot be read: ${reason(error)}`);
+      for (const { reject } of batch) reject(failure);
     }
   }
 

@@ -30,6 +30,8 @@ const agentOptions = {
   maxFreeSockets: 64,
   // The socket used last is the least likely to have been closed at the other end meanwhile.
   scheduling: 'lifo',
+  // Shorter than a service keeps an idle connection, so that it is closed at this end first.
+  timeout: 60_000,
 } as const;
 
 export const passageOf = (res: Response): Passage => res.locals['passage'] as Passage;
@@ -135,7 +137,7 @@ function giveBack(
   incoming.on('end', () => {
     if (isOver(res)) return;
     // Latin-1 stands for the bytes as they are; as a text, head and body go out in one piece.
-    const body = chunks.map((chunk) => chunk.latin1Slice()).join('');
+    const body = chunks.map((chunk) => chunk.toString('latin1')).join('');
     res.statusCode = incoming.statusCode ?? 502;
     const { rawHeaders } = incoming;
     for (let i = 0; i < rawHeaders.length; i += 2) {

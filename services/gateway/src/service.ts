@@ -2,7 +2,8 @@ import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';
 import { listen } from '@quittance/shared/http';
 import type { Running } from '@quittance/shared/lifecycle';
-import { createLogger } from '@quittance/shared/logger';
+import { createLogger, reason } from '@quittance/shared/logger';
+import { databaseCheck } from '@quittance/shared/readiness';
 import { openCallers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
 import { createGatewayApp } from './http.ts';
@@ -10,7 +11,6 @@ import { openLimits } from './limits.ts';
 import { writeTokenUses } from './operations/write-token-uses.ts';
 import type { Ports } from './ports.ts';
 import { createProxy } from './proxy.ts';
-import { readiness } from './readiness.ts';
 import { createTokenUses } from './token-uses.ts';
 import { startWorkers } from './workers.ts';
 
@@ -49,10 +49,19 @@ export async function startGateway(
     },
     logger,
   );
-  const app = createGatewayApp({ ...ports, proxy, waitsFor: readiness(ports) });
+  const database = databaseCheck(db, new URL('../migrations/', import.meta.url), logger);
+  const waitsFor = async () => {
+    // Not for Redis: without it limits are counted here.
+    const lack = await database.lacks();
+    return lack === undefined ? [] : [lack];
+  };
+  const app = createGatewayApp({ ...ports, proxy, waitsFor });
   const listening = await listen(app, config.HOST, config.PORT);
   const running = workers ? startWorkers(ports) : [];
   logger.info({ port: listening.port }, 'the gateway listens');
+  void database.lacks().then((lack) => {
+    if (lack !== undefined) logger.warn(`waiting for ${lack}; until then requests are answered 503`);
+  });
 
   return {
     ports,
@@ -60,10 +69,18 @@ export async function startGateway(
     async stop() {
       await listening.close(DRAIN_MS);
       await Promise.all(running.map((worker) => worker.stop()));
-      if (workers) await writeTokenUses(ports);
+      if (workers) await writeLastUses(ports);
       proxy.close();
       ports.limits.close();
       await ports.db.close();
     },
   };
+}
+
+async function writeLastUses(ports: Ports): Promise<void> {
+  try {
+    await writeTokenUses(ports);
+  } catch (error) {
+    ports.logger.warn({ reason: reason(error) }, 'when tokens were last used could not be written');
+  }
 }

@@ -123,13 +123,3 @@ const updateUses = statement(
 export async function writeUses(db: Queryable, uses: ReadonlyMap<TokenId, Date>): Promise<void> {
   await db.rows(updateUses, [[...uses.keys()], [...uses.values()]]);
 }
-
-const selectApplied = statement(
-  'migrations_applied',
-  `select name from migrations where name = any($1::text[])`,
-);
-
-/** Which of these migrations the database has. */
-export async function appliedOf(db: Queryable, names: readonly string[]): Promise<Set<string>> {
-  return new Set((await db.rows<{ name: string }>(selectApplied, [names])).map(({ name }) => name));
-}

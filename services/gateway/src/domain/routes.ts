@@ -15,10 +15,13 @@ export const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/invoices', upstream: 'invoices', auth: 'token' },
   { methods: ['GET'], pattern: '/api/invoices/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/payouts/:id', upstream: 'payouts', auth: 'token' },
   { methods: ['GET'], pattern: '/api/balances', upstream: 'ledger', auth: 'token' },
   { methods: ['GET'], pattern: '/api/assets', upstream: 'ledger', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/webhooks', upstream: 'webhooks', auth: 'token' },
   { methods: ['GET', 'DELETE'], pattern: '/api/webhooks/:id', upstream: 'webhooks', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/events', upstream: 'webhooks', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/events/:id', upstream: 'webhooks', auth: 'token' },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
 ];
 

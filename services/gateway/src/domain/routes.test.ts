@@ -1,0 +1,61 @@
+import { expect, test } from '@jest/globals';
+import { findRoute } from './routes.ts';
+
+test.each([
+  ['GET', '/api/invoices', 'invoices'],
+  ['HEAD', '/api/invoices', 'invoices'],
+  ['POST', '/api/invoices', 'invoices'],
+  ['GET', '/api/invoices/', 'invoices'],
+  ['GET', '/api/invoices/inv_1', 'invoices'],
+  ['GET', '/api/payouts', 'payouts'],
+  ['POST', '/api/payouts', 'payouts'],
+  ['GET', '/api/payouts/7', 'payouts'],
+  ['GET', '/api/balances', 'ledger'],
+  ['GET', '/api/assets', 'ledger'],
+  ['POST', '/api/webhooks', 'webhooks'],
+  ['DELETE', '/api/webhooks/whe_1', 'webhooks'],
+  ['GET', '/api/events', 'webhooks'],
+  ['GET', '/pay/inv_1', 'invoices'],
+  ['HEAD', '/pay/inv_1', 'invoices'],
+])('%s %s goes to %s', (method, path, upstream) => {
+  expect(findRoute(method, path)).toMatchObject({ kind: 'route', route: { upstream } });
+});
+
+test.each([
+  ['DELETE', '/api/invoices', ['GET', 'HEAD', 'POST']],
+  ['OPTIONS', '/api/invoices', ['GET', 'HEAD', 'POST']],
+  ['POST', '/api/invoices/inv_1', ['GET', 'HEAD']],
+  ['PUT', '/api/assets', ['GET', 'HEAD']],
+  ['POST', '/pay/inv_1', ['GET', 'HEAD']],
+  ['PATCH', '/api/webhooks/whe_1', ['GET', 'HEAD', 'DELETE']],
+])('%s %s is a wrong verb', (method, path, allowed) => {
+  expect(findRoute(method, path)).toEqual({ kind: 'wrong_verb', allowed });
+});
+
+test.each([
+  '/',
+  '/api',
+  '/api/',
+  '/api/invoice',
+  '/api/invoicesx',
+  '/API/invoices',
+  '/api//invoices',
+  '//api/invoices',
+  '/api/invoices//',
+  '/api/invoices/inv_1/payments',
+  '/pay',
+  '/pay/',
+  '/pay/inv_1/x',
+  '/api/invoices\n',
+  '*',
+])('%j is no route', (path) => {
+  expect(findRoute('GET', path)).toEqual({ kind: 'unknown' });
+});
+
+test('only the payment page is open to anybody', () => {
+  const open = ['/api/invoices', '/api/payouts/1', '/api/events', '/pay/inv_1'].filter((path) => {
+    const found = findRoute('GET', path);
+    return found.kind === 'route' && found.route.auth === 'none';
+  });
+  expect(open).toEqual(['/pay/inv_1']);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import { limitHeaders } from './spent.ts';
+
+const now = new Date('2026-01-02T03:04:05.500Z');
+
+test('an answer says what is left', () => {
+  const headers = limitHeaders({ allowed: true, limit: 30, remaining: 29, resetMs: 59_001 }, now);
+  expect(Object.fromEntries(headers)).toEqual({
+    'X-RateLimit-Limit': '30',
+    'X-RateLimit-Remaining': '29',
+    'RateLimit-Policy': '"default";q=30;w=60',
+    RateLimit: '"default";r=29;t=60',
+  });
+});
+
+test('a refusal also says when to come back, never too early', () => {
+  const headers = limitHeaders({ allowed: false, limit: 30, remaining: 0, resetMs: 1 }, now);
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'Retry-After': '1',
+    'X-RateLimit-Remaining': '0',
+    'X-RateLimit-Reset': String(Date.parse('2026-01-02T03:04:06Z') / 1000),
+  });
+});

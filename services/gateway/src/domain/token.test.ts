@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { hintOf, isToken, makeToken } from './token.ts';
+
+test('a token is a prefix, 256 bits of letters and digits, and a checksum', () => {
+  const token = makeToken(randomBytes);
+  expect(token).toMatch(/^qt_[0-9A-Za-z]{49}$/);
+  expect(isToken(token)).toBe(true);
+  expect(hintOf(token)).toBe(token.slice(-4));
+});
+
+test('the checksum is CRC-32 in base 62', () => {
+  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const token = makeToken(randomBytes);
+  let crc = 0;
+  for (const character of token.slice(46)) crc = crc * 62 + alphabet.indexOf(character);
+  expect(crc).toBe(crc32(token.slice(3, 46)));
+});
+
+test('every character is as likely as any other', () => {
+  const counts = new Map<string, number>();
+  const tokens = 3_000;
+  for (let i = 0; i < tokens; i++) {
+    for (const character of makeToken(randomBytes).slice(3, 46)) {
+      counts.set(character, (counts.get(character) ?? 0) + 1);
+    }
+  }
+  const expected = (tokens * 43) / 62;
+  expect(counts.size).toBe(62);
+  // Without the refusal of bytes from 248 on, eight characters would come 25 % more often.
+  for (const count of counts.values()) expect(Math.abs(count - expected) / expected).toBeLessThan(0.12);
+});
+
+test('one changed, missing or added character is found', () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 64, maxLength: 64 }),
+      fc.nat(51),
+      fc.stringMatching(/^[0-9A-Za-z]$/),
+      (bytes, at, character) => {
+        const token = makeToken((size) => bytes.subarray(0, size).map((byte) => byte % 248));
+        const changed = token.slice(0, at) + character + token.slice(at + 1);
+        expect(isToken(changed)).toBe(changed === token);
+        expect(isToken(token.slice(0, at) + token.slice(at + 1))).toBe(false);
+        expect(isToken(token + character)).toBe(false);
+      },
+    ),
+  );
+});
+
+test.each(['', 'qt_', 'Bearer', `qt_${'0'.repeat(49)}`, `QT_${'0'.repeat(49)}`, `qt_${'é'.repeat(49)}`])(
+  '%j is no token',
+  (text) => expect(isToken(text)).toBe(false),
+);

@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import type { TokenId } from '@quittance/shared/ids';
+import { createTokenUses } from './token-uses.ts';
+
+const token = 'tok_1' as TokenId;
+const at = (seconds: number) => new Date(seconds * 1000);
+
+test('a token is noted at most once a minute', () => {
+  const uses = createTokenUses();
+  uses.note(token, at(0));
+  uses.note(token, at(1));
+  expect(uses.take()).toEqual(new Map([[token, at(0)]]));
+  uses.note(token, at(59));
+  expect(uses.take()).toEqual(new Map());
+  uses.note(token, at(60));
+  expect(uses.take()).toEqual(new Map([[token, at(60)]]));
+});
+
+test('what could not be written is not lost, and never replaces what is newer', () => {
+  const uses = createTokenUses();
+  uses.note(token, at(0));
+  const taken = uses.take();
+  uses.giveBack(taken);
+  expect(uses.take()).toEqual(new Map([[token, at(0)]]));
+  uses.note(token, at(70));
+  uses.giveBack(taken);
+  expect(uses.take()).toEqual(new Map([[token, at(70)]]));
+});

@@ -1,0 +1,164 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { systemClock } from '@quittance/shared/clock';
+import { openDb } from '@quittance/shared/db';
+import { createLogger, type Logger } from '@quittance/shared/logger';
+import { configSchema, type GatewayConfig } from '../src/config.ts';
+import { createAccount } from '../src/operations/create-account.ts';
+import { createToken } from '../src/operations/create-token.ts';
+import { type GatewayService, startGateway } from '../src/service.ts';
+
+export const IDENTITY_SECRET = 'a secret of tests, long enough to be one';
+
+/** What a service of these tests was asked. */
+export type Asked = {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  rawHeaders: string[];
+  body: string;
+};
+
+export type Upstream = {
+  url: string;
+  port: number;
+  asked: Asked[];
+  /** How the next requests are answered, once their body is there; `{"ok":true}` at first. */
+  answer(respond: (res: ServerResponse, asked: Asked, req: IncomingMessage) => void): void;
+  stop(): Promise<void>;
+};
+
+/** Plays a service behind the gateway. */
+export async function startUpstream(port = 0): Promise<Upstream> {
+  const asked: Asked[] = [];
+  const ok = (res: ServerResponse) => {
+    res.setHeader('Content-Type', 'application/json; charset=utf-8');
+    res.end('{"ok":true}');
+  };
+  let respond: Parameters<Upstream['answer']>[0] = ok;
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const { method = '', url = '', headers, rawHeaders } = req;
+      const one = { method, path: url, headers, rawHeaders, body: Buffer.concat(chunks).toString('utf8') };
+      asked.push(one);
+      respond(res, one, req);
+    });
+  });
+  server.keepAliveTimeout = 75_000;
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    port: address.port,
+    asked,
+    answer(next) {
+      respond = next;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** A gateway whose services are all played by one upstream. Limits are out of the way unless a test sets them. */
+export function startTestGateway(
+  databaseUrl: string,
+  upstream: string,
+  settings: Record<string, string> = {},
+  logger?: Logger,
+): Promise<GatewayService> {
+  const config = testConfig(databaseUrl, upstream, settings);
+  return startGateway(config, { workers: false, ...(logger === undefined ? {} : { logger }) });
+}
+
+function testConfig(databaseUrl: string, upstream: string, settings: Record<string, string>): GatewayConfig {
+  const given = configSchema.parse({
+    PORT: '1',
+    DATABASE_URL: databaseUrl,
+    IDENTITY_SECRET,
+    PUBLIC_URL: 'http://localhost',
+    INVOICES_URL: upstream,
+    PAYOUTS_URL: upstream,
+    LEDGER_URL: upstream,
+    WEBHOOKS_URL: upstream,
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_PER_MINUTE: '100000',
+    FAILED_AUTH_PER_MINUTE: '100000',
+    PAGES_PER_MINUTE: '100000',
+    ...settings,
+  });
+  // Any free port: what no operator may ask for.
+  return { ...given, PORT: 0 };
+}
+
+/** A new account with a token. */
+export async function newToken(
+  databaseUrl: string,
+  expiresAt: Date | null = null,
+): Promise<{
+  account: string;
+  token: string;
+  id: string;
+}> {
+  const logger = createLogger('test', 'silent');
+  const db = openDb({ url: databaseUrl, schema: 'gateway', pool: 1, logger });
+  try {
+    const ports = { db, clock: systemClock };
+    const name = `shop ${Math.random().toString(36).slice(2)}`;
+    const account = await createAccount(ports, { name, actor: 'test' });
+    if (!account.ok) throw new Error(account.refusal);
+    const order = { account: account.value.id, name: 'test', expiresAt, actor: 'test' };
+    const token = await createToken(ports, order);
+    if (!token.ok) throw new Error(token.refusal);
+    return { account: account.value.id, token: token.value.token, id: token.value.id };
+  } finally {
+    await db.close();
+  }
+}
+
+export type Raw = { status: number; headers: Map<string, string>; text: string; body: unknown };
+
+/** Sends bytes as they are and reads the answers until the other side closes. */
+export function sendRaw(port: number, bytes: string | Buffer): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(bytes));
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', (error) => (chunks.length === 0 ? reject(error) : undefined));
+    socket.on('close', () => resolve(readRaw(Buffer.concat(chunks).toString('utf8'))));
+  });
+}
+
+function readRaw(all: string): Raw {
+  // An interim "100 Continue" is not the answer.
+  const answer = all.replace(/^(HTTP\/1\.1 1\d\d [^\r]*\r\n\r\n)+/, '');
+  const at = answer.indexOf('\r\n\r\n');
+  const [first = '', ...lines] = answer.slice(0, at).split('\r\n');
+  const headers = new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+    }),
+  );
+  const text = answer.slice(at + 4);
+  const isJson = headers.get('content-type')?.startsWith('application/json') === true && text !== '';
+  // tidy-allow number: a status
+  return {
+    status: Number.parseInt(first.split(' ')[1] ?? '', 10),
+    headers,
+    text,
+    body: isJson ? JSON.parse(text) : null,
+  };
+}
+
+/** A request's bytes; the connection is closed after it. */
+export function bytesOf(method: string, path: string, headers: readonly string[] = [], body = ''): string {
+  const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
+  const lines = [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...headers, ...length];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}

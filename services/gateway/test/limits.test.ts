@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Logger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase, testRedis } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import { Redis } from 'ioredis';
+import type { GatewayService } from '../src/service.ts';
+import {
+  bytesOf,
+  newToken,
+  sendRaw,
+  startTestGateway,
+  startUpstream,
+  type Upstream,
+} from './gateway-world.ts';
+
+type RedisServer = Awaited<ReturnType<typeof testRedis>>;
+
+/** What a request may cost more while Redis is in trouble, and what it costs here when Redis is well. */
+const MORE_MS_MAX = 250;
+const USUAL_MS = 50;
+const COST_MS_MAX = USUAL_MS + MORE_MS_MAX;
+
+let database: TestDatabase;
+let url: string;
+let upstream: Upstream;
+const gateways: GatewayService[] = [];
+
+beforeAll(async () => {
+  database = await testDatabase();
+  url = database.urlOf('gateway');
+  upstream = await startUpstream();
+});
+afterAll(async () => {
+  await upstream?.stop();
+  await database?.drop();
+});
+afterEach(async () => {
+  await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
+});
+
+async function start(settings: Record<string, string>, logger?: Logger): Promise<GatewayService> {
+  const gateway = await startTestGateway(url, upstream.url, settings, logger);
+  gateways.push(gateway);
+  return gateway;
+}
+
+const ask = (gateway: GatewayService, token: string, path = '/api/assets') =>
+  sendRaw(gateway.port, bytesOf('GET', path, [`Authorization: Bearer ${token}`]));
+
+async function askTimed(gateway: GatewayService, token: string): Promise<{ status: number; ms: number }> {
+  const start = performance.now();
+  const { status } = await ask(gateway, token);
+  return { status, ms: performance.now() - start };
+}
+
+/** A logger that keeps what it was told. */
+function keepingLogger(): { logger: Logger; said: string[] } {
+  const said: string[] = [];
+  const keep = (...line: unknown[]) => void said.push(String(line.at(-1)));
+  return { logger: { debug: keep, info: keep, warn: keep, error: keep } as unknown as Logger, said };
+}
+
+describe('with Redis', () => {
+  let redis: RedisServer;
+  let watching: Redis;
+  beforeAll(async () => {
+    redis = await testRedis();
+    watching = new Redis(redis.url);
+    watching.on('error', () => undefined);
+  });
+  afterAll(async () => {
+    watching?.disconnect();
+    await redis?.stop();
+  });
+
+  const settings = () => ({ REDIS_URL: redis.url, RATE_LIMIT_PER_MINUTE: '30' });
+  /** Until its limits are counted in Redis: what it counts before is not asked about here. */
+  const connected = async (gateway: GatewayService) => {
+    const { token, id } = await newToken(url);
+    await eventually(async () => {
+      await ask(gateway, token);
+      expect(await watching.exists(`limit:token:${id}`)).toBe(1);
+    }, 5_000);
+    return gateway;
+  };
+
+  test('two gateways let 30 a minute through together, whoever is asked', async () => {
+    const pair = await Promise.all([start(settings()).then(connected), start(settings()).then(connected)]);
+    const { token } = await newToken(url);
+    const answers = await Promise.all(
+      Array.from({ length: 80 }, (_, i) => ask(pair[i % 2] as GatewayService, token)),
+    );
+    const counted = (status: number) => answers.filter((answer) => answer.status === status).length;
+    expect([counted(200), counted(429)]).toEqual([30, 50]);
+    const left = answers
+      .filter(({ status }) => status === 200)
+      .map(({ headers }) => headers.get('x-ratelimit-remaining'));
+    expect(new Set(left).size).toBe(30);
+  });
+
+  test('a flushed Redis, scripts and all, counts anew and breaks nothing', async () => {
+    const gateway = await connected(await start(settings()));
+    const { token } = await newToken(url);
+    expect((await ask(gateway, token)).headers.get('x-ratelimit-remaining')).toBe('29');
+    await watching.flushall();
+    await watching.script('FLUSH');
+    const answer = await ask(gateway, token);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-ratelimit-remaining')).toBe('29');
+  });
+
+  test('killed: no 5xx, hardly slower, limits go on in memory, and Redis is used again when it is back', async () => {
+    const gateway = await connected(await start({ ...settings(), GATEWAY_REPLICAS: '3' }));
+    const { token } = await newToken(url);
+    redis.kill();
+    const answers = [];
+    for (let i = 0; i < 12; i++) answers.push(await askTimed(gateway, token));
+    // A third of the limit is this gateway's share.
+    expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429, 429]);
+    for (const { ms } of answers) expect(ms).toBeLessThan(COST_MS_MAX);
+    await redis.restart();
+    await connected(gateway);
+  });
+
+  test('hung: no 5xx, a few requests 200 ms slower, the others not at all; counted again when it goes on', async () => {
+    const gateway = await connected(await start(settings()));
+    const { token, id } = await newToken(url);
+    await ask(gateway, token);
+    redis.pause();
+    try {
+      const answers = [];
+      // Long enough for several tries to connect again, each of which Redis leaves hanging.
+      const until = performance.now() + 4_000;
+      while (performance.now() < until) {
+        const { token: other } = await newToken(url);
+        answers.push(await askTimed(gateway, other));
+      }
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      for (const { ms } of answers) expect(ms).toBeLessThan(COST_MS_MAX);
+      const slow = answers.filter(({ ms }) => ms > 150).length;
+      expect(slow).toBeGreaterThanOrEqual(1);
+      expect(slow).toBeLessThanOrEqual(3);
+      expect(answers.length).toBeGreaterThan(50);
+    } finally {
+      redis.resume();
+    }
+    await connected(gateway);
+    // What was counted before it hung still counts.
+    expect(await watching.get(`limit:token:${id}`)).toBe('1');
+  });
+
+  test('hung with many at once: each of them has its answer in time', async () => {
+    const gateway = await connected(await start(settings()));
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => newToken(url)));
+    await Promise.all(tokens.map(({ token }) => ask(gateway, token)));
+    redis.pause();
+    try {
+      const answers = await Promise.all(tokens.map(({ token }) => askTimed(gateway, token)));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(COST_MS_MAX + USUAL_MS);
+    } finally {
+      redis.resume();
+    }
+    await connected(gateway);
+  });
+
+  test('not there at the start: it starts, says so, and uses it when it comes', async () => {
+    redis.kill();
+    const { logger, said } = keepingLogger();
+    const gateway = await start(settings(), logger);
+    const { token } = await newToken(url);
+    expect(await ask(gateway, token)).toMatchObject({ status: 200 });
+    expect(said).toContain('Redis is away, limits are counted in memory');
+    await redis.restart();
+    await connected(gateway);
+    expect(said).toContain('Redis is back, limits are counted there again');
+    // The same trouble is one line, however often it is tried again.
+    expect(said.filter((line) => line.startsWith('Redis is away'))).toHaveLength(1);
+  });
+});
+
+test('which way it counts is said at the start', async () => {
+  const { logger, said } = keepingLogger();
+  await start({}, logger);
+  expect(said).toContain('limits are counted in memory: set REDIS_URL when there is more than one gateway');
+});
+
+test('in memory: 30 a minute, each token for itself', async () => {
+  const gateway = await start({ RATE_LIMIT_PER_MINUTE: '30' });
+  const [{ token }, { token: other }] = [await newToken(url), await newToken(url)];
+  const answers = await Promise.all(Array.from({ length: 40 }, () => ask(gateway, token)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+  expect((await ask(gateway, other)).status).toBe(200);
+});
+
+test('failing to authenticate too often looks like any 429, and takes nothing from valid tokens', async () => {
+  const gateway = await start({ FAILED_AUTH_PER_MINUTE: '5' });
+  const { token } = await newToken(url);
+  for (let i = 0; i < 5; i++) expect((await ask(gateway, 'guess')).status).toBe(401);
+  const refused = await ask(gateway, 'guess');
+  expect(refused).toMatchObject({ status: 429, body: { message: 'Too Many Attempts.' } });
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+  expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+  expect((await ask(gateway, token)).status).toBe(200);
+});
+
+test('it is not got round by a forwarded address of one’s own making', async () => {
+  const gateway = await start({ FAILED_AUTH_PER_MINUTE: '2' });
+  const statuses = [];
+  for (let i = 0; i < 4; i++) {
+    const bytes = bytesOf('GET', '/api/assets', [`X-Forwarded-For: 10.0.0.${i}`]);
+    statuses.push((await sendRaw(gateway.port, bytes)).status);
+  }
+  expect(statuses).toEqual([401, 401, 429, 429]);
+});
+
+test('payment pages have a limit of their own', async () => {
+  const gateway = await start({ PAGES_PER_MINUTE: '3', FAILED_AUTH_PER_MINUTE: '1' });
+  const statuses = [];
+  for (let i = 0; i < 4; i++)
+    statuses.push((await sendRaw(gateway.port, bytesOf('GET', '/pay/inv_1'))).status);
+  expect(statuses).toEqual([200, 200, 200, 429]);
+});

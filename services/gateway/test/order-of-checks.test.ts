@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { GatewayService } from '../src/service.ts';
+import {
+  bytesOf,
+  newToken,
+  sendRaw,
+  startTestGateway,
+  startUpstream,
+  type Upstream,
+} from './gateway-world.ts';
+
+/** The contract's order: route and verb, then token, then limit, then length; only then a service is asked. */
+
+let database: TestDatabase;
+let upstream: Upstream;
+let gateway: GatewayService;
+let url: string;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  url = database.urlOf('gateway');
+  upstream = await startUpstream();
+  gateway = await startTestGateway(url, upstream.url, { RATE_LIMIT_PER_MINUTE: '3' });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+  await database?.drop();
+});
+beforeEach(() => {
+  upstream.asked.length = 0;
+});
+
+const ask = (method: string, path: string, headers: readonly string[] = [], body = '') =>
+  sendRaw(gateway.port, bytesOf(method, path, headers, body));
+const bearer = (token: string) => `Authorization: Bearer ${token}`;
+const unauthenticated = { message: 'Unauthenticated.' };
+const large = 'x'.repeat(64 * 1024 + 1);
+
+describe('first: route and verb', () => {
+  test.each([
+    ['/api/nothing', 'api/nothing'],
+    ['/api/invoices/1/2', 'api/invoices/1/2'],
+    ['/api/nothing?a=b', 'api/nothing'],
+    ['/', '/'],
+    ['http://localhost/api/nothing', 'api/nothing'],
+  ])('%s is not found, with or without a token', async (path, named) => {
+    const { token } = await newToken(url);
+    for (const headers of [[], [bearer(token)], [bearer('forged')]]) {
+      const answer = await ask('GET', path, headers);
+      expect(answer).toMatchObject({
+        status: 404,
+        body: { message: `The route ${named} could not be found.` },
+      });
+      expect(answer.headers.has('x-ratelimit-limit')).toBe(false);
+    }
+  });
+
+  test('a wrong verb says which are right, before it asks for a token or looks at a body', async () => {
+    const answer = await ask('DELETE', '/api/invoices', [], large);
+    expect(answer).toMatchObject({
+      status: 405,
+      body: {
+        message: 'The DELETE method is not supported for this route. Supported methods: GET, HEAD, POST.',
+      },
+    });
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
+  });
+
+  test('HEAD is told without a body', async () => {
+    const answer = await ask('HEAD', '/api/nothing');
+    expect(answer.status).toBe(404);
+    expect(answer.text).toBe('');
+  });
+});
+
+describe('second: whose request it is', () => {
+  test.each<[string, string[]]>([
+    ['no header', []],
+    ['an empty one', ['Authorization:']],
+    ['a scheme without a token', ['Authorization: Bearer']],
+    ['a scheme without a token, and a space', ['Authorization: Bearer ']],
+    ['a token without a scheme', ['Authorization: qt_x']],
+    ['another scheme', ['Authorization: Basic dXNlcjpwYXNz']],
+    ['a token of the wrong form', ['Authorization: Bearer qt_x']],
+    ['a JWT', ['Authorization: Bearer a.b.c']],
+    ['a token in another header', ['X-Api-Key: qt_x']],
+  ])('%s', async (_, headers) => {
+    for (const path of ['/api/invoices', '/api/payouts', '/api/balances', '/api/assets', '/api/webhooks']) {
+      expect(await ask('GET', path, headers)).toMatchObject({ status: 401, body: unauthenticated });
+    }
+    expect(upstream.asked).toEqual([]);
+  });
+
+  test('a token that is no longer or not yet one of ours', async () => {
+    const { token } = await newToken(url);
+    const other = `${token.slice(0, 10)}${token[10] === 'a' ? 'b' : 'a'}${token.slice(11)}`;
+    const { token: cut } = await newToken(url);
+    for (const wrong of [other, cut.slice(0, -1), `${cut}x`, token.toUpperCase()]) {
+      expect(await ask('GET', '/api/assets', [bearer(wrong)])).toMatchObject({ status: 401 });
+    }
+  });
+
+  test('a token with a space in it, two tokens, the same token twice', async () => {
+    const [{ token }, { token: second }] = [await newToken(url), await newToken(url)];
+    const halves = `${token.slice(0, 9)} ${token.slice(9)}`;
+    for (const headers of [
+      [bearer(halves)],
+      [bearer(`${token} ${token}`)],
+      [bearer(token), bearer(second)],
+      [bearer('forged'), bearer(token)],
+      [bearer(token), bearer(token)],
+    ]) {
+      expect(await ask('GET', '/api/assets', headers)).toMatchObject({ status: 401, body: unauthenticated });
+    }
+  });
+
+  test('the scheme and the header’s name may be written in any case', async () => {
+    const { token } = await newToken(url);
+    expect(await ask('GET', '/api/assets', [`authorization: bearer ${token}`])).toMatchObject({
+      status: 200,
+    });
+    expect(await ask('GET', '/api/assets', [`AUTHORIZATION: BEARER  ${token}`])).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test('is asked before how long the body is', async () => {
+    expect(await ask('POST', '/api/payouts', [], large)).toMatchObject({ status: 401 });
+  });
+
+  test('an unauthenticated answer says nothing of limits', async () => {
+    const answer = await ask('GET', '/api/assets');
+    expect([...answer.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+  });
+});
+
+describe('third: how many there were', () => {
+  test('the fourth of three is refused, though its body is too long', async () => {
+    const { token } = await newToken(url);
+    for (const left of ['2', '1', '0']) {
+      const answer = await ask('GET', '/api/assets', [bearer(token)]);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('x-ratelimit-limit')).toBe('3');
+      expect(answer.headers.get('x-ratelimit-remaining')).toBe(left);
+      expect(answer.headers.get('ratelimit-policy')).toBe('"default";q=3;w=60');
+      expect(answer.headers.get('ratelimit')).toMatch(new RegExp(`^"default";r=${left};t=\\d+$`));
+    }
+    const refused = await ask('POST', '/api/payouts', [bearer(token)], large);
+    expect(refused).toMatchObject({ status: 429, body: { message: 'Too Many Attempts.' } });
+    expect(refused.headers.get('x-ratelimit-limit')).toBe('3');
+    expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+    // tidy-allow number: seconds
+    const wait = Number.parseInt(refused.headers.get('retry-after') ?? '', 10);
+    expect(wait).toBeGreaterThan(50);
+    expect(wait).toBeLessThanOrEqual(60);
+    // tidy-allow number: seconds
+    const reset = Number.parseInt(refused.headers.get('x-ratelimit-reset') ?? '', 10);
+    expect(Math.abs(reset - (Date.now() / 1000 + wait))).toBeLessThan(2);
+    expect(upstream.asked).toHaveLength(3);
+  });
+
+  test('each token has its own count', async () => {
+    const [{ token }, { token: other }] = [await newToken(url), await newToken(url)];
+    for (let i = 0; i < 4; i++) await ask('GET', '/api/assets', [bearer(token)]);
+    expect((await ask('GET', '/api/assets', [bearer(other)])).status).toBe(200);
+  });
+
+  test('answers of services that are errors carry the headers too', async () => {
+    const { token } = await newToken(url);
+    upstream.answer((res) => {
+      res.statusCode = 422;
+      res.setHeader('X-RateLimit-Remaining', '999');
+      res.end('{}');
+    });
+    const answer = await ask('GET', '/api/assets', [bearer(token)]);
+    expect(answer.status).toBe(422);
+    expect(answer.headers.get('x-ratelimit-remaining')).toBe('2');
+    upstream.answer((res) => res.end('{}'));
+  });
+});
+
+describe('fourth: how long it is', () => {
+  const tooLarge = { message: 'The body must not be greater than 64 kilobytes.' };
+
+  test.each<[number, number]>([
+    [64 * 1024, 200],
+    [64 * 1024 + 1, 413],
+    [10 * 1024 * 1024, 413],
+  ])('%d bytes with their length announced: %d', async (size, status) => {
+    const { token } = await newToken(url);
+    const answer = await ask('POST', '/api/payouts', [bearer(token)], 'x'.repeat(size));
+    expect(answer.status).toBe(status);
+    expect(upstream.asked.map(({ body }) => body.length)).toEqual(status === 200 ? [size] : []);
+    if (status === 413) expect(answer.body).toEqual(tooLarge);
+    if (status === 413) expect(answer.headers.get('x-ratelimit-remaining')).toBe('2');
+  });
+
+  test.each<[number, number]>([
+    [64 * 1024, 200],
+    [64 * 1024 + 1, 413],
+    [1024 * 1024, 413],
+  ])('%d bytes in chunks: %d', async (size, status) => {
+    const { token } = await newToken(url);
+    const head = bytesOf('POST', '/api/payouts', [bearer(token), 'Transfer-Encoding: chunked']);
+    const chunk = (length: number) => `${length.toString(16)}\r\n${'y'.repeat(length)}\r\n`;
+    const chunks = chunk(1) + chunk(size - 1);
+    const answer = await sendRaw(gateway.port, `${head}${chunks}0\r\n\r\n`);
+    expect(answer.status).toBe(status);
+    expect(upstream.asked.map(({ body }) => body.length)).toEqual(status === 200 ? [size] : []);
+    if (status === 413) expect(answer.body).toEqual(tooLarge);
+  });
+
+  test('an announced length alone is enough to be refused', async () => {
+    const { token } = await newToken(url);
+    const head = bytesOf('POST', '/api/payouts', [bearer(token), 'Content-Length: 99999999']);
+    expect(await sendRaw(gateway.port, head)).toMatchObject({ status: 413, body: tooLarge });
+  });
+
+  test('a client that asks before it sends is told to send, and then answered', async () => {
+    const { token } = await newToken(url);
+    const head = bytesOf('POST', '/api/payouts', [
+      bearer(token),
+      'Expect: 100-continue',
+      'Content-Length: 2',
+    ]);
+    const answer = await sendRaw(gateway.port, `${head}{}`);
+    expect(answer.status).toBe(200);
+    expect(upstream.asked).toMatchObject([{ body: '{}' }]);
+  });
+});
+
+describe('what is no request at all', () => {
+  test.each([
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n', 400],
+    ['a length that is no number', bytesOf('POST', '/api/payouts', ['Content-Length: 1e3']), 400],
+    ['two lengths', bytesOf('POST', '/api/payouts', ['Content-Length: 1', 'Content-Length: 2']), 400],
+    [
+      'a length and chunks',
+      bytesOf('POST', '/api/payouts', ['Content-Length: 1', 'Transfer-Encoding: chunked']),
+      400,
+    ],
+    ['no Host', 'GET /api/assets HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['a header of 20 kB', bytesOf('GET', '/api/assets', [`X-Long: ${'x'.repeat(20_000)}`]), 431],
+    ['a path of 20 kB', bytesOf('GET', `/api/assets?${'x'.repeat(20_000)}`), 431],
+  ])('%s', async (_, bytes, status) => {
+    const answer = await sendRaw(gateway.port, bytes);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({ message: expect.any(String) });
+    expect(upstream.asked).toEqual([]);
+  });
+
+  test('HTTP/1.0 needs no Host', async () => {
+    expect((await sendRaw(gateway.port, 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(200);
+  });
+});
+
+test('healthz and readyz need no token', async () => {
+  expect(await ask('GET', '/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect(await ask('GET', '/readyz')).toMatchObject({ status: 200, body: { ready: true, waits_for: [] } });
+  expect((await ask('HEAD', '/healthz')).status).toBe(200);
+});

@@ -1,0 +1,259 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { systemClock } from '@quittance/shared/clock';
+import { type Db, openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { createAccount } from '../src/operations/create-account.ts';
+import { createToken } from '../src/operations/create-token.ts';
+import { listAccounts } from '../src/operations/list-accounts.ts';
+import { listTokens } from '../src/operations/list-tokens.ts';
+import { revokeToken } from '../src/operations/revoke-token.ts';
+import { writeTokenUses } from '../src/operations/write-token-uses.ts';
+import type { GatewayService } from '../src/service.ts';
+import {
+  bytesOf,
+  newToken,
+  sendRaw,
+  startTestGateway,
+  startUpstream,
+  type Upstream,
+} from './gateway-world.ts';
+
+let database: TestDatabase;
+let url: string;
+let db: Db;
+let upstream: Upstream;
+let gateway: GatewayService;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  url = database.urlOf('gateway');
+  db = openDb({ url, schema: 'gateway', pool: 4, logger: createLogger('test', 'silent') });
+  upstream = await startUpstream();
+  gateway = await startTestGateway(url, upstream.url);
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+  await db?.close();
+  await database?.drop();
+});
+
+const ports = () => ({ db, clock: systemClock });
+const ask = (token: string) =>
+  sendRaw(gateway.port, bytesOf('GET', '/api/assets', [`Authorization: Bearer ${token}`]));
+const aName = () => `shop ${Math.random().toString(36).slice(2)}`;
+const audit = (column: string, id: string) =>
+  db.rows<{ actor: string; action: string }>(
+    `select actor, action from audit_log where ${column} = $1 order by seq`,
+    [id],
+  );
+
+async function anAccount(): Promise<string> {
+  const made = await createAccount(ports(), { name: aName(), actor: 'ann' });
+  if (!made.ok) throw new Error(made.refusal);
+  return made.value.id;
+}
+
+describe('accounts', () => {
+  test('have an id, a unique name, and a line in the audit log', async () => {
+    const name = aName();
+    const made = await createAccount(ports(), { name: ` ${name} `, actor: 'ann' });
+    expect(made).toMatchObject({
+      ok: true,
+      value: { id: expect.stringMatching(/^acc_[0-9a-z]{36}$/), name },
+    });
+    if (!made.ok) return;
+    expect(await listAccounts(ports())).toContainEqual(made.value);
+    expect(await audit('account_id', made.value.id)).toEqual([{ actor: 'ann', action: 'account.created' }]);
+    expect(await createAccount(ports(), { name, actor: 'ann' })).toEqual({
+      ok: false,
+      refusal: 'name_taken',
+    });
+  });
+
+  test.each(['', '  ', 'x'.repeat(256), 'two\nlines', 'acc_like_an_id'])(
+    'are not called %j',
+    async (name) => {
+      expect(await createAccount(ports(), { name, actor: 'ann' })).toEqual({
+        ok: false,
+        refusal: 'name_invalid',
+      });
+    },
+  );
+
+  test('made twice at once under one name are made once', async () => {
+    const name = aName();
+    const made = await Promise.all(
+      Array.from({ length: 8 }, () => createAccount(ports(), { name, actor: 'ann' })),
+    );
+    expect(made.filter(({ ok }) => ok)).toHaveLength(1);
+  });
+});
+
+describe('tokens', () => {
+  test('are shown once: the database keeps a hash and four characters', async () => {
+    const account = await anAccount();
+    const made = await createToken(ports(), { account, name: 'till', expiresAt: null, actor: 'ann' });
+    if (!made.ok) throw new Error(made.refusal);
+    const { id, token, hint } = made.value;
+    const stored = await db.one<{ hash: Buffer }>('select * from tokens where id = $1', [id]);
+    expect(stored.hash).toEqual(createHash('sha256').update(token).digest());
+    expect(stored).toMatchObject({ hint: token.slice(-4), name: 'till', account_id: account });
+    expect(hint).toBe(token.slice(-4));
+    const all = await db.one<{ text: string }>(
+      `select (select string_agg(t::text, '') from tokens t) || (select string_agg(l::text, '') from audit_log l) as text`,
+    );
+    expect(all.text).not.toContain(token.slice(3, 20));
+    expect((await ask(token)).status).toBe(200);
+    expect(await audit('token_id', id)).toEqual([{ actor: 'ann', action: 'token.created' }]);
+  });
+
+  test('are made for an account that is there, by id or name, with a name and a time to come', async () => {
+    const name = aName();
+    await createAccount(ports(), { name, actor: 'ann' });
+    const order = { account: name, name: 'till', expiresAt: null, actor: 'ann' };
+    expect(await createToken(ports(), order)).toMatchObject({ ok: true, value: { accountName: name } });
+    expect(await createToken(ports(), { ...order, account: 'nobody' })).toEqual({
+      ok: false,
+      refusal: 'no_such_account',
+    });
+    expect(await createToken(ports(), { ...order, name: ' ' })).toEqual({
+      ok: false,
+      refusal: 'name_invalid',
+    });
+    expect(await createToken(ports(), { ...order, expiresAt: new Date(Date.now() - 1) })).toEqual({
+      ok: false,
+      refusal: 'expires_in_the_past',
+    });
+  });
+
+  test('are refused from the moment they are revoked, also on a connection that is kept', async () => {
+    const { token, id } = await newToken(url);
+    const agentless = () => ask(token);
+    expect((await agentless()).status).toBe(200);
+    const revoked = await revokeToken(ports(), { id, actor: 'bob' });
+    expect(revoked).toMatchObject({ ok: true, value: { id, revokedAt: expect.any(Date) } });
+    expect(await agentless()).toMatchObject({ status: 401, body: { message: 'Unauthenticated.' } });
+    expect(await revokeToken(ports(), { id, actor: 'eve' })).toEqual(revoked);
+    expect(await audit('token_id', id)).toEqual([
+      { actor: 'test', action: 'token.created' },
+      { actor: 'bob', action: 'token.revoked' },
+    ]);
+    expect(await revokeToken(ports(), { id: 'tok_nothing', actor: 'bob' })).toEqual({
+      ok: false,
+      refusal: 'no_such_token',
+    });
+  });
+
+  test('are refused from the moment they are revoked under load too', async () => {
+    const { token, id } = await newToken(url);
+    let revokedAt = Number.POSITIVE_INFINITY;
+    let wrong = 0;
+    let refused = 0;
+    const load = Array.from({ length: 16 }, async () => {
+      for (let i = 0; i < 40; i++) {
+        const start = performance.now();
+        const { status } = await ask(token);
+        if (status === 401) refused += 1;
+        if (status === 200 && start > revokedAt) wrong += 1;
+      }
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await revokeToken(ports(), { id, actor: 'bob' });
+    revokedAt = performance.now();
+    await Promise.all(load);
+    expect(wrong).toBe(0);
+    expect(refused).toBeGreaterThan(0);
+  });
+
+  test('end when they expire', async () => {
+    const { token, id } = await newToken(url, new Date(Date.now() + 60_000));
+    expect((await ask(token)).status).toBe(200);
+    await db.rows(`update tokens set expires_at = now() where id = $1`, [id]);
+    expect((await ask(token)).status).toBe(401);
+  });
+
+  test('of many accounts asked for at once are told apart', async () => {
+    const shops = await Promise.all(Array.from({ length: 20 }, () => newToken(url)));
+    upstream.answer((res, { headers }) => res.end(String(headers['x-quittance-identity'])));
+    const answers = await Promise.all([...shops, ...shops].map(({ token }) => ask(token)));
+    const seen = answers.map(({ text }) => Buffer.from(text.split('.')[0] ?? '', 'base64url').toString());
+    expect(seen.map((claim) => (JSON.parse(claim) as { account: string }).account)).toEqual(
+      [...shops, ...shops].map(({ account }) => account),
+    );
+    upstream.answer((res) => res.end('{}'));
+  });
+
+  test('are listed with what became of them', async () => {
+    const account = await anAccount();
+    const make = async (name: string, expiresAt: Date | null = null) => {
+      const made = await createToken(ports(), { account, name, expiresAt, actor: 'ann' });
+      if (!made.ok) throw new Error(made.refusal);
+      return made.value;
+    };
+    const used = await make('used');
+    const revoked = await make('revoked');
+    const expired = await make('expired', new Date(Date.now() + 60_000));
+    await ask(used.token);
+    await revokeToken(ports(), { id: revoked.id, actor: 'ann' });
+    await db.rows('update tokens set expires_at = now() where id = $1', [expired.id]);
+    expect(await writeTokenUses(gateway.ports)).toBeGreaterThanOrEqual(1);
+    const listed = await listTokens(ports(), account);
+    expect(listed).toMatchObject({
+      ok: true,
+      value: [
+        { name: 'used', state: 'active', lastUsedAt: expect.any(Date), hint: used.hint },
+        { name: 'revoked', state: 'revoked', lastUsedAt: null },
+        { name: 'expired', state: 'expired', lastUsedAt: null },
+      ],
+    });
+    expect(JSON.stringify(listed)).not.toContain(used.token);
+    expect(await listTokens(ports(), 'nobody')).toEqual({ ok: false, refusal: 'no_such_account' });
+    const all = await listTokens(ports(), undefined);
+    expect(all.ok && all.value.length).toBeGreaterThan(3);
+  });
+});
+
+describe('when a token was last used', () => {
+  const lastUsed = async (id: string) =>
+    (await db.one<{ at: Date | null }>('select last_used_at as at from tokens where id = $1', [id])).at;
+
+  test('is written later and in one go, at most once a minute', async () => {
+    const [one, two] = [await newToken(url), await newToken(url)];
+    await writeTokenUses(gateway.ports);
+    await Promise.all([ask(one.token), ask(one.token), ask(two.token)]);
+    expect(await lastUsed(one.id)).toBeNull();
+    expect(await writeTokenUses(gateway.ports)).toBe(2);
+    expect(await lastUsed(one.id)).toBeInstanceOf(Date);
+    await ask(one.token);
+    expect(await writeTokenUses(gateway.ports)).toBe(0);
+  });
+
+  test('is not forgotten when it cannot be written', async () => {
+    const { token, id } = await newToken(url);
+    await writeTokenUses(gateway.ports);
+    await ask(token);
+    const broken = {
+      ...gateway.ports,
+      db: { ...gateway.ports.db, rows: () => Promise.reject(new Error('away')) },
+    };
+    await expect(writeTokenUses(broken)).rejects.toThrow('away');
+    expect(await writeTokenUses(gateway.ports)).toBe(1);
+    expect(await lastUsed(id)).toBeInstanceOf(Date);
+  });
+
+  test('a failed try is no use', async () => {
+    const { token, id } = await newToken(url);
+    await revokeToken(ports(), { id, actor: 'ann' });
+    await ask(token);
+    await writeTokenUses(gateway.ports);
+    expect(await lastUsed(id)).toBeNull();
+  });
+});
+
+test('the gateway’s role cannot rewrite the audit log', async () => {
+  await expect(db.rows(`update audit_log set actor = 'nobody'`)).rejects.toThrow('permission denied');
+  await expect(db.rows('delete from audit_log')).rejects.toThrow('permission denied');
+});
