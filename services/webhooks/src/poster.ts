@@ -5,7 +5,7 @@ import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import type { Failure, Posted } from './domain/outcome.ts';
 import { isPublicAddress, literalOf } from './public-address.ts';
 
-export const ATTEMPT_TIMEOUT_MS = 15_000;
+const ATTEMPT_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const DNS_TIMEOUT_MS = 2_500;
 const DNS_TRIES = 2;

@@ -94,6 +94,10 @@ test('a failed delivery is tried again when its pause is over, with the same id 
   ]);
 });
 
+test('the log of attempts cannot be rewritten', async () => {
+  await expect(stage.db.rows('update attempts set ms = 0')).rejects.toThrow('permission denied');
+});
+
 test('the whole schedule: ten attempts over 75 hours, each in its time, then none', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/never`);

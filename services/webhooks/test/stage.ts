@@ -20,7 +20,7 @@ export const IDENTITY_SECRET = 'an identity secret of tests, 32 long';
 /** A clock that stands still until it is told to go on. */
 export type SteppedClock = { now(): Date; advance(ms: number): void };
 
-export function steppedClock(start = new Date()): SteppedClock {
+function steppedClock(start = new Date()): SteppedClock {
   let time = start.getTime();
   return {
     now: () => new Date(time),
