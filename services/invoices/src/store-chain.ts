@@ -200,19 +200,21 @@ const selectBalancesDue = statement(
      coalesce(i.paid_at, i.closed_at) as "doneAt"
    from addresses a join invoices i on i.id = a.invoice_id
    where a.chain = $1 and a.balance_check_at <= $2
-     and (a.balance_known_until is null or a.balance_known_until < $3)
-   order by a.balance_check_at limit $4`,
+     and (a.balance_height is distinct from $3 or a.balance_known_until < $4)
+   order by a.balance_check_at limit $5`,
 );
 
-/** Those whose turn it is, and of which less is known than of their chain: until `knownUntil`. */
+/** Those whose turn it is, and of which less is known than of their chain. */
 export async function addressesToCheck(
   db: Queryable,
   chain: Chain,
-  { now, knownUntil, limit }: { now: Date; knownUntil: Date; limit: number },
+  { height, knownUntil }: Pick<Cursor, 'height' | 'knownUntil'>,
+  now: Date,
+  limit: number,
 ): Promise<WatchedAddress[]> {
   const rows = await db.rows<Omit<WatchedAddress, 'balanceBefore'> & { balanceBefore: string | null }>(
     selectBalancesDue,
-    [chain, now, knownUntil, limit],
+    [chain, now, height, knownUntil, limit],
   );
   return rows.map((row) => ({
     ...row,

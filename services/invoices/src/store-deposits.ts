@@ -55,6 +55,9 @@ export const depositJson = (alias: string): string =>
     .map((column) => `'${column}', ${alias}.${column}${column === 'amount' ? '::text' : ''}`)
     .join(', ')})`;
 
+/** As they came; those of a block in its order. */
+export const depositOrder = 'first_seen_at, block_height, output_index, id';
+
 const time = (given: Date | string): Date => (given instanceof Date ? given : new Date(given));
 const timeOrNull = (given: Date | string | null): Date | null => (given === null ? null : time(given));
 
@@ -81,7 +84,7 @@ export const toDeposit = (row: DepositRow): Deposit => ({
 
 const selectOfInvoices = statement(
   'deposits_of_invoices',
-  `select ${columns.join(', ')} from deposits where invoice_id = any($1::text[]) order by id`,
+  `select ${columns.join(', ')} from deposits where invoice_id = any($1::text[]) order by ${depositOrder}`,
 );
 
 /** The deposits of each invoice; an invoice without one is not in the map. */

@@ -8,7 +8,7 @@ import { invariant } from '@quittance/shared/result';
 import type { Deposit } from './domain/deposit.ts';
 import type { ChainView } from './domain/fold.ts';
 import type { Invoice, Progress, Status } from './domain/invoice.ts';
-import { type DepositRow, depositJson, toDeposit } from './store-deposits.ts';
+import { type DepositRow, depositJson, depositOrder, toDeposit } from './store-deposits.ts';
 
 type InvoiceRow = {
   id: InvoiceId;
@@ -144,7 +144,7 @@ export type FullInvoice = { invoice: Invoice; deposits: Deposit[]; height: numbe
 const selectFull = statement(
   'invoices_full',
   `select i.*, coalesce(c.height, 0) as height,
-     (select json_agg(${depositJson('d')} order by d.id) from deposits d where d.invoice_id = i.id) as deposits
+     (select json_agg(${depositJson('d')} order by ${depositOrder}) from deposits d where d.invoice_id = i.id) as deposits
    from invoices i left join cursors c on c.chain = i.chain
    where i.id = $1`,
 );

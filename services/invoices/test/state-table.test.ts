@@ -77,4 +77,414 @@ describe('the state table', () => {
     ]);
     expect((await invoice.last())?.payload.data).toEqual(await invoice.read());
   });
+
+  it('pending → partially_paid → confirmed → paid, in parts', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE / 4n);
+    expect(await invoice.read()).toMatchObject({
+      status: 'partially_paid',
+      pending_amount: '0.0025',
+      paid_amount: '0',
+    });
+    await blocks(2);
+    expect(await invoice.read()).toMatchObject({
+      status: 'partially_paid',
+      pending_amount: '0',
+      paid_amount: '0.0025',
+    });
+    // Final, and yet nobody's: the rest may never come.
+    expect(await invoice.kinds()).toEqual(['invoice.created', 'invoice.partially_paid']);
+    await pay(invoice.to, (DUE * 3n) / 4n);
+    expect(await invoice.read()).toMatchObject({
+      status: 'confirmed',
+      pending_amount: '0.0075',
+      paid_amount: '0.0025',
+    });
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', pending_amount: '0', paid_amount: '0.01' });
+    expect(await invoice.kinds()).toEqual([
+      'invoice.created',
+      'invoice.partially_paid',
+      'invoice.confirmed',
+      'deposit.settled',
+      'deposit.settled',
+      'invoice.paid',
+    ]);
+  });
+
+  it('the last missing unit counts', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE - 1n);
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid' });
+    await blocks(5);
+    expect(await invoice.kinds()).not.toContain('deposit.settled');
+  });
+
+  it('an account’s tolerance lowers what is needed', async () => {
+    const invoice = await anInvoice();
+    await world.rows('update invoices set tolerance_bps = 100 where id = $1', [invoice.id]);
+    await pay(invoice.to, (DUE * 98n) / 100n);
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid' });
+    await pay(invoice.to, DUE / 100n);
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+  });
+
+  it('invoice.confirmed comes before invoice.paid when one confirmation is enough', async () => {
+    const eth = world.quotes.get('ETH');
+    if (eth === undefined) throw new Error('there is a quote');
+    world.quotes.set('ETH', { ...eth, min_confirmations: 1 });
+    const invoice = await anInvoice();
+    world.quotes.set('ETH', eth);
+    await pay(invoice.to, DUE);
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '0.01' });
+    await world.credit();
+    expect(await invoice.kinds()).toEqual([
+      'invoice.created',
+      'deposit.settled',
+      'invoice.confirmed',
+      'invoice.paid',
+    ]);
+  });
+
+  it('pending → expired when its time is over, and not a moment before', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    await pass(MINUTE);
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    await pass(1);
+    expect(await invoice.read()).toMatchObject({ status: 'expired', paid_at: null });
+    expect(await invoice.kinds()).toEqual(['invoice.created', 'invoice.expired']);
+  });
+
+  it('nothing expires while the chain is not known so far', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    world.pass(10 * MINUTE);
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    world.chain.away = true;
+    await expect(world.scan()).rejects.toThrow('the node does not answer');
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    world.chain.away = false;
+    await blocks(1);
+    expect(await invoice.read()).toMatchObject({ status: 'expired' });
+  });
+
+  it('a scanner that lags makes nobody late', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    const time = new Date(world.clock.at.getTime() + MINUTE);
+    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }], time });
+    world.pass(60 * MINUTE);
+    world.chain.mine({});
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({
+      status: 'confirmed',
+      payments: [{ first_seen_at: time.toISOString() }],
+    });
+  });
+
+  it('a second too late is late: the money waits as unresolved', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    await pass(MINUTE + 1);
+    expect(await invoice.read()).toMatchObject({ status: 'expired' });
+    await pay(invoice.to, DUE);
+    expect(await invoice.read()).toMatchObject({
+      status: 'expired',
+      pending_amount: '0',
+      paid_amount: '0',
+      payments: [{ amount: '0.01', status: 'pending' }],
+    });
+    expect(await invoice.kinds()).toEqual(['invoice.created', 'invoice.expired', 'invoice.late_payment']);
+    await blocks(2);
+    expect(await invoice.last()).toMatchObject({
+      kind: 'deposit.settled',
+      payload: { disposition: 'unresolved', amount: DUE.toString() },
+    });
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'expired', payments: [{ status: 'confirmed' }] });
+    expect(await invoice.kinds()).toHaveLength(4);
+  });
+
+  it('money in the very block that shows the time is over is late, and told after the expiry', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    world.pass(MINUTE + 1);
+    await pay(invoice.to, DUE);
+    expect(await invoice.read()).toMatchObject({ status: 'expired' });
+    expect(await invoice.kinds()).toEqual(['invoice.created', 'invoice.expired', 'invoice.late_payment']);
+  });
+
+  it('partially_paid past its time stays so for good: its funds wait, and nothing makes it paid', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    await pay(invoice.to, DUE / 2n);
+    await pass(MINUTE + 1);
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '0.005' });
+    expect((await invoice.kinds()).slice(1)).toEqual(['invoice.partially_paid', 'invoice.underpaid']);
+    await blocks(2);
+    expect(await invoice.last()).toMatchObject({
+      kind: 'deposit.settled',
+      payload: { disposition: 'unresolved' },
+    });
+    await pay(invoice.to, DUE);
+    expect(await invoice.last()).toMatchObject({ kind: 'invoice.late_payment' });
+    await blocks(3);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid', paid_amount: '0.005' });
+    const dispositions = (await world.told(invoice.id))
+      .filter(({ kind }) => kind === 'deposit.settled')
+      .map(({ payload }) => payload.disposition);
+    expect(dispositions).toEqual(['unresolved', 'unresolved']);
+  });
+
+  it('confirmed past its time keeps waiting for its confirmations', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    await pay(invoice.to, DUE);
+    world.pass(30 * MINUTE);
+    await blocks(1);
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    await blocks(1);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid' });
+  });
+
+  it('more than due is credited as it arrived, and told once', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE + 5n);
+    expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed', 'invoice.overpaid']);
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.010000000000000005' });
+    // Paid, and its time is over: what comes still is the merchant's.
+    await pass(61 * MINUTE);
+    await pay(invoice.to, DUE);
+    await blocks(2);
+    expect(await invoice.last()).toMatchObject({
+      kind: 'deposit.settled',
+      payload: { disposition: 'credit' },
+    });
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.020000000000000005' });
+    expect((await invoice.kinds()).filter((kind) => kind === 'invoice.overpaid')).toHaveLength(1);
+  });
+
+  it.each([1, 2])(
+    'a payment dropped by a reorganisation %i deep before it was final is taken back',
+    async (depth) => {
+      const invoice = await anInvoice();
+      await pay(invoice.to, DUE);
+      if (depth === 2) await blocks(1);
+      world.chain.reorg(depth);
+      await world.scan();
+      expect(await invoice.read()).toMatchObject({
+        status: 'pending',
+        pending_amount: '0',
+        payments: [{ status: 'reversed', confirmations: 0, block_height: null, confirmed_at: null }],
+      });
+      expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed', 'invoice.payment_reversed']);
+      // Another payment makes it confirmed again; that is told once.
+      await pay(invoice.to, DUE);
+      await blocks(2);
+      await world.credit();
+      expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.01' });
+      expect((await invoice.kinds()).slice(3)).toEqual(['deposit.settled', 'invoice.paid']);
+    },
+  );
+
+  it('a part dropped makes it partially_paid', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE / 2n);
+    await pay(invoice.to, DUE / 2n);
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    world.chain.reorg(1);
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '0.005' });
+  });
+
+  it('dropped past its time: it may come back for as many blocks as confirm it, then it is expired', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    await pay(invoice.to, DUE);
+    world.pass(2 * MINUTE);
+    await blocks(1);
+    world.chain.reorg(2);
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    await blocks(2);
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    await blocks(1);
+    expect(await invoice.read()).toMatchObject({ status: 'expired' });
+    expect((await invoice.kinds()).slice(1)).toEqual([
+      'invoice.confirmed',
+      'invoice.payment_reversed',
+      'invoice.expired',
+    ]);
+  });
+
+  it('dropped past its time and mined again: it was in time when it was first seen', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    await world.scan();
+    const tx = payments[0]?.txHash ?? '';
+    world.pass(2 * MINUTE);
+    world.chain.reorg(1);
+    await blocks(1);
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    await pay(invoice.to, DUE, { tx });
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({
+      status: 'paid',
+      payments: [{ tx_hash: tx, status: 'confirmed' }],
+    });
+  });
+
+  it('a payment that only moves to another block was never gone', async () => {
+    const invoice = await anInvoice();
+    const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    await world.scan();
+    world.chain.reorg(1, {}, { pay: [{ to: invoice.to, amount: DUE, tx: payments[0]?.txHash ?? '' }] });
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({
+      status: 'confirmed',
+      payments: [{ status: 'pending', confirmations: 1, block_height: world.chain.height() }],
+    });
+    expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed']);
+    await blocks(2);
+    expect((await invoice.kinds()).filter((kind) => kind === 'deposit.settled')).toHaveLength(1);
+  });
+
+  it('a final part that was not settled waits again after a reorganisation below it', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE / 2n);
+    await blocks(2);
+    expect(await invoice.read()).toMatchObject({ paid_amount: '0.005', pending_amount: '0' });
+    world.chain.reorg(2, {}, {});
+    world.chain.lagsAt = world.chain.height() - 1;
+    await world.scan();
+    world.chain.lagsAt = undefined;
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ paid_amount: '0.005', pending_amount: '0' });
+    await pay(invoice.to, DUE / 2n);
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid' });
+  });
+
+  it('paid, dropped deeper than its confirmations and gone: it stays paid, the credit is reversed', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE);
+    await blocks(2);
+    await world.credit();
+    world.chain.reorg(3, {}, {}, {});
+    await world.scan();
+    // It may still come back: nothing is said yet.
+    expect(await invoice.read()).toMatchObject({ status: 'paid', payments: [{ status: 'pending' }] });
+    expect((await invoice.kinds()).at(-1)).toBe('invoice.paid');
+    await blocks(2);
+    expect((await invoice.kinds()).at(-1)).toBe('invoice.paid');
+    await blocks(1);
+    expect(await invoice.read()).toMatchObject({
+      status: 'paid',
+      paid_amount: '0',
+      payments: [{ status: 'reversed' }],
+    });
+    expect((await invoice.kinds()).slice(-2)).toEqual(['deposit.reversed', 'invoice.payment_reversed']);
+    await blocks(10);
+    expect((await invoice.kinds()).slice(-2)).toEqual(['deposit.reversed', 'invoice.payment_reversed']);
+  });
+
+  it('paid, dropped, and mined again in time: nothing happened', async () => {
+    const invoice = await anInvoice();
+    const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    await blocks(2);
+    await world.credit();
+    const before = await invoice.kinds();
+    world.chain.reorg(3);
+    await blocks(2);
+    await pay(invoice.to, DUE, { tx: payments[0]?.txHash ?? '' });
+    await blocks(20);
+    expect(await invoice.kinds()).toEqual(before);
+    expect(await invoice.read()).toMatchObject({ status: 'paid', payments: [{ status: 'confirmed' }] });
+  });
+
+  it('reversed, and mined again after all: settled again, as another deposit', async () => {
+    const invoice = await anInvoice();
+    const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    await blocks(2);
+    await world.credit();
+    world.chain.reorg(3);
+    await blocks(3);
+    expect((await invoice.kinds()).at(-1)).toBe('invoice.payment_reversed');
+    await pay(invoice.to, DUE, { tx: payments[0]?.txHash ?? '' });
+    await blocks(2);
+    await world.credit();
+    const settled = (await world.told(invoice.id)).filter(({ kind }) => kind === 'deposit.settled');
+    expect(settled.map(({ payload }) => payload.disposition)).toEqual(['credit', 'credit']);
+    expect(new Set(settled.map(({ payload }) => payload.deposit_id)).size).toBe(2);
+    expect(await invoice.read()).toMatchObject({
+      status: 'paid',
+      paid_amount: '0.01',
+      payments: [{ status: 'reversed' }, { status: 'confirmed' }],
+    });
+  });
+
+  it('settled, not yet booked, and reversed: never paid, and the late credit changes nothing', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE);
+    await blocks(2);
+    world.chain.reorg(3);
+    await blocks(3);
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'pending', paid_amount: '0' });
+  });
+
+  it('dust is listed and waits as unresolved, and is never counted', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUST - 1n);
+    expect(await invoice.read()).toMatchObject({ status: 'pending', pending_amount: '0' });
+    expect((await invoice.read()).payments).toHaveLength(1);
+    await blocks(2);
+    expect(await invoice.last()).toMatchObject({
+      kind: 'deposit.settled',
+      payload: { disposition: 'unresolved' },
+    });
+    await pay(invoice.to, DUE - 1n);
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid' });
+    expect((await invoice.kinds()).filter((kind) => kind.startsWith('invoice.'))).toEqual([
+      'invoice.created',
+      'invoice.partially_paid',
+    ]);
+  });
+
+  it('a token that is not the invoice’s is listed by its name and waits as unresolved', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, 25_000_000n, { asset: 'USDC_ERC20', index: 1 });
+    expect(await invoice.read()).toMatchObject({
+      status: 'pending',
+      payments: [{ amount: '25', asset: 'USDC_ERC20', output_index: 1, status: 'pending' }],
+    });
+    await blocks(2);
+    expect(await invoice.last()).toMatchObject({
+      kind: 'deposit.settled',
+      payload: { disposition: 'unresolved', asset: 'USDC_ERC20', amount: '25000000' },
+    });
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+  });
+
+  it('USDC in two parts, in one transaction and another', async () => {
+    const invoice = await anInvoice({ asset: 'USDC_ERC20' });
+    expect(await invoice.read()).toMatchObject({ amount: '25' });
+    const tx = `0x${'ab'.repeat(32)}`;
+    world.chain.mine({
+      pay: [
+        { to: invoice.to, amount: 10_000_000n, asset: 'USDC_ERC20', tx, index: 1 },
+        { to: invoice.to, amount: 5_000_000n, asset: 'USDC_ERC20', tx, index: 3 },
+      ],
+    });
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '15' });
+    await pay(invoice.to, 10_000_000n, { asset: 'USDC_ERC20', index: 1 });
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '25' });
+  });
 });

@@ -45,8 +45,7 @@ export async function checkBalances(
   const cursor = await findCursor(ports.db, chain);
   if (cursor === undefined) return 0;
   const now = ports.clock.now();
-  const due = { now, knownUntil: cursor.knownUntil, limit: BATCH };
-  const addresses = await addressesToCheck(ports.db, chain, due);
+  const addresses = await addressesToCheck(ports.db, chain, cursor, now, BATCH);
   if (addresses.length === 0) return 0;
 
   const movements = await nativeMovements(ports.db, chain, nativeAsset[chain], addresses);
