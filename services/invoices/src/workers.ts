@@ -8,7 +8,7 @@ import { scanChain } from './operations/scan-chain.ts';
 import type { Ports, WatchedChain } from './ports.ts';
 
 /** A scanner that died is followed after this long. */
-const SCANNER_LEASE_MS = 15_000;
+const SCANNER_LEASE_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
 
 export type WorkerSettings = {
