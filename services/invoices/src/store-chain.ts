@@ -70,6 +70,17 @@ export async function markCaughtUp(trx: Trx, chain: Chain, at: Date, quietUntil:
   await trx.rows(updateCaughtUp, [chain, at, quietUntil]);
 }
 
+const selectFirstInvoice = statement(
+  'invoices_first_of_chain',
+  `select min(created_at) as first from invoices where chain = $1`,
+);
+
+/** When the first invoice on this chain was made; undefined when there is none. */
+export async function firstInvoiceAt(db: Queryable, chain: Chain): Promise<Date | undefined> {
+  const { first } = await db.one<{ first: Date | null }>(selectFirstInvoice, [chain]);
+  return first ?? undefined;
+}
+
 export type KnownBlock = { height: number; hash: string; time: Date };
 
 const insertBlocks = statement(

@@ -56,6 +56,23 @@ describe('following the chain', () => {
     }
   });
 
+  it('begins before the first invoice when one was made, and paid, while the node could not be asked', async () => {
+    const fresh = await startWorld();
+    try {
+      for (let minute = 0; minute < 100; minute++) {
+        fresh.chain.mine({});
+        fresh.pass(MINUTE);
+      }
+      const merchant = fresh.merchant();
+      const invoice = await merchant.invoice();
+      fresh.chain.mine({ pay: [{ to: invoice.address.address.toLowerCase(), amount: DUE }] }, ...empty(10));
+      await fresh.scan();
+      expect(await merchant.read(invoice.id)).toMatchObject({ paid_amount: '0.01' });
+    } finally {
+      await fresh.stop();
+    }
+  });
+
   it('catches up after a long downtime in bounded steps, one transaction a block', async () => {
     const invoice = await anInvoice();
     world.chain.mine(...empty(20), { pay: [{ to: invoice.to, amount: DUE }] }, ...empty(20));

@@ -21,10 +21,10 @@ import { nextAddressBlock } from '../src/store.ts';
 import { createScanner } from '../src/workers.ts';
 import { type ScriptedChain, scriptedChain } from './scripted-chain.ts';
 
-export const SECRET = 'a secret of at least 32 characters';
+const SECRET = 'a secret of at least 32 characters';
 export const MINUTE = 60_000;
 /** The account m/44'/60'/0' of the words that everybody knows: test test … junk. */
-export const XPUB =
+const XPUB =
   'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP';
 export const ETHER = 10n ** 18n;
 
@@ -231,7 +231,7 @@ async function startReplica(
   return await startInvoices({ ...config, PORT: 0 }, { ...ports, db, chains, workers: false });
 }
 
-export function watchScripted(
+function watchScripted(
   chain: ScriptedChain,
   db: InvoicesService['ports']['db'],
   quietMs?: number,

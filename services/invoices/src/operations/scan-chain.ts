@@ -12,6 +12,7 @@ import {
   rememberBlocks,
 } from '../store-chain.ts';
 import { BLOCKS_REMEMBERED, cursorAt, type MovingPorts, moveChain } from './move-chain.ts';
+import { whereToBegin } from './where-to-begin.ts';
 
 /** Blocks a step takes at most, and of those read at once: after a long downtime it goes on in the next. */
 const BATCH = 16;
@@ -59,10 +60,11 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
 /** Nothing before the first block concerns us: no address had been given out. */
 async function begin(
   ports: Pick<ScanPorts, 'db' | 'clock' | 'logger'>,
-  { reader, chain, startHeight }: WatchedChain,
+  watched: WatchedChain,
   lease: Lease,
 ): Promise<Cursor> {
-  const height = startHeight ?? (await reader.head()).height;
+  const { reader, chain } = watched;
+  const height = await whereToBegin(ports, watched);
   const block = await reader.block(height);
   if (block === undefined) throw new Error(`the node does not have block ${height}, where to begin`);
   const before: KnownBlock[] = [];

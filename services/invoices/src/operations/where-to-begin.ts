@@ -1,0 +1,37 @@
+import type { ChainReader } from '@quittance/chains/chain';
+import type { Ports, WatchedChain } from '../ports.ts';
+import { firstInvoiceAt } from '../store-chain.ts';
+
+/** Blocks carry their maker's clock, which need not be ours. */
+const CLOCKS_APART_MS = 10 * 60_000;
+
+/**
+ * The block from which a chain is followed that was never followed before: where the node is now, or before
+ * the first invoice when some were made while it could not be asked.
+ */
+export async function whereToBegin(
+  { db }: Pick<Ports, 'db'>,
+  { reader, chain, startHeight }: WatchedChain,
+): Promise<number> {
+  if (startHeight !== undefined) return startHeight;
+  // In this order: an invoice made after the head was read can only be paid in a later block.
+  const head = await reader.head();
+  const first = await firstInvoiceAt(db, chain);
+  if (first === undefined) return head.height;
+  return await lastBlockBefore(reader, new Date(first.getTime() - CLOCKS_APART_MS), head.height);
+}
+
+/** By halving: block times never go back. The first block when all are later. */
+async function lastBlockBefore(reader: ChainReader, time: Date, height: number): Promise<number> {
+  let low = 0;
+  let high = height;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const block = await reader.block(middle);
+    if (block === undefined)
+      throw new Error(`the node does not have block ${middle}, looking for where to begin`);
+    if (block.time < time) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

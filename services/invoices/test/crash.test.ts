@@ -1,0 +1,199 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { deployTestUsdc } from '@quittance/sandbox/test-usdc';
+import { type Bus, connectBus } from '@quittance/shared/bus';
+import { newAccountId, newEventId } from '@quittance/shared/ids';
+import { createLogger } from '@quittance/shared/logger';
+import { publishQuotes } from '@quittance/shared/quotes';
+import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance/testkit/engines';
+import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-customer';
+import { eventually } from '@quittance/testkit/eventually';
+import pg from 'pg';
+import { api, aQuote, SECRET, XPUB } from './world.ts';
+
+const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
+const PORT = 27_000 + (process.pid % 5_000);
+const CONFIRMATIONS = 3;
+
+/** Each stands between two effects; killed there, nothing may be lost or done twice. */
+const POINTS = [
+  'invoices.created',
+  'invoices.blocks_read',
+  'invoices.folded',
+  'invoices.block_written',
+  'invoices.block_committed',
+  'invoices.branch_read',
+  'invoices.balance_explained',
+  'invoices.balance_recorded',
+  'invoices.expired',
+  'invoices.credited',
+  'consumer.before_commit',
+  'consumer.after_commit',
+  'relay.claimed',
+  'relay.published',
+];
+
+let database: TestDatabase;
+let nats: Awaited<ReturnType<typeof testNats>>;
+let anvil: Awaited<ReturnType<typeof testAnvil>>;
+let customer: Customer;
+let ledger: Bus;
+let admin: pg.Pool;
+let settings: Record<string, string>;
+
+beforeAll(async () => {
+  [database, nats, anvil] = await Promise.all([testDatabase(), testNats(), testAnvil()]);
+  const usdc = await deployTestUsdc(anvil.rpcUrl);
+  customer = ethereumCustomer(anvil.rpcUrl, usdc);
+  ledger = await connectBus({ url: nats.url, service: 'ledger', logger: createLogger('test', 'silent') });
+  admin = new pg.Pool({ connectionString: database.adminUrl, max: 2, options: '-c search_path=invoices' });
+  settings = {
+    PORT: String(PORT),
+    DATABASE_URL: database.urlOf('invoices'),
+    NATS_URL: nats.url,
+    IDENTITY_SECRET: SECRET,
+    PUBLIC_URL: 'http://127.0.0.1',
+    ETHEREUM_RPC_URL: anvil.rpcUrl,
+    ETHEREUM_CHAIN_ID: '31337',
+    ETHEREUM_USDC_ADDRESS: usdc,
+    ETHEREUM_XPUB: XPUB,
+    ETHEREUM_QUIET_MS: '1',
+    SCAN_EVERY_MS: '50',
+    LOG_LEVEL: 'fatal',
+  };
+});
+afterAll(async () => {
+  await ledger?.close();
+  await admin?.end();
+  await Promise.all([anvil?.stop(), nats?.stop()]);
+  await database?.drop();
+});
+
+const rows = async (sql: string, values: unknown[] = []) => (await admin.query(sql, values)).rows;
+
+/** The service as a process that is started again when it dies, and told once where to die. */
+function supervised(point: string) {
+  let child: ChildProcess;
+  let deaths = 0;
+  let stopped: (() => void) | undefined;
+  const start = (more: Record<string, string>) => {
+    child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+      env: { ...settings, ...more },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.once('exit', (_code, signal) => {
+      if (stopped !== undefined) return stopped();
+      if (signal === 'SIGKILL') deaths += 1;
+      start({});
+    });
+  };
+  start({ CRASH_AT: `${point}:1` });
+  return {
+    deaths: () => deaths,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        stopped = resolve;
+        child.kill('SIGTERM');
+      }),
+  };
+}
+
+/** Plays the ledger: says of each deposit that was carried to it that it is booked. */
+async function book(): Promise<void> {
+  const due = await rows(
+    `select d.id, d.invoice_id from deposits d
+     where d.settled_at is not null and d.credited_at is null and exists (
+       select 1 from outbox where kind = 'deposit.settled' and payload->>'deposit_id' = d.id and sent_at is not null)`,
+  );
+  for (const { id, invoice_id } of due) {
+    const event = {
+      id: newEventId(new Date()),
+      kind: 'credit.recorded' as const,
+      created_at: new Date().toISOString(),
+      request_id: null,
+      payload: { deposit_id: id, invoice_id },
+    };
+    await ledger.publish([{ kind: event.kind, dedupe: event.id, body: JSON.stringify(event) }]);
+  }
+}
+
+it.each(POINTS)('killed at %s: the story ends as if nothing had happened', async (point) => {
+  const service = supervised(point);
+  try {
+    const account = newAccountId(new Date());
+    const call = (method: 'GET' | 'POST', path: string, body?: object, headers = {}) =>
+      api(PORT, method, path, { account, body, headers, now: new Date() });
+    const order = (name: string) =>
+      eventually(async () => {
+        // A rate that is as fresh as the ledger would keep it.
+        const now = new Date();
+        await publishQuotes(ledger, [
+          aQuote({ asset: 'ETH', min_confirmations: CONFIRMATIONS }, now),
+          aQuote({ asset: 'USDC_ERC20', usd_rate: '1', min_confirmations: CONFIRMATIONS }, now),
+        ]);
+        const answer = await call(
+          'POST',
+          '/api/invoices',
+          { asset: 'ETH', amount: 25 },
+          { 'idempotency-key': name },
+        );
+        expect(answer.status).toBe(201);
+        return answer.body.data;
+      });
+    const read = async (id: string) => (await call('GET', `/api/invoices/${id}`)).body;
+    const becomes = (id: string, wanted: object) =>
+      eventually(async () => {
+        await book();
+        expect(await read(id)).toMatchObject(wanted);
+      });
+
+    const sale = await order('sale');
+    const unpaid = await order('unpaid');
+    await rows(`update invoices set expires_at = now() where id = $1`, [unpaid.id]);
+
+    // Half of it, dropped by a reorganisation and paid again; the other half by a contract.
+    await customer.pay('ETH', sale.address.address, '0.005');
+    await customer.mine();
+    await becomes(sale.id, { status: 'partially_paid' });
+    await customer.dropBlocks(1);
+    await becomes(sale.id, { status: 'pending', payments: [{ status: 'reversed' }] });
+    await customer.pay('ETH', sale.address.address, '0.005');
+    await customer.mine();
+    await customer.payByContract(sale.address.address, '0.005');
+    await customer.mine(CONFIRMATIONS);
+    await becomes(sale.id, { status: 'paid', paid_amount: '0.01' });
+    await becomes(unpaid.id, { status: 'expired' });
+    await eventually(async () => {
+      expect(await rows('select 1 from outbox where sent_at is null')).toEqual([]);
+    });
+
+    expect(service.deaths()).toBe(1);
+    const made = await rows('select id from invoices where account_id = $1', [account]);
+    expect(made).toHaveLength(2);
+    const kinds = async (id: string) =>
+      (
+        await rows(
+          `select kind from outbox where payload->>'resource_id' = $1 or payload->>'invoice_id' = $1 order by seq`,
+          [id],
+        )
+      ).map(({ kind }) => kind);
+    expect((await kinds(sale.id)).toSorted()).toEqual(
+      [
+        'invoice.created',
+        'invoice.partially_paid',
+        'invoice.payment_reversed',
+        'invoice.confirmed',
+        'deposit.settled',
+        'deposit.settled',
+        'invoice.paid',
+      ].toSorted(),
+    );
+    expect(await kinds(unpaid.id)).toEqual(['invoice.created', 'invoice.expired']);
+    expect((await read(sale.id)).payments.map(({ status }: { status: string }) => status).toSorted()).toEqual(
+      ['confirmed', 'confirmed', 'reversed'],
+    );
+    expect(await rows('select 1 from parked')).toEqual([]);
+  } finally {
+    await service.stop();
+  }
+});

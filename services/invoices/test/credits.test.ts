@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
+import { ETHER, startWorld, type World } from './world.ts';
+
+const DUE = ETHER / 100n;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.scan();
+});
+afterAll(() => world.stop());
+
+/** An invoice paid in equal parts that are final, as the ledger was told. */
+async function settled(parts: number) {
+  const merchant = world.merchant();
+  const invoice = await merchant.invoice();
+  const to = invoice.address.address.toLowerCase();
+  for (let n = 0; n < parts; n++) world.chain.mine({ pay: [{ to, amount: DUE / BigInt(parts) }] });
+  world.chain.mine({}, {}, {});
+  await world.scan();
+  const told = await world.told(invoice.id);
+  const credits = told
+    .filter(({ kind }) => kind === 'deposit.settled')
+    .map(({ payload }) => ({ deposit_id: payload.deposit_id as string, invoice_id: invoice.id as string }));
+  expect(credits).toHaveLength(parts);
+  return { id: invoice.id as string, read: () => merchant.read(invoice.id), credits };
+}
+
+const takenIn = (eventId: string) =>
+  eventually(async () => {
+    if ((await world.rows('select 1 from inbox where event_id = $1', [eventId])).length === 0) {
+      throw new Error(`${eventId} was not taken in`);
+    }
+  });
+
+const paidEvents = async (id: string) =>
+  (await world.told(id)).filter(({ kind }) => kind === 'invoice.paid').length;
+
+it('is paid with the last credit, whatever their order', async () => {
+  const { id, read, credits } = await settled(4);
+  for (const [i, credit] of credits.toReversed().entries()) {
+    expect((await read()).status).toBe('confirmed');
+    await takenIn(await world.tell('credit.recorded', credit));
+    expect((await read()).status).toBe(i === 3 ? 'paid' : 'confirmed');
+  }
+  expect(await paidEvents(id)).toBe(1);
+});
+
+it('a credit heard many times, as one event or as several, counts once', async () => {
+  const { id, read, credits } = await settled(2);
+  const [first, second] = credits;
+  if (first === undefined || second === undefined) throw new Error('there are two');
+  const event = await world.tell('credit.recorded', first);
+  for (let n = 0; n < 4; n++) await world.tell('credit.recorded', first, event);
+  for (let n = 0; n < 3; n++) await takenIn(await world.tell('credit.recorded', first));
+  expect((await read()).status).toBe('confirmed');
+  await takenIn(await world.tell('credit.recorded', second));
+  expect((await read()).status).toBe('paid');
+  const before = await world.told(id);
+  await takenIn(await world.tell('credit.recorded', second));
+  await takenIn(await world.tell('credit.recorded', first));
+  expect(await world.told(id)).toEqual(before);
+  const [{ credited_at }] = await world.rows('select credited_at from deposits where id = $1', [
+    first.deposit_id,
+  ]);
+  expect(credited_at).not.toBeNull();
+});
+
+it('many credits at once, of many invoices, each paid once', async () => {
+  const invoices = [];
+  for (let n = 0; n < 10; n++) invoices.push(await settled(2));
+  const credits = invoices.flatMap((invoice) => invoice.credits);
+  // Each twice, and out of order.
+  const order = [...credits, ...credits].sort((a, b) =>
+    a.deposit_id.slice(-4) < b.deposit_id.slice(-4) ? -1 : 1,
+  );
+  const events = await Promise.all(order.map((credit) => world.tell('credit.recorded', credit)));
+  for (const event of events) await takenIn(event);
+  for (const { id, read } of invoices) {
+    expect((await read()).status).toBe('paid');
+    expect(await paidEvents(id)).toBe(1);
+  }
+});
+
+it('a credit of something that was never settled is put aside, and holds nobody up', async () => {
+  const { read, credits } = await settled(1);
+  const [credit] = credits;
+  if (credit === undefined) throw new Error('there is one');
+  const stranger = { deposit_id: 'dep_unknown', invoice_id: credit.invoice_id };
+  await world.tell('credit.recorded', stranger);
+  await takenIn(await world.tell('credit.recorded', credit));
+  expect((await read()).status).toBe('paid');
+  expect(await world.rows(`select 1 from deposits where id = 'dep_unknown'`)).toEqual([]);
+});
+
+it('two replicas take credits in, each once', async () => {
+  await world.replica();
+  const invoices = [];
+  for (let n = 0; n < 5; n++) invoices.push(await settled(2));
+  await world.credit();
+  for (const { id, read } of invoices) {
+    expect((await read()).status).toBe('paid');
+    expect(await paidEvents(id)).toBe(1);
+  }
+});
+
+it('what the service announces reaches the bus', async () => {
+  const { id } = await settled(1);
+  await eventually(async () => {
+    const unsent = await world.rows(
+      `select 1 from outbox where payload->>'invoice_id' = $1 and sent_at is null`,
+      [id],
+    );
+    if (unsent.length > 0) throw new Error('an event was not carried');
+  });
+  expect(await world.rows(`select 1 from outbox where payload->>'invoice_id' = $1`, [id])).toHaveLength(1);
+});

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { api, ETHER, MINUTE, startWorld, type World } from './world.ts';
+
+const DUE = ETHER / 100n;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.scan();
+});
+afterAll(() => world.stop());
+
+/** An invoice with all that a merchant may say about it. */
+async function anInvoice(order: object = {}) {
+  const merchant = world.merchant();
+  const invoice = await merchant.invoice({
+    external_id: 'secret-order-9',
+    succeed_url: 'https://shop.example/thanks?a=1&b="<2>"',
+    timeout_url: 'https://shop.example/late',
+    ...order,
+  });
+  return {
+    id: invoice.id as string,
+    shown: invoice.address.address as string,
+    to: invoice.address.address.toLowerCase(),
+  };
+}
+
+const open = (id: string) => api(world.service.port, 'GET', `/pay/${id}`, { now: world.clock.now() });
+
+async function page(id: string): Promise<string> {
+  const answer = await open(id);
+  expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
+  expect(answer.body).not.toContain('secret-order-9');
+  expect(answer.body).not.toContain('acc_');
+  expect(answer.body).not.toMatch(/<script|onload|javascript:/i);
+  // Nothing is loaded from elsewhere; only links lead away.
+  expect(answer.body).not.toMatch(/<(?:img|link|iframe|script)\b|\bsrc=|url\(/i);
+  return answer.body;
+}
+
+const REFRESH = '<meta http-equiv="refresh" content="5">';
+
+async function pay(to: string, amount: bigint, more = 0) {
+  world.chain.mine({ pay: [{ to, amount }] }, ...Array.from({ length: more }, () => ({})));
+  await world.scan();
+}
+
+describe('the payment page', () => {
+  it('tells what to send, where, and how long there is', async () => {
+    const { id, shown } = await anInvoice({ expires_in: 30 });
+    const text = await page(id);
+    expect(text).toContain('<html lang="en">');
+    expect(text).toContain('Send 0.01 ETH');
+    expect(text).toContain(`<dd class="copy">${shown}</dd>`);
+    expect(text).toContain(`href="ethereum:${shown}@31337?value=10000000000000000"`);
+    expect(text).toContain('30 minutes');
+    expect(text).toContain('25.00 US dollars');
+    expect(text).toMatch(/<svg [^>]*role="img" aria-label="[^"]+"/);
+    expect(text).toContain(REFRESH);
+    world.pass(29 * MINUTE + 30_000);
+    expect(await page(id)).toContain('30 seconds');
+  });
+
+  it('forbids everything that it does not need', async () => {
+    const { id } = await anInvoice();
+    const { headers, body } = await open(id);
+    const style = /<style>([\s\S]*)<\/style>/.exec(body)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain(`style-src 'sha256-${hash}'`);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(headers).toMatchObject({
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'cache-control': 'no-store',
+    });
+    // A style attribute would need what the policy forbids.
+    expect(body).not.toMatch(/\sstyle=/);
+  });
+
+  it('asks for the rest of a part', async () => {
+    const { id, shown, to } = await anInvoice();
+    await pay(to, DUE / 4n);
+    const text = await page(id);
+    expect(text).toContain('Send 0.0075 ETH more');
+    expect(text).toContain(`ethereum:${shown}@31337?value=7500000000000000`);
+    expect(text).toContain('1 of 3 confirmations');
+    expect(text).toContain(REFRESH);
+  });
+
+  it('shows the confirmations, then that it is paid, and the way back', async () => {
+    const { id, to } = await anInvoice();
+    await pay(to, DUE, 1);
+    const confirming = await page(id);
+    expect(confirming).toContain('2 of 3 confirmations');
+    expect(confirming).toContain(REFRESH);
+    expect(confirming).not.toContain('<svg');
+    world.chain.mine({});
+    await world.scan();
+    expect(await page(id)).not.toContain('Back to the shop');
+    await world.credit();
+    const paid = await page(id);
+    expect(paid).toContain('>Paid<');
+    expect(paid).not.toContain(REFRESH);
+    expect(paid).toContain('href="https://shop.example/thanks?a=1&amp;b=&quot;&lt;2&gt;&quot;"');
+  });
+
+  it('warns when the time is over, also before that is certain', async () => {
+    const { id, shown, to } = await anInvoice({ expires_in: 1 });
+    world.pass(MINUTE + 1);
+    const over = await page(id);
+    expect(over).toContain('do not pay any more');
+    expect(over).not.toContain(shown);
+    expect(over).toContain(REFRESH);
+    world.chain.mine({});
+    await world.scan();
+    const expired = await page(id);
+    expect(expired).toContain('>Expired<');
+    expect(expired).toContain('href="https://shop.example/late"');
+    expect(expired).not.toContain(shown);
+    expect(expired).not.toContain(REFRESH);
+    await pay(to, DUE);
+    expect(await page(id)).toContain('0.01 ETH');
+  });
+
+  it('tells of a payment that stayed too small, and of money that does not count', async () => {
+    const { id, to } = await anInvoice({ expires_in: 1 });
+    world.chain.mine({
+      pay: [
+        { to, amount: DUE / 2n },
+        { to, amount: 1n },
+        { to, amount: 3_000_000n, asset: 'USDC_ERC20', index: 1 },
+      ],
+    });
+    await world.scan();
+    world.pass(2 * MINUTE);
+    world.chain.mine({});
+    await world.scan();
+    const text = await page(id);
+    expect(text).toContain('0.005 ETH arrived');
+    expect(text).toContain('too little to count');
+    expect(text).toMatch(/3 USDC<\/span>.*another currency, not counted/);
+    expect(text).not.toContain(REFRESH);
+  });
+
+  it('shows the token’s own link and network', async () => {
+    const { id, shown } = await anInvoice({ asset: 'USDC_ERC20' });
+    const text = await page(id);
+    expect(text).toContain('Send 25 USDC');
+    expect(text).toContain(`/transfer?address=${shown}&amp;uint256=25000000`);
+    expect(text).toContain('<dd>Ethereum</dd>');
+  });
+
+  it('an unknown one is a page too', async () => {
+    for (const id of ['nothing', `inv_${'0'.repeat(36)}`, '%3Cscript%3E']) {
+      const answer = await open(id);
+      expect(answer).toMatchObject({ status: 404, headers: { 'content-type': 'text/html; charset=utf-8' } });
+      expect(answer.body).toContain('There is no such payment');
+      expect(answer.body).not.toContain('script');
+    }
+  });
+
+  it('needs no token, and answers HEAD', async () => {
+    const { id } = await anInvoice();
+    const head = await api(world.service.port, 'HEAD', `/pay/${id}`, { now: world.clock.now() });
+    expect(head).toMatchObject({ status: 200, body: '' });
+  });
+});
