@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+import { run } from './run.ts';
+
+process.exitCode = await run(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+});

@@ -1,0 +1,151 @@
+import { isDatabaseDown } from '@quittance/shared/db';
+import { reason } from '@quittance/shared/logger';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { checkBooks, migrate } from './database-commands.ts';
+import {
+  accountCreate,
+  accountList,
+  type TokenOptions,
+  tokenCreate,
+  tokenList,
+  tokenRevoke,
+} from './gateway-commands.ts';
+import type { Outcome } from './outcome.ts';
+import { CommandError, type Surroundings } from './surroundings.ts';
+
+/** 0: done. 1: could not be done, or what was found is bad. 2: the command was not understood. */
+export type ExitCode = 0 | 1 | 2;
+
+const PATIENCE_SECONDS = 60;
+
+const examples = `
+Examples:
+  $ npx quittance account create "My shop"
+  $ npx quittance token create "My shop" --name "server"
+  $ npx quittance token list "My shop"
+  $ npx quittance verify-books
+
+Which database: GATEWAY_DATABASE_URL for accounts and tokens, DATABASE_URL_ADMIN for everything; without
+them the sandbox that \`npm start\` runs. Exit codes: 0 done, 1 failed or found wrong, 2 not understood.
+`;
+
+/** Runs one command line. Every command takes --json, and then also says in JSON what went wrong. */
+export async function run(args: readonly string[], around: Surroundings): Promise<ExitCode> {
+  let code: ExitCode = 0;
+  const tell = (json: boolean, outcome: Outcome) => {
+    around.out(json ? `${JSON.stringify(outcome.json, null, 2)}\n` : outcome.text);
+    if (outcome.bad === true) code = 1;
+  };
+  try {
+    await commandLine(around, tell).parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const message = explain(error);
+    around.err(args.includes('--json') ? `${JSON.stringify({ message }, null, 2)}\n` : `${message}\n`);
+    return 1;
+  }
+}
+
+type Tell = (json: boolean, outcome: Outcome) => void;
+type JsonOption = { json?: boolean };
+
+function commandLine(around: Surroundings, tell: Tell): Command {
+  const program = new Command('quittance')
+    .description('Runs a Quittance: its merchants, their API tokens, its database and its books.')
+    .exitOverride()
+    .configureOutput({ writeOut: around.out, writeErr: around.err })
+    .showHelpAfterError('(add --help to see what it takes)')
+    .addHelpText('after', examples);
+
+  const account = program
+    .command('account')
+    .description('Merchants: each has balances, invoices and payouts of its own.');
+  leaf(
+    account,
+    'create',
+    'make an account; its name is unique and can be used wherever an ACCOUNT is asked for',
+  )
+    .argument('<name>', 'what to call it, such as "My shop"')
+    .action(async (name: string, { json = false }: JsonOption) =>
+      tell(json, await accountCreate(around, name)),
+    );
+  leaf(account, 'list', 'show all accounts, oldest first').action(async ({ json = false }: JsonOption) =>
+    tell(json, await accountList(around)),
+  );
+
+  const token = program
+    .command('token')
+    .description('API tokens: what a merchant’s server sends as Authorization: Bearer.');
+  leaf(token, 'create', 'make a token and show it, this once')
+    .argument('<account>', 'the id or the name of the account it is for')
+    .requiredOption('--name <name>', 'what it is for, such as "server" or "till 2"')
+    .option(
+      '--expires-in-days <days>',
+      'refuse it after so many days; without this it is good until revoked',
+      days,
+    )
+    .action(async (of: string, { json = false, ...options }: TokenOptions & JsonOption) =>
+      tell(json, await tokenCreate(around, of, options)),
+    );
+  leaf(
+    token,
+    'list',
+    'show tokens: never themselves, only their last characters, when used and whether let in',
+  )
+    .argument('[account]', 'only those of this account, by id or name')
+    .action(async (of: string | undefined, { json = false }: JsonOption) =>
+      tell(json, await tokenList(around, of)),
+    );
+  leaf(token, 'revoke', 'end a token for good: the next request with it is refused')
+    .argument('<token-id>', 'its id (tok_…), as `token list` shows it')
+    .action(async (id: string, { json = false }: JsonOption) => tell(json, await tokenRevoke(around, id)));
+
+  leaf(program, 'migrate', 'bring the database of all five services up to date: roles, schemas, tables')
+    .addHelpText(
+      'after',
+      '\nNeeds DATABASE_URL_ADMIN, and for each service the password of its role: GATEWAY_DATABASE_PASSWORD and so on.\nRun it before the services of a new version start; it only goes forward and does nothing twice.\n',
+    )
+    .action(async ({ json = false }: JsonOption) => tell(json, await migrate(around)));
+  leaf(program, 'verify-books', 'check the books of all services against each other; changes nothing')
+    .option(
+      '--patience <seconds>',
+      'how long what is on its way from one service to the next may take',
+      seconds,
+      PATIENCE_SECONDS,
+    )
+    .action(async ({ json = false, patience }: JsonOption & { patience: number }) =>
+      tell(json, await checkBooks(around, patience)),
+    );
+  return program;
+}
+
+function leaf(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description).option('--json', 'say it in JSON, for programs');
+}
+
+const wholeNumber = (what: string, min: number, max: number) => (text: string) => {
+  // tidy-allow number: days and seconds
+  const number = /^\d{1,9}$/.test(text) ? Number.parseInt(text, 10) : -1;
+  if (number < min || number > max)
+    throw new InvalidArgumentError(`It must be a whole number of ${what}, ${min} to ${max}.`);
+  return number;
+};
+const days = wholeNumber('days', 1, 36_500);
+const seconds = wholeNumber('seconds', 0, 86_400);
+
+/** An error in words that help the person who typed the command. */
+function explain(error: unknown): string {
+  if (error instanceof CommandError) return error.message;
+  if (isDatabaseDown(error)) {
+    return `The database does not answer (${reason(error)}). Is it running, and is its URL right?`;
+  }
+  const code = Error.isError(error) && 'code' in error ? error.code : undefined;
+  // Undefined table, undefined schema: a database that no migration has seen.
+  if (code === '42P01' || code === '3F000') {
+    return 'The database has no tables of Quittance, or old ones. Run `quittance migrate` first.';
+  }
+  if (typeof code === 'string' && code.startsWith('28'))
+    return `The database lets nobody in with this URL: ${reason(error)}.`;
+  return `It failed: ${reason(error)}`;
+}

@@ -1,0 +1,286 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { services } from '@quittance/shared/events';
+import { databaseUrl, onServer, TEST_PASSWORD } from '@quittance/testkit/databases';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { run } from '../src/run.ts';
+
+let database: TestDatabase;
+let env: Record<string, string>;
+/** Far from any sandbox: what the tests give is all there is. */
+let empty: string;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  env = { GATEWAY_DATABASE_URL: database.urlOf('gateway'), DATABASE_URL_ADMIN: database.adminUrl };
+  empty = mkdtempSync(join(tmpdir(), 'quittance-cli-'));
+});
+afterAll(async () => {
+  rmSync(empty, { recursive: true, force: true });
+  await database?.drop();
+});
+
+async function quittance(args: readonly string[], given: Record<string, string> = env, cwd = empty) {
+  let out = '';
+  let err = '';
+  const code = await run(args, {
+    env: given,
+    cwd,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the command says and asserts on it
+  return { code, out, err, json: (): any => JSON.parse(out) };
+}
+
+const aName = () => `shop ${Math.random().toString(36).slice(2)}`;
+
+describe('accounts and tokens', () => {
+  test('are made, listed and revoked, in words', async () => {
+    const name = aName();
+    const made = await quittance(['account', 'create', name]);
+    expect(made).toMatchObject({ code: 0, err: '' });
+    const id = /acc_[0-9a-z]{36}/.exec(made.out)?.[0] ?? '';
+    expect(made.out).toContain(`token create ${id}`);
+    expect((await quittance(['account', 'list'])).out).toContain(`${id}  ${name}`);
+
+    const created = await quittance(['token', 'create', name, '--name', 'till 2']);
+    const token = /qt_[0-9A-Za-z]{49}/.exec(created.out)?.[0] ?? '';
+    const tokenId = /tok_[0-9a-z]{36}/.exec(created.out)?.[0] ?? '';
+    expect(created.out).toContain('will not be shown again');
+    expect(created.out.split(token)).toHaveLength(2);
+
+    const listed = await quittance(['token', 'list', id]);
+    expect(listed.out).not.toContain(token);
+    expect(listed.out).toMatch(new RegExp(`${tokenId} .*till 2 .*${token.slice(-4)} .*never .*active`));
+
+    expect((await quittance(['token', 'revoke', tokenId])).out).toContain('refused from now on');
+    expect((await quittance(['token', 'list', name])).out).toMatch(/till 2 .*revoked \d{4}-/);
+  });
+
+  test('are made, listed and revoked, in JSON', async () => {
+    const name = aName();
+    const account = (await quittance(['account', 'create', name, '--json'])).json();
+    expect(account).toEqual({ id: expect.stringMatching(/^acc_/), name, created_at: expect.any(String) });
+    const order = ['token', 'create', account.id, '--name', 'a', '--expires-in-days', '30', '--json'];
+    const token = (await quittance(order)).json();
+    expect(token).toMatchObject({
+      account_id: account.id,
+      account: name,
+      name: 'a',
+      token: expect.stringMatching(/^qt_/),
+    });
+    const days = (Date.parse(token.expires_at) - Date.parse(token.created_at)) / 86_400_000;
+    expect(Math.round(days)).toBe(30);
+    const [listed] = (await quittance(['token', 'list', name, '--json'])).json();
+    const { token: secret, ...known } = token;
+    expect(listed).toEqual({ ...known, state: 'active', last_used_at: null, revoked_at: null });
+    expect(JSON.stringify(listed)).not.toContain(secret);
+    expect((await quittance(['token', 'revoke', token.id, '--json'])).json()).toMatchObject({ id: token.id });
+    expect((await quittance(['account', 'list', '--json'])).json()).toContainEqual(account);
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ['a name that is taken', ['account', 'create', 'taken'], /There is an account "taken" already/],
+    ['a name that is an id', ['account', 'create', 'acc_1'], /"acc_1" cannot be an account's name/],
+    ['an unknown account', ['token', 'create', 'nobody', '--name', 'a'], /no account "nobody"/],
+    ['an unknown account to list', ['token', 'list', 'nobody'], /no account "nobody"/],
+    ['a token without a name', ['token', 'create', 'taken', '--name', ' '], /cannot be a token's name/],
+    ['an unknown token', ['token', 'revoke', 'tok_nothing'], /no token "tok_nothing"/],
+  ])('%s is refused with exit code 1', async (_, args, message) => {
+    await quittance(['account', 'create', 'taken']);
+    const refused = await quittance(args);
+    expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
+    const inJson = await quittance([...args, '--json']);
+    expect(JSON.parse(inJson.err)).toEqual({ message: expect.stringMatching(message) });
+  });
+});
+
+describe('what is not understood', () => {
+  test.each<[string[], RegExp]>([
+    [['tokne'], /unknown command 'tokne'\n\(Did you mean token\?\)/],
+    [['token', 'craete'], /unknown command 'craete'\n\(Did you mean create\?\)/],
+    [['account', 'create'], /missing required argument 'name'/],
+    [['account', 'create', 'a', 'b'], /too many arguments/],
+    [['token', 'create', 'a'], /required option '--name <name>'/],
+    [['token', 'create', 'a', '--name', 'b', '--expires-in-days', '1.5'], /whole number of days/],
+    [['token', 'create', 'a', '--name', 'b', '--expires-in-days', '0'], /whole number of days/],
+    [['token', 'list', '--jsno'], /unknown option '--jsno'\n\(Did you mean --json\?\)/],
+    [['account'], /Usage: quittance account/],
+    [[], /Usage: quittance/],
+  ])('%j: exit code 2', async (args, message) => {
+    expect(await quittance(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(message) });
+  });
+
+  test.each([[['--help']], [['help', 'token']], [['token', 'create', '--help']]])(
+    '%j helps: exit code 0',
+    async (args) => {
+      const { code, out } = await quittance(args);
+      expect(code).toBe(0);
+      expect(out).toContain('Usage: quittance');
+    },
+  );
+});
+
+describe('which database', () => {
+  const operatorFile = (folder: string, content: unknown) => {
+    mkdirSync(join(folder, '.sandbox'), { recursive: true });
+    writeFileSync(join(folder, '.sandbox', 'operator.json'), JSON.stringify(content));
+  };
+
+  test('is the sandbox’s, found from a folder further in, when nothing is set', async () => {
+    const folder = mkdtempSync(join(empty, 'sandbox-'));
+    operatorFile(folder, {
+      gatewayDatabaseUrl: env['GATEWAY_DATABASE_URL'],
+      adminDatabaseUrl: env['DATABASE_URL_ADMIN'],
+    });
+    const inside = join(folder, 'a', 'b');
+    mkdirSync(inside, { recursive: true });
+    expect((await quittance(['account', 'list', '--json'], {}, inside)).code).toBe(0);
+    expect((await quittance(['verify-books'], {}, inside)).out).toContain('The books are right');
+  });
+
+  test('is what is set, whatever the sandbox says', async () => {
+    const folder = mkdtempSync(join(empty, 'sandbox-'));
+    operatorFile(folder, {
+      gatewayDatabaseUrl: 'postgres://127.0.0.1:1/x',
+      adminDatabaseUrl: 'postgres://127.0.0.1:1/x',
+    });
+    expect((await quittance(['account', 'list'], env, folder)).code).toBe(0);
+    const { DATABASE_URL_ADMIN } = env;
+    expect(
+      (await quittance(['account', 'list'], { DATABASE_URL_ADMIN: DATABASE_URL_ADMIN ?? '' }, folder)).code,
+    ).toBe(0);
+    const away = await quittance(['account', 'list'], {}, folder);
+    expect(away).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/database does not answer \(ECONNREFUSED/),
+    });
+  });
+
+  test('is told apart from no URL at all, whose password is not repeated', async () => {
+    const wrong = await quittance(['account', 'list'], { GATEWAY_DATABASE_URL: 'mysql://u:geheim@x/y' });
+    expect(wrong).toMatchObject({ code: 1, err: 'GATEWAY_DATABASE_URL is not a postgres:// URL.\n' });
+  });
+
+  test('that lets nobody in, or was never migrated, is said so', async () => {
+    const url = new URL(env['GATEWAY_DATABASE_URL'] ?? '');
+    url.password = 'wrong';
+    const locked = await quittance(['account', 'list'], { GATEWAY_DATABASE_URL: url.href });
+    expect(locked.err).toMatch(/lets nobody in with this URL/);
+    expect(locked.err).not.toContain('wrong');
+    const bare = databaseUrl(database.adminUrl, 'postgres');
+    expect((await quittance(['account', 'list'], { DATABASE_URL_ADMIN: bare })).err).toMatch(
+      /Run `quittance migrate` first/,
+    );
+  });
+
+  test('a settings file that was cut off is named', async () => {
+    const folder = mkdtempSync(join(empty, 'sandbox-'));
+    operatorFile(folder, { gatewayDatabaseUrl: 1 });
+    expect((await quittance(['account', 'list'], {}, folder)).err).toContain(
+      join(folder, '.sandbox', 'operator.json'),
+    );
+  });
+});
+
+describe('migrate', () => {
+  const passwords = Object.fromEntries(
+    services.map((service) => [`${service.toUpperCase()}_DATABASE_PASSWORD`, TEST_PASSWORD]),
+  );
+
+  test('brings an empty database up to date, and then finds nothing to do', async () => {
+    const name = `cli_${Math.random().toString(36).slice(2)}`;
+    await onServer(database.adminUrl, `create database ${name}`);
+    try {
+      const admin = { DATABASE_URL_ADMIN: databaseUrl(database.adminUrl, name), ...passwords };
+      const first = (await quittance(['migrate', '--json'], admin)).json();
+      expect(Object.keys(first).sort()).toEqual([...services].sort());
+      expect(first.gateway).toContain('1001_accounts');
+      const again = await quittance(['migrate'], admin);
+      expect(again.code).toBe(0);
+      expect(again.out.match(/was up to date/g)).toHaveLength(services.length);
+      expect((await quittance(['account', 'create', 'first'], admin)).code).toBe(0);
+    } finally {
+      await onServer(database.adminUrl, `drop database ${name} with (force)`);
+    }
+  });
+
+  test('names every password that is missing', async () => {
+    const { LEDGER_DATABASE_PASSWORD: _, ...others } = passwords;
+    const refused = await quittance(['migrate'], { ...env, ...others });
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain(': LEDGER_DATABASE_PASSWORD.');
+    expect((await quittance(['migrate'], env)).err).toMatch(
+      /GATEWAY_DATABASE_PASSWORD, .*WEBHOOKS_DATABASE_PASSWORD/,
+    );
+  });
+});
+
+describe('verify-books', () => {
+  test('finds right books right', async () => {
+    const { code, out } = await quittance(['verify-books']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^The books are right\. I1, I2, .* checked over \d+ transfers/);
+  });
+
+  test('names what is wrong, and ends with 1', async () => {
+    const own = await testDatabase();
+    try {
+      await onServer(
+        own.adminUrl,
+        `insert into ledger.balances (account_id, asset, available, held, unresolved) values ('acc_x', 'ETH', 5, 0, 0)`,
+      );
+      const given = { DATABASE_URL_ADMIN: own.adminUrl };
+      const { code, out } = await quittance(['verify-books', '--patience', '0'], given);
+      expect(code).toBe(1);
+      expect(out).toMatch(/^I2 acc_x ETH available shows 5/);
+      expect(out).toContain('The books are WRONG: 1 breaches');
+      const { breaches } = (await quittance(['verify-books', '--json'], given)).json();
+      expect(breaches).toMatchObject([{ invariant: 'I2' }]);
+    } finally {
+      await own.drop();
+    }
+  });
+});
+
+describe('the command itself', () => {
+  const bin = fileURLToPath(new URL('../bin/quittance.mjs', import.meta.url));
+  const start = (nodeArgs: string[], args: string[]) =>
+    new Promise<{ code: unknown; out: string; err: string }>((resolve) => {
+      execFile(process.execPath, [...nodeArgs, bin, ...args], { cwd: empty, env: {} }, (error, out, err) =>
+        resolve({ code: error?.code ?? 0, out, err }),
+      );
+    });
+  /** Makes a process believe that it runs in an older Node. */
+  const olderNode = `data:text/javascript,${encodeURIComponent(
+    `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } })`,
+  )}`;
+
+  test('runs as a process, with its exit code', async () => {
+    expect(await start([], ['--help'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Usage: quittance'),
+    });
+    expect(await start([], ['nonsense'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('nonsense'),
+    });
+  });
+
+  test('goes on in the project’s own Node when it was started in an older one', async () => {
+    expect(await start(['--import', olderNode], ['--help'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Usage: quittance'),
+    });
+    expect(await start(['--import', olderNode], ['nonsense'])).toMatchObject({ code: 2 });
+  });
+});
