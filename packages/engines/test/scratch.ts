@@ -30,3 +30,14 @@ export async function until(condition: () => boolean | Promise<boolean>, withinM
     await sleep(20);
   }
 }
+
+/** What a start that has to fail says. One that does not fail is stopped, so that it does not outlive the test. */
+export async function failureOf(starting: Promise<{ stop(): Promise<void> }>): Promise<string> {
+  const outcome = await starting.then(
+    (engine) => ({ engine }),
+    (error: Error) => ({ error }),
+  );
+  if ('error' in outcome) return outcome.error.message;
+  await outcome.engine.stop();
+  throw new Error('it started');
+}
