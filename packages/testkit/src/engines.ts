@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { verifyBooks } from '@quittance/books/verify-books';
 import { type AnvilHandle, type AnvilOptions, startAnvil } from '@quittance/engines/anvil';
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type RedisHandle, startRedis } from '@quittance/engines/redis';
@@ -15,6 +16,7 @@ export type TestDatabase = {
   adminUrl: string;
   /** The URL a service connects with: its own role. */
   urlOf(service: Service): string;
+  /** Throws when the books of a service do not balance after its tests. */
   drop(): Promise<void>;
 };
 
@@ -29,7 +31,11 @@ export async function testDatabase(): Promise<TestDatabase> {
   return {
     adminUrl,
     urlOf: (service) => serviceUrl(adminUrl, service, TEST_PASSWORD),
-    drop: () => onServer(server, `drop database if exists ${name} with (force)`),
+    async drop() {
+      const { breaches } = await verifyBooks({ databaseUrl: adminUrl, patienceSeconds: 0, aloneOnly: true });
+      await onServer(server, `drop database if exists ${name} with (force)`);
+      if (breaches.length > 0) throw new Error(`the books do not balance: ${JSON.stringify(breaches)}`);
+    },
   };
 }
 

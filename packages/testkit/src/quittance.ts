@@ -11,6 +11,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { type Customer, ethereumCustomer } from './ethereum-customer.ts';
+import { eventually } from './eventually.ts';
 import { type Merchant, merchant } from './merchant.ts';
 
 export type Quittance = {
@@ -23,6 +24,7 @@ export type Quittance = {
   /** Superuser access to the stack's database, for looking. */
   db: Db;
   books(): Promise<BooksReport>;
+  /** Stops everything; throws when the books do not balance in the end. */
   stop(): Promise<void>;
 };
 
@@ -31,11 +33,20 @@ export type QuittanceOptions = Pick<StackOptions, 'settings' | 'redis' | 'blockT
   rateLimit?: number;
   /** Waits for the disk as in production; tests that measure nothing need not. */
   durable?: boolean;
+  /** False where a load leaves more on its way than anybody wants to wait for. */
+  checkBooks?: boolean;
   /** The services log warnings only. */
   quiet?: boolean;
   /** Blocks until a payment is final; few, so that tests mine few. */
   confirmations?: number;
 };
+
+/** What is on its way between the services arrives within this. */
+const BOOKS_WITHIN_MS = 30_000;
+
+function assertBalanced({ breaches }: BooksReport): void {
+  if (breaches.length > 0) throw new Error(`the books do not balance: ${JSON.stringify(breaches)}`);
+}
 
 type Settings = Partial<Record<Service, Record<string, string>>>;
 
@@ -57,6 +68,7 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   });
   const logger = createLogger('testkit', 'error');
   const db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
+  const books = () => verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds: 0 });
   const gateway = openDb({ url: stack.adminUrl, schema: 'gateway', pool: 1, logger });
   return {
     url: stack.url,
@@ -67,12 +79,18 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
       const { id, token } = await openAccount({ db: gateway, clock: systemClock }, name, 'testkit');
       return merchant(stack.url, id, token);
     },
-    books: () => verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds: 0 }),
+    books,
     async stop() {
-      await Promise.all([db.close(), gateway.close()]);
-      await stack.stop();
-      await stack.engines.postgres.destroy();
-      rmSync(dir, { recursive: true, force: true });
+      try {
+        if (options.checkBooks !== false) {
+          await eventually(async () => assertBalanced(await books()), BOOKS_WITHIN_MS);
+        }
+      } finally {
+        await Promise.all([db.close(), gateway.close()]);
+        await stack.stop();
+        await stack.engines.postgres.destroy();
+        rmSync(dir, { recursive: true, force: true });
+      }
     },
   };
 }
