@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Db, statement } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
 import { type Mix, payoutIdOf } from './domain/payout-id.ts';
@@ -47,12 +47,13 @@ export function payoutNumbers(db: Db): PayoutNumbers {
   };
 }
 
-/** 32 bits of HMAC-SHA256 over the round and the half. */
-const mixWith =
-  (key: Buffer): Mix =>
-  (round, half) => {
-    const message = Buffer.alloc(9);
-    message.writeUInt8(round);
-    message.writeBigUInt64BE(half, 1);
-    return BigInt(createHmac('sha256', key).update(message).digest().readUInt32BE());
+/** 32 bits of SHA-256 over the key, the round and the half, each of a fixed length; HMAC costs ten times as much. */
+function mixWith(key: Buffer): Mix {
+  const message = Buffer.alloc(key.length + 9);
+  key.copy(message);
+  return (round, half) => {
+    message.writeUInt8(round, key.length);
+    message.writeBigUInt64BE(half, key.length + 1);
+    return BigInt(hash('sha256', message, 'buffer').readUInt32BE());
   };
+}

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import type { AnvilHandle } from '@quittance/engines/anvil';
 import { deployTestUsdc } from '@quittance/sandbox/test-usdc';
@@ -23,6 +23,9 @@ import { Client, environment, SEED, TestBoard } from './service-client.ts';
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const CONFIRMATIONS = 2;
 const DOLLAR = 1_000_000n;
+/** A machine that runs many suites at once starts a process slowly. */
+const PATIENCE_MS = 60_000;
+const STEP_MS = 150;
 
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;
@@ -36,6 +39,8 @@ let child: ChildProcess | undefined;
 const wallet = openWallet(SEED);
 const port = 21_000 + Math.floor(Math.random() * 9_000);
 const shop = new Client(() => ({ port }));
+
+jest.setTimeout(3 * PATIENCE_MS);
 
 beforeAll(async () => {
   [database, nats, anvil] = await Promise.all([testDatabase(), testNats(), testAnvil()]);
@@ -85,7 +90,7 @@ async function start(crashAt?: string): Promise<void> {
   await eventually(async () => {
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
     expect(await ready.json()).toEqual({ ready: true, waits_for: [] });
-  });
+  }, PATIENCE_MS);
   // The quotes arrive a moment after the bus: an order without an amount is told so as soon as they are there.
   await eventually(async () => {
     const { status, body } = await shop.post({ asset: 'ETH', amount: 0, address: '0x1' });
@@ -103,10 +108,14 @@ async function stop(): Promise<void> {
 }
 
 async function died(): Promise<void> {
-  await eventually(async () => {
-    await chain.mine();
-    expect(child?.signalCode).toBe('SIGKILL');
-  });
+  await eventually(
+    async () => {
+      await chain.mine();
+      expect(child?.signalCode).toBe('SIGKILL');
+    },
+    PATIENCE_MS,
+    STEP_MS,
+  );
   // What the dead process had taken for a while is free again.
   await db.rows(`update leases set expires_at = now() - interval '1 second'`);
   await db.rows(
@@ -166,8 +175,8 @@ async function ends(id: PayoutId, status: string): Promise<void> {
       await chain.mine();
       expect(await statusOf(id)).toBe(status);
     },
-    20_000,
-    100,
+    PATIENCE_MS,
+    STEP_MS,
   );
 }
 

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { takeLease } from '@quittance/shared/lease';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
+import { engineLease } from '../src/operations/run-engine.ts';
+import { signPayout } from '../src/operations/sign-payout.ts';
 import { watchEnded } from '../src/operations/watch-ended.ts';
+import { findPayout } from '../src/store-payouts.ts';
 import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 
@@ -134,6 +139,19 @@ describe('a payout', () => {
     await world.finish();
     expect(await world.payout(odd.id)).toMatchObject({ status: 'mined' });
   });
+});
+
+it('a payout that is no longer waiting is not signed again, and no nonce is taken for it', async () => {
+  world.chain.fund('ETH', HOT, 10n * ETHER);
+  const { id } = await world.reserve();
+  const payout = await findPayout(world.db, id);
+  if (payout === undefined) throw new Error('it was just reserved');
+  await world.run();
+  const lease = await takeLease(world.db, engineLease(HOT), world.ports.settings.replica, 60_000);
+  if (lease === undefined) throw new Error('nobody else has it');
+  const fees = { maxFeePerGas: MAX_FEE, maxPriorityFeePerGas: 1n };
+  expect(await signPayout(world.ports, lease, { payout, gas: 21_000n, fees })).toBeUndefined();
+  expect(await world.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });
 });
 
 describe('a broadcast', () => {
@@ -419,7 +437,6 @@ describe('a sweep', () => {
 describe('the treasury', () => {
   it('knows a deposit once, however often it is told, and refuses other contents', async () => {
     const payload = await world.deposit(1, 'ETH', ETHER);
-    const { recordDeposits } = await import('../src/operations/record-deposits.ts');
     await world.db.transaction((trx) => recordDeposits(trx, [payload]));
     expect(await world.db.rows('select 1 from holdings')).toHaveLength(1);
     const other = { ...payload, amount: '5' };
@@ -431,7 +448,6 @@ describe('the treasury', () => {
   it('never counts a deposit whose reversal was told first', async () => {
     const payload = world.depositPayload(1, 'ETH', 9n * ETHER);
     await world.db.transaction((trx) => reverseDeposits(trx, [payload]));
-    const { recordDeposits } = await import('../src/operations/record-deposits.ts');
     await world.db.transaction((trx) => recordDeposits(trx, [payload]));
     await world.reserve();
     await world.run();

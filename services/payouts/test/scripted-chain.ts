@@ -26,6 +26,7 @@ export const HOT = `0x${'a0'.repeat(20)}`;
 export const depositAddress = (index: number): string =>
   `0x${'d0'.repeat(16)}${index.toString(16).padStart(8, '0')}`;
 export const MAX_FEE = 10n;
+const ELSEWHERE = '0xelsewhere';
 
 /** A chain and its node, held in memory, that does what a test says. */
 export class ScriptedChain {
@@ -181,7 +182,7 @@ export class ScriptedChain {
       nonce,
       asset: 'ETH',
       source: from,
-      to: '0xelsewhere',
+      to: ELSEWHERE,
       amount: '0',
       maxCost: '0',
     };
@@ -192,6 +193,13 @@ export class ScriptedChain {
     for (const [hash, pending] of this.#pool) {
       if (pending.from === from && pending.nonce === nonce) this.#pool.delete(hash);
     }
+  }
+
+  noncesUsedElsewhere(wallet: string): bigint[] {
+    return this.blocks
+      .flatMap((block) => block.transactions)
+      .filter(({ wire }) => wire.from === wallet && wire.to === ELSEWHERE)
+      .map(({ wire }) => BigInt(wire.nonce));
   }
 
   #take(raw: string): 'accepted' | 'rejected' | 'unknown' {

@@ -11,6 +11,7 @@ import {
   walletsWithOpenTransactions,
 } from '../store-transactions.ts';
 import { buryTransaction } from './bury-transaction.ts';
+import { keepLease } from './keep-lease.ts';
 import { sendTransaction } from './send-transaction.ts';
 import { settleTransaction } from './settle-transaction.ts';
 
@@ -30,6 +31,7 @@ export async function followTransactions(ports: Ports, lease: Lease): Promise<nu
     const open = await openTransactions(db, sender.chain, wallet, OPEN_AT_ONCE);
     const progress = await progressOf(ports, wallet);
     for (let from = 0; from < open.length; from += ASKED_TOGETHER) {
+      await keepLease(ports, lease);
       const some = open.slice(from, from + ASKED_TOGETHER);
       const seen = await Promise.all(some.map((transaction) => look(ports, transaction, progress)));
       for (const [i, transaction] of some.entries()) {

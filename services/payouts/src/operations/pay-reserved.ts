@@ -11,6 +11,7 @@ import { type Holding, sweepableHoldings } from '../store-holdings.ts';
 import { type Payout, reservedPayouts } from '../store-payouts.ts';
 import { openSums } from '../store-transactions.ts';
 import { failUnsigned } from './fail-unsigned.ts';
+import { keepLease } from './keep-lease.ts';
 import { openWallet } from './open-wallet.ts';
 import { sendTransaction } from './send-transaction.ts';
 import { signPayout } from './sign-payout.ts';
@@ -62,6 +63,7 @@ export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
   let signed = 0;
   const minConfirmations = Math.max(...reserved.map((payout) => payout.minConfirmations));
   for (const { holding } of plan.sweep) {
+    await keepLease(ports, lease);
     const sweep = await signSweep(ports, lease, { holding, fees, minConfirmations });
     if (sweep === undefined) continue;
     signed += 1;
@@ -70,6 +72,7 @@ export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
   for (const { payout, gas } of plan.pay) {
     // Its turn came when another was refused: it is asked about in the next round.
     if (gas === undefined) continue;
+    await keepLease(ports, lease);
     const transaction = await signPayout(ports, lease, { payout, gas, fees });
     if (transaction === undefined) continue;
     signed += 1;

@@ -13,7 +13,8 @@ import { findPayout, insertRequested, movePayout, type Payout, reserveRequested 
 import { createdView, insufficientBalanceView, toldView } from '../views.ts';
 import { voidRequest } from './void-request.ts';
 
-const RESERVE_TRIES = 10;
+/** Shorter than a client's patience, and than the time after which undecided requests are given up. */
+const RESERVE_FOR_MS = 6_000;
 const RESERVE_PAUSE_MS = 500;
 
 type RequestPorts = Pick<Ports, 'db' | 'bus' | 'numbers' | 'clock' | 'logger' | 'announced'>;
@@ -104,6 +105,7 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
     answer: createdView(requested.id),
     requestId,
   };
+  const deadline = clock.now().getTime() + RESERVE_FOR_MS;
   let moved: boolean | undefined;
   for (let tries = 1; moved === undefined; tries++) {
     try {
@@ -111,7 +113,7 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
       // Moved by a try before this one, whose answer was lost.
       if (!moved && tries > 1) moved = (await findPayout(db, requested.id))?.status !== 'voided';
     } catch (error) {
-      if (!isDatabaseDown(error) || tries === RESERVE_TRIES) {
+      if (!isDatabaseDown(error) || clock.now().getTime() > deadline) {
         throw new Error(
           `payout ${requested.id} has a hold, but it cannot be known whether it was written down`,
           {

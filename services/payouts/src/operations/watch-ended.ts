@@ -1,25 +1,25 @@
 import type { Ports } from '../ports.ts';
 import { endedNotFinal, noteLooked, type Transaction } from '../store-transactions.ts';
 
-const LOOK_EVERY_MS = 30_000;
-const LOOKS_AT_ONCE = 50;
+const LOOK_EVERY_MS = 60_000;
+const LOOKS_TOGETHER = 16;
+
+type WatchPorts = Pick<Ports, 'db' | 'sender' | 'logger'>;
 
 /**
  * Keeps an eye on transactions that are deep enough but not final: a chain that reorganises deeper than the
  * asset's confirmations takes a payment back. The same bytes bring it again, and an operator hears of it.
  */
-export async function watchEnded(
-  ports: Pick<Ports, 'db' | 'sender' | 'logger'>,
-  lookEveryMs = LOOK_EVERY_MS,
-): Promise<void> {
+export async function watchEnded(ports: WatchPorts, lookEveryMs = LOOK_EVERY_MS): Promise<void> {
   const { db, sender } = ports;
-  for (const transaction of await endedNotFinal(db, sender.chain, lookEveryMs, LOOKS_AT_ONCE)) {
-    await noteLooked(db, transaction.id, await isFinal(ports, transaction));
-  }
+  const ended = await endedNotFinal(db, sender.chain, lookEveryMs, LOOKS_TOGETHER);
+  await Promise.all(
+    ended.map(async (transaction) => noteLooked(db, transaction.id, await isFinal(ports, transaction))),
+  );
 }
 
 async function isFinal(
-  { sender, logger }: Pick<Ports, 'sender' | 'logger'>,
+  { sender, logger }: WatchPorts,
   { wallet, nonce, txHash, payoutId, raw, state }: Transaction,
 ): Promise<boolean> {
   const finalized = (await sender.nonce(wallet, 'finalized')) > nonce;
