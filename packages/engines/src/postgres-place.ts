@@ -50,6 +50,7 @@ export function findPlace(wantedDir: string): Place {
   const nativeDir = path.dirname(path.dirname(postgresBinary()));
   mkdirSync(path.dirname(wantedDir), { recursive: true });
   if (process.getuid?.() !== 0) {
+    refuseAnothersData(wantedDir);
     return { user: undefined, binDir: path.join(nativeDir, 'bin'), dataDir: wantedDir };
   }
   const user = ownerOf(wantedDir) ?? unprivilegedUser();
@@ -69,6 +70,7 @@ export function removeData(wantedDir: string): void {
     throw new EngineFailed(`${wantedDir} is not a Postgres data folder: it is left alone`);
   }
   rmSync(wantedDir, { recursive: true, force: true });
+  if (process.getuid?.() !== 0) return;
   for (const root of SHARED_ROOTS) {
     rmSync(path.join(root, SHARED_NAME, dataName(wantedDir)), { recursive: true, force: true });
   }
@@ -119,6 +121,15 @@ function mayBecome(user: User): void {
   throw new EngineFailed(
     `Postgres does not run as root, and this process may not become user ${user.uid} (${error.message}): ` +
       'run as an ordinary user',
+  );
+}
+
+/** Most often the data of a run as root, which an ordinary user may not even look into. */
+function refuseAnothersData(dataDir: string): void {
+  const found = statSync(dataDir, { throwIfNoEntry: false });
+  if (!found || found.uid === process.getuid?.()) return;
+  throw new EngineFailed(
+    `the Postgres data in ${dataDir} belongs to user ${found.uid}: run as that user, or delete it to begin anew`,
   );
 }
 
