@@ -244,11 +244,18 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }
 
+const SWEEP_EVERY_MS = 50;
+
 function closeServer(server: Server, ms: number): Promise<void> {
+  // A kept connection on which a last request came is told that there will be no next one.
+  server.prependListener('request', (_req, res) => res.setHeader('Connection', 'close'));
   return new Promise((resolve) => {
     const force = setTimeout(() => server.closeAllConnections(), ms);
+    // Node closes what is idle now; what answers its request a moment later would stay open until the end.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_EVERY_MS);
     server.close(() => {
       clearTimeout(force);
+      clearInterval(sweep);
       resolve();
     });
     server.closeIdleConnections();
