@@ -147,8 +147,8 @@ function readRaw(all: string): Raw {
   );
   const text = answer.slice(at + 4);
   const isJson = headers.get('content-type')?.startsWith('application/json') === true && text !== '';
-  // tidy-allow number: a status
   return {
+    // tidy-allow number: a status
     status: Number.parseInt(first.split(' ')[1] ?? '', 10),
     headers,
     text,

@@ -371,6 +371,19 @@ describe('a service that', () => {
   });
 });
 
+test('stopping lets a request under way end, closes kept connections, and takes no longer than that', async () => {
+  const stopping = await startedBeside({});
+  upstream.answer((res) => setTimeout(() => res.end('{"done":true}'), 300));
+  const bytes = bytesOf('GET', '/api/assets', [`Authorization: Bearer ${shop.token}`]);
+  const kept = sendRaw(stopping.port, bytes.replace('Connection: close\r\n', ''));
+  await eventually(() => expect(upstream.asked).toHaveLength(1), 2_000, 5);
+  const start = performance.now();
+  await stopping.stop();
+  expect(performance.now() - start).toBeLessThan(2_000);
+  expect(await kept).toMatchObject({ status: 200, body: null, text: '{"done":true}' });
+  cleanUp.pop();
+});
+
 test('a client that goes away takes its request with it', async () => {
   let gone = 0;
   upstream.answer((res) => res.on('close', () => (gone += 1)));

@@ -11,7 +11,7 @@ export type Route = {
 };
 
 /** Everything that can be reached from outside, and who answers it. */
-export const routes: readonly Route[] = [
+const routes: readonly Route[] = [
   { methods: ['GET', 'POST'], pattern: '/api/invoices', upstream: 'invoices', auth: 'token' },
   { methods: ['GET'], pattern: '/api/invoices/:id', upstream: 'invoices', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/payouts', upstream: 'payouts', auth: 'token' },
