@@ -51,6 +51,16 @@ export async function beginCursor(trx: Trx, chain: Chain, cursor: Cursor): Promi
   await trx.rows(insertCursor, [chain, cursor.height, cursor.hash, cursor.time, cursor.knownUntil]);
 }
 
+const updateGiven = statement(
+  'addresses_given_height',
+  `update addresses set given_height = $2 where chain = $1 and given_height is null`,
+);
+
+/** Addresses that were given out before the chain was followed count from where it is followed. */
+export async function dateAddresses(trx: Trx, chain: Chain, height: number): Promise<void> {
+  await trx.rows(updateGiven, [chain, height]);
+}
+
 const updateCursor = statement(
   'cursors_update',
   `update cursors set height = $2, hash = $3, time = $4, known_until = $5 where chain = $1`,

@@ -21,11 +21,11 @@ import { nextAddressBlock } from '../src/store.ts';
 import { createScanner } from '../src/workers.ts';
 import { type ScriptedChain, scriptedChain } from './scripted-chain.ts';
 
-const SECRET = 'a secret of at least 32 characters';
+export const SECRET = 'a secret of at least 32 characters';
 export const MINUTE = 60_000;
-/** The account m/44'/60'/0' of the words that everybody knows: test test … junk. */
-const XPUB =
-  'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP';
+/** The account m/44'/60'/0' of "legal winner thank year wave sausage worth useful legal winner thank yellow". */
+export const XPUB =
+  'xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByNNhwWaNQRuhP3JcC3';
 export const ETHER = 10n ** 18n;
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is answered and asserts on it

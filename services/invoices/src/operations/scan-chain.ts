@@ -6,6 +6,7 @@ import {
   beginCursor,
   blocksBelow,
   type Cursor,
+  dateAddresses,
   findCursor,
   type KnownBlock,
   markCaughtUp,
@@ -77,6 +78,7 @@ async function begin(
     await assertLease(trx, lease);
     await rememberBlocks(trx, chain, [...before, block]);
     await beginCursor(trx, chain, cursor);
+    await dateAddresses(trx, chain, height);
   });
   ports.logger.info({ chain, height }, 'the chain is followed from here');
   return cursor;

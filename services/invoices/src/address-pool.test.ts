@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLogger } from '@quittance/shared/logger';
+import { BLOCK_SIZE, createAddressPool } from './address-pool.ts';
+
+const logger = createLogger('test', 'silent');
+const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => `0x${from + i}`);
+
+function aPool(ahead = 4 * BLOCK_SIZE) {
+  const asked = { blocks: 0, fails: false };
+  const pool = createAddressPool({
+    range,
+    async nextBlock() {
+      if (asked.fails) throw new Error('the database is away');
+      return asked.blocks++;
+    },
+    ahead,
+    logger,
+  });
+  return { asked, pool };
+}
+
+describe('the address pool', () => {
+  it('keeps as many ready as it was told, and gives each out once', async () => {
+    const { asked, pool } = aPool();
+    await pool.fill();
+    expect(asked.blocks).toBe(4);
+    const taken = await Promise.all(Array.from({ length: 1_000 }, () => pool.take()));
+    expect(new Set(taken.map(({ address }) => address)).size).toBe(1_000);
+    expect(taken.every(({ address, derivationIndex }) => address === `0x${derivationIndex}`)).toBe(true);
+  });
+
+  it('fills up again when half is gone', async () => {
+    const { asked, pool } = aPool();
+    await pool.fill();
+    for (let n = 0; n < 2 * BLOCK_SIZE; n++) await pool.take();
+    expect(asked.blocks).toBe(4);
+    await pool.take();
+    await pool.fill();
+    expect(asked.blocks).toBeGreaterThan(4);
+  });
+
+  it('lends while it has some, though the database is away, and then says so', async () => {
+    const { asked, pool } = aPool();
+    await pool.fill();
+    asked.fails = true;
+    for (let n = 0; n < 4 * BLOCK_SIZE; n++) await pool.take();
+    await expect(pool.take()).rejects.toThrow('the database is away');
+    asked.fails = false;
+    expect(await pool.take()).toMatchObject({ address: expect.any(String) });
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError, loadConfig } from '@quittance/shared/config';
+import { configSchema } from './config.ts';
+
+const XPUB =
+  'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP';
+const env = {
+  PORT: '8401',
+  DATABASE_URL: 'postgres://a:b@127.0.0.1/c',
+  NATS_URL: 'nats://127.0.0.1:4222',
+  IDENTITY_SECRET: 'x'.repeat(32),
+  PUBLIC_URL: 'https://pay.example/',
+  ETHEREUM_RPC_URL: 'http://127.0.0.1:8545',
+  ETHEREUM_CHAIN_ID: '1',
+  ETHEREUM_USDC_ADDRESS: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+  ETHEREUM_XPUB: XPUB,
+};
+const load = (over: Record<string, string> = {}) => loadConfig('invoices', configSchema, { ...env, ...over });
+
+const problemsOf = (over: Record<string, string>): readonly string[] => {
+  try {
+    load(over);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+};
+
+describe('the configuration', () => {
+  it('has sensible defaults', () => {
+    expect(load()).toMatchObject({
+      SCAN_EVERY_MS: 1_000,
+      ADDRESSES_AHEAD: 512,
+      PUBLIC_URL: 'https://pay.example',
+    });
+  });
+
+  it('lets time pass without blocks on development chains only', () => {
+    expect(load().ETHEREUM_QUIET_MS).toBeUndefined();
+    expect(load({ ETHEREUM_CHAIN_ID: '31337' }).ETHEREUM_QUIET_MS).toBe(5_000);
+    expect(load({ ETHEREUM_CHAIN_ID: '31337', ETHEREUM_QUIET_MS: '100' }).ETHEREUM_QUIET_MS).toBe(100);
+  });
+
+  it('names every problem, and never a key', () => {
+    const xprv =
+      'xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi';
+    const problems = problemsOf({
+      ETHEREUM_XPUB: xprv,
+      ETHEREUM_USDC_ADDRESS: '0x12',
+      ETHEREUM_CHAIN_ID: 'one',
+    });
+    expect(problems.join('\n')).not.toContain('xprv9');
+    expect(problems).toEqual([
+      expect.stringMatching(/^ETHEREUM_CHAIN_ID: /),
+      expect.stringMatching(/^ETHEREUM_USDC_ADDRESS: must be an Ethereum address/),
+      expect.stringMatching(/^ETHEREUM_XPUB: this is a private key/),
+    ]);
+    expect(problemsOf({ ETHEREUM_XPUB: 'xpub' })).toEqual([
+      'ETHEREUM_XPUB: this is not an extended public key',
+    ]);
+    expect(problemsOf({ ETHEREUM_XPUB: '' })).toEqual(['ETHEREUM_XPUB: is required']);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, it } from '@jest/globals';
+import { units } from '@quittance/shared/money';
+import { nextLook, unexplained } from './balance.ts';
+
+const MINUTE = 60_000;
+const now = new Date('2026-03-08T12:00:00.000Z');
+const ago = (ms: number): Date => new Date(now.getTime() - ms);
+
+it('what came and left up to the height explains the balance', () => {
+  const movements = [
+    { height: 5, amount: units(100n) },
+    { height: 6, amount: units(-30n) },
+    { height: 9, amount: units(1_000n) },
+  ];
+  expect(unexplained(units(77n), units(7n), movements, 8)).toBe(0n);
+  expect(unexplained(units(80n), units(7n), movements, 8)).toBe(3n);
+  expect(unexplained(units(77n), units(7n), movements, 9)).toBe(-1_000n);
+});
+
+it.each([
+  [null, 0],
+  [ago(0), MINUTE],
+  [ago(2 * MINUTE), MINUTE],
+  [ago(60 * MINUTE), 15 * MINUTE],
+  [ago(4 * 24 * 60 * MINUTE), 24 * 60 * MINUTE],
+])('done at %s: looked at again after %i ms', (doneAt, wait) => {
+  expect(nextLook(doneAt, now)).toEqual(new Date(now.getTime() + wait));
+});
+
+it('after a week nobody looks any more', () => {
+  expect(nextLook(ago(7 * 24 * 60 * MINUTE), now)).not.toBeNull();
+  expect(nextLook(ago(7 * 24 * 60 * MINUTE + 1), now)).toBeNull();
+});

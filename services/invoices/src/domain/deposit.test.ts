@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DepositId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import { confirmationsOf, type DepositState, recognise, type Sighting } from './deposit.ts';
+
+const time = (second: number): Date => new Date(Date.UTC(2026, 2, 1, 12, 0, second));
+
+const sighting: Sighting = {
+  outpoint: '0xaa:0',
+  asset: 'ETH',
+  address: '0xours',
+  amount: units(5n),
+  blockHeight: 10,
+  blockHash: '0xten',
+  seenAt: time(30),
+};
+const known = (state: DepositState, over: object = {}) => ({
+  id: 'dep_1' as DepositId,
+  outpoint: '0xaa:0',
+  asset: 'ETH' as const,
+  address: '0xours',
+  amount: units(5n),
+  state,
+  firstSeenAt: time(10),
+  blockHash: '0xnine',
+  ...over,
+});
+
+describe('recognise', () => {
+  it('what was never seen is new', () => {
+    expect(recognise(sighting, [])).toEqual({ as: 'new', firstSeenAt: time(30) });
+  });
+
+  it.each([
+    ['dropped', 'seen'],
+    ['missing', 'settled'],
+  ] as const)('what was %s is %s again, first seen when it first was', (from, state) => {
+    expect(recognise(sighting, [known(from)])).toEqual({
+      as: 'returned',
+      deposit: 'dep_1',
+      state,
+      firstSeenAt: time(10),
+    });
+  });
+
+  it('what was reversed is a deposit of its own, and was still seen in time', () => {
+    expect(recognise(sighting, [known('reversed')])).toEqual({ as: 'new', firstSeenAt: time(10) });
+  });
+
+  it.each(['seen', 'settled'] as const)('the same block twice is nothing new (%s)', (state) => {
+    expect(recognise(sighting, [known(state, { blockHash: '0xten' })])).toEqual({ as: 'known' });
+  });
+
+  it.each([
+    ['in another block', {}],
+    ['of another amount', { blockHash: '0xten', amount: units(6n) }],
+    ['to another address', { blockHash: '0xten', address: '0xother' }],
+    ['of another asset', { blockHash: '0xten', asset: 'USDC_ERC20' }],
+  ])('an outpoint that is in the chain already, %s, is a defect', (_what, over) => {
+    expect(() => recognise(sighting, [known('seen', over)])).toThrow('already in the chain');
+  });
+
+  it.each([{ amount: units(6n) }, { address: '0xother' }, { asset: 'USDC_ERC20' as const }])(
+    'a transaction that does something else when mined again is another deposit: %j',
+    (over) => {
+      expect(recognise({ ...sighting, ...over }, [known('missing')])).toEqual({
+        as: 'new',
+        firstSeenAt: time(30),
+      });
+    },
+  );
+});
+
+it.each([
+  ['seen', 10, 10, 1],
+  ['seen', 10, 12, 3],
+  ['settled', 10, 30, 21],
+  ['seen', 10, 9, 0],
+  ['missing', 10, 30, 0],
+  ['dropped', 10, 30, 0],
+  ['reversed', 10, 30, 0],
+] as const)('%s in block %i of %i has %i confirmations', (state, blockHeight, height, confirmations) => {
+  expect(confirmationsOf({ state, blockHeight }, height)).toBe(confirmations);
+});
