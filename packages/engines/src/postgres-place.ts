@@ -158,8 +158,9 @@ function dataName(wantedDir: string): string {
 
 function copyOf(nativeDir: string, user: User): string {
   const source = realpathSync(nativeDir);
-  const stamp = statSync(path.join(source, 'bin', 'postgres'));
-  const folder = path.join(sharedDir(), `binaries-${shortHash(`${source} ${stamp.size} ${stamp.mtimeMs}`)}`);
+  // The package manager's path has the version in it.
+  const { size } = statSync(path.join(source, 'bin', 'postgres'));
+  const folder = path.join(sharedDir(), `binaries-${shortHash(`${source} ${size}`)}`);
   if (!existsSync(folder)) {
     // Two may copy at once: each makes its own, the first one's stays.
     const mine = `${folder}.${process.pid}`;
