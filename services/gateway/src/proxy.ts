@@ -55,7 +55,7 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
       selfHandleResponse: true,
       router: (_req, res, options) => {
         const body = res === undefined ? undefined : passageOf(res).body;
-        if (body !== undefined) options.buffer = Readable.from([body]);
+        if (body !== undefined) options.buffer = Readable.from(body);
         return target;
       },
       // The library's own plugins build a log line for each answer, and tell clients what went wrong inside.
