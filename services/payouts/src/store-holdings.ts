@@ -23,9 +23,8 @@ export const depositOf = (told: PayloadOf<'deposit.settled' | 'deposit.reversed'
 
 const insertDeposits = statement(
   'holdings_insert',
-  `insert into holdings (deposit_id, chain, address, derivation_index, asset, amount, reversed_at)
-   select *, case when $7 then now() end
-   from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::numeric[])
+  `insert into holdings (deposit_id, chain, address, derivation_index, asset, amount)
+   select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::numeric[])
    order by 1
    on conflict (deposit_id) do nothing`,
 );
@@ -55,13 +54,9 @@ const columnsOf = (deposits: readonly Deposit[]): unknown[] => [
 ];
 
 /** Writes deposits down once. The same deposit with other contents is an error. */
-export async function insertHoldings(
-  trx: Trx,
-  deposits: readonly Deposit[],
-  { reversed }: { reversed: boolean },
-): Promise<void> {
+export async function insertHoldings(trx: Trx, deposits: readonly Deposit[]): Promise<void> {
   const values = columnsOf(deposits);
-  await trx.rows(insertDeposits, [...values, reversed]);
+  await trx.rows(insertDeposits, values);
   const others = await trx.rows<{ deposit_id: string }>(selectOthers, values);
   if (others.length > 0) {
     throw new Error(`told twice with other contents: ${others.map((row) => row.deposit_id).join(', ')}`);

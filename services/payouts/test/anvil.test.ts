@@ -98,9 +98,7 @@ async function deposit(asset: AssetSymbol, whole: string, amount: bigint): Promi
     address,
     derivationIndex: index,
   } as const;
-  await db.transaction((trx) =>
-    insertHoldings(trx, [{ ...holding, asset, amount: units(amount) }], { reversed: false }),
-  );
+  await db.transaction((trx) => insertHoldings(trx, [{ ...holding, asset, amount: units(amount) }]));
   return address;
 }
 

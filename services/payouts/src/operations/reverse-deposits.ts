@@ -7,7 +7,7 @@ export async function reverseDeposits(
   trx: Trx,
   told: readonly PayloadOf<'deposit.reversed'>[],
 ): Promise<void> {
-  await insertHoldings(trx, told.map(depositOf), { reversed: true });
+  await insertHoldings(trx, told.map(depositOf));
   await reverseHoldings(
     trx,
     told.map((deposit) => deposit.deposit_id),
