@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -53,6 +53,7 @@ export function findPlace(wantedDir: string): Place {
     refuseAnothersData(wantedDir);
     return { user: undefined, binDir: path.join(nativeDir, 'bin'), dataDir: wantedDir };
   }
+  removeUnneeded();
   const user = ownerOf(wantedDir) ?? unprivilegedUser();
   mayBecome(user);
   const dataDir = canReach(user, path.dirname(wantedDir)) ? wantedDir : dataElsewhere(wantedDir);
@@ -69,11 +70,9 @@ export function removeData(wantedDir: string): void {
   if (found.length > 0 && !found.includes('PG_VERSION') && !found.includes(SIGNPOST)) {
     throw new EngineFailed(`${wantedDir} is not a Postgres data folder: it is left alone`);
   }
+  const elsewhere = folderBySignpost(wantedDir);
+  if (elsewhere !== undefined) rmSync(elsewhere, { recursive: true, force: true });
   rmSync(wantedDir, { recursive: true, force: true });
-  if (process.getuid?.() !== 0) return;
-  for (const root of SHARED_ROOTS) {
-    rmSync(path.join(root, SHARED_NAME, dataName(wantedDir)), { recursive: true, force: true });
-  }
 }
 
 /**
@@ -138,22 +137,33 @@ function canReach(user: User, file: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', file], { ...user, cwd: '/' }).status === 0;
 }
 
+/**
+ * The data's folder has a new name every time, and the signpost in the folder that was asked for says which: a
+ * name that was used before could just now be cleared away by another process' removeUnneeded.
+ */
 function dataElsewhere(wantedDir: string): string {
-  const folder = path.join(sharedDir(), dataName(wantedDir));
-  const dataDir = path.join(folder, 'data');
+  const known = folderBySignpost(wantedDir);
+  if (known !== undefined) return path.join(known, 'data');
   mkdirSync(wantedDir, { recursive: true });
+  const folder = path.join(sharedDir(), `data-${randomBytes(8).toString('hex')}`);
+  mkdirSync(folder, { mode: 0o755 });
+  chmodSync(folder, 0o755);
+  writeFileSync(path.join(folder, KEPT_FOR), wantedDir);
   writeFileSync(
     path.join(wantedDir, SIGNPOST),
-    `Postgres runs as another user than root, who cannot enter this folder. Its data is in ${dataDir}\n` +
-      'and is removed with this folder, at the next start of a Postgres like this one.\n',
+    'Postgres runs as another user than root, who cannot enter this folder. Its data is in\n' +
+      `${folder}\n` +
+      'and goes when this folder does, at the next start of such a Postgres.\n',
   );
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
-  writeFileSync(path.join(folder, KEPT_FOR), wantedDir);
-  return dataDir;
+  return path.join(folder, 'data');
 }
 
-function dataName(wantedDir: string): string {
-  return `data-${shortHash(path.resolve(wantedDir))}`;
+function folderBySignpost(wantedDir: string): string | undefined {
+  const signpost = path.join(wantedDir, SIGNPOST);
+  if (process.getuid?.() !== 0 || !existsSync(signpost)) return undefined;
+  const folder = readFileSync(signpost, 'utf8').split('\n')[1] ?? '';
+  const isOurs = SHARED_ROOTS.some((root) => path.dirname(folder) === path.join(root, SHARED_NAME));
+  return isOurs && existsSync(folder) ? folder : undefined;
 }
 
 function copyOf(nativeDir: string, user: User): string {
@@ -198,10 +208,7 @@ function sharedDir(): string {
       chmodSync(folder, 0o755);
       const found = lstatSync(folder);
       // In a folder that everybody may write, somebody else may have been there first.
-      if (found.isDirectory() && found.uid === 0) {
-        removeUnneeded(folder);
-        return folder;
-      }
+      if (found.isDirectory() && found.uid === 0) return folder;
       problems.push(`${folder} is not root's`);
     } catch (error) {
       problems.push(messageOf(error));
@@ -211,7 +218,11 @@ function sharedDir(): string {
 }
 
 /** Data and binaries whose checkout or data folder was deleted. */
-function removeUnneeded(shared: string): void {
+function removeUnneeded(): void {
+  const shared = SHARED_ROOTS.map((root) => path.join(root, SHARED_NAME)).find((folder) =>
+    existsSync(folder),
+  );
+  if (shared === undefined || lstatSync(shared).uid !== 0) return;
   for (const name of readdirSync(shared)) {
     const note = path.join(shared, name, KEPT_FOR);
     if (existsSync(note) && !existsSync(readFileSync(note, 'utf8'))) {
