@@ -276,6 +276,15 @@ describe('ETH that contracts send', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
 
+  it('not even when something else happens to it after its time', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+    world.pass(2 * MINUTE);
+    world.chain.mine({ pay: [{ to: invoice.to, amount: 1n }] });
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+  });
+
   it('late is late, also days later', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.pass(2 * MINUTE);

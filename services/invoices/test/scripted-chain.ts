@@ -26,6 +26,8 @@ export type ScriptedChain = ChainReader & {
   away: boolean;
   /** The node says no more than the blocks up to here. */
   lagsAt: number | undefined;
+  /** The node names a head whose blocks it does not have above here. */
+  missesAbove: number | undefined;
   /** The node has thrown away the states below here. */
   prunedBelow: number;
   /** How often whole blocks were read. */
@@ -86,6 +88,7 @@ export function scriptedChain(now: () => Date): ScriptedChain {
     chain: 'ethereum',
     away: false,
     lagsAt: undefined,
+    missesAbove: undefined,
     prunedBelow: 0,
     blocksRead: 0,
     mine: (...scripts) => (scripts.length === 0 ? [{}] : scripts).map(add),
@@ -98,7 +101,8 @@ export function scriptedChain(now: () => Date): ScriptedChain {
     head: () => answer(blocks[top()] as ScriptedBlock),
     block(height) {
       chain.blocksRead += 1;
-      return answer(height <= top() ? blocks[height] : undefined);
+      const isThere = height <= Math.min(top(), chain.missesAbove ?? Number.POSITIVE_INFINITY);
+      return answer(isThere ? blocks[height] : undefined);
     },
     hashAt: (height) => answer(height <= top() ? blocks[height]?.hash : undefined),
     balancesAt: (addresses, height) =>
