@@ -61,6 +61,18 @@ function connectRedis(url: string, logger: Logger): Redis {
   return redis;
 }
 
+/**
+ * Lets what is sent to Redis in one turn of the event loop leave in one write: requests come out of
+ * authentication in batches. Measured at 10 % of the gateway's CPU. ioredis' own auto-pipelining does the same, but
+ * holds further commands back while one batch is unanswered: with a Redis that hangs that is twice the timeout.
+ */
+function gatherWrites({ stream }: { stream: Redis['stream'] | null | undefined }): void {
+  // Not there before the first connection.
+  if (!stream || stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
 function countIn(redis: Redis | undefined, name: string, points: number, replicas: number): Limit {
   const window = { keyPrefix: `limit:${name}`, duration: WINDOW_SECONDS };
   const limiter =
@@ -77,6 +89,7 @@ function countIn(redis: Redis | undefined, name: string, points: number, replica
         });
   return {
     async hit(key) {
+      if (redis !== undefined) gatherWrites(redis);
       try {
         const left = await limiter.consume(key);
         return { allowed: true, limit: points, remaining: left.remainingPoints, resetMs: left.msBeforeNext };

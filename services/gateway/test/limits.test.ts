@@ -100,13 +100,14 @@ describe('with Redis', () => {
 
   test('a flushed Redis, scripts and all, counts anew and breaks nothing', async () => {
     const gateway = await connected(await start(settings()));
-    const { token } = await newToken(url);
+    const { token, id } = await newToken(url);
     expect((await ask(gateway, token)).headers.get('x-ratelimit-remaining')).toBe('29');
     await watching.flushall();
     await watching.script('FLUSH');
     const answer = await ask(gateway, token);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-ratelimit-remaining')).toBe('29');
+    expect(await watching.get(`limit:token:${id}`)).toBe('1');
   });
 
   test('killed: no 5xx, hardly slower, limits go on in memory, and Redis is used again when it is back', async () => {
