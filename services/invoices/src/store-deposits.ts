@@ -3,7 +3,7 @@ import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import type { Deposit, DepositState, Disposition } from './domain/deposit.ts';
+import { type Deposit, type DepositState, type Disposition, onDrop } from './domain/deposit.ts';
 import type { Settlement } from './domain/fold.ts';
 
 /** Timestamps are texts when the row came inside JSON. */
@@ -200,7 +200,7 @@ export async function invoicesAbove(trx: Trx, chain: Chain, height: number): Pro
 const dropAbove = statement(
   'deposits_drop',
   `update deposits set
-     state = case state when 'seen' then 'dropped' else 'missing' end,
+     state = case state when 'seen' then '${onDrop.seen}' else '${onDrop.settled}' end,
      dropped_height = $3, due_height = $3 + min_confirmations
    where chain = $1 and block_height > $2 and state in ('seen', 'settled')`,
 );

@@ -170,7 +170,7 @@ export type ListFilter = {
  * Up to here a list's total is exact. Counting costs a moment per ten thousand rows, at every page of a large
  * merchant; beyond, the total only grows as far as one has paged.
  */
-export const TOTAL_EXACT_MAX = 100_000;
+const TOTAL_EXACT_MAX = 100_000;
 
 /** The lowest id that an invoice made at `time` (milliseconds) could have. */
 const lowestId = (time: number): InvoiceId =>

@@ -12,7 +12,7 @@ export type DepositState = (typeof depositStates)[number];
 
 /** The state after its block left the chain, and after it was found in a block again. */
 export const onDrop = { seen: 'dropped', settled: 'missing' } as const;
-export const onReturn = { dropped: 'seen', missing: 'settled' } as const;
+const onReturn = { dropped: 'seen', missing: 'settled' } as const;
 
 /** `credit` goes to the merchant's balance, `unresolved` waits for the merchant's decision. */
 export type Disposition = 'credit' | 'unresolved';

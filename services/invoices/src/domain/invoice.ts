@@ -10,7 +10,7 @@ export type Status = (typeof statuses)[number];
  * Which status may follow which. As long as it is open, an invoice is what its payments make of it, and a
  * reorganisation of the chain may take payments away again; `paid` and `expired` are final.
  */
-export const moves = {
+const moves = {
   pending: ['partially_paid', 'confirmed', 'paid', 'expired'],
   partially_paid: ['pending', 'confirmed', 'paid', 'expired'],
   confirmed: ['pending', 'partially_paid', 'paid', 'expired'],
