@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { httpUrl, milliseconds, serviceSettings } from '@quittance/shared/config';
 import { z } from 'zod';
 
@@ -6,14 +7,22 @@ const { NATS_URL: _unused, ...settings } = serviceSettings;
 
 const perMinute = z.coerce.number().int().min(1).max(1_000_000_000);
 
-const commaSeparated = z
+/** An address, a network as address/bits, or one of express' names for the usual ones. */
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', bits = '0'] = text.split('/');
+  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  // tidy-allow number: the bits of a network
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax;
+}
+
+const networks = z
   .string()
   .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
+  .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
+  .refine(
+    (parts) => parts.every(isNetwork),
+    'must be addresses or networks, such as 10.0.0.0/8, comma-separated',
   );
 
 export const configSchema = z.object({
@@ -33,7 +42,7 @@ export const configSchema = z.object({
   /** How many gateways share the limits: what each lets through by itself while Redis is away is divided by it. */
   GATEWAY_REPLICAS: z.coerce.number().int().min(1).max(1_000).default(1),
   /** Addresses or networks of the load balancers in front, whose X-Forwarded-For is believed; comma-separated. */
-  TRUSTED_PROXIES: commaSeparated,
+  TRUSTED_PROXIES: networks,
   /** A request not answered by then is answered 503. */
   REQUEST_TIMEOUT_MS: milliseconds.default(15_000),
 });
