@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { takeLease } from '@quittance/shared/lease';
+import { LeaseLost, takeLease } from '@quittance/shared/lease';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { keepLease } from '../src/operations/keep-lease.ts';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
 import { engineLease } from '../src/operations/run-engine.ts';
@@ -421,6 +422,22 @@ describe('a sweep', () => {
     expect(await world.transactions()).toEqual([]);
   });
 
+  it('is not signed for a deposit that was reversed since it was planned, and no nonce is taken', async () => {
+    const deposit = await world.deposit(1, 'USDC_ERC20', 5_000_000n);
+    world.chain.fund('ETH', HOT, ETHER);
+    await world.reserve({ asset: 'USDC_ERC20', amount: 5_000_000n });
+    const { sender } = world.chain;
+    const meanwhile: typeof sender.balance = async (asset, address) => {
+      if (address === depositAddress(1)) {
+        await world.db.transaction((trx) => reverseDeposits(trx, [deposit]));
+      }
+      return sender.balance(asset, address);
+    };
+    await world.run(world.replica({ sender: { ...sender, balance: meanwhile } }));
+    expect(await world.transactions()).toEqual([]);
+    expect(await world.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '0' });
+  });
+
   it('of a deposit that was reversed is not waited for', async () => {
     const deposit = await world.deposit(1, 'ETH', 5n * ETHER);
     await world.deposit(2, 'ETH', 6n * ETHER);
@@ -512,6 +529,21 @@ describe('the engine', () => {
     const done = await Promise.all(others.map((ports) => world.run(ports)));
     expect(done.sort()).toEqual([0, 0, 5]);
     expect(await world.transactions()).toHaveLength(5);
+  });
+
+  it('keeps its lease through a long round, and finds out when it is lost', async () => {
+    const { settings } = world.ports;
+    const lease = await takeLease(world.db, engineLease(HOT), settings.replica, 1_000);
+    if (lease === undefined) throw new Error('nobody else has it');
+    await keepLease(world.ports, lease);
+    const left = `select extract(epoch from expires_at - now()) > 30 as long from leases`;
+    expect(await world.db.one(left)).toEqual({ long: true });
+    await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+    await takeLease(world.db, engineLease(HOT), 'another', 1);
+    await expect(keepLease(world.ports, lease)).rejects.toThrow(LeaseLost);
+    await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+    // Even when the other one is gone again: something may have been signed in between.
+    await expect(keepLease(world.ports, lease)).rejects.toThrow(LeaseLost);
   });
 
   it('that lost its lease in mid-run signs nothing more', async () => {
