@@ -24,9 +24,19 @@ async function withGateway(around: Surroundings, work: (ports: Ports) => Promise
   const url = gatewayDatabase(around);
   const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('cli', 'silent') });
   try {
-    return await work({ db, clock: systemClock, actor: `cli:${userInfo().username}` });
+    return await work({ db, clock: systemClock, actor: `cli:${whoami()}` });
   } finally {
     await db.close();
+  }
+}
+
+/** Who types this, for the audit log. */
+function whoami(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the user may be a number that has no name.
+    return String(process.getuid?.() ?? 'unknown');
   }
 }
 
@@ -96,7 +106,7 @@ export const tokenCreate = (around: Surroundings, account: string, options: Toke
         `Token ${JSON.stringify(made.value.name)} for the account ${JSON.stringify(accountName)} created: ${id}\n\n` +
         `  ${token}\n\n` +
         'Copy it now: it is stored nowhere and will not be shown again.\n' +
-        `It is sent with every request as  Authorization: Bearer ${hint === '' ? '' : 'qt_…'}${hint}\n` +
+        `It is sent with every request as  Authorization: Bearer qt_…${hint}\n` +
         (expiresAt === null
           ? `It is good until you revoke it:  npx quittance token revoke ${id}\n`
           : `It expires at ${minute(expiresAt)}.\n`),
