@@ -247,6 +247,7 @@ describe('verify-books', () => {
       const { breaches } = (await quittance(['verify-books', '--json'], given)).json();
       expect(breaches).toMatchObject([{ invariant: 'I2' }]);
     } finally {
+      await onServer(own.adminUrl, `delete from ledger.balances where account_id = 'acc_x'`);
       await own.drop();
     }
   });
