@@ -109,8 +109,14 @@ export type EventOf<K extends EventKind> = {
   };
 }[K];
 
-/** Where an event travels: one subject a kind, under its sender's name, so that the bus can forbid forgery. */
-export const subjectOf = (kind: EventKind): string => `evt.${events[kind].from}.${kind}`;
+/**
+ * Where a receiver's copy of an event travels: under its sender's name, so that the bus can forbid forgery,
+ * and then the receiver's, so that one filter finds all that is for it.
+ */
+export const subjectOf = (kind: EventKind, to: Service): string => `evt.${events[kind].from}.${to}.${kind}`;
+
+/** All that is for a service, whoever sends it. */
+export const subjectsTo = (service: Service): string => `evt.*.${service}.>`;
 
 export const kindsFor = (service: Service): EventKind[] =>
   (Object.keys(events) as EventKind[]).filter((kind) =>
