@@ -80,6 +80,7 @@ it.each([
   ['packages/shared/src/money.ts', "import { Decimal } from 'decimal.js';\nconst a = Number(text);"],
   [operation, 'const whole = Number.isSafeInteger(a) && a < Number.MAX_SAFE_INTEGER;'],
   [operation, 'const sum = a + b; const one = +1;'],
+  [aTest, 'test("x", () => expect(a).toEqual(expect.any(Number)));'],
   [operation, 'const port = Number(text); // tidy-allow number: a port'],
   [operation, '// tidy-allow number: a port\nconst port = Number(text);'],
   [operation, "const text = 'Number(x), console.log, TODO'; // never Number(x) or console.log here"],

@@ -16,7 +16,8 @@ import { type Secrets, sandboxSecrets } from './secrets.ts';
 import { startServiceProcess } from './service-process.ts';
 import { serviceSettings } from './service-settings.ts';
 
-const PAST_STATES = 2_000;
+/** Balances of so many past blocks can be asked for; each costs the node memory and its file space. */
+const PAST_STATES = 32;
 
 export type StackOptions = {
   /** Where its data, its secrets and its logs live. */
@@ -106,6 +107,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         chainId: CHAIN_ID,
         statePath: join(dir, 'ethereum.json'),
         pastStates: PAST_STATES,
+        stateEverySeconds: 30,
         blockTimeSeconds: options.blockTimeSeconds,
         mining: options.blockTimeSeconds === undefined ? 'manual' : undefined,
         onUnexpectedExit,

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { parseUnits } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
@@ -41,10 +42,13 @@ async function balance(asset: string): Promise<string> {
 /** What is in flight may still be on its way; in the end every invariant holds. */
 const booksBalance = () => eventually(async () => expect((await quittance.books()).breaches).toEqual([]));
 
-const plus = (a: string, b: string) =>
-  (BigInt(Math.round(Number(a) * 1e8)) + BigInt(Math.round(Number(b) * 1e8))).toString();
+const units = (text: string): bigint => {
+  const parsed = parseUnits(text, 18);
+  if (!parsed.ok) throw new Error(text);
+  return parsed.value;
+};
 const grewBy = async (asset: string, before: string, amount: string) =>
-  expect(plus(await balance(asset), '0')).toBe(plus(before, amount));
+  expect(units(await balance(asset))).toBe(units(before) + units(amount));
 
 test('ETH paid in full: confirmed when it is seen, paid when it is final, and in the balance by then', async () => {
   const before = await balance('ETH');
