@@ -43,7 +43,7 @@ export const configSchema = z.object({
   GATEWAY_REPLICAS: z.coerce.number().int().min(1).max(1_000).default(1),
   /** Addresses or networks of the load balancers in front, whose X-Forwarded-For is believed; comma-separated. */
   TRUSTED_PROXIES: networks,
-  /** A request not answered by then is answered 503. */
+  /** A request not answered by then is answered here: 503, or 500 when a service may have done something. */
   REQUEST_TIMEOUT_MS: milliseconds.default(15_000),
 });
 

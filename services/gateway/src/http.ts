@@ -8,7 +8,7 @@ import { findRoute, type Route } from './domain/routes.ts';
 import { limitHeaders, type Spent } from './domain/spent.ts';
 import { authenticate } from './operations/authenticate.ts';
 import type { Ports } from './ports.ts';
-import { isOver, type Passage, passageOf, type ServiceProxy } from './proxy.ts';
+import { isOver, lost, type Passage, passageOf, type ServiceProxy } from './proxy.ts';
 import type { Caller } from './store.ts';
 
 const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } };
@@ -47,6 +47,7 @@ export function createGatewayApp(parts: HttpParts): Express {
       body,
       tries: 0,
       outgoing: undefined,
+      sent: false,
     } satisfies Passage;
     await proxy.pass(req, res);
   });
@@ -69,10 +70,11 @@ function pathOf(req: Request): string {
 function endInTime(res: Response, { config, logger }: HttpParts): void {
   const timer = setTimeout(() => {
     if (isOver(res)) return;
-    const passage: Passage | undefined = passageOf(res);
+    const passage = passageOf(res);
+    const answer = lost(res);
     const line = { request_id: res.getHeader('X-Request-Id'), upstream: passage?.upstream };
-    logger.warn(line, 'a request took too long, the client was told to come back');
-    send(res, answers.unavailable);
+    logger.warn({ ...line, status: answer.status }, 'a request took too long');
+    send(res, answer);
     passage?.outgoing?.destroy();
   }, config.REQUEST_TIMEOUT_MS);
   res.on('close', () => clearTimeout(timer));

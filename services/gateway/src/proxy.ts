@@ -1,7 +1,7 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Readable } from 'node:stream';
-import { answers, send } from '@quittance/shared/http';
+import { type Answer, answers, send } from '@quittance/shared/http';
 import { type Logger, reason } from '@quittance/shared/logger';
 import type { Request, Response } from 'express';
 import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
@@ -16,6 +16,8 @@ export type Passage = {
   tries: number;
   /** Undefined while it waits for a socket. */
   outgoing: ClientRequest | undefined;
+  /** Whether a byte of it may have reached the service: from then on nobody here knows what was done. */
+  sent: boolean;
 };
 
 export type ServiceProxy = {
@@ -34,12 +36,21 @@ const agentOptions = {
   timeout: 60_000,
 } as const;
 
-export const passageOf = (res: Response): Passage => res.locals['passage'] as Passage;
+export const passageOf = (res: Response): Passage | undefined => res.locals['passage'] as Passage | undefined;
+
+/**
+ * What a client is told whose request got no answer. 503 promises that nothing was done: true of what only reads
+ * and of what was never sent. Anything else may have been done, and 500 promises nothing.
+ */
+export function lost(res: Response): Answer {
+  const reads = res.req.method === 'GET' || res.req.method === 'HEAD';
+  return reads || passageOf(res)?.sent !== true ? answers.unavailable : answers.serverError;
+}
 
 /** The client has its answer or is gone: whatever still happens is of no interest. */
 export const isOver = (res: Response): boolean => res.writableEnded || res.destroyed;
 
-/** Passes requests on to the services. What goes wrong there is a 503 here and a log line, never a word to the client. */
+/** Passes requests on to the services. What goes wrong there is a 503 or 500 here and a log line, never a word to the client. */
 export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Logger): ServiceProxy {
   const agents: HttpAgent[] = [];
 
@@ -54,7 +65,7 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
       agent,
       selfHandleResponse: true,
       router: (_req, res, options) => {
-        const body = res === undefined ? undefined : passageOf(res).body;
+        const body = res === undefined ? undefined : passageOf(res)?.body;
         if (body !== undefined) options.buffer = Readable.from(body);
         return target;
       },
@@ -65,7 +76,7 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
           proxy.on('proxyReq', (outgoing, _req, res) => {
             // It waited for a socket for so long that its client has been sent away.
             if (isOver(res)) outgoing.destroy();
-            passageOf(res).outgoing = outgoing;
+            else noteSending(outgoing, passageOf(res));
           });
           proxy.on('proxyRes', (incoming, _req, res) => giveBack(incoming, res, fail));
           proxy.on('error', (error, req, res) => {
@@ -80,12 +91,10 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
 
   function fail(error: Error, res: Response): void {
     if (isOver(res)) return;
-    const line = { request_id: res.getHeader('X-Request-Id'), upstream: passageOf(res).upstream };
-    logger.warn(
-      { ...line, reason: reason(error) },
-      'a service did not answer, the client was told to come back',
-    );
-    send(res, answers.unavailable);
+    const answer = lost(res);
+    const line = { request_id: res.getHeader('X-Request-Id'), upstream: passageOf(res)?.upstream };
+    logger.warn({ ...line, status: answer.status, reason: reason(error) }, 'a service did not answer');
+    send(res, answer);
   }
 
   const services: Record<Upstream, RequestHandler<Request, Response>> = {
@@ -97,6 +106,7 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
 
   function pass(req: Request, res: Response): Promise<void> {
     const passage = passageOf(res);
+    if (passage === undefined) throw new Error('a request without a passage goes nowhere');
     passage.tries += 1;
     return services[passage.upstream](req, res);
   }
@@ -109,23 +119,32 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
   };
 }
 
+/** Comes before the first byte is written: a socket that is still connecting has sent nothing. */
+function noteSending(outgoing: ClientRequest, passage: Passage | undefined): void {
+  if (passage === undefined) return;
+  passage.outgoing = outgoing;
+  const { socket } = outgoing;
+  if (socket?.connecting === true) socket.once('connect', () => (passage.sent = true));
+  else passage.sent = true;
+}
+
 /**
  * A kept connection may be closed by the service at the very moment it is used again, as when it restarts. What
  * only reads is asked once more; anything else may have been done, and nobody here can know.
  */
 function mayTryAgain(error: Error, req: Request, res: Response): boolean {
-  const { tries, outgoing } = passageOf(res);
+  const passage = passageOf(res);
   return (
     (req.method === 'GET' || req.method === 'HEAD') &&
-    tries === 1 &&
-    outgoing?.reusedSocket === true &&
+    passage?.tries === 1 &&
+    passage.outgoing?.reusedSocket === true &&
     'code' in error &&
     (error.code === 'ECONNRESET' || error.code === 'EPIPE') &&
     !isOver(res)
   );
 }
 
-/** Answers are small: taken in whole, one that breaks off half way can still become an honest 503. */
+/** Answers are small: taken in whole, one that breaks off half way can still become an honest refusal. */
 function giveBack(
   incoming: IncomingMessage,
   res: Response,

@@ -53,6 +53,7 @@ const ask = (method: string, path: string, headers: readonly string[] = [], body
   sendRaw(port, bytesOf(method, path, [`Authorization: Bearer ${shop.token}`, ...headers], body));
 
 const unavailable = { status: 503, body: { message: 'Service Unavailable' } };
+const serverError = { status: 500, body: { message: 'Server Error' } };
 
 describe('a request', () => {
   test('goes on with its path, query and body as they came', async () => {
@@ -284,20 +285,29 @@ describe('a service that', () => {
     }
   });
 
-  test('dies in the middle of a payout: 503, and it is not asked again', async () => {
+  test('dies in the middle of a payout: 500, which promises nothing, and it is not asked again', async () => {
     upstream.answer((_res, _asked, req) => req.socket.destroy());
-    expect(await ask('POST', '/api/payouts', [], '{}')).toMatchObject(unavailable);
+    const answer = await ask('POST', '/api/payouts', [], '{}');
+    expect(answer).toMatchObject(serverError);
+    // The payout may be paid: nobody is told to come back and order it anew.
+    expect(answer.headers.has('retry-after')).toBe(false);
     expect(upstream.asked).toHaveLength(1);
   });
 
-  test('dies in the middle of its answer: 503, no half answer', async () => {
+  test('dies in the middle of what only reads: 503', async () => {
+    upstream.answer((_res, _asked, req) => req.socket.destroy());
+    expect(await ask('GET', '/api/payouts')).toMatchObject(unavailable);
+    expect(await ask('HEAD', '/api/payouts')).toMatchObject({ status: 503 });
+  });
+
+  test('dies in the middle of its answer: 500, no half answer', async () => {
     upstream.answer((res, _asked, req) => {
       res.writeHead(201, { 'Content-Length': 100, 'Content-Type': 'application/json', 'X-Inside': '1' });
       res.write('{"half":');
       setTimeout(() => req.socket.destroy(), 50);
     });
     const answer = await ask('POST', '/api/payouts', [], '{}');
-    expect(answer).toMatchObject(unavailable);
+    expect(answer).toMatchObject(serverError);
     expect(answer.headers.has('x-inside')).toBe(false);
   });
 
@@ -306,10 +316,10 @@ describe('a service that', () => {
     expect(await ask('GET', '/api/assets')).toMatchObject(unavailable);
   });
 
-  test('does not answer: 503 in time, and its late answer goes nowhere', async () => {
+  test('does not answer: 500 in time, and its late answer goes nowhere', async () => {
     upstream.answer((res) => setTimeout(() => res.end('{"late":true}'), 1_000));
     const start = performance.now();
-    expect(await ask('POST', '/api/payouts', [], '{}')).toMatchObject(unavailable);
+    expect(await ask('POST', '/api/payouts', [], '{}')).toMatchObject(serverError);
     expect(performance.now() - start).toBeLessThan(950);
     expect(performance.now() - start).toBeGreaterThan(650);
     upstream.answer((res) => res.end('{}'));
@@ -366,7 +376,7 @@ describe('a service that', () => {
     expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect((await ask('GET', '/api/payouts', [], '', before.port)).status).toBe(200);
     expect(asked.get).toBe(3);
-    expect((await ask('POST', '/api/payouts', [], '{}', before.port)).status).toBe(503);
+    expect(await ask('POST', '/api/payouts', [], '{}', before.port)).toMatchObject(serverError);
     expect(asked.post).toBe(1);
   });
 });
