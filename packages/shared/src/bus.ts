@@ -120,7 +120,8 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
       await ensureStream(manager, logger);
       await ensureConsumer(manager, name);
       const consumer = await js.consumers.get(STREAM, name);
-      return consumer.consume({ max_messages: 400, expires: 5_000 });
+      // Ends when the stream or the durable is gone, so that its reader asks again and both are made anew.
+      return consumer.consume({ max_messages: 400, expires: 5_000, abort_on_missing_resource: true });
     },
 
     kv: (bucket) => js.views.kv(bucket, { history: 1, storage: StorageType.File }),
