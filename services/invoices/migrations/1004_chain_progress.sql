@@ -8,7 +8,9 @@ create table cursors (
   -- every payment made until then has been seen
   known_until timestamptz not null,
   -- when the node's head was last reached
-  caught_up_at timestamptz
+  caught_up_at timestamptz,
+  -- the height at which every balance whose turn it was has been looked at
+  balances_height int
 );
 
 -- The last blocks, to find where the chain parted after a reorganisation.

@@ -33,6 +33,16 @@ export async function findCursor(db: Queryable, chain: Chain): Promise<Cursor | 
   return row && toCursor(row);
 }
 
+const selectBalancesHeight = statement(
+  'cursors_balances_seen',
+  `select balances_height from cursors where chain = $1`,
+);
+
+/** The height at which every balance whose turn it was has been looked at. */
+export async function balancesSeenAt(db: Queryable, chain: Chain): Promise<number | null> {
+  return (await db.one<{ balances_height: number | null }>(selectBalancesHeight, [chain])).balances_height;
+}
+
 const lockCursorRow = statement(
   'cursors_lock',
   `select height, hash, time, known_until from cursors where chain = $1 for update`,
@@ -213,34 +223,54 @@ export type WatchedAddress = OurAddress & {
   doneAt: Date | null;
 };
 
-const selectBalancesDue = statement(
-  'addresses_balance_due',
-  `select a.address, a.invoice_id as "invoiceId", a.derivation_index as "derivationIndex",
+const watchedColumns = `a.address, a.invoice_id as "invoiceId", a.derivation_index as "derivationIndex",
      i.min_confirmations as "minConfirmations", a.given_height as "givenHeight",
      a.balance_height as "balanceHeight", a.balance_before as "balanceBefore",
-     coalesce(i.paid_at, i.closed_at) as "doneAt"
+     coalesce(i.paid_at, i.closed_at) as "doneAt"`;
+
+type WatchedRow = Omit<WatchedAddress, 'balanceBefore'> & { balanceBefore: string | null };
+
+const toWatched = (row: WatchedRow): WatchedAddress => ({
+  ...row,
+  balanceBefore: row.balanceBefore === null ? null : units(row.balanceBefore),
+});
+
+const selectBalancesDue = statement(
+  'addresses_balance_due',
+  `select ${watchedColumns}
    from addresses a join invoices i on i.id = a.invoice_id
    where a.chain = $1 and a.balance_check_at <= $2
-     and (a.balance_height is distinct from $3 or a.balance_known_until < $4)
-   order by a.balance_check_at limit $5`,
+   order by a.balance_check_at limit $3`,
 );
 
-/** Those whose turn it is, and of which less is known than of their chain. */
-export async function addressesToCheck(
+/** Those whose turn it is, the longest waiting first. */
+export async function balancesDue(
   db: Queryable,
   chain: Chain,
-  { height, knownUntil }: Pick<Cursor, 'height' | 'knownUntil'>,
   now: Date,
   limit: number,
 ): Promise<WatchedAddress[]> {
-  const rows = await db.rows<Omit<WatchedAddress, 'balanceBefore'> & { balanceBefore: string | null }>(
-    selectBalancesDue,
-    [chain, now, height, knownUntil, limit],
-  );
-  return rows.map((row) => ({
-    ...row,
-    balanceBefore: row.balanceBefore === null ? null : units(row.balanceBefore),
-  }));
+  return (await db.rows<WatchedRow>(selectBalancesDue, [chain, now, limit])).map(toWatched);
+}
+
+const selectBalancesHoldingUp = statement(
+  'addresses_balance_holding_up',
+  `select ${watchedColumns}
+   from invoices i join addresses a on a.chain = i.chain and a.address = i.address
+   where i.closed_at is null and i.status in ('pending', 'partially_paid') and i.chain = $1
+     and i.expires_at < $2 and a.balance_check_at is not null
+     and (a.balance_known_until is null or a.balance_known_until <= i.expires_at)
+   order by i.expires_at limit $3`,
+);
+
+/** Those whose invoices’ time is over, and that must be looked at before they may expire. */
+export async function balancesHoldingUp(
+  db: Queryable,
+  chain: Chain,
+  knownUntil: Date,
+  limit: number,
+): Promise<WatchedAddress[]> {
+  return (await db.rows<WatchedRow>(selectBalancesHoldingUp, [chain, knownUntil, limit])).map(toWatched);
 }
 
 const selectMovements = statement(
@@ -292,6 +322,7 @@ const updateLooks = statement(
 );
 
 export async function saveBalanceLooks(trx: Trx, chain: Chain, looks: readonly BalanceLook[]): Promise<void> {
+  if (looks.length === 0) return;
   await trx.rows(updateLooks, [
     chain,
     looks.map(({ address }) => address),
@@ -300,4 +331,14 @@ export async function saveBalanceLooks(trx: Trx, chain: Chain, looks: readonly B
     looks.map(({ before }) => before),
     looks.map(({ nextAt }) => nextAt),
   ]);
+}
+
+const updateBalancesHeight = statement(
+  'cursors_balances_height',
+  `update cursors set balances_height = $2 where chain = $1`,
+);
+
+/** Every balance whose turn it was has been looked at; there is nothing new before the next block. */
+export async function markBalancesSeen(trx: Trx, chain: Chain, height: number): Promise<void> {
+  await trx.rows(updateBalancesHeight, [chain, height]);
 }

@@ -302,17 +302,20 @@ export async function saveProgress(
 const selectExpiring = statement(
   'invoices_expiring',
   `select i.id from invoices i
-   join cursors c on c.chain = i.chain
    join addresses a on a.chain = i.chain and a.address = i.address
    where i.closed_at is null and i.status in ('pending', 'partially_paid') and i.chain = $1
-     and i.expires_at < c.known_until
-     and (a.balance_check_at is null or i.expires_at < a.balance_known_until)
-   order by i.expires_at limit $2`,
+     and i.expires_at < $2 and (a.balance_check_at is null or i.expires_at < a.balance_known_until)
+   order by i.expires_at limit $3`,
 );
 
-/** Open invoices whose time is over, as far as the chain is known. */
-export async function expiringInvoices(db: Queryable, chain: Chain, limit: number): Promise<InvoiceId[]> {
-  const rows = await db.rows<{ id: InvoiceId }>(selectExpiring, [chain, limit]);
+/** Open invoices whose time is over, as far as their chain and their balance are known. */
+export async function expiringInvoices(
+  db: Queryable,
+  chain: Chain,
+  knownUntil: Date,
+  limit: number,
+): Promise<InvoiceId[]> {
+  const rows = await db.rows<{ id: InvoiceId }>(selectExpiring, [chain, knownUntil, limit]);
   return rows.map(({ id }) => id);
 }
 

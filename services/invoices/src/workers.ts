@@ -37,9 +37,9 @@ export function createScanner(
       if (!isRightNetwork) await watched.reader.check();
       isRightNetwork = true;
       const blocks = await scanChain(ports, watched, lease);
-      const found = blocks === 0 ? await checkBalances(ports, watched, lease) : 0;
-      if (blocks + found > 0) announced();
-      return blocks + found;
+      const looked = blocks === 0 ? await checkBalances(ports, watched, lease) : 0;
+      if (blocks + looked > 0) announced();
+      return blocks + looked;
     },
     async leave() {
       if (lease !== undefined) await releaseLease(db, lease);

@@ -21,12 +21,11 @@ const MINUTE_MS = 60_000;
 const WATCHED_MS = 7 * 24 * 60 * MINUTE_MS;
 
 /**
- * When to look at an address again: always while its invoice is open (null `doneAt`), less and less often
- * in the week after, then never.
+ * When to look at an address again, at the earliest: with the next block while its invoice is open (null
+ * `doneAt`), less and less often in the week after, then never.
  */
 export function nextLook(doneAt: Date | null, now: Date): Date | null {
   if (doneAt === null) return now;
   const age = now.getTime() - doneAt.getTime();
-  if (age > WATCHED_MS) return null;
-  return new Date(now.getTime() + Math.max(MINUTE_MS, age / 4));
+  return age > WATCHED_MS ? null : new Date(now.getTime() + Math.max(MINUTE_MS, age / 4));
 }

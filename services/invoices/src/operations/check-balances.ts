@@ -1,4 +1,4 @@
-import { nativeAsset } from '@quittance/shared/assets';
+import { type Chain, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
@@ -8,13 +8,16 @@ import { type Movement, nextLook, unexplained } from '../domain/balance.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { lockInvoices } from '../store.ts';
 import {
-  addressesToCheck,
   type BalanceLook,
+  balancesDue,
+  balancesHoldingUp,
+  balancesSeenAt,
   type Cursor,
   findBlock,
   findCursor,
   type KnownBlock,
   lockCursor,
+  markBalancesSeen,
   nativeMovements,
   saveBalanceLooks,
   type WatchedAddress,
@@ -34,7 +37,7 @@ type Explained = { look: BalanceLook } | { excess: Units; before: Units };
  * The backstop for native money that contracts send: it leaves no log and no matching recipient in a block,
  * only a balance. Looks at the addresses of open and recently closed invoices, and writes what their known
  * payments do not explain down as a deposit of the block that brought it.
- * @returns how many such deposits were found; their addresses are looked at again, there may be more
+ * @returns how much was done; 0 when there is nothing more to look at before the next block
  */
 export async function checkBalances(
   ports: BalancePorts,
@@ -44,9 +47,8 @@ export async function checkBalances(
   const { chain, reader } = watched;
   const cursor = await findCursor(ports.db, chain);
   if (cursor === undefined) return 0;
-  const now = ports.clock.now();
-  const addresses = await addressesToCheck(ports.db, chain, cursor, now, BATCH);
-  if (addresses.length === 0) return 0;
+  const { addresses, isAll } = await whoseTurn(ports, chain, cursor);
+  if (addresses.length === 0 && !isAll) return 0;
 
   const movements = await nativeMovements(ports.db, chain, nativeAsset[chain], addresses);
   const balances = await reader.balancesAt(
@@ -70,8 +72,25 @@ export async function checkBalances(
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
     await saveBalanceLooks(trx, chain, looks);
+    if (isAll && looks.length === addresses.length) await markBalancesSeen(trx, chain, cursor.height);
   });
-  return found;
+  return isAll ? found : found + looks.length;
+}
+
+/**
+ * At each new block the balances whose turn it is; without one only those that an invoice waits for to expire.
+ * `isAll`: after these there is nothing more to look at before the next block.
+ */
+async function whoseTurn(
+  { db, clock }: Pick<BalancePorts, 'db' | 'clock'>,
+  chain: Chain,
+  cursor: Cursor,
+): Promise<{ addresses: WatchedAddress[]; isAll: boolean }> {
+  const holdingUp = await balancesHoldingUp(db, chain, cursor.knownUntil, BATCH);
+  if (holdingUp.length > 0) return { addresses: holdingUp, isAll: false };
+  if ((await balancesSeenAt(db, chain)) === cursor.height) return { addresses: [], isAll: false };
+  const due = await balancesDue(db, chain, clock.now(), BATCH);
+  return { addresses: due, isAll: due.length < BATCH };
 }
 
 async function explain(

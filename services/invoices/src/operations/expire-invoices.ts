@@ -1,6 +1,7 @@
 import { crashPoint } from '@quittance/shared/crash';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { expiringInvoices } from '../store.ts';
+import { findCursor } from '../store-chain.ts';
 import type { Shown } from '../views.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
 
@@ -15,7 +16,9 @@ export async function expireInvoices(
   ports: Pick<Ports, 'db' | 'clock'> & Shown,
   { chain }: Pick<WatchedChain, 'chain'>,
 ): Promise<number> {
-  const ids = await expiringInvoices(ports.db, chain, BATCH);
+  const cursor = await findCursor(ports.db, chain);
+  if (cursor === undefined) return 0;
+  const ids = await expiringInvoices(ports.db, chain, cursor.knownUntil, BATCH);
   if (ids.length === 0) return 0;
   const closed = await ports.db.transaction((trx) => bringUpToDate(trx, ids, ports));
   crashPoint('invoices.expired');
