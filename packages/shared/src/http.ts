@@ -129,6 +129,11 @@ export function authenticated(secret: string, clock: Clock): RequestHandler {
       send(res, answers.unauthenticated);
       return;
     }
+    if (identity === 'stale') {
+      // Held up on its way, or the clocks disagree. Its client is known, and nothing was done.
+      next(new Unavailable('the gateway sealed this request too long ago'));
+      return;
+    }
     context(res).identity = identity;
     next();
   };

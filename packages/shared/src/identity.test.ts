@@ -7,10 +7,15 @@ const now = new Date('2026-01-02T03:04:05.000Z');
 const later = (ms: number) => new Date(now.getTime() + ms);
 const account = 'acc_1' as AccountId;
 
-test('what the gateway sealed is opened for five minutes', () => {
+test('what the gateway sealed is opened for twelve seconds, whichever clock is ahead', () => {
   const sealed = sealIdentity(secret, { account }, now);
-  expect(openIdentity(secret, sealed, later(299_000))).toEqual({ account });
-  expect(openIdentity(secret, sealed, later(301_000))).toBeUndefined();
+  for (const ms of [-12_000, 0, 12_000]) expect(openIdentity(secret, sealed, later(ms))).toEqual({ account });
+  for (const ms of [-12_001, 12_001]) expect(openIdentity(secret, sealed, later(ms))).toBe('stale');
+});
+
+test('what is both forged and old is nobody', () => {
+  const sealed = sealIdentity(`${secret}!`, { account }, now);
+  expect(openIdentity(secret, sealed, later(60_000))).toBeUndefined();
 });
 
 test('a changed, unsigned or foreign identity is nobody', () => {
