@@ -1,7 +1,7 @@
 import type { Bus, JsMsg } from './bus.ts';
 import { sleep } from './clock.ts';
 import { crashPoint } from './crash.ts';
-import type { Db, Trx } from './db.ts';
+import { type Db, isPassing, type Trx } from './db.ts';
 import { type EventKind, type EventOf, parseEvent, type Service } from './events.ts';
 import { firstTimes, park } from './inbox.ts';
 import { type Logger, reason } from './logger.ts';
@@ -182,7 +182,8 @@ async function retryOrPark(
 ): Promise<void> {
   const tries = message.info.deliveryCount;
   const said = { event: event.id, kind: event.kind, tries, reason: reason(error) };
-  if (tries < TRIES) {
+  // The count says little of the event: it also grows while a message waits its turn in here.
+  if (tries < TRIES || isPassing(error)) {
     logger.warn(said, 'an event could not be taken in, it will be tried again');
     message.nak(RETRY_MS[Math.min(tries, RETRY_MS.length) - 1] ?? RETRY_MS[0]);
     return;

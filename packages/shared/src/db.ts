@@ -136,3 +136,9 @@ export function isDatabaseDown(error: unknown): boolean {
     /Connection terminated|timeout exceeded when trying to connect|not queryable/i.test(error.message)
   );
 }
+
+/** True when the same transaction may succeed as it stands: it met a deadlock or another's write, or no database. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError && /^(40001|40P01)$/.test(error.code ?? '')) return true;
+  return isDatabaseDown(error);
+}
