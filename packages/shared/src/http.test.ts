@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from './clock.ts';
-import { authenticated, createApp, finishApp, type Listening, listen, send } from './http.ts';
+import {
+  authenticated,
+  contextOf,
+  createApp,
+  finishApp,
+  type Listening,
+  listen,
+  readBody,
+  send,
+} from './http.ts';
+import { readKey } from './idempotency.ts';
 import { IDENTITY_HEADER, sealIdentity } from './identity.ts';
 import type { AccountId } from './ids.ts';
 import { createLogger } from './logger.ts';
@@ -15,6 +25,11 @@ beforeAll(async () => {
   app.get('/api/mine', authenticated(secret, systemClock), (_req, res) =>
     send(res, { status: 200, body: { mine: true } }),
   );
+  app.post('/api/echo', authenticated(secret, systemClock), ...readBody, (req, res) => {
+    const { identity, rawBody, body } = contextOf(res);
+    const key = readKey(req.headers['idempotency-key'], identity.account, rawBody);
+    send(res, { status: 200, body: { body: body ?? 'none', key } });
+  });
   finishApp(app, logger);
   server = await listen(app, '127.0.0.1', 0);
   base = `http://127.0.0.1:${server.port}`;
@@ -30,4 +45,24 @@ test('a request that was held up on its way is not begun: 503, as its client has
   const late = await fetch(`${base}/api/mine`, { headers: sealedAgo(13_000) });
   expect([late.status, await late.json()]).toEqual([503, { message: 'Service Unavailable' }]);
   expect(late.headers.get('retry-after')).not.toBeNull();
+});
+
+const post = async (body: Buffer) => {
+  const headers = { ...sealedAgo(0), 'Idempotency-Key': 'k' };
+  const answer = await fetch(`${base}/api/echo`, { method: 'POST', headers, body: new Uint8Array(body) });
+  return (await answer.json()) as { body: unknown; key: { bodyHash: string } };
+};
+
+test('a body that is no UTF-8 is like malformed JSON, one with a BOM too', async () => {
+  expect((await post(Buffer.from('{"a":"é"}'))).body).toEqual({ a: 'é' });
+  expect((await post(Buffer.from('{"a":"é"}', 'latin1'))).body).toBe('none');
+  expect((await post(Buffer.from('\ufeff{}'))).body).toBe('none');
+});
+
+test('an idempotency key stands for the bytes of its body, not for a reading of them', async () => {
+  const [one, other, again] = await Promise.all(
+    [0xe9, 0xe8, 0xe9].map((byte) => post(Buffer.from([0x7b, byte, 0x7d]))),
+  );
+  expect(one?.key.bodyHash).not.toBe(other?.key.bodyHash);
+  expect(one?.key.bodyHash).toBe(again?.key.bodyHash);
 });

@@ -64,14 +64,17 @@ export class Unavailable extends Error {
 export type RequestContext = {
   requestId: string;
   identity: Identity;
-  rawBody: string;
+  /** The body as it came: what is signed or compared by its bytes. */
+  rawBody: Buffer;
   body: ExactJson | undefined;
 };
 
 const context = (res: Response): Partial<RequestContext> => res.locals;
 
+const noBytes = Buffer.alloc(0);
+
 export function contextOf(res: Response): RequestContext {
-  const { requestId = '', identity, rawBody = '', body } = context(res);
+  const { requestId = '', identity, rawBody = noBytes, body } = context(res);
   // Routes behind `authenticated` always have one; anything else is a route that forgot it.
   if (identity === undefined) throw new Error('this route does not know whose request it is');
   return { requestId, identity, rawBody, body };
@@ -143,13 +146,25 @@ export function authenticated(secret: string, clock: Clock): RequestHandler {
 export const readBody: RequestHandler[] = [
   express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false }),
   (req, res, next) => {
-    const raw: unknown = req.body;
-    const text = Buffer.isBuffer(raw) ? raw.toString('utf8') : '';
-    context(res).rawBody = text;
-    context(res).body = parseExactJson(text);
+    const given: unknown = req.body;
+    const raw = Buffer.isBuffer(given) ? given : noBytes;
+    context(res).rawBody = raw;
+    context(res).body = parseExactJson(decode(raw));
     next();
   },
 ];
+
+// A BOM is kept, and no JSON begins with one.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The text of a body. Bytes that are no UTF-8 are no JSON either: nobody guesses what was meant. */
+function decode(raw: Buffer): string {
+  try {
+    return utf8.decode(raw);
+  } catch {
+    return '';
+  }
+}
 
 /** Comes last: unknown routes, and what a route threw. */
 export function finishApp(app: Express, logger: Logger): void {

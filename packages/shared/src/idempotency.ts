@@ -17,7 +17,7 @@ export type IdempotencyKey = { account: AccountId; key: string; bodyHash: string
 export function readKey(
   header: string | string[] | undefined,
   account: AccountId,
-  rawBody: string,
+  rawBody: Buffer,
 ): IdempotencyKey | undefined | FieldErrors {
   if (header === undefined || header === '') return undefined;
   if (typeof header !== 'string' || header.length > KEY_CHARACTERS_MAX) {
