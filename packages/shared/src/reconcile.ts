@@ -1,7 +1,7 @@
 import type { Bus } from './bus.ts';
 import { missingAnswer, missingQuestion, missingSubject } from './commands.ts';
 import { type Db, statement } from './db.ts';
-import { type EventKind, events, type Service, services } from './events.ts';
+import { events, kindsFor, type Service, services } from './events.ts';
 import { missingFromInbox } from './inbox.ts';
 import type { Logger } from './logger.ts';
 
@@ -10,16 +10,28 @@ const ASK_TIMEOUT_MS = 5_000;
 /** An event gets this long to arrive before its receivers are asked for it. */
 const GRACE_SECONDS = 20;
 
+/** A receiver that is merely behind has what it is sent again twice: ever later, up to this. */
+const GRACE_MAX_SECONDS = 300;
+
 const selectUnconfirmed = statement(
   'reconcile_unconfirmed',
-  `select seq, id, kind from outbox
-   where confirmed_at is null and sent_at < now() - $1::int * interval '1 second'
+  `select seq, id from outbox
+   where confirmed_at is null and kind = any($1::text[]) and $2::text <> all(confirmed_by)
+     and sent_at < now() - least($3::int * 2 ^ (least(sends, 10) - 1), ${GRACE_MAX_SECONDS}) * interval '1 second'
    order by seq limit ${BATCH}`,
 );
 
+// The row itself knows who else has it: two replicas that hear from two receivers at once must both count.
 const confirm = statement(
   'reconcile_confirm',
-  `update outbox set confirmed_at = now() where seq = any($1::bigint[])`,
+  `update outbox set confirmed_by = array_append(confirmed_by, $2::text),
+     confirmed_at = case when array_append(confirmed_by, $2::text) @>
+       array(select jsonb_array_elements_text($3::jsonb -> kind)) then now() end
+   where seq = any($1::bigint[]) and $2::text <> all(confirmed_by)`,
+);
+
+const receivers = JSON.stringify(
+  Object.fromEntries(Object.entries(events).map(([kind, { to }]) => [kind, to])),
 );
 
 const sendAgain = statement(
@@ -33,11 +45,12 @@ const forgetOld = statement(
      select seq from outbox where confirmed_at < now() - interval '30 days' order by seq limit ${BATCH})`,
 );
 
-type Row = { seq: string; id: string; kind: EventKind };
+type Row = { seq: string; id: string };
 
 /**
  * Compares this service's outbox with the inboxes of those it wrote to, and sends again what did not
  * arrive: the bus may lose anything, even its whole data directory, and it costs only time.
+ * Each receiver is asked for its own events, so that one that is down costs the others nothing.
  * @returns how many events were settled one way or the other; 0 means all is well or nobody answered.
  */
 export async function reconcileStep(
@@ -47,33 +60,36 @@ export async function reconcileStep(
   graceSeconds = GRACE_SECONDS,
 ): Promise<number> {
   if (!bus.connected()) return 0;
-  const rows = await db.rows<Row>(selectUnconfirmed, [graceSeconds]);
-  if (rows.length === 0) {
-    await db.rows(forgetOld);
-    return 0;
-  }
-  const missing = new Set<string>();
-  const unknown = new Set<Service>();
-  for (const service of services) {
-    const ids = rows.filter((row) => goesTo(row.kind, service)).map((row) => row.id);
-    if (ids.length === 0) continue;
-    const asked = await bus.askRaw(missingSubject(service), { ids }, missingAnswer, ASK_TIMEOUT_MS);
-    if (asked.known) for (const id of asked.reply.missing) missing.add(id);
-    else unknown.add(service);
-  }
-  const decided = rows.filter((row) => ![...unknown].some((service) => goesTo(row.kind, service)));
-  const arrived = decided.filter((row) => !missing.has(row.id));
-  const lost = rows.filter((row) => missing.has(row.id));
-  if (arrived.length > 0) await db.rows(confirm, [arrived.map((row) => row.seq)]);
-  if (lost.length > 0) {
-    logger.warn({ events: lost.length }, 'events had not arrived, sending them again');
-    await db.rows(sendAgain, [lost.map((row) => row.seq)]);
-  }
-  return arrived.length + lost.length;
+  let settled = 0;
+  for (const service of services) settled += await reconcileWith(service, db, bus, logger, graceSeconds);
+  if (settled === 0) await db.rows(forgetOld);
+  return settled;
 }
 
-const goesTo = (kind: EventKind, service: Service): boolean =>
-  (events[kind].to as readonly Service[]).includes(service);
+async function reconcileWith(
+  service: Service,
+  db: Db,
+  bus: Bus,
+  logger: Logger,
+  graceSeconds: number,
+): Promise<number> {
+  const kinds = kindsFor(service);
+  if (kinds.length === 0) return 0;
+  const rows = await db.rows<Row>(selectUnconfirmed, [kinds, service, graceSeconds]);
+  if (rows.length === 0) return 0;
+  const ids = rows.map((row) => row.id);
+  const asked = await bus.askRaw(missingSubject(service), { ids }, missingAnswer, ASK_TIMEOUT_MS);
+  if (!asked.known) return 0;
+  const missing = new Set(asked.reply.missing);
+  const arrived = rows.filter((row) => !missing.has(row.id));
+  const lost = rows.filter((row) => missing.has(row.id));
+  if (arrived.length > 0) await db.rows(confirm, [arrived.map((row) => row.seq), service, receivers]);
+  if (lost.length > 0) {
+    logger.warn({ events: lost.length, to: service }, 'events had not arrived, sending them again');
+    await db.rows(sendAgain, [lost.map((row) => row.seq)]);
+  }
+  return rows.length;
+}
 
 /** Answers the other services' reconcilers from this service's inbox. */
 export function answerReconcilers(bus: Bus, db: Db, service: Service): void {

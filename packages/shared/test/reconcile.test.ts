@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { Bus } from '../src/bus.ts';
+import { missingSubject } from '../src/commands.ts';
+import { type Db, openDb } from '../src/db.ts';
+import { type EventKind, type Service, services } from '../src/events.ts';
+import { createLogger } from '../src/logger.ts';
+import { reconcileStep } from '../src/reconcile.ts';
+
+/** A sender with a real outbox, and receivers of whom the test says what they have. */
+
+const logger = createLogger('test', 'silent');
+let database: TestDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  db = openDb({ url: database.urlOf('invoices'), schema: 'invoices', pool: 4, logger });
+});
+beforeEach(async () => {
+  await db.rows('delete from outbox');
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+/** Those that are up, each with what it answers: nothing or everything is missing. */
+type Receivers = Partial<Record<Service, 'has all' | 'has none'>>;
+
+/** One step; answers whom it asked for how many events. */
+async function reconcile(receivers: Receivers): Promise<Partial<Record<Service, number>>> {
+  const asked: Partial<Record<Service, number>> = {};
+  const askRaw = async (subject: string, { ids }: { ids: string[] }) => {
+    const service = services.find((one) => missingSubject(one) === subject) as Service;
+    asked[service] = ids.length;
+    if (receivers[service] === undefined) return { known: false, reason: 'timeout' };
+    return { known: true, reply: { missing: receivers[service] === 'has all' ? [] : ids } };
+  };
+  await reconcileStep(db, { connected: () => true, askRaw } as unknown as Bus, logger);
+  return asked;
+}
+
+/** Events that the bus took from the relay some time ago. */
+async function sent(kind: EventKind, count = 1, { secondsAgo = 60, sends = 1 } = {}): Promise<void> {
+  await db.rows(
+    `insert into outbox (id, kind, payload, sent_at, sends)
+     select gen_random_uuid()::text, '${kind}', '{}', now() - ${secondsAgo} * interval '1 second', ${sends}
+     from generate_series(1, ${count})`,
+  );
+}
+
+const count = async (condition: string, kind: EventKind): Promise<number> =>
+  Number(
+    (await db.one<{ n: string }>(`select count(*) as n from outbox where kind = '${kind}' and ${condition}`))
+      .n,
+  );
+
+test('a receiver that is down does not keep others from being asked', async () => {
+  await sent('invoice.paid', 600);
+  await sent('deposit.settled', 600);
+  await sent('hold.void', 3);
+  await reconcile({ ledger: 'has all' });
+  await reconcile({ ledger: 'has all' });
+  expect(await count('confirmed_at is not null', 'hold.void')).toBe(3);
+  expect(await count('sent_at is not null and confirmed_at is null', 'invoice.paid')).toBe(600);
+});
+
+test('an event for two is confirmed when both have it, and sent again for one that has not', async () => {
+  await sent('deposit.settled');
+  await reconcile({ ledger: 'has all' });
+  expect(await count('confirmed_at is null', 'deposit.settled')).toBe(1);
+  expect(await reconcile({ payouts: 'has none' })).toEqual({ payouts: 1 });
+  expect(await count('sent_at is null', 'deposit.settled')).toBe(1);
+  await db.rows(`update outbox set sent_at = now() - interval '10 minutes', sends = 2`);
+  await reconcile({ payouts: 'has all' });
+  expect(await count('confirmed_at is not null', 'deposit.settled')).toBe(1);
+});
+
+test.each([
+  [1, 19, 0],
+  [1, 21, 1],
+  [2, 39, 0],
+  [2, 41, 1],
+  [4, 159, 0],
+  [4, 161, 1],
+  [1000, 299, 0],
+  [1000, 301, 1],
+])(
+  'an event sent %i times, the last time %i s ago, is asked for %i times',
+  async (sends, secondsAgo, times) => {
+    await sent('invoice.paid', 1, { sends, secondsAgo });
+    expect((await reconcile({ webhooks: 'has none' })).webhooks ?? 0).toBe(times);
+  },
+);
