@@ -72,6 +72,9 @@ export type TransactionStatus =
       feePaid: Units;
     };
 
+/** Where a transaction lies in the chain. */
+export type Placed = { txHash: string; height: number; blockHash: string };
+
 export type EvmFees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 export type TransferOrder = {
@@ -127,6 +130,17 @@ export type EvmSender = {
   status(txHash: string): Promise<TransactionStatus>;
   /** How many transactions of `address` are in the chain up to that block: its next nonce there. */
   nonce(address: string, at: 'latest' | 'finalized'): Promise<number>;
+  finalizedHeight(): Promise<number>;
+  /**
+   * The transaction of `address` with that nonce in the blocks from one height to another, both included, found in
+   * the blocks themselves: receipts are not asked. Throws when the node lacks one of them.
+   */
+  findByNonce(
+    address: string,
+    nonce: number,
+    fromHeight: number,
+    toHeight: number,
+  ): Promise<Placed | undefined>;
 };
 
 /** The node serves another network, or another token, than the one configured. */

@@ -411,6 +411,30 @@ describe('a nonce', () => {
   });
 });
 
+describe('the search for a nonce', () => {
+  test('finds in the blocks who used it, and in which; the height of what is final lags', async () => {
+    const head = async () => Number((await chain.client.getBlock()).number);
+    const before = await head();
+    const signed = await transfer();
+    await mine(10);
+    await sender.broadcast(signed.raw);
+    await mine();
+    const height = await head();
+    await mine(10);
+    const { hash: blockHash } = await chain.client.getBlock({ blockNumber: BigInt(height) });
+    const search = (from: number, to: number) => sender.findByNonce(hot, signed.nonce, from, to);
+    expect(await search(before + 1, height + 5)).toEqual({ txHash: signed.txHash, height, blockHash });
+    expect(await search(height, height)).toMatchObject({ height });
+    expect(await search(before, height - 1)).toBeUndefined();
+    expect(await search(height + 1, height + 10)).toBeUndefined();
+    expect(await sender.findByNonce(to, signed.nonce, before, height)).toBeUndefined();
+    await expect(search(height + 1, height + 11)).rejects.toThrow(`no block ${height + 11}`);
+    const final = await sender.finalizedHeight();
+    expect(final).toBeGreaterThan(before);
+    expect(final).toBeLessThan(height + 10);
+  });
+});
+
 test('fees leave room for a doubled base fee', async () => {
   const { baseFeePerGas } = await chain.client.getBlock();
   const { maxFeePerGas, maxPriorityFeePerGas } = await sender.fees();

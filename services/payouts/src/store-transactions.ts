@@ -18,6 +18,10 @@ export type Transaction = OpenTransaction & {
   raw: string;
   txHash: string;
   state: TransactionState;
+  /** The last final block when it was signed. Unknown for those signed before this was written down. */
+  finalHeightWhenSigned: number | null;
+  /** Up to here the blocks after that were searched for its nonce. */
+  searchedTo: number | null;
 };
 
 type TransactionRow = {
@@ -35,10 +39,14 @@ type TransactionRow = {
   block_hash: string | null;
   last_broadcast_at: Date | null;
   doubted_at: Date | null;
+  final_height_when_signed: string | null;
+  searched_to: string | null;
 };
 
 const columns = `id, wallet, nonce, purpose, payout_id, asset, amount, min_confirmations, raw, tx_hash, state,
-  block_hash, last_broadcast_at, doubted_at`;
+  block_hash, last_broadcast_at, doubted_at, final_height_when_signed, searched_to`;
+
+const heightOf = (height: string | null): number | null => (height === null ? null : Number(height)); // tidy-allow number: a height counts blocks
 
 const transactionOf = (row: TransactionRow): Transaction => ({
   id: row.id,
@@ -55,6 +63,8 @@ const transactionOf = (row: TransactionRow): Transaction => ({
   blockHash: row.block_hash,
   lastBroadcastAt: row.last_broadcast_at,
   doubtedAt: row.doubted_at,
+  finalHeightWhenSigned: heightOf(row.final_height_when_signed),
+  searchedTo: heightOf(row.searched_to),
 });
 
 const selectWallet = statement(
@@ -113,8 +123,8 @@ const takeNonce = statement(
 const insertTransaction = statement(
   'transactions_insert',
   `insert into transactions (chain, wallet, nonce, purpose, payout_id, swept_address, asset, amount, max_cost,
-     min_confirmations, raw, tx_hash, fence)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+     min_confirmations, raw, tx_hash, fence, final_height_when_signed)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
    returning ${columns}`,
 );
 
@@ -125,6 +135,8 @@ export type SigningOrder = {
   minConfirmations: number;
   /** The lease token of who signs. */
   fence: string;
+  /** Of the last final block, read before signing. */
+  finalHeight: number;
   serves: { payoutId: PayoutId } | { sweptAddress: string };
 };
 
@@ -157,6 +169,7 @@ export async function signAndStore(
     made.signed.raw,
     made.signed.txHash,
     order.fence,
+    order.finalHeight,
   ]);
   return transactionOf(row);
 }
@@ -289,6 +302,16 @@ const markDoubt = statement('transactions_doubted', `update transactions set dou
 /** Remembers since when the chain seems to have passed a transaction by, or that it has not. */
 export async function noteDoubt(db: Queryable, id: string, since: Date | null): Promise<void> {
   await db.rows(markDoubt, [id, since]);
+}
+
+const markSearched = statement(
+  'transactions_searched',
+  `update transactions set searched_to = $2 where id = $1`,
+);
+
+/** Remembers up to which block a transaction's nonce was searched for. */
+export async function noteSearched(db: Queryable, id: string, searchedTo: number): Promise<void> {
+  await db.rows(markSearched, [id, searchedTo]);
 }
 
 const sumOpen = statement(

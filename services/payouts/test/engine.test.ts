@@ -151,7 +151,9 @@ it('a payout that is no longer waiting is not signed again, and no nonce is take
   const lease = await takeLease(world.db, engineLease(HOT), world.ports.settings.replica, 60_000);
   if (lease === undefined) throw new Error('nobody else has it');
   const fees = { maxFeePerGas: MAX_FEE, maxPriorityFeePerGas: 1n };
-  expect(await signPayout(world.ports, lease, { payout, gas: 21_000n, fees })).toBeUndefined();
+  expect(
+    await signPayout(world.ports, lease, { payout, gas: 21_000n, fees, finalHeight: 0 }),
+  ).toBeUndefined();
   expect(await world.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });
 });
 
@@ -296,6 +298,87 @@ describe('money is given back', () => {
     const next = await world.reserve();
     await world.finish();
     expect(await world.payout(next.id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('not while the node merely has no receipt: the blocks themselves are searched, and it is found there', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await world.reserve();
+    await world.run();
+    world.chain.hasNoReceipts = true;
+    world.chain.mine(CONFIRMATIONS + world.chain.finalizedLag);
+    for (let i = 0; i < 4; i++) {
+      await world.run();
+      world.clock.advance(31_000);
+    }
+    expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
+    expect(await world.transactions()).toMatchObject([{ block_height: '1' }]);
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({ level: 'error', msg: expect.stringMatching(/no receipt/) }),
+    );
+    expect(world.lines.some((line) => line.msg.startsWith('a block was dropped'))).toBe(false);
+    world.chain.hasNoReceipts = false;
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('not while a block is missing that may hold it', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id } = await world.reserve();
+    world.chain.fates.push('lose_bytes');
+    await world.run();
+    world.chain.useNonce(HOT);
+    world.chain.missingBlocks.add(1);
+    world.chain.mine(world.chain.finalizedLag + 3);
+    for (let i = 0; i < 4; i++) {
+      await world.run();
+      world.clock.advance(31_000);
+    }
+    expect(await world.payout(id)).toMatchObject({ status: 'signed' });
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', msg: expect.stringMatching(/could not be searched/) }),
+    );
+    world.chain.missingBlocks.clear();
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('not when nothing with its nonce is found: that is said, and never ends', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id } = await world.reserve();
+    world.chain.fates.push('lose_bytes');
+    await world.run();
+    world.chain.useNonce(HOT);
+    world.chain.mine(world.chain.finalizedLag);
+    const { sender } = world.chain;
+    const blind = world.replica({ sender: { ...sender, findByNonce: async () => undefined } });
+    await world.db.rows('delete from leases');
+    for (let i = 0; i < 5; i++) {
+      await world.run(blind);
+      world.clock.advance(61_000);
+    }
+    expect(await world.payout(id)).toMatchObject({ status: 'signed' });
+    expect(
+      world.lines.filter(({ level, msg }) => level === 'error' && /cannot be told/.test(msg)).length,
+    ).toBeGreaterThan(1);
+  });
+
+  it('after a search that goes on where it stopped, however long it is', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id } = await world.reserve();
+    world.chain.fates.push(...Array.from({ length: 9 }, () => 'lose_bytes' as const));
+    await world.run();
+    world.chain.mine(700);
+    world.chain.useNonce(HOT);
+    world.chain.mine(world.chain.finalizedLag);
+    await world.run();
+    world.clock.advance(31_000);
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'signed' });
+    expect(world.chain.searched).toBeLessThan(500);
+    for (let i = 0; i < 4; i++) await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'failed' });
+    expect(world.chain.searched).toBe(701);
   });
 
   it('not for a transaction that was long out of sight and then mined', async () => {

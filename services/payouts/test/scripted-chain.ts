@@ -41,6 +41,12 @@ export class ScriptedChain {
   readonly fates: BroadcastFate[] = [];
   isDown = false;
   wrongNetwork = false;
+  /** The node knows blocks, but keeps no receipts and no index of transactions. */
+  hasNoReceipts = false;
+  /** Heights whose blocks the node does not have. */
+  readonly missingBlocks = new Set<number>();
+  /** How many blocks were searched for a nonce. */
+  searched = 0;
   finalizedLag = 4;
   #pool = new Map<string, Wire>();
   readonly #genesis = new Map<string, bigint>();
@@ -90,7 +96,7 @@ export class ScriptedChain {
       const height = this.blocks.findIndex((block) => block.transactions.some((one) => one.hash === txHash));
       const block = this.blocks[height];
       const mined = block?.transactions.find((one) => one.hash === txHash);
-      if (block === undefined || mined === undefined) {
+      if (block === undefined || mined === undefined || this.hasNoReceipts) {
         return { state: this.#pool.has(txHash) ? 'pending' : 'absent' };
       }
       return {
@@ -108,6 +114,18 @@ export class ScriptedChain {
         address,
         at === 'latest' ? this.blocks.length : this.blocks.length - this.finalizedLag,
       );
+    },
+    finalizedHeight: async () => this.#answer() ?? Math.max(0, this.blocks.length - 1 - this.finalizedLag),
+    findByNonce: async (address, nonce, from, to) => {
+      this.#answer();
+      for (let height = from; height <= to; height++) {
+        const block = this.blocks[height];
+        if (block === undefined || this.missingBlocks.has(height)) throw new Error(`no block ${height}`);
+        this.searched += 1;
+        const found = block.transactions.find(({ wire }) => wire.from === address && wire.nonce === nonce);
+        if (found !== undefined) return { txHash: found.hash, height, blockHash: block.hash };
+      }
+      return undefined;
     },
   };
 

@@ -4,11 +4,30 @@ import { invariant } from '@quittance/shared/result';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { encodeFunctionData, keccak256, parseAbi } from 'viem/utils';
 import { z } from 'zod';
-import type { Broadcast, EvmFees, EvmSender, SignedTransaction, TransactionStatus } from '../chain.ts';
+import type {
+  Broadcast,
+  EvmFees,
+  EvmSender,
+  Placed,
+  SignedTransaction,
+  TransactionStatus,
+} from '../chain.ts';
 import { checkAddress } from './address.ts';
 import { readTokenDomain, receiveCall, type TokenDomain } from './authorization.ts';
 import { checkNetwork, contractOf, type EvmNetwork } from './network.ts';
-import { answered, bytes, count, hash, type Rpc, RpcRefused, read, toHex, units256 } from './rpc.ts';
+import {
+  address,
+  answered,
+  bytes,
+  count,
+  hash,
+  type Rpc,
+  RpcRefused,
+  RpcUnavailable,
+  read,
+  toHex,
+  units256,
+} from './rpc.ts';
 import type { Wallet } from './wallet.ts';
 
 type Hex = `0x${string}`;
@@ -22,6 +41,10 @@ const GAS_HEADROOM_PERCENT = 25n;
 /** For the order of a token sweep: 61k with the test token, under 100k with USD Coin behind its proxy. */
 export const TOKEN_SWEEP_GAS = 150_000n;
 
+/** Full blocks are large: as many as one answer may comfortably hold. */
+const BLOCKS_TOGETHER = 8;
+const BLOCKS_TIMEOUT_MS = 20_000;
+
 const GWEI = 10n ** 9n;
 /** Below the floor, nodes keep a transaction out of their pools; above the caps, a node's answer is not believed. */
 const TIP_FLOOR = GWEI / 10n;
@@ -34,6 +57,7 @@ const abi = parseAbi([
 ]);
 
 const header = z.object({ number: count, hash });
+const fullBlock = header.extend({ transactions: z.array(z.object({ hash, from: address, nonce: count })) });
 const feeHeader = z.object({ baseFeePerGas: units256 });
 const known = z.object({ hash }).nullable();
 const receipt = z.object({
@@ -163,6 +187,13 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
       const method = 'eth_getTransactionCount';
       return read(count, await rpc.call(method, [owner, at]), method);
     },
+
+    async finalizedHeight() {
+      const method = 'eth_getBlockByNumber';
+      return read(header, await rpc.call(method, ['finalized', false]), method).number;
+    },
+
+    findByNonce: (owner, nonce, from, to) => findByNonce(rpc, owner, nonce, from, to),
   };
 }
 
@@ -277,4 +308,33 @@ async function status(rpc: Rpc, txHash: string): Promise<TransactionStatus> {
     succeeded: mined.status === '0x1',
     feePaid: (mined.gasUsed * mined.effectiveGasPrice) as Units,
   };
+}
+
+async function findByNonce(
+  rpc: Rpc,
+  owner: string,
+  nonce: number,
+  fromHeight: number,
+  toHeight: number,
+): Promise<Placed | undefined> {
+  const method = 'eth_getBlockByNumber';
+  for (let from = fromHeight; from <= toHeight; from += BLOCKS_TOGETHER) {
+    const heights = Array.from(
+      { length: Math.min(BLOCKS_TOGETHER, toHeight - from + 1) },
+      (_, i) => from + i,
+    );
+    const answers = await rpc.batch(
+      heights.map((height) => ({ method, params: [toHex(height), true] })),
+      BLOCKS_TIMEOUT_MS,
+    );
+    for (const [i, answer] of answers.entries()) {
+      const block = read(fullBlock.nullable(), answered(answer), method);
+      // A block that was not read may be the one: what comes after it proves nothing.
+      if (block === null || block.number !== heights[i])
+        throw new RpcUnavailable(method, `no block ${heights[i]}`);
+      const found = block.transactions.find((one) => one.from === owner && one.nonce === nonce);
+      if (found !== undefined) return { txHash: found.hash, height: block.number, blockHash: block.hash };
+    }
+  }
+  return undefined;
 }

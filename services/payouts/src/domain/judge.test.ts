@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { judge, type OpenTransaction, type Patience, type Progress, type Seen } from './judge.ts';
+import {
+  judge,
+  needsSearch,
+  type OpenTransaction,
+  type Patience,
+  type Progress,
+  type Seen,
+} from './judge.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);
@@ -51,11 +58,28 @@ describe('a signed transaction', () => {
     expect(verdict(open, { state: 'not_reached' })).toEqual({ is: 'to_send' });
   });
 
-  it('is doubted, and dead only when the same was found half a minute later', () => {
-    const absent: Seen = { state: 'absent' };
-    expect(verdict(anOpen(), absent, past)).toEqual({ is: 'doubtful' });
-    expect(verdict(anOpen({ doubtedAt: ago(29_999) }), absent, past)).toEqual({ is: 'doubtful' });
-    expect(verdict(anOpen({ doubtedAt: ago(30_000) }), absent, past)).toEqual({ is: 'dead' });
+  it.each(['absent', 'pending'] as const)(
+    'is doubted for ever while the chain is past it and it is %s',
+    (state) => {
+      for (const doubtedAt of [null, ago(30_000), ago(1e12)]) {
+        expect(verdict(anOpen({ doubtedAt }), { state }, past)).toEqual({ is: 'doubtful' });
+      }
+    },
+  );
+
+  it('is searched for half a minute later, or at once when it was seen in a block', () => {
+    const search = (given: Partial<OpenTransaction>, progress = past) =>
+      needsSearch(anOpen(given), { state: 'absent' }, progress, now, patience);
+    expect(search({})).toBe(false);
+    expect(search({ doubtedAt: ago(29_999) })).toBe(false);
+    expect(search({ doubtedAt: ago(30_000) })).toBe(true);
+    expect(search({ doubtedAt: ago(30_000) }, young)).toBe(false);
+    expect(search({ blockHash: '0xb1' })).toBe(true);
+  });
+
+  it('is dead when another one was found in its place, and in a block when it was found itself', () => {
+    expect(verdict(anOpen(), { state: 'replaced' }, past)).toEqual({ is: 'dead' });
+    expect(verdict(anOpen(), { state: 'found' }, past)).toEqual({ is: 'in_block' });
   });
 
   const date = fc.option(fc.integer({ min: 0, max: 1e6 }).map(ago), { nil: null });
@@ -67,7 +91,15 @@ describe('a signed transaction', () => {
     doubtedAt: date,
   });
   const anySeen: fc.Arbitrary<Seen> = fc.oneof(
-    fc.record({ state: fc.constantFrom('absent' as const, 'pending' as const, 'not_reached' as const) }),
+    fc.record({
+      state: fc.constantFrom<'absent' | 'pending' | 'not_reached' | 'found' | 'replaced'>(
+        'absent',
+        'pending',
+        'not_reached',
+        'found',
+        'replaced',
+      ),
+    }),
     fc.record({
       state: fc.constant('mined' as const),
       confirmations: fc.nat(40),
@@ -79,10 +111,7 @@ describe('a signed transaction', () => {
   it('is dead only on proof, whatever else is true', () => {
     fc.assert(
       fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
-        if (verdict(open, seen, progress).is !== 'dead') return;
-        expect(seen.state).toBe('absent');
-        expect(progress.finalized).toBeGreaterThan(open.nonce);
-        expect(open.doubtedAt?.getTime()).toBeLessThanOrEqual(now.getTime() - patience.doubtForMs);
+        expect(verdict(open, seen, progress).is === 'dead').toBe(seen.state === 'replaced');
       }),
     );
   });

@@ -14,7 +14,7 @@ export type Progress = { latest: number; finalized: number };
 export type Patience = {
   /** The same bytes are sent again after so long in no block. */
   resendAfterMs: number;
-  /** What looks impossible is asked a second time after so long, before money is given back. */
+  /** What looks impossible may be a node that is late: the blocks are searched for it only after so long. */
   doubtForMs: number;
 };
 
@@ -27,9 +27,9 @@ export type Verdict =
   | { is: 'sent' }
   /** In no block: send the same bytes, for the first time or again. */
   | { is: 'to_send' }
-  /** The chain seems to have passed it by; look once more. */
+  /** The chain seems to have passed it by, which is no proof of anything. */
   | { is: 'doubtful' }
-  /** Proved: its nonce is used in a block that is final, by another transaction. */
+  /** Proved: another transaction with its nonce was found in a block that is final. */
   | { is: 'dead' };
 
 /**
@@ -38,6 +38,10 @@ export type Verdict =
  */
 export type Seen =
   | { state: 'absent' | 'pending' | 'not_reached' }
+  /** It was found in a block that is final; there is no receipt, so that nobody knows whether it succeeded. */
+  | { state: 'found' }
+  /** Another transaction with its nonce was found in a block that is final. */
+  | { state: 'replaced' }
   | { state: 'mined'; confirmations: number; succeeded: boolean };
 
 /** What the chain's state means for one signed transaction. An error or a silence of the node is never an end. */
@@ -46,23 +50,37 @@ export function judge(
   seen: Seen,
   progress: Progress,
   now: Date,
-  { resendAfterMs, doubtForMs }: Patience,
+  { resendAfterMs }: Patience,
 ): Verdict {
   if (seen.state === 'mined') {
     if (seen.confirmations >= transaction.minConfirmations)
       return { is: 'settled', succeeded: seen.succeeded };
     return { is: 'in_block' };
   }
-  if (seen.state === 'absent' && progress.finalized > transaction.nonce) {
-    if (!isOver(transaction.doubtedAt, doubtForMs, now)) return { is: 'doubtful' };
-    return { is: 'dead' };
-  }
+  if (seen.state === 'found') return { is: 'in_block' };
+  if (seen.state === 'replaced') return { is: 'dead' };
+  if (isPassedBy(transaction, seen, progress)) return { is: 'doubtful' };
   // Its block was dropped: whether the nodes still have it in their pools is not worth asking.
   if (transaction.blockHash !== null) return { is: 'to_send' };
   const sentLately =
     transaction.lastBroadcastAt !== null && !isOver(transaction.lastBroadcastAt, resendAfterMs, now);
   return { is: sentLately ? 'sent' : 'to_send' };
 }
+
+/** Whether the blocks themselves must tell what became of it: the chain is beyond it, and the node knows no receipt. */
+export function needsSearch(
+  transaction: OpenTransaction,
+  seen: Seen,
+  progress: Progress,
+  now: Date,
+  { doubtForMs }: Patience,
+): boolean {
+  if (!isPassedBy(transaction, seen, progress)) return false;
+  return transaction.blockHash !== null || isOver(transaction.doubtedAt, doubtForMs, now);
+}
+
+const isPassedBy = (transaction: OpenTransaction, seen: Seen, progress: Progress): boolean =>
+  (seen.state === 'absent' || seen.state === 'pending') && progress.finalized > transaction.nonce;
 
 const isOver = (since: Date | null, ms: number, now: Date): boolean =>
   since !== null && now.getTime() - since.getTime() >= ms;

@@ -12,8 +12,8 @@ const NEVER_MINED =
   'The payment could not be sent: its transaction can never be confirmed. The amount and the network fee were returned to your balance.';
 
 /**
- * It is proved that a transaction can never be mined: its nonce is used up in a block that is final, and twice
- * there was no receipt of it. Only now does the money go back. False when it had ended before.
+ * It is proved that a transaction can never be mined: another one with its nonce was found in a
+ * block that is final. Only now does the money go back. False when it had ended before.
  */
 export async function buryTransaction(
   { db, sender, clock, logger, announced }: Pick<Ports, 'db' | 'sender' | 'clock' | 'logger' | 'announced'>,

@@ -1,7 +1,7 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
 import type { Lease } from '@quittance/shared/lease';
 import { assertNever } from '@quittance/shared/result';
-import { judge, type Progress, type Seen } from '../domain/judge.ts';
+import { judge, needsSearch, type Progress, type Seen } from '../domain/judge.ts';
 import type { Ports } from '../ports.ts';
 import {
   noteBlock,
@@ -12,6 +12,7 @@ import {
 } from '../store-transactions.ts';
 import { buryTransaction } from './bury-transaction.ts';
 import { keepLease } from './keep-lease.ts';
+import { BLOCKS_PER_ROUND, type Found, searchNonce } from './search-nonce.ts';
 import { sendTransaction } from './send-transaction.ts';
 import { settleTransaction } from './settle-transaction.ts';
 
@@ -24,7 +25,8 @@ const ASKED_TOGETHER = 8;
  * @returns how many came to their end.
  */
 export async function followTransactions(ports: Ports, lease: Lease): Promise<number> {
-  const { db, sender } = ports;
+  const { db, sender, clock, settings } = ports;
+  const budget = { blocks: BLOCKS_PER_ROUND };
   let ended = 0;
   const wallets = await walletsWithOpenTransactions(db, sender.chain, sender.hotAddress, WALLETS_AT_ONCE);
   for (const wallet of wallets) {
@@ -35,7 +37,15 @@ export async function followTransactions(ports: Ports, lease: Lease): Promise<nu
       const some = open.slice(from, from + ASKED_TOGETHER);
       const seen = await Promise.all(some.map((transaction) => look(ports, transaction, progress)));
       for (const [i, transaction] of some.entries()) {
-        ended += await follow(ports, lease, transaction, seen[i] as Look, progress);
+        let look = seen[i] as Look;
+        if (
+          (look.state === 'absent' || look.state === 'pending') &&
+          needsSearch(transaction, look, progress, clock.now(), settings.patience)
+        ) {
+          await keepLease(ports, lease);
+          look = await searchNonce(ports, transaction, look, budget);
+        }
+        ended += await follow(ports, lease, transaction, look, progress);
       }
     }
   }
@@ -51,7 +61,7 @@ async function progressOf({ sender }: Ports, wallet: string): Promise<Progress> 
   return { finalized, latest };
 }
 
-type Look = TransactionStatus | { state: 'not_reached' };
+type Look = TransactionStatus | Found | { state: 'not_reached' };
 
 async function look({ sender }: Ports, { nonce, txHash }: Transaction, progress: Progress): Promise<Look> {
   return nonce < progress.latest ? sender.status(txHash) : { state: 'not_reached' };
@@ -83,7 +93,7 @@ async function follow(
         await noteDoubt(ports.db, transaction.id, clock.now());
         logger.error(
           { transaction: transaction.txHash, wallet: transaction.wallet, nonce: transaction.nonce },
-          'the nonce of a transaction was used by another one: was this wallet used elsewhere?',
+          'the nonce of a transaction is used up and the node has no receipt of it',
         );
       }
       return 0;
@@ -96,7 +106,7 @@ async function follow(
 
 async function rememberBlock({ db, logger }: Ports, transaction: Transaction, seen: Look): Promise<void> {
   const { id, blockHash, doubtedAt, txHash } = transaction;
-  if (seen.state === 'mined') {
+  if (seen.state === 'mined' || seen.state === 'found') {
     if (seen.blockHash !== blockHash) await noteBlock(db, id, seen);
     return;
   }
@@ -106,7 +116,7 @@ async function rememberBlock({ db, logger }: Ports, transaction: Transaction, se
       'a block was dropped, sending the same bytes again',
     );
     await noteBlock(db, id, null);
-  } else if (doubtedAt !== null && seen.state !== 'absent') {
+  } else if (doubtedAt !== null && seen.state === 'not_reached') {
     await noteDoubt(db, id, null);
   }
 }

@@ -42,6 +42,7 @@ export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
   if (!(await openWallet(ports, lease, sender.hotAddress))) return 0;
 
   const fees = await sender.fees();
+  const finalHeight = await sender.finalizedHeight();
   const assetsInUse = new Set<AssetSymbol>([
     nativeAsset[sender.chain],
     ...reserved.map(({ asset }) => asset),
@@ -64,7 +65,7 @@ export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
   const minConfirmations = Math.max(...reserved.map((payout) => payout.minConfirmations));
   for (const { holding } of plan.sweep) {
     await keepLease(ports, lease);
-    const sweep = await signSweep(ports, lease, { holding, fees, minConfirmations });
+    const sweep = await signSweep(ports, lease, { holding, fees, minConfirmations, finalHeight });
     if (sweep === undefined) continue;
     signed += 1;
     await sendTransaction(ports, sweep);
@@ -73,7 +74,7 @@ export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
     // Its turn came when another was refused: it is asked about in the next round.
     if (gas === undefined) continue;
     await keepLease(ports, lease);
-    const transaction = await signPayout(ports, lease, { payout, gas, fees });
+    const transaction = await signPayout(ports, lease, { payout, gas, fees, finalHeight });
     if (transaction === undefined) continue;
     signed += 1;
     await sendTransaction(ports, transaction);

@@ -12,7 +12,7 @@ import { signAndStore, type Transaction } from '../store-transactions.ts';
 export async function signPayout(
   { db, sender }: Pick<Ports, 'db' | 'sender'>,
   lease: Lease,
-  { payout, gas, fees }: { payout: Payout; gas: bigint; fees: EvmFees },
+  { payout, gas, fees, finalHeight }: { payout: Payout; gas: bigint; fees: EvmFees; finalHeight: number },
 ): Promise<Transaction | undefined> {
   const { id, asset, amount, address, minConfirmations } = payout;
   const stored = await db.transaction(async (trx) => {
@@ -25,6 +25,7 @@ export async function signPayout(
       asset,
       minConfirmations,
       fence: lease.token,
+      finalHeight,
       serves: { payoutId: id },
     };
     const transaction = await signAndStore(trx, order, async (nonce) => ({

@@ -15,7 +15,7 @@ const AGAIN_AFTER_MS = 10 * 60_000;
 
 type SweepPorts = Pick<Ports, 'db' | 'sender' | 'clock' | 'random' | 'logger' | 'notices'>;
 
-export type SweepOrder = { holding: Holding; fees: EvmFees; minConfirmations: number };
+export type SweepOrder = { holding: Holding; fees: EvmFees; minConfirmations: number; finalHeight: number };
 
 /** Thrown to undo the transaction that was to sign: a nonce taken in it is given back. */
 class NotNow extends Error {}
@@ -28,7 +28,7 @@ class NotNow extends Error {}
 export async function signSweep(
   ports: SweepPorts,
   lease: Lease,
-  { holding, fees, minConfirmations }: SweepOrder,
+  { holding, fees, minConfirmations, finalHeight }: SweepOrder,
 ): Promise<Transaction | undefined> {
   const { db, sender, clock } = ports;
   const { asset, address, depositIds } = holding;
@@ -45,6 +45,7 @@ export async function signSweep(
     asset,
     minConfirmations,
     fence: lease.token,
+    finalHeight,
     serves: { sweptAddress: address },
   };
   const stored = await undoneWhenNotNow(() =>

@@ -1,0 +1,52 @@
+import type { TransactionStatus } from '@quittance/chains/chain';
+import { reason } from '@quittance/shared/logger';
+import type { Ports } from '../ports.ts';
+import { noteSearched, type Transaction } from '../store-transactions.ts';
+
+/** What the blocks themselves tell of a nonce that is used up. */
+export type Found = { state: 'found'; height: number; blockHash: string } | { state: 'replaced'; by: string };
+
+/** How many blocks one round may still search, for all transactions together. */
+export type SearchBudget = { blocks: number };
+
+const BLOCKS_AT_ONCE = 64;
+export const BLOCKS_PER_ROUND = 256;
+
+/**
+ * Searches the final blocks since the signature for the transaction that used this nonce: a missing receipt proves
+ * nothing, another transaction in its place does. What was searched is remembered, so that a long search goes on in
+ * the next rounds. Whatever is not found stays as it was seen: no money moves for it.
+ */
+export async function searchNonce<S extends TransactionStatus>(
+  { db, sender, notices }: Pick<Ports, 'db' | 'sender' | 'notices'>,
+  { id, wallet, nonce, txHash, payoutId, finalHeightWhenSigned, searchedTo }: Transaction,
+  seen: S,
+  budget: SearchBudget,
+): Promise<S | Found> {
+  const said = { transaction: txHash, payout: payoutId, wallet, nonce };
+  let done = searchedTo ?? finalHeightWhenSigned;
+  try {
+    const finalHeight = await sender.finalizedHeight();
+    while (done !== null && done < finalHeight && budget.blocks > 0) {
+      const to = Math.min(finalHeight, done + Math.min(BLOCKS_AT_ONCE, budget.blocks));
+      const found = await sender.findByNonce(wallet, nonce, done + 1, to);
+      budget.blocks -= (found?.height ?? to) - done;
+      done = found === undefined ? to : found.height - 1;
+      await noteSearched(db, id, done);
+      if (found === undefined) continue;
+      const { height, blockHash } = found;
+      if (found.txHash !== txHash) return { state: 'replaced', by: found.txHash };
+      const where = { ...said, height, block: blockHash };
+      notices.say('error', `found.${id}`, where, 'a transaction is mined, but the node has no receipt of it');
+      return { state: 'found', height, blockHash };
+    }
+    if (done === null || done >= finalHeight) {
+      const trouble = 'a nonce is used up and nothing with it can be found: what became of it cannot be told';
+      notices.say('error', `lost.${id}`, { ...said, searched_to: done }, trouble);
+    }
+  } catch (error) {
+    const why = { ...said, searched_to: done, reason: reason(error) };
+    notices.say('warn', `search.${id}`, why, 'blocks could not be searched for a transaction, trying again');
+  }
+  return seen;
+}
