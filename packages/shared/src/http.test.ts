@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from './clock.ts';
 import {
@@ -30,6 +32,7 @@ beforeAll(async () => {
     const key = readKey(req.headers['idempotency-key'], identity.account, rawBody);
     send(res, { status: 200, body: { body: body ?? 'none', key } });
   });
+  app.get('/api/things/:id', (req, res) => send(res, { status: 200, body: { id: req.params.id } }));
   finishApp(app, logger);
   server = await listen(app, '127.0.0.1', 0);
   base = `http://127.0.0.1:${server.port}`;
@@ -65,4 +68,28 @@ test('an idempotency key stands for the bytes of its body, not for a reading of 
   );
   expect(one?.key.bodyHash).not.toBe(other?.key.bodyHash);
   expect(one?.key.bodyHash).toBe(again?.key.bodyHash);
+});
+
+test('a path that cannot be decoded names nothing: 404, not 400', async () => {
+  const answer = await fetch(`${base}/api/things/%zz`);
+  expect([answer.status, await answer.json()]).toEqual([
+    404,
+    { message: 'The route api/things/%zz could not be found.' },
+  ]);
+});
+
+test('what is refused for how it was sent is told why, in JSON', async () => {
+  const headers = { ...sealedAgo(0), 'Content-Encoding': 'gzip' };
+  const zipped = await fetch(`${base}/api/echo`, { method: 'POST', headers, body: 'x' });
+  expect([zipped.status, await zipped.json()]).toEqual([
+    415,
+    { message: 'The body must not be compressed.' },
+  ]);
+  const expecting = await new Promise<[number | undefined, string]>((resolve, reject) => {
+    const asked = request(`${base}/api/things/1`, { headers: { Expect: 'a miracle' } }, async (answer) =>
+      resolve([answer.statusCode, await text(answer)]),
+    );
+    asked.on('error', reject).end();
+  });
+  expect(expecting).toEqual([417, '{"message":"Only \\"100-continue\\" can be expected."}']);
 });

@@ -30,6 +30,8 @@ export const answers = {
   unauthenticated: said(401, 'Unauthenticated.'),
   unauthorized: said(403, 'This action is unauthorized.'),
   tooLarge: said(413, 'The body must not be greater than 64 kilobytes.'),
+  compressed: said(415, 'The body must not be compressed.'),
+  expectation: said(417, 'Only "100-continue" can be expected.'),
   insufficientBalance: said(400, 'Insufficient balance'),
   stillRunning: said(409, 'The first request with this Idempotency-Key is still running.', {
     'Retry-After': '1',
@@ -175,7 +177,7 @@ export function finishApp(app: Express, logger: Logger): void {
       res.destroy();
       return;
     }
-    const answer = answerTo(error);
+    const answer = answerTo(error, req);
     if (answer.status >= 500) {
       const line = { request_id: requestId, method: req.method, path: req.path, reason: reason(error) };
       if (answer.status === 503) logger.warn(line, 'refused a request: something needed is away');
@@ -185,11 +187,14 @@ export function finishApp(app: Express, logger: Logger): void {
   });
 }
 
-function answerTo(error: unknown): Answer {
+function answerTo(error: unknown, req: Request): Answer {
+  // A part of the path that cannot be decoded names nothing there is.
+  if (error instanceof URIError) return answers.noRoute(req.path.replace(/^\/+/, ''));
   if (error instanceof Unavailable || isDatabaseDown(error)) return answers.unavailable;
   const type = error instanceof Error && 'type' in error ? error.type : undefined;
   if (type === 'entity.too.large') return answers.tooLarge;
-  // A body cut off, of a wrong length or compressed: the client's doing, answered like malformed JSON elsewhere.
+  if (type === 'encoding.unsupported') return answers.compressed;
+  // A body cut off or of a wrong length: the client's doing, answered like malformed JSON elsewhere.
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (typeof status === 'number' && status >= 400 && status < 500) return { ...answers.badRequest, status };
   return answers.serverError;
@@ -225,6 +230,8 @@ export function listen(app: Express, host: string, port: number): Promise<Listen
     app as never,
   );
   server.on('clientError', refuseUnreadable);
+  // Node's own refusal has no body.
+  server.on('checkExpectation', (_req, res) => send(res as Response, answers.expectation));
   // Longer than any client of ours keeps a connection, so that it is never closed under a request.
   server.keepAliveTimeout = 75_000;
   return new Promise((resolve, rejectListen) => {

@@ -48,6 +48,9 @@ test.each([
   '/pay/inv_1/x',
   '/api/invoices\n',
   '*',
+  '/api/invoices/%zz',
+  '/api/invoices/%',
+  '/pay/%ff',
 ])('%j is no route', (path) => {
   expect(findRoute('GET', path)).toEqual({ kind: 'unknown' });
 });

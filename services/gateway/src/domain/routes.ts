@@ -45,8 +45,20 @@ const compiled = routes.map((route) => {
 
 /** Which route a request takes; `path` comes without its query. */
 export function findRoute(method: string, path: string): Found {
+  if (!isDecodable(path)) return unknown;
   for (const { path: pattern, verbs, found, wrongVerb } of compiled) {
     if (pattern.test(path)) return verbs.has(method) ? found : wrongVerb;
   }
   return unknown;
+}
+
+/** A part of a path that cannot be decoded names nothing there is. */
+function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true;
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
