@@ -13,6 +13,7 @@ import { type ExactJson, parseExactJson } from './exact-json.ts';
 import { IDENTITY_HEADER, type Identity, openIdentity } from './identity.ts';
 import { newRequestId } from './ids.ts';
 import { type Logger, reason } from './logger.ts';
+import { readQuery } from './query.ts';
 import type { FieldErrors } from './validation.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
@@ -98,14 +99,16 @@ export type HttpParts = {
   waitsFor: () => Promise<string[]>;
   /** Clients call it directly: the ids they give their requests are not taken over. */
   atTheEdge?: boolean;
+  /** Query parameters that may be given several times; of any other, the last one counts. */
+  lists?: readonly string[];
 };
 
 /** An express app with the answers every service gives: request ids, health, errors. */
-export function createApp({ clock, waitsFor, atTheEdge = false }: HttpParts): Express {
+export function createApp({ clock, waitsFor, atTheEdge = false, lists = [] }: HttpParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  app.set('query parser', 'simple');
+  app.set('query parser', (text: string) => readQuery(text, lists));
   app.use((req, res, next) => {
     const given = atTheEdge ? undefined : req.headers['x-request-id'];
     const id = typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : newRequestId(clock.now());

@@ -41,7 +41,7 @@ const idOf = (params: Record<string, string | string[] | undefined>): string => 
 };
 
 export function createHttp(ports: HttpPorts): Express {
-  const app = createApp(ports);
+  const app = createApp({ ...ports, lists: ['kinds'] });
   const known = authenticated(ports.identitySecret, ports.clock);
 
   app.get('/api/webhooks', known, async (req, res) => {
