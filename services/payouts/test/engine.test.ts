@@ -119,6 +119,10 @@ describe('a payout', () => {
     expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
     world.chain.mine();
     await world.run();
+    // Deep enough for a payment, but not for giving money back.
+    expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
+    world.chain.mine(world.chain.finalizedLag);
+    await world.run();
     expect(await world.payout(id)).toMatchObject({ status: 'failed', tx_hash: expect.any(String) });
     expect(await world.transactions()).toMatchObject([{ state: 'reverted' }]);
     expect(await world.announced(id)).toEqual(['payout.created', 'hold.release, fee kept', 'payout.failed']);
@@ -269,6 +273,22 @@ describe('a reorganisation', () => {
 });
 
 describe('money is given back', () => {
+  it('not for a reverted payment that a deeper reorganisation lets succeed', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await world.reserve();
+    world.chain.refusing.add(to);
+    world.chain.unforeseen.add(to);
+    await world.run();
+    world.chain.mine(CONFIRMATIONS);
+    await world.run();
+    world.chain.refusing.clear();
+    world.chain.reorg(CONFIRMATIONS, 'pending');
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+  });
+
   it('only when it is proved, twice, that the transaction can never be mined', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await world.reserve();
@@ -451,7 +471,7 @@ describe('a sweep', () => {
     const { id } = await world.reserve({ asset: 'USDC_ERC20', amount: 7_000_000n });
     world.chain.refusing.add(HOT);
     await world.run();
-    world.chain.mine(CONFIRMATIONS);
+    world.chain.mine(CONFIRMATIONS + world.chain.finalizedLag);
     await world.run();
     await world.run();
     expect(await world.transactions()).toMatchObject([{ purpose: 'sweep', state: 'reverted' }]);

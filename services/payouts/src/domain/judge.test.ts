@@ -36,7 +36,7 @@ describe('a signed transaction', () => {
   it.each([
     ['deep enough', mined(12), { is: 'settled', succeeded: true }],
     ['deeper than enough', mined(40), { is: 'settled', succeeded: true }],
-    ['deep enough and reverted', mined(12, false), { is: 'settled', succeeded: false }],
+    ['deep enough and reverted, but not final', mined(12, false), { is: 'in_block' }],
     ['one block short', mined(11), { is: 'in_block' }],
     ['one block short and reverted', mined(1, false), { is: 'in_block' }],
     ['pending', { state: 'pending' }, { is: 'sent' }],
@@ -44,6 +44,12 @@ describe('a signed transaction', () => {
     ['not reached', { state: 'not_reached' }, { is: 'sent' }],
   ] as const)('%s', (_name, seen, expected) => {
     expect(verdict(anOpen(), seen)).toEqual(expected);
+  });
+
+  it('has failed only when that is final: another order of blocks could run the same bytes well', () => {
+    expect(verdict(anOpen(), mined(40, false), { latest: 8, finalized: 7 })).toEqual({ is: 'in_block' });
+    expect(verdict(anOpen(), mined(40, false), past)).toEqual({ is: 'settled', succeeded: false });
+    expect(verdict(anOpen(), mined(11, false), past)).toEqual({ is: 'in_block' });
   });
 
   it('is sent at once when it never was, and again when it was long ago', () => {
@@ -120,7 +126,8 @@ describe('a signed transaction', () => {
     fc.assert(
       fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
         const settled = verdict(open, seen, progress).is === 'settled';
-        expect(settled).toBe(seen.state === 'mined' && seen.confirmations >= open.minConfirmations);
+        const isDeep = seen.state === 'mined' && seen.confirmations >= open.minConfirmations;
+        expect(settled).toBe(isDeep && (seen.succeeded || progress.finalized > open.nonce));
       }),
     );
   });

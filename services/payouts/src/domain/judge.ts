@@ -19,7 +19,7 @@ export type Patience = {
 };
 
 export type Verdict =
-  /** As deep as the asset asks: this is how it ended. */
+  /** As deep as the asset asks, and final when it failed: this is how it ended. */
   | { is: 'settled'; succeeded: boolean }
   /** In a block that may still be dropped. */
   | { is: 'in_block' }
@@ -53,9 +53,10 @@ export function judge(
   { resendAfterMs }: Patience,
 ): Verdict {
   if (seen.state === 'mined') {
-    if (seen.confirmations >= transaction.minConfirmations)
-      return { is: 'settled', succeeded: seen.succeeded };
-    return { is: 'in_block' };
+    // A deeper reorganisation could run the same bytes again, and well: money goes back only when that is over.
+    const isOverForGood = seen.succeeded || progress.finalized > transaction.nonce;
+    const isDeep = seen.confirmations >= transaction.minConfirmations;
+    return isDeep && isOverForGood ? { is: 'settled', succeeded: seen.succeeded } : { is: 'in_block' };
   }
   if (seen.state === 'found') return { is: 'in_block' };
   if (seen.state === 'replaced') return { is: 'dead' };

@@ -50,7 +50,7 @@ export type TransactionState = (typeof transactionStates)[number];
 
 /**
  * What can become of signed bytes. `broadcast`: a node has taken them; they may be mined without that, when
- * its answer was lost. `mined` and `reverted`: as deep as the asset asks. `dead`: proved that they can never be mined.
+ * its answer was lost. `mined`: as deep as the asset asks. `reverted`: that, and final. `dead`: proved that they can never be mined.
  */
 export const transactionMoves = {
   signed: ['broadcast', 'mined', 'reverted', 'dead'],
