@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Bus, JsMsg } from './bus.ts';
 import { sleep } from './clock.ts';
 import { crashPoint } from './crash.ts';
@@ -160,40 +161,55 @@ async function handleByKind(
   }
 }
 
-async function read(message: JsMsg, { db, logger }: ConsumerOptions): Promise<Taken | undefined> {
+async function read(message: JsMsg, options: ConsumerOptions): Promise<Taken | undefined> {
   try {
     return { message, event: parseEvent(message.json()) };
   } catch (error) {
-    const id = `unreadable_${message.info.stream}_${message.seq}`;
-    logger.error(
-      { id, subject: message.subject, reason: reason(error) },
-      'parked a message that is no event of ours',
-    );
-    await park(db, id, message.subject, JSON.stringify(message.string()), reason(error));
-    message.term();
+    await putAside(message, message.subject, error, options);
     return undefined;
   }
+}
+
+/** Its own id when it has one: by that its sender asks whether it arrived. */
+function idOf(message: JsMsg): string {
+  try {
+    const { id } = message.json<{ id?: unknown }>();
+    if (typeof id === 'string' && /^\w{1,64}$/.test(id)) return id;
+  } catch {
+    // No JSON at all, or null: it has no id.
+  }
+  return `unreadable_${createHash('sha256').update(message.data).digest('hex')}`;
 }
 
 async function retryOrPark(
   { message, event }: Taken,
   error: unknown,
-  { db, logger }: ConsumerOptions,
+  options: ConsumerOptions,
 ): Promise<void> {
   const tries = message.info.deliveryCount;
-  const said = { event: event.id, kind: event.kind, tries, reason: reason(error) };
   // The count says little of the event: it also grows while a message waits its turn in here.
-  if (tries < TRIES || isPassing(error)) {
-    logger.warn(said, 'an event could not be taken in, it will be tried again');
-    message.nak(RETRY_MS[Math.min(tries, RETRY_MS.length) - 1] ?? RETRY_MS[0]);
-    return;
-  }
+  if (tries >= TRIES && !isPassing(error)) return putAside(message, event.kind, error, options);
+  options.logger.warn(
+    { event: event.id, kind: event.kind, tries, reason: reason(error) },
+    'an event could not be taken in, it will be tried again',
+  );
+  message.nak(RETRY_MS[Math.min(tries, RETRY_MS.length) - 1] ?? RETRY_MS[0]);
+}
+
+/** Parks a message for an operator. Never throws: nothing about one message may stop those behind it. */
+async function putAside(
+  message: JsMsg,
+  kind: string,
+  error: unknown,
+  { db, logger }: ConsumerOptions,
+): Promise<void> {
+  const id = idOf(message);
+  const said = { event: id, kind, tries: message.info.deliveryCount, reason: reason(error) };
   try {
-    await park(db, event.id, event.kind, JSON.stringify(event), reason(error));
-    logger.error(said, 'an event was parked after many tries: an operator must look at it');
+    await park(db, id, kind, message.data, reason(error));
+    logger.error(said, 'an event was parked: an operator must look at it');
     message.term();
   } catch (failure) {
-    // Not even parking works: the database is away, and the event is no worse than the others.
     logger.warn(
       { ...said, parking: reason(failure) },
       'an event could not be parked, it will be tried again',

@@ -142,3 +142,8 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof pg.DatabaseError && /^(40001|40P01)$/.test(error.code ?? '')) return true;
   return isDatabaseDown(error);
 }
+
+/** True when Postgres cannot hold a value as it was given: no such text or JSON (22), or beyond its limits (54). */
+export function isUnstorable(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(22|54)/.test(error.code ?? '');
+}

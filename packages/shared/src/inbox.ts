@@ -1,4 +1,4 @@
-import { type Queryable, statement, type Trx } from './db.ts';
+import { type Db, isUnstorable, type Queryable, statement, type Trx } from './db.ts';
 import type { EventId } from './ids.ts';
 
 // In one order: two replicas that are handed the same events in different ones would wait for each other.
@@ -32,13 +32,24 @@ const insertParked = statement(
    on conflict (event_id) do update set failure = excluded.failure, parked_at = now()`,
 );
 
-/** Puts aside what cannot be taken in, for an operator to look at and put back. */
+/**
+ * Puts aside what cannot be taken in, for an operator to look at and put back: the envelope as it came, or
+ * `{"base64": …}` of its bytes when it is nothing that jsonb can hold (no JSON, a NUL in it, too deep).
+ */
 export async function park(
-  db: Queryable,
+  db: Db,
   id: string,
   kind: string,
-  envelope: string,
+  envelope: Uint8Array,
   failure: string,
 ): Promise<void> {
-  await db.rows(insertParked, [id, kind, envelope, failure]);
+  const bytes = Buffer.from(envelope);
+  // A parser's words quote what it read, and no text in Postgres can hold a NUL.
+  const insert = (stored: string) => db.rows(insertParked, [id, kind, stored, failure.replaceAll('\0', '')]);
+  try {
+    await insert(bytes.toString());
+  } catch (error) {
+    if (!isUnstorable(error)) throw error;
+    await insert(JSON.stringify({ base64: bytes.toString('base64') }));
+  }
 }

@@ -5,6 +5,7 @@ import type { Bus } from '../src/bus.ts';
 import { startConsumer } from '../src/consumer.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
 import { newEventId } from '../src/ids.ts';
+import { missingFromInbox } from '../src/inbox.ts';
 import { createLogger } from '../src/logger.ts';
 
 /** What becomes of a message that cannot be taken in: a real database, and deliveries as a test needs them. */
@@ -104,4 +105,64 @@ test('an event that is refused is tried again, and parked after many tries', asy
   expect(await deliver([JSON.stringify(event)], { ...refused, tries: 7 })).toEqual(['handed back']);
   expect(await deliver([JSON.stringify(event)], { ...refused, tries: 8 })).toEqual(['ended']);
   expect(await parkedAs(event.id)).toMatchObject({ kind: event.kind, envelope: event });
+});
+
+test('an event that this code cannot read is parked under its own id', async () => {
+  const newer = { ...anEvent(), kind: 'credit.doubted' };
+  const changed = anEvent({ deposit_id: 7 });
+  const fine = anEvent();
+  expect(await deliver([newer, changed, fine].map((event) => JSON.stringify(event)))).toEqual([
+    'ended',
+    'ended',
+    'acked',
+  ]);
+  expect(await parkedAs(newer.id)).toMatchObject({ envelope: newer });
+  expect(await parkedAs(changed.id)).toMatchObject({ envelope: changed });
+  const all = [newer, changed, fine].map(({ id }) => id);
+  expect(await missingFromInbox(db, all)).toEqual([]);
+});
+
+test.each([
+  ['a NUL byte', '\0'],
+  ['no JSON', 'credit!'],
+  ['no event', '"credit"'],
+  ['an id that is none', JSON.stringify({ ...anEvent(), id: '\0', kind: 'credit.doubted' })],
+  ['a NUL in a field', JSON.stringify({ ...anEvent(), kind: 'nul \0' })],
+  ['half a character', JSON.stringify({ ...anEvent(), kind: 'half \ud800' })],
+  ['more depth than jsonb takes', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+])('%s is parked, and what comes behind it is taken in', async (_what, poison) => {
+  await db.rows('delete from parked');
+  expect(await deliver([poison, JSON.stringify(anEvent())])).toEqual(['ended', 'acked']);
+  const { envelope } = await db.one<{ envelope: unknown }>('select envelope from parked');
+  // Nothing of it is lost, whether or not the database can store it as it stands.
+  const base64 = Object(envelope).base64;
+  expect(
+    typeof base64 === 'string' ? Buffer.from(base64, 'base64').toString() : JSON.stringify(envelope),
+  ).toBe(poison);
+});
+
+test('two unreadable messages are two, even when the bus starts counting anew', async () => {
+  await db.rows('delete from parked');
+  await deliver(['first']);
+  await deliver(['second']);
+  expect(await db.rows('select 1 from parked')).toHaveLength(2);
+});
+
+test('an event refused for the NUL in it is parked too', async () => {
+  const event = anEvent({ deposit_id: '\0', invoice_id: 'inv_1' });
+  const handle = async (trx: Trx) => void (await trx.rows('select $1::text', ['\0']));
+  expect(await deliver([JSON.stringify(event)], { tries: 8, handle })).toEqual(['ended']);
+  expect(await parkedAs(event.id)).toBeDefined();
+  expect(await deliver([JSON.stringify({ ...event, id: '\0' })], { tries: 8 })).toEqual(['ended']);
+});
+
+test('what cannot even be parked is handed back, and what comes behind it is taken in', async () => {
+  const admin = openDb({ url: database.adminUrl, schema: 'invoices', pool: 1, logger });
+  await admin.rows('alter table parked rename to parked_elsewhere');
+  try {
+    expect(await deliver(['poison', JSON.stringify(anEvent())])).toEqual(['handed back', 'acked']);
+  } finally {
+    await admin.rows('alter table parked_elsewhere rename to parked');
+    await admin.close();
+  }
 });
