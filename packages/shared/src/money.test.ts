@@ -94,6 +94,10 @@ describe('numbers as JSON writes them', () => {
     ['1.000000000000000001', '1.000000000000000001'],
     ['9007199254740993', '9007199254740993'],
     ['1e-18', '0.000000000000000001'],
+    [`5.${'0'.repeat(300)}`, '5'],
+    [`-${'0'.repeat(300)}5.10`, '-5.1'],
+    [`0.${'0'.repeat(300)}`, '0'],
+    [`0.5${'0'.repeat(300)}e1`, '5'],
   ])('%s is %s', (source, plain) => {
     expect(plainDecimal(source)).toBe(plain);
   });
@@ -104,6 +108,14 @@ describe('numbers as JSON writes them', () => {
       expect(plainDecimal(source)).toBeUndefined();
     },
   );
+
+  test('nobody is kept busy by a body full of zeros', () => {
+    const start = performance.now();
+    const zeros = '0'.repeat(65_000);
+    for (const source of [`0.${zeros}1`, `${zeros}x`, `${zeros}.${zeros}`, `1.${zeros}e`])
+      plainDecimal(source);
+    expect(performance.now() - start).toBeLessThan(500);
+  });
 
   test('every digit of a plain number survives', () => {
     fc.assert(

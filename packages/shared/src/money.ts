@@ -83,12 +83,24 @@ const Exact = Decimal.clone({
  * when it is no number or has more digits than any amount: nothing is lost on the way.
  */
 export function plainDecimal(source: string): string | undefined {
-  if (source.length > 200 || !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(source)) return undefined;
-  const value = new Exact(source);
+  const match = /^(-?)(\d+)(?:\.(\d+))?([eE][+-]?\d+)?$/.exec(source);
+  if (!match) return undefined;
+  const [, sign = '', whole = '', fraction = '', exponent = ''] = match;
+  // Zeros that say nothing make no number longer.
+  const said = `${sign}${whole.replace(/^0+(?=\d)/, '')}.${withoutLastZeros(fraction)}0${exponent}`;
+  if (said.length > 200) return undefined;
+  const value = new Exact(said);
   if (value.isZero()) return '0';
   if (value.e > AMOUNT_DIGITS_MAX || value.e < -AMOUNT_DIGITS_MAX) return undefined;
   const text = value.toFixed();
   return text.length > 2 * AMOUNT_DIGITS_MAX ? undefined : text;
+}
+
+/** Not by /0+$/, which is slow on a long text of zeros that does not end with one. */
+function withoutLastZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 /**
