@@ -85,6 +85,9 @@ test.each([
   [{ page: 'x' }, 1],
   [{ page: '1e3' }, 1],
   [{ page: ['2'] }, 1],
+  [{ page: '99999999999999999999' }, 999_999_999_999_999],
+  [{ page: '9'.repeat(400) }, 999_999_999_999_999],
+  [{ page: '00000000000000000000002' }, 2],
 ])('the query %j asks for page %i', (query, page) => {
   expect(pageOf(query)).toBe(page);
 });

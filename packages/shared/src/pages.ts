@@ -11,12 +11,15 @@ export const perPageField = rules.integer(1, PER_PAGE_MAX).or(PER_PAGE_DEFAULT);
 
 export const pageForm: Form<{ perPage: typeof perPageField }> = form({ perPage: perPageField });
 
+/** Past the end of every list, and as exact as any number. */
+const PAGE_MAX = 999_999_999_999_999;
+
 /** A page that is no number or below 1 is page 1, as Laravel has it. */
 export function pageOf(query: Query): number {
   const text = query['page'];
   // tidy-allow number: a page's number
-  const page = typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number.parseInt(text, 10) : 1;
-  return Math.max(page, 1);
+  const page = typeof text === 'string' && /^\d+$/.test(text) ? Number.parseInt(text, 10) : 1;
+  return Math.min(Math.max(page, 1), PAGE_MAX);
 }
 
 export type PageLink = { url: string | null; label: string; active: boolean };
