@@ -39,7 +39,23 @@ test.each([
   [{ ...good, expires_in: '0' }, { expires_in: ['The expires in must be at least 1.'] }],
   [{ ...good, expires_in: '121' }, { expires_in: ['The expires in must not be greater than 120.'] }],
   [{ ...good, expires_in: '1.5' }, { expires_in: ['The expires in must be an integer.'] }],
-  [{ ...good, expires_in: '9'.repeat(30) }, { expires_in: ['The expires in must be an integer.'] }],
+  [
+    { ...good, expires_in: '9'.repeat(300) },
+    { expires_in: ['The expires in must not be greater than 120.'] },
+  ],
+  [{ ...good, expires_in: `-${'9'.repeat(30)}` }, { expires_in: ['The expires in must be at least 1.'] }],
+  [
+    read('{"asset":"ETH","amount":1,"expires_in":99999999999999999999}'),
+    { expires_in: ['The expires in must not be greater than 120.'] },
+  ],
+  [
+    { ...good, asset: ['ETH'], perPage: ['5'], status: ['paid'] },
+    {
+      asset: ['The asset must be a string.'],
+      perPage: ['The per page must be an integer.'],
+      status: ['The status must be a string.'],
+    },
+  ],
   [{ ...good, perPage: '101' }, { perPage: ['The per page must not be greater than 100.'] }],
   [
     { ...good, succeed_url: 'javascript:alert(1)' },
@@ -78,4 +94,78 @@ test.each([
   ],
 ])('the list %j is refused', (sizes, errors) => {
   expect(order({ sizes })).toEqual({ ok: false, refusal: errors });
+});
+
+const linked = form({ url: rules.url(60).required });
+
+test.each([
+  'http://shop.example',
+  'HTTPS://shop.example/a?b=%20#c',
+  'http://[::1]:8080/',
+  'https://müller.example/ä',
+])('%j is a URL', (url) => {
+  expect(linked({ url })).toEqual({ ok: true, value: { url } });
+});
+
+test.each([
+  'http:shop.example',
+  'http:/shop.example',
+  'https:///shop.example',
+  'http:\\\\shop.example',
+  'http://',
+  'http://shop.example/a b',
+  'http://shop.example/a\tb',
+  'http://sh\nop.example',
+  'http://shop.example/\u007f',
+  'http://shop.example/\u00a0x',
+  'ftp://shop.example',
+  'http://shop.example:99999',
+])('%j is no URL', (url) => {
+  expect(linked({ url })).toEqual({ ok: false, refusal: { url: ['The url must be a valid URL.'] } });
+});
+
+const since = form({ created_from: rules.date().required });
+
+test.each([
+  ['2026-02-28', '2026-02-28T00:00:00.000Z'],
+  ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+  ['2026-07-01T12:30', '2026-07-01T12:30:00.000Z'],
+  ['2026-07-01 12:30:15', '2026-07-01T12:30:15.000Z'],
+  ['2026-07-01T12:30:15.5', '2026-07-01T12:30:15.500Z'],
+  ['2026-07-01T12:30:15.123456Z', '2026-07-01T12:30:15.123Z'],
+  ['2026-07-01T00:30:00+02:00', '2026-06-30T22:30:00.000Z'],
+  ['2026-07-01T23:30:00-0130', '2026-07-02T01:00:00.000Z'],
+])('the date %s is %s, whatever the machine’s zone', (given, instant) => {
+  const zone = process.env['TZ'];
+  process.env['TZ'] = 'America/St_Johns';
+  try {
+    expect(since({ created_from: given })).toEqual({ ok: true, value: { created_from: new Date(instant) } });
+  } finally {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  }
+});
+
+test.each([
+  '2026-02-29',
+  '2026-02-31',
+  '2026-04-31T00:00:00+02:00',
+  '2026-13-01',
+  '2026-00-10',
+  '2026-01-00',
+  '0000-01-01',
+  '2026-1-1',
+  '20260101',
+  '01/02/2026',
+  '2026-01-01T24:00',
+  '2026-01-01T12:60',
+  '2026-01-01T12',
+  '2026-01-01Z',
+  '2026-01-01 12:00 PST',
+  '2026-01-01T12:00:00+25:00',
+  'tomorrow',
+  '1767225600',
+])('%j is no date', (given) => {
+  const errors = { created_from: ['The created from is not a valid date.'] };
+  expect(since({ created_from: given })).toEqual({ ok: false, refusal: errors });
 });

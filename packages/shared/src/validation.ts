@@ -95,8 +95,10 @@ const isNumber: Rule<unknown, string> = (value, attribute) => {
 
 const isInteger: Rule<unknown, bigint> = (value, attribute) => {
   const source = value instanceof ExactNumber ? value.source : value;
-  const text = typeof source === 'string' ? plainDecimal(source) : undefined;
-  return text === undefined || text.includes('.') || text.length > 18
+  // Digits alone are an integer, however many: too many of them are above the field's limit.
+  const isDigits = typeof source === 'string' && /^-?\d+$/.test(source);
+  const text = isDigits ? source : typeof source === 'string' ? plainDecimal(source) : undefined;
+  return text === undefined || text.includes('.')
     ? fail(`The ${attribute} must be an integer.`)
     : { value: BigInt(text) };
 };
@@ -111,12 +113,11 @@ const between =
     return { value: Number(value), messages };
   };
 
-const isUrl: Rule<string, string> = (value, attribute) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol)
+/** Stricter than URL, which mends what browsers mend: `http:shop`, tabs, line ends. */
+const isUrl: Rule<string, string> = (value, attribute) =>
+  /^https?:\/\/[^\s\p{Cc}/\\?#][^\s\p{Cc}]*$/iu.test(value) && URL.canParse(value)
     ? { value }
     : fail(`The ${attribute} must be a valid URL.`);
-};
 
 const isOneOf =
   <T extends string>(allowed: readonly T[]): Rule<string, T> =>
@@ -142,9 +143,21 @@ const isListOf =
     return { value: [...new Set(value as T[])], elements };
   };
 
+const isoDate =
+  /^(\d{4}-\d{2}-(\d{2}))(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
+
+/** ISO 8601: a date, or a date and time. UTC unless it says otherwise, wherever the machine stands. */
 const isDate: Rule<string, Date> = (value, attribute) => {
-  const time = /^\d{4}-\d{2}-\d{2}([T ].*)?$/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? fail(`The ${attribute} is not a valid date.`) : { value: new Date(time) };
+  const wrong = fail(`The ${attribute} is not a valid date.`);
+  const [matched, date, day, hours = '00', minutes = '00', seconds = '00', fraction = '', offset = 'Z'] =
+    isoDate.exec(value) ?? [];
+  if (matched === undefined || value.startsWith('0000')) return wrong;
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
+  const zone = offset.replace(/^(.\d\d)(\d\d)$/, '$1:$2');
+  const local = new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}Z`);
+  // Date takes 31 February for a day in March.
+  if (Number.isNaN(local.getTime()) || local.toISOString().slice(8, 10) !== day) return wrong;
+  return { value: new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}${zone}`) };
 };
 
 /** The rules of this API, in Laravel 8's words. */
