@@ -60,7 +60,19 @@ describe('the body of a new payout', () => {
       },
     ],
     [`"asset":"BTC","amount":1,"address":"${address}"`, { asset: ['The selected asset is invalid.'] }],
-    [`"asset":"SOL","amount":-1,"address":"x"`, { asset: ['The selected asset is invalid.'] }],
+    [
+      `"asset":"SOL","amount":-1,"address":"x"`,
+      { asset: ['The selected asset is invalid.'], amount: ['The amount must be at least 0.'] },
+    ],
+    [
+      `"amount":-0.0001`,
+      {
+        asset: ['The asset field is required.'],
+        amount: ['The amount must be at least 0.'],
+        address: ['The address field is required.'],
+      },
+    ],
+    [`"asset":"NOPE","amount":-0,"address":"x"`, { asset: ['The selected asset is invalid.'] }],
     [
       `"asset":"ETH","amount":0,"address":"x"`,
       { amount: ['The amount must be at least 0.00001.'], address: ['The selected address is invalid.'] },
@@ -125,6 +137,16 @@ describe('the body of a new payout', () => {
     ],
   ])('%s', (fields, errors) => {
     expect(readPayoutOrder(body(fields), board)).toEqual({ ok: false, refusal: errors });
+  });
+
+  it('has its fields’ failures in the order of the form', () => {
+    const orders = ['"asset":"BTC","amount":"x"', '"asset":"NOPE","amount":-5', '"asset":"ETH","amount":0'];
+    for (const fields of orders) {
+      const answer = readPayoutOrder(body(`"address":7,${fields}`), board);
+      const errors = answer.ok ? {} : answer.refusal;
+      const named = ['asset', 'amount', 'address'].filter((field) => field in errors);
+      expect(Object.keys(errors)).toEqual(named);
+    }
   });
 
   it('that is no object is empty', () => {

@@ -28,7 +28,7 @@ const fields = {
 
 /**
  * Reads the body of a new payout; all failures of all fields are listed. Limits and addresses depend on the asset,
- * so they are judged only for one that is known. Throws Unavailable when the body is right but the terms are not
+ * so they are judged only for one that is known; less than nothing is too little of any. Throws Unavailable when the body is right but the terms are not
  * known: a fee from yesterday is promised to nobody.
  */
 export function readPayoutOrder(
@@ -36,23 +36,29 @@ export function readPayoutOrder(
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>,
 ): Result<PayoutOrder, FieldErrors> {
   const given = { asset: fields.asset(body), amount: fields.amount(body), address: fields.address(body) };
+  const named = given.asset.ok ? given.asset.value.asset : undefined;
+  const latest = named && quotes.latest(named);
+  const judged = named !== undefined && isPayable(named, latest?.active) ? named : undefined;
+
   const errors: FieldErrors = {};
-  for (const field of Object.values(given)) if (!field.ok) Object.assign(errors, field.refusal);
+  if (!given.asset.ok) Object.assign(errors, given.asset.refusal);
+  else if (judged === undefined) errors['asset'] = [messages.invalid('asset')];
 
-  const asset = given.asset.ok ? given.asset.value.asset : undefined;
-  const latest = asset && quotes.latest(asset);
-  if (asset !== undefined && !isPayable(asset, latest?.active)) errors['asset'] = [messages.invalid('asset')];
-
-  const judged = asset !== undefined && errors['asset'] === undefined ? asset : undefined;
   let amount: Units | undefined;
-  if (judged !== undefined && given.amount.ok) {
+  if (!given.amount.ok) Object.assign(errors, given.amount.refusal);
+  else if (judged !== undefined) {
     const dust = units(latest?.dust ?? '0');
     const within = amountWithin(given.amount.value.amount, assets[judged].decimals, dust);
     if (within.ok) amount = within.value;
     else errors['amount'] = within.refusal;
+  } else if (given.amount.value.amount.startsWith('-')) {
+    // Too little of whatever it is.
+    errors['amount'] = [messages.atLeast('amount', '0')];
   }
+
   let address: string | undefined;
-  if (judged !== undefined && given.address.ok) {
+  if (!given.address.ok) Object.assign(errors, given.address.refusal);
+  else if (judged !== undefined) {
     address = checkRecipient(given.address.value.address);
     if (address === undefined) errors['address'] = [messages.invalid('address')];
   }

@@ -77,23 +77,20 @@ export type Holding = {
   depositIds: string[];
 };
 
-// The largest deposits lead to the addresses; of those, everything is taken along.
-const selectSweepable = statement(
-  'holdings_sweepable',
-  `with largest as (
-     select address from holdings
-     where chain = $1 and asset = $2 and state = 'held' and reversed_at is null
-       and (retry_at is null or retry_at < now())
-     order by amount desc limit $3)
-   select asset, address, derivation_index, sum(amount) as amount, array_agg(deposit_id order by deposit_id) as deposit_ids
-   from holdings
-   where chain = $1 and asset = $2 and state = 'held' and reversed_at is null
+const isSweepable = `chain = $1 and asset = $2 and state = 'held' and reversed_at is null
      and (retry_at is null or retry_at < now())
-     and address in (select address from largest)
      and not exists (
        select from transactions
        where transactions.chain = $1 and swept_address = holdings.address and transactions.asset = $2
-         and transactions.purpose = 'sweep' and transactions.state in ('signed', 'broadcast'))
+         and transactions.purpose = 'sweep' and transactions.state in ('signed', 'broadcast'))`;
+
+// The largest deposits lead to the addresses; of those, everything is taken along.
+const selectSweepable = statement(
+  'holdings_sweepable',
+  `with largest as (select address from holdings where ${isSweepable} order by amount desc limit $3)
+   select asset, address, derivation_index, sum(amount) as amount, array_agg(deposit_id order by deposit_id) as deposit_ids
+   from holdings
+   where ${isSweepable} and address in (select address from largest)
    group by asset, address, derivation_index`,
 );
 
@@ -119,6 +116,16 @@ export async function sweepableHoldings(
     amount: units(row.amount),
     depositIds: row.deposit_ids,
   }));
+}
+
+const sumSweepable = statement(
+  'holdings_sweepable_sum',
+  `select coalesce(sum(amount), 0) as amount from holdings where ${isSweepable}`,
+);
+
+/** What all holdings of an asset that could be swept come to. */
+export async function sweepableSum(db: Queryable, chain: Chain, asset: AssetSymbol): Promise<Units> {
+  return units((await db.one<{ amount: string }>(sumSweepable, [chain, asset])).amount);
 }
 
 const claim = statement(

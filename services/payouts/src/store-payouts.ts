@@ -175,19 +175,22 @@ export async function findPayout(db: Queryable, id: PayoutId): Promise<Payout | 
 // The oldest of each asset, so that a crowd that waits for one of them does not hide the others.
 const selectReserved = statement(
   'payouts_reserved',
-  `select ${columns('oldest')} from unnest($1::text[]) as wanted(symbol),
+  `select ${columns('oldest')} from unnest($1::text[], $2::bigint[]) as wanted(symbol, after),
    lateral (
-     select * from payouts where asset = wanted.symbol and status = 'reserved' order by seq limit $2) as oldest
+     select * from payouts
+     where asset = wanted.symbol and status = 'reserved' and seq > wanted.after
+     order by seq limit $3) as oldest
    order by oldest.seq`,
 );
 
-/** Payouts with a hold and without a signature, oldest first. */
+/** Payouts with a hold and without a signature, oldest first: of each asset those after the given `seq`. */
 export async function reservedPayouts(
   db: Queryable,
-  assets: readonly AssetSymbol[],
+  after: ReadonlyMap<AssetSymbol, string>,
   perAsset: number,
 ): Promise<Payout[]> {
-  return (await db.rows<PayoutRow>(selectReserved, [assets, perAsset])).map(payoutOf);
+  const values = [[...after.keys()], [...after.values()], perAsset];
+  return (await db.rows<PayoutRow>(selectReserved, values)).map(payoutOf);
 }
 
 export type PayoutFilter = {

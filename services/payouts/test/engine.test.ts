@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
 import { LeaseLost, takeLease } from '@quittance/shared/lease';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { keepLease } from '../src/operations/keep-lease.ts';
@@ -552,6 +553,41 @@ describe('a sweep', () => {
     expect(await world.payout(id)).toMatchObject({ status: 'mined' });
     expect((await world.transactions()).map((one) => one['swept_address'])).toContain(depositAddress(2));
   });
+});
+
+describe('a payout that needs more deposits than are looked at together', () => {
+  it('gets them in turns, and is paid', async () => {
+    world.chain.fund('ETH', HOT, ETHER / 1_000n);
+    for (let index = 0; index < 210; index++) await world.deposit(index, 'ETH', ETHER / 10n);
+    const { id } = await world.reserve({ amount: (205n * ETHER) / 10n });
+    expect(await world.run()).toBe(200);
+    world.chain.mine(CONFIRMATIONS);
+    await world.finish();
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  }, 30_000);
+
+  it('of which only some can be paid for now gets those, and waits', async () => {
+    const gas = (TOKEN_SWEEP_GAS + 90_000n) * MAX_FEE;
+    world.chain.fund('ETH', HOT, gas);
+    for (const index of [1, 2]) await world.deposit(index, 'USDC_ERC20', 6_000_000n);
+    const { id } = await world.reserve({ asset: 'USDC_ERC20', amount: 10_000_000n });
+    expect(await world.run()).toBe(1);
+    expect(await world.transactions()).toMatchObject([{ purpose: 'sweep', state: 'broadcast' }]);
+    world.chain.fund('ETH', HOT, ETHER);
+    await world.finish();
+    await world.finish();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+});
+
+it('a crowd of payouts that nothing can cover does not hide the one behind it', async () => {
+  world.chain.fund('ETH', HOT, 2n * ETHER);
+  const payouts = [];
+  for (let i = 0; i < 60; i++) payouts.push(await world.reserve({ amount: 1_000n * ETHER }));
+  const { id } = await world.reserve();
+  expect(await world.run()).toBe(1);
+  expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
 });
 
 describe('the treasury', () => {

@@ -28,6 +28,8 @@ export type Plan<Q extends Queued, S extends Sweepable> = {
 /**
  * Who is paid now, and which deposits are swept for those who come next. First come, first served: what an
  * earlier payout waits for is not spent on a later one. One that not even all deposits could cover is passed over.
+ * `sweepable` are the largest deposits, `beyond` is what the others come to: a payout that needs those too gets all
+ * that is shown now, and its turn comes again. So does one when the fees of its sweeps cannot all be paid at once.
  *
  * Fees of token payouts are not paid by sweeping Ether: that Ether belongs to merchants, the fee is ours.
  */
@@ -35,8 +37,10 @@ export function planRun<Q extends Queued, S extends Sweepable>(
   queue: readonly Q[],
   purse: Purse,
   sweepable: readonly S[],
+  beyond: ReadonlyMap<AssetSymbol, Units> = new Map(),
 ): Plan<Q, S> {
   const { free, coming } = solvent(purse);
+  const hidden = new Map(beyond);
   const left = new Map(Map.groupBy(sweepable, (one) => one.asset));
   const plan: Plan<Q, S> = { pay: [], sweep: [], waiting: [], short: [] };
 
@@ -50,23 +54,31 @@ export function planRun<Q extends Queued, S extends Sweepable>(
     const main = needs[0];
     const held = left.get(main.asset) ?? [];
     const lack = main.amount - amountOf(free, main.asset) - amountOf(coming, main.asset);
-    const sweeps = lack > 0n ? sweepsFor(held, units(lack)) : [];
+    const worth = worthOf(held);
+    const fromHidden = lack > worth ? lack - worth : 0n;
+    const isEnough = fromHidden <= amountOf(hidden, main.asset);
+    const sweeps = isEnough ? wanted(held, lack) : undefined;
     if (sweeps === undefined) {
-      const has = amountOf(free, main.asset) + amountOf(coming, main.asset) + worthOf(held);
+      const has =
+        amountOf(free, main.asset) + amountOf(coming, main.asset) + worth + amountOf(hidden, main.asset);
       note(plan.short, { asset: main.asset, has: units(has), needs: main.amount, payouts: 1 });
       continue;
     }
     const gas = gasOf(needs, sweeps);
     const gasThere = amountOf(free, nativeAsset.ethereum);
-    if (gas > gasThere) {
+    const now = affordable(needs, sweeps, gasThere);
+    if (now === undefined) {
       note(plan.short, { asset: nativeAsset.ethereum, has: gasThere, needs: gas, payouts: 1 });
       continue;
     }
-    for (const sweep of sweeps) {
+    for (const sweep of now) {
       plan.sweep.push(sweep);
       add(free, nativeAsset.ethereum, -sweep.gasCost);
-      add(coming, main.asset, sweep.net);
     }
+    // What cannot be swept yet is set aside for it all the same.
+    for (const sweep of sweeps) add(coming, main.asset, sweep.net);
+    add(hidden, main.asset, -fromHidden);
+    add(coming, main.asset, fromHidden);
     left.set(
       main.asset,
       held.filter((one) => !sweeps.includes(one)),
@@ -108,6 +120,26 @@ export function sweepsFor<S extends Sweepable>(held: readonly S[], lack: Units):
     missing -= one.net;
   }
   return undefined;
+}
+
+/** The sweeps for what is lacking; all there are when more than they bring is lacking. */
+function wanted<S extends Sweepable>(held: readonly S[], lack: bigint): S[] {
+  if (lack <= 0n) return [];
+  return sweepsFor(held, units(lack)) ?? held.filter((one) => one.net > 0n);
+}
+
+/** Those of the sweeps that can be paid for beside the payout itself; undefined when none can, or not even that. */
+function affordable<S extends Sweepable>(
+  needs: readonly Need[],
+  sweeps: readonly S[],
+  gas: Units,
+): S[] | undefined {
+  const chosen: S[] = [];
+  for (const sweep of sweeps) {
+    if (gasOf(needs, [...chosen, sweep]) <= gas) chosen.push(sweep);
+  }
+  const isEnough = gasOf(needs, chosen) <= gas && (sweeps.length === 0 || chosen.length > 0);
+  return isEnough ? chosen : undefined;
 }
 
 /** What the hot wallet pays in fees, now and out of what it has now, for a token payout and the sweeps before it. */

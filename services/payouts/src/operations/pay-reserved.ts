@@ -1,13 +1,13 @@
 import type { EvmFees } from '@quittance/chains/chain';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
-import { type AssetSymbol, assetSymbols, assets, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, assetSymbols, assets, type Chain, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
-import { planRun, type Queued, type Shortage, type Sweepable } from '../domain/plan.ts';
-import { purseOf } from '../domain/purse.ts';
+import { type Plan, planRun, type Queued, type Shortage, type Sweepable } from '../domain/plan.ts';
+import { type Purse, purseOf } from '../domain/purse.ts';
 import type { Ports } from '../ports.ts';
-import { type Holding, sweepableHoldings } from '../store-holdings.ts';
+import { type Holding, sweepableHoldings, sweepableSum } from '../store-holdings.ts';
 import { type Payout, reservedPayouts } from '../store-payouts.ts';
 import { openSums } from '../store-transactions.ts';
 import { failUnsigned } from './fail-unsigned.ts';
@@ -18,6 +18,8 @@ import { signPayout } from './sign-payout.ts';
 import { signSweep } from './sign-sweep.ts';
 
 const PAYOUTS_PER_ASSET = 50;
+/** So often the next payouts of an asset are looked at when none of those before them can be paid or waited for. */
+const PAGES_MAX = 10;
 const HOLDINGS_PER_ASSET = 200;
 const ESTIMATES_TOGETHER = 8;
 
@@ -30,6 +32,8 @@ const payable: readonly AssetSymbol[] = assetSymbols.filter((symbol) => assets[s
 /** `gas`: the node's estimate, once it was asked. */
 type Candidate = Queued & { payout: Payout; gas: bigint | undefined };
 type Treasure = Sweepable & { holding: Holding };
+/** What payouts can be paid from: now, by sweeping, and by sweeping what is not shown yet. */
+type Means = { purse: Purse; treasures: Treasure[]; beyond: Map<AssetSymbol, Units> };
 
 /**
  * Pays those payouts, oldest first, that the hot wallet can pay now, and sweeps deposits for those that come next.
@@ -37,32 +41,29 @@ type Treasure = Sweepable & { holding: Holding };
  */
 export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
   const { db, sender } = ports;
-  const reserved = await reservedPayouts(db, payable, PAYOUTS_PER_ASSET);
-  if (reserved.length === 0) return 0;
+  const oldest = await reservedPayouts(db, new Map(payable.map((asset) => [asset, '0'])), PAYOUTS_PER_ASSET);
+  if (oldest.length === 0) return 0;
   if (!(await openWallet(ports, lease, sender.hotAddress))) return 0;
 
   const fees = await sender.fees();
   const finalHeight = await sender.finalizedHeight();
-  const assetsInUse = new Set<AssetSymbol>([
-    nativeAsset[sender.chain],
-    ...reserved.map(({ asset }) => asset),
-  ]);
+  const assetsInUse = new Set<AssetSymbol>([nativeAsset[sender.chain], ...oldest.map(({ asset }) => asset)]);
   const purse = await lookIntoPurse(ports, assetsInUse);
   const treasures = await lookForTreasures(ports, assetsInUse, fees);
 
-  const guessed = reserved.map((payout) => candidateOf(payout, undefined, fees));
-  const first = planRun(guessed, purse, treasures);
+  const means: Means = { purse, treasures, beyond: new Map() };
+  const { guessed, first } = await lookAhead(ports, oldest, means, fees);
   const { estimated, refused } = await estimate(ports, first.pay);
   for (const payout of refused) await failUnsigned(ports, lease, payout);
   const queue = guessed
     .filter(({ payout }) => !refused.includes(payout))
     .map(({ payout }) => candidateOf(payout, estimated.get(payout), fees));
-  const plan = planRun(queue, purse, treasures);
+  const plan = planRun(queue, purse, treasures, means.beyond);
   crashPoint('payouts.planned');
   for (const shortage of plan.short) complain(ports, shortage);
 
   let signed = 0;
-  const minConfirmations = Math.max(...reserved.map((payout) => payout.minConfirmations));
+  const minConfirmations = Math.max(...guessed.map(({ payout }) => payout.minConfirmations));
   for (const { holding } of plan.sweep) {
     await keepLease(ports, lease);
     const sweep = await signSweep(ports, lease, { holding, fees, minConfirmations, finalHeight });
@@ -80,6 +81,59 @@ export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
     await sendTransaction(ports, transaction);
   }
   return signed + refused.length;
+}
+
+/**
+ * A plan for the oldest payouts. When all of one asset are passed over, those behind them are looked at too: they may
+ * need less. Fills in what lies on deposits beyond the largest, when those were not enough for somebody.
+ */
+async function lookAhead(
+  { db, sender }: Ports,
+  oldest: readonly Payout[],
+  means: Means,
+  fees: EvmFees,
+): Promise<{ guessed: Candidate[]; first: Plan<Candidate, Treasure> }> {
+  let guessed = oldest.map((payout) => candidateOf(payout, undefined, fees));
+  const plan = () => planRun(guessed, means.purse, means.treasures, means.beyond);
+  let first = plan();
+  if (first.short.length > 0) {
+    for (const { asset } of first.short) {
+      means.beyond.set(asset, await hiddenWorth(db, sender.chain, asset, means.treasures));
+    }
+    first = plan();
+  }
+  for (let page = 1; page < PAGES_MAX; page++) {
+    const after = new Map<AssetSymbol, string>();
+    for (const [asset, of] of Map.groupBy(guessed, (one) => one.asset)) {
+      const isPassedOver = ![...first.pay, ...first.waiting].some((one) => one.asset === asset);
+      const last = of.at(-1)?.payout.seq;
+      if (isPassedOver && of.length === page * PAYOUTS_PER_ASSET && last !== undefined)
+        after.set(asset, last);
+    }
+    if (after.size === 0) break;
+    const next = await reservedPayouts(db, after, PAYOUTS_PER_ASSET);
+    if (next.length === 0) break;
+    guessed = [...guessed, ...next.map((payout) => candidateOf(payout, undefined, fees))].sort((a, b) =>
+      BigInt(a.payout.seq) < BigInt(b.payout.seq) ? -1 : 1,
+    );
+    first = plan();
+  }
+  return { guessed, first };
+}
+
+/** What lies on deposits that were not shown because others are larger. */
+async function hiddenWorth(
+  db: Ports['db'],
+  chain: Chain,
+  asset: AssetSymbol,
+  treasures: readonly Treasure[],
+): Promise<Units> {
+  const shown = treasures.filter((one) => one.asset === asset);
+  // Where the largest are not worth their fees, the others are not either.
+  if (shown.some(({ net }) => net === 0n)) return units(0n);
+  const all = await sweepableSum(db, chain, asset);
+  const known = shown.reduce((sum, { holding }) => sum + holding.amount, 0n);
+  return units(all > known ? all - known : 0n);
 }
 
 function candidateOf(payout: Payout, gas: bigint | undefined, fees: EvmFees): Candidate {
