@@ -613,6 +613,50 @@ describe('the treasury', () => {
 });
 
 describe('the node', () => {
+  it('that will not talk about one transaction holds up nothing else', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const [odd, other] = [await world.reserve(), await world.reserve()];
+    await world.run();
+    const oddHash = (await world.transactions())[0]?.['tx_hash'];
+    world.chain.mine(CONFIRMATIONS);
+    const { sender } = world.chain;
+    const status: typeof sender.status = async (txHash) => {
+      if (txHash === oddHash) throw new Error('the node stumbles over this one');
+      return sender.status(txHash);
+    };
+    const third = await world.reserve();
+    await world.db.rows('delete from leases');
+    const stumbling = world.replica({ sender: { ...sender, status } });
+    await world.run(stumbling);
+    expect(await world.payout(odd.id)).toMatchObject({ status: 'broadcast' });
+    expect(await world.payout(other.id)).toMatchObject({ status: 'mined' });
+    expect(await world.payout(third.id)).toMatchObject({ status: 'broadcast' });
+    expect(world.lines).toContainEqual(expect.objectContaining({ level: 'warn', transaction: oddHash }));
+    await world.db.rows('delete from leases');
+    await world.finish();
+    // Not when it has ended either.
+    await world.reserve();
+    await world.db.rows('delete from leases');
+    await world.db.rows('update transactions set looked_at = null');
+    expect(await world.run(stumbling)).toBe(1);
+  });
+
+  it('that will not talk about the end of settled transactions holds up nothing else', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    await world.reserve();
+    await world.finish();
+    const { id } = await world.reserve();
+    await world.db.rows('delete from leases');
+    await world.db.rows('update transactions set looked_at = null');
+    const { sender } = world.chain;
+    const status = () => Promise.reject(new Error('the node stumbles'));
+    await world.run(world.replica({ sender: { ...sender, status } }));
+    expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', reason: expect.stringMatching('stumbles') }),
+    );
+  });
+
   it('is down: payouts wait, and go on when it is back', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await world.reserve();

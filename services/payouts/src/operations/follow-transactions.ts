@@ -1,5 +1,6 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
 import type { Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
 import { assertNever } from '@quittance/shared/result';
 import { judge, needsSearch, type Progress, type Seen } from '../domain/judge.ts';
 import type { Ports } from '../ports.ts';
@@ -19,6 +20,8 @@ import { settleTransaction } from './settle-transaction.ts';
 const WALLETS_AT_ONCE = 100;
 const OPEN_AT_ONCE = 200;
 const ASKED_TOGETHER = 8;
+/** A node that is silent so often is asked no more in this round: each silence costs a time limit. */
+const SILENCES_MAX = 16;
 
 /**
  * Asks the chain what has become of everything signed whose end is open, and sends again what is in no block.
@@ -28,16 +31,25 @@ export async function followTransactions(ports: Ports, lease: Lease): Promise<nu
   const { db, sender, clock, settings } = ports;
   const budget = { blocks: BLOCKS_PER_ROUND };
   let ended = 0;
+  let silences = 0;
   const wallets = await walletsWithOpenTransactions(db, sender.chain, sender.hotAddress, WALLETS_AT_ONCE);
   for (const wallet of wallets) {
     const open = await openTransactions(db, sender.chain, wallet, OPEN_AT_ONCE);
     const progress = await progressOf(ports, wallet);
+    if (progress === undefined) {
+      if (++silences >= SILENCES_MAX) return ended;
+      continue;
+    }
     for (let from = 0; from < open.length; from += ASKED_TOGETHER) {
       await keepLease(ports, lease);
       const some = open.slice(from, from + ASKED_TOGETHER);
-      const seen = await Promise.all(some.map((transaction) => look(ports, transaction, progress)));
+      const seen = await Promise.all(some.map((transaction) => lookOrSay(ports, transaction, progress)));
       for (const [i, transaction] of some.entries()) {
-        let look = seen[i] as Look;
+        let look = seen[i];
+        if (look === undefined) {
+          silences += 1;
+          continue;
+        }
         if (
           (look.state === 'absent' || look.state === 'pending') &&
           needsSearch(transaction, look, progress, clock.now(), settings.patience)
@@ -47,21 +59,43 @@ export async function followTransactions(ports: Ports, lease: Lease): Promise<nu
         }
         ended += await follow(ports, lease, transaction, look, progress);
       }
+      if (silences >= SILENCES_MAX) return ended;
     }
   }
   return ended;
 }
 
 /** Asked before the transactions are: a receipt that is missing afterwards cannot have been too young. */
-async function progressOf({ sender }: Ports, wallet: string): Promise<Progress> {
-  const [finalized, latest] = await Promise.all([
-    sender.nonce(wallet, 'finalized'),
-    sender.nonce(wallet, 'latest'),
-  ]);
-  return { finalized, latest };
+async function progressOf({ sender, notices }: Ports, wallet: string): Promise<Progress | undefined> {
+  try {
+    const [finalized, latest] = await Promise.all([
+      sender.nonce(wallet, 'finalized'),
+      sender.nonce(wallet, 'latest'),
+    ]);
+    return { finalized, latest };
+  } catch (error) {
+    const said = { wallet, reason: reason(error) };
+    notices.say('warn', `progress.${wallet}`, said, 'the node does not tell how far a wallet has come');
+    return undefined;
+  }
 }
 
 type Look = TransactionStatus | Found | { state: 'not_reached' };
+
+/** One transaction that the node will not talk about does not hold up the others. */
+async function lookOrSay(
+  ports: Ports,
+  transaction: Transaction,
+  progress: Progress,
+): Promise<Look | undefined> {
+  try {
+    return await look(ports, transaction, progress);
+  } catch (error) {
+    const said = { transaction: transaction.txHash, reason: reason(error) };
+    ports.notices.say('warn', `look.${transaction.id}`, said, 'the node does not tell of a transaction');
+    return undefined;
+  }
+}
 
 async function look({ sender }: Ports, { nonce, txHash }: Transaction, progress: Progress): Promise<Look> {
   return nonce < progress.latest ? sender.status(txHash) : { state: 'not_reached' };

@@ -1,5 +1,6 @@
 import { WrongNetwork } from '@quittance/chains/chain';
 import { type Lease, LeaseLost, takeLease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
 import { followTransactions } from './follow-transactions.ts';
 import { payReserved } from './pay-reserved.ts';
@@ -30,8 +31,18 @@ export async function runEngine(ports: Ports): Promise<number> {
 
 async function runWith(ports: Ports, lease: Lease): Promise<number> {
   const followed = await followTransactions(ports, lease);
-  await watchEnded(ports);
-  return followed + (await payReserved(ports, lease));
+  const paid = await payReserved(ports, lease);
+  try {
+    await watchEnded(ports);
+  } catch (error) {
+    ports.notices.say(
+      'warn',
+      'watch',
+      { reason: reason(error) },
+      'settled transactions could not be watched',
+    );
+  }
+  return followed + paid;
 }
 
 /** A node of another network, or words of another wallet, are refused before anything is signed. */

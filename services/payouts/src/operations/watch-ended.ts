@@ -1,10 +1,11 @@
+import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
 import { endedNotFinal, noteLooked, type Transaction } from '../store-transactions.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const LOOKS_TOGETHER = 16;
 
-type WatchPorts = Pick<Ports, 'db' | 'sender' | 'logger'>;
+type WatchPorts = Pick<Ports, 'db' | 'sender' | 'logger' | 'notices'>;
 
 /**
  * Keeps an eye on transactions that are deep enough but not final: a chain that reorganises deeper than the
@@ -14,8 +15,19 @@ export async function watchEnded(ports: WatchPorts, lookEveryMs = LOOK_EVERY_MS)
   const { db, sender } = ports;
   const ended = await endedNotFinal(db, sender.chain, lookEveryMs, LOOKS_TOGETHER);
   await Promise.all(
-    ended.map(async (transaction) => noteLooked(db, transaction.id, await isFinal(ports, transaction))),
+    ended.map(async (transaction) => noteLooked(db, transaction.id, await look(ports, transaction))),
   );
+}
+
+/** Whether it is final. One that the node will not talk about is looked at again in its turn, like any other. */
+async function look(ports: WatchPorts, transaction: Transaction): Promise<boolean> {
+  try {
+    return await isFinal(ports, transaction);
+  } catch (error) {
+    const said = { transaction: transaction.txHash, reason: reason(error) };
+    ports.notices.say('warn', `look.${transaction.id}`, said, 'the node does not tell of a transaction');
+    return false;
+  }
 }
 
 async function isFinal(
