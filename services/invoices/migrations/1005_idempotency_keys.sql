@@ -5,7 +5,8 @@ create table idempotency_keys (
   body_hash text not null,
   resource_id text not null,
   status int,
-  body jsonb,
+  -- json, not jsonb: the answer is given again as it was given
+  body json,
   created_at timestamptz not null default now(),
   constraint idempotency_keys_once primary key (account_id, key)
 );

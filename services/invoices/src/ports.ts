@@ -3,10 +3,11 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
-import type { Random } from '@quittance/shared/ids';
+import type { InvoiceId, Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
 import type { QuoteBoard } from '@quittance/shared/quotes';
+import type { FullInvoice, NewInvoice } from './store.ts';
 
 /** An address that nobody has been given yet, and the index its key is derived at. */
 export type SpareAddress = { address: string; derivationIndex: number };
@@ -47,6 +48,10 @@ export type Ports = {
   chains: ReadonlyMap<Chain, WatchedChain>;
   /** Where merchants and customers reach us, without a slash at the end. */
   publicUrl: string;
+  /** Writes a new invoice, under load together with others. */
+  saveInvoice(made: NewInvoice): Promise<void>;
+  /** Reads an invoice in full, under load together with others. */
+  findInvoice(id: InvoiceId): Promise<FullInvoice | undefined>;
 };
 
 export function watched(chains: Ports['chains'], chain: Chain): WatchedChain {

@@ -6,7 +6,9 @@ import type { Chain } from '@quittance/shared/assets';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
+import { gather } from '@quittance/shared/gather';
 import { listen } from '@quittance/shared/http';
+import type { InvoiceId } from '@quittance/shared/ids';
 import type { Running } from '@quittance/shared/lifecycle';
 import { createLogger, type Logger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
@@ -17,7 +19,7 @@ import type { InvoicesConfig } from './config.ts';
 import { handleEvents } from './consumers.ts';
 import { createHttp } from './http.ts';
 import type { Ports, WatchedChain } from './ports.ts';
-import { nextAddressBlock } from './store.ts';
+import { findInvoices, type NewInvoice, nextAddressBlock, saveNewInvoices } from './store.ts';
 import { startWorkers } from './workers.ts';
 
 export type InvoicesService = Running & {
@@ -35,6 +37,9 @@ export type InvoicesOptions = Partial<Ports> & {
 const MIGRATIONS = new URL('../migrations/', import.meta.url);
 const DRAIN_MS = 8_000;
 const QUOTE_AGE_MAX_MS = 60_000;
+/** Under load so many go into one statement, and so many statements are under way. */
+const GATHERED_MAX = 64;
+const GATHERED_AT_ONCE = 2;
 
 /**
  * Starts an invoices replica. HTTP answers at once, `/readyz` with 503 until everything it needs is there; what
@@ -61,6 +66,7 @@ export async function startInvoices(
     quotes: { latest: () => undefined, fresh: () => undefined },
     chains,
     publicUrl: config.PUBLIC_URL,
+    ...together(db),
     ...given,
   };
   let kick: () => void = () => undefined;
@@ -103,6 +109,25 @@ export async function startInvoices(
       await rpc.close();
       await db.close();
     },
+  };
+}
+
+/** What many ask for at the same moment is one statement. */
+function together(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
+  return {
+    saveInvoice: gather({
+      run: async (made: readonly NewInvoice[]) => {
+        await saveNewInvoices(db, made);
+        return made.map(() => undefined);
+      },
+      max: GATHERED_MAX,
+      atOnce: GATHERED_AT_ONCE,
+    }),
+    findInvoice: gather({
+      run: (ids: readonly InvoiceId[]) => findInvoices(db, ids),
+      max: GATHERED_MAX,
+      atOnce: GATHERED_AT_ONCE,
+    }),
   };
 }
 

@@ -239,18 +239,19 @@ const selectBalancesDue = statement(
   'addresses_balance_due',
   `select ${watchedColumns}
    from addresses a join invoices i on i.id = a.invoice_id
-   where a.chain = $1 and a.balance_check_at <= $2
-   order by a.balance_check_at limit $3`,
+   where a.chain = $1 and a.balance_check_at <= $2 and a.balance_height is distinct from $3
+   order by a.balance_check_at limit $4`,
 );
 
-/** Those whose turn it is, the longest waiting first. */
+/** Those whose turn it is and that were not looked at at this height, the longest waiting first. */
 export async function balancesDue(
   db: Queryable,
   chain: Chain,
+  height: number,
   now: Date,
   limit: number,
 ): Promise<WatchedAddress[]> {
-  return (await db.rows<WatchedRow>(selectBalancesDue, [chain, now, limit])).map(toWatched);
+  return (await db.rows<WatchedRow>(selectBalancesDue, [chain, now, height, limit])).map(toWatched);
 }
 
 const selectBalancesHoldingUp = statement(

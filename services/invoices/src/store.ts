@@ -72,89 +72,151 @@ function toRate(text: string): Rate {
   return rate.value;
 }
 
-/** What stands beside a new invoice in the same statement: its event, and the answer to its request. */
-export type Beside = {
+/** A new invoice with its event, which stand or fall together. */
+export type NewInvoice = {
+  invoice: Invoice;
   event: { id: EventId; payload: object; requestId: string };
-  /** The key the request came with, and what it is answered with. */
-  answered?: { key: IdempotencyKey; status: number; body: object } | undefined;
   /** Contracts may pay it without a trace in the block: its balance must be watched. */
   watchBalance: boolean;
 };
 
-const insertInvoiceParts = `
-  with invoice as (
-    insert into invoices (id, account_id, external_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
-      tolerance_bps, min_confirmations, dust, created_at, expires_at, succeed_url, timeout_url, address,
-      derivation_index, announced)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)),
+const newColumns = [
+  ['id', 'text'],
+  ['account_id', 'text'],
+  ['external_id', 'text'],
+  ['asset', 'text'],
+  ['chain', 'text'],
+  ['amount_fiat', 'numeric'],
+  ['usd_rate', 'numeric'],
+  ['quote', 'jsonb'],
+  ['amount_due', 'numeric'],
+  ['tolerance_bps', 'int'],
+  ['min_confirmations', 'int'],
+  ['dust', 'numeric'],
+  ['created_at', 'timestamptz'],
+  ['expires_at', 'timestamptz'],
+  ['succeed_url', 'text'],
+  ['timeout_url', 'text'],
+  ['address', 'text'],
+  ['derivation_index', 'int'],
+] as const;
+const besideColumns = [
+  ['balance_check_at', 'timestamptz'],
+  ['event_id', 'text'],
+  ['payload', 'jsonb'],
+  ['request_id', 'text'],
+] as const;
+const columns = [...newColumns, ...besideColumns];
+const names = (of: readonly (readonly [string, string])[]): string => of.map(([name]) => name).join(', ');
+
+/** Invoice, address and event from the rows of `given`, in one statement. */
+const insertGiven = (given: string, afterwards = ''): string => `
+  with given as (${given}),
+  invoice as (
+    insert into invoices (${names(newColumns)}, announced)
+    select ${names(newColumns)}, '{invoice.created}' from given),
   address as (
     insert into addresses (chain, address, invoice_id, derivation_index, given_height, balance_check_at)
-    values ($5, $17, $1, $18, (select height from cursors where chain = $5), $20))`;
-const insertEventPart = `
-    insert into outbox (id, kind, payload, request_id) values ($21, 'invoice.created', $22, $23)`;
+    select chain, address, id, derivation_index,
+      (select height from cursors where cursors.chain = given.chain), balance_check_at
+    from given)${afterwards === '' ? '' : `, key as (${afterwards})`}
+  insert into outbox (id, kind, payload, request_id)
+  select event_id, 'invoice.created', payload, request_id from given`;
 
-// One statement: the invoice, its address, its event and its idempotency key stand or fall together.
-const insertInvoice = statement('invoices_insert', `${insertInvoiceParts}${insertEventPart}`);
+const one = `select ${columns.map(([name, type], i) => `$${i + 1}::${type} as ${name}`).join(', ')}`;
+const several = `select * from unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')})
+    as given(${names(columns)})`;
+
+const insertInvoice = statement('invoices_insert', insertGiven(one));
+const insertInvoices = statement('invoices_insert_several', insertGiven(several));
+const n = columns.length;
 const insertInvoiceWithKey = statement(
   'invoices_insert_with_key',
-  `${insertInvoiceParts},
-  event as (${insertEventPart})
-    insert into idempotency_keys (account_id, key, body_hash, resource_id, status, body)
-    values ($2, $24, $25, $1, $26, $27)`,
+  insertGiven(
+    one,
+    `insert into idempotency_keys (account_id, key, body_hash, resource_id, status, body)
+     values ($2, $${n + 1}, $${n + 2}, $1, $${n + 3}, $${n + 4})`,
+  ),
 );
 
-export async function saveNewInvoice(db: Queryable, invoice: Invoice, beside: Beside): Promise<void> {
-  const values = [
-    invoice.id,
-    invoice.account,
-    invoice.externalId,
-    invoice.asset,
-    invoice.chain,
-    invoice.amountFiat,
-    formatRate(invoice.usdRate),
-    JSON.stringify(invoice.quote),
-    invoice.amountDue,
-    invoice.toleranceBps,
-    invoice.minConfirmations,
-    invoice.dust,
-    invoice.createdAt,
-    invoice.expiresAt,
-    invoice.succeedUrl,
-    invoice.timeoutUrl,
-    invoice.address,
-    invoice.derivationIndex,
-    invoice.announced,
-    beside.watchBalance ? invoice.createdAt : null,
-    beside.event.id,
-    JSON.stringify(beside.event.payload),
-    beside.event.requestId,
-  ];
-  const { answered } = beside;
-  if (answered === undefined) {
-    await db.rows(insertInvoice, values);
-    return;
-  }
-  const { key, status, body } = answered;
-  await db.rows(insertInvoiceWithKey, [...values, key.key, key.bodyHash, status, JSON.stringify(body)]);
+const newValues = ({ invoice, event, watchBalance }: NewInvoice): unknown[] => [
+  invoice.id,
+  invoice.account,
+  invoice.externalId,
+  invoice.asset,
+  invoice.chain,
+  invoice.amountFiat,
+  formatRate(invoice.usdRate),
+  JSON.stringify(invoice.quote),
+  invoice.amountDue,
+  invoice.toleranceBps,
+  invoice.minConfirmations,
+  invoice.dust,
+  invoice.createdAt,
+  invoice.expiresAt,
+  invoice.succeedUrl,
+  invoice.timeoutUrl,
+  invoice.address,
+  invoice.derivationIndex,
+  watchBalance ? invoice.createdAt : null,
+  event.id,
+  JSON.stringify(event.payload),
+  event.requestId,
+];
+
+/** Saves new invoices, all or none, in one statement. */
+export async function saveNewInvoices(db: Queryable, given: readonly NewInvoice[]): Promise<void> {
+  const rows = given.map(newValues);
+  const [first] = rows;
+  if (first === undefined) return;
+  if (rows.length === 1) await db.rows(insertInvoice, first);
+  else
+    await db.rows(
+      insertInvoices,
+      columns.map((_, i) => rows.map((row) => row[i])),
+    );
+}
+
+/** Saves a new invoice together with the answer to the request that came with `key`. */
+export async function saveAnsweredInvoice(
+  db: Queryable,
+  given: NewInvoice,
+  key: IdempotencyKey,
+  { status, body }: { status: number; body: object },
+): Promise<void> {
+  const values = [...newValues(given), key.key, key.bodyHash, status, JSON.stringify(body)];
+  await db.rows(insertInvoiceWithKey, values);
 }
 
 /** An invoice with its deposits, and how high its chain is: all that a view needs. */
 export type FullInvoice = { invoice: Invoice; deposits: Deposit[]; height: number };
 
-const selectFull = statement(
-  'invoices_full',
-  `select i.*, coalesce(c.height, 0) as height,
-     (select json_agg(${depositJson('d')} order by ${depositOrder}) from deposits d where d.invoice_id = i.id) as deposits
-   from invoices i left join cursors c on c.chain = i.chain
-   where i.id = $1`,
+const fullColumns = `i.*, coalesce(c.height, 0) as height,
+     (select json_agg(${depositJson('d')} order by ${depositOrder}) from deposits d
+      where d.invoice_id = i.id) as deposits
+   from invoices i left join cursors c on c.chain = i.chain`;
+const selectFull = statement('invoices_full', `select ${fullColumns} where i.id = $1`);
+const selectSeveral = statement(
+  'invoices_full_several',
+  `select ${fullColumns} where i.id = any($1::text[])`,
 );
 
-export async function findInvoice(db: Queryable, id: InvoiceId): Promise<FullInvoice | undefined> {
-  const row = await db.maybe<InvoiceRow & { height: number; deposits: DepositRow[] | null }>(selectFull, [
-    id,
-  ]);
-  if (row === undefined) return undefined;
-  return { invoice: toInvoice(row), deposits: (row.deposits ?? []).map(toDeposit), height: row.height };
+/** Invoices by their ids, in their order, in one statement; undefined where there is none. */
+export async function findInvoices(
+  db: Queryable,
+  ids: readonly InvoiceId[],
+): Promise<(FullInvoice | undefined)[]> {
+  type Row = InvoiceRow & { height: number; deposits: DepositRow[] | null };
+  const [only] = ids;
+  const rows =
+    ids.length === 1 ? await db.rows<Row>(selectFull, [only]) : await db.rows<Row>(selectSeveral, [ids]);
+  const found = new Map(
+    rows.map((row): [InvoiceId, FullInvoice] => [
+      row.id,
+      { invoice: toInvoice(row), deposits: (row.deposits ?? []).map(toDeposit), height: row.height },
+    ]),
+  );
+  return ids.map((id) => found.get(id));
 }
 
 /** What a merchant may narrow a list down to; null narrows nothing. */

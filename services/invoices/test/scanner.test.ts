@@ -266,6 +266,25 @@ describe('ETH that contracts send', () => {
     expect(await invoice.deposits()).toHaveLength(4);
   });
 
+  it('is found on each of many open invoices, and each is looked at once a block', async () => {
+    const merchant = world.merchant();
+    const invoices = await Promise.all(Array.from({ length: 300 }, () => merchant.invoice()));
+    await world.scan();
+    const read = world.chain.balancesRead;
+    world.chain.mine({
+      inside: invoices.map(({ address }) => ({ to: address.address.toLowerCase(), amount: DUE })),
+    });
+    await world.scan();
+    const { body } = await merchant.get('/api/invoices?status=confirmed&perPage=1');
+    expect(body.meta.total).toBe(300);
+    const open = await world.rows('select 1 from addresses where balance_check_at is not null');
+    // Once to find it, once to see that it explains all, and a few to find the block.
+    expect(world.chain.balancesRead - read).toBeLessThan(open.length + 300 * 6);
+    const again = world.chain.balancesRead;
+    await world.scan();
+    expect(world.chain.balancesRead).toBe(again);
+  });
+
   it('in time is in time: an invoice does not expire before its balance was looked at', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.pass(MINUTE);

@@ -30,8 +30,8 @@ export type ScriptedChain = ChainReader & {
   missesAbove: number | undefined;
   /** The node has thrown away the states below here. */
   prunedBelow: number;
-  /** How often whole blocks were read. */
-  blocksRead: number;
+  /** How many balances were asked for. */
+  balancesRead: number;
 };
 
 let made = 0;
@@ -90,7 +90,7 @@ export function scriptedChain(now: () => Date): ScriptedChain {
     lagsAt: undefined,
     missesAbove: undefined,
     prunedBelow: 0,
-    blocksRead: 0,
+    balancesRead: 0,
     mine: (...scripts) => (scripts.length === 0 ? [{}] : scripts).map(add),
     reorg(depth, ...scripts) {
       blocks.splice(blocks.length - depth, depth);
@@ -100,15 +100,16 @@ export function scriptedChain(now: () => Date): ScriptedChain {
     check: () => answer(undefined),
     head: () => answer(blocks[top()] as ScriptedBlock),
     block(height) {
-      chain.blocksRead += 1;
       const isThere = height <= Math.min(top(), chain.missesAbove ?? Number.POSITIVE_INFINITY);
       return answer(isThere ? blocks[height] : undefined);
     },
     hashAt: (height) => answer(height <= top() ? blocks[height]?.hash : undefined),
-    balancesAt: (addresses, height) =>
-      height < chain.prunedBelow
+    balancesAt(addresses, height) {
+      chain.balancesRead += addresses.length;
+      return height < chain.prunedBelow
         ? Promise.reject(new Error('missing trie node'))
-        : answer(new Map(addresses.map((address) => [address, balance(address, height)]))),
+        : answer(new Map(addresses.map((address) => [address, balance(address, height)])));
+    },
     internalSource: (address, blockHash) =>
       answer(
         blocks.find(({ hash }) => hash === blockHash)?.inside.find(({ to }) => to === address)?.tx ?? null,

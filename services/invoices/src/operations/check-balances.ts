@@ -89,7 +89,7 @@ async function whoseTurn(
   const holdingUp = await balancesHoldingUp(db, chain, cursor.knownUntil, BATCH);
   if (holdingUp.length > 0) return { addresses: holdingUp, isAll: false };
   if ((await balancesSeenAt(db, chain)) === cursor.height) return { addresses: [], isAll: false };
-  const due = await balancesDue(db, chain, clock.now(), BATCH);
+  const due = await balancesDue(db, chain, cursor.height, clock.now(), BATCH);
   return { addresses: due, isAll: due.length < BATCH };
 }
 

@@ -20,7 +20,7 @@ import { z } from 'zod';
 import { type Problem, readDollars } from '../domain/dollars.ts';
 import { type Invoice, unpaid } from '../domain/invoice.ts';
 import { type Ports, watched } from '../ports.ts';
-import { saveNewInvoice } from '../store.ts';
+import { type NewInvoice, saveAnsweredInvoice } from '../store.ts';
 import { invoiceView } from '../views.ts';
 
 const EXPIRES_IN_DEFAULT_MINUTES = 60;
@@ -74,7 +74,10 @@ export type CreateRequest = {
 /** What the merchant is answered; `replayed` when it is the answer to an earlier request with the same key. */
 export type Created = { status: number; body: object; replayed: boolean };
 
-export type CreatePorts = Pick<Ports, 'db' | 'clock' | 'random' | 'quotes' | 'chains' | 'publicUrl'>;
+export type CreatePorts = Pick<
+  Ports,
+  'db' | 'saveInvoice' | 'clock' | 'random' | 'quotes' | 'chains' | 'publicUrl'
+>;
 
 /** Makes an invoice with a locked rate and an address of its own. Throws Unavailable when no rate is fresh. */
 export async function createInvoice(
@@ -93,22 +96,36 @@ export async function createInvoice(
   const data = invoiceView({ invoice, deposits: [], height: 0 }, ports);
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data } };
   const payload = { account_id: invoice.account, resource_id: invoice.id, version: invoice.version, data };
-  const event = { id: newEventId(invoice.createdAt, ports.random), payload, requestId: request.requestId };
-  try {
-    await saveNewInvoice(ports.db, invoice, {
-      event,
-      answered: request.key && { key: request.key, ...answer },
-      watchBalance: nativeAsset[invoice.chain] === invoice.asset,
-    });
-  } catch (error) {
-    if (request.key === undefined || brokenConstraint(error) !== 'idempotency_keys_once') throw error;
-    // Another request with the same key was a moment faster, and its invoice stands.
-    const winner = await answerTo(ports, request.key);
-    invariant(winner !== undefined, 'a key that is taken is there');
-    return winner;
+  const created: NewInvoice = {
+    invoice,
+    event: { id: newEventId(invoice.createdAt, ports.random), payload, requestId: request.requestId },
+    watchBalance: nativeAsset[invoice.chain] === invoice.asset,
+  };
+  if (request.key === undefined) await ports.saveInvoice(created);
+  else {
+    const winner = await saveOnce(ports, created, request.key, answer);
+    if (winner !== undefined) return winner;
   }
   crashPoint('invoices.created');
   return ok({ ...answer, replayed: false });
+}
+
+/** Saves the invoice, or answers what another request with the same key was answered a moment earlier. */
+async function saveOnce(
+  { db }: Pick<Ports, 'db'>,
+  created: NewInvoice,
+  key: IdempotencyKey,
+  answer: { status: number; body: object },
+): Promise<Result<Created, FieldErrors> | undefined> {
+  try {
+    await saveAnsweredInvoice(db, created, key, answer);
+    return undefined;
+  } catch (error) {
+    if (brokenConstraint(error) !== 'idempotency_keys_once') throw error;
+    const winner = await answerTo({ db }, key);
+    invariant(winner !== undefined, 'a key that is taken is there');
+    return winner;
+  }
 }
 
 async function answerTo(

@@ -1,18 +1,17 @@
 import type { AccountId, InvoiceId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
-import { findInvoice } from '../store.ts';
 import { type InvoiceView, invoiceView, type Shown } from '../views.ts';
 
 export type GetRefusal = 'unknown' | 'foreign';
 
 /** One invoice of the caller, in full. */
 export async function getInvoice(
-  ports: Pick<Ports, 'db'> & Shown,
+  ports: Pick<Ports, 'findInvoice'> & Shown,
   account: AccountId,
   id: string,
 ): Promise<Result<InvoiceView, GetRefusal>> {
-  const found = isInvoiceId(id) ? await findInvoice(ports.db, id) : undefined;
+  const found = isInvoiceId(id) ? await ports.findInvoice(id) : undefined;
   if (found === undefined) return refuse('unknown');
   if (found.invoice.account !== account) return refuse('foreign');
   return ok(invoiceView(found, ports));
