@@ -83,7 +83,7 @@ export function contextOf(res: Response): RequestContext {
   return { requestId, identity, rawBody, body };
 }
 
-export function send(res: Response, { status, body, headers }: Answer): void {
+export function send(res: ServerResponse, { status, body, headers }: Answer): void {
   const text = JSON.stringify(body);
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -101,10 +101,21 @@ export type HttpParts = {
   atTheEdge?: boolean;
   /** Query parameters that may be given several times; of any other, the last one counts. */
   lists?: readonly string[];
+  /** JSON unless given. */
+  tell?: Tell;
 };
 
+/** How an answer of the server's own goes out. */
+export type Tell = (res: ServerResponse, answer: Answer) => void;
+
 /** An express app with the answers every service gives: request ids, health, errors. */
-export function createApp({ clock, waitsFor, atTheEdge = false, lists = [] }: HttpParts): Express {
+export function createApp({
+  clock,
+  waitsFor,
+  atTheEdge = false,
+  lists = [],
+  tell = send,
+}: HttpParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -115,7 +126,7 @@ export function createApp({ clock, waitsFor, atTheEdge = false, lists = [] }: Ht
     context(res).requestId = id;
     res.setHeader('X-Request-Id', id);
     // HTTP/1.1 asks for the refusal; Node's own comes without the message that every error of ours has.
-    if (req.headers.host === undefined && req.httpVersion === '1.1') send(res, answers.badRequest);
+    if (req.headers.host === undefined && req.httpVersion === '1.1') tell(res, answers.badRequest);
     else next();
   });
   app.get('/healthz', (_req, res) => send(res, { status: 200, body: { status: 'ok' } }));
@@ -172,8 +183,8 @@ function decode(raw: Buffer): string {
 }
 
 /** Comes last: unknown routes, and what a route threw. */
-export function finishApp(app: Express, logger: Logger): void {
-  app.use((req: Request, res: Response) => send(res, answers.noRoute(req.path.replace(/^\/+/, ''))));
+export function finishApp(app: Express, logger: Logger, tell: Tell = send): void {
+  app.use((req: Request, res: Response) => tell(res, answers.noRoute(req.path.replace(/^\/+/, ''))));
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
     const requestId = context(res).requestId;
     if (res.headersSent) {
@@ -186,7 +197,7 @@ export function finishApp(app: Express, logger: Logger): void {
       if (answer.status === 503) logger.warn(line, 'refused a request: something needed is away');
       else logger.error({ ...line, err: error }, 'a request failed');
     }
-    send(res, answer);
+    tell(res, answer);
   });
 }
 
@@ -234,7 +245,7 @@ export function listen(app: Express, host: string, port: number): Promise<Listen
   );
   server.on('clientError', refuseUnreadable);
   // Node's own refusal has no body.
-  server.on('checkExpectation', (_req, res) => send(res as Response, answers.expectation));
+  server.on('checkExpectation', (_req, res) => send(res, answers.expectation));
   // Longer than any client of ours keeps a connection, so that it is never closed under a request.
   server.keepAliveTimeout = 75_000;
   return new Promise((resolve, rejectListen) => {

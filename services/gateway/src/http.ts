@@ -1,4 +1,4 @@
-import { type Answer, answers, BODY_BYTES_MAX, createApp, finishApp, send } from '@quittance/shared/http';
+import { type Answer, answers, BODY_BYTES_MAX, createApp, finishApp } from '@quittance/shared/http';
 import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
 import type { Express, Request, Response } from 'express';
 import { hasBody, readBody } from './body.ts';
@@ -7,6 +7,7 @@ import { peerOf } from './domain/peer.ts';
 import { findRoute, type Route } from './domain/routes.ts';
 import { limitHeaders, type Spent } from './domain/spent.ts';
 import { authenticate } from './operations/authenticate.ts';
+import { tell } from './pay-page.ts';
 import type { Ports } from './ports.ts';
 import { isOver, lost, type Passage, passageOf, type ServiceProxy } from './proxy.ts';
 import type { Caller } from './store.ts';
@@ -25,21 +26,21 @@ export type HttpParts = Ports & { proxy: ServiceProxy; waitsFor: () => Promise<s
  */
 export function createGatewayApp(parts: HttpParts): Express {
   const { config, clock, logger, proxy, waitsFor } = parts;
-  const app = createApp({ logger, clock, waitsFor, atTheEdge: true });
+  const app = createApp({ logger, clock, waitsFor, atTheEdge: true, tell });
   app.set('trust proxy', config.TRUSTED_PROXIES);
 
   app.use(async (req: Request, res: Response) => {
     const path = pathOf(req);
     const found = findRoute(req.method, path);
-    if (found.kind === 'unknown') return send(res, answers.noRoute(path.replace(/^\/+/, '') || '/'));
-    if (found.kind === 'wrong_verb') return send(res, answers.wrongVerb(req.method, found.allowed));
+    if (found.kind === 'unknown') return tell(res, answers.noRoute(path.replace(/^\/+/, '') || '/'));
+    if (found.kind === 'wrong_verb') return tell(res, answers.wrongVerb(req.method, found.allowed));
 
     endInTime(res, parts);
     const admitted = await admit(req, res, found.route, parts);
     if (admitted === undefined || isOver(res)) return;
     const body = hasBody(req) ? await readBody(req, BODY_BYTES_MAX) : undefined;
     if (body === 'broken_off' || isOver(res)) return;
-    if (body === 'too_large') return send(res, answers.tooLarge);
+    if (body === 'too_large') return tell(res, answers.tooLarge);
 
     req.headers = headersFor(req, res, admitted, body, parts);
     res.locals['passage'] = {
@@ -52,7 +53,7 @@ export function createGatewayApp(parts: HttpParts): Express {
     await proxy.pass(req, res);
   });
 
-  finishApp(app, logger);
+  finishApp(app, logger, tell);
   return app;
 }
 
@@ -74,7 +75,7 @@ function endInTime(res: Response, { config, logger }: HttpParts): void {
     const answer = lost(res);
     const line = { request_id: res.getHeader('X-Request-Id'), upstream: passage?.upstream };
     logger.warn({ ...line, status: answer.status }, 'a request took too long');
-    send(res, answer);
+    tell(res, answer);
     passage?.outgoing?.destroy();
   }, config.REQUEST_TIMEOUT_MS);
   res.on('close', () => clearTimeout(timer));
@@ -96,7 +97,7 @@ async function admit(
   if (caller === undefined) {
     const spent = await limits.failures.hit(peerOf(req.ip));
     if (!spent.allowed) return refuse(res, spent, parts);
-    send(res, answers.unauthenticated);
+    tell(res, answers.unauthenticated);
     return undefined;
   }
   const spent = await limits.tokens.hit(caller.tokenId);
@@ -107,7 +108,7 @@ async function admit(
 
 function refuse(res: Response, spent: Spent, parts: HttpParts): undefined {
   setHeaders(res, spent, parts);
-  send(res, tooMany);
+  tell(res, tooMany);
 }
 
 function setHeaders(res: Response, spent: Spent, { clock }: HttpParts): void {

@@ -1,12 +1,13 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { Readable } from 'node:stream';
-import { type Answer, answers, send } from '@quittance/shared/http';
+import { type Answer, answers } from '@quittance/shared/http';
 import { type Logger, reason } from '@quittance/shared/logger';
 import type { Request, Response } from 'express';
 import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
 import { isReturned } from './domain/forwarded.ts';
 import type { Upstream } from './domain/routes.ts';
+import { tell } from './pay-page.ts';
 
 /** One request on its way to a service. */
 export type Passage = {
@@ -94,7 +95,7 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
     const answer = lost(res);
     const line = { request_id: res.getHeader('X-Request-Id'), upstream: passageOf(res)?.upstream };
     logger.warn({ ...line, status: answer.status, reason: reason(error) }, 'a service did not answer');
-    send(res, answer);
+    tell(res, answer);
   }
 
   const services: Record<Upstream, RequestHandler<Request, Response>> = {

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { GatewayService } from '../src/service.ts';
+import {
+  bytesOf,
+  type Raw,
+  sendRaw,
+  startTestGateway,
+  startUpstream,
+  type Upstream,
+} from './gateway-world.ts';
+
+let database: TestDatabase;
+let upstream: Upstream;
+let gateway: GatewayService | undefined;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  upstream = await startUpstream();
+});
+afterEach(async () => {
+  await gateway?.stop();
+  gateway = undefined;
+});
+afterAll(async () => {
+  await upstream?.stop();
+  await database?.drop();
+});
+
+async function ask(path: string, settings: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
+  gateway ??= await startTestGateway(database.urlOf('gateway'), upstream.url, settings);
+  return sendRaw(gateway.port, bytesOf(method, path));
+}
+
+/** A page as strict as the payment page itself: only its own style, by its hash. */
+function expectStrictPage(answer: Raw): void {
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const style = /<style>([\s\S]*)<\/style>/.exec(answer.text)?.[1] ?? '';
+  const hash = createHash('sha256').update(style).digest('base64');
+  const policy = answer.headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain(`style-src 'sha256-${hash}'`);
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+}
+
+test('while the service is away a customer sees a page that asks again', async () => {
+  const answer = await ask('/pay/inv_1', { INVOICES_URL: 'http://127.0.0.1:9' });
+  expect(answer.status).toBe(503);
+  expectStrictPage(answer);
+  expect(answer.text).toContain('This page is back in a moment');
+  expect(answer.text).toContain('<meta http-equiv="refresh" content="5">');
+  expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+  const head = await ask('/pay/inv_1', {}, 'HEAD');
+  expect([head.status, head.text]).toEqual([503, '']);
+});
+
+test('a customer who asked too often sees it too, and it asks again when it may', async () => {
+  expect((await ask('/pay/inv_1', { PAGES_PER_MINUTE: '1' })).status).toBe(200);
+  const answer = await ask('/pay/inv_1');
+  expect(answer.status).toBe(429);
+  expectStrictPage(answer);
+  expect(answer.text).toContain(`<meta http-equiv="refresh" content="${answer.headers.get('retry-after')}">`);
+});
+
+test.each(['/pay', '/pay/', '/pay/inv_1/x', '/pay/%zz', '/pay?x'])(
+  '%s is a page that says so',
+  async (path) => {
+    const answer = await ask(path);
+    expect(answer.status).toBe(404);
+    expectStrictPage(answer);
+    expect(answer.text).toContain('There is no such payment');
+    expect(answer.text).not.toContain('refresh');
+  },
+);
+
+test('a request without a host gets a page as well', async () => {
+  await ask('/pay/inv_1');
+  const answer = await sendRaw(gateway?.port ?? 0, 'GET /pay/inv_1 HTTP/1.1\r\nConnection: close\r\n\r\n');
+  expect(answer.status).toBe(400);
+  expectStrictPage(answer);
+});
+
+test.each(['/api/%zz', '/payments', '/'])('%s stays JSON', async (path) => {
+  const answer = await ask(path);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    404,
+    'application/json; charset=utf-8',
+  ]);
+});
