@@ -33,13 +33,20 @@ export type DbOptions = {
   schema: string;
   pool: number;
   logger: Logger;
+  /** After this long without a word the database counts as gone. */
+  answerWithinMs?: number;
 };
+
+/** More than the longest limit of Postgres' own: only who cannot be heard any more runs into it. */
+const ANSWER_WITHIN_MS = 20_000;
+const ROLLBACK_WITHIN_MS = 2_000;
 
 /**
  * A pool of connections with every limit set: a lock, a statement or an idle transaction that lasts too
- * long is ended by Postgres itself, so that nobody waits for ever.
+ * long is ended by Postgres itself, and a Postgres that says nothing any more is given up, so that nobody
+ * waits for ever.
  */
-export function openDb({ url, schema, pool: max, logger }: DbOptions): Db {
+export function openDb({ url, schema, pool: max, logger, answerWithinMs = ANSWER_WITHIN_MS }: DbOptions): Db {
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -52,6 +59,7 @@ export function openDb({ url, schema, pool: max, logger }: DbOptions): Db {
       '-c timezone=UTC',
     ].join(' '),
     connectionTimeoutMillis: 5_000,
+    query_timeout: answerWithinMs,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   });
@@ -70,7 +78,8 @@ export function openDb({ url, schema, pool: max, logger }: DbOptions): Db {
         return result;
       } catch (error) {
         // A rollback that fails means a connection that is gone: the pool must not hand it out again.
-        await client.query('rollback').catch((failure: Error) => {
+        const rollback = { text: 'rollback', query_timeout: Math.min(ROLLBACK_WITHIN_MS, answerWithinMs) };
+        await client.query(rollback).catch((failure: Error) => {
           broken = failure;
         });
         throw error;
@@ -133,7 +142,9 @@ export function isDatabaseDown(error: unknown): boolean {
   const code = 'code' in error ? error.code : undefined;
   return (
     (typeof code === 'string' && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/.test(code)) ||
-    /Connection terminated|timeout exceeded when trying to connect|not queryable/i.test(error.message)
+    /Connection terminated|timeout exceeded when trying to connect|not queryable|Query read timeout/i.test(
+      error.message,
+    )
   );
 }
 

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { isDatabaseDown, openDb } from '../src/db.ts';
+import { createLogger } from '../src/logger.ts';
+
+const logger = createLogger('test', 'silent');
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+});
+
+/** A way to the database on which, from one moment on, all open connections are silent: no answer, no reset. */
+async function fragileWay(): Promise<{ url: string; silence(): void; close(): void }> {
+  const url = new URL(database.urlOf('ledger'));
+  const target = { host: url.hostname, port: Number(url.port) };
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(target);
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    silence() {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+test('a database that vanishes without a word is noticed, and its connection is not used again', async () => {
+  const way = await fragileWay();
+  const db = openDb({ url: way.url, schema: 'ledger', pool: 1, logger, answerWithinMs: 500 });
+  try {
+    const inTransaction = db.transaction(async (trx) => {
+      await trx.rows('select 1');
+      way.silence();
+      await trx.rows('select 2');
+    });
+    const failure = await inTransaction.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(isDatabaseDown(failure)).toBe(true);
+    expect(await db.one('select 3 as n')).toEqual({ n: 3 });
+
+    way.silence();
+    expect(isDatabaseDown(await db.rows('select 4').catch((error: unknown) => error))).toBe(true);
+    expect(await db.one('select 5 as n')).toEqual({ n: 5 });
+  } finally {
+    await db.close();
+    way.close();
+  }
+}, 10_000);
