@@ -9,7 +9,7 @@ import type { Patience } from './domain/judge.ts';
 import type { Notices } from './notices.ts';
 import type { PayoutNumbers } from './payout-numbers.ts';
 
-/** Why nothing is signed at the moment although the node answers: the wrong network, or a wallet of another seed. */
+/** Why nothing is signed at the moment although the node answers: the wrong network, a wallet of another seed, or lost commits. */
 export type SigningBar = { reason: string | undefined };
 
 export type Settings = {

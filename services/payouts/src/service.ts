@@ -77,7 +77,7 @@ export async function startPayouts(
     ...(await waitsForEngines(check, ports.bus)),
     ...(ports.signingBar.reason === undefined
       ? []
-      : [`the right wallet and network: ${ports.signingBar.reason}`]),
+      : [`the right wallet, network and database: ${ports.signingBar.reason}`]),
   ];
   const listening = await listen(createHttp(ports, waitsFor), config.HOST, config.PORT);
   logger.info({ port: listening.port, hot_wallet: sender.hotAddress }, 'payouts listens');

@@ -694,6 +694,54 @@ describe('the node', () => {
   });
 });
 
+describe('a chain that knows more of the hot wallet than the database', () => {
+  it('bars signing until an operator decides; what was signed is followed', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const before = await world.reserve();
+    await world.run();
+    world.chain.mine();
+    world.chain.useNonce(HOT);
+    const { id } = await world.reserve();
+    world.chain.mine(CONFIRMATIONS + world.chain.finalizedLag);
+    for (let i = 0; i < 3; i++) await world.run();
+    expect(world.ports.signingBar.reason).toMatch(
+      /transactions of this wallet that this database does not know/,
+    );
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        msg: 'nothing is signed',
+        reason: world.ports.signingBar.reason,
+      }),
+    );
+    expect(await world.payout(before.id)).toMatchObject({ status: 'mined' });
+    expect(await world.payout(id)).toMatchObject({ status: 'reserved' });
+    expect(await world.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });
+
+    await world.db.rows('update wallets set next_nonce = 2');
+    await world.finish();
+    expect(world.ports.signingBar.reason).toBeUndefined();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('bars signing after the database was restored: what was paid is not paid again', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await world.reserve();
+    await world.run();
+    world.chain.mine();
+    await world.db.rows('delete from transactions');
+    await world.db.rows(`update wallets set next_nonce = 0`);
+    await world.db.rows(`update payouts set status = 'reserved', tx_hash = null`);
+    world.chain.mine(CONFIRMATIONS + world.chain.finalizedLag);
+    await world.run();
+    expect(await world.transactions()).toEqual([]);
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+    // Found by the operator.
+    await world.db.rows(`update payouts set status = 'broadcast' where id = $1`, [id]);
+    world.chain.arrived.length = 0;
+  });
+});
+
 describe('the engine', () => {
   it('is refused with the words of another wallet', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);

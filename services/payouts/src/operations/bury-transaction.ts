@@ -26,7 +26,7 @@ export async function buryTransaction(
     await assertLease(trx, lease);
     const moved = await moveTransaction(trx, id, ['signed', 'broadcast'], 'dead');
     if (moved === undefined) return false;
-    await skipUsedNonces(trx, sender.chain, wallet, finalizedNonce);
+    if (wallet !== sender.hotAddress) await skipUsedNonces(trx, sender.chain, wallet, finalizedNonce);
     if (payoutId === null) {
       await markUnswept(trx, id, clock.now());
       return true;

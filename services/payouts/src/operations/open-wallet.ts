@@ -6,13 +6,14 @@ type WalletPorts = Pick<Ports, 'db' | 'sender' | 'logger' | 'notices'>;
 
 /**
  * Makes sure that we know which nonce a wallet uses next; false when that cannot be known yet. The chain is asked
- * once, before the wallet's first signature here: it may have a history. After that our own table alone decides,
- * but for nonces that others have used in blocks that are final: those can never be ours.
+ * once, before the wallet's first signature here: it may have a history. After that our own table alone decides. A
+ * deposit address leaves out nonces that others have used in blocks that are final; the hot wallet never does.
  */
 export async function openWallet(ports: WalletPorts, lease: Lease, address: string): Promise<boolean> {
   const { db, sender, logger } = ports;
   const next = await nextNonce(db, sender.chain, address);
   if (next === undefined) return openFirst(ports, lease, address);
+  if (address === sender.hotAddress) return true;
   const finalized = await sender.nonce(address, 'finalized');
   if (finalized <= next) return true;
   const skipped = await db.transaction(async (trx) => {

@@ -5,6 +5,7 @@ import type { Ports } from '../ports.ts';
 import { followTransactions } from './follow-transactions.ts';
 import { payReserved } from './pay-reserved.ts';
 import { strangeWallet } from './strange-wallet.ts';
+import { unknownHistory } from './unknown-history.ts';
 import { watchEnded } from './watch-ended.ts';
 
 export const engineLease = (hotAddress: string): string => `engine:ethereum:${hotAddress}`;
@@ -31,7 +32,7 @@ export async function runEngine(ports: Ports): Promise<number> {
 
 async function runWith(ports: Ports, lease: Lease): Promise<number> {
   const followed = await followTransactions(ports, lease);
-  const paid = await payReserved(ports, lease);
+  const paid = (await mayGoOn(ports)) ? await payReserved(ports, lease) : 0;
   try {
     await watchEnded(ports);
   } catch (error) {
@@ -47,15 +48,30 @@ async function runWith(ports: Ports, lease: Lease): Promise<number> {
 
 /** A node of another network, or words of another wallet, are refused before anything is signed. */
 async function isRightWalletOnRightNetwork(ports: Ports): Promise<boolean> {
-  const { sender, signingBar, notices } = ports;
+  const { sender, signingBar } = ports;
   try {
     await sender.check();
-    signingBar.reason = await strangeWallet(ports);
+    const strange = await strangeWallet(ports);
+    signingBar.reason = strange ?? (await unknownHistory(ports));
+    // With a history that is not known, what was signed is followed all the same.
+    if (strange === undefined) return true;
   } catch (error) {
     if (!(error instanceof WrongNetwork)) throw error;
     signingBar.reason = error.message;
   }
-  if (signingBar.reason === undefined) return true;
-  notices.say('error', 'signing_bar', { reason: signingBar.reason }, 'nothing is signed');
+  sayBarred(ports);
   return false;
+}
+
+/** No nonce is given out while the chain has used others that are not known here. */
+async function mayGoOn(ports: Ports): Promise<boolean> {
+  const { signingBar } = ports;
+  signingBar.reason = await unknownHistory(ports);
+  if (signingBar.reason === undefined) return true;
+  sayBarred(ports);
+  return false;
+}
+
+function sayBarred({ signingBar, notices }: Ports): void {
+  notices.say('error', 'signing_bar', { reason: signingBar.reason }, 'nothing is signed');
 }
