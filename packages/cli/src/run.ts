@@ -32,20 +32,31 @@ them the sandbox that \`npm start\` runs. Exit codes: 0 done, 1 failed or found 
 /** Runs one command line. Every command takes --json, and then also says in JSON what went wrong. */
 export async function run(args: readonly string[], around: Surroundings): Promise<ExitCode> {
   let code: ExitCode = 0;
+  const inJson = args.includes('--json');
+  const fail = (message: string) =>
+    around.err(inJson ? `${JSON.stringify({ message }, null, 2)}\n` : `${message}\n`);
   const tell = (json: boolean, outcome: Outcome) => {
     around.out(json ? `${JSON.stringify(outcome.json, null, 2)}\n` : outcome.text);
     if (outcome.bad === true) code = 1;
   };
   try {
-    await commandLine(around, tell).parseAsync(args, { from: 'user' });
+    // In JSON, what commander says of a command it did not understand is said below.
+    const quiet = inJson ? { ...around, err: () => undefined } : around;
+    await commandLine(quiet, tell).parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const message = explain(error);
-    around.err(args.includes('--json') ? `${JSON.stringify({ message }, null, 2)}\n` : `${message}\n`);
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      if (inJson) fail(notUnderstood(error));
+      return 2;
+    }
+    fail(explain(error));
     return 1;
   }
 }
+
+const notUnderstood = ({ code, message }: CommanderError): string =>
+  code === 'commander.help' ? 'Which command? --help names them.' : message.replace(/^error: /, '');
 
 type Tell = (json: boolean, outcome: Outcome) => void;
 type JsonOption = { json?: boolean };

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Service, services } from '@quittance/shared/events';
 import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
-const OPERATOR_FILE = join('.sandbox', 'operator.json');
+const OPERATOR_FILE = 'operator.json';
+const SANDBOX = '.sandbox';
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
 type Where = Pick<Surroundings, 'env' | 'cwd'>;
@@ -25,11 +26,11 @@ export function gatewayDatabase(where: Where): string {
   const { GATEWAY_DATABASE_URL, DATABASE_URL_ADMIN } = where.env;
   const given = GATEWAY_DATABASE_URL || DATABASE_URL_ADMIN;
   if (given) return proper(given, GATEWAY_DATABASE_URL ? 'GATEWAY_DATABASE_URL' : 'DATABASE_URL_ADMIN');
-  const operator = findOperator(where.cwd);
+  const operator = findOperator(where);
   if (operator !== undefined) return operator.gatewayDatabaseUrl;
   throw new CommandError(
     'Which database? Set GATEWAY_DATABASE_URL (or DATABASE_URL_ADMIN) to a postgres:// URL, or start the ' +
-      `sandbox with \`npm start\`: no ${OPERATOR_FILE} was found here, above, or in the checkout.`,
+      `sandbox with \`npm start\`: no ${OPERATOR_FILE} was found ${placesOf(where)}.`,
   );
 }
 
@@ -37,11 +38,11 @@ export function gatewayDatabase(where: Where): string {
 export function adminDatabase(where: Where): string {
   const given = where.env['DATABASE_URL_ADMIN'];
   if (given) return proper(given, 'DATABASE_URL_ADMIN');
-  const operator = findOperator(where.cwd);
+  const operator = findOperator(where);
   if (operator !== undefined) return operator.adminDatabaseUrl;
   throw new CommandError(
     "Which database? Set DATABASE_URL_ADMIN to a superuser's postgres:// URL, or start the sandbox with " +
-      `\`npm start\`: no ${OPERATOR_FILE} was found here, above, or in the checkout.`,
+      `\`npm start\`: no ${OPERATOR_FILE} was found ${placesOf(where)}.`,
   );
 }
 
@@ -49,7 +50,7 @@ const passwordVariable = (service: Service): string => `${service.toUpperCase()}
 
 /** What each service's role logs in with; all that are missing are named at once. */
 export function databasePasswords(where: Where): (service: Service) => string {
-  const fromSandbox = where.env['DATABASE_URL_ADMIN'] ? undefined : findOperator(where.cwd)?.passwords;
+  const fromSandbox = where.env['DATABASE_URL_ADMIN'] ? undefined : findOperator(where)?.passwords;
   const passwords = new Map<Service, string>();
   for (const service of services) {
     const password = where.env[passwordVariable(service)] || fromSandbox?.[service];
@@ -72,12 +73,21 @@ function proper(url: string, variable: string): string {
   throw new CommandError(`${variable} is not a postgres:// URL.`);
 }
 
-/** The sandbox's own file, looked for from here upwards, and then beside this checkout's packages. */
-function findOperator(cwd: string): Operator | undefined {
+const placesOf = ({ env: { SANDBOX_DIR } }: Where): string =>
+  SANDBOX_DIR === undefined
+    ? `in a ${SANDBOX} here, above, or in the checkout`
+    : `in ${SANDBOX_DIR} (SANDBOX_DIR)`;
+
+/**
+ * The sandbox's own file: in SANDBOX_DIR when that is set, as the sandbox has it; else looked for from here upwards,
+ * and then beside this checkout's packages.
+ */
+function findOperator({ env: { SANDBOX_DIR }, cwd }: Where): Operator | undefined {
+  if (SANDBOX_DIR !== undefined) return readOperator(join(resolve(cwd, SANDBOX_DIR), OPERATOR_FILE));
   const folders = [cwd];
   for (let folder = cwd; dirname(folder) !== folder; folder = dirname(folder)) folders.push(dirname(folder));
   for (const folder of [...folders, checkout]) {
-    const operator = readOperator(join(folder, OPERATOR_FILE));
+    const operator = readOperator(join(folder, SANDBOX, OPERATOR_FILE));
     if (operator !== undefined) return operator;
   }
   return undefined;

@@ -120,6 +120,20 @@ describe('what is not understood', () => {
     expect(await quittance(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(message) });
   });
 
+  test.each<[string[], RegExp]>([
+    [['tokne', '--json'], /^unknown command 'tokne'\n\(Did you mean token\?\)/],
+    [['account', 'create', '--json'], /^missing required argument 'name'/],
+    [['token', 'create', 'a', '--json'], /^required option '--name <name>'/],
+    [['token', 'create', 'a', '--name', 'b', '--expires-in-days', '1.5', '--json'], /whole number of days/],
+    [['token', 'list', '--json', '--jsno'], /^unknown option '--jsno'/],
+    [['verify-books', '--json', '--patience', 'x'], /whole number of seconds/],
+    [['account', '--json'], /./],
+  ])('%j is told so in JSON', async (args, message) => {
+    const { code, out, err } = await quittance(args);
+    expect([code, out]).toEqual([2, '']);
+    expect(JSON.parse(err)).toEqual({ message: expect.stringMatching(message) });
+  });
+
   test.each([[['--help']], [['help', 'token']], [['token', 'create', '--help']]])(
     '%j helps: exit code 0',
     async (args) => {
@@ -146,6 +160,21 @@ describe('which database', () => {
     mkdirSync(inside, { recursive: true });
     expect((await quittance(['account', 'list', '--json'], {}, inside)).code).toBe(0);
     expect((await quittance(['verify-books'], {}, inside)).out).toContain('The books are right');
+  });
+
+  test('is that of the sandbox in SANDBOX_DIR, and of no other', async () => {
+    const folder = mkdtempSync(join(empty, 'sandbox-'));
+    const urls = {
+      gatewayDatabaseUrl: env['GATEWAY_DATABASE_URL'],
+      adminDatabaseUrl: env['DATABASE_URL_ADMIN'],
+    };
+    operatorFile(folder, urls);
+    writeFileSync(join(folder, 'operator.json'), JSON.stringify(urls));
+    for (const dir of [folder, '.']) {
+      expect((await quittance(['account', 'list'], { SANDBOX_DIR: dir }, folder)).code).toBe(0);
+    }
+    const elsewhere = await quittance(['account', 'list'], { SANDBOX_DIR: '/nowhere' }, folder);
+    expect(elsewhere).toMatchObject({ code: 1, err: expect.stringContaining('/nowhere (SANDBOX_DIR)') });
   });
 
   test('is what is set, whatever the sandbox says', async () => {
