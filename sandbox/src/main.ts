@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   stack = await startStack({ dir, basePort: port, fresh, blockTimeSeconds: 1, say });
   const accounts = await demoAccounts(stack, dir);
   writeSettings(stack, accounts, dir);
-  say(welcome(stack, accounts, Date.now() - begun));
+  say(welcome(stack, accounts, join(home, 'sandbox.json'), Date.now() - begun));
 }
 
 function readArguments(): { port: number; fresh: boolean } {
@@ -60,7 +60,7 @@ function readArguments(): { port: number; fresh: boolean } {
       process.exit(0);
     }
     // tidy-allow number: a port
-    const port = Number.parseInt(values.port ?? String(DEFAULT_PORT), 10);
+    const port = /^\d+$/.test(values.port ?? '0') ? Number(values.port ?? DEFAULT_PORT) : Number.NaN;
     if (!(port >= 1_024 && port <= 65_500)) throw new Error('--port must be a number from 1024 to 65500');
     return { port, fresh: values.fresh === true };
   } catch (error) {

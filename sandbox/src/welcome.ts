@@ -2,7 +2,12 @@ import type { DemoAccount } from './demo-accounts.ts';
 import type { Stack } from './stack.ts';
 
 /** What a newcomer sees when everything is up: where it is, the key to it, and the next thing to type. */
-export function welcome(stack: Stack, accounts: readonly DemoAccount[], tookMs: number): string {
+export function welcome(
+  stack: Stack,
+  accounts: readonly DemoAccount[],
+  settingsFile: string,
+  tookMs: number,
+): string {
   const [first] = accounts;
   const token = first?.token ?? '';
   return `
@@ -13,7 +18,7 @@ Quittance is ready (${(tookMs / 1_000).toFixed(1)} s).
   token      ${token}
   Ethereum   ${stack.engines.ethereum.rpcUrl} (anvil, a block a second)
   prices     ${stack.pricesFile} (edit it while this runs)
-  settings   .sandbox/sandbox.json
+  settings   ${settingsFile}
 
 Ask for ten dollars in Ether; type this in another terminal:
 
