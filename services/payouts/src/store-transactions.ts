@@ -322,6 +322,28 @@ const sumOpen = statement(
    from transactions where chain = $1 and state in ('signed', 'broadcast') group by 1, 2, 3, 4, 5`,
 );
 
+const selectSweepsInNoBlock = statement(
+  'transactions_sweeps_in_no_block',
+  `select wallet, nonce, asset, amount from transactions
+   where chain = $1 and purpose = 'sweep' and state in ('signed', 'broadcast') and block_hash is null`,
+);
+
+export type OpenSweep = { wallet: string; nonce: number; asset: AssetSymbol; amount: Units };
+
+/** Sweeps that were in no block when they were last looked at. */
+export async function sweepsInNoBlock(db: Queryable, chain: Chain): Promise<OpenSweep[]> {
+  const rows = await db.rows<{ wallet: string; nonce: string; asset: AssetSymbol; amount: string }>(
+    selectSweepsInNoBlock,
+    [chain],
+  );
+  return rows.map(({ wallet, nonce, asset, amount }) => ({
+    wallet,
+    nonce: Number(nonce), // tidy-allow number: a nonce counts transactions
+    asset,
+    amount: units(amount),
+  }));
+}
+
 type SumRow = {
   purpose: 'payout' | 'sweep';
   asset: AssetSymbol;

@@ -444,6 +444,35 @@ describe('a sweep', () => {
     ]);
   });
 
+  it.each(['ETH', 'USDC_ERC20'] as const)(
+    'of %s that is mined between the look at it and at the balance is not spent yet',
+    async (asset) => {
+      const amount = asset === 'ETH' ? 3n * ETHER : 3_000_000n;
+      world.chain.fund('ETH', HOT, ETHER);
+      await world.deposit(1, asset, amount);
+      await world.reserve({ asset, amount: amount - amount / 10n });
+      await world.run();
+      expect(await world.transactions()).toMatchObject([{ purpose: 'sweep', state: 'broadcast' }]);
+      const { sender } = world.chain;
+      let isMined = false;
+      const balance: typeof sender.balance = async (...given) => {
+        if (!isMined) world.chain.mine();
+        isMined = true;
+        return sender.balance(...given);
+      };
+      await world.db.rows('delete from leases');
+      await world.run(world.replica({ sender: { ...sender, balance } }));
+      expect(isMined).toBe(true);
+      expect(await world.transactions()).toHaveLength(1);
+      await world.db.rows('delete from leases');
+      await world.finish();
+      expect(await world.transactions()).toMatchObject([
+        { state: 'mined' },
+        { purpose: 'payout', state: 'mined' },
+      ]);
+    },
+  );
+
   it('of tokens is sent and paid for by the hot wallet', async () => {
     world.chain.fund('ETH', HOT, ETHER);
     await world.deposit(1, 'USDC_ERC20', 7_000_000n);

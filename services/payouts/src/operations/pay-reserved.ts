@@ -5,11 +5,11 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
 import { type Plan, planRun, type Queued, type Shortage, type Sweepable } from '../domain/plan.ts';
-import { type Purse, purseOf } from '../domain/purse.ts';
+import { add, type Purse, purseOf } from '../domain/purse.ts';
 import type { Ports } from '../ports.ts';
 import { type Holding, sweepableHoldings, sweepableSum } from '../store-holdings.ts';
 import { type Payout, reservedPayouts } from '../store-payouts.ts';
-import { openSums } from '../store-transactions.ts';
+import { type OpenSweep, openSums, sweepsInNoBlock } from '../store-transactions.ts';
 import { failUnsigned } from './fail-unsigned.ts';
 import { keepLease } from './keep-lease.ts';
 import { openWallet } from './open-wallet.ts';
@@ -21,7 +21,7 @@ const PAYOUTS_PER_ASSET = 50;
 /** So often the next payouts of an asset are looked at when none of those before them can be paid or waited for. */
 const PAGES_MAX = 10;
 const HOLDINGS_PER_ASSET = 200;
-const ESTIMATES_TOGETHER = 8;
+const ASKED_TOGETHER = 8;
 
 const NATIVE_SWEEP_GAS = 21_000n;
 /** What a transfer is taken to need until its turn comes and the node is asked. */
@@ -143,14 +143,35 @@ function candidateOf(payout: Payout, gas: bigint | undefined, fees: EvmFees): Ca
 }
 
 /**
- * Open transactions are read before balances: one that is mined in between is then missed twice, which makes
- * us wait, instead of spent twice.
+ * Open transactions are read before balances: a payout that is mined in between is then taken off twice, which makes
+ * us wait, instead of spent twice. A sweep that is mined in between would be counted although its block may still be
+ * dropped: whose nonce the chain has reached when the balances are known is not counted, mined or not.
  */
-async function lookIntoPurse({ db, sender }: Ports, assetsInUse: ReadonlySet<AssetSymbol>) {
+async function lookIntoPurse(ports: Ports, assetsInUse: ReadonlySet<AssetSymbol>): Promise<Purse> {
+  const { db, sender } = ports;
+  const sweeps = await sweepsInNoBlock(db, sender.chain);
   const open = await openSums(db, sender.chain, sender.hotAddress);
   const balances = new Map<AssetSymbol, Units>();
   for (const asset of assetsInUse) balances.set(asset, await sender.balance(asset, sender.hotAddress));
-  return purseOf(balances, open);
+  const purse = purseOf(balances, open);
+  for (const { asset, amount } of await reachedByNow(ports, sweeps)) add(purse.free, asset, -amount);
+  return purse;
+}
+
+/** Those of the sweeps that may be in a block by now: also those of wallets that the node does not tell about. */
+async function reachedByNow({ sender }: Ports, sweeps: readonly OpenSweep[]): Promise<OpenSweep[]> {
+  const reached: OpenSweep[] = [];
+  const byWallet = [...Map.groupBy(sweeps, (sweep) => sweep.wallet)];
+  for (let from = 0; from < byWallet.length; from += ASKED_TOGETHER) {
+    const some = byWallet.slice(from, from + ASKED_TOGETHER);
+    const answers = await Promise.allSettled(some.map(([wallet]) => sender.nonce(wallet, 'latest')));
+    for (const [i, [, ofWallet]] of some.entries()) {
+      const answer = answers[i];
+      const next = answer?.status === 'fulfilled' ? answer.value : Number.POSITIVE_INFINITY;
+      reached.push(...ofWallet.filter(({ nonce }) => nonce < next));
+    }
+  }
+  return reached;
 }
 
 /** Deposits that could be swept, with what would arrive of them. */
@@ -184,8 +205,8 @@ async function estimate(
 ): Promise<{ estimated: Map<Payout, bigint>; refused: Payout[] }> {
   const estimated = new Map<Payout, bigint>();
   const refused: Payout[] = [];
-  for (let from = 0; from < candidates.length; from += ESTIMATES_TOGETHER) {
-    const some = candidates.slice(from, from + ESTIMATES_TOGETHER).map(({ payout }) => payout);
+  for (let from = 0; from < candidates.length; from += ASKED_TOGETHER) {
+    const some = candidates.slice(from, from + ASKED_TOGETHER).map(({ payout }) => payout);
     const answers = await Promise.allSettled(
       some.map(({ asset, address, amount }) => sender.estimateTransfer(asset, address, amount)),
     );
