@@ -44,7 +44,7 @@ create table invoices (
 ) with (fillfactor = 90);
 
 -- A list's pages, newest first, read from the index alone.
-create index invoices_of_account on invoices (account_id, id);
+create index invoices_of_account on invoices (account_id, id) include (asset);
 create index invoices_of_account_by_status on invoices (account_id, status, id);
 create index invoices_of_account_by_external_id on invoices (account_id, external_id, id)
   where external_id is not null;

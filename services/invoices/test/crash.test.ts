@@ -182,6 +182,7 @@ it.each(POINTS)('killed at %s: the story ends as if nothing had happened', async
         'invoice.created',
         'invoice.partially_paid',
         'invoice.payment_reversed',
+        'invoice.partially_paid',
         'invoice.confirmed',
         'deposit.settled',
         'deposit.settled',

@@ -245,7 +245,7 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({ status: 'paid' });
   });
 
-  it('more than due is credited as it arrived, and told once', async () => {
+  it('more than due is credited as it arrived, and told each time', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE + 5n);
     expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed', 'invoice.overpaid']);
@@ -262,7 +262,7 @@ describe('the state table', () => {
     });
     await world.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.020000000000000005' });
-    expect((await invoice.kinds()).filter((kind) => kind === 'invoice.overpaid')).toHaveLength(1);
+    expect((await invoice.kinds()).filter((kind) => kind === 'invoice.overpaid')).toHaveLength(2);
   });
 
   it.each([1, 2])(
@@ -287,6 +287,21 @@ describe('the state table', () => {
       expect((await invoice.kinds()).slice(3)).toEqual(['deposit.settled', 'invoice.paid']);
     },
   );
+
+  it('a part that comes after the first part was dropped is told', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE / 4n);
+    world.chain.reorg(1, {}, {});
+    await blocks(1);
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    await pay(invoice.to, DUE / 2n);
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid' });
+    expect((await invoice.kinds()).slice(1)).toEqual([
+      'invoice.partially_paid',
+      'invoice.payment_reversed',
+      'invoice.partially_paid',
+    ]);
+  });
 
   it('a part dropped makes it partially_paid', async () => {
     const invoice = await anInvoice();

@@ -97,14 +97,23 @@ export function fold(invoice: FoldedInvoice, given: readonly Deposit[], view: Ch
 
   const telling = announcer(invoice.announced);
   for (const deposit of deposits.filter(counts)) {
-    if (deposit.state === 'dropped') telling.once('invoice.payment_reversed', deposit.id);
+    // By its block: what returned and is dropped again is told again.
+    if (deposit.state === 'dropped') {
+      telling.once('invoice.payment_reversed', `${deposit.id}.${deposit.blockHash}`);
+    }
     if (deposit.state === 'reversed' || lost(deposit)) {
       telling.once('invoice.payment_reversed', `${deposit.id}.settled`);
     }
   }
-  if (status === 'partially_paid') telling.once('invoice.partially_paid');
+  // Money that comes after a reversal is news: the merchant's last word was that it is gone.
+  if (status === 'partially_paid' && invoice.status === 'pending') {
+    telling.once('invoice.partially_paid', telling.reversals());
+  }
   if (covered) telling.once('invoice.confirmed');
-  if (covered && amountOf(counted) > invoice.amountDue) telling.once('invoice.overpaid');
+  // By the sum: each payment beyond what is due changes the balance, and is told.
+  if (covered && amountOf(counted) > invoice.amountDue) {
+    telling.once('invoice.overpaid', String(amountOf(counted)));
+  }
   if (status === 'paid') telling.once('invoice.paid');
   if (status === 'expired') telling.once('invoice.expired');
   if (status === 'partially_paid' && isClosed) telling.once('invoice.underpaid');
@@ -166,6 +175,11 @@ function announcer(before: readonly string[]) {
       if (known.has(key)) return;
       known.add(key);
       events.push(event);
+    },
+    /** How many payments were told to be gone so far; undefined for none. */
+    reversals(): string | undefined {
+      const count = [...known].filter((key) => key.startsWith('invoice.payment_reversed')).length;
+      return count === 0 ? undefined : String(count);
     },
     get announced(): readonly string[] {
       return [...known];
