@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
 import { LeaseLost, takeLease } from '@quittance/shared/lease';
@@ -804,6 +806,23 @@ describe('the engine', () => {
     await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
     // Even when the other one is gone again: something may have been signed in between.
     await expect(keepLease(world.ports, lease)).rejects.toThrow(LeaseLost);
+  });
+
+  it('keeps its lease while a slow node thinks about one answer for longer than that', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id } = await world.reserve();
+    const { sender } = world.chain;
+    const fees = async () => {
+      await setTimeout(900);
+      return sender.fees();
+    };
+    const short = () => ({ settings: { ...world.ports.settings, replica: randomUUID(), leaseMs: 300 } });
+    const slow = world.run(world.replica({ ...short(), sender: { ...sender, fees } }));
+    await setTimeout(600);
+    expect(await world.run(world.replica(short()))).toBe(0);
+    expect(await slow).toBe(1);
+    expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
+    expect(await world.transactions()).toMatchObject([{ fence: '1' }]);
   });
 
   it('that lost its lease in mid-run signs nothing more', async () => {

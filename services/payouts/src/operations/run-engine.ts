@@ -3,6 +3,7 @@ import { type Lease, LeaseLost, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
 import { followTransactions } from './follow-transactions.ts';
+import { holdingLease } from './keep-lease.ts';
 import { payReserved } from './pay-reserved.ts';
 import { strangeWallet } from './strange-wallet.ts';
 import { unknownHistory } from './unknown-history.ts';
@@ -22,7 +23,7 @@ export async function runEngine(ports: Ports): Promise<number> {
   const lease = await takeLease(db, engineLease(sender.hotAddress), settings.replica, settings.leaseMs);
   if (lease === undefined) return 0;
   try {
-    return await runWith(ports, lease);
+    return await holdingLease(ports, lease, () => runWith(ports, lease));
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
     logger.warn({ lease: lease.name }, 'another process has taken over the engine');
