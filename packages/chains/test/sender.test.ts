@@ -413,6 +413,7 @@ describe('a nonce', () => {
 
 describe('the search for a nonce', () => {
   test('finds in the blocks who used it, and in which; the height of what is final lags', async () => {
+    // tidy-allow number: a height
     const head = async () => Number((await chain.client.getBlock()).number);
     const before = await head();
     const signed = await transfer();

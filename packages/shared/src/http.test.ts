@@ -86,9 +86,9 @@ test('what is refused for how it was sent is told why, in JSON', async () => {
     { message: 'The body must not be compressed.' },
   ]);
   const expecting = await new Promise<[number | undefined, string]>((resolve, reject) => {
-    const asked = request(`${base}/api/things/1`, { headers: { Expect: 'a miracle' } }, async (answer) =>
-      resolve([answer.statusCode, await text(answer)]),
-    );
+    const asked = request(`${base}/api/things/1`, { headers: { Expect: 'a miracle' } }, (answer) => {
+      text(answer).then((body) => resolve([answer.statusCode, body]), reject);
+    });
     asked.on('error', reject).end();
   });
   expect(expecting).toEqual([417, '{"message":"Only \\"100-continue\\" can be expected."}']);
