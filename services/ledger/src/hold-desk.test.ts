@@ -45,29 +45,42 @@ describe('the hold desk', () => {
   it('decides a lone hold at once', async () => {
     const { desk, statements, batches } = aDesk();
     const answer = desk.decide(aPayout('1'));
+    await turn();
     expect(batches()).toEqual([['1']]);
     statements[0]?.answer();
     expect(await answer).toEqual(placed(aPayout('1')));
   });
 
-  it('puts what waits for one balance into one statement, in order', async () => {
+  it('puts what comes together into one statement, in order', async () => {
     const { desk, statements, batches } = aDesk();
-    const answers = ids(5).map((id) => desk.decide(aPayout(id)));
+    const answers = ids(5).map((id) => desk.decide(aPayout(id, `acc_${id}`)));
+    await turn();
+    expect(batches()).toEqual([['1', '2', '3', '4', '5']]);
+    statements[0]?.answer();
+    expect((await Promise.all(answers)).map((hold) => hold.id)).toEqual(ids(5));
+  });
+
+  it('puts what waits for one balance into the next statement', async () => {
+    const { desk, statements, batches } = aDesk();
+    const first = desk.decide(aPayout('1'));
+    await turn();
+    const answers = ids(4, 2).map((id) => desk.decide(aPayout(id)));
+    await turn();
     expect(batches()).toEqual([['1']]);
     statements[0]?.answer();
+    await first;
     await turn();
     expect(batches()).toEqual([['1'], ['2', '3', '4', '5']]);
     statements[1]?.answer();
-    expect((await Promise.all(answers)).map((hold) => hold.id)).toEqual(ids(5));
+    expect((await Promise.all(answers)).map((hold) => hold.id)).toEqual(ids(4, 2));
   });
 
   it('never has a balance in two statements, and other balances do not wait for it', async () => {
     const { desk, statements, batches } = aDesk();
-    const answers = [
-      desk.decide(aPayout('1', 'acc_1')),
-      desk.decide(aPayout('2', 'acc_1')),
-      desk.decide(aPayout('3', 'acc_2')),
-    ];
+    const busy = desk.decide(aPayout('1', 'acc_1'));
+    await turn();
+    const answers = [busy, desk.decide(aPayout('2', 'acc_1')), desk.decide(aPayout('3', 'acc_2'))];
+    await turn();
     expect(batches()).toEqual([['1'], ['3']]);
     statements[1]?.answer();
     await turn();
@@ -79,9 +92,27 @@ describe('the hold desk', () => {
     expect(await Promise.all(answers)).toHaveLength(3);
   });
 
+  it('has four statements under way at most', async () => {
+    const { desk, statements, batches } = aDesk();
+    const answers: Promise<Hold>[] = [];
+    for (const id of ids(6)) {
+      answers.push(desk.decide(aPayout(id, `acc_${id}`)));
+      await turn();
+    }
+    expect(batches()).toEqual([['1'], ['2'], ['3'], ['4']]);
+    statements[2]?.answer();
+    await turn();
+    expect(batches()).toEqual([['1'], ['2'], ['3'], ['4'], ['5', '6']]);
+    for (const statement of statements) statement.answer();
+    expect(await Promise.all(answers)).toHaveLength(6);
+  });
+
   it('asks once for a payout that is asked for many times at once', async () => {
     const { desk, statements, batches } = aDesk();
-    const answers = ids(100).map(() => desk.decide(aPayout('1')));
+    const answers = ids(50).map(() => desk.decide(aPayout('1')));
+    await turn();
+    answers.push(...ids(50).map(() => desk.decide(aPayout('1'))));
+    await turn();
     expect(batches()).toEqual([['1']]);
     statements[0]?.answer();
     expect(new Set((await Promise.all(answers)).map((hold) => hold.state))).toEqual(new Set(['placed']));
@@ -90,6 +121,7 @@ describe('the hold desk', () => {
   it('asks again, first in line, for what a statement left undecided', async () => {
     const { desk, statements, batches } = aDesk();
     const first = desk.decide(aPayout('0'));
+    await turn();
     const answers = ids(3).map((id) => desk.decide(aPayout(id)));
     statements[0]?.answer();
     await first;
@@ -104,49 +136,48 @@ describe('the hold desk', () => {
 
   it('takes no more than a statement holds, the rest after it', async () => {
     const { desk, statements, batches } = aDesk();
-    const answers = ids(131).map((id) => desk.decide(aPayout(id)));
-    for (let i = 0; i < 4; i++) {
+    const answers = ids(130).map((id) => desk.decide(aPayout(id)));
+    await turn();
+    for (let i = 0; i < 3; i++) {
       statements[i]?.answer();
       await turn();
     }
-    expect(batches().map((batch) => batch.length)).toEqual([1, 64, 64, 2]);
-    expect(await Promise.all(answers)).toHaveLength(131);
+    expect(batches().map((batch) => batch.length)).toEqual([64, 64, 2]);
+    expect(await Promise.all(answers)).toHaveLength(130);
   });
 
   it('takes the others one by one when Postgres refuses one of them', async () => {
     const { desk, statements, batches } = aDesk();
-    const first = desk.decide(aPayout('0'));
     const outcomes = Promise.allSettled(ids(3).map((id) => desk.decide(aPayout(id))));
-    statements[0]?.answer();
-    await first;
     await turn();
-    statements[1]?.fail(new Error('invalid byte sequence'));
+    statements[0]?.fail(new Error('invalid byte sequence'));
     await turn();
-    statements[2]?.answer();
+    statements[1]?.answer();
     await turn();
-    statements[3]?.fail(new Error('invalid byte sequence'));
+    statements[2]?.fail(new Error('invalid byte sequence'));
+    await turn();
+    statements[3]?.answer();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(batches()).toEqual([['1', '2', '3'], ['1'], ['2'], ['3']]);
+    const next = desk.decide(aPayout('4'));
     await turn();
     statements[4]?.answer();
-    expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(batches()).toEqual([['0'], ['1', '2', '3'], ['1'], ['2'], ['3']]);
-    const next = desk.decide(aPayout('4'));
-    statements[5]?.answer();
     expect((await next).state).toBe('placed');
   });
 
   it('tells all when the database is away, without asking it for each', async () => {
     const { desk, statements, batches } = aDesk();
     const outcomes = Promise.allSettled(ids(3).map((id) => desk.decide(aPayout(id))));
-    statements[0]?.answer();
     await turn();
-    statements[1]?.fail(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
-    expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-    expect(batches()).toHaveLength(2);
+    statements[0]?.fail(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(batches()).toHaveLength(1);
   });
 
   it('decides nothing for callers who stopped waiting', async () => {
     const { desk, statements, batches, pass } = aDesk(2_000);
     const first = desk.decide(aPayout('0'));
+    await turn();
     const late = Promise.allSettled(ids(70).map((id) => desk.decide(aPayout(id))));
     pass(2_001);
     const inTime = desk.decide(aPayout('99'));

@@ -39,8 +39,17 @@ export function openHoldDesk({ decide, clock, patienceMs }: HoldDeskOptions): Ho
   /** Balances with a queue that no statement has taken up, the longest waiting first. */
   const ready: string[] = [];
   let lanes = 0;
+  let called = false;
+
+  /** At the end of this turn of the event loop, with all that arrives in it. */
+  function call(): void {
+    if (called) return;
+    called = true;
+    setImmediate(work);
+  }
 
   function work(): void {
+    called = false;
     while (lanes < LANES) {
       const batch = nextBatch();
       if (batch.length === 0) return;
@@ -121,7 +130,7 @@ export function openHoldDesk({ decide, clock, patienceMs }: HoldDeskOptions): Ho
       } else {
         queue.push(waiting);
       }
-      work();
+      call();
       return waiting.promise;
     },
   };

@@ -5,7 +5,7 @@ import { type Payout, type Posting, releasePosting, settlePosting } from './post
 export type HoldState = 'placed' | 'refused' | 'voided' | 'settled' | 'released';
 
 /** What may become of a hold. Everything but `placed` is for good. */
-export const moves = {
+const moves = {
   placed: ['voided', 'settled', 'released'],
   refused: [],
   voided: [],

@@ -20,7 +20,7 @@ export const READING_AGE_MAX_MS = 120_000;
 /** A source whose clock is ahead is not trusted with its age either. */
 const READING_AHEAD_MAX_MS = 30_000;
 /** Sources further apart than this, of the lowest, are not talking of the same market. */
-export const SPREAD_MAX_BASIS_POINTS = 200n;
+const SPREAD_MAX_BASIS_POINTS = 200n;
 
 export type RateRefusal = 'too_few_sources' | 'too_far_apart';
 

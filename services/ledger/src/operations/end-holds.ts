@@ -15,7 +15,7 @@ export type Ending = {
 };
 
 /** A hold that cannot end this way: a defect of the sender, for an operator to look at. */
-export class HoldCannotEnd extends Error {
+class HoldCannotEnd extends Error {
   constructor(payout: PayoutId, to: string, why: string) {
     super(`the hold of payout ${payout} cannot be ${to}: ${why}`);
     this.name = 'HoldCannotEnd';
