@@ -69,6 +69,12 @@ afterAll(async () => {
 });
 
 async function start(crashAt?: string): Promise<void> {
+  await launch(crashAt);
+  await serves();
+}
+
+/** Starts the process; one that is to die in its first step never serves. */
+async function launch(crashAt?: string): Promise<void> {
   const board = new TestBoard();
   const quotes = (['ETH', 'USDC_ERC20'] as const).map((asset) => board.latest(asset) as Quote);
   await publishQuotes(
@@ -87,6 +93,9 @@ async function start(crashAt?: string): Promise<void> {
       ...(crashAt === undefined ? {} : { CRASH_AT: `${crashAt}:1` }),
     },
   });
+}
+
+async function serves(): Promise<void> {
   await eventually(async () => {
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
     expect(await ready.json()).toEqual({ ready: true, waits_for: [] });
@@ -215,8 +224,8 @@ it.each(['payouts.refused', 'payouts.voided', 'payouts.sweeping_requests'])(
       await ask({ asset: 'ETH', amount: '0.01', to: newRecipient() });
       await died();
     }
-    if (point === 'payouts.sweeping_requests') child = undefined;
-    await start(point);
+    if (point === 'payouts.sweeping_requests') await launch(point);
+    else await start(point);
     const to = newRecipient();
     const id =
       point === 'payouts.sweeping_requests'
