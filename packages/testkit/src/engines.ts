@@ -10,6 +10,14 @@ import { type RedisHandle, startRedis } from '@quittance/engines/redis';
 import type { Service } from '@quittance/shared/events';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { databaseUrl, onServer, TEMPLATE, TEST_PASSWORD } from './databases.ts';
+import { fromContainers } from './engine-source.ts';
+
+/** What a process and a container can both do: a container has no pid and answers only after Docker has. */
+type Either<Handle> = Omit<Handle, 'pid' | 'kill' | 'pause' | 'resume'> & {
+  kill(): void | Promise<void>;
+  pause(): void | Promise<void>;
+  resume(): void | Promise<void>;
+};
 
 export type TestDatabase = {
   /** A superuser's URL of this database. */
@@ -40,15 +48,21 @@ export async function testDatabase(): Promise<TestDatabase> {
 }
 
 /** A nats-server with JetStream of this suite's own, and the folder of its data. */
-export async function testNats(): Promise<NatsHandle & { dataDir: string }> {
+export async function testNats(): Promise<Either<NatsHandle> & { dataDir: string }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quittance-nats-'));
-  const nats = await startNats({ dataDir, port: 0 });
+  const nats = fromContainers()
+    ? await (await import('./containers.ts')).natsContainer(dataDir)
+    : await startNats({ dataDir, port: 0 });
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   return Object.assign(nats, { dataDir });
 }
 
 /** A redis-server of this suite's own. */
-export const testRedis = (): Promise<RedisHandle> => startRedis({ port: 0 });
+export async function testRedis(): Promise<Either<RedisHandle>> {
+  if (!fromContainers()) return await startRedis({ port: 0 });
+  const { redisContainer } = await import('./containers.ts');
+  return await redisContainer();
+}
 
 /** An Ethereum node of this suite's own; it mines when told to. */
 export const testAnvil = (options: Partial<AnvilOptions> = {}): Promise<AnvilHandle> =>

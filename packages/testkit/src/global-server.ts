@@ -1,9 +1,9 @@
-import type { PostgresHandle } from '@quittance/engines/postgres';
+type Server = { destroy(): Promise<void> };
 
-let server: PostgresHandle | undefined;
+let server: Server | undefined;
 
 /** The one Postgres between the global set-up and the global tear-down, which jest loads as two modules. */
-export function keepServer(postgres: PostgresHandle): void {
+export function keepServer(postgres: Server): void {
   server = postgres;
 }
 

@@ -4,18 +4,23 @@ import { join } from 'node:path';
 import { startPostgres } from '@quittance/engines/postgres';
 import { migrateAll } from 'quittance/migrate-all';
 import { databaseUrl, onServer, TEMPLATE, TEST_PASSWORD } from './databases.ts';
+import { fromContainers } from './engine-source.ts';
 import { keepServer } from './global-server.ts';
+
+const hasty = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 400 };
 
 /**
  * Before all suites that need engines: one Postgres, with a migrated database that each suite copies. It
  * need not survive a power cut, so it does not wait for the disk.
  */
 export default async function setUp(): Promise<void> {
-  const postgres = await startPostgres({
-    dataDir: mkdtempSync(join(tmpdir(), 'quittance-postgres-')),
-    port: 0,
-    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 400 },
-  });
+  const postgres = fromContainers()
+    ? await (await import('./containers.ts')).postgresContainer({ ...hasty, timezone: 'UTC' })
+    : await startPostgres({
+        dataDir: mkdtempSync(join(tmpdir(), 'quittance-postgres-')),
+        port: 0,
+        settings: hasty,
+      });
   keepServer(postgres);
   await onServer(postgres.url, `create database ${TEMPLATE}`);
   await migrateAll({ adminUrl: databaseUrl(postgres.url, TEMPLATE), passwordOf: () => TEST_PASSWORD });

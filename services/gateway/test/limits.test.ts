@@ -113,7 +113,7 @@ describe('with Redis', () => {
   test('killed: no 5xx, hardly slower, limits go on in memory, and Redis is used again when it is back', async () => {
     const gateway = await connected(await start({ ...settings(), GATEWAY_REPLICAS: '3' }));
     const { token } = await newToken(url);
-    redis.kill();
+    await redis.kill();
     const answers = [];
     for (let i = 0; i < 12; i++) answers.push(await askTimed(gateway, token));
     // A third of the limit is this gateway's share.
@@ -127,7 +127,7 @@ describe('with Redis', () => {
     const gateway = await connected(await start(settings()));
     const { token, id } = await newToken(url);
     await ask(gateway, token);
-    redis.pause();
+    await redis.pause();
     try {
       const answers = [];
       // Long enough for several tries to connect again, each of which Redis leaves hanging.
@@ -143,7 +143,7 @@ describe('with Redis', () => {
       expect(slow).toBeLessThanOrEqual(3);
       expect(answers.length).toBeGreaterThan(50);
     } finally {
-      redis.resume();
+      await redis.resume();
     }
     await connected(gateway);
     // What was counted before it hung still counts.
@@ -154,19 +154,19 @@ describe('with Redis', () => {
     const gateway = await connected(await start(settings()));
     const tokens = await Promise.all(Array.from({ length: 20 }, () => newToken(url)));
     await Promise.all(tokens.map(({ token }) => ask(gateway, token)));
-    redis.pause();
+    await redis.pause();
     try {
       const answers = await Promise.all(tokens.map(({ token }) => askTimed(gateway, token)));
       expect(answers.every(({ status }) => status === 200)).toBe(true);
       expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(COST_MS_MAX + USUAL_MS);
     } finally {
-      redis.resume();
+      await redis.resume();
     }
     await connected(gateway);
   });
 
   test('not there at the start: it starts, says so, and uses it when it comes', async () => {
-    redis.kill();
+    await redis.kill();
     const { logger, said } = keepingLogger();
     const gateway = await start(settings(), logger);
     const { token } = await newToken(url);
