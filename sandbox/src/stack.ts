@@ -17,7 +17,9 @@ import { startServiceProcess } from './service-process.ts';
 import { serviceSettings } from './service-settings.ts';
 
 /** Balances of so many past blocks can be asked for; each costs the node memory and its file space. */
-const PAST_STATES = 32;
+const PAST_STATES = 64;
+/** `finalized` is two epochs behind the head: well within the past that can be asked for. */
+const SLOTS_IN_AN_EPOCH = 4;
 
 export type StackOptions = {
   /** Where its data, its secrets and its logs live. */
@@ -107,6 +109,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         chainId: CHAIN_ID,
         statePath: join(dir, 'ethereum.json'),
         pastStates: PAST_STATES,
+        slotsInAnEpoch: SLOTS_IN_AN_EPOCH,
         stateEverySeconds: 30,
         blockTimeSeconds: options.blockTimeSeconds,
         mining: options.blockTimeSeconds === undefined ? 'manual' : undefined,
