@@ -3,7 +3,7 @@
 -- the same when it is heard again.
 create table transfers (
   seq bigint generated always as identity primary key,
-  op text not null constraint transfers_op_once unique,
+  op text collate "C" not null constraint transfers_op_once unique,
   kind text not null
     constraint transfers_kind_known check (kind in ('deposit', 'reversal', 'hold', 'settle', 'release')),
   account_id text not null,

@@ -1,7 +1,7 @@
 -- One row a payout, once decided never decided again. A `voided` row without amounts is a tombstone: the
 -- payout was given up before its hold was asked for, and can never be placed.
 create table holds (
-  payout_id text primary key,
+  payout_id text collate "C" primary key,
   account_id text not null,
   asset text not null,
   amount numeric(78, 0) constraint holds_amount_positive check (amount > 0),

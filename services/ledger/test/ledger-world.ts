@@ -16,7 +16,8 @@ import { type LedgerOptions, type LedgerService, startLedger } from '../src/serv
 
 export const IDENTITY_SECRET = 'a secret of the tests, long enough';
 export const logger = createLogger('ledger', 'silent');
-const ASK_TIMEOUT_MS = 20_000;
+const ASK_TIMEOUT_MS = 5_000;
+const TRIES_MAX = 5;
 
 export type Sent = { [K in EventKind]: { kind: K; payload: PayloadOf<K>; id?: string } }[EventKind];
 
@@ -101,10 +102,11 @@ export async function ledgerWorld(): Promise<LedgerWorld> {
     handle: (...events) =>
       db.transaction((trx) => handleEvents(logger)(trx, events.map(envelopeOf) as EventOf<EventKind>[])),
     async place(request) {
-      for (;;) {
-        const { reply } = commands['hold.place'];
+      const { reply } = commands['hold.place'];
+      for (let tries = 1; ; tries++) {
         const asked = await bus.askRaw(commandSubject('hold.place'), request, reply, ASK_TIMEOUT_MS);
         if (asked.known) return asked.reply.outcome;
+        if (tries === TRIES_MAX) throw new Error(`no answer to ${JSON.stringify(request)}: ${asked.reason}`);
       }
     },
     async balance(account, asset = 'ETH') {
