@@ -122,7 +122,10 @@ describe('public price sources', () => {
     ['a connection cut', (response) => response.destroy()],
     [
       'a megabyte',
-      (response) => response.writeHead(200).end(`{"price":"2500","time":"2026-01-02T03:04:05Z","x":"${'x'.repeat(1 << 20)}"}`),
+      (response) =>
+        response
+          .writeHead(200)
+          .end(`{"price":"2500","time":"2026-01-02T03:04:05Z","x":"${'x'.repeat(1 << 20)}"}`),
     ],
   ])('that answer %s are left out, the others count', async (_what, play) => {
     plays.set(coinbase, play);
