@@ -35,6 +35,8 @@ export type DbOptions = {
   logger: Logger;
   /** After this long without a word the database counts as gone. */
   answerWithinMs?: number;
+  /** More settings of Postgres, for every connection. */
+  settings?: Readonly<Record<string, string>>;
 };
 
 /** More than the longest limit of Postgres' own: only who cannot be heard any more runs into it. */
@@ -46,7 +48,14 @@ const ROLLBACK_WITHIN_MS = 2_000;
  * long is ended by Postgres itself, and a Postgres that says nothing any more is given up, so that nobody
  * waits for ever.
  */
-export function openDb({ url, schema, pool: max, logger, answerWithinMs = ANSWER_WITHIN_MS }: DbOptions): Db {
+export function openDb({
+  url,
+  schema,
+  pool: max,
+  logger,
+  answerWithinMs = ANSWER_WITHIN_MS,
+  settings = {},
+}: DbOptions): Db {
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -57,6 +66,7 @@ export function openDb({ url, schema, pool: max, logger, answerWithinMs = ANSWER
       '-c statement_timeout=15s',
       '-c idle_in_transaction_session_timeout=15s',
       '-c timezone=UTC',
+      ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
     ].join(' '),
     connectionTimeoutMillis: 5_000,
     query_timeout: answerWithinMs,

@@ -28,6 +28,12 @@ export type LedgerOptions = Partial<Ports> & {
 };
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url);
+/**
+ * A statement is planned once a connection, perhaps while its tables are still empty and reading all of them
+ * is the shortest way: it would stay so while they grow, until Postgres next counts them. Compiling a plan
+ * takes longer than any of ours runs.
+ */
+const PLANNING = { enable_seqscan: 'off', jit: 'off' };
 const DRAIN_MS = 8_000;
 
 /**
@@ -41,7 +47,14 @@ export async function startLedger(
   const logger = given.logger ?? createLogger('ledger', config.LOG_LEVEL);
   const clock = given.clock ?? systemClock;
   const db =
-    given.db ?? openDb({ url: config.DATABASE_URL, schema: 'ledger', pool: config.DATABASE_POOL, logger });
+    given.db ??
+    openDb({
+      url: config.DATABASE_URL,
+      schema: 'ledger',
+      pool: config.DATABASE_POOL,
+      logger,
+      settings: PLANNING,
+    });
   const check = databaseCheck(db, MIGRATIONS, logger);
   let connected: Bus | undefined;
 

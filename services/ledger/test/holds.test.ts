@@ -248,3 +248,18 @@ describe('several in one statement', () => {
     expect(await world.balance(poor)).toEqual(['0', '10', '0']);
   });
 });
+
+it('are decided by their keys, also when the statement was planned over empty tables', async () => {
+  const own = await ledgerWorld();
+  try {
+    const { ports } = await own.start({ config: { DATABASE_POOL: 1 } });
+    await own.admin.rows('vacuum analyze holds, balances, transfers');
+    // From the sixth time on Postgres keeps the plan.
+    for (let i = 0; i < 8; i++) await decideHolds(ports.db, [payoutOf(anAccount(), 1n)]);
+    const plan = await ports.db.rows(`explain execute holds_decide('{1}', '{acc_1}', '{ETH}', '{1}', '{0}')`);
+    expect(plan.length).toBeGreaterThan(10);
+    expect(JSON.stringify(plan)).not.toMatch(/Seq Scan/);
+  } finally {
+    await own.stop();
+  }
+});
