@@ -5,7 +5,8 @@ import type { Units } from '@quittance/shared/money';
 export type Payment = {
   /**
    * Names this payment on this chain, however often its transaction is mined again: `<tx hash>:<n>`.
-   * EVM: n is 0 for the native value and 1+k for the k-th log of the transaction.
+   * Bitcoin: n is the output. EVM: n is 0 for the native value and 1+k for the k-th log of the transaction.
+   * Solana: n is the index of the account whose balance grew, among the transaction's accounts.
    */
   outpoint: string;
   txHash: string | null;
@@ -14,6 +15,8 @@ export type Payment = {
   /** Canonical: as `addresses` are stored and compared. */
   address: string;
   amount: Units;
+  /** It counts only this deep, when that is deeper than its asset asks (a coinbase: 100). */
+  confirmationsMin?: number;
 };
 
 /** Native money that left an address: the value sent and the fee. */
@@ -30,16 +33,30 @@ export type Block = {
 
 export type Head = { height: number; hash: string; time: Date };
 
-/** What a service that holds no key sees of a chain. Every call throws when the node cannot be asked. */
+/**
+ * What a service that holds no key sees of a chain. Every call throws when the node cannot be asked.
+ * A height has at most one block; on Solana, where heights are slots, some have none.
+ */
 export type ChainReader = {
   chain: Chain;
   /** Throws WrongNetwork when the node is not on the configured network. */
   check(): Promise<void>;
   head(): Promise<Head>;
-  /** All payments of the block, to whomever; undefined when the node does not have that height (yet). */
+  /** All payments of the block, to whomever; undefined when the node has no block of that height (yet). */
   block(height: number): Promise<Block | undefined>;
+  /** The next blocks above `height`, lowest first, at most `limit`; fewer, or none, near the head. */
+  blocksAfter(height: number, limit: number): Promise<Block[]>;
   hashAt(height: number): Promise<string | undefined>;
-  /** Native balances at a block, for payments that leave no trace in it (contract-sent ETH). */
+  /** For chains where native money may come without a trace in its block. */
+  balances?: BalanceReader;
+  /** For chains that show payments before they are in a block that counts. */
+  watchPending?(): PendingWatch;
+  close(): Promise<void>;
+};
+
+/** Native money a contract sends leaves no log and no matching recipient, only a balance. */
+export type BalanceReader = {
+  /** Native balances at a block. */
   balancesAt(addresses: readonly string[], height: number): Promise<Map<string, Units>>;
   /**
    * Best effort: the transaction of block `blockHash` that moved native value to `address` by an internal
@@ -48,11 +65,28 @@ export type ChainReader = {
   internalSource(address: string, blockHash: string): Promise<string | null>;
 };
 
+/**
+ * Payments that may still be replaced or dropped: Bitcoin's mempool, Solana's blocks that are confirmed and not
+ * finalized. Keeps in memory what it has told.
+ */
+export type PendingWatch = { look(): Promise<PendingLook> };
+export type PendingLook = {
+  /** Payments of transactions that the looks before this one did not have, to whomever. */
+  fresh: Payment[];
+  /** Whether a transaction waits now. */
+  has(txHash: string): boolean;
+  /**
+   * The head's height, read after the waiting transactions: one that waits no more is in a block up to here, or
+   * will not be mined as it was.
+   */
+  height: number;
+};
+
 export type SignedTransaction = {
+  /** As it is broadcast: hex, or base64 on Solana. */
   raw: string;
   txHash: string;
-  nonce: number;
-  /** The most the fee can take, in native units. */
+  /** The most the fee (on Solana: and the rent of accounts that it opens) can take, in native units. */
   maxCost: Units;
 };
 
@@ -74,6 +108,30 @@ export type TransactionStatus =
 
 /** Where a transaction lies in the chain. */
 export type Placed = { txHash: string; height: number; blockHash: string };
+
+/**
+ * What every holder of keys does on its chain. Orders to sign are each chain's own; the same order gives the same
+ * bytes, always. Every call throws when the node cannot be asked, but `broadcast`, which never throws.
+ */
+export type ChainSender = {
+  chain: Chain;
+  /** Throws WrongNetwork when the node is not on the configured network. */
+  check(): Promise<void>;
+  /** Where the treasury keeps what it pays from and operators add to. Canonical. */
+  hotAddress: string;
+  /** Canonical. */
+  depositAddress(index: number): string;
+  /** What `address` has of an asset at the newest block. */
+  balance(asset: AssetSymbol, address: string): Promise<Units>;
+  /** What a usual payout of this asset costs now, in native units: the estimate behind `network_fee`. */
+  usualCost(asset: AssetSymbol): Promise<Units>;
+  /** A transaction the node already has is `accepted`; so is one that is already mined. */
+  broadcast(raw: string): Promise<Broadcast>;
+  status(txHash: string): Promise<TransactionStatus>;
+  /** The highest block that cannot be reorganised away. */
+  finalizedHeight(): Promise<number>;
+  close(): Promise<void>;
+};
 
 export type EvmFees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
@@ -104,20 +162,7 @@ export type TokenSweepOrder = {
   fees: EvmFees;
 };
 
-/**
- * What the holder of the keys does on an EVM chain. The same order gives the same bytes, always.
- * Every call throws when the node cannot be asked, but `broadcast`, which never throws.
- */
-export type EvmSender = {
-  chain: Chain;
-  /** Throws WrongNetwork when the node is not on the configured network. */
-  check(): Promise<void>;
-  /** Canonical. */
-  hotAddress: string;
-  /** Canonical. */
-  depositAddress(index: number): string;
-  /** At the newest block. */
-  balance(asset: AssetSymbol, address: string): Promise<Units>;
+export type EvmSender = ChainSender & {
   fees(): Promise<EvmFees>;
   /** Gas of a transfer from the hot wallet; `reverts` when the recipient or the token refuses it. */
   estimateTransfer(asset: AssetSymbol, to: string, amount: Units): Promise<bigint | 'reverts'>;
@@ -125,12 +170,8 @@ export type EvmSender = {
   /** `not_worth_it` when the balance does not exceed the fee. */
   signNativeSweep(order: NativeSweepOrder): Promise<SignedTransaction | 'not_worth_it'>;
   signTokenSweep(order: TokenSweepOrder): Promise<SignedTransaction>;
-  /** A transaction the node already has is `accepted`; so is one that is already mined. */
-  broadcast(raw: string): Promise<Broadcast>;
-  status(txHash: string): Promise<TransactionStatus>;
   /** How many transactions of `address` are in the chain up to that block: its next nonce there. */
   nonce(address: string, at: 'latest' | 'finalized'): Promise<number>;
-  finalizedHeight(): Promise<number>;
   /**
    * The transaction of `address` with that nonce in the blocks from one height to another, both included, found in
    * the blocks themselves: receipts are not asked. Throws when the node lacks one of them.

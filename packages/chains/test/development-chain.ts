@@ -2,7 +2,7 @@ import { deploySplitter, deployTestUsdc } from '@quittance/sandbox/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import { createTestClient, type Hex, http, parseAbi, publicActions, walletActions } from 'viem';
 import { anvil } from 'viem/chains';
-import { connectRpc, type Rpc } from '../src/evm/rpc.ts';
+import { connectRpc, type Rpc } from '../src/json-rpc.ts';
 
 export const PHRASE = 'test test test test test test test test test test test junk';
 export const CHAIN_ID = anvil.id;

@@ -4,7 +4,7 @@ import { concat, encodeFunctionData, type Hex, pad, parseEther, parseGwei, toHex
 import { mnemonicToAccount } from 'viem/accounts';
 import type { ChainReader, Payment } from '../src/chain.ts';
 import { createEvmReader } from '../src/evm/reader.ts';
-import { connectRpc } from '../src/evm/rpc.ts';
+import { connectRpc } from '../src/json-rpc.ts';
 import {
   abi,
   CHAIN_ID,

@@ -11,9 +11,9 @@ import {
 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import type { EvmFees, EvmSender, SignedTransaction } from '../src/chain.ts';
-import { connectRpc } from '../src/evm/rpc.ts';
 import { createEvmSender, TOKEN_SWEEP_GAS } from '../src/evm/sender.ts';
 import { openWallet } from '../src/evm/wallet.ts';
+import { connectRpc } from '../src/json-rpc.ts';
 import {
   CHAIN_ID,
   type DevelopmentChain,

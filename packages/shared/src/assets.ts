@@ -9,8 +9,22 @@ export type AssetFacts = {
   decimals: number;
 };
 
-export const chains = ['bitcoin', 'ethereum', 'solana'] as const;
-export type Chain = (typeof chains)[number];
+/** The networks money moves on, and how each works: what is said of a kind holds for all its networks. */
+export const chainKinds = {
+  bitcoin: 'bitcoin',
+  ethereum: 'evm',
+  solana: 'solana',
+  base: 'evm',
+  polygon: 'evm',
+} as const satisfies Record<string, 'bitcoin' | 'evm' | 'solana'>;
+
+export type Chain = keyof typeof chainKinds;
+export type ChainKind = (typeof chainKinds)[Chain];
+export type ChainOf<K extends ChainKind> = {
+  [C in Chain]: (typeof chainKinds)[C] extends K ? C : never;
+}[Chain];
+
+export const chains = Object.keys(chainKinds) as [Chain, ...Chain[]];
 
 export const assets = {
   BTC: { id: 1, name: 'Bitcoin', symbol: 'BTC', chain: 'bitcoin', type: 'native', decimals: 8 },
@@ -21,6 +35,32 @@ export const assets = {
     name: 'USD Coin (ERC-20)',
     symbol: 'USDC_ERC20',
     chain: 'ethereum',
+    type: 'token',
+    decimals: 6,
+  },
+  USDC_SOL: {
+    id: 5,
+    name: 'USD Coin (Solana)',
+    symbol: 'USDC_SOL',
+    chain: 'solana',
+    type: 'token',
+    decimals: 6,
+  },
+  ETH_BASE: { id: 6, name: 'Ether (Base)', symbol: 'ETH_BASE', chain: 'base', type: 'native', decimals: 18 },
+  USDC_BASE: {
+    id: 7,
+    name: 'USD Coin (Base)',
+    symbol: 'USDC_BASE',
+    chain: 'base',
+    type: 'token',
+    decimals: 6,
+  },
+  POL: { id: 8, name: 'Polygon', symbol: 'POL', chain: 'polygon', type: 'native', decimals: 18 },
+  USDC_POLYGON: {
+    id: 9,
+    name: 'USD Coin (Polygon)',
+    symbol: 'USDC_POLYGON',
+    chain: 'polygon',
     type: 'token',
     decimals: 6,
   },
@@ -37,4 +77,9 @@ export const nativeAsset = {
   bitcoin: 'BTC',
   ethereum: 'ETH',
   solana: 'SOL',
+  base: 'ETH_BASE',
+  polygon: 'POL',
 } as const satisfies Record<Chain, AssetSymbol>;
+
+export const assetsOf = (chain: Chain): AssetSymbol[] =>
+  assetSymbols.filter((symbol) => assets[symbol].chain === chain);

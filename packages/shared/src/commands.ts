@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { assetSymbols } from './assets.ts';
+import { assetSymbols, chains } from './assets.ts';
 import type { Service } from './events.ts';
+
+/** How many addresses one question may ask for: about a quarter of a second of derivation. */
+export const ADDRESSES_DERIVED_MAX = 500;
 
 /** Requests that wait for their answer, with the time after which the caller stops waiting. */
 export const commands = {
@@ -17,8 +20,27 @@ export const commands = {
       asset: z.enum(assetSymbols),
       amount: z.string().regex(/^\d{1,78}$/),
       network_fee: z.string().regex(/^\d{1,78}$/),
+      /**
+       * Null: from the balance. Else from the unresolved money of this deposit, all of which amount and network fee
+       * must come to: it goes back to a payer. `refused` when it was accepted or returned before.
+       */
+      deposit_id: z.string().nullable(),
     }),
     reply: z.object({ outcome: z.enum(['placed', 'refused', 'voided']) }),
+  },
+  /**
+   * The addresses of indexes `from` … `from + count - 1`, canonical, of a chain whose keys have no public
+   * derivation: only who holds the seed can name them.
+   */
+  'addresses.derive': {
+    by: 'payouts',
+    timeoutMs: 5_000,
+    request: z.object({
+      chain: z.enum(chains),
+      from: z.number().int().min(0).max(2 ** 31 - 1),
+      count: z.number().int().min(1).max(ADDRESSES_DERIVED_MAX),
+    }),
+    reply: z.object({ addresses: z.array(z.string()) }),
   },
 } as const satisfies Record<string, { by: Service; timeoutMs: number; request: z.ZodType; reply: z.ZodType }>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { assetSymbols } from './assets.ts';
+import { assetSymbols, chains } from './assets.ts';
 import type { EventId } from './ids.ts';
 
 /**
@@ -28,6 +28,8 @@ const deposit = z.object({
   /** Our address that was paid, and the index its key is derived at. */
   address: z.string(),
   derivation_index: z.number().int(),
+  /** The payment's name on its chain; on Bitcoin the output that can be spent. */
+  outpoint: z.string(),
   tx_hash: z.string().nullable(),
   block_height: z.number().int(),
   block_hash: z.string(),
@@ -80,6 +82,21 @@ export const events = {
     from: 'payouts',
     to: ['ledger'],
     payload: payoutOutcome.extend({ fee_kept: z.boolean() }),
+  },
+  /**
+   * A transaction of ours is deep in the chain: what it cost us there, in the chain's native asset. Kept apart from
+   * the network fee that the merchant pays.
+   */
+  'network.spent': {
+    from: 'payouts',
+    to: ['ledger'],
+    payload: z.object({
+      chain: z.enum(chains),
+      asset,
+      amount: unitsText,
+      tx_hash: z.string(),
+      purpose: z.enum(['payout', 'sweep']),
+    }),
   },
   /** The answer to hold.place was not heard: undo it if it was placed, and refuse it if it comes later. */
   'hold.void': {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { depositAddresses, paymentUri, showAddress } from '@quittance/chains/evm/address';
 import { createEvmReader } from '@quittance/chains/evm/reader';
-import { connectRpc, type Rpc } from '@quittance/chains/evm/rpc';
+import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import type { Chain } from '@quittance/shared/assets';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';

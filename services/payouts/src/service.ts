@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EvmSender } from '@quittance/chains/chain';
 import { checkAddress } from '@quittance/chains/evm/address';
-import { connectRpc } from '@quittance/chains/evm/rpc';
 import { createEvmSender } from '@quittance/chains/evm/sender';
 import { openWallet } from '@quittance/chains/evm/wallet';
+import { connectRpc } from '@quittance/chains/json-rpc';
 import { connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';

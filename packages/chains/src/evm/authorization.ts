@@ -1,7 +1,8 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { decodeFunctionResult, encodeFunctionData, hashStruct, hexToNumber, parseAbi } from 'viem/utils';
 import { WrongNetwork } from '../chain.ts';
-import { bytes, type Rpc, RpcRefused, read } from './rpc.ts';
+import { type Rpc, RpcRefused, read } from '../json-rpc.ts';
+import { bytes } from './rpc.ts';
 
 type Hex = `0x${string}`;
 

@@ -1,7 +1,8 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { WrongNetwork } from '../chain.ts';
-import { answered, bytes, type Rpc, RpcRefused, read, units256 } from './rpc.ts';
+import { answered, type Rpc, RpcRefused, read } from '../json-rpc.ts';
+import { bytes, units256 } from './rpc.ts';
 
 /** The network an operator says to be on. */
 export type EvmNetwork = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { type Rpc, RpcRefused, RpcUnavailable } from '../json-rpc.ts';
 import { createEvmReader } from './reader.ts';
-import { type Rpc, RpcRefused, RpcUnavailable } from './rpc.ts';
 
 const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 const address = (n: number): string => `0x${n.toString(16).padStart(40, 'a')}`;

@@ -2,20 +2,9 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import type { ChainReader, Head, Payment, Spend } from '../chain.ts';
+import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { checkNetwork, type EvmNetwork, tokensOf } from './network.ts';
-import {
-  address,
-  answered,
-  bytes,
-  count,
-  hash,
-  type Rpc,
-  RpcRefused,
-  RpcUnavailable,
-  read,
-  toHex,
-  units256,
-} from './rpc.ts';
+import { address, bytes, count, hash, toHex, units256 } from './rpc.ts';
 
 const BLOCK_TIMEOUT_MS = 20_000;
 const TRACE_TIMEOUT_MS = 30_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { type Rpc, RpcRefused } from './rpc.ts';
+import { type Rpc, RpcRefused } from '../json-rpc.ts';
 import { createEvmSender, feesFor } from './sender.ts';
 import { openWallet } from './wallet.ts';
 

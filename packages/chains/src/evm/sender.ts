@@ -12,22 +12,11 @@ import type {
   SignedTransaction,
   TransactionStatus,
 } from '../chain.ts';
+import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { checkAddress } from './address.ts';
 import { readTokenDomain, receiveCall, type TokenDomain } from './authorization.ts';
 import { checkNetwork, contractOf, type EvmNetwork } from './network.ts';
-import {
-  address,
-  answered,
-  bytes,
-  count,
-  hash,
-  type Rpc,
-  RpcRefused,
-  RpcUnavailable,
-  read,
-  toHex,
-  units256,
-} from './rpc.ts';
+import { address, bytes, count, hash, toHex, units256 } from './rpc.ts';
 import type { Wallet } from './wallet.ts';
 
 type Hex = `0x${string}`;

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { connectRpc, type Rpc, RpcRefused } from '../src/evm/rpc.ts';
 import { createEvmSender } from '../src/evm/sender.ts';
 import { openWallet } from '../src/evm/wallet.ts';
+import { connectRpc, type Rpc, RpcRefused } from '../src/json-rpc.ts';
 import { PHRASE } from './development-chain.ts';
 
 type Asked = { id: number; method: string };

@@ -1,0 +1,145 @@
+import { reason } from '@quittance/shared/logger';
+import { Pool } from 'undici';
+import { z } from 'zod';
+
+const CONNECTIONS_MAX = 8;
+const CONNECT_TIMEOUT_MS = 5_000;
+const CALL_TIMEOUT_MS = 10_000;
+/** A full block with its receipts is a few megabytes, its traces some ten times that. */
+const RESPONSE_BYTES_MAX = 128 * 1024 * 1024;
+
+export type Call = { method: string; params: readonly unknown[] };
+
+/**
+ * JSON-RPC over kept-alive connections. Every call has a limit of time and size and is sent once: who may ask
+ * again, asks again.
+ */
+export type Rpc = {
+  call(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
+  /** In one request. The answers are in the order of the calls; a refused one is its RpcRefused, see `answered`. */
+  batch(calls: readonly Call[], timeoutMs?: number): Promise<unknown[]>;
+  close(): Promise<void>;
+};
+
+/** The node understood the call and said no. */
+export class RpcRefused extends Error {
+  readonly code: number;
+
+  constructor(method: string, code: number, message: string) {
+    super(`${method}: ${message} (${code})`);
+    this.name = 'RpcRefused';
+    this.code = code;
+  }
+}
+
+/** No answer, or none that can be understood: whether the node did what was asked is not known. */
+export class RpcUnavailable extends Error {
+  constructor(method: string, what: string) {
+    super(`${method}: ${what}`);
+    this.name = 'RpcUnavailable';
+  }
+}
+
+const answerSchema = z.object({
+  id: z.number().nullish(),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.number(), message: z.string() }).optional(),
+});
+type RpcAnswer = z.infer<typeof answerSchema>;
+
+/** Credentials in the URL go into the Authorization header. No error names the URL: its path may hold a key. */
+export function connectRpc(url: string): Rpc {
+  const { origin, pathname, search, username, password } = new URL(url);
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const headers = {
+    'content-type': 'application/json',
+    ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
+  };
+  const pool = new Pool(origin, {
+    connections: CONNECTIONS_MAX,
+    pipelining: 1,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    maxResponseSize: RESPONSE_BYTES_MAX,
+    // The signal of each request limits the whole of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  async function post(body: unknown, what: string, timeoutMs: number): Promise<unknown> {
+    let status: number;
+    let text: string;
+    try {
+      const response = await pool.request({
+        method: 'POST',
+        path: pathname + search,
+        headers,
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      status = response.statusCode;
+      text = await response.body.text();
+    } catch (error) {
+      throw new RpcUnavailable(what, reason(error));
+    }
+    // Some nodes say 400 with an ordinary JSON-RPC error; any other status comes from something in between.
+    if (status !== 200 && status !== 400) throw new RpcUnavailable(what, `HTTP ${status}`);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new RpcUnavailable(what, `HTTP ${status}, and the answer is not JSON`);
+    }
+  }
+
+  return {
+    async call(method, params, timeoutMs = CALL_TIMEOUT_MS) {
+      const given = await post({ jsonrpc: '2.0', id: 0, method, params }, method, timeoutMs);
+      return answered(outcome(method, read(answerSchema, given, method)));
+    },
+
+    async batch(calls, timeoutMs = CALL_TIMEOUT_MS) {
+      if (calls.length === 0) return [];
+      const what = [...new Set(calls.map((call) => call.method))].join(', ');
+      const given = await post(
+        calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })),
+        what,
+        timeoutMs,
+      );
+      // A node that refuses the batch as a whole answers with a single error.
+      if (!Array.isArray(given)) {
+        answered(outcome(what, read(answerSchema, given, what)));
+        throw new RpcUnavailable(what, 'one answer to a batch');
+      }
+      const byId = new Map(read(z.array(answerSchema), given, what).map((answer) => [answer.id, answer]));
+      return calls.map(({ method }, id) => {
+        const answer = byId.get(id);
+        if (answer === undefined) throw new RpcUnavailable(method, 'no answer in the batch');
+        return outcome(method, answer);
+      });
+    },
+
+    close: () => pool.close(),
+  };
+}
+
+function outcome(method: string, { result, error }: RpcAnswer): unknown {
+  if (error !== undefined) return new RpcRefused(method, error.code, error.message);
+  if (result === undefined) throw new RpcUnavailable(method, 'neither result nor error');
+  return result;
+}
+
+/** An answer out of a batch, thrown when it is a refusal. */
+export function answered(answer: unknown): unknown {
+  if (answer instanceof RpcRefused) throw answer;
+  return answer;
+}
+
+/** Checks the form of an answer: one that cannot be understood is as good as none. */
+export function read<T extends z.ZodType>(schema: T, answer: unknown, method: string): z.infer<T> {
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new RpcUnavailable(
+    method,
+    `an answer of unknown form (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`,
+  );
+}
