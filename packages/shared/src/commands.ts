@@ -37,7 +37,11 @@ export const commands = {
     timeoutMs: 5_000,
     request: z.object({
       chain: z.enum(chains),
-      from: z.number().int().min(0).max(2 ** 31 - 1),
+      from: z
+        .number()
+        .int()
+        .min(0)
+        .max(2 ** 31 - 1),
       count: z.number().int().min(1).max(ADDRESSES_DERIVED_MAX),
     }),
     reply: z.object({ addresses: z.array(z.string()) }),

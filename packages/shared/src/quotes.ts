@@ -1,8 +1,8 @@
-import type { KvEntry } from 'nats';
 import { z } from 'zod';
-import { type AssetSymbol, assetSymbols, isAssetSymbol } from './assets.ts';
+import { type AssetSymbol, assetSymbols } from './assets.ts';
 import type { Bus } from './bus.ts';
-import { type Clock, sleep } from './clock.ts';
+import type { Clock } from './clock.ts';
+import { followBucket } from './follow.ts';
 import { type Logger, reason } from './logger.ts';
 
 const BUCKET = 'quotes';
@@ -44,31 +44,19 @@ export type QuoteBoard = {
 /** Follows the bucket and keeps the newest quote of each asset. Older than `maxAgeMs` is not fresh. */
 export function watchQuotes(bus: Bus, clock: Clock, logger: Logger, maxAgeMs: number): QuoteBoard {
   const board = new Map<AssetSymbol, Quote>();
-  const stopping = new AbortController();
-  let end: (() => void) | undefined;
-
-  function take(entry: KvEntry): void {
-    if (entry.operation !== 'PUT' || !isAssetSymbol(entry.key)) return;
-    const parsed = quoteSchema.safeParse(entry.json());
-    if (parsed.success) board.set(entry.key, parsed.data);
-    else logger.error({ asset: entry.key, reason: parsed.error.message }, 'a quote could not be read');
-  }
-
-  const loop = (async () => {
-    while (!stopping.signal.aborted) {
+  const following = followBucket({
+    bus,
+    bucket: BUCKET,
+    logger,
+    take(entry) {
       try {
-        const kv = await bus.kv(BUCKET);
-        const entries = await kv.watch();
-        end = () => entries.stop();
-        if (stopping.signal.aborted) entries.stop();
-        for await (const entry of entries) take(entry);
+        const quote = quoteSchema.parse(entry.json());
+        board.set(quote.asset, quote);
       } catch (error) {
-        logger.warn({ reason: reason(error) }, 'quotes cannot be followed, trying again');
+        logger.error({ asset: entry.key, reason: reason(error) }, 'a quote could not be read');
       }
-      await sleep(1_000, stopping.signal);
-    }
-  })();
-
+    },
+  });
   return {
     latest: (asset) => board.get(asset),
     fresh(asset) {
@@ -77,10 +65,6 @@ export function watchQuotes(bus: Bus, clock: Clock, logger: Logger, maxAgeMs: nu
       const age = clock.now().getTime() - Date.parse(quote.as_of);
       return age <= maxAgeMs ? quote : undefined;
     },
-    async stop() {
-      stopping.abort();
-      end?.();
-      await loop;
-    },
+    stop: following.stop,
   };
 }
