@@ -1,0 +1,11 @@
+/** Numbers in [0, 1) that look random and are the same for the same seed: what a test did can be done again. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  // Mulberry32.
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
