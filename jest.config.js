@@ -58,5 +58,11 @@ export default {
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
     },
+    {
+      ...shared,
+      ...withEngines,
+      displayName: 'proofs',
+      testMatch: ['<rootDir>/test/proofs/**/*.test.ts'],
+    },
   ],
 };

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { type Counts, closingLine, type Run } from '../test/closing-line.ts';
 
 /**
- * npm test [unit | integration | e2e …] [jest arguments]
+ * npm test [unit | integration | e2e | proofs …] [jest arguments]
  *
  * Runs the jest projects one after the other and ends with one line, `N passed, N failed`, whatever happens:
  * a suite that could not run, a jest that crashed, hung or was interrupted is a failure too. No test at all is one as well.
@@ -16,6 +16,8 @@ const projects = {
   integration: { workers: 2, limitMs: 30 * 60_000 },
   // Every end-to-end suite starts a whole stack of processes; two at once only make each other late.
   e2e: { workers: 1, limitMs: 60 * 60_000 },
+  // Small by default; `PROOFS=full` makes them as large as they are meant to be believed.
+  proofs: { workers: 2, limitMs: 60 * 60_000 },
 } satisfies Record<string, { workers: number; limitMs: number }>;
 type Project = keyof typeof projects;
 
