@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { mintTestUsdc } from '@quittance/sandbox/test-usdc';
 import { concat, encodeFunctionData, type Hex, pad, parseEther, parseGwei, toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import type { ChainReader, Payment } from '../src/chain.ts';
+import type { Payment } from '../src/chain.ts';
 import { createEvmReader } from '../src/evm/reader.ts';
 import { connectRpc } from '../src/json-rpc.ts';
 import {
@@ -17,12 +17,12 @@ import {
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 let chain: DevelopmentChain;
-let reader: ChainReader;
+let reader: ReturnType<typeof createEvmReader>;
 let to: Hex;
 
 beforeAll(async () => {
   chain = await developmentChain();
-  reader = createEvmReader({ rpc: chain.rpc, chainId: CHAIN_ID, usdcAddress: chain.usdc });
+  reader = createEvmReader({ rpc: chain.rpc, chain: 'ethereum', chainId: CHAIN_ID, usdcAddress: chain.usdc });
 });
 afterAll(() => chain.stop());
 beforeEach(() => {
@@ -166,7 +166,12 @@ describe('no payment is', () => {
   ])('a malformed log of the token itself: %s', async (_what, log) => {
     // The contract that logs whatever it is told to is the token here.
     const token = newAddress();
-    const trusting = createEvmReader({ rpc: chain.rpc, chainId: CHAIN_ID, usdcAddress: token });
+    const trusting = createEvmReader({
+      rpc: chain.rpc,
+      chain: 'ethereum',
+      chainId: CHAIN_ID,
+      usdcAddress: token,
+    });
     await forge(token, ...log());
     const { height } = await mine();
     expect((await trusting.block(height))?.payments).toEqual([]);
@@ -185,20 +190,20 @@ describe('a payment by a contract', () => {
     const txHash = await send({ to: chain.splitter, data, value: 30n });
     const { payments, height, hash } = await mine();
     expect(paidTo(payments, to)).toEqual([]);
-    expect(await reader.balancesAt([to, other], height - 1)).toEqual(
+    expect(await reader.balances.balancesAt([to, other], height - 1)).toEqual(
       new Map([
         [to, 0n],
         [other, 0n],
       ]),
     );
-    expect(await reader.balancesAt([to, other], height)).toEqual(
+    expect(await reader.balances.balancesAt([to, other], height)).toEqual(
       new Map([
         [to, 20n],
         [other, 10n],
       ]),
     );
-    expect(await reader.internalSource(to, hash)).toBe(txHash);
-    expect(await reader.internalSource(other, hash)).toBe(txHash);
+    expect(await reader.balances.internalSource(to, hash)).toBe(txHash);
+    expect(await reader.balances.internalSource(other, hash)).toBe(txHash);
   });
 
   test('has no source when there was none, or when what paid was undone', async () => {
@@ -207,20 +212,20 @@ describe('a payment by a contract', () => {
     await send({ to: undone, value: 5n });
     await send({ to, value: 5n });
     const { hash } = await mine();
-    expect(await reader.internalSource(to, hash)).toBeNull();
-    expect(await reader.internalSource(newAddress(), hash)).toBeNull();
-    expect(await reader.internalSource(to, pad('0x01'))).toBeNull();
+    expect(await reader.balances.internalSource(to, hash)).toBeNull();
+    expect(await reader.balances.internalSource(newAddress(), hash)).toBeNull();
+    expect(await reader.balances.internalSource(to, pad('0x01'))).toBeNull();
   });
 
   test('is weighed for more addresses than fit into one question', async () => {
     const addresses = Array.from({ length: 250 }, newAddress);
     await send({ to: addresses[249] as Hex, value: 3n });
     const { height } = await mine();
-    const balances = await reader.balancesAt(addresses, height);
+    const balances = await reader.balances.balancesAt(addresses, height);
     expect(balances.size).toBe(250);
     expect([...balances.values()].filter((balance) => balance > 0n)).toEqual([3n]);
     expect(balances.get(addresses[249] as Hex)).toBe(3n);
-    expect(await reader.balancesAt([], height)).toEqual(new Map());
+    expect(await reader.balances.balancesAt([], height)).toEqual(new Map());
   });
 });
 
@@ -258,13 +263,13 @@ describe('a reorganisation', () => {
     const block = await reader.block(height);
     expect(block?.hash).not.toBe(hash);
     expect(paidTo(block?.payments ?? [], to)).toEqual([]);
-    expect((await reader.balancesAt([to], height)).get(to)).toBe(0n);
+    expect((await reader.balances.balancesAt([to], height)).get(to)).toBe(0n);
   });
 });
 
 describe('the check of the network', () => {
   const checking = (chainId: number, usdcAddress?: string) =>
-    createEvmReader({ rpc: chain.rpc, chainId, usdcAddress }).check();
+    createEvmReader({ rpc: chain.rpc, chain: 'ethereum', chainId, usdcAddress }).check();
 
   test('passes where everything is as configured, with and without a token', async () => {
     await expect(checking(CHAIN_ID, chain.usdc)).resolves.toBeUndefined();
@@ -291,7 +296,9 @@ describe('the check of the network', () => {
 
   test('is no verdict when the node cannot be asked', async () => {
     const rpc = connectRpc('http://127.0.0.1:1');
-    await expect(createEvmReader({ rpc, chainId: CHAIN_ID }).check()).rejects.toMatchObject({
+    await expect(
+      createEvmReader({ rpc, chain: 'ethereum', chainId: CHAIN_ID }).check(),
+    ).rejects.toMatchObject({
       name: 'RpcUnavailable',
     });
     await rpc.close();

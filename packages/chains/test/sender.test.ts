@@ -34,7 +34,13 @@ let index = 100;
 
 beforeAll(async () => {
   chain = await developmentChain();
-  sender = createEvmSender({ rpc: chain.rpc, wallet, chainId: CHAIN_ID, usdcAddress: chain.usdc });
+  sender = createEvmSender({
+    rpc: chain.rpc,
+    wallet,
+    chain: 'ethereum',
+    chainId: CHAIN_ID,
+    usdcAddress: chain.usdc,
+  });
   await chain.client.setBalance({ address: hot, value: parseEther('100') });
   await mintUsdc(hot, 1_000_000_000n);
 });
@@ -68,7 +74,7 @@ const revertingCode = async (bytecode: Hex) => {
 
 describe('the check of the network', () => {
   const checking = (chainId: number, usdcAddress?: string) =>
-    createEvmSender({ rpc: chain.rpc, wallet, chainId, usdcAddress }).check();
+    createEvmSender({ rpc: chain.rpc, wallet, chain: 'ethereum', chainId, usdcAddress }).check();
 
   test('passes where everything is as configured', async () => {
     await expect(sender.check()).resolves.toBeUndefined();
@@ -135,12 +141,17 @@ describe('a transfer', () => {
     const order = { nonce: 4711, fees };
     const first = await transfer(5n, order);
     expect(await transfer(5n, order)).toEqual(first);
-    const again = createEvmSender({ rpc: chain.rpc, wallet: openWallet(PHRASE), chainId: CHAIN_ID });
+    const again = createEvmSender({
+      rpc: chain.rpc,
+      wallet: openWallet(PHRASE),
+      chain: 'ethereum',
+      chainId: CHAIN_ID,
+    });
     expect(
       await again.signTransfer({ asset: 'ETH', to, amount: units(5n), nonce: 4711, gas: 21_000n, fees }),
     ).toEqual(first);
     expect(first.txHash).toBe(keccak256(first.raw as Hex));
-    expect(first).toMatchObject({ nonce: 4711, maxCost: 21_000n * fees.maxFeePerGas });
+    expect(first).toMatchObject({ maxCost: 21_000n * fees.maxFeePerGas });
     const serializedTransaction = first.raw as `0x02${string}`;
     expect((await recoverTransactionAddress({ serializedTransaction })).toLowerCase()).toBe(hot);
     expect(parseTransaction(serializedTransaction)).toMatchObject({
@@ -198,7 +209,13 @@ describe('the estimate of a transfer', () => {
     const token = await revertingCode(
       '0x5f3560e01c6370a0823114601857600060005260206000f35b600960005260206000f3',
     );
-    const odd = createEvmSender({ rpc: chain.rpc, wallet, chainId: CHAIN_ID, usdcAddress: token });
+    const odd = createEvmSender({
+      rpc: chain.rpc,
+      wallet,
+      chain: 'ethereum',
+      chainId: CHAIN_ID,
+      usdcAddress: token,
+    });
     expect(await odd.balance('USDC_ERC20', hot)).toBe(9n);
     expect(await odd.estimateTransfer('USDC_ERC20', newAddress(), units(1n))).toBe('reverts');
   });
@@ -257,6 +274,7 @@ describe('a sweep', () => {
     const again = createEvmSender({
       rpc: chain.rpc,
       wallet: openWallet(PHRASE),
+      chain: 'ethereum',
       chainId: CHAIN_ID,
       usdcAddress: chain.usdc,
     });
@@ -330,7 +348,7 @@ describe('a broadcast', () => {
         ...rpc,
         call: (method: string, params: readonly unknown[]) => rpc.call(method, params, 200),
       };
-      const other = createEvmSender({ rpc: impatient, wallet, chainId: CHAIN_ID });
+      const other = createEvmSender({ rpc: impatient, wallet, chain: 'ethereum', chainId: CHAIN_ID });
       await hanging.client.setBalance({ address: hot, value: parseEther('1') });
       const signed = await other.signTransfer({
         asset: 'ETH',
@@ -357,7 +375,7 @@ describe('a broadcast', () => {
   });
 
   const otherChain = () =>
-    createEvmSender({ rpc: chain.rpc, wallet, chainId: 1 }).signTransfer({
+    createEvmSender({ rpc: chain.rpc, wallet, chain: 'ethereum', chainId: 1 }).signTransfer({
       asset: 'ETH',
       to,
       amount: units(5n),
@@ -416,6 +434,7 @@ describe('the search for a nonce', () => {
     // tidy-allow number: a height
     const head = async () => Number((await chain.client.getBlock()).number);
     const before = await head();
+    const used = await nonce();
     const signed = await transfer();
     await mine(10);
     await sender.broadcast(signed.raw);
@@ -423,12 +442,12 @@ describe('the search for a nonce', () => {
     const height = await head();
     await mine(10);
     const { hash: blockHash } = await chain.client.getBlock({ blockNumber: BigInt(height) });
-    const search = (from: number, to: number) => sender.findByNonce(hot, signed.nonce, from, to);
+    const search = (from: number, to: number) => sender.findByNonce(hot, used, from, to);
     expect(await search(before + 1, height + 5)).toEqual({ txHash: signed.txHash, height, blockHash });
     expect(await search(height, height)).toMatchObject({ height });
     expect(await search(before, height - 1)).toBeUndefined();
     expect(await search(height + 1, height + 10)).toBeUndefined();
-    expect(await sender.findByNonce(to, signed.nonce, before, height)).toBeUndefined();
+    expect(await sender.findByNonce(to, used, before, height)).toBeUndefined();
     await expect(search(height + 1, height + 11)).rejects.toThrow(`no block ${height + 11}`);
     const final = await sender.finalizedHeight();
     expect(final).toBeGreaterThan(before);

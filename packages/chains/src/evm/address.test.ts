@@ -140,7 +140,7 @@ describe('a wallet', () => {
 });
 
 describe('a payment URI', () => {
-  const network = { chainId: 31337, usdcAddress: canonical };
+  const network = { chain: 'ethereum', chainId: 31337, usdcAddress: canonical } as const;
   const to = '0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359';
 
   test('asks for native money in wei', () => {
@@ -155,8 +155,20 @@ describe('a payment URI', () => {
     );
   });
 
+  test('is the same form on every network like Ethereum, under its own number', () => {
+    expect(paymentUri({ chain: 'polygon', chainId: 137 }, 'POL', to, units(5n))).toBe(
+      'ethereum:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359@137?value=5',
+    );
+    expect(
+      paymentUri({ chain: 'base', chainId: 8453, usdcAddress: canonical }, 'USDC_BASE', to, units(5n)),
+    ).toContain('@8453/transfer?');
+  });
+
   test('is refused for an asset the network does not have', () => {
-    expect(() => paymentUri({ chainId: 1 }, 'USDC_ERC20', to, units(1n))).toThrow('not an asset');
+    expect(() => paymentUri({ chain: 'ethereum', chainId: 1 }, 'USDC_ERC20', to, units(1n))).toThrow(
+      'not an asset',
+    );
+    expect(() => paymentUri(network, 'USDC_BASE', to, units(1n))).toThrow('not an asset');
     expect(() => paymentUri(network, 'BTC', to, units(1n))).toThrow('not an asset');
   });
 });

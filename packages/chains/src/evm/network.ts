@@ -1,28 +1,38 @@
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, type ChainOf, nativeAsset } from '@quittance/shared/assets';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { WrongNetwork } from '../chain.ts';
 import { answered, type Rpc, RpcRefused, read } from '../json-rpc.ts';
 import { bytes, units256 } from './rpc.ts';
 
+export type EvmChain = ChainOf<'evm'>;
+
 /** The network an operator says to be on. */
 export type EvmNetwork = {
+  chain: EvmChain;
   chainId: number;
   /** Undefined when this installation takes no tokens. */
   usdcAddress?: string | undefined;
 };
 
+/** USD Coin, under the name of each network's own asset. */
+export const usdcOf = {
+  ethereum: 'USDC_ERC20',
+  base: 'USDC_BASE',
+  polygon: 'USDC_POLYGON',
+} as const satisfies Record<EvmChain, AssetSymbol>;
+
 const abi = parseAbi(['function decimals() view returns (uint8)']);
 
 /** The allow-list: tokens by canonical contract address. */
-export function tokensOf({ usdcAddress }: EvmNetwork): Map<string, AssetSymbol> {
-  return new Map(usdcAddress === undefined ? [] : [[usdcAddress.toLowerCase(), 'USDC_ERC20']]);
+export function tokensOf({ chain, usdcAddress }: EvmNetwork): Map<string, AssetSymbol> {
+  return new Map(usdcAddress === undefined ? [] : [[usdcAddress.toLowerCase(), usdcOf[chain]]]);
 }
 
 /** The contract of a token; undefined for the native asset. Throws for an asset this network does not have. */
 export function contractOf(network: EvmNetwork, asset: AssetSymbol): string | undefined {
-  if (asset === 'ETH') return undefined;
+  if (asset === nativeAsset[network.chain]) return undefined;
   for (const [address, symbol] of tokensOf(network)) if (symbol === asset) return address;
-  throw new Error(`${asset} is not an asset of this network`);
+  throw new Error(`${asset} is not an asset of ${network.chain}, or its contract is not configured`);
 }
 
 /** Throws WrongNetwork when the node or the token is not what was configured. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Rpc, RpcRefused, RpcUnavailable } from '../json-rpc.ts';
+import type { EvmChain } from './network.ts';
 import { createEvmReader } from './reader.ts';
 
 const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
@@ -36,7 +37,7 @@ const aBlock = {
 };
 
 /** A node that gives these answers, whatever the parameters. */
-function readerOf(answers: Record<string, unknown>) {
+function readerOf(answers: Record<string, unknown>, chain: EvmChain = 'ethereum') {
   const answer = (method: string): unknown => {
     if (!Object.hasOwn(answers, method)) return new RpcRefused(method, -32_601, 'method not found');
     return answers[method];
@@ -55,7 +56,7 @@ function readerOf(answers: Record<string, unknown>) {
     },
     close: async () => {},
   };
-  return createEvmReader({ rpc, chainId: 1, usdcAddress: usdc });
+  return createEvmReader({ rpc, chain, chainId: 1, usdcAddress: usdc });
 }
 
 const blockOf = (block: unknown, receipts: unknown) =>
@@ -87,6 +88,21 @@ describe('a block', () => {
         },
       ],
       spends: [{ txHash: hash(10), address: payer, amount: 5n + 42_000n }],
+    });
+  });
+
+  test.each<[EvmChain, native: string, token: string]>([
+    ['base', 'ETH_BASE', 'USDC_BASE'],
+    ['polygon', 'POL', 'USDC_POLYGON'],
+  ])('of %s has that network’s assets', async (chain, native, token) => {
+    const answers = { eth_getBlockByNumber: aBlock, eth_getBlockReceipts: [aReceipt] };
+    const block = await readerOf(answers, chain).block(100);
+    expect(block?.payments.map((payment) => payment.asset)).toEqual([native, token]);
+  });
+
+  test('tells the fee with what a network on top of Ethereum charges for its place there', async () => {
+    expect(await blockOf(aBlock, [{ ...aReceipt, l1Fee: '0x7' }])).toMatchObject({
+      spends: [{ amount: 5n + 42_007n }],
     });
   });
 
@@ -182,10 +198,10 @@ describe('no payment is', () => {
 describe('the source of an internal payment', () => {
   const call = (given: object) => ({ type: 'CALL', from: payer, to: us, value: '0x1', gas: '0x0', ...given });
   const sourceOf = (traces: unknown, transactions: unknown = [hash(10), hash(11)]) =>
-    readerOf({ debug_traceBlockByHash: traces, eth_getBlockByHash: { transactions } }).internalSource(
-      us,
-      hash(1),
-    );
+    readerOf({
+      debug_traceBlockByHash: traces,
+      eth_getBlockByHash: { transactions },
+    }).balances.internalSource(us, hash(1));
   const outer = (...calls: object[]) => ({ result: call({ to: address(8), calls }) });
 
   test.each<[string, unknown, string | null]>([
@@ -222,8 +238,8 @@ describe('the source of an internal payment', () => {
 
 test('balances are an error when one of them cannot be read', async () => {
   const refused = new RpcRefused('eth_getBalance', -32_000, 'missing trie node');
-  await expect(readerOf({ eth_getBalance: refused }).balancesAt([us], 1)).rejects.toBe(refused);
-  await expect(readerOf({ eth_getBalance: null }).balancesAt([us], 1)).rejects.toMatchObject({
+  await expect(readerOf({ eth_getBalance: refused }).balances.balancesAt([us], 1)).rejects.toBe(refused);
+  await expect(readerOf({ eth_getBalance: null }).balances.balancesAt([us], 1)).rejects.toMatchObject({
     name: 'RpcUnavailable',
   });
 });

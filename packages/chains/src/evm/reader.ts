@@ -1,10 +1,11 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
+import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
-import type { ChainReader, Head, Payment, Spend } from '../chain.ts';
+import { blocksAfter } from '../blocks-after.ts';
+import type { BalanceReader, Block, ChainReader, Head, Payment, Spend } from '../chain.ts';
 import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { checkNetwork, type EvmNetwork, tokensOf } from './network.ts';
-import { address, bytes, count, hash, toHex, units256 } from './rpc.ts';
+import { address, bytes, count, feeFields, feeOf, hash, toHex, units256 } from './rpc.ts';
 
 const BLOCK_TIMEOUT_MS = 20_000;
 const TRACE_TIMEOUT_MS = 30_000;
@@ -26,8 +27,7 @@ const receipt = z.object({
   transactionHash: hash,
   blockHash: hash,
   status: z.enum(['0x0', '0x1']),
-  gasUsed: units256,
-  effectiveGasPrice: units256,
+  ...feeFields,
   logs: z.array(log),
 });
 type RawBlock = z.infer<typeof block>;
@@ -55,12 +55,15 @@ const transactionHashes = z.object({ transactions: z.array(hash) });
 
 export type EvmReaderParts = EvmNetwork & { rpc: Rpc };
 
-/** Reads Ethereum, or any chain like it, from a node's JSON-RPC. It knows no key. */
-export function createEvmReader({ rpc, ...network }: EvmReaderParts): ChainReader {
-  const tokens = tokensOf(network);
+/** Reads Ethereum, or any chain like it, from a node's JSON-RPC. It knows no key, and closes the connection it was given. */
+export function createEvmReader({
+  rpc,
+  ...network
+}: EvmReaderParts): ChainReader & { balances: BalanceReader } {
+  const block = (height: number) => readBlock(rpc, network, height);
 
   return {
-    chain: 'ethereum',
+    chain: network.chain,
 
     check: () => checkNetwork(rpc, network),
 
@@ -70,67 +73,82 @@ export function createEvmReader({ rpc, ...network }: EvmReaderParts): ChainReade
       return { height: number, hash, time: timeOf(timestamp) };
     },
 
-    async block(height) {
-      const [blockAnswer, receiptsAnswer] = await rpc.batch(
-        [
-          { method: 'eth_getBlockByNumber', params: [toHex(height), true] },
-          { method: 'eth_getBlockReceipts', params: [toHex(height)] },
-        ],
-        BLOCK_TIMEOUT_MS,
-      );
-      const found = read(block.nullable(), answered(blockAnswer), 'eth_getBlockByNumber');
-      if (found === null) return undefined;
-      const receipts = read(z.array(receipt).nullable(), answered(receiptsAnswer), 'eth_getBlockReceipts');
-      if (receipts === null || !areOf(found, receipts) || found.number !== height) return undefined;
-      return {
-        height,
-        hash: found.hash,
-        parentHash: found.parentHash,
-        time: timeOf(found.timestamp),
-        ...movements(found, receipts, tokens),
-      };
-    },
+    block,
+
+    blocksAfter: (height, limit) => blocksAfter(block, height, limit),
 
     async hashAt(height) {
       const answer = await rpc.call('eth_getBlockByNumber', [toHex(height), false]);
       return read(header.nullable(), answer, 'eth_getBlockByNumber')?.hash;
     },
 
-    async balancesAt(addresses, height) {
-      const balances = new Map<string, Units>();
-      for (let start = 0; start < addresses.length; start += BALANCES_AT_ONCE) {
-        const some = addresses.slice(start, start + BALANCES_AT_ONCE);
-        const answers = await rpc.batch(
-          some.map((owner) => ({ method: 'eth_getBalance', params: [owner, toHex(height)] })),
-        );
-        for (const [i, owner] of some.entries()) {
-          balances.set(owner, read(units256, answered(answers[i]), 'eth_getBalance') as Units);
-        }
-      }
-      return balances;
+    balances: {
+      balancesAt: (addresses, height) => balancesAt(rpc, addresses, height),
+      internalSource: (owner, blockHash) => internalSource(rpc, owner, blockHash),
     },
 
-    async internalSource(owner, blockHash) {
-      try {
-        const [traceAnswer, blockAnswer] = await rpc.batch(
-          [
-            { method: 'debug_traceBlockByHash', params: [blockHash, { tracer: 'callTracer' }] },
-            { method: 'eth_getBlockByHash', params: [blockHash, false] },
-          ],
-          TRACE_TIMEOUT_MS,
-        );
-        const traced = read(traces, answered(traceAnswer), 'debug_traceBlockByHash');
-        const { transactions } = read(transactionHashes, answered(blockAnswer), 'eth_getBlockByHash');
-        const place = traced.findIndex(({ result }) => result !== undefined && paysInside(result, owner));
-        // Some nodes name the transaction of a trace, all keep the block's order.
-        return traced[place]?.txHash ?? transactions[place] ?? null;
-      } catch (error) {
-        // Many nodes do not trace at all. The balance has told the amount; the source is only nice to know.
-        if (error instanceof RpcRefused || error instanceof RpcUnavailable) return null;
-        throw error;
-      }
-    },
+    close: () => rpc.close(),
   };
+}
+
+async function readBlock(rpc: Rpc, network: EvmNetwork, height: number): Promise<Block | undefined> {
+  const [blockAnswer, receiptsAnswer] = await rpc.batch(
+    [
+      { method: 'eth_getBlockByNumber', params: [toHex(height), true] },
+      { method: 'eth_getBlockReceipts', params: [toHex(height)] },
+    ],
+    BLOCK_TIMEOUT_MS,
+  );
+  const found = read(block.nullable(), answered(blockAnswer), 'eth_getBlockByNumber');
+  if (found === null) return undefined;
+  const receipts = read(z.array(receipt).nullable(), answered(receiptsAnswer), 'eth_getBlockReceipts');
+  if (receipts === null || !areOf(found, receipts) || found.number !== height) return undefined;
+  return {
+    height,
+    hash: found.hash,
+    parentHash: found.parentHash,
+    time: timeOf(found.timestamp),
+    ...movements(found, receipts, network),
+  };
+}
+
+async function balancesAt(
+  rpc: Rpc,
+  addresses: readonly string[],
+  height: number,
+): Promise<Map<string, Units>> {
+  const balances = new Map<string, Units>();
+  for (let start = 0; start < addresses.length; start += BALANCES_AT_ONCE) {
+    const some = addresses.slice(start, start + BALANCES_AT_ONCE);
+    const answers = await rpc.batch(
+      some.map((owner) => ({ method: 'eth_getBalance', params: [owner, toHex(height)] })),
+    );
+    for (const [i, owner] of some.entries()) {
+      balances.set(owner, read(units256, answered(answers[i]), 'eth_getBalance') as Units);
+    }
+  }
+  return balances;
+}
+
+async function internalSource(rpc: Rpc, owner: string, blockHash: string): Promise<string | null> {
+  try {
+    const [traceAnswer, blockAnswer] = await rpc.batch(
+      [
+        { method: 'debug_traceBlockByHash', params: [blockHash, { tracer: 'callTracer' }] },
+        { method: 'eth_getBlockByHash', params: [blockHash, false] },
+      ],
+      TRACE_TIMEOUT_MS,
+    );
+    const traced = read(traces, answered(traceAnswer), 'debug_traceBlockByHash');
+    const { transactions } = read(transactionHashes, answered(blockAnswer), 'eth_getBlockByHash');
+    const place = traced.findIndex(({ result }) => result !== undefined && paysInside(result, owner));
+    // Some nodes name the transaction of a trace, all keep the block's order.
+    return traced[place]?.txHash ?? transactions[place] ?? null;
+  } catch (error) {
+    // Many nodes do not trace at all. The balance has told the amount; the source is only nice to know.
+    if (error instanceof RpcRefused || error instanceof RpcUnavailable) return null;
+    throw error;
+  }
 }
 
 const timeOf = (seconds: number): Date => new Date(seconds * 1000);
@@ -149,14 +167,16 @@ function areOf({ hash, transactions }: RawBlock, receipts: RawReceipt[]): boolea
 function movements(
   { transactions }: RawBlock,
   receipts: RawReceipt[],
-  tokens: Map<string, AssetSymbol>,
+  network: EvmNetwork,
 ): { payments: Payment[]; spends: Spend[] } {
+  const native = nativeAsset[network.chain];
+  const tokens = tokensOf(network);
   const payments: Payment[] = [];
   const spends: Spend[] = [];
   for (const [i, { hash: txHash, from, to, value }] of transactions.entries()) {
-    const { status, gasUsed, effectiveGasPrice, logs } = receipts[i] as RawReceipt;
+    const { status, logs, ...used } = receipts[i] as RawReceipt;
     const succeeded = status === '0x1';
-    const fee = gasUsed * effectiveGasPrice;
+    const fee = feeOf(used);
     spends.push({ txHash, address: from, amount: (succeeded ? value + fee : fee) as Units });
     if (!succeeded) continue;
     const pay = (outputIndex: number, asset: AssetSymbol, address: string, amount: bigint) =>
@@ -168,7 +188,7 @@ function movements(
         address,
         amount: amount as Units,
       });
-    if (to != null && value > 0n) pay(0, 'ETH', to, value);
+    if (to != null && value > 0n) pay(0, native, to, value);
     for (const [k, entry] of logs.entries()) {
       const asset = tokens.get(entry.address);
       const transfer = asset === undefined ? undefined : transferOf(entry);

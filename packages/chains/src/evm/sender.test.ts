@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import { type Rpc, RpcRefused } from '../json-rpc.ts';
+import type { EvmChain } from './network.ts';
 import { createEvmSender, feesFor } from './sender.ts';
 import { openWallet } from './wallet.ts';
 
@@ -11,7 +13,7 @@ const GWEI = 10n ** 9n;
 
 type Answers = Record<string, unknown | ((params: readonly unknown[]) => unknown)>;
 
-function senderOn(answers: Answers) {
+function senderOn(answers: Answers, chain: EvmChain = 'ethereum') {
   const answer = (method: string, params: readonly unknown[]): unknown => {
     const given = answers[method];
     return typeof given === 'function' ? given(params) : given;
@@ -25,7 +27,7 @@ function senderOn(answers: Answers) {
     batch: async (calls) => calls.map(({ method, params }) => answer(method, params)),
     close: async () => {},
   };
-  return createEvmSender({ rpc, wallet, chainId: 1 });
+  return createEvmSender({ rpc, wallet, chain, chainId: 1, usdcAddress: to });
 }
 
 describe('fees', () => {
@@ -46,6 +48,36 @@ describe('fees', () => {
       eth_maxPriorityFeePerGas: new RpcRefused('eth_maxPriorityFeePerGas', -32_601, 'method not found'),
     });
     expect(await sender.fees()).toEqual({ maxFeePerGas: 4_100_000_000n, maxPriorityFeePerGas: GWEI / 10n });
+  });
+});
+
+describe('the usual cost', () => {
+  const costOn = (base: bigint, tip: bigint, chain: EvmChain, asset: AssetSymbol) =>
+    senderOn(
+      {
+        eth_getBlockByNumber: { baseFeePerGas: `0x${base.toString(16)}` },
+        eth_maxPriorityFeePerGas: `0x${tip.toString(16)}`,
+      },
+      chain,
+    ).usualCost(asset);
+
+  test.each<[EvmChain, AssetSymbol, gas: bigint]>([
+    ['ethereum', 'ETH', 21_000n],
+    ['ethereum', 'USDC_ERC20', 65_000n],
+    ['base', 'ETH_BASE', 21_000n],
+    ['base', 'USDC_BASE', 65_000n],
+    ['polygon', 'POL', 21_000n],
+    ['polygon', 'USDC_POLYGON', 65_000n],
+  ])('on %s of %s is what its gas costs in the next block', async (chain, asset, gas) => {
+    expect(await costOn(20n * GWEI, 2n * GWEI, chain, asset)).toBe(gas * 22n * GWEI);
+  });
+
+  test('follows no node beyond what is ever paid', async () => {
+    expect(await costOn(10n ** 18n, 10n ** 18n, 'ethereum', 'ETH')).toBe(21_000n * 500n * GWEI);
+  });
+
+  test('of another network’s asset is not known', async () => {
+    await expect(costOn(1n, 1n, 'base', 'ETH')).rejects.toThrow('not an asset of base');
   });
 });
 
@@ -117,6 +149,15 @@ describe('the status', () => {
       succeeded: true,
       feePaid: 42_000n,
     });
+  });
+
+  test('counts what a network on top of Ethereum charges for its place there', async () => {
+    const sender = senderOn({
+      eth_getTransactionReceipt: { ...receipt, l1Fee: '0x7' },
+      eth_getTransactionByHash: { hash: hash(9) },
+      eth_getBlockByNumber: { number: '0x64', hash: hash(1) },
+    });
+    expect(await sender.status(hash(9))).toMatchObject({ feePaid: 42_007n });
   });
 
   test('is pending when another block, or none, is in its place', async () => {

@@ -15,8 +15,8 @@ import type {
 import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { checkAddress } from './address.ts';
 import { readTokenDomain, receiveCall, type TokenDomain } from './authorization.ts';
-import { checkNetwork, contractOf, type EvmNetwork } from './network.ts';
-import { address, bytes, count, hash, toHex, units256 } from './rpc.ts';
+import { checkNetwork, contractOf, type EvmNetwork, usdcOf } from './network.ts';
+import { address, bytes, count, feeFields, feeOf, hash, toHex, units256 } from './rpc.ts';
 import type { Wallet } from './wallet.ts';
 
 type Hex = `0x${string}`;
@@ -29,6 +29,9 @@ const TRANSFER_GAS_MAX = 250_000n;
 const GAS_HEADROOM_PERCENT = 25n;
 /** For the order of a token sweep: 61k with the test token, under 100k with USD Coin behind its proxy. */
 export const TOKEN_SWEEP_GAS = 150_000n;
+
+/** A transfer of USD Coin to somebody who had none: what costs more is rare. */
+const USUAL_TOKEN_GAS = 65_000n;
 
 /** Full blocks are large: as many as one answer may comfortably hold. */
 const BLOCKS_TOGETHER = 8;
@@ -53,13 +56,15 @@ const receipt = z.object({
   blockNumber: count,
   blockHash: hash,
   status: z.enum(['0x0', '0x1']),
-  gasUsed: units256,
-  effectiveGasPrice: units256,
+  ...feeFields,
 });
 
 export type EvmSenderParts = EvmNetwork & { rpc: Rpc; wallet: Wallet };
 
-/** Signs with the wallet's keys, and sends through a node of Ethereum or of any chain like it. */
+/**
+ * Signs with the wallet's keys, and sends through a node of Ethereum or of any chain like it. Closes the connection
+ * it was given.
+ */
 export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): EvmSender {
   const { chainId } = network;
   const { hotAddress } = wallet;
@@ -98,31 +103,32 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
       data,
       ...fees,
     });
-    return { raw, txHash: keccak256(raw), nonce, maxCost: (gas * fees.maxFeePerGas) as Units };
+    return { raw, txHash: keccak256(raw), maxCost: (gas * fees.maxFeePerGas) as Units };
   }
 
   return {
-    chain: 'ethereum',
+    chain: network.chain,
     hotAddress,
     depositAddress: wallet.depositAddress,
     balance,
 
     async check() {
       await checkNetwork(rpc, network);
-      const contract = network.usdcAddress && contractOf(network, 'USDC_ERC20');
+      const contract = network.usdcAddress && contractOf(network, usdcOf[network.chain]);
       if (contract) await domainOf(contract);
     },
 
     async fees() {
-      const [latest, suggested] = await rpc.batch([
-        { method: 'eth_getBlockByNumber', params: ['latest', false] },
-        { method: 'eth_maxPriorityFeePerGas', params: [] },
-      ]);
-      const { baseFeePerGas } = read(feeHeader, answered(latest), 'eth_getBlockByNumber');
-      // Not every node has an opinion.
-      const tip =
-        suggested instanceof RpcRefused ? 0n : read(units256, suggested, 'eth_maxPriorityFeePerGas');
+      const { baseFeePerGas, tip } = await gasPrice(rpc);
       return feesFor(baseFeePerGas, tip);
+    },
+
+    async usualCost(asset) {
+      const gas = contractOf(network, asset) === undefined ? PLAIN_TRANSFER_GAS : USUAL_TOKEN_GAS;
+      const { baseFeePerGas, tip } = await gasPrice(rpc);
+      const { maxFeePerGas, maxPriorityFeePerGas } = feesFor(baseFeePerGas, tip);
+      const price = baseFeePerGas + maxPriorityFeePerGas;
+      return (gas * within(0n, price, maxFeePerGas)) as Units;
     },
 
     async estimateTransfer(asset, to, amount) {
@@ -183,6 +189,8 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
     },
 
     findByNonce: (owner, nonce, from, to) => findByNonce(rpc, owner, nonce, from, to),
+
+    close: () => rpc.close(),
   };
 }
 
@@ -196,6 +204,17 @@ function transferCall(network: EvmNetwork, asset: AssetSymbol, to: string, amoun
   if (contract === undefined) return { to: recipient, value: amount, data: '0x' };
   const data = encodeFunctionData({ abi, functionName: 'transfer', args: [recipient, amount] });
   return { to: contract as Hex, value: 0n, data };
+}
+
+async function gasPrice(rpc: Rpc): Promise<{ baseFeePerGas: bigint; tip: bigint }> {
+  const [latest, suggested] = await rpc.batch([
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    { method: 'eth_maxPriorityFeePerGas', params: [] },
+  ]);
+  const { baseFeePerGas } = read(feeHeader, answered(latest), 'eth_getBlockByNumber');
+  // Not every node has an opinion.
+  const tip = suggested instanceof RpcRefused ? 0n : read(units256, suggested, 'eth_maxPriorityFeePerGas');
+  return { baseFeePerGas, tip };
 }
 
 /** The base fee can double in six full blocks and the transaction still gets in. */
@@ -295,7 +314,7 @@ async function status(rpc: Rpc, txHash: string): Promise<TransactionStatus> {
     blockHash: mined.blockHash,
     confirmations: Math.max(0, head.number - mined.blockNumber + 1),
     succeeded: mined.status === '0x1',
-    feePaid: (mined.gasUsed * mined.effectiveGasPrice) as Units,
+    feePaid: feeOf(mined) as Units,
   };
 }
 
