@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import type { Block, ChainReader, Head, PendingLook, PendingWatch } from '../chain.ts';
+import { type Numbers, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
+import { blockTransaction, Imprecise, movements } from './effects.ts';
+import { checkNetwork, type SolanaNetwork, tokensOf } from './network.ts';
+import { base58, type Commitment, count, isNoBlock, slotAt } from './rpc.ts';
+
+const BLOCK_TIMEOUT_MS = 20_000;
+/** While catching up; blocks are megabytes. */
+const TOGETHER = 4;
+/** Of blocks that are confirmed and not finalized there are some 32; more are left for the next look. */
+const PENDING_BLOCKS_MAX = 64;
+/** Before Solana's first block. One development node gives thousands of seconds where seconds are due (seen). */
+const EARLIEST_S = Date.UTC(2020, 2, 16) / 1000;
+
+const header = z.object({
+  blockhash: base58,
+  previousBlockhash: base58,
+  blockTime: z.number().nullable(),
+});
+const fullBlock = header.extend({ transactions: z.array(blockTransaction) });
+const slots = z.array(count);
+
+export type SolanaReaderParts = { rpc: Rpc; network: SolanaNetwork };
+
+/**
+ * Reads Solana from a node's JSON-RPC: the chain is its finalized blocks, which no reorganisation takes back, and
+ * a block's height is its slot. It knows no key.
+ */
+export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainReader {
+  const tokens = tokensOf(network);
+
+  async function ask(slot: number, transactionDetails: 'accounts' | 'none', commitment: Commitment, numbers: Numbers) {
+    const config = { transactionDetails, commitment, encoding: 'json', maxSupportedTransactionVersion: 0, rewards: false };
+    try {
+      return await rpc.call('getBlock', [slot, config], BLOCK_TIMEOUT_MS, numbers);
+    } catch (error) {
+      if (isNoBlock(error)) return null;
+      throw error;
+    }
+  }
+
+  /** A block with no time of its own gets the one the node estimates. */
+  async function timeOf(slot: number, blockTime: number | null): Promise<Date> {
+    if (blockTime !== null && blockTime >= EARLIEST_S) return new Date(blockTime * 1000);
+    const seconds = read(z.number().min(EARLIEST_S), await rpc.call('getBlockTime', [slot]), 'getBlockTime');
+    return new Date(seconds * 1000);
+  }
+
+  async function headerAt(slot: number) {
+    return read(header.nullable(), await ask(slot, 'none', 'finalized', 'doubles'), 'getBlock');
+  }
+
+  async function blockAt(slot: number, commitment: Commitment, numbers: Numbers = 'doubles'): Promise<Block | undefined> {
+    const found = read(fullBlock.nullable(), await ask(slot, 'accounts', commitment, numbers), 'getBlock');
+    if (found === null) return undefined;
+    try {
+      return {
+        height: slot,
+        hash: found.blockhash,
+        parentHash: found.previousBlockhash,
+        ...movements(found.transactions, tokens),
+        time: await timeOf(slot, found.blockTime),
+      };
+    } catch (error) {
+      // Exact numbers take ten times as long to read, and one block in many holds any that are too long.
+      if (error instanceof Imprecise && numbers === 'doubles') return await blockAt(slot, commitment, 'exact');
+      throw error;
+    }
+  }
+
+  /** The node has named this block: when it does not give it, that proves nothing of its payments. */
+  async function namedBlock(slot: number, commitment: Commitment): Promise<Block> {
+    const found = await blockAt(slot, commitment);
+    if (found === undefined) throw new RpcUnavailable('getBlock', `no block at slot ${slot}, which getBlocks named`);
+    return found;
+  }
+
+  async function slotsAfter(slot: number, limit: number, commitment: Commitment): Promise<number[]> {
+    const method = 'getBlocksWithLimit';
+    const found = read(slots, await rpc.call(method, [slot + 1, limit, { commitment }]), method);
+    return found.filter((one) => one > slot).toSorted((a, b) => a - b).slice(0, limit);
+  }
+
+  async function* blocks(wanted: readonly number[], commitment: Commitment) {
+    for (let start = 0; start < wanted.length; start += TOGETHER) {
+      yield* await Promise.all(
+        wanted.slice(start, start + TOGETHER).map((slot) => namedBlock(slot, commitment)),
+      );
+    }
+  }
+
+  return {
+    chain: 'solana',
+
+    check: () => checkNetwork(rpc, network),
+
+    async head(): Promise<Head> {
+      const height = await slotAt(rpc, 'finalized');
+      const found = await headerAt(height);
+      if (found === null) throw new RpcUnavailable('getBlock', 'the node has no finalized block yet');
+      return { height, hash: found.blockhash, time: await timeOf(height, found.blockTime) };
+    },
+
+    async block(height) {
+      if (height > (await slotAt(rpc, 'finalized'))) return undefined;
+      return await blockAt(height, 'finalized');
+    },
+
+    async blocksAfter(height, limit) {
+      const after: Block[] = [];
+      const finalized = await slotAt(rpc, 'finalized');
+      const wanted = (await slotsAfter(height, limit, 'finalized')).filter((slot) => slot <= finalized);
+      for await (const next of blocks(wanted, 'finalized')) {
+        const last = after.at(-1);
+        // A node behind a balancer that names too few slots leaves a hole here.
+        if (last !== undefined && next.parentHash !== last.hash) return after;
+        after.push(next);
+      }
+      return after;
+    },
+
+    async hashAt(height) {
+      if (height > (await slotAt(rpc, 'finalized'))) return undefined;
+      return (await headerAt(height))?.blockhash;
+    },
+
+    watchPending: () => pendingWatch(rpc, slotsAfter, namedBlock),
+
+    close: () => rpc.close(),
+  };
+}
+
+/** Blocks that are voted for: some thirteen seconds later they are finalized, or, hardly ever, dropped. */
+function pendingWatch(
+  rpc: Rpc,
+  slotsAfter: (slot: number, limit: number, commitment: Commitment) => Promise<number[]>,
+  namedBlock: (slot: number, commitment: Commitment) => Promise<Block>,
+): PendingWatch {
+  const seen = new Map<number, Block>();
+
+  return {
+    async look(): Promise<PendingLook> {
+      const finalized = await slotAt(rpc, 'finalized');
+      const waiting = await slotsAfter(finalized, PENDING_BLOCKS_MAX, 'confirmed');
+      for (const slot of seen.keys()) if (!waiting.includes(slot)) seen.delete(slot);
+      const fresh: Block[] = [];
+      for (let start = 0; start < waiting.length; start += TOGETHER) {
+        const some = waiting.slice(start, start + TOGETHER).filter((slot) => !seen.has(slot));
+        for (const block of await Promise.all(some.map((slot) => namedBlock(slot, 'confirmed')))) {
+          seen.set(block.height, block);
+          fresh.push(block);
+        }
+      }
+      const transactions = new Set([...seen.values()].flatMap(({ payments }) => payments.map(({ txHash }) => txHash)));
+      return {
+        fresh: fresh.flatMap(({ payments }) => payments),
+        has: (txHash) => transactions.has(txHash),
+        height: await slotAt(rpc, 'finalized'),
+      };
+    },
+  };
+}
