@@ -1,3 +1,4 @@
+import { ExactNumber } from '@quittance/shared/exact-json';
 import { reason } from '@quittance/shared/logger';
 import { Pool } from 'undici';
 import { z } from 'zod';
@@ -11,13 +12,19 @@ const RESPONSE_BYTES_MAX = 128 * 1024 * 1024;
 export type Call = { method: string; params: readonly unknown[] };
 
 /**
+ * `exact`: numbers that are not written as whole ones come as their source text (ExactNumber), because no double may
+ * stand between a node that writes amounts with a point, as Bitcoin Core does, and us.
+ */
+export type Numbers = 'doubles' | 'exact';
+
+/**
  * JSON-RPC over kept-alive connections. Every call has a limit of time and size and is sent once: who may ask
  * again, asks again.
  */
 export type Rpc = {
-  call(method: string, params: readonly unknown[], timeoutMs?: number): Promise<unknown>;
+  call(method: string, params: readonly unknown[], timeoutMs?: number, numbers?: Numbers): Promise<unknown>;
   /** In one request. The answers are in the order of the calls; a refused one is its RpcRefused, see `answered`. */
-  batch(calls: readonly Call[], timeoutMs?: number): Promise<unknown[]>;
+  batch(calls: readonly Call[], timeoutMs?: number, numbers?: Numbers): Promise<unknown[]>;
   close(): Promise<void>;
 };
 
@@ -65,7 +72,7 @@ export function connectRpc(url: string): Rpc {
     bodyTimeout: 0,
   });
 
-  async function post(body: unknown, what: string, timeoutMs: number): Promise<unknown> {
+  async function post(body: unknown, what: string, timeoutMs: number, numbers?: Numbers): Promise<unknown> {
     let status: number;
     let text: string;
     try {
@@ -84,25 +91,26 @@ export function connectRpc(url: string): Rpc {
     // Some nodes say 400 with an ordinary JSON-RPC error; any other status comes from something in between.
     if (status !== 200 && status !== 400) throw new RpcUnavailable(what, `HTTP ${status}`);
     try {
-      return JSON.parse(text);
+      return numbers === 'exact' ? JSON.parse(text, exactly) : JSON.parse(text);
     } catch {
       throw new RpcUnavailable(what, `HTTP ${status}, and the answer is not JSON`);
     }
   }
 
   return {
-    async call(method, params, timeoutMs = CALL_TIMEOUT_MS) {
-      const given = await post({ jsonrpc: '2.0', id: 0, method, params }, method, timeoutMs);
+    async call(method, params, timeoutMs = CALL_TIMEOUT_MS, numbers) {
+      const given = await post({ jsonrpc: '2.0', id: 0, method, params }, method, timeoutMs, numbers);
       return answered(outcome(method, read(answerSchema, given, method)));
     },
 
-    async batch(calls, timeoutMs = CALL_TIMEOUT_MS) {
+    async batch(calls, timeoutMs = CALL_TIMEOUT_MS, numbers) {
       if (calls.length === 0) return [];
       const what = [...new Set(calls.map((call) => call.method))].join(', ');
       const given = await post(
         calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })),
         what,
         timeoutMs,
+        numbers,
       );
       // A node that refuses the batch as a whole answers with a single error.
       if (!Array.isArray(given)) {
@@ -119,6 +127,12 @@ export function connectRpc(url: string): Rpc {
 
     close: () => pool.close(),
   };
+}
+
+function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number') return value;
+  const source = context?.source ?? String(value);
+  return Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? value : new ExactNumber(source);
 }
 
 function outcome(method: string, { result, error }: RpcAnswer): unknown {

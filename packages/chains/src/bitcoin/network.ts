@@ -1,0 +1,61 @@
+import { NETWORK, TEST_NETWORK } from '@scure/btc-signer';
+import { WrongNetwork } from '../chain.ts';
+import { type Rpc, read } from '../json-rpc.ts';
+import { hash, networkInfo } from './rpc.ts';
+
+export const bitcoinNetworks = ['mainnet', 'testnet', 'signet', 'regtest'] as const;
+export type BitcoinNetwork = (typeof bitcoinNetworks)[number];
+
+/** How a network writes addresses, as the signing library wants it. */
+export type AddressForm = typeof NETWORK;
+
+type NetworkFacts = {
+  /** Hashes of block 0. Testnet has had several lives; money of none of them is worth anything. */
+  genesis: readonly string[];
+  form: AddressForm;
+  /** Of BIP-44: what stands in m/84'/<coin>'/… */
+  coin: 0 | 1;
+};
+
+const facts = {
+  mainnet: {
+    genesis: ['000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'],
+    form: NETWORK,
+    coin: 0,
+  },
+  testnet: {
+    genesis: [
+      '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943',
+      '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043',
+    ],
+    form: TEST_NETWORK,
+    coin: 1,
+  },
+  signet: {
+    genesis: ['00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6'],
+    form: TEST_NETWORK,
+    coin: 1,
+  },
+  regtest: {
+    genesis: ['0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'],
+    form: { ...TEST_NETWORK, bech32: 'bcrt' },
+    coin: 1,
+  },
+} as const satisfies Record<BitcoinNetwork, NetworkFacts>;
+
+export const factsOf = (network: BitcoinNetwork): NetworkFacts => facts[network];
+
+/** Bitcoin Core 28: the first whose refusals are JSON-RPC 2.0, and not an HTTP 500 that could come from anything. */
+const VERSION_MIN = 280_000;
+
+/** Throws WrongNetwork when the node is not what was configured. */
+export async function checkNetwork(rpc: Rpc, network: BitcoinNetwork): Promise<void> {
+  const genesis = read(hash, await rpc.call('getblockhash', [0]), 'getblockhash');
+  if (!factsOf(network).genesis.includes(genesis)) {
+    throw new WrongNetwork(`the node is not on Bitcoin's ${network}: its first block is ${genesis}`);
+  }
+  const { version } = read(networkInfo, await rpc.call('getnetworkinfo', []), 'getnetworkinfo');
+  if (version < VERSION_MIN) {
+    throw new WrongNetwork(`the node is Bitcoin Core ${Math.floor(version / 10_000)}: 28 or later is needed`);
+  }
+}

@@ -1,0 +1,201 @@
+import type { Units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { selectUTXO, Transaction } from '@scure/btc-signer';
+import type { SignedTransaction } from '../chain.ts';
+import { checkAddress, scriptOf } from './address.ts';
+import { type BitcoinNetwork, factsOf } from './network.ts';
+import type { BitcoinWallet, Branch } from './wallet.ts';
+
+/** Satoshi for each virtual byte. Nodes relay from 1 (some from 0.1); above the cap an estimate is not believed. */
+export const FEE_RATE_MIN = 1n;
+export const FEE_RATE_MAX = 500n;
+/** The dearest dust limit of any kind of output that nodes still relay: P2PKH. */
+export const DUST = 546n;
+/** Standard transactions have up to 100,000 virtual bytes; one of more is relayed by nobody. */
+const VIRTUAL_BYTES_MAX = 90_000;
+/** Virtual bytes of an input that spends P2WPKH, rounded up. */
+const INPUT_VIRTUAL_BYTES = 69n;
+/** Every input says that it may be replaced (BIP-125), for nodes that still ask for that. */
+const SEQUENCE = 0xfffffffd;
+
+/** An output of ours, unspent. */
+export type Coin = {
+  /** `<tx hash>:<n>` */
+  outpoint: string;
+  branch: Branch;
+  index: number;
+  amount: Units;
+};
+/** `to`: any spelling that checkAddress accepts. */
+export type Recipient = { to: string; amount: Units };
+
+export type SelectionOrder = {
+  /** What may be spent. */
+  available: readonly Coin[];
+  /** What must be spent: the inputs of a transaction that is to be replaced. */
+  required?: readonly Coin[];
+  recipients: readonly Recipient[];
+  /** The address on the change branch, whether it comes to change or not. */
+  changeIndex: number;
+  /** Satoshi for each virtual byte. */
+  feeRate: bigint;
+  /** The fee is never more than this. */
+  feeMax: Units;
+  /** Of a replacement: at least so much, see BitcoinSender.replacementFee. */
+  feeMin?: Units;
+};
+
+/** A transaction that can be signed: outputs stand in this order, the change behind them. */
+export type Spend = {
+  coins: Coin[];
+  recipients: Recipient[];
+  /** Null when there would be too little to be worth an output: then it is part of the fee. */
+  change: { index: number; amount: Units } | null;
+  fee: Units;
+};
+
+export type SignedSpend = SignedTransaction & {
+  fee: Units;
+  virtualBytes: number;
+  changeOutput: number | null;
+};
+
+/**
+ * The coins that pay the recipients and the fee, with as few inputs as can be. `not_enough`: the coins do not cover
+ * both. `too_dear`: they do, for a fee above `feeMax`. `too_large`: not in one transaction.
+ */
+export function selectCoins(
+  network: BitcoinNetwork,
+  wallet: BitcoinWallet,
+  order: SelectionOrder,
+): Spend | 'not_enough' | 'too_dear' | 'too_large' {
+  const { available, required = [], recipients, changeIndex, feeMax } = order;
+  const feeRate = within(FEE_RATE_MIN, order.feeRate, FEE_RATE_MAX);
+  const must = new Set(required.map((coin) => coin.outpoint));
+  const may = available.filter((coin) => !must.has(coin.outpoint));
+  const byOutpoint = new Map([...required, ...may].map((coin) => [coin.outpoint, coin]));
+  const inputOf = (coin: Coin) => unsignedInput(network, wallet, coin);
+  const outputs = recipients.map((one) => outputOf(network, one));
+  const changeAddress = wallet.address('change', changeIndex);
+
+  const choose = (rate: bigint) =>
+    selectUTXO(may.map(inputOf), outputs, 'default', {
+      feePerByte: rate,
+      changeAddress,
+      network: factsOf(network).form,
+      requiredInputs: required.map(inputOf),
+      // Outputs in our order: the n-th payout is the n-th output.
+      bip69: false,
+      createTx: false,
+      // Change that costs more to spend than it is worth is none.
+      dust: 1n,
+      dustRelayFeeRate: changeMin(rate),
+    });
+
+  let rate = feeRate;
+  let chosen = choose(rate);
+  // The fee of a replacement has to exceed a sum as well as a rate; a higher rate gives a higher sum.
+  while (chosen?.fee !== undefined && chosen.fee < (order.feeMin ?? 0n) && rate < FEE_RATE_MAX) {
+    rate += 1n;
+    chosen = choose(rate);
+  }
+  if (chosen === undefined) return 'not_enough';
+  const coins = chosen.inputs.map(({ txid, index }) => {
+    const coin = byOutpoint.get(`${Buffer.from(txid as Uint8Array).toString('hex')}:${index}`);
+    invariant(coin !== undefined, 'only coins that were offered are chosen');
+    return coin;
+  });
+  const changeOutput = chosen.outputs[recipients.length];
+  const change =
+    changeOutput === undefined ? null : { index: changeIndex, amount: changeOutput.amount as Units };
+  const paid = total(recipients.map((one) => one.amount)) + (change?.amount ?? 0n);
+  const fee = (total(coins.map((coin) => coin.amount)) - paid) as Units;
+  if (fee > feeMax || fee < (order.feeMin ?? 0n)) return 'too_dear';
+  const virtualBytes = Math.ceil(chosen.weight / 4);
+  if (virtualBytes > VIRTUAL_BYTES_MAX) return 'too_large';
+  const spend = { coins, recipients: [...recipients], change, fee };
+  assertSound(spend, { rate, virtualBytes, required });
+  return spend;
+}
+
+/** What we rely on, whatever the library says. */
+function assertSound(
+  { coins, recipients, change, fee }: Spend,
+  { rate, virtualBytes, required }: { rate: bigint; virtualBytes: number; required: readonly Coin[] },
+): void {
+  const chosen = new Set(coins.map((coin) => coin.outpoint));
+  invariant(chosen.size === coins.length, 'a coin is spent once');
+  invariant(
+    required.every((coin) => chosen.has(coin.outpoint)),
+    'a replacement keeps every input',
+  );
+  const out = total(recipients.map((one) => one.amount)) + (change?.amount ?? 0n);
+  invariant(total(coins.map((coin) => coin.amount)) === out + fee, 'what goes in comes out, but for the fee');
+  invariant(change === null || change.amount >= changeMin(rate), 'change is worth an output');
+  const size = BigInt(virtualBytes);
+  invariant(fee >= size * FEE_RATE_MIN, 'nodes relay it');
+  // Without change, what would have been too little for an output of 31 bytes is given away with the fee.
+  invariant(fee <= (size + 31n) * rate + changeMin(rate), 'the fee is what the rate says');
+}
+
+const changeMin = (rate: bigint): bigint => {
+  const toSpendIt = INPUT_VIRTUAL_BYTES * rate;
+  return toSpendIt > DUST ? toSpendIt : DUST;
+};
+
+/** Signs every input; the same spend gives the same bytes. */
+export function signSpend(network: BitcoinNetwork, wallet: BitcoinWallet, spend: Spend): SignedSpend {
+  const { coins, recipients, change, fee } = spend;
+  const transaction = new Transaction();
+  for (const coin of coins) transaction.addInput(unsignedInput(network, wallet, coin));
+  for (const recipient of recipients) transaction.addOutput(outputOf(network, recipient));
+  if (change !== null) {
+    transaction.addOutput({
+      script: scriptOf(network, wallet.address('change', change.index)),
+      amount: change.amount,
+    });
+  }
+  for (const [i, coin] of coins.entries()) {
+    invariant(transaction.signIdx(wallet.privateKey(coin.branch, coin.index), i), 'every input is signed');
+  }
+  transaction.finalize();
+  invariant(transaction.fee === fee, 'the transaction pays the fee that was decided');
+  return {
+    raw: transaction.hex,
+    txHash: transaction.id,
+    maxCost: fee,
+    fee,
+    virtualBytes: transaction.vsize,
+    changeOutput: change === null ? null : recipients.length,
+  };
+}
+
+function unsignedInput(network: BitcoinNetwork, wallet: BitcoinWallet, coin: Coin) {
+  const [txid = '', index = ''] = coin.outpoint.split(':');
+  return {
+    txid,
+    // tidy-allow number: the place of an output
+    index: Number(index),
+    sequence: SEQUENCE,
+    witnessUtxo: {
+      script: scriptOf(network, wallet.address(coin.branch, coin.index)),
+      amount: coin.amount as bigint,
+    },
+  };
+}
+
+function outputOf(network: BitcoinNetwork, { to, amount }: Recipient) {
+  const address = checkAddress(network, to);
+  if (address === undefined) throw new Error(`${to} is no address of Bitcoin's ${network}`);
+  invariant(amount >= DUST, 'nobody is sent dust');
+  return { script: scriptOf(network, address), amount: amount as bigint };
+}
+
+function total(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n);
+}
+
+export function within(floor: bigint, value: bigint, cap: bigint): bigint {
+  if (value < floor) return floor;
+  return value > cap ? cap : value;
+}
