@@ -134,7 +134,11 @@ function together(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
 type HttpReady = Omit<Ports, 'bus'> & { bus?: Bus };
 
 function ethereum(config: InvoicesConfig, rpc: Rpc, db: Db, logger: Logger): WatchedChain {
-  const network = { chainId: config.ETHEREUM_CHAIN_ID, usdcAddress: config.ETHEREUM_USDC_ADDRESS };
+  const network = {
+    chain: 'ethereum' as const,
+    chainId: config.ETHEREUM_CHAIN_ID,
+    usdcAddress: config.ETHEREUM_USDC_ADDRESS,
+  };
   const { range } = depositAddresses(config.ETHEREUM_XPUB);
   const addresses = createAddressPool({
     range,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { blocksAfter } from '@quittance/chains/blocks-after';
 import type { Block, ChainReader, Payment } from '@quittance/chains/chain';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
@@ -104,16 +105,20 @@ export function scriptedChain(now: () => Date): ScriptedChain {
       return answer(isThere ? blocks[height] : undefined);
     },
     hashAt: (height) => answer(height <= top() ? blocks[height]?.hash : undefined),
-    balancesAt(addresses, height) {
-      chain.balancesRead += addresses.length;
-      return height < chain.prunedBelow
-        ? Promise.reject(new Error('missing trie node'))
-        : answer(new Map(addresses.map((address) => [address, balance(address, height)])));
+    blocksAfter: (height, limit) => blocksAfter((at) => chain.block(at), height, limit),
+    balances: {
+      balancesAt(addresses, height) {
+        chain.balancesRead += addresses.length;
+        return height < chain.prunedBelow
+          ? Promise.reject(new Error('missing trie node'))
+          : answer(new Map(addresses.map((address) => [address, balance(address, height)])));
+      },
+      internalSource: (address, blockHash) =>
+        answer(
+          blocks.find(({ hash }) => hash === blockHash)?.inside.find(({ to }) => to === address)?.tx ?? null,
+        ),
     },
-    internalSource: (address, blockHash) =>
-      answer(
-        blocks.find(({ hash }) => hash === blockHash)?.inside.find(({ to }) => to === address)?.tx ?? null,
-      ),
+    close: () => Promise.resolve(),
   };
   chain.mine({});
   return chain;

@@ -236,7 +236,11 @@ function watchScripted(
   db: InvoicesService['ports']['db'],
   quietMs?: number,
 ): WatchedChain {
-  const network = { chainId: 31_337, usdcAddress: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48' };
+  const network = {
+    chain: 'ethereum',
+    chainId: 31_337,
+    usdcAddress: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+  } as const;
   return {
     chain: 'ethereum',
     reader: chain,

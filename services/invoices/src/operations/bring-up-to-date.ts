@@ -104,6 +104,7 @@ function toLedger({ invoice, deposits, folded }: Change): Announcement[] {
       amount: deposit.amount.toString(),
       address: deposit.address,
       derivation_index: deposit.derivationIndex,
+      outpoint: deposit.outpoint,
       tx_hash: deposit.txHash,
       block_height: deposit.blockHeight,
       block_hash: deposit.blockHash,

@@ -1,3 +1,4 @@
+import type { BalanceReader } from '@quittance/chains/chain';
 import { type Chain, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
@@ -30,7 +31,13 @@ const BATCH = 250;
 
 export type BalancePorts = MovingPorts & Pick<Ports, 'logger'>;
 
-type Watching = { ports: BalancePorts; watched: WatchedChain; lease: Lease; cursor: Cursor };
+type Watching = {
+  ports: BalancePorts;
+  watched: WatchedChain;
+  balances: BalanceReader;
+  lease: Lease;
+  cursor: Cursor;
+};
 type Explained = { look: BalanceLook } | { excess: Units; before: Units };
 
 /**
@@ -45,20 +52,21 @@ export async function checkBalances(
   lease: Lease,
 ): Promise<number> {
   const { chain, reader } = watched;
+  const reading = reader.balances;
   const cursor = await findCursor(ports.db, chain);
-  if (cursor === undefined) return 0;
+  if (reading === undefined || cursor === undefined) return 0;
   const { addresses, isAll } = await whoseTurn(ports, chain, cursor);
   if (addresses.length === 0 && !isAll) return 0;
 
   const movements = await nativeMovements(ports.db, chain, nativeAsset[chain], addresses);
-  const balances = await reader.balancesAt(
+  const balances = await reading.balancesAt(
     addresses.map(({ address }) => address),
     cursor.height,
   );
   // Balances are asked by height: they count only if that is still the block we know.
   if ((await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
 
-  const watching = { ports, watched, lease, cursor };
+  const watching = { ports, watched, balances: reading, lease, cursor };
   const looks: BalanceLook[] = [];
   let found = 0;
   for (const address of addresses) {
@@ -94,7 +102,7 @@ async function whoseTurn(
 }
 
 async function explain(
-  { ports, watched, cursor }: Watching,
+  { ports, watched, balances, cursor }: Watching,
   address: WatchedAddress,
   balance: Units,
   known: readonly Movement[],
@@ -112,7 +120,7 @@ async function explain(
   const excess = unexplained(balance, address.balanceBefore ?? nothing, known, cursor.height);
   if (excess === 0n) return look(address.balanceBefore ?? nothing);
   // What was there before the address was given out is nobody's payment: keys used by an earlier installation.
-  const before = address.balanceBefore ?? (await balanceBefore({ ports, watched }, address, known));
+  const before = address.balanceBefore ?? (await balanceBefore({ ports, watched, balances }, address, known));
   // Unknown, and no longer to be known: then everything that is there counts as having been there.
   if (before === undefined) return look(excess);
   const rest = unexplained(balance, before, known, cursor.height);
@@ -128,24 +136,24 @@ async function explain(
 
 /** The balance when the address was given out; undefined when the node does not keep states so old. */
 async function balanceBefore(
-  { ports, watched }: Pick<Watching, 'ports' | 'watched'>,
+  { ports, watched, balances }: Pick<Watching, 'ports' | 'watched' | 'balances'>,
   address: WatchedAddress,
   known: readonly Movement[],
 ): Promise<Units | undefined> {
   const { givenHeight } = address;
   if (givenHeight === null) return undefined;
-  const balance = await balanceAt({ ports, watched }, address.address, givenHeight);
+  const balance = await balanceAt({ ports, watched, balances }, address.address, givenHeight);
   return balance && unexplained(balance, 0n as Units, known, givenHeight);
 }
 
 /** Undefined when the node is well and does not keep that state. */
 async function balanceAt(
-  { ports, watched: { reader, chain } }: Pick<Watching, 'ports' | 'watched'>,
+  { ports, watched: { reader, chain }, balances }: Pick<Watching, 'ports' | 'watched' | 'balances'>,
   address: string,
   height: number,
 ): Promise<Units | undefined> {
   try {
-    return (await reader.balancesAt([address], height)).get(address);
+    return (await balances.balancesAt([address], height)).get(address);
   } catch (error) {
     // A node that is away throws here as well; one that answers has pruned the state.
     await reader.head();
@@ -162,12 +170,12 @@ async function recordExcess(
   known: readonly Movement[],
 ): Promise<boolean> {
   const { ports, watched, lease, cursor } = watching;
-  const { chain, reader } = watched;
+  const { chain } = watched;
   const arrival = await firstArrival(watching, address, before, known);
   if (arrival === undefined) return false;
   const block = await blockAt(watching, arrival.height);
   if (block === undefined) return false;
-  const txHash = await reader.internalSource(address.address, block.hash);
+  const txHash = await watching.balances.internalSource(address.address, block.hash);
   crashPoint('invoices.balance_explained');
   const payment = {
     outpoint: `${block.hash}:${address.address}`,
@@ -197,13 +205,13 @@ async function recordExcess(
  * late than too early.
  */
 async function firstArrival(
-  { ports, watched, cursor }: Watching,
+  { ports, watched, balances, cursor }: Watching,
   { address, balanceHeight, givenHeight }: WatchedAddress,
   before: Units,
   known: readonly Movement[],
 ): Promise<{ height: number; amount: Units } | undefined> {
   const excessAt = async (height: number): Promise<Units> => {
-    const balance = await balanceAt({ ports, watched }, address, height);
+    const balance = await balanceAt({ ports, watched, balances }, address, height);
     return balance === undefined ? (0n as Units) : unexplained(balance, before, known, height);
   };
   let high = cursor.height;

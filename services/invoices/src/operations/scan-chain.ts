@@ -1,4 +1,3 @@
-import type { Block, Head } from '@quittance/chains/chain';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { Ports, WatchedChain } from '../ports.ts';
@@ -13,11 +12,10 @@ import {
   rememberBlocks,
 } from '../store-chain.ts';
 import { BLOCKS_REMEMBERED, cursorAt, type MovingPorts, moveChain } from './move-chain.ts';
-import { whereToBegin } from './where-to-begin.ts';
+import { firstBlock, whereToBegin } from './where-to-begin.ts';
 
-/** Blocks a step takes at most, and of those read at once: after a long downtime it goes on in the next. */
+/** Blocks a step takes at most: after a long downtime it goes on in the next. */
 const BATCH = 16;
-const AT_ONCE = 4;
 /** Blocks of a new branch that are taken in together with the old one's leaving. */
 const BRANCH_MAX = 64;
 /** Hashes from before the first block that is scanned, in case the chain parts below it. */
@@ -38,24 +36,24 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
   // A node that has lost blocks will find them again; nothing that was read is undone for it.
   if (head.height < cursor.height) return 0;
   if (head.height === cursor.height) {
-    if (head.hash !== cursor.hash) return await changeBranch(ports, watched, lease, cursor, head);
+    if (head.hash !== cursor.hash) return await changeBranch(ports, watched, lease, cursor);
     await reachHead(ports, watched, lease, startedAt);
     return 0;
   }
-  const blocks = await readBlocks(watched, cursor.height + 1, Math.min(head.height, cursor.height + BATCH));
+  const blocks = await reader.blocksAfter(cursor.height, BATCH);
   crashPoint('invoices.blocks_read');
   let at: Cursor = cursor;
+  let taken = 0;
   for (const block of blocks) {
     if (block.parentHash !== at.hash) {
       // A branch that changed while it was read is found by the next step, from its own start.
-      return at === cursor
-        ? await changeBranch(ports, watched, lease, cursor, head)
-        : at.height - cursor.height;
+      return at === cursor ? await changeBranch(ports, watched, lease, cursor) : taken;
     }
     await moveChain(ports, { chain, lease, from: at, base: at, blocks: [block] });
     at = cursorAt(block, ports.clock.now());
+    taken += 1;
   }
-  return blocks.length;
+  return taken;
 }
 
 /** Nothing before the first block concerns us: no address had been given out. */
@@ -65,9 +63,8 @@ async function begin(
   lease: Lease,
 ): Promise<Cursor> {
   const { reader, chain } = watched;
-  const height = await whereToBegin(ports, watched);
-  const block = await reader.block(height);
-  if (block === undefined) throw new Error(`the node does not have block ${height}, where to begin`);
+  const block = await firstBlock(reader, await whereToBegin(ports, watched));
+  const { height } = block;
   const before: KnownBlock[] = [];
   for (let h = Math.max(0, height - BLOCKS_BEFORE_START); h < height; h++) {
     const hash = await reader.hashAt(h);
@@ -97,30 +94,16 @@ async function reachHead(
   });
 }
 
-/** Blocks `from` … `to`, as far as the node has them. */
-async function readBlocks({ reader }: WatchedChain, from: number, to: number): Promise<Block[]> {
-  const read: Block[] = [];
-  for (let start = from; start <= to; start += AT_ONCE) {
-    const heights = Array.from({ length: Math.min(AT_ONCE, to - start + 1) }, (_, i) => start + i);
-    const some = await Promise.all(heights.map((height) => reader.block(height)));
-    const missing = some.indexOf(undefined);
-    read.push(...(some.slice(0, missing === -1 ? undefined : missing) as Block[]));
-    if (missing !== -1) break;
-  }
-  return read;
-}
-
 /** Goes back to the last block that both branches have, and from there along the new one. */
 async function changeBranch(
   ports: ScanPorts,
   watched: WatchedChain,
   lease: Lease,
   cursor: Cursor,
-  head: Head,
 ): Promise<number> {
   const { chain } = watched;
   const base = await commonBlock(ports, watched, cursor);
-  const blocks = await readBlocks(watched, base.height + 1, Math.min(head.height, base.height + BRANCH_MAX));
+  const blocks = await watched.reader.blocksAfter(base.height, BRANCH_MAX);
   crashPoint('invoices.branch_read');
   const [first] = blocks;
   const linked = blocks.every((block, i) => i === 0 || block.parentHash === blocks[i - 1]?.hash);

@@ -1,4 +1,4 @@
-import type { ChainReader } from '@quittance/chains/chain';
+import type { Block, ChainReader } from '@quittance/chains/chain';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { firstInvoiceAt } from '../store-chain.ts';
 
@@ -21,17 +21,37 @@ export async function whereToBegin(
   return await lastBlockBefore(reader, new Date(first.getTime() - CLOCKS_APART_MS), head.height);
 }
 
-/** By halving: block times never go back. The first block when all are later. */
+/**
+ * By halving: block times never go back. The first block when all are later, and just below the first that the
+ * node still has when it has thrown older ones away.
+ */
 async function lastBlockBefore(reader: ChainReader, time: Date, height: number): Promise<number> {
   let low = 0;
   let high = height;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    const block = await reader.block(middle);
-    if (block === undefined)
-      throw new Error(`the node does not have block ${middle}, looking for where to begin`);
-    if (block.time < time) low = middle;
+    const block = await blockFrom(reader, middle);
+    if (block === undefined) low = middle;
+    else if (block.time < time) low = block.height;
     else high = middle - 1;
   }
   return low;
+}
+
+/** The first block at `height` or, where heights have gaps, above; undefined when the node has pruned it. */
+async function blockFrom(reader: ChainReader, height: number): Promise<Block | undefined> {
+  try {
+    return (await reader.block(height)) ?? (await reader.blocksAfter(height, 1))[0];
+  } catch {
+    // A node that is away throws here as well.
+    await reader.head();
+    return undefined;
+  }
+}
+
+/** The block to begin with: the first that the node has from there on. */
+export async function firstBlock(reader: ChainReader, height: number): Promise<Block> {
+  const block = (await blockFrom(reader, height)) ?? (await reader.blocksAfter(height, 1))[0];
+  if (block === undefined) throw new Error(`the node does not have block ${height}, where to begin`);
+  return block;
 }
