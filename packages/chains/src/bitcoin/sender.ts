@@ -163,10 +163,9 @@ async function estimateFeeRate(rpc: Rpc): Promise<bigint> {
   );
   const { feerate } = read(feeEstimate, answered(estimateAnswer), 'estimatesmartfee');
   const pool = read(poolInfo, answered(poolAnswer), 'getmempoolinfo');
-  const floor = perByte(pool.mempoolminfee > pool.minrelaytxfee ? pool.mempoolminfee : pool.minrelaytxfee);
   const estimate = feerate === undefined ? FEE_RATE_UNKNOWN : perByte(feerate);
-  const rate = estimate > floor ? estimate : floor;
-  return within(FEE_RATE_MIN, rate, FEE_RATE_MAX);
+  const asked = within(perByte(pool.minrelaytxfee), estimate, FEE_RATE_MAX);
+  return within(FEE_RATE_MIN, within(perByte(pool.mempoolminfee), asked, FEE_RATE_MAX), FEE_RATE_MAX);
 }
 
 async function replacementFee(rpc: Rpc, txHash: string, virtualBytes: number): Promise<Units | undefined> {
