@@ -191,3 +191,14 @@ export class WrongNetwork extends Error {
     this.name = 'WrongNetwork';
   }
 }
+
+/**
+ * The nodes of a chain do not say the same, or one says what it did not say before: one of them lags or errs, and
+ * nobody knows which. A reason to wait, never an answer.
+ */
+export class NodesDisagree extends Error {
+  constructor(what: string) {
+    super(what);
+    this.name = 'NodesDisagree';
+  }
+}

@@ -1,0 +1,131 @@
+import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
+import { chainKinds } from '@quittance/shared/assets';
+import type { Units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { agreeingReader, agreeingSender, type Rules, senderRules } from './agreement.ts';
+import * as bitcoin from './bitcoin/address.ts';
+import { bitcoinRules } from './bitcoin/agreement.ts';
+import { createBitcoinReader } from './bitcoin/reader.ts';
+import { type BitcoinSender, createBitcoinSender } from './bitcoin/sender.ts';
+import { openBitcoinWallet } from './bitcoin/wallet.ts';
+import type { ChainReader, ChainSender, EvmSender } from './chain.ts';
+import * as evm from './evm/address.ts';
+import { evmRules } from './evm/agreement.ts';
+import { createEvmReader } from './evm/reader.ts';
+import { createEvmSender } from './evm/sender.ts';
+import { openWallet as openEvmWallet } from './evm/wallet.ts';
+import { connectRpc } from './json-rpc.ts';
+import type { ChainSettings, SettingsOf, SolanaSettings } from './settings.ts';
+import * as solana from './solana/address.ts';
+import type { SolanaNetwork } from './solana/network.ts';
+import { createSolanaReader } from './solana/reader.ts';
+
+type Senders = { bitcoin: BitcoinSender; evm: EvmSender; solana: ChainSender };
+/** The sender of a kind of chain: signing is different on each. */
+export type SenderOf<K extends ChainKind> = Senders[K];
+
+/** Addresses derived from public keys alone, by their index. */
+export type DepositAddresses = {
+  at(index: number): string;
+  /** Those of `from` … `from + count - 1`, at most 1,000. */
+  range(from: number, count: number): string[];
+};
+
+/** What a kind of chain has to bring: one that lacks something does not compile. */
+type Driver<K extends ChainKind> = {
+  reader(settings: SettingsOf<K>, rpcUrl: string): ChainReader;
+  /** Opens the wallet once, for all nodes. */
+  senders: ((settings: SettingsOf<K>, seedPhrase: string) => SenderOf<K>[]) | undefined;
+  rules: Rules<SenderOf<K>>;
+  checkAddress(settings: SettingsOf<K>, text: string): string | undefined;
+  showAddress(canonical: string): string;
+  paymentUri(settings: SettingsOf<K>, asset: AssetSymbol, address: string, amount: Units): string;
+  /** Undefined where public keys derive from nothing but private ones. */
+  depositAddresses: ((settings: SettingsOf<K>, xpub: string) => DepositAddresses) | undefined;
+};
+
+const drivers: { [K in ChainKind]: Driver<K> } = {
+  bitcoin: {
+    reader: ({ network }, rpcUrl) => createBitcoinReader({ network, rpc: connectRpc(rpcUrl) }),
+    senders({ network, rpcUrls }, seedPhrase) {
+      const wallet = openBitcoinWallet(network, seedPhrase);
+      return rpcUrls.map((rpcUrl) => createBitcoinSender({ network, wallet, rpc: connectRpc(rpcUrl) }));
+    },
+    rules: bitcoinRules,
+    checkAddress: ({ network }, text) => bitcoin.checkAddress(network, text),
+    showAddress: (canonical) => canonical,
+    paymentUri(_settings, asset, address, amount) {
+      invariant(asset === 'BTC', `${asset} is not an asset of bitcoin`);
+      return bitcoin.paymentUri(address, amount);
+    },
+    depositAddresses: ({ network }, xpub) => bitcoin.depositAddresses(network, xpub),
+  },
+  evm: {
+    reader: ({ chain, chainId, usdcAddress }, rpcUrl) =>
+      createEvmReader({ chain, chainId, usdcAddress, rpc: connectRpc(rpcUrl) }),
+    senders({ chain, chainId, usdcAddress, rpcUrls }, seedPhrase) {
+      const wallet = openEvmWallet(seedPhrase);
+      return rpcUrls.map((rpcUrl) =>
+        createEvmSender({ chain, chainId, usdcAddress, wallet, rpc: connectRpc(rpcUrl) }),
+      );
+    },
+    rules: evmRules,
+    checkAddress: (_settings, text) => evm.checkAddress(text),
+    showAddress: evm.showAddress,
+    paymentUri: evm.paymentUri,
+    depositAddresses: (_settings, xpub) => evm.depositAddresses(xpub),
+  },
+  solana: {
+    reader: (settings, rpcUrl) =>
+      createSolanaReader({ network: solanaNetwork(settings), rpc: connectRpc(rpcUrl) }),
+    senders: undefined,
+    rules: senderRules,
+    checkAddress: (settings, text) => solana.checkAddress(solanaNetwork(settings), text),
+    showAddress: (canonical) => canonical,
+    paymentUri: (settings, asset, address, amount) =>
+      solana.paymentUri(solanaNetwork(settings), asset, address, amount),
+    depositAddresses: undefined,
+  },
+};
+
+const solanaNetwork = ({ network, usdcMint }: SolanaSettings): SolanaNetwork => ({ name: network, usdcMint });
+
+// That a kind and its settings belong together is lost on the compiler where the kind is not known.
+const driverOf = <K extends ChainKind>(settings: SettingsOf<K>): Driver<K> =>
+  drivers[(settings as ChainSettings).kind] as unknown as Driver<K>;
+
+/** Reads a chain from its node, or from its nodes when they agree. */
+export function connectReader<K extends ChainKind>(settings: SettingsOf<K>): ChainReader {
+  const { reader } = driverOf(settings);
+  return agreeingReader(settings.rpcUrls.map((rpcUrl) => reader(settings, rpcUrl)));
+}
+
+/** Sends to a chain through its nodes, with the keys of the words. Throws when they are no wallet's, without repeating them. */
+export function connectSender<K extends ChainKind>(settings: SettingsOf<K>, seedPhrase: string): SenderOf<K> {
+  const { senders, rules } = driverOf(settings);
+  if (senders === undefined) throw new Error(`nothing is sent on ${(settings as ChainSettings).chain}`);
+  return agreeingSender(senders(settings, seedPhrase), rules);
+}
+
+/** The canonical form of an address somebody typed; undefined when it is none of this chain and this network. */
+export const checkAddress = (settings: ChainSettings, text: string): string | undefined =>
+  driverOf(settings).checkAddress(settings, text);
+
+/** A canonical address as people see it. */
+export const showAddress = (chain: Chain, canonical: string): string =>
+  drivers[chainKinds[chain]].showAddress(canonical);
+
+/** What a wallet opens to pay `amount` to the canonical `address`, both filled in. */
+export const paymentUri = (
+  settings: ChainSettings,
+  asset: AssetSymbol,
+  address: string,
+  amount: Units,
+): string => driverOf(settings).paymentUri(settings, asset, address, amount);
+
+/**
+ * The deposit addresses below an extended public key. Undefined where there is no such thing: there, who holds the keys
+ * hands addresses over. Throws when the key is not one of this chain and network.
+ */
+export const depositAddresses = (settings: ChainSettings, xpub: string): DepositAddresses | undefined =>
+  driverOf(settings).depositAddresses?.(settings, xpub);
