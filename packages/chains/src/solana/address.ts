@@ -24,10 +24,17 @@ export function checkAddress(network: SolanaNetwork, text: string): string | und
 
 /** The 32 bytes of an address that was checked. */
 export const addressBytes = (address: string): Uint8Array =>
-  getAddressEncoder().encode(address as Parameters<ReturnType<typeof getAddressEncoder>['encode']>[0]) as Uint8Array;
+  getAddressEncoder().encode(
+    address as Parameters<ReturnType<typeof getAddressEncoder>['encode']>[0],
+  ) as Uint8Array;
 
 /** What a wallet opens to pay `amount` to `address`, both filled in (Solana Pay). */
-export function paymentUri(network: SolanaNetwork, asset: AssetSymbol, address: string, amount: Units): string {
+export function paymentUri(
+  network: SolanaNetwork,
+  asset: AssetSymbol,
+  address: string,
+  amount: Units,
+): string {
   const mint = mintOf(network, asset);
   const uri = `solana:${address}?amount=${formatUnits(amount, assets[asset].decimals)}`;
   return mint === undefined ? uri : `${uri}&spl-token=${mint}`;

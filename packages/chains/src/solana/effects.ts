@@ -101,7 +101,8 @@ function tokenChanges({ meta }: BlockTransaction, tokens: ReadonlyMap<string, As
     for (const { accountIndex, mint, owner, programId, uiTokenAmount } of balances ?? []) {
       const asset = tokens.get(mint);
       // An allow-listed mint is one of the Token program (checked at the start), and so are its accounts.
-      if (asset === undefined || owner === undefined || (programId ?? TOKEN_PROGRAM) !== TOKEN_PROGRAM) continue;
+      if (asset === undefined || owner === undefined || (programId ?? TOKEN_PROGRAM) !== TOKEN_PROGRAM)
+        continue;
       const key = `${mint} ${owner}`;
       const known = gains.get(key) ?? { index: accountIndex, asset, owner, change: 0n };
       known.change += sign * uiTokenAmount.amount;

@@ -43,9 +43,7 @@ export async function checkNetwork(rpc: Rpc, network: SolanaNetwork): Promise<vo
   const found = read(base58, await rpc.call('getGenesisHash', []), 'getGenesisHash');
   const name = solanaNetworkNames.find((known) => genesisHashes[known] === found) ?? 'local';
   if (name !== network.name) {
-    throw new WrongNetwork(
-      `the node is on ${name} (genesis hash ${found}), configured is ${network.name}`,
-    );
+    throw new WrongNetwork(`the node is on ${name} (genesis hash ${found}), configured is ${network.name}`);
   }
   for (const [mint, asset] of tokensOf(network)) await checkMint(rpc, mint, asset);
 }

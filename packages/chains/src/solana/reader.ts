@@ -30,8 +30,19 @@ export type SolanaReaderParts = { rpc: Rpc; network: SolanaNetwork };
 export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainReader {
   const tokens = tokensOf(network);
 
-  async function ask(slot: number, transactionDetails: 'accounts' | 'none', commitment: Commitment, numbers: Numbers) {
-    const config = { transactionDetails, commitment, encoding: 'json', maxSupportedTransactionVersion: 0, rewards: false };
+  async function ask(
+    slot: number,
+    transactionDetails: 'accounts' | 'none',
+    commitment: Commitment,
+    numbers: Numbers,
+  ) {
+    const config = {
+      transactionDetails,
+      commitment,
+      encoding: 'json',
+      maxSupportedTransactionVersion: 0,
+      rewards: false,
+    };
     try {
       return await rpc.call('getBlock', [slot, config], BLOCK_TIMEOUT_MS, numbers);
     } catch (error) {
@@ -51,7 +62,11 @@ export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainRe
     return read(header.nullable(), await ask(slot, 'none', 'finalized', 'doubles'), 'getBlock');
   }
 
-  async function blockAt(slot: number, commitment: Commitment, numbers: Numbers = 'doubles'): Promise<Block | undefined> {
+  async function blockAt(
+    slot: number,
+    commitment: Commitment,
+    numbers: Numbers = 'doubles',
+  ): Promise<Block | undefined> {
     const found = read(fullBlock.nullable(), await ask(slot, 'accounts', commitment, numbers), 'getBlock');
     if (found === null) return undefined;
     try {
@@ -64,7 +79,8 @@ export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainRe
       };
     } catch (error) {
       // Exact numbers take ten times as long to read, and one block in many holds any that are too long.
-      if (error instanceof Imprecise && numbers === 'doubles') return await blockAt(slot, commitment, 'exact');
+      if (error instanceof Imprecise && numbers === 'doubles')
+        return await blockAt(slot, commitment, 'exact');
       throw error;
     }
   }
@@ -72,14 +88,18 @@ export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainRe
   /** The node has named this block: when it does not give it, that proves nothing of its payments. */
   async function namedBlock(slot: number, commitment: Commitment): Promise<Block> {
     const found = await blockAt(slot, commitment);
-    if (found === undefined) throw new RpcUnavailable('getBlock', `no block at slot ${slot}, which getBlocks named`);
+    if (found === undefined)
+      throw new RpcUnavailable('getBlock', `no block at slot ${slot}, which getBlocks named`);
     return found;
   }
 
   async function slotsAfter(slot: number, limit: number, commitment: Commitment): Promise<number[]> {
     const method = 'getBlocksWithLimit';
     const found = read(slots, await rpc.call(method, [slot + 1, limit, { commitment }]), method);
-    return found.filter((one) => one > slot).toSorted((a, b) => a - b).slice(0, limit);
+    return found
+      .filter((one) => one > slot)
+      .toSorted((a, b) => a - b)
+      .slice(0, limit);
   }
 
   async function* blocks(wanted: readonly number[], commitment: Commitment) {
@@ -125,7 +145,7 @@ export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainRe
       return (await headerAt(height))?.blockhash;
     },
 
-    watchPending: () => pendingWatch(rpc, slotsAfter, namedBlock),
+    watchPending: () => pendingWatch(rpc, slotsAfter, blocks),
 
     close: () => rpc.close(),
   };
@@ -135,7 +155,7 @@ export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainRe
 function pendingWatch(
   rpc: Rpc,
   slotsAfter: (slot: number, limit: number, commitment: Commitment) => Promise<number[]>,
-  namedBlock: (slot: number, commitment: Commitment) => Promise<Block>,
+  blocks: (wanted: readonly number[], commitment: Commitment) => AsyncIterable<Block>,
 ): PendingWatch {
   const seen = new Map<number, Block>();
 
@@ -145,14 +165,13 @@ function pendingWatch(
       const waiting = await slotsAfter(finalized, PENDING_BLOCKS_MAX, 'confirmed');
       for (const slot of seen.keys()) if (!waiting.includes(slot)) seen.delete(slot);
       const fresh: Block[] = [];
-      for (let start = 0; start < waiting.length; start += TOGETHER) {
-        const some = waiting.slice(start, start + TOGETHER).filter((slot) => !seen.has(slot));
-        for (const block of await Promise.all(some.map((slot) => namedBlock(slot, 'confirmed')))) {
-          seen.set(block.height, block);
-          fresh.push(block);
-        }
-      }
-      const transactions = new Set([...seen.values()].flatMap(({ payments }) => payments.map(({ txHash }) => txHash)));
+      const unseen = waiting.filter((slot) => !seen.has(slot));
+      for await (const block of blocks(unseen, 'confirmed')) fresh.push(block);
+      // Only now: what a look that failed half-way had read must be fresh to the next one.
+      for (const block of fresh) seen.set(block.height, block);
+      const transactions = new Set(
+        [...seen.values()].flatMap(({ payments }) => payments.map(({ txHash }) => txHash)),
+      );
       return {
         fresh: fresh.flatMap(({ payments }) => payments),
         has: (txHash) => transactions.has(txHash),

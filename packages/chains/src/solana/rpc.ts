@@ -17,10 +17,7 @@ export const base58 = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,88}$/);
 export const count = z.number().int().nonnegative();
 /** Lamports: a node writes them as a JSON number, which may be longer than a double holds. Ask for `exact` numbers. */
 export const lamports = z
-  .union([
-    z.number().int().nonnegative(),
-    z.instanceof(ExactNumber).transform(({ source }) => source),
-  ])
+  .union([z.number().int().nonnegative(), z.instanceof(ExactNumber).transform(({ source }) => source)])
   .transform((value, context) => {
     if (/^\d{1,20}$/.test(String(value))) return BigInt(value);
     context.addIssue({ code: 'custom', message: 'not a number of lamports' });

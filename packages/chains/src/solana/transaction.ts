@@ -1,0 +1,257 @@
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import type { Units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import {
+  type Address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  compileTransaction,
+  createNoopSigner,
+  createTransactionMessage,
+  getBase58Decoder,
+  getBase64EncodedWireTransaction,
+  getBase64Encoder,
+  getSignatureFromTransaction,
+  getTransactionDecoder,
+  type Instruction,
+  pipe,
+  type SignatureBytes,
+  setTransactionMessageComputeUnitLimit,
+  setTransactionMessageComputeUnitPrice,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from '@solana/kit';
+import { getTransferSolInstruction } from '@solana-program/system';
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getTransferCheckedInstruction,
+} from '@solana-program/token';
+import type { SignedTransaction } from '../chain.ts';
+import { TOKEN_PROGRAM } from './rpc.ts';
+import type { SolanaSigner } from './wallet.ts';
+
+/** Lamports for each signature of a transaction. */
+const SIGNATURE_FEE = 5_000n;
+const MICRO = 1_000_000n;
+/** 450 are used, of which 300 by the two instructions that name limit and price. */
+const TRANSFER_UNITS = 1_000;
+/** Opening the account takes up to 60,000, depending on how long its address has to be searched for. */
+const TOKEN_UNITS = 100_000;
+const UNITS_PER_TOKEN_ACCOUNT = 10_000;
+/** A transaction has 1,232 bytes, and each account takes some 50 of them. */
+export const SWEPT_ACCOUNTS_MAX = 10;
+
+/** How long a transaction can be mined: up to that block height, and no more once a finalized block is above it. */
+export type Lifetime = { blockhash: string; lastValidBlockHeight: number };
+
+/** What every order holds beside what it moves. The price is in millionths of a lamport per compute unit. */
+type Terms = { lifetime: Lifetime; unitPrice: bigint };
+
+export type SolanaTransferOrder = Terms & {
+  asset: AssetSymbol;
+  to: string;
+  amount: Units;
+  /** Lamports that opening a token account would take; not used for the native asset. */
+  tokenAccountRent: Units;
+};
+
+/** All native money of a deposit address to the hot wallet. */
+export type SolanaNativeSweepOrder = Terms & {
+  index: number;
+  balance: Units;
+  /** Who pays the fee: the hot wallet, or the deposit out of what it brings. */
+  feeFrom: 'hot' | 'deposit';
+};
+
+/** Tokens of a deposit address, out of all its accounts, to the hot wallet, which pays. */
+export type SolanaTokenSweepOrder = Terms & {
+  asset: AssetSymbol;
+  index: number;
+  accounts: readonly TokenAccount[];
+  tokenAccountRent: Units;
+};
+
+export type TokenAccount = { address: string; amount: Units };
+
+export type SolanaSigned = SignedTransaction & {
+  /** The part of `maxCost` that opens an account, if it is not there. */
+  rentMax: Units;
+  validToHeight: number;
+};
+
+/** Instructions, the first signer paying the fee, and the most it can cost. */
+export type Plan = Terms & {
+  signers: readonly SolanaSigner[];
+  units: number;
+  rentMax: bigint;
+  instructions: Instruction[];
+};
+
+const at = (address: string) => address as Address;
+const signerAt = (address: string) => createNoopSigner(at(address));
+
+/** The account in which `owner` is expected to hold tokens of `mint`: where wallets look and senders pay. */
+export async function associatedAccount(owner: string, mint: string): Promise<string> {
+  const [address] = await findAssociatedTokenPda({
+    owner: at(owner),
+    mint: at(mint),
+    tokenProgram: at(TOKEN_PROGRAM),
+  });
+  return address;
+}
+
+export function nativeTransfer(from: SolanaSigner, to: string, amount: bigint, terms: Terms): Plan {
+  return {
+    ...terms,
+    signers: [from],
+    units: TRANSFER_UNITS,
+    rentMax: 0n,
+    instructions: [
+      getTransferSolInstruction({ source: signerAt(from.address), destination: at(to), amount }),
+    ],
+  };
+}
+
+export function nativeSweep(hot: SolanaSigner, deposit: SolanaSigner, order: SolanaNativeSweepOrder): Plan {
+  if (order.feeFrom === 'hot') {
+    const swept = nativeTransfer(deposit, hot.address, order.balance, order);
+    return { ...swept, signers: [hot, deposit] };
+  }
+  const plan = nativeTransfer(deposit, hot.address, 1n, order);
+  return nativeTransfer(deposit, hot.address, order.balance - feeOf(plan), order);
+}
+
+/** Opens the recipient's account when it is not there; which it is, is only known when it is mined. */
+export async function tokenTransfer(
+  from: SolanaSigner,
+  mint: string,
+  { asset, to, amount, tokenAccountRent, ...terms }: SolanaTransferOrder,
+): Promise<Plan> {
+  const [source, destination] = await Promise.all([
+    associatedAccount(from.address, mint),
+    associatedAccount(to, mint),
+  ]);
+  return {
+    ...terms,
+    signers: [from],
+    units: TOKEN_UNITS,
+    rentMax: tokenAccountRent,
+    instructions: [
+      openAccount(from.address, to, mint, destination),
+      moveTokens({ asset, mint, source, destination, authority: from.address, amount }),
+    ],
+  };
+}
+
+export async function tokenSweep(
+  hot: SolanaSigner,
+  deposit: SolanaSigner,
+  mint: string,
+  { asset, accounts, tokenAccountRent, ...terms }: SolanaTokenSweepOrder,
+): Promise<Plan> {
+  invariant(accounts.length > 0 && accounts.length <= SWEPT_ACCOUNTS_MAX, 'a sweep empties some accounts');
+  const destination = await associatedAccount(hot.address, mint);
+  return {
+    ...terms,
+    signers: [hot, deposit],
+    units: TOKEN_UNITS + accounts.length * UNITS_PER_TOKEN_ACCOUNT,
+    rentMax: tokenAccountRent,
+    instructions: [
+      openAccount(hot.address, hot.address, mint, destination),
+      ...accounts.map(({ address: source, amount }) =>
+        moveTokens({ asset, mint, source, destination, authority: deposit.address, amount }),
+      ),
+    ],
+  };
+}
+
+const openAccount = (payer: string, owner: string, mint: string, account: string): Instruction =>
+  getCreateAssociatedTokenIdempotentInstruction({
+    payer: signerAt(payer),
+    ata: at(account),
+    owner: at(owner),
+    mint: at(mint),
+  });
+
+type TokenMove = {
+  asset: AssetSymbol;
+  mint: string;
+  source: string;
+  destination: string;
+  authority: string;
+  amount: bigint;
+};
+
+const moveTokens = ({ asset, mint, source, destination, authority, amount }: TokenMove): Instruction =>
+  getTransferCheckedInstruction({
+    source: at(source),
+    mint: at(mint),
+    destination: at(destination),
+    authority: signerAt(authority),
+    amount,
+    decimals: assets[asset].decimals,
+  });
+
+/** What the network takes for a plan, in lamports: exactly that, whether it succeeds or not. */
+export function feeOf({ signers, units, unitPrice }: Pick<Plan, 'signers' | 'units' | 'unitPrice'>): bigint {
+  const priority = (BigInt(units) * unitPrice + MICRO - 1n) / MICRO;
+  return BigInt(signers.length) * SIGNATURE_FEE + priority;
+}
+
+/** The lamports a usual payout takes at most, without rent. */
+export const transferFee = (kind: 'native' | 'token', unitPrice: bigint): bigint =>
+  feeOf({ signers: [NOBODY], units: kind === 'native' ? TRANSFER_UNITS : TOKEN_UNITS, unitPrice });
+const NOBODY: SolanaSigner = { address: '', sign: () => new Uint8Array() };
+
+function compile({ signers, units, unitPrice, instructions, lifetime }: Plan) {
+  const payer = signers[0] as SolanaSigner;
+  return compileTransaction(
+    pipe(
+      createTransactionMessage({ version: 0 }),
+      (message) => setTransactionMessageFeePayer(at(payer.address), message),
+      (message) =>
+        setTransactionMessageLifetimeUsingBlockhash(
+          {
+            blockhash: lifetime.blockhash as Blockhash,
+            lastValidBlockHeight: BigInt(lifetime.lastValidBlockHeight),
+          },
+          message,
+        ),
+      (message) => setTransactionMessageComputeUnitLimit(units, message),
+      (message) => setTransactionMessageComputeUnitPrice(unitPrice, message),
+      (message) => appendTransactionMessageInstructions(instructions, message),
+    ),
+  );
+}
+
+/** The same plan gives the same bytes, always. */
+export function sign(plan: Plan): SolanaSigned {
+  const compiled = compile(plan);
+  const signatures = { ...compiled.signatures };
+  for (const signer of plan.signers) {
+    signatures[at(signer.address)] = signer.sign(Uint8Array.from(compiled.messageBytes)) as SignatureBytes;
+  }
+  const signed = { ...compiled, signatures };
+  return {
+    raw: getBase64EncodedWireTransaction(signed),
+    txHash: getSignatureFromTransaction(signed),
+    maxCost: (feeOf(plan) + plan.rentMax) as Units,
+    rentMax: plan.rentMax as Units,
+    validToHeight: plan.lifetime.lastValidBlockHeight,
+  };
+}
+
+/** Without signatures, for a node to try: bytes that can never be mined. */
+export const unsigned = (plan: Plan): string => getBase64EncodedWireTransaction(compile(plan));
+
+/** The signature that names a signed transaction; undefined when these are not the bytes of one. */
+export function hashOf(raw: string): string | undefined {
+  try {
+    const { signatures } = getTransactionDecoder().decode(getBase64Encoder().encode(raw));
+    const [first] = Object.values(signatures);
+    return first == null ? undefined : getBase58Decoder().decode(first);
+  } catch {
+    return undefined;
+  }
+}
