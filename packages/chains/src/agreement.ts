@@ -28,11 +28,19 @@ export function same<T>(what: string, answers: readonly T[]): T {
 }
 
 export function lowest<T extends number | bigint>(values: readonly T[]): T {
-  return values.reduce((low, value) => (value < low ? value : low));
+  return extreme(values, (value, low) => value < low);
 }
 
 export function highest<T extends number | bigint>(values: readonly T[]): T {
-  return values.reduce((high, value) => (value > high ? value : high));
+  return extreme(values, (value, high) => value > high);
+}
+
+function extreme<T>(values: readonly T[], beats: (value: T, best: T) => boolean): T {
+  const [first, ...others] = values;
+  invariant(values.length > 0, 'somebody is asked');
+  let best = first as T;
+  for (const value of others) if (beats(value, best)) best = value;
+  return best;
 }
 
 /** What the network as a whole did with a transaction that was sent to every node. */

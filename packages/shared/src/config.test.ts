@@ -40,3 +40,10 @@ test('every problem is named at once, and no value is printed', () => {
   }
   expect(message).not.toContain('hunter2');
 });
+
+test('a setting that is missing because of another one says so', () => {
+  const needy = schema.superRefine((_given, context) =>
+    context.addIssue({ code: 'custom', path: ['SMTP_HOST'], message: 'is required with SMTP_PORT' }),
+  );
+  expect(() => loadConfig('ledger', needy, right)).toThrow('SMTP_HOST: is required with SMTP_PORT');
+});

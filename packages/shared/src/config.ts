@@ -29,7 +29,8 @@ export function loadConfig<T extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {
     const name = issue.path.join('.');
-    const missing = given[name] === undefined;
+    // What is said by a check of ours is to be told, also of a setting that is missing.
+    const missing = given[name] === undefined && issue.code !== 'custom';
     return `${name}: ${missing ? 'is required' : issue.message}`;
   });
   throw new ConfigError(service, problems);
