@@ -2,13 +2,13 @@ import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
 import { chainKinds } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { agreeingReader, agreeingSender, type Rules, senderRules } from './agreement.ts';
+import { agreeingReader, agreeingSender, type Rules } from './agreement.ts';
 import * as bitcoin from './bitcoin/address.ts';
 import { bitcoinRules } from './bitcoin/agreement.ts';
 import { createBitcoinReader } from './bitcoin/reader.ts';
 import { type BitcoinSender, createBitcoinSender } from './bitcoin/sender.ts';
 import { openBitcoinWallet } from './bitcoin/wallet.ts';
-import type { ChainReader, ChainSender, EvmSender } from './chain.ts';
+import type { ChainReader, EvmSender } from './chain.ts';
 import * as evm from './evm/address.ts';
 import { evmRules } from './evm/agreement.ts';
 import { createEvmReader } from './evm/reader.ts';
@@ -17,10 +17,13 @@ import { openWallet as openEvmWallet } from './evm/wallet.ts';
 import { connectRpc } from './json-rpc.ts';
 import type { ChainSettings, SettingsOf, SolanaSettings } from './settings.ts';
 import * as solana from './solana/address.ts';
+import { solanaRules } from './solana/agreement.ts';
 import type { SolanaNetwork } from './solana/network.ts';
 import { createSolanaReader } from './solana/reader.ts';
+import { createSolanaSender, type SolanaSender } from './solana/sender.ts';
+import { openWallet as openSolanaWallet } from './solana/wallet.ts';
 
-type Senders = { bitcoin: BitcoinSender; evm: EvmSender; solana: ChainSender };
+type Senders = { bitcoin: BitcoinSender; evm: EvmSender; solana: SolanaSender };
 /** The sender of a kind of chain: signing is different on each. */
 export type SenderOf<K extends ChainKind> = Senders[K];
 
@@ -35,7 +38,7 @@ export type DepositAddresses = {
 type Driver<K extends ChainKind> = {
   reader(settings: SettingsOf<K>, rpcUrl: string): ChainReader;
   /** Opens the wallet once, for all nodes. */
-  senders: ((settings: SettingsOf<K>, seedPhrase: string) => SenderOf<K>[]) | undefined;
+  senders(settings: SettingsOf<K>, seedPhrase: string): SenderOf<K>[];
   rules: Rules<SenderOf<K>>;
   checkAddress(settings: SettingsOf<K>, text: string): string | undefined;
   showAddress(canonical: string): string;
@@ -78,8 +81,13 @@ const drivers: { [K in ChainKind]: Driver<K> } = {
   solana: {
     reader: (settings, rpcUrl) =>
       createSolanaReader({ network: solanaNetwork(settings), rpc: connectRpc(rpcUrl) }),
-    senders: undefined,
-    rules: senderRules,
+    senders(settings, seedPhrase) {
+      const [network, wallet] = [solanaNetwork(settings), openSolanaWallet(seedPhrase)];
+      return settings.rpcUrls.map((rpcUrl) =>
+        createSolanaSender({ network, wallet, rpc: connectRpc(rpcUrl) }),
+      );
+    },
+    rules: solanaRules,
     checkAddress: (settings, text) => solana.checkAddress(solanaNetwork(settings), text),
     showAddress: (canonical) => canonical,
     paymentUri: (settings, asset, address, amount) =>
@@ -103,7 +111,6 @@ export function connectReader<K extends ChainKind>(settings: SettingsOf<K>): Cha
 /** Sends to a chain through its nodes, with the keys of the words. Throws when they are no wallet's, without repeating them. */
 export function connectSender<K extends ChainKind>(settings: SettingsOf<K>, seedPhrase: string): SenderOf<K> {
   const { senders, rules } = driverOf(settings);
-  if (senders === undefined) throw new Error(`nothing is sent on ${(settings as ChainSettings).chain}`);
   return agreeingSender(senders(settings, seedPhrase), rules);
 }
 
