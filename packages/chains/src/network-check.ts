@@ -1,0 +1,67 @@
+import type { Chain } from '@quittance/shared/assets';
+import { sleep } from '@quittance/shared/clock';
+import { ConfigError } from '@quittance/shared/config';
+import { type Logger, reason } from '@quittance/shared/logger';
+import { type ChainReader, WrongNetwork } from './chain.ts';
+
+/** A node that does not answer within this at the start of a service is one that is away. */
+const START_TIMEOUT_MS = 3_000;
+
+/** Asks a chain's node for its network, until it has once said the right one. */
+export type NetworkCheck = {
+  /** Throws WrongNetwork when the node is not on the configured network, and whatever else when it is away. */
+  check(): Promise<void>;
+  /** For `/readyz`: names the setting when the node was last found to be on another network. */
+  lacks(): string | undefined;
+};
+
+export const settingOf = (chain: Chain): string => `${chain.toUpperCase()}_RPC_URL`;
+
+/** @param checked the chain's reader or sender: asked until it has once found the network to be right */
+export function networkCheck({ chain, check }: Pick<ChainReader, 'chain' | 'check'>): NetworkCheck {
+  let isRight = false;
+  let isWrong = false;
+  return {
+    async check() {
+      if (isRight) return;
+      try {
+        await check();
+        isRight = true;
+        isWrong = false;
+      } catch (error) {
+        isWrong = error instanceof WrongNetwork;
+        throw error;
+      }
+    },
+    lacks: () => (isWrong ? `the right network behind ${settingOf(chain)}` : undefined),
+  };
+}
+
+/**
+ * At the start of a service: throws ConfigError with every node that is on another network than the configured one.
+ * One that is away is waited for, and asked again before it is believed anything.
+ */
+export async function refuseWrongNetworks(
+  service: string,
+  checks: ReadonlyMap<Chain, NetworkCheck>,
+  logger: Logger,
+): Promise<void> {
+  const problems = await Promise.all(
+    [...checks].map(async ([chain, network]): Promise<string[]> => {
+      try {
+        await Promise.race([network.check(), tooLong()]);
+        return [];
+      } catch (error) {
+        if (error instanceof WrongNetwork) return [`${settingOf(chain)}: ${error.message}`];
+        logger.warn({ chain, reason: reason(error) }, 'the node is away, it is waited for');
+        return [];
+      }
+    }),
+  );
+  if (problems.flat().length > 0) throw new ConfigError(service, problems.flat());
+}
+
+async function tooLong(): Promise<never> {
+  await sleep(START_TIMEOUT_MS);
+  throw new Error('no answer');
+}
