@@ -9,15 +9,19 @@ const RELAY_BATCH = 200;
 
 const insertEvents = statement(
   'outbox_insert',
-  `insert into outbox (id, kind, payload, request_id)
-   select * from unnest($1::text[], $2::text[], $3::jsonb[], $4::text[])`,
+  `insert into outbox (id, kind, payload, request_id, created_at)
+   select *, greatest(now(), $5::timestamptz) from unnest($1::text[], $2::text[], $3::jsonb[], $4::text[])`,
 );
 
-/** Writes events beside the state change they tell of: both stand or neither does. */
+/**
+ * Writes events beside the state change they tell of: both stand or neither does.
+ * @param at when that change happened, by the clock that dated it: no event is older than what it tells
+ */
 export async function announce(
   trx: Trx,
   announcements: readonly Announcement[],
   requestId: string | null = null,
+  at: Date | null = null,
 ): Promise<void> {
   if (announcements.length === 0) return;
   const now = systemClock.now();
@@ -26,6 +30,7 @@ export async function announce(
     announcements.map((event) => event.kind),
     announcements.map((event) => JSON.stringify(event.payload)),
     announcements.map(() => requestId),
+    at,
   ]);
 }
 
