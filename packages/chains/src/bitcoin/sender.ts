@@ -1,5 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
+import { Transaction } from '@scure/btc-signer';
 import { z } from 'zod';
 import {
   type Broadcast,
@@ -212,7 +213,29 @@ async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
       return 'accepted';
     }
     if (!REFUSES_TRANSACTION.has(error.code)) return 'unknown';
-    return 'rejected';
+    // "Inputs missing" is also what a node answers when this very transaction is mined and all it paid is spent.
+    return await isMined(rpc, raw);
+  }
+}
+
+async function isMined(rpc: Rpc, raw: string): Promise<Broadcast> {
+  const txHash = hashOf(raw);
+  if (txHash === undefined) return 'rejected';
+  try {
+    const { state } = await status(rpc, txHash);
+    return state === 'absent' ? 'rejected' : 'accepted';
+  } catch {
+    // Trouble of the node: only the chain can tell, later.
+    return 'unknown';
+  }
+}
+
+/** Undefined when these are the bytes of no transaction. */
+function hashOf(raw: string): string | undefined {
+  try {
+    return Transaction.fromRaw(Buffer.from(raw, 'hex'), { allowUnknownOutputs: true }).id;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { units } from '@quittance/shared/money';
+import { createBitcoinSender } from '../src/bitcoin/sender.ts';
+import type { Coin, SignedSpend, Spend } from '../src/bitcoin/spend.ts';
+import { WrongNetwork } from '../src/chain.ts';
+import { connectRpc, RpcUnavailable } from '../src/json-rpc.ts';
+import { type BitcoinChain, bitcoinChain, outpointOf, wallet } from './bitcoin-chain.ts';
+
+let chain: BitcoinChain;
+beforeAll(async () => {
+  chain = await bitcoinChain();
+});
+afterAll(() => chain.stop());
+
+let indexes = 0;
+const someone = 'bcrt1qqurswpc8qurswpc8qurswpc8qurswpc8dxm0gk';
+const height = () => chain.node.rpc<number>('getblockcount');
+
+/** A coin of ours in the chain. */
+async function funded(bitcoins = '1'): Promise<Coin> {
+  indexes += 1;
+  const address = wallet.address('deposit', indexes);
+  const txHash = await chain.node.pay(address, bitcoins);
+  await chain.node.mine(1);
+  const outpoint = await outpointOf(chain.node, txHash, address);
+  const found = await chain.sender.unspent(outpoint);
+  if (found === undefined) throw new Error('the coin is there');
+  return { outpoint, branch: 'deposit', index: indexes, amount: found.amount };
+}
+
+function signed(spend: Spend | string): SignedSpend & { spend: Spend } {
+  if (typeof spend === 'string') throw new Error(spend);
+  return { ...chain.sender.signSpend(spend), spend };
+}
+
+/** Signed, of one coin, paying somebody. */
+async function payout(coin: Coin, feeRate = 5n) {
+  return signed(
+    chain.sender.selectCoins({
+      available: [coin],
+      recipients: [{ to: someone, amount: units(100_000n) }],
+      changeIndex: coin.index,
+      feeRate,
+      feeMax: units(1_000_000n),
+    }),
+  );
+}
+
+test('a node of another network is refused, and one that keeps no index', async () => {
+  await chain.sender.check();
+  const other = createBitcoinSender({ rpc: chain.rpc, network: 'signet', wallet });
+  await expect(other.check()).rejects.toThrow(WrongNetwork);
+});
+
+test('the fee rate is a few satoshi a byte on a chain that knows nothing, and a usual payout costs that', async () => {
+  expect(await chain.sender.feeRate()).toBe(2n);
+  expect(await chain.sender.usualCost('BTC')).toBe(420n);
+});
+
+test('what an address has is read from the chain', async () => {
+  const address = wallet.address('deposit', 900);
+  expect(await chain.sender.balance('BTC', address)).toBe(0n);
+  await chain.node.pay(address, '0.1');
+  await chain.node.pay(address, '0.20000001');
+  expect(await chain.sender.balance('BTC', address)).toBe(0n);
+  await chain.node.mine(1);
+  expect(await chain.sender.balance('BTC', address)).toBe(30_000_001n);
+  await expect(chain.sender.balance('ETH', address)).rejects.toThrow('not an asset');
+});
+
+describe('a transaction', () => {
+  test('is taken, waits, is mined, and costs what was decided; its change is ours', async () => {
+    const { raw, txHash, fee, spend } = await payout(await funded());
+    expect(await chain.sender.status(txHash)).toEqual({ state: 'absent' });
+    expect(await chain.sender.broadcast(raw)).toBe('accepted');
+    expect(await chain.sender.status(txHash)).toEqual({ state: 'pending' });
+    await chain.node.mine(1);
+    const status = await chain.sender.status(txHash);
+    expect(status).toEqual({
+      state: 'mined',
+      height: await height(),
+      blockHash: await chain.node.rpc('getbestblockhash'),
+      confirmations: 1,
+      succeeded: true,
+      feePaid: fee,
+    });
+    await chain.node.mine(2);
+    expect(await chain.sender.status(txHash)).toMatchObject({ confirmations: 3 });
+    expect(await chain.sender.unspent(`${txHash}:1`)).toEqual({
+      confirmations: 3,
+      amount: spend.change?.amount,
+    });
+  });
+
+  test('spends deposits, the hot address and change together', async () => {
+    const deposit = await funded('0.5');
+    const hotTx = await chain.node.pay(wallet.hotAddress, '0.6');
+    const changeTx = await chain.node.pay(wallet.address('change', 3), '0.7');
+    await chain.node.mine(1);
+    const hot = await outpointOf(chain.node, hotTx, wallet.hotAddress);
+    const change = await outpointOf(chain.node, changeTx, wallet.address('change', 3));
+    const { raw, txHash } = signed(
+      chain.sender.selectCoins({
+        available: [
+          deposit,
+          { outpoint: hot, branch: 'hot', index: 0, amount: units(60_000_000n) },
+          { outpoint: change, branch: 'change', index: 3, amount: units(70_000_000n) },
+        ],
+        recipients: [{ to: someone, amount: units(170_000_000n) }],
+        changeIndex: 4,
+        feeRate: 1n,
+        feeMax: units(10_000n),
+      }),
+    );
+    expect(await chain.sender.broadcast(raw)).toBe('accepted');
+    await chain.node.mine(1);
+    expect(await chain.sender.status(txHash)).toMatchObject({ state: 'mined' });
+    for (const outpoint of [deposit.outpoint, hot, change]) {
+      expect(await chain.sender.unspent(outpoint)).toBeUndefined();
+    }
+  });
+
+  test('may be sent again: while it waits, when it is mined, and when what it paid is spent', async () => {
+    // To the hot address alone, from which it is spent at once.
+    const coin = await funded();
+    const first = signed({
+      coins: [coin],
+      recipients: [{ to: wallet.hotAddress, amount: units(coin.amount - 500n) }],
+      change: null,
+      fee: units(500n),
+    });
+    expect(await chain.sender.broadcast(first.raw)).toBe('accepted');
+    expect(await chain.sender.broadcast(first.raw)).toBe('accepted');
+    await chain.node.mine(1);
+    expect(await chain.sender.broadcast(first.raw)).toBe('accepted');
+    const hot: Coin = {
+      outpoint: `${first.txHash}:0`,
+      branch: 'hot',
+      index: 0,
+      amount: units(coin.amount - 500n),
+    };
+    expect(await chain.sender.broadcast((await payout(hot)).raw)).toBe('accepted');
+    await chain.node.mine(1);
+    expect(await chain.sender.broadcast(first.raw)).toBe('accepted');
+    expect(await chain.sender.status(first.txHash)).toMatchObject({ state: 'mined', confirmations: 2 });
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['not hexadecimal', 'xyz'],
+    ['half a byte', 'abc'],
+    ['no transaction', '00'.repeat(100)],
+  ])('that is %s is rejected', async (_what, raw) => {
+    expect(await chain.sender.broadcast(raw)).toBe('rejected');
+  });
+
+  test('of coins that another one spent in a block is rejected', async () => {
+    const coin = await funded();
+    const [one, other] = [await payout(coin, 5n), await payout(coin, 6n)];
+    expect(await chain.sender.broadcast(one.raw)).toBe('accepted');
+    await chain.node.mine(1);
+    expect(await chain.sender.broadcast(other.raw)).toBe('rejected');
+    expect(await chain.sender.status(other.txHash)).toEqual({ state: 'absent' });
+  });
+
+  test('that a node which is away was given may have arrived', async () => {
+    const away = connectRpc('http://127.0.0.1:9');
+    const sender = createBitcoinSender({ rpc: away, network: 'regtest', wallet });
+    const { raw, txHash } = await payout(await funded());
+    expect(await sender.broadcast(raw)).toBe('unknown');
+    await expect(sender.status(txHash)).rejects.toThrow(RpcUnavailable);
+    await away.close();
+  });
+});
+
+describe('after a reorganisation', () => {
+  test.each([1, 2, 3, 6])(
+    'of %s blocks a payout waits again, and the same bytes are mined',
+    async (depth) => {
+      const { raw, txHash } = await payout(await funded());
+      await chain.sender.broadcast(raw);
+      await chain.node.mine(depth);
+      await chain.node.reorganise(depth);
+      expect(await chain.sender.status(txHash)).toEqual({ state: 'pending' });
+      expect(await chain.sender.broadcast(raw)).toBe('accepted');
+      await chain.node.mine(1);
+      expect(await chain.sender.status(txHash)).toMatchObject({ state: 'mined', confirmations: 1 });
+    },
+  );
+
+  test('one whose coin another one spent is absent, though the node still knows it, and who spent the coin is found', async () => {
+    const coin = await funded();
+    const from = (await height()) + 1;
+    const [one, other] = [await payout(coin, 5n), await payout(coin, 6n)];
+    await chain.sender.broadcast(one.raw);
+    await chain.node.mine(2);
+    expect(await chain.sender.findSpenders([coin.outpoint], from, await height())).toMatchObject([
+      { outpoint: coin.outpoint, txHash: one.txHash, height: from },
+    ]);
+    await chain.node.reorganise(2, [[], [other.raw]]);
+    // The trap: it is still answered, with the block that is no more.
+    expect(await chain.node.rpc('getrawtransaction', one.txHash, 1)).toMatchObject({ confirmations: 0 });
+    expect(await chain.sender.status(one.txHash)).toEqual({ state: 'absent' });
+    expect(await chain.sender.status(other.txHash)).toMatchObject({ state: 'mined', confirmations: 2 });
+    expect(await chain.sender.findSpenders([coin.outpoint], from, await height())).toEqual([
+      {
+        outpoint: coin.outpoint,
+        txHash: other.txHash,
+        height: from + 1,
+        blockHash: await chain.node.rpc('getblockhash', from + 1),
+      },
+    ]);
+    await expect(chain.sender.findSpenders([coin.outpoint], from, (await height()) + 1)).rejects.toThrow();
+  });
+});
+
+describe('a replacement', () => {
+  test('takes the place of one that waits, at the fee it was told', async () => {
+    const coin = await funded();
+    const first = await payout(coin, 1n);
+    await chain.sender.broadcast(first.raw);
+    const least = await chain.sender.replacementFee(first.txHash, first.virtualBytes);
+    expect(least).toBe(first.fee + BigInt(first.virtualBytes));
+    const second = signed(
+      chain.sender.selectCoins({
+        available: [],
+        required: first.spend.coins,
+        recipients: first.spend.recipients,
+        changeIndex: coin.index,
+        feeRate: 1n,
+        feeMin: units(least ?? 0n),
+        feeMax: units(1_000_000n),
+      }),
+    );
+    expect(await chain.sender.broadcast(second.raw)).toBe('accepted');
+    expect(await chain.sender.status(first.txHash)).toEqual({ state: 'absent' });
+    await chain.node.mine(1);
+    expect(await chain.sender.status(second.txHash)).toMatchObject({ state: 'mined', feePaid: second.fee });
+    expect(await chain.sender.replacementFee(second.txHash, 200)).toBeUndefined();
+  });
+
+  test('of less than that is refused', async () => {
+    const coin = await funded();
+    await chain.sender.broadcast((await payout(coin, 5n)).raw);
+    expect(await chain.sender.broadcast((await payout(coin, 4n)).raw)).toBe('rejected');
+  });
+});
+
+test('what is a hundred blocks deep is final', async () => {
+  expect(await chain.sender.finalizedHeight()).toBe((await height()) - 100);
+});
+
+test('without an index of transactions a node cannot be sent through', async () => {
+  const without = await bitcoinChain(['-txindex=0']);
+  try {
+    await expect(without.sender.check()).rejects.toThrow('-txindex=1');
+  } finally {
+    await without.stop();
+  }
+});
