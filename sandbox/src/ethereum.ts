@@ -1,5 +1,14 @@
 import { openWallet } from '@quittance/chains/evm/wallet';
-import { createPublicClient, createTestClient, createWalletClient, type Hex, http, parseEther } from 'viem';
+import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  erc20Abi,
+  type Hex,
+  http,
+  parseEther,
+} from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { anvil } from 'viem/chains';
 import { deployTestUsdc } from './test-usdc.ts';
@@ -34,4 +43,23 @@ export async function prepareEthereum(rpcUrl: string, hotAddress: string): Promi
     await createTestClient({ chain: anvil, mode: 'anvil', transport }).mine({ blocks: 1 });
   }
   return usdc;
+}
+
+export type EthereumNode = { rpc: string; tokens: { USDC_ERC20: string } };
+
+/** Sends money of the faucet to an address; it waits in the pool until a block comes. @returns the transaction's hash. */
+export async function payOnEthereum(
+  node: EthereumNode,
+  asset: AssetSymbol,
+  { to, amount }: { to: string; amount: bigint },
+): Promise<Hex> {
+  const client = createWalletClient({ account: faucet, chain: anvil, transport: http(node.rpc) });
+  if (asset === nativeAsset.ethereum) return await client.sendTransaction({ to: to as Hex, value: amount });
+  if (asset !== 'USDC_ERC20') throw new Error(`the Ethereum faucet has no ${asset}`);
+  return await client.writeContract({
+    address: node.tokens.USDC_ERC20 as Hex,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [to as Hex, amount],
+  });
 }

@@ -3,15 +3,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { reason } from '@quittance/shared/logger';
+import { humanePace } from './chain-nodes.ts';
 import { demoAccounts } from './demo-accounts.ts';
-import { DEFAULT_PORT } from './ports.ts';
+import { DEFAULT_PORT, PORTS } from './ports.ts';
 import { type Stack, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';
 
 const usage = `npm start -- [--port N] [--fresh]
 
-  --port N   move the whole stack: it takes N and the nine ports after it (default ${DEFAULT_PORT})
-  --fresh    throw away what an earlier start on this port left: balances, chain, accounts
+  --port N   move the whole stack: it takes N and the ${PORTS - 1} ports after it (default ${DEFAULT_PORT})
+  --fresh    throw away what an earlier start on this port left: balances, chains, accounts
 `;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -40,7 +41,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => void stop());
   process.on('SIGTERM', () => void stop());
 
-  stack = await startStack({ dir, basePort: port, fresh, blockTimeSeconds: 1, say });
+  stack = await startStack({ dir, basePort: port, fresh, pace: humanePace, say });
   const accounts = await demoAccounts(stack, dir);
   writeSettings(stack, accounts, dir);
   say(welcome(stack, accounts, join(home, 'sandbox.json'), Date.now() - begun));
@@ -78,11 +79,12 @@ function writeSettings(
   const facts = {
     url: stack.url,
     accounts: accounts.map(({ name, token }) => ({ name, token })),
-    nodes: { ethereum: { rpc: stack.engines.ethereum.rpcUrl, tokens: { USDC_ERC20: stack.usdc } } },
+    nodes: stack.nodes,
   };
   const operator = {
     gatewayDatabaseUrl: stack.settingsOf('gateway')['DATABASE_URL'],
     adminDatabaseUrl: stack.adminUrl,
+    chains: stack.chainSettings,
   };
   for (const folder of [dir, dirname(dir)]) {
     mkdirSync(folder, { recursive: true });

@@ -1,9 +1,15 @@
 import type { Service } from '@quittance/shared/events';
 
-/** The sandbox's default; everything it starts listens within ten ports of it. */
+/** The sandbox's default; everything it starts listens within twelve ports of it. */
 export const DEFAULT_PORT = 8400;
 
-export type Ports = Record<Service | 'postgres' | 'nats' | 'redis' | 'ethereum', number>;
+/** How many ports a stack takes, from its first on. */
+export const PORTS = 12;
+
+export type Ports = Record<
+  Service | 'postgres' | 'nats' | 'redis' | 'ethereum' | 'bitcoin' | 'solana' | 'solanaEvents',
+  number
+>;
 
 /** One number moves the whole stack, so that two can run side by side. */
 export const portsFrom = (base: number): Ports => ({
@@ -16,4 +22,7 @@ export const portsFrom = (base: number): Ports => ({
   nats: base + 6,
   redis: base + 7,
   ethereum: base + 8,
+  bitcoin: base + 9,
+  solana: base + 10,
+  solanaEvents: base + 11,
 });

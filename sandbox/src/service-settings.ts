@@ -12,14 +12,17 @@ export type Surroundings = {
   natsUrl: string;
   redisUrl: string | undefined;
   pricesFile: string;
-  ethereum: { rpcUrl: string; chainId: number; usdc: string; xpub: string };
+  chains: ChainSettings;
 };
 
-type Settings = Record<string, string>;
+export type Settings = Record<string, string>;
+
+/** What operators set of a chain: `node` for all who ask its node, `addresses` for who gives out addresses. */
+export type ChainSettings = { node: Settings; addresses: Settings; assets: readonly string[] };
 
 /** The environment each service is started with: the same settings an operator gives it in production. */
 export function serviceSettings(around: Surroundings): Record<Service, Settings> {
-  const { ports, secrets, ethereum } = around;
+  const { ports, secrets, chains } = around;
   const common = (service: Service): Settings => ({
     HOST: '127.0.0.1',
     PORT: String(ports[service]),
@@ -28,11 +31,6 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
     IDENTITY_SECRET: secrets.identitySecret,
     PUBLIC_URL: around.publicUrl,
   });
-  const node = {
-    ETHEREUM_RPC_URL: ethereum.rpcUrl,
-    ETHEREUM_CHAIN_ID: String(ethereum.chainId),
-    ETHEREUM_USDC_ADDRESS: ethereum.usdc,
-  };
   const at = (service: Service) => `http://127.0.0.1:${ports[service]}`;
   return {
     gateway: {
@@ -43,9 +41,14 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
       LEDGER_URL: at('ledger'),
       WEBHOOKS_URL: at('webhooks'),
     },
-    invoices: { ...common('invoices'), ...node, ETHEREUM_XPUB: ethereum.xpub },
-    payouts: { ...common('payouts'), ...node, WALLET_SEED: secrets.walletSeed },
-    ledger: { ...common('ledger'), PRICES: `file:${around.pricesFile}`, QUOTES_EVERY_MS: '1000' },
+    invoices: { ...common('invoices'), ...chains.node, ...chains.addresses },
+    payouts: { ...common('payouts'), ...chains.node, WALLET_SEED: secrets.walletSeed },
+    ledger: {
+      ...common('ledger'),
+      PRICES: `file:${around.pricesFile}`,
+      QUOTES_EVERY_MS: '1000',
+      ASSETS_ACTIVE: chains.assets.join(','),
+    },
     webhooks: {
       ...common('webhooks'),
       WEBHOOK_SECRETS_KEY: secrets.webhookSecretsKey,

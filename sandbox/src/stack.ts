@@ -1,6 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AnvilHandle, startAnvil } from '@quittance/engines/anvil';
 import { assertPortsFree } from '@quittance/engines/free-port';
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type PostgresHandle, startPostgres } from '@quittance/engines/postgres';
@@ -8,27 +7,33 @@ import type { Engine } from '@quittance/engines/process';
 import { type RedisHandle, startRedis } from '@quittance/engines/redis';
 import { type Service, services } from '@quittance/shared/events';
 import { migrateAll } from 'quittance/migrate-all';
+import {
+  allOrNone,
+  type ChainNodes,
+  type OptionalChain,
+  optionalChains,
+  type Pace,
+  prepareChains,
+  startChainNodes,
+} from './chain-nodes.ts';
 import { ensureDatabase } from './database.ts';
-import { CHAIN_ID, ethereumFacts, prepareEthereum } from './ethereum.ts';
+import type { Nodes } from './faucet.ts';
 import { type Ports, portsFrom } from './ports.ts';
 import { pricesFile } from './prices.ts';
 import { type Secrets, sandboxSecrets } from './secrets.ts';
 import { startServiceProcess } from './service-process.ts';
 import { serviceSettings } from './service-settings.ts';
-
-/** Balances of so many past blocks can be asked for; each costs the node memory and its file space. */
-const PAST_STATES = 64;
-/** `finalized` is two epochs behind the head: well within the past that can be asked for. */
-const SLOTS_IN_AN_EPOCH = 4;
+import { forgetSolanaChain } from './solana-restart.ts';
 
 export type StackOptions = {
   /** Where its data, its secrets and its logs live. */
   dir: string;
   basePort: number;
+  pace: Pace;
+  /** Which chains beside Ethereum have a node; all when not given. */
+  chains?: readonly OptionalChain[];
   /** Throws away what an earlier run left in `dir`. */
   fresh?: boolean;
-  /** Seconds between blocks; without it a block comes only when one is asked for. */
-  blockTimeSeconds?: number;
   /** Starts a Redis for the gateway's limits. */
   redis?: boolean;
   /** More or other settings for a service. */
@@ -48,11 +53,13 @@ export type Stack = {
   /** A superuser's URL of the stack's database. */
   adminUrl: string;
   pricesFile: string;
-  usdc: string;
-  engines: {
+  /** What a faucet needs to know of each chain's node. */
+  nodes: Nodes;
+  /** The settings of the chains, as an operator gives them to who asks the nodes. */
+  chainSettings: Record<string, string>;
+  engines: ChainNodes & {
     postgres: PostgresHandle;
     nats: NatsHandle;
-    ethereum: AnvilHandle;
     redis: RedisHandle | undefined;
   };
   services: Record<Service, Engine>;
@@ -64,11 +71,11 @@ export type Stack = {
 const DATABASE = 'quittance';
 
 /**
- * Starts everything Quittance needs on this machine: Postgres, NATS, an Ethereum node and the five
- * services, each a process of its own. When a part does not come up, those before it are stopped.
+ * Starts everything Quittance needs on this machine: Postgres, NATS, a node of each chain and the five services,
+ * each a process of its own. When a part does not come up, those before it are stopped.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { dir, basePort, say = () => undefined } = options;
+  const { dir, basePort, pace, chains = optionalChains, say = () => undefined } = options;
   const ports = portsFrom(basePort);
   await assertPortsFree(
     Object.entries(ports)
@@ -78,54 +85,45 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   if (options.fresh === true) rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
 
-  const started: Engine[] = [];
+  const engines: Engine[] = [];
+  const running: Engine[] = [];
   const stop = async () => {
-    // Services first, then what they stand on: the reverse of the order of the start.
-    const running = started.splice(0).reverse();
-    const [atOnce, inOrder] = [running.slice(0, -3), running.slice(-3)];
-    await Promise.all(atOnce.map((engine) => engine.stop()));
-    for (const engine of inOrder) await engine.stop();
+    // The services first, then what they stand on.
+    await Promise.all(running.splice(0).map((service) => service.stop()));
+    await Promise.all(engines.splice(0).map((engine) => engine.stop()));
   };
   const keep = <E extends Engine>(engine: E): E => {
-    started.push(engine);
+    engines.push(engine);
     return engine;
   };
   const onUnexpectedExit = (error: Error) => say(error.message);
 
   try {
-    const postgres = keep(
-      await startPostgres({
-        dataDir: join(dir, 'postgres'),
-        port: ports.postgres,
-        fresh: options.fresh === true,
-        settings: options.postgresSettings,
-        onUnexpectedExit,
-      }),
-    );
-    const nats = keep(await startNats({ dataDir: join(dir, 'nats'), port: ports.nats, onUnexpectedExit }));
-    const ethereum = keep(
-      await startAnvil({
-        port: ports.ethereum,
-        chainId: CHAIN_ID,
-        statePath: join(dir, 'ethereum.json'),
-        pastStates: PAST_STATES,
-        slotsInAnEpoch: SLOTS_IN_AN_EPOCH,
-        stateEverySeconds: 30,
-        blockTimeSeconds: options.blockTimeSeconds,
-        mining: options.blockTimeSeconds === undefined ? 'manual' : undefined,
-        onUnexpectedExit,
-      }),
-    );
-    const redis =
-      options.redis === true ? keep(await startRedis({ port: ports.redis, onUnexpectedExit })) : undefined;
-    say(`engines are up: Postgres ${ports.postgres}, NATS ${ports.nats}, Ethereum (anvil) ${ports.ethereum}`);
-
     const secrets = sandboxSecrets(dir);
-    const adminUrl = await ensureDatabase(postgres.url, DATABASE);
-    await migrateAll({ adminUrl, passwordOf: () => secrets.databasePassword });
-    await options.beforeServices?.(adminUrl);
-    const facts = ethereumFacts(secrets.walletSeed);
-    const usdc = await prepareEthereum(ethereum.rpcUrl, facts.hotAddress);
+    const database = startPostgres({
+      dataDir: join(dir, 'postgres'),
+      port: ports.postgres,
+      fresh: options.fresh === true,
+      settings: options.postgresSettings,
+      onUnexpectedExit,
+    }).then(async (server) => {
+      const postgres = keep(server);
+      const adminUrl = await ensureDatabase(postgres.url, DATABASE);
+      await migrateAll({ adminUrl, passwordOf: () => secrets.databasePassword });
+      await options.beforeServices?.(adminUrl);
+      return { postgres, adminUrl, solanaReserves: await forgetSolanaChain(adminUrl) };
+    });
+    const reserves = database.then(({ solanaReserves }) => solanaReserves);
+    const [{ postgres, adminUrl }, nats, redis, { chainNodes, nodes, chainSettings }] = await allOrNone([
+      database,
+      startNats({ dataDir: join(dir, 'nats'), port: ports.nats, onUnexpectedExit }).then(keep),
+      options.redis === true ? startRedis({ port: ports.redis, onUnexpectedExit }).then(keep) : undefined,
+      startChainNodes({ dir, ports, pace, chains, keep, onUnexpectedExit, say }).then(async (started) => ({
+        chainNodes: started,
+        ...(await prepareChains(started, secrets.walletSeed, reserves)),
+      })),
+    ]);
+    say(`engines are up: Postgres ${ports.postgres}, NATS ${ports.nats}${portsOf(chainNodes, ports)}`);
     const prices = pricesFile(dir);
     const url = `http://127.0.0.1:${ports.gateway}`;
     const settings = serviceSettings({
@@ -136,22 +134,21 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       natsUrl: nats.url,
       redisUrl: redis?.url,
       pricesFile: prices,
-      ethereum: { rpcUrl: ethereum.rpcUrl, chainId: CHAIN_ID, usdc, xpub: facts.xpub },
+      chains: chainSettings,
     });
     for (const service of services) Object.assign(settings[service], options.settings?.[service]);
     const settingsOf = (service: Service) => settings[service];
-    const running = await Promise.all(
+    const started = await allOrNone(
       services.map(async (service) => {
-        const env = settingsOf(service);
-        const logDir = join(dir, 'logs');
         const engine = await startServiceProcess({
           service,
           port: ports[service],
-          env,
-          logDir,
+          env: settingsOf(service),
+          logDir: join(dir, 'logs'),
           onUnexpectedExit,
         });
-        return [service, keep(engine)] as const;
+        running.push(engine);
+        return [service, engine] as const;
       }),
     );
     say(`services are up: ${services.map((service) => `${service} ${ports[service]}`).join(', ')}`);
@@ -161,9 +158,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       secrets,
       adminUrl,
       pricesFile: prices,
-      usdc,
-      engines: { postgres, nats, ethereum, redis },
-      services: Object.fromEntries(running) as Record<Service, Engine>,
+      nodes,
+      chainSettings: chainSettings.node,
+      engines: { postgres, nats, redis, ...chainNodes },
+      services: Object.fromEntries(started) as Record<Service, Engine>,
       settingsOf,
       stop,
     };
@@ -171,4 +169,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await stop();
     throw error;
   }
+}
+
+function portsOf({ bitcoin, solana }: ChainNodes, ports: Ports): string {
+  return [
+    `, Ethereum (anvil) ${ports.ethereum}`,
+    bitcoin === undefined ? '' : `, Bitcoin (Core) ${ports.bitcoin}`,
+    solana === undefined ? '' : `, Solana (surfpool) ${ports.solana}`,
+  ].join('');
 }

@@ -1,41 +1,27 @@
-import { faucet } from '@quittance/sandbox/ethereum';
-import { payFromFaucet } from '@quittance/sandbox/faucet';
+import { type EthereumNode, faucet, payOnEthereum } from '@quittance/sandbox/ethereum';
 import { deploySplitter, payBySplitter } from '@quittance/sandbox/test-usdc';
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { parseUnits } from '@quittance/shared/money';
 import { createPublicClient, createTestClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
 import { anvil } from 'viem/chains';
+import { type Customer, unitsOf } from './customer.ts';
 
-export type Customer = {
-  /** Sends `amount` (decimal text) to an address; it waits in the pool until a block is mined. */
-  pay(asset: AssetSymbol, to: string, amount: string): Promise<Hex>;
+export type EthereumCustomer = Customer & {
   /** Sends Ether through a contract: no transaction names the address. */
-  payByContract(to: string, amount: string): Promise<Hex>;
-  mine(blocks?: number): Promise<void>;
+  payByContract(to: string, amount: string): Promise<string>;
   /** Replaces the newest `depth` blocks by empty ones, one more than there were: what they held is gone. */
   dropBlocks(depth: number): Promise<void>;
-  balance(asset: AssetSymbol, address: string): Promise<bigint>;
-  transactions(address: string): Promise<Hex[]>;
 };
 
-const units = (asset: AssetSymbol, text: string): bigint => {
-  const parsed = parseUnits(text, assets[asset].decimals);
-  if (!parsed.ok) throw new Error(`${text} is no amount of ${asset}`);
-  return parsed.value;
-};
-
-/** Somebody with money on the development chain, who can also decide when blocks come. */
-export function ethereumCustomer(rpcUrl: string, usdc: string): Customer {
-  const transport = http(rpcUrl);
+/** A customer on anvil. */
+export function ethereumCustomer(at: EthereumNode): EthereumCustomer {
+  const transport = http(at.rpc);
   const node = createPublicClient({ chain: anvil, transport, cacheTime: 0 });
   const control = createTestClient({ chain: anvil, mode: 'anvil', transport });
   const wallet = createWalletClient({ account: faucet, chain: anvil, transport });
   return {
-    pay: (asset, to, amount) =>
-      payFromFaucet({ rpc: rpcUrl, tokens: { USDC_ERC20: usdc } }, asset, to, units(asset, amount) as never),
+    pay: (asset, to, amount) => payOnEthereum(at, asset, { to, amount: unitsOf(asset, amount) }),
     async payByContract(to, amount) {
-      const splitter = await deploySplitter(rpcUrl);
-      return await payBySplitter(wallet, splitter, to as Hex, units('ETH', amount));
+      const splitter = await deploySplitter(at.rpc);
+      return await payBySplitter(wallet, splitter, to as Hex, unitsOf('ETH', amount));
     },
     mine: (blocks = 1) => control.mine({ blocks }),
     async dropBlocks(depth) {
@@ -46,7 +32,7 @@ export function ethereumCustomer(rpcUrl: string, usdc: string): Customer {
       asset === 'ETH'
         ? node.getBalance({ address: address as Hex })
         : node.readContract({
-            address: usdc as Hex,
+            address: at.tokens.USDC_ERC20 as Hex,
             abi: erc20Abi,
             functionName: 'balanceOf',
             args: [address as Hex],

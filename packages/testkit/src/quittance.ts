@@ -5,20 +5,25 @@ import { join } from 'node:path';
 import { type BooksReport, verifyBooks } from '@quittance/books/verify-books';
 import { PortTaken } from '@quittance/engines/free-port';
 import { openAccount } from '@quittance/sandbox/open-account';
+import { PORTS } from '@quittance/sandbox/ports';
 import { type Stack, type StackOptions, startStack } from '@quittance/sandbox/stack';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
-import { type Customer, ethereumCustomer } from './ethereum-customer.ts';
+import { type BitcoinCustomer, bitcoinCustomer } from './bitcoin-customer.ts';
+import { type EthereumCustomer, ethereumCustomer } from './ethereum-customer.ts';
 import { eventually } from './eventually.ts';
 import { type Merchant, merchant } from './merchant.ts';
+import { type SolanaCustomer, solanaCustomer } from './solana-customer.ts';
 
 export type Quittance = {
   url: string;
   stack: Stack;
-  /** The node, and the customer's money on it. */
-  ethereum: Customer;
+  /** Each chain's node, and the customer's money on it. */
+  ethereum: EthereumCustomer;
+  bitcoin: BitcoinCustomer;
+  solana: SolanaCustomer;
   /** A new account of its own for one test. */
   merchant(name?: string): Promise<Merchant>;
   /** Superuser access to the stack's database, for looking. */
@@ -28,7 +33,7 @@ export type Quittance = {
   stop(): Promise<void>;
 };
 
-export type QuittanceOptions = Pick<StackOptions, 'settings' | 'redis' | 'blockTimeSeconds'> & {
+export type QuittanceOptions = Pick<StackOptions, 'settings' | 'redis' | 'chains'> & {
   /** Requests a minute and token; out of the way unless a test is about them. */
   rateLimit?: number;
   /** Waits for the disk as in production; tests that measure nothing need not. */
@@ -48,9 +53,18 @@ function assertBalanced({ breaches }: BooksReport): void {
   if (breaches.length > 0) throw new Error(`the books do not balance: ${JSON.stringify(breaches)}`);
 }
 
+function present<T>(node: T | undefined, chain: string): T {
+  if (node === undefined) throw new Error(`this stack has no node of ${chain}`);
+  return node;
+}
+
 type Settings = Partial<Record<Service, Record<string, string>>>;
 
 const STARTS_MAX = 5;
+/** Bitcoin and Ethereum mine when told to. Solana's slots come by themselves: final after a second and a half. */
+const SOLANA_SLOT_MS = 50;
+const FIRST_PORT = 20_000;
+const STACKS_SIDE_BY_SIDE = 1_000;
 
 /**
  * The whole of Quittance for a test: real engines, a real chain node that mines when told to, five services
@@ -63,7 +77,8 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
     settings: testSettings(options),
     postgresSettings: options.durable === true ? {} : { fsync: 'off', synchronous_commit: 'off' },
     ...(options.redis === undefined ? {} : { redis: options.redis }),
-    ...(options.blockTimeSeconds === undefined ? {} : { blockTimeSeconds: options.blockTimeSeconds }),
+    ...(options.chains === undefined ? {} : { chains: options.chains }),
+    pace: { solanaSlotMs: SOLANA_SLOT_MS },
     beforeServices: async (adminUrl) => await setConfirmations(adminUrl, options.confirmations ?? 3),
   });
   const logger = createLogger('testkit', 'error');
@@ -73,7 +88,13 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   return {
     url: stack.url,
     stack,
-    ethereum: ethereumCustomer(stack.engines.ethereum.rpcUrl, stack.usdc),
+    ethereum: ethereumCustomer(stack.nodes.ethereum),
+    get bitcoin() {
+      return bitcoinCustomer(present(stack.engines.bitcoin, 'Bitcoin'));
+    },
+    get solana() {
+      return solanaCustomer(present(stack.nodes.solana, 'Solana'));
+    },
     db,
     async merchant(name = `merchant ${randomBytes(4).toString('hex')}`) {
       const { id, token } = await openAccount({ db: gateway, clock: systemClock }, name, 'testkit');
@@ -109,7 +130,7 @@ function testSettings({ settings = {}, rateLimit = 1_000_000, quiet = false }: Q
 async function startSomewhere(options: Omit<StackOptions, 'basePort'>): Promise<Stack> {
   for (let tries = 1; ; tries++) {
     try {
-      return await startStack({ ...options, basePort: 20_000 + 10 * randomInt(1_200) });
+      return await startStack({ ...options, basePort: FIRST_PORT + PORTS * randomInt(STACKS_SIDE_BY_SIDE) });
     } catch (error) {
       if (!(error instanceof PortTaken) || tries === STARTS_MAX) throw error;
     }

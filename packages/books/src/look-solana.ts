@@ -1,0 +1,124 @@
+import { connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
+import type { SettingsOf } from '@quittance/chains/settings';
+import { tokensOf } from '@quittance/chains/solana/network';
+import { base58, count, lamports, tokenUnits } from '@quittance/chains/solana/rpc';
+import { z } from 'zod';
+import type { ChainLook, Seen } from './chain-look.ts';
+
+/** What the network voted for: in doubt there is rather too much to see than too little. */
+const commitment = 'confirmed';
+const AT_ONCE = 8;
+
+const tokenBalance = z.object({
+  accountIndex: count,
+  mint: base58,
+  owner: base58.optional(),
+  uiTokenAmount: z.object({ amount: tokenUnits }),
+});
+const transactionForm = z
+  .object({
+    transaction: z.object({ message: z.object({ accountKeys: z.array(z.object({ pubkey: base58 })) }) }),
+    meta: z.object({
+      err: z.unknown(),
+      fee: lamports,
+      preBalances: z.array(lamports),
+      postBalances: z.array(lamports),
+      preTokenBalances: z.array(tokenBalance).nullish(),
+      postTokenBalances: z.array(tokenBalance).nullish(),
+    }),
+  })
+  .nullable();
+type Transaction = NonNullable<z.infer<typeof transactionForm>>;
+
+const balanceForm = z.object({ value: lamports });
+const tokensForm = z.object({
+  value: z.array(
+    z.object({
+      account: z.object({
+        data: z.object({
+          parsed: z.object({ info: z.object({ tokenAmount: z.object({ amount: tokenUnits }) }) }),
+        }),
+      }),
+    }),
+  ),
+});
+
+export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): ChainLook {
+  const rpc = connectRpc(url);
+  const tokens = tokensOf({ name: settings.network, usdcMint: settings.usdcMint });
+  return {
+    async transaction(txHash) {
+      const how = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: 0 };
+      const answer = await rpc.call('getTransaction', [txHash, how], undefined, 'exact');
+      const found = read(transactionForm, answer, 'getTransaction');
+      if (found === null) return undefined;
+      const succeeded = found.meta.err == null;
+      const rent = succeeded ? openedWith(found) : 0n;
+      return {
+        succeeded,
+        cost: found.meta.fee + rent,
+        paid: succeeded ? [...nativePaid(found), ...tokensPaid(found, tokens)] : [],
+      };
+    },
+
+    async reserves(asset, { addresses }) {
+      const mint = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
+      if (asset !== 'SOL' && mint === undefined) throw new Error(`no mint is configured for ${asset}`);
+      let sum = 0n;
+      // Nodes for development take no batches.
+      for (let at = 0; at < addresses.length; at += AT_ONCE) {
+        const some = addresses.slice(at, at + AT_ONCE);
+        const amounts = await Promise.all(
+          some.map((owner) => (mint === undefined ? solOf(rpc, owner) : tokensOfOwner(rpc, owner, mint))),
+        );
+        sum += amounts.reduce((total, one) => total + one, 0n);
+      }
+      return sum;
+    },
+
+    close: () => rpc.close(),
+  };
+}
+
+async function solOf(rpc: Rpc, owner: string): Promise<bigint> {
+  const answer = await rpc.call('getBalance', [owner, { commitment }], undefined, 'exact');
+  return read(balanceForm, answer, 'getBalance').value;
+}
+
+async function tokensOfOwner(rpc: Rpc, owner: string, mint: string): Promise<bigint> {
+  const how = { encoding: 'jsonParsed', commitment };
+  const answer = await rpc.call('getTokenAccountsByOwner', [owner, { mint }, how]);
+  const { value } = read(tokensForm, answer, 'getTokenAccountsByOwner');
+  return value.reduce((sum, { account }) => sum + account.data.parsed.info.tokenAmount.amount, 0n);
+}
+
+/** The rent that went into token accounts which were not there before. */
+function openedWith({ meta }: Transaction): bigint {
+  return (meta.postTokenBalances ?? [])
+    .filter(({ accountIndex }) => meta.preBalances[accountIndex] === 0n)
+    .reduce((sum, { accountIndex }) => sum + (meta.postBalances[accountIndex] ?? 0n), 0n);
+}
+
+function nativePaid({ meta, transaction }: Transaction): Seen['paid'] {
+  const holdsTokens = new Set((meta.postTokenBalances ?? []).map(({ accountIndex }) => accountIndex));
+  return transaction.message.accountKeys.flatMap(({ pubkey }, index) => {
+    const amount = (meta.postBalances[index] ?? 0n) - (meta.preBalances[index] ?? 0n);
+    if (amount <= 0n || holdsTokens.has(index)) return [];
+    return [{ asset: 'SOL' as const, address: pubkey, amount }];
+  });
+}
+
+function tokensPaid({ meta }: Transaction, tokens: ReturnType<typeof tokensOf>): Seen['paid'] {
+  const before = new Map(
+    (meta.preTokenBalances ?? []).map(({ accountIndex, uiTokenAmount }) => [
+      accountIndex,
+      uiTokenAmount.amount,
+    ]),
+  );
+  return (meta.postTokenBalances ?? []).flatMap(({ accountIndex, mint, owner, uiTokenAmount }) => {
+    const asset = tokens.get(mint);
+    const amount = uiTokenAmount.amount - (before.get(accountIndex) ?? 0n);
+    if (asset === undefined || owner === undefined || amount <= 0n) return [];
+    return [{ asset, address: owner, amount }];
+  });
+}

@@ -1,0 +1,49 @@
+import type { BitcoindHandle } from '@quittance/engines/bitcoind';
+import { payOnBitcoin } from '@quittance/sandbox/bitcoin';
+import { type Customer, type Payments, unitsOf } from './customer.ts';
+
+export type BitcoinCustomer = Customer & {
+  /** All in one transaction. */
+  payMany(payments: Payments): Promise<string>;
+  /** Replaces the newest `depth` blocks by empty ones, one more than there were: what they held waits again. */
+  dropBlocks(depth: number): Promise<void>;
+};
+
+type Output = { value: number; scriptPubKey: { address?: string } };
+type Block = { tx: { txid: string; vout: Output[] }[] };
+
+/** A customer on Bitcoin Core's own chain. */
+export function bitcoinCustomer(node: BitcoindHandle): BitcoinCustomer {
+  const at = { rpc: node.rpcUrl };
+  return {
+    pay: (_asset, to, amount) => payOnBitcoin(at, [{ to, amount: unitsOf('BTC', amount) }]),
+    payMany: (payments) =>
+      payOnBitcoin(
+        at,
+        payments.map(({ to, amount }) => ({ to, amount: unitsOf('BTC', amount) })),
+      ),
+    async mine(blocks = 1) {
+      await node.mine(blocks);
+    },
+    async dropBlocks(depth) {
+      await node.reorganise(depth);
+    },
+    async balance(_asset, address) {
+      const found = await node.rpc<{ total_amount: number }>('scantxoutset', 'start', [`addr(${address})`]);
+      // A double has enough digits for all the coins there are.
+      return unitsOf('BTC', found.total_amount.toFixed(8));
+    },
+    async transactions(address) {
+      const height = await node.rpc<number>('getblockcount');
+      const found: string[] = [];
+      for (let at = 0; at <= height; at++) {
+        const block = await node.rpc<Block>('getblock', await node.rpc('getblockhash', at), 2);
+        const paying = block.tx.filter(({ vout }) =>
+          vout.some(({ scriptPubKey }) => scriptPubKey.address === address),
+        );
+        found.push(...paying.map(({ txid }) => txid));
+      }
+      return found;
+    },
+  };
+}
