@@ -1,0 +1,78 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { type SurfpoolHandle, startSurfpool } from '../src/surfpool.ts';
+import { until } from './scratch.ts';
+
+const running: SurfpoolHandle[] = [];
+
+async function start(): Promise<SurfpoolHandle> {
+  const node = await startSurfpool({ port: 0, wsPort: 0, slotMs: 50 });
+  running.push(node);
+  return node;
+}
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((node) => node.stop()));
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON-RPC results have as many shapes as methods.
+async function rpc(node: SurfpoolHandle, method: string, ...params: unknown[]): Promise<any> {
+  const response = await fetch(node.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return result;
+}
+
+const someone = '7EeV8eiRuGoR8bFHCjdCRGQd1RM5sR2dAkdiTEtC9ko7';
+const finalized = { commitment: 'finalized' };
+
+test('its finalized blocks follow each other, with and without transactions, and have today’s time', async () => {
+  const node = await start();
+  const hash = await rpc(node, 'requestAirdrop', someone, 1_000_000_000);
+  const status = async () => (await rpc(node, 'getSignatureStatuses', [hash])).value[0];
+  await until(async () => (await status())?.confirmationStatus === 'finalized', 10_000);
+  const { slot } = await status();
+  await until(async () => (await rpc(node, 'getSlot', finalized)) > slot, 5_000);
+  const slots = await rpc(node, 'getBlocks', slot - 2, slot + 1, finalized);
+  expect(slots).toEqual([slot - 2, slot - 1, slot, slot + 1]);
+  const options = { ...finalized, transactionDetails: 'signatures', rewards: false };
+  const blocks = await Promise.all(slots.map((one: number) => rpc(node, 'getBlock', one, options)));
+  expect(blocks.map((block) => block.signatures.includes(hash))).toEqual([false, false, true, false]);
+  for (const [i, block] of blocks.slice(1).entries()) {
+    expect(block.previousBlockhash).toBe(blocks[i].blockhash);
+    expect(Math.abs(block.blockTime * 1000 - Date.now())).toBeLessThan(20_000);
+  }
+});
+
+test('it stands on the given ports, has a finalized block at once, and serves its websocket', async () => {
+  const node = await start();
+  const head = await rpc(node, 'getSlot', finalized);
+  expect(await rpc(node, 'getBlock', head, { ...finalized, transactionDetails: 'none' })).not.toBeNull();
+  const socket = new WebSocket(node.wsUrl);
+  const heard = new Promise((resolve) => {
+    socket.onmessage = ({ data }) => resolve(JSON.parse(String(data)).result);
+  });
+  socket.onopen = () => socket.send('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}');
+  expect(typeof (await heard)).toBe('number');
+  socket.close();
+});
+
+test('every start is a new chain', async () => {
+  const node = await start();
+  const blockHash = async () =>
+    (await rpc(node, 'getBlock', 32, { ...finalized, transactionDetails: 'none' })).blockhash;
+  const before = await blockHash();
+  await node.restart();
+  expect(await blockHash()).not.toBe(before);
+  expect(await rpc(node, 'getGenesisHash')).toBe(node.genesisHash);
+});
+
+test('a kill leaves nothing behind', async () => {
+  const node = await start();
+  node.kill();
+  await node.stop();
+  await expect(rpc(node, 'getHealth')).rejects.toThrow();
+});
