@@ -3,6 +3,7 @@ import { deploySplitter, deployTestUsdc, mintTestUsdc } from '@quittance/sandbox
 import { testAnvil } from '@quittance/testkit/engines';
 import {
   createTestClient,
+  decodeFunctionData,
   encodeFunctionData,
   type Hex,
   http,
@@ -17,6 +18,8 @@ import { anvil } from 'viem/chains';
 const WORDS = 'test test test test test test test test test test test junk';
 const GAS = 200_000n;
 const FEES = { maxFeePerGas: parseGwei('50'), maxPriorityFeePerGas: parseGwei('1') };
+/** The first four bytes of a call of transfer(address,uint256). */
+const TRANSFER = '0xa9059cbb';
 const MINTED = 10n ** 15n;
 
 export const usdcAbi = parseAbi([
@@ -27,6 +30,9 @@ const splitterAbi = parseAbi(['function split(address[] to) payable']);
 
 export type Call = { to: Hex; value?: bigint; data?: Hex; gas?: bigint };
 export type Asset = 'ETH' | 'USDC_ERC20';
+
+/** A payment as the chain tells it. */
+export type Paid = { asset: Asset; amount: bigint; txHash: string };
 
 export type EvmChain = Awaited<ReturnType<typeof startEvmChain>>;
 
@@ -102,6 +108,24 @@ export async function startEvmChain({ payers: count = 12 } = {}) {
       asset === 'ETH'
         ? client.getBalance({ address })
         : client.readContract({ address: usdc, abi: usdcAbi, functionName: 'balanceOf', args: [address] }),
+    /** Every payment to these addresses that the chain holds, read block by block from its beginning. */
+    async paymentsTo(addresses: readonly string[]): Promise<Map<string, Paid[]>> {
+      const found = new Map<string, Paid[]>(addresses.map((address) => [address, []]));
+      const head = await client.getBlockNumber();
+      for (let blockNumber = 0n; blockNumber <= head; blockNumber++) {
+        const block = await client.getBlock({ blockNumber, includeTransactions: true });
+        for (const { hash, to, value, input } of block.transactions) {
+          const receipt = await client.getTransactionReceipt({ hash });
+          if (receipt.status !== 'success') continue;
+          if (value > 0n) found.get(to ?? '')?.push({ asset: 'ETH', amount: value, txHash: hash });
+          if (to !== usdc || !input.startsWith(TRANSFER)) continue;
+          const { args } = decodeFunctionData({ abi: usdcAbi, data: input });
+          const [recipient, amount] = args as [Hex, bigint];
+          found.get(recipient.toLowerCase())?.push({ asset: 'USDC_ERC20', amount, txHash: hash });
+        }
+      }
+      return found;
+    },
     stop: () => node.stop(),
   };
 }

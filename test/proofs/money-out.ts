@@ -1,0 +1,132 @@
+import { configSchema } from '@quittance/payouts/config';
+import { type PayoutsService, startPayouts } from '@quittance/payouts/service';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { connectBus } from '@quittance/shared/bus';
+import { loadConfig } from '@quittance/shared/config';
+import { type AccountId, newAccountId, newDepositId, newEventId } from '@quittance/shared/ids';
+import { eventually } from '@quittance/testkit/eventually';
+import { logger, startStage, type Terms } from './stage.ts';
+
+/** Not a development node's own words: the accounts of those are rich already. */
+export const SEED = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+
+/** Money of a merchant's customer that lies on one of our addresses and is final. */
+export type Deposit = {
+  asset: AssetSymbol;
+  amount: bigint;
+  address: string;
+  index: number;
+  outpoint: string;
+  height: number;
+  blockHash: string;
+};
+
+export type Payout = { id: number; asset: AssetSymbol; amount: bigint; to: string };
+export type Ended = Payout & { status: string; txHash: string | null };
+
+export type MoneyOut = Awaited<ReturnType<typeof startMoneyOut>>;
+
+/** Everything money leaves through: payouts, working by itself, and the ledger, over the nodes that `settings` name. */
+export async function startMoneyOut(terms: Terms, settings: Record<string, string>) {
+  const stage = await startStage(terms);
+  const { db } = stage;
+  const config = loadConfig('payouts', configSchema, {
+    ...stage.settingsOf('payouts'),
+    WALLET_SEED: SEED,
+    ENGINE_EVERY_MS: '100',
+    ...settings,
+  });
+  const payouts: PayoutsService = await startPayouts(
+    { ...config, PORT: 0 },
+    { logger, quotes: stage.quotes },
+  );
+  const invoices = await connectBus({ url: stage.natsUrl, service: 'invoices', logger });
+
+  /** What invoices says of money that is final; the ledger and the treasury have taken it in when this ends. */
+  async function credit(account: AccountId, deposit: Deposit): Promise<void> {
+    const { asset, amount, address, index, outpoint, height, blockHash } = deposit;
+    const { chain } = assets[asset];
+    const id = newEventId(new Date());
+    const envelope = {
+      id,
+      kind: 'deposit.settled',
+      created_at: new Date().toISOString(),
+      request_id: null,
+      payload: {
+        deposit_id: newDepositId(new Date()),
+        account_id: account,
+        invoice_id: 'inv_of_a_proof',
+        asset,
+        amount: amount.toString(),
+        address,
+        derivation_index: index,
+        outpoint,
+        tx_hash: outpoint.split(':')[0],
+        block_height: height,
+        block_hash: blockHash,
+        disposition: 'credit',
+      },
+    };
+    await eventually(async () => {
+      const [stored] = await invoices.publish([
+        { kind: 'deposit.settled', dedupe: id, body: JSON.stringify(envelope) },
+      ]);
+      if (stored !== true) throw new Error(`the bus does not take a deposit on ${chain}`);
+    });
+    await eventually(async () => {
+      const { n } = await db.one<{ n: number }>(
+        `select (select count(*) from ledger.inbox where event_id = $1)::int +
+                (select count(*) from payouts.inbox where event_id = $1)::int as n`,
+        [id],
+      );
+      if (n !== 2) throw new Error('a deposit was not taken in');
+    });
+  }
+
+  return {
+    ...stage,
+    credit,
+    newAccount: (): AccountId => newAccountId(new Date()),
+    /** Asks for a payout of `amount`, decimal text of `units`. */
+    async payout(account: AccountId, order: Omit<Payout, 'id'> & { text: string }): Promise<Payout> {
+      const { asset, amount, to, text } = order;
+      const body = { asset, amount: text, address: to };
+      const answer = await stage.call(payouts.port, account, 'POST', '/api/payouts', { body });
+      if (answer.status !== 201) throw new Error(`POST /api/payouts answers ${JSON.stringify(answer.body)}`);
+      return { id: answer.body.data.id, asset, amount, to };
+    },
+    /** How many payouts have not come to their end. */
+    async pending(): Promise<number> {
+      const { n } = await db.one<{ n: number }>(
+        `select count(*)::int as n from payouts.payouts where status in ('requested', 'reserved', 'signed', 'broadcast')`,
+      );
+      return n;
+    },
+    async ended(given: readonly Payout[]): Promise<Ended[]> {
+      const rows = await db.rows<{ id: string; status: string; tx_hash: string | null }>(
+        'select id::text, status, tx_hash from payouts.payouts where id = any($1::bigint[])',
+        [given.map(({ id }) => id)],
+      );
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      return given.map((one) => {
+        const row = byId.get(String(one.id));
+        return { ...one, status: row?.status ?? 'unknown', txHash: row?.tx_hash ?? null };
+      });
+    },
+    /** The ledger has heard how every payout ended. */
+    heard: () =>
+      eventually(async () => {
+        const { n } = await db.one<{ n: number }>(
+          `select count(*)::int as n from payouts.outbox o
+           where o.kind in ('hold.settle', 'hold.release', 'hold.void', 'network.spent')
+             and not exists (select 1 from ledger.inbox i where i.event_id = o.id)`,
+        );
+        if (n > 0) throw new Error(`${n} events have not reached the ledger`);
+      }),
+    async stop() {
+      await payouts.stop();
+      await invoices.close();
+      await stage.stop();
+    },
+  };
+}
