@@ -85,6 +85,7 @@ function writeSettings(
     gatewayDatabaseUrl: stack.settingsOf('gateway')['DATABASE_URL'],
     adminDatabaseUrl: stack.adminUrl,
     chains: stack.chainSettings,
+    chainsBegan: { solana: stack.began.toISOString() },
   };
   for (const folder of [dir, dirname(dir)]) {
     mkdirSync(folder, { recursive: true });

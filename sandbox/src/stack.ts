@@ -57,6 +57,8 @@ export type Stack = {
   nodes: Nodes;
   /** The settings of the chains, as an operator gives them to who asks the nodes. */
   chainSettings: Record<string, string>;
+  /** When this start of it began: Solana's chain, and nothing before it, is as old as that. */
+  began: Date;
   engines: ChainNodes & {
     postgres: PostgresHandle;
     nats: NatsHandle;
@@ -77,6 +79,7 @@ const DATABASE = 'quittance';
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { dir, basePort, pace, chains = optionalChains, say = () => undefined } = options;
   const ports = portsFrom(basePort);
+  const began = new Date();
   await assertPortsFree(
     Object.entries(ports)
       .filter(([what]) => what !== 'redis' || options.redis === true)
@@ -160,6 +163,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       pricesFile: prices,
       nodes,
       chainSettings: chainSettings.node,
+      began,
       engines: { postgres, nats, redis, ...chainNodes },
       services: Object.fromEntries(started) as Record<Service, Engine>,
       settingsOf,

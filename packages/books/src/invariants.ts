@@ -48,7 +48,8 @@ export const invariants: readonly Invariant[] = [
   },
   {
     name: 'I3',
-    meaning: 'nothing is negative, and what is held is the sum of the open holds',
+    meaning:
+      'nothing is negative, what is held is the sum of the open holds, what is unresolved that of the open deposits',
     alone: true,
     sql: `
       select account_id || ' ' || asset || ' is negative' as what
@@ -60,18 +61,31 @@ export const invariants: readonly Invariant[] = [
       full join (
         select account_id, asset, sum(amount + network_fee) as held from ledger.holds
         where state = 'placed' group by account_id, asset) h using (account_id, asset)
-      where coalesce(b.held, 0) <> coalesce(h.held, 0)`,
+      where coalesce(b.held, 0) <> coalesce(h.held, 0)
+      union all
+      select coalesce(b.account_id, u.account_id) || ' ' || coalesce(b.asset, u.asset) || ' has ' ||
+        ${units('coalesce(b.unresolved, 0)')} || ' unresolved, its open deposits sum to ' || ${units('coalesce(u.open, 0)')}
+      from ledger.balances b
+      full join (
+        select account_id, asset, sum(amount) as open from ledger.unresolved
+        where state = 'open' group by account_id, asset) u using (account_id, asset)
+      where coalesce(b.unresolved, 0) <> coalesce(u.open, 0)`,
   },
   {
     name: 'I4',
     meaning: 'a payout has one confirmed transaction when mined, none when failed, and a hold that agrees',
     sql: `
       with confirmed as (
-        select payout_id, count(*) as n from payouts.transactions
-        where payout_id is not null and state = 'mined' group by payout_id)
+        select m.payout_id, count(*) as n
+        from payouts.payments m join payouts.transactions t on t.family = m.family
+        where t.state = 'mined' group by m.payout_id)
       select 'payout ' || p.id || ' is ' || p.status || ' with ' || coalesce(c.n, 0) || ' confirmed transactions' as what
       from payouts.payouts p left join confirmed c on c.payout_id = p.id
       where (p.status = 'mined' and coalesce(c.n, 0) <> 1) or (p.status <> 'mined' and coalesce(c.n, 0) > 0)
+      union all
+      select 'payout ' || p.id || ' and what is paid for it differ in address or amount'
+      from payouts.payouts p join payouts.payments m on m.payout_id = p.id
+      where (p.address, p.amount) is distinct from (m.address, m.amount)
       union all
       select 'payout ' || p.id || ' is ' || p.status || ', its hold is ' || coalesce(h.state, 'missing')
       from payouts.payouts p left join ledger.holds h on h.payout_id = p.id::text

@@ -1,9 +1,11 @@
 import { verifyBooks } from '@quittance/books/verify-books';
 import { migrateAll } from './migrate-all.ts';
 import type { Outcome } from './outcome.ts';
-import { adminDatabase, databasePasswords } from './settings.ts';
+import { adminDatabase, databasePasswords, watchedChains } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
 import { table } from './table.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 export async function migrate(around: Surroundings): Promise<Outcome> {
   const done = await migrateAll({ adminUrl: adminDatabase(around), passwordOf: databasePasswords(around) });
@@ -17,11 +19,27 @@ export async function migrate(around: Surroundings): Promise<Outcome> {
   };
 }
 
-export async function checkBooks(around: Surroundings, patienceSeconds: number): Promise<Outcome> {
-  const { breaches, checked } = await verifyBooks({ databaseUrl: adminDatabase(around), patienceSeconds });
-  const { invariants, ...counts } = checked;
+export type BooksOrder = { patienceSeconds: number; days: number };
+
+export async function checkBooks(
+  around: Surroundings,
+  { patienceSeconds, days }: BooksOrder,
+): Promise<Outcome> {
+  const chains = watchedChains(around);
+  const since = new Date(Date.now() - days * DAY_MS);
+  const { breaches, checked } = await verifyBooks({
+    databaseUrl: adminDatabase(around),
+    patienceSeconds,
+    chains,
+    since,
+  });
+  const { invariants, chains: seen, ...counts } = checked;
   const amounts = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
-  const summary = `${invariants.join(', ')} checked over ${amounts.join(', ')}`;
+  const summary =
+    `${invariants.join(', ')} checked over ${amounts.join(', ')}` +
+    (seen.length === 0
+      ? '; no chain was asked: set <CHAIN>_RPC_URL and what belongs to it'
+      : `; compared with ${seen.join(', ')}`);
   return {
     json: { breaches, checked },
     text:

@@ -1,3 +1,4 @@
+import { ChainUnseen } from '@quittance/books/verify-books';
 import { isDatabaseDown } from '@quittance/shared/db';
 import { reason } from '@quittance/shared/logger';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
@@ -17,6 +18,7 @@ import { CommandError, type Surroundings } from './surroundings.ts';
 export type ExitCode = 0 | 1 | 2;
 
 const PATIENCE_SECONDS = 60;
+const CHAIN_DAYS = 30;
 
 const examples = `
 Examples:
@@ -118,15 +120,27 @@ function commandLine(around: Surroundings, tell: Tell): Command {
       '\nNeeds DATABASE_URL_ADMIN, and for each service the password of its role: GATEWAY_DATABASE_PASSWORD and so on.\nRun it before the services of a new version start; it only goes forward and does nothing twice.\n',
     )
     .action(async ({ json = false }: JsonOption) => tell(json, await migrate(around)));
-  leaf(program, 'verify-books', 'check the books of all services against each other; changes nothing')
+  leaf(
+    program,
+    'verify-books',
+    'check the books of all services against each other and against the chains; changes nothing',
+  )
     .option(
       '--patience <seconds>',
       'how long what is on its way from one service to the next may take',
       seconds,
       PATIENCE_SECONDS,
     )
-    .action(async ({ json = false, patience }: JsonOption & { patience: number }) =>
-      tell(json, await checkBooks(around, patience)),
+    .option('--days <days>', 'how far back payouts are looked up in their chains', days, CHAIN_DAYS)
+    .addHelpText(
+      'after',
+      '\nChains are those of ETHEREUM_RPC_URL and so on, with the settings that the payouts service has; without any,\nthe sandbox’s. A node that does not answer is an error: the books were not checked against it.\n',
+    )
+    .action(async (given: JsonOption & { patience: number; days: number }) =>
+      tell(
+        given.json === true,
+        await checkBooks(around, { patienceSeconds: given.patience, days: given.days }),
+      ),
     );
   return program;
 }
@@ -148,6 +162,7 @@ const seconds = wholeNumber('seconds', 0, 86_400);
 /** An error in words that help the person who typed the command. */
 function explain(error: unknown): string {
   if (error instanceof CommandError) return error.message;
+  if (error instanceof ChainUnseen) return `The books could not be checked: ${error.message}.`;
   if (isDatabaseDown(error)) {
     return `The database does not answer (${reason(error)}). Is it running, and is its URL right?`;
   }

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { WatchedChain } from '@quittance/books/chain-invariants';
+import { chainSettings, withChains } from '@quittance/chains/settings';
+import { ConfigError, loadConfig } from '@quittance/shared/config';
 import { type Service, services } from '@quittance/shared/events';
 import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';
@@ -18,6 +21,10 @@ const operatorSchema = z.object({
   adminDatabaseUrl: z.string(),
   /** By service; the sandbox migrates by itself, so it need not say. */
   passwords: z.record(z.string(), z.string()).optional(),
+  /** The settings of the chains, as its services have them. */
+  chains: z.record(z.string(), z.string()).optional(),
+  /** By chain: what was before is not on it, because its node keeps nothing over a restart. */
+  chainsBegan: z.record(z.string(), z.iso.datetime()).optional(),
 });
 type Operator = z.infer<typeof operatorSchema>;
 
@@ -65,6 +72,24 @@ export function databasePasswords(where: Where): (service: Service) => string {
     );
   }
   return (service) => passwords.get(service) ?? '';
+}
+
+const chainsSchema = withChains(z.object(chainSettings));
+
+/** The chains whose nodes the books are compared with: those that are configured, else the sandbox's. */
+export function watchedChains(where: Where): WatchedChain[] {
+  const own = Object.entries(where.env).filter(([name]) => Object.hasOwn(chainSettings, name));
+  const operator = own.length > 0 || where.env['DATABASE_URL_ADMIN'] ? undefined : findOperator(where);
+  try {
+    const config = loadConfig('verify-books', chainsSchema, operator?.chains ?? Object.fromEntries(own));
+    return config.chains.map((settings) => {
+      const began = operator?.chainsBegan?.[settings.chain];
+      return { settings, ...(began === undefined ? {} : { since: new Date(began) }) };
+    });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.message);
+    throw error;
+  }
 }
 
 function proper(url: string, variable: string): string {

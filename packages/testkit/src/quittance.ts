@@ -3,14 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BooksReport, verifyBooks } from '@quittance/books/verify-books';
+import { chainSettings, withChains } from '@quittance/chains/settings';
 import { PortTaken } from '@quittance/engines/free-port';
 import { openAccount } from '@quittance/sandbox/open-account';
 import { PORTS } from '@quittance/sandbox/ports';
 import { type Stack, type StackOptions, startStack } from '@quittance/sandbox/stack';
 import { systemClock } from '@quittance/shared/clock';
+import { loadConfig } from '@quittance/shared/config';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
+import { z } from 'zod';
 import { type BitcoinCustomer, bitcoinCustomer } from './bitcoin-customer.ts';
 import { type EthereumCustomer, ethereumCustomer } from './ethereum-customer.ts';
 import { eventually } from './eventually.ts';
@@ -83,7 +86,9 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   });
   const logger = createLogger('testkit', 'error');
   const db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
-  const books = () => verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds: 0 });
+  const watched = loadConfig('the books', withChains(z.object(chainSettings)), stack.chainSettings).chains;
+  const chains = watched.map((settings) => ({ settings }));
+  const books = () => verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds: 0, chains });
   const gateway = openDb({ url: stack.adminUrl, schema: 'gateway', pool: 1, logger });
   return {
     url: stack.url,
