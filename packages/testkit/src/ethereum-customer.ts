@@ -1,10 +1,10 @@
-import { type EthereumNode, faucet, payOnEthereum } from '@quittance/sandbox/ethereum';
+import { faucet, payOnEthereum } from '@quittance/sandbox/ethereum';
 import { deploySplitter, payBySplitter } from '@quittance/sandbox/test-usdc';
 import { createPublicClient, createTestClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
 import { anvil } from 'viem/chains';
-import { type Customer, unitsOf } from './customer.ts';
+import { type Customer as AnyCustomer, unitsOf } from './customer.ts';
 
-export type EthereumCustomer = Customer & {
+export type Customer = AnyCustomer & {
   /** Sends Ether through a contract: no transaction names the address. */
   payByContract(to: string, amount: string): Promise<string>;
   /** Replaces the newest `depth` blocks by empty ones, one more than there were: what they held is gone. */
@@ -12,7 +12,8 @@ export type EthereumCustomer = Customer & {
 };
 
 /** A customer on anvil. */
-export function ethereumCustomer(at: EthereumNode): EthereumCustomer {
+export function ethereumCustomer(rpcUrl: string, usdc: string): Customer {
+  const at = { rpc: rpcUrl, tokens: { USDC_ERC20: usdc } };
   const transport = http(at.rpc);
   const node = createPublicClient({ chain: anvil, transport, cacheTime: 0 });
   const control = createTestClient({ chain: anvil, mode: 'anvil', transport });

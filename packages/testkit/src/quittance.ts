@@ -15,7 +15,7 @@ import type { Service } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { z } from 'zod';
 import { type BitcoinCustomer, bitcoinCustomer } from './bitcoin-customer.ts';
-import { type EthereumCustomer, ethereumCustomer } from './ethereum-customer.ts';
+import { type Customer as EthereumCustomer, ethereumCustomer } from './ethereum-customer.ts';
 import { eventually } from './eventually.ts';
 import { type Merchant, merchant } from './merchant.ts';
 import { type SolanaCustomer, solanaCustomer } from './solana-customer.ts';
@@ -93,7 +93,7 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   return {
     url: stack.url,
     stack,
-    ethereum: ethereumCustomer(stack.nodes.ethereum),
+    ethereum: ethereumCustomer(stack.nodes.ethereum.rpc, stack.nodes.ethereum.tokens.USDC_ERC20),
     get bitcoin() {
       return bitcoinCustomer(present(stack.engines.bitcoin, 'Bitcoin'));
     },
