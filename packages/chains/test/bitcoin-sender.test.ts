@@ -23,7 +23,7 @@ async function funded(bitcoins = '1'): Promise<Coin> {
   const txHash = await chain.node.pay(address, bitcoins);
   await chain.node.mine(1);
   const outpoint = await outpointOf(chain.node, txHash, address);
-  const found = await chain.sender.unspent(outpoint);
+  const [found] = await chain.sender.unspent([outpoint]);
   if (found === undefined) throw new Error('the coin is there');
   return { outpoint, branch: 'deposit', index: indexes, amount: found.amount };
 }
@@ -86,10 +86,10 @@ describe('a transaction', () => {
     });
     await chain.node.mine(2);
     expect(await chain.sender.status(txHash)).toMatchObject({ confirmations: 3 });
-    expect(await chain.sender.unspent(`${txHash}:1`)).toEqual({
-      confirmations: 3,
-      amount: spend.change?.amount,
-    });
+    expect(await chain.sender.unspent([`${txHash}:1`, `${txHash}:7`])).toEqual([
+      { confirmations: 3, amount: spend.change?.amount },
+      undefined,
+    ]);
   });
 
   test('spends deposits, the hot address and change together', async () => {
@@ -115,9 +115,13 @@ describe('a transaction', () => {
     expect(await chain.sender.broadcast(raw)).toBe('accepted');
     await chain.node.mine(1);
     expect(await chain.sender.status(txHash)).toMatchObject({ state: 'mined' });
-    for (const outpoint of [deposit.outpoint, hot, change]) {
-      expect(await chain.sender.unspent(outpoint)).toBeUndefined();
-    }
+    expect(await chain.sender.unspent([deposit.outpoint, hot, change])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(new Set(await chain.sender.inputsOf(txHash))).toEqual(new Set([deposit.outpoint, hot, change]));
+    expect(await chain.sender.inputsOf('ab'.repeat(32))).toBeUndefined();
   });
 
   test('may be sent again: while it waits, when it is mined, and when what it paid is spent', async () => {
@@ -244,6 +248,19 @@ describe('a replacement', () => {
     await chain.sender.broadcast((await payout(coin, 5n)).raw);
     expect(await chain.sender.broadcast((await payout(coin, 4n)).raw)).toBe('rejected');
   });
+});
+
+test('what an address received is found in the blocks, and what of it is unspent in the chain', async () => {
+  const address = wallet.address('deposit', 901);
+  const from = (await height()) + 1;
+  const txHash = await chain.node.pay(address, '0.25');
+  await chain.node.mine(1);
+  const outpoint = await outpointOf(chain.node, txHash, address);
+  const outputs = [{ outpoint, amount: 25_000_000n }];
+  expect(await chain.sender.received(address, from, await height())).toEqual(outputs);
+  expect(await chain.sender.received(address, from + 1, await height())).toEqual([]);
+  expect(await chain.sender.unspentOf(address)).toEqual({ height: await height(), outputs });
+  await expect(chain.sender.received(address, from, (await height()) + 1)).rejects.toThrow();
 });
 
 test('what is a hundred blocks deep is final', async () => {

@@ -11,15 +11,30 @@ export const bitcoinRules: Rules<BitcoinSender> = {
     const fees = answers.filter((answer) => answer !== undefined);
     return fees.length === 0 ? undefined : highest(fees);
   },
-  unspent(answers) {
-    const found = answers.filter((answer) => answer !== undefined);
-    if (found.length === 0) return undefined;
-    if (found.length < answers.length) throw new NodesDisagree('whether an output is unspent');
-    const confirmations = lowest(found.map((one) => one.confirmations));
-    return same(
-      'an unspent output',
-      found.map(({ amount }) => ({ confirmations, amount })),
-    );
+  height: lowest,
+  unspent: (answers, [outpoints]) =>
+    outpoints.map((_, i) => {
+      const found = answers.flatMap((answer) => answer[i] ?? []);
+      if (found.length === 0) return undefined;
+      if (found.length < answers.length) throw new NodesDisagree('whether an output is unspent');
+      const confirmations = lowest(found.map((one) => one.confirmations));
+      return same(
+        'an unspent output',
+        found.map(({ amount }) => ({ confirmations, amount })),
+      );
+    }),
+  // The lower of two heights: what came after it is found in the blocks.
+  unspentOf: (answers) => ({
+    height: lowest(answers.map(({ height }) => height)),
+    outputs: same(
+      'what an address has',
+      answers.map(({ outputs }) => outputs),
+    ),
+  }),
+  received: (answers) => same('what an address received', answers),
+  inputsOf: (answers) => {
+    const known = answers.filter((answer) => answer !== undefined);
+    return known.length === 0 ? undefined : same('what a transaction spends', known);
   },
   findSpenders: (answers) => same('who spent an output', answers),
 };

@@ -39,6 +39,8 @@ const BLOCK_TIMEOUT_MS = 60_000;
 /** The node walks over all unspent outputs there are: a minute or two on the main network. */
 const SCAN_TIMEOUT_MS = 600_000;
 
+const ASKED_TOGETHER = 200;
+
 const SATOSHI = 1n;
 const KILO = 1_000n;
 
@@ -49,19 +51,41 @@ const poolEntry = z.object({ fees: z.object({ descendant: amount }) });
 const known = z.object({ blockhash: hash.optional(), fee: amount.optional() });
 const header = z.object({ height: heightForm, confirmations: z.int() });
 const unspent = z.object({ confirmations: z.int().min(0), value: amount });
+const inputs = z.object({
+  vin: z.array(z.object({ txid: hash.optional(), vout: z.int().min(0).optional() })),
+});
 const spends = z.object({
   hash,
+  height: heightForm,
+  confirmations: z.int(),
+  tx: z.array(inputs.extend({ txid: hash })),
+});
+const indexes = z.object({ txindex: z.object({ synced: z.boolean() }).optional() });
+const outputs = z.object({
   height: heightForm,
   confirmations: z.int(),
   tx: z.array(
     z.object({
       txid: hash,
-      vin: z.array(z.object({ txid: hash.optional(), vout: z.int().min(0).optional() })),
+      vout: z.array(
+        z.object({
+          n: z.int().min(0),
+          value: amount,
+          scriptPubKey: z.object({ address: z.string().optional() }),
+        }),
+      ),
     }),
   ),
 });
-const indexes = z.object({ txindex: z.object({ synced: z.boolean() }).optional() });
-const scanned = z.object({ success: z.boolean(), total_amount: amount });
+const scanned = z.object({
+  success: z.boolean(),
+  height: heightForm,
+  total_amount: amount,
+  unspents: z.array(z.object({ txid: hash, vout: z.int().min(0), amount })),
+});
+
+export type Unspent = { confirmations: number; amount: Units };
+export type Received = { outpoint: string; amount: Units };
 
 /** The transaction that spent an output, in a block. */
 export type Spender = Placed & { outpoint: string };
@@ -81,8 +105,19 @@ export type BitcoinSender = ChainSender & {
    * waiting.
    */
   replacementFee(txHash: string, virtualBytes: number): Promise<Units | undefined>;
-  /** Whether an output is in the chain and no block spends it; what waits in the pool does not count. */
-  unspent(outpoint: string): Promise<{ confirmations: number; amount: Units } | undefined>;
+  /** Of the newest block. */
+  height(): Promise<number>;
+  /**
+   * Of each output, whether it is in the chain and no block spends it: what waits in the pool does not count. In the
+   * order they were given.
+   */
+  unspent(outpoints: readonly string[]): Promise<(Unspent | undefined)[]>;
+  /** All unspent outputs of an address. The node walks over everything there is: for once, not for each round. */
+  unspentOf(address: string): Promise<{ height: number; outputs: Received[] }>;
+  /** What an address received in the blocks from one height to another, both included. */
+  received(address: string, fromHeight: number, toHeight: number): Promise<Received[]>;
+  /** The outputs that a transaction spends; undefined when the node has never seen it. It may be dead long since. */
+  inputsOf(txHash: string): Promise<string[] | undefined>;
   /**
    * Who spent any of the outputs in the blocks from one height to another, both included, found in the blocks
    * themselves. Throws when the node lacks one of them.
@@ -126,18 +161,31 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
 
     status: (txHash) => status(rpc, txHash),
 
-    async unspent(outpoint) {
-      const [txHash, output] = placeOf(outpoint);
-      const answer = await rpc.call('gettxout', [txHash, output, false], undefined, 'exact');
-      const found = read(unspent.nullable(), answer, 'gettxout');
-      return found === null ? undefined : { confirmations: found.confirmations, amount: found.value };
+    height: () => heightOf(rpc),
+
+    unspent: (outpoints) => unspentOutputs(rpc, outpoints),
+
+    async unspentOf(address) {
+      const { height, unspents } = await scan(rpc, address);
+      return {
+        height,
+        outputs: unspents.map(({ txid, vout, amount }) => ({ outpoint: `${txid}:${vout}`, amount })),
+      };
+    },
+
+    received: (address, from, to) => received(rpc, address, from, to),
+
+    async inputsOf(txHash) {
+      const [answer] = await rpc.batch([{ method: 'getrawtransaction', params: [txHash, 1] }]);
+      if (isNotFound(answer)) return undefined;
+      const { vin } = read(inputs, answered(answer), 'getrawtransaction');
+      return vin.flatMap(({ txid, vout }) => (txid === undefined ? [] : [`${txid}:${vout}`]));
     },
 
     findSpenders: (outpoints, from, to) => findSpenders(rpc, outpoints, from, to),
 
     async finalizedHeight() {
-      const height = read(heightForm, await rpc.call('getblockcount', []), 'getblockcount');
-      return Math.max(0, height - REORGANISATION_DEPTH_MAX);
+      return Math.max(0, (await heightOf(rpc)) - REORGANISATION_DEPTH_MAX);
     },
 
     close: () => rpc.close(),
@@ -186,13 +234,39 @@ async function replacementFee(rpc: Rpc, txHash: string, virtualBytes: number): P
   return (fees.descendant + increment * BigInt(virtualBytes)) as Units;
 }
 
+async function heightOf(rpc: Rpc): Promise<number> {
+  return read(heightForm, await rpc.call('getblockcount', []), 'getblockcount');
+}
+
 async function balanceOf(rpc: Rpc, asset: AssetSymbol, owner: string): Promise<Units> {
   if (asset !== 'BTC') throw new Error(`${asset} is not an asset of this network`);
+  return (await scan(rpc, owner)).total_amount;
+}
+
+async function scan(rpc: Rpc, address: string): Promise<z.infer<typeof scanned>> {
   const method = 'scantxoutset';
-  const answer = await rpc.call(method, ['start', [`addr(${owner})`]], SCAN_TIMEOUT_MS, 'exact');
+  const answer = await rpc.call(method, ['start', [`addr(${address})`]], SCAN_TIMEOUT_MS, 'exact');
   const found = read(scanned, answer, method);
   if (!found.success) throw new RpcUnavailable(method, 'the scan was not finished');
-  return found.total_amount;
+  return found;
+}
+
+async function unspentOutputs(rpc: Rpc, outpoints: readonly string[]): Promise<(Unspent | undefined)[]> {
+  const method = 'gettxout';
+  const all: (Unspent | undefined)[] = [];
+  for (let start = 0; start < outpoints.length; start += ASKED_TOGETHER) {
+    const some = outpoints.slice(start, start + ASKED_TOGETHER);
+    const answers = await rpc.batch(
+      some.map((outpoint) => ({ method, params: [...placeOf(outpoint), false] })),
+      undefined,
+      'exact',
+    );
+    for (const answer of answers) {
+      const found = read(unspent.nullable(), answered(answer), method);
+      all.push(found === null ? undefined : { confirmations: found.confirmations, amount: found.value });
+    }
+  }
+  return all;
 }
 
 /** Core's own numbers for refusals of a transaction (rpc/protocol.h). */
@@ -273,18 +347,45 @@ async function findSpenders(
   const wanted = new Set(outpoints);
   const found: Spender[] = [];
   for (let height = fromHeight; height <= toHeight; height++) {
-    const blockHash = read(hash, await rpc.call('getblockhash', [height]), 'getblockhash');
-    const block = read(spends, await rpc.call('getblock', [blockHash, 2], BLOCK_TIMEOUT_MS), 'getblock');
-    // A block that was not read may be the one: what comes after it proves nothing.
-    if (block.height !== height || block.confirmations < 1) {
-      throw new RpcUnavailable('getblock', `no block ${height}`);
-    }
+    const block = await blockAt(rpc, height, spends);
     for (const { txid, vin } of block.tx) {
       for (const input of vin) {
         const outpoint = `${input.txid}:${input.vout}`;
-        if (wanted.has(outpoint)) found.push({ outpoint, txHash: txid, height, blockHash });
+        if (wanted.has(outpoint)) found.push({ outpoint, txHash: txid, height, blockHash: block.hash });
       }
     }
   }
   return found;
+}
+
+async function received(
+  rpc: Rpc,
+  address: string,
+  fromHeight: number,
+  toHeight: number,
+): Promise<Received[]> {
+  const found: Received[] = [];
+  for (let height = fromHeight; height <= toHeight; height++) {
+    const block = await blockAt(rpc, height, outputs);
+    for (const { txid, vout } of block.tx) {
+      for (const { n, value, scriptPubKey } of vout) {
+        if (scriptPubKey.address === address) found.push({ outpoint: `${txid}:${n}`, amount: value });
+      }
+    }
+  }
+  return found;
+}
+
+/** A block that was not read may be the one: what comes after it proves nothing. */
+async function blockAt<B extends { height: number; confirmations: number }>(
+  rpc: Rpc,
+  height: number,
+  form: z.ZodType<B>,
+): Promise<B> {
+  const blockHash = read(hash, await rpc.call('getblockhash', [height]), 'getblockhash');
+  const block = read(form, await rpc.call('getblock', [blockHash, 2], BLOCK_TIMEOUT_MS, 'exact'), 'getblock');
+  if (block.height !== height || block.confirmations < 1) {
+    throw new RpcUnavailable('getblock', `no block ${height}`);
+  }
+  return block;
 }

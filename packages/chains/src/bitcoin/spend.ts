@@ -74,7 +74,9 @@ export function selectCoins(
   const must = new Set(required.map((coin) => coin.outpoint));
   const may = available.filter((coin) => !must.has(coin.outpoint));
   const byOutpoint = new Map([...required, ...may].map((coin) => [coin.outpoint, coin]));
-  const inputOf = (coin: Coin) => unsignedInput(network, wallet, coin);
+  // Whose key it is makes no difference to its size, and deriving a thousand keys takes a second.
+  const script = scriptOf(network, wallet.hotAddress);
+  const inputOf = (coin: Coin) => unsignedInput(coin, script);
   const outputs = recipients.map((one) => outputOf(network, one));
   const changeAddress = wallet.address('change', changeIndex);
 
@@ -96,7 +98,9 @@ export function selectCoins(
   let chosen = choose(rate);
   // The fee of a replacement has to exceed a sum as well as a rate; a higher rate gives a higher sum.
   while (chosen?.fee !== undefined && chosen.fee < (order.feeMin ?? 0n) && rate < FEE_RATE_MAX) {
-    rate += 1n;
+    const size = BigInt(Math.ceil(chosen.weight / 4));
+    const asked = ((order.feeMin ?? 0n) + size - 1n) / size;
+    rate = within(rate + 1n, asked, FEE_RATE_MAX);
     chosen = choose(rate);
   }
   if (chosen === undefined) return 'not_enough';
@@ -147,7 +151,10 @@ const changeMin = (rate: bigint): bigint => {
 export function signSpend(network: BitcoinNetwork, wallet: BitcoinWallet, spend: Spend): SignedSpend {
   const { coins, recipients, change, fee } = spend;
   const transaction = new Transaction();
-  for (const coin of coins) transaction.addInput(unsignedInput(network, wallet, coin));
+  for (const coin of coins) {
+    const script = scriptOf(network, wallet.address(coin.branch, coin.index));
+    transaction.addInput(unsignedInput(coin, script));
+  }
   for (const recipient of recipients) transaction.addOutput(outputOf(network, recipient));
   if (change !== null) {
     transaction.addOutput({
@@ -170,17 +177,14 @@ export function signSpend(network: BitcoinNetwork, wallet: BitcoinWallet, spend:
   };
 }
 
-function unsignedInput(network: BitcoinNetwork, wallet: BitcoinWallet, coin: Coin) {
+function unsignedInput(coin: Coin, script: Uint8Array) {
   const [txid = '', index = ''] = coin.outpoint.split(':');
   return {
     txid,
     // tidy-allow number: the place of an output
     index: Number(index),
     sequence: SEQUENCE,
-    witnessUtxo: {
-      script: scriptOf(network, wallet.address(coin.branch, coin.index)),
-      amount: coin.amount as bigint,
-    },
+    witnessUtxo: { script, amount: coin.amount as bigint },
   };
 }
 
