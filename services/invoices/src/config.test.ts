@@ -33,13 +33,9 @@ describe('the configuration', () => {
       SCAN_EVERY_MS: 1_000,
       ADDRESSES_AHEAD: 512,
       PUBLIC_URL: 'https://pay.example',
+      TOLERANCE_BPS: 0,
+      chains: [{ chain: 'ethereum', chainId: 1 }],
     });
-  });
-
-  it('lets time pass without blocks on development chains only', () => {
-    expect(load().ETHEREUM_QUIET_MS).toBeUndefined();
-    expect(load({ ETHEREUM_CHAIN_ID: '31337' }).ETHEREUM_QUIET_MS).toBe(5_000);
-    expect(load({ ETHEREUM_CHAIN_ID: '31337', ETHEREUM_QUIET_MS: '100' }).ETHEREUM_QUIET_MS).toBe(100);
   });
 
   it('names every problem, and never a key', () => {
@@ -59,6 +55,6 @@ describe('the configuration', () => {
     expect(problemsOf({ ETHEREUM_XPUB: 'xpub' })).toEqual([
       'ETHEREUM_XPUB: this is not an extended public key',
     ]);
-    expect(problemsOf({ ETHEREUM_XPUB: '' })).toEqual(['ETHEREUM_XPUB: is required']);
+    expect(problemsOf({ ETHEREUM_XPUB: '' })).toEqual(['ETHEREUM_XPUB: is required with ETHEREUM_RPC_URL']);
   });
 });

@@ -5,9 +5,11 @@ import { assertNever } from '@quittance/shared/result';
 import { encode } from 'uqr';
 import { confirmationsOf, type Deposit } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
+import { type Seen, type Sighting, standing } from './domain/sighting.ts';
 import { Html, html } from './html.ts';
-import { type Ports, watched } from './ports.ts';
+import type { Ports } from './ports.ts';
 import type { FullInvoice } from './store.ts';
+import { addressView } from './views.ts';
 
 export type HtmlPage = { status: number; html: string };
 
@@ -100,9 +102,9 @@ export const unavailablePage: HtmlPage = page(
 );
 
 /** Where a payment stands, for the person who pays. */
-type Stage = 'waiting' | 'short' | 'over' | 'confirming' | 'paid' | 'expired' | 'underpaid';
+type Stage = 'waiting' | 'short' | 'over' | 'seen' | 'confirming' | 'paid' | 'expired' | 'late' | 'underpaid';
 
-function stageOf(invoice: Invoice, now: Date): Stage {
+function stageOf(invoice: Invoice, { deposits, sightings }: Seen, now: Date): Stage {
   const isOver = invoice.expiresAt !== null && invoice.expiresAt < now;
   switch (invoice.status) {
     case 'pending':
@@ -111,25 +113,33 @@ function stageOf(invoice: Invoice, now: Date): Stage {
       if (invoice.closedAt !== null) return 'underpaid';
       return isOver ? 'over' : 'short';
     case 'confirmed':
-      return 'confirming';
+      return sightings.some((sighting) => isWaiting(sighting) && counts(invoice, sighting))
+        ? 'seen'
+        : 'confirming';
     case 'paid':
       return 'paid';
     case 'expired':
-      return 'expired';
+      return sightings.some(isWaiting) || deposits.some(isThere) ? 'late' : 'expired';
     default:
       return assertNever(invoice.status);
   }
 }
 
+const isWaiting = ({ goneAt }: Sighting): boolean => goneAt === null;
+const isThere = ({ state }: Deposit): boolean => state !== 'dropped' && state !== 'reversed';
+const counts = ({ asset, dust }: Invoice, payment: Pick<Deposit, 'asset' | 'amount'>): boolean =>
+  payment.asset === asset && payment.amount >= dust;
+
 /** The page of one invoice. It shows nothing that is between the merchant and us. */
 export function paymentPage(
-  { invoice, deposits, height }: FullInvoice,
+  { invoice, height, ...given }: FullInvoice,
   ports: Pick<Ports, 'chains'>,
   now: Date,
 ): HtmlPage {
   const { decimals, symbol, name } = assets[invoice.asset];
   const show = (amount: Units): string => `${formatUnits(amount, decimals)} ${symbolOf(symbol)}`;
-  const stage = stageOf(invoice, now);
+  const seen = standing(given);
+  const stage = stageOf(invoice, seen, now);
   const come = (invoice.pendingAmount + invoice.paidAmount) as Units;
   const rest = (invoice.amountDue > come ? invoice.amountDue - come : 0n) as Units;
   const body = html`${heading(stage, { due: show(invoice.amountDue), rest: show(rest), come: show(come) })}
@@ -138,11 +148,14 @@ ${stage === 'waiting' || stage === 'short' ? toPay({ invoice, ports, rest, show,
 <dt>Price</dt><dd>${formatFiat(invoice.amountFiat)} US dollars, ${show(invoice.amountDue)}</dd>
 <dt>Currency</dt><dd>${name}</dd>
 </dl>
-${arrived(invoice, deposits, height)}
+${arrived(invoice, seen, height)}
 ${backLink(stage, invoice)}`;
-  const isDone = stage === 'paid' || stage === 'expired' || stage === 'underpaid';
+  const isDone = stage === 'paid' || backToShopAfter.includes(stage);
   return page(200, titles[stage], body, !isDone);
 }
+
+/** What did not come to its end: the shop has to be asked. */
+const backToShopAfter: readonly Stage[] = ['expired', 'late', 'underpaid'];
 
 /** People know the token by the name of its money; the network stands beside it. */
 const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symbol;
@@ -151,9 +164,11 @@ const titles = {
   waiting: 'Waiting for your payment',
   short: 'Part of the payment is missing',
   over: 'The time to pay is over',
+  seen: 'Payment seen',
   confirming: 'Payment received',
   paid: 'Paid',
   expired: 'Expired',
+  late: 'Too late',
   underpaid: 'Part of the payment was missing',
 } as const satisfies Record<Stage, string>;
 
@@ -175,6 +190,12 @@ function heading(stage: Stage, { due, rest, come }: Amounts): Html {
         'Please do not pay any more',
         'The last blocks are looked through for your payment.',
       );
+    case 'seen':
+      return top(
+        '',
+        come,
+        'It has been seen and waits for its first block on the network. You need not pay again, and may close this page.',
+      );
     case 'confirming':
       return top('', come, 'It has arrived and is being confirmed by the network. You may close this page.');
     case 'paid':
@@ -183,7 +204,13 @@ function heading(stage: Stage, { due, rest, come }: Amounts): Html {
       return top(
         'warn',
         'Please do not pay any more',
-        'No payment arrived in time. Ask the shop for a new one.',
+        'No payment arrived in time; ask the shop for a new one. If you have paid already, your money is not lost: it will show here, and the shop can accept it or send it back.',
+      );
+    case 'late':
+      return top(
+        'warn',
+        'Your payment came too late',
+        'It arrived after the time to pay was over. Your money is not lost: please ask the shop, which can accept it or send it back. Do not pay again.',
       );
     case 'underpaid':
       return top('warn', `${come} arrived`, `${due} were due. Please ask the shop, your money is not lost.`);
@@ -201,14 +228,13 @@ type ToPay = {
 };
 
 function toPay({ invoice, ports, rest, show, now }: ToPay): Html {
-  const chain = watched(ports.chains, invoice.chain);
-  const uri = chain.uri(invoice.asset, invoice.address, rest);
+  const { address, uri } = addressView(invoice, rest, ports);
   const network = invoice.chain.charAt(0).toUpperCase() + invoice.chain.slice(1);
   return html`${code(uri)}
 <a class="button" href="${uri}">Open in a wallet</a>
 <dl>
 <dt>Amount</dt><dd class="copy">${show(rest).split(' ')[0] ?? ''}</dd>
-<dt>Address</dt><dd class="copy">${chain.show(invoice.address)}</dd>
+<dt>Address</dt><dd class="copy">${address}</dd>
 <dt>Network</dt><dd>${network}</dd>
 ${invoice.expiresAt === null ? undefined : timeLeft(invoice.expiresAt, now)}
 </dl>`;
@@ -230,31 +256,43 @@ function code(text: string): Html {
 }
 
 /** What has arrived, payment by payment. */
-function arrived(invoice: Invoice, deposits: readonly Deposit[], height: number): Html | undefined {
-  if (deposits.length === 0) return undefined;
-  const items = deposits.map((deposit) => {
-    const { decimals, symbol } = assets[deposit.asset];
-    const amount = `${formatUnits(deposit.amount, decimals)} ${symbolOf(symbol)}`;
-    return html`<li><span>${amount}</span><span class="soft">${standing(invoice, deposit, height)}</span></li>
+function arrived(invoice: Invoice, { deposits, sightings }: Seen, height: number): Html | undefined {
+  if (deposits.length + sightings.length === 0) return undefined;
+  const item = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, state: string) => {
+    const { decimals, symbol } = assets[asset];
+    return html`<li><span>${formatUnits(amount, decimals)} ${symbolOf(symbol)}</span><span class="soft">${state}</span></li>
 `;
-  });
+  };
+  const items = [
+    ...deposits.map((deposit) => item(deposit, stateOf(invoice, deposit, height))),
+    ...sightings.map((sighting) => item(sighting, stateOfSighting(invoice, sighting))),
+  ];
   return html`<h2 class="soft">Arrived</h2>
 <ul>
 ${items}</ul>`;
 }
 
-function standing(invoice: Invoice, deposit: Deposit, height: number): string {
-  if (deposit.state === 'dropped' || deposit.state === 'reversed') return 'undone by the network';
-  if (deposit.asset !== invoice.asset) return 'another currency, not counted';
-  if (deposit.amount < invoice.dust) return 'too little to count';
+function stateOf(invoice: Invoice, deposit: Deposit, height: number): string {
+  if (!isThere(deposit)) return 'undone by the network';
+  const why = uncounted(invoice, deposit);
+  if (why !== undefined) return why;
   const confirmations = confirmationsOf(deposit, height);
-  if (deposit.state === 'settled' || confirmations >= deposit.minConfirmations) return 'confirmed';
+  if (deposit.state !== 'seen' || confirmations >= deposit.minConfirmations) return 'confirmed';
   return `${confirmations} of ${deposit.minConfirmations} confirmations`;
 }
 
+function stateOfSighting(invoice: Invoice, sighting: Sighting): string {
+  if (!isWaiting(sighting)) return 'replaced or dropped before its first block';
+  return uncounted(invoice, sighting) ?? 'seen, waiting for its first block';
+}
+
+function uncounted(invoice: Invoice, payment: Pick<Deposit, 'asset' | 'amount'>): string | undefined {
+  if (payment.asset !== invoice.asset) return 'another currency, not counted';
+  return payment.amount < invoice.dust ? 'too little to count' : undefined;
+}
+
 function backLink(stage: Stage, { succeedUrl, timeoutUrl }: Invoice): Html | undefined {
-  const url =
-    stage === 'paid' ? succeedUrl : stage === 'expired' || stage === 'underpaid' ? timeoutUrl : null;
+  const url = stage === 'paid' ? succeedUrl : backToShopAfter.includes(stage) ? timeoutUrl : null;
   return url === null
     ? undefined
     : html`<a class="button" href="${url}" rel="noreferrer">Back to the shop</a>`;

@@ -1,4 +1,5 @@
 import type { ChainReader } from '@quittance/chains/chain';
+import type { NetworkCheck } from '@quittance/chains/network-check';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
@@ -12,6 +13,14 @@ import type { FullInvoice, NewInvoice } from './store.ts';
 /** An address that nobody has been given yet, and the index its key is derived at. */
 export type SpareAddress = { address: string; derivationIndex: number };
 
+/** How addresses that only the key holder can name are kept ready. */
+export type Spares = {
+  /** How many, at least. */
+  ahead: number;
+  /** Whether a text is the canonical form of an address of this chain. */
+  isAddress(text: string): boolean;
+};
+
 /** Addresses derived ahead, so that no merchant waits for it. */
 export type AddressPool = {
   take(): Promise<SpareAddress>;
@@ -22,8 +31,14 @@ export type AddressPool = {
 /** A chain that invoices can be paid on. */
 export type WatchedChain = {
   chain: Chain;
+  /** What can be paid there, as the chain is configured. */
+  assets: ReadonlySet<AssetSymbol>;
   reader: ChainReader;
+  /** Whether its node is on the right network. */
+  network: NetworkCheck;
   addresses: AddressPool;
+  /** For chains whose addresses only the key holder can name: those it named ahead. */
+  spares?: Spares | undefined;
   /** Where to begin at the first start; the node's head when undefined. */
   startHeight?: number | undefined;
   /**
@@ -32,8 +47,10 @@ export type WatchedChain = {
    * that lags, and payments may be hidden behind it.
    */
   quietMs?: number | undefined;
-  /** An address as people see it, with its checksum. */
-  show(address: string): string;
+  /** A public chain whose newest block is older than this is not seen in full: its node lags. */
+  staleMs?: number | undefined;
+  /** When the head was not reached for longer than this, invoices are given the time back. */
+  outageMs: number;
   /** What a wallet opens to pay. */
   uri(asset: AssetSymbol, address: string, amount: Units): string;
 };
@@ -52,6 +69,8 @@ export type Ports = {
   saveInvoice(made: NewInvoice): Promise<void>;
   /** Reads an invoice in full, under load together with others. */
   findInvoice(id: InvoiceId): Promise<FullInvoice | undefined>;
+  /** How much less than its amount due makes a new invoice paid, in basis points. */
+  toleranceBps: number;
 };
 
 export function watched(chains: Ports['chains'], chain: Chain): WatchedChain {

@@ -1,8 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { depositAddresses, paymentUri, showAddress } from '@quittance/chains/evm/address';
-import { createEvmReader } from '@quittance/chains/evm/reader';
-import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
-import type { Chain } from '@quittance/shared/assets';
+import { refuseWrongNetworks } from '@quittance/chains/network-check';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
@@ -10,16 +7,16 @@ import { gather } from '@quittance/shared/gather';
 import { listen } from '@quittance/shared/http';
 import type { InvoiceId } from '@quittance/shared/ids';
 import type { Running } from '@quittance/shared/lifecycle';
-import { createLogger, type Logger } from '@quittance/shared/logger';
+import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { watchQuotes } from '@quittance/shared/quotes';
 import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
-import { createAddressPool } from './address-pool.ts';
 import type { InvoicesConfig } from './config.ts';
 import { handleEvents } from './consumers.ts';
 import { createHttp } from './http.ts';
-import type { Ports, WatchedChain } from './ports.ts';
-import { findInvoices, type NewInvoice, nextAddressBlock, saveNewInvoices } from './store.ts';
+import type { Ports } from './ports.ts';
+import { findInvoices, type NewInvoice, saveNewInvoices } from './store.ts';
+import { watchChains } from './watch-chains.ts';
 import { startWorkers } from './workers.ts';
 
 export type InvoicesService = Running & {
@@ -43,7 +40,8 @@ const GATHERED_AT_ONCE = 2;
 
 /**
  * Starts an invoices replica. HTTP answers at once, `/readyz` with 503 until everything it needs is there; what
- * is away is waited for. Without a chain node invoices are made and shown all the same, and payments found
+ * is away is waited for. Throws ConfigError when a chain's node is on another network than the configured one; without
+ * a node invoices are made and shown all the same, and payments found
  * when it is back.
  */
 export async function startInvoices(
@@ -54,9 +52,9 @@ export async function startInvoices(
   const clock = given.clock ?? systemClock;
   const db =
     given.db ?? openDb({ url: config.DATABASE_URL, schema: 'invoices', pool: config.DATABASE_POOL, logger });
-  const rpc = connectRpc(config.ETHEREUM_RPC_URL);
-  const chains =
-    given.chains ?? new Map<Chain, WatchedChain>([['ethereum', ethereum(config, rpc, db, logger)]]);
+  const { ADDRESSES_AHEAD: ahead, SCAN_EVERY_MS: scanEveryMs } = config;
+  const chains = given.chains ?? watchChains(config.chains, { db, logger, ahead, scanEveryMs });
+  const networks = new Map([...chains].map(([chain, { network }]) => [chain, network]));
   // Until the bus is there, no rate is fresh and no invoice is made; what there is can be read.
   const ports: HttpReady = {
     db,
@@ -66,6 +64,7 @@ export async function startInvoices(
     quotes: { latest: () => undefined, fresh: () => undefined },
     chains,
     publicUrl: config.PUBLIC_URL,
+    toleranceBps: config.TOLERANCE_BPS,
     ...together(db),
     ...given,
   };
@@ -75,9 +74,13 @@ export async function startInvoices(
   const check = databaseCheck(db, MIGRATIONS, logger);
   const app = createHttp(ports, {
     identitySecret: config.IDENTITY_SECRET,
-    waitsFor: () => waitsForEngines(check, ports.bus),
+    waitsFor: async () => [
+      ...(await waitsForEngines(check, ports.bus)),
+      ...[...networks.values()].flatMap((network) => network.lacks() ?? []),
+    ],
     announced,
   });
+  await refuseWrongNetworks('invoices', networks, logger);
   const listening = await listen(app, config.HOST, config.PORT);
   logger.info({ port: listening.port }, 'invoices listens');
 
@@ -95,9 +98,7 @@ export async function startInvoices(
   });
   kick = messenger.kick;
   const replica = randomUUID();
-  const workers = withWorkers
-    ? startWorkers(all, { scanEveryMs: config.SCAN_EVERY_MS, replica, announced })
-    : undefined;
+  const workers = withWorkers ? startWorkers(all, { scanEveryMs, replica, announced }) : undefined;
 
   return {
     ports: all,
@@ -106,7 +107,7 @@ export async function startInvoices(
     async stop() {
       await Promise.all([listening.close(DRAIN_MS), workers?.stop(), messenger.stop(), board.stop()]);
       await bus.close();
-      await rpc.close();
+      await Promise.all([...chains.values()].map(({ reader }) => reader.close()));
       await db.close();
     },
   };
@@ -132,27 +133,3 @@ function together(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
 }
 
 type HttpReady = Omit<Ports, 'bus'> & { bus?: Bus };
-
-function ethereum(config: InvoicesConfig, rpc: Rpc, db: Db, logger: Logger): WatchedChain {
-  const network = {
-    chain: 'ethereum' as const,
-    chainId: config.ETHEREUM_CHAIN_ID,
-    usdcAddress: config.ETHEREUM_USDC_ADDRESS,
-  };
-  const { range } = depositAddresses(config.ETHEREUM_XPUB);
-  const addresses = createAddressPool({
-    range,
-    nextBlock: () => nextAddressBlock(db, 'ethereum'),
-    ahead: config.ADDRESSES_AHEAD,
-    logger,
-  });
-  return {
-    chain: 'ethereum',
-    reader: createEvmReader({ ...network, rpc }),
-    addresses,
-    startHeight: config.ETHEREUM_START_HEIGHT,
-    quietMs: config.ETHEREUM_QUIET_MS,
-    show: showAddress,
-    uri: (asset, address, amount) => paymentUri(network, asset, address, amount),
-  };
-}

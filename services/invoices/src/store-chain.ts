@@ -73,19 +73,34 @@ export async function dateAddresses(trx: Trx, chain: Chain, height: number): Pro
 
 const updateCursor = statement(
   'cursors_update',
-  `update cursors set height = $2, hash = $3, time = $4, known_until = $5 where chain = $1`,
+  `update cursors set height = $2, hash = $3, time = $4 where chain = $1`,
 );
 
-export async function moveCursor(trx: Trx, chain: Chain, cursor: Cursor): Promise<void> {
-  await trx.rows(updateCursor, [chain, cursor.height, cursor.hash, cursor.time, cursor.knownUntil]);
+/** What is known of payments only grows at the head, see `markCaughtUp`. */
+export async function moveCursor(trx: Trx, chain: Chain, { height, hash, time }: KnownBlock): Promise<void> {
+  await trx.rows(updateCursor, [chain, height, hash, time]);
+}
+
+const selectCaughtUp = statement(
+  'cursors_caught_up_at',
+  `select caught_up_at as "caughtUpAt" from cursors where chain = $1`,
+);
+
+/** When the node's head was last reached; null: never yet. */
+export async function caughtUpAt(db: Queryable, chain: Chain): Promise<Date | null> {
+  return (await db.one<{ caughtUpAt: Date | null }>(selectCaughtUp, [chain])).caughtUpAt;
 }
 
 const updateCaughtUp = statement(
   'cursors_caught_up',
-  `update cursors set caught_up_at = $2, known_until = greatest(known_until, $3) where chain = $1`,
+  `update cursors set caught_up_at = $2, known_until = greatest(known_until, least(time, $2), $3) where chain = $1`,
 );
 
-/** The node's head was reached; on a chain that is quiet until asked, time passes all the same. */
+/**
+ * The node's head was reached by a step that began `at`: all payments before the head's time are known. Not beyond
+ * `at`: a chain whose clock is ahead of ours (blocks mined by hand) counts by ours. On a chain that is quiet until
+ * asked, time passes all the same.
+ */
 export async function markCaughtUp(trx: Trx, chain: Chain, at: Date, quietUntil: Date | null): Promise<void> {
   await trx.rows(updateCaughtUp, [chain, at, quietUntil]);
 }

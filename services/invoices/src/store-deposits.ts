@@ -294,3 +294,22 @@ const updateCredited = statement(
 export async function markCredited(trx: Trx, ids: readonly DepositId[], now: Date): Promise<number> {
   return (await trx.rows(updateCredited, [ids, now])).length;
 }
+
+const updateSighted = statement(
+  'deposits_sighted',
+  `update deposits d set first_seen_at = least(d.first_seen_at, u.seen_at)
+   from unnest($2::text[], $3::timestamptz[]) as u(outpoint, seen_at)
+   where d.chain = $1 and d.outpoint = u.outpoint and d.state in ('seen', 'settled')`,
+);
+
+/** These deposits were seen earlier than their blocks. */
+export async function sightDeposits(
+  trx: Trx,
+  chain: Chain,
+  sighted: readonly { outpoint: string; firstSeenAt: Date }[],
+): Promise<void> {
+  if (sighted.length === 0) return;
+  const outpoints = sighted.map(({ outpoint }) => outpoint);
+  const times = sighted.map(({ firstSeenAt }) => firstSeenAt);
+  await trx.rows(updateSighted, [chain, outpoints, times]);
+}

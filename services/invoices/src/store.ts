@@ -1,4 +1,4 @@
-import type { AssetSymbol, Chain } from '@quittance/shared/assets';
+import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
 import { type Queryable, type Statement, statement, type Trx } from '@quittance/shared/db';
 import type { IdempotencyKey } from '@quittance/shared/idempotency';
 import { type AccountId, type EventId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
@@ -8,7 +8,10 @@ import { invariant } from '@quittance/shared/result';
 import type { Deposit } from './domain/deposit.ts';
 import type { ChainView } from './domain/fold.ts';
 import type { Invoice, Progress, Status } from './domain/invoice.ts';
+import type { ClockOfInvoice, Outage } from './domain/outage.ts';
+import type { Sighting } from './domain/sighting.ts';
 import { type DepositRow, depositJson, depositOrder, toDeposit } from './store-deposits.ts';
+import { type SightingRow, sightingJson, sightingOrder, toSighting } from './store-sightings.ts';
 
 type InvoiceRow = {
   id: InvoiceId;
@@ -188,12 +191,19 @@ export async function saveAnsweredInvoice(
   await db.rows(insertInvoiceWithKey, values);
 }
 
-/** An invoice with its deposits, and how high its chain is: all that a view needs. */
-export type FullInvoice = { invoice: Invoice; deposits: Deposit[]; height: number };
+/** An invoice with its payments, and how high its chain is: all that a view needs. */
+export type FullInvoice = {
+  invoice: Invoice;
+  deposits: readonly Deposit[];
+  sightings: readonly Sighting[];
+  height: number;
+};
 
 const fullColumns = `i.*, coalesce(c.height, 0) as height,
      (select json_agg(${depositJson('d')} order by ${depositOrder}) from deposits d
-      where d.invoice_id = i.id) as deposits
+      where d.invoice_id = i.id) as deposits,
+     (select json_agg(${sightingJson('s')} order by ${sightingOrder}) from sightings s
+      where s.invoice_id = i.id) as sightings
    from invoices i left join cursors c on c.chain = i.chain`;
 const selectFull = statement('invoices_full', `select ${fullColumns} where i.id = $1`);
 const selectSeveral = statement(
@@ -206,14 +216,23 @@ export async function findInvoices(
   db: Queryable,
   ids: readonly InvoiceId[],
 ): Promise<(FullInvoice | undefined)[]> {
-  type Row = InvoiceRow & { height: number; deposits: DepositRow[] | null };
+  type Row = InvoiceRow & {
+    height: number;
+    deposits: DepositRow[] | null;
+    sightings: SightingRow[] | null;
+  };
   const [only] = ids;
   const rows =
     ids.length === 1 ? await db.rows<Row>(selectFull, [only]) : await db.rows<Row>(selectSeveral, [ids]);
   const found = new Map(
     rows.map((row): [InvoiceId, FullInvoice] => [
       row.id,
-      { invoice: toInvoice(row), deposits: (row.deposits ?? []).map(toDeposit), height: row.height },
+      {
+        invoice: toInvoice(row),
+        deposits: (row.deposits ?? []).map(toDeposit),
+        sightings: (row.sightings ?? []).map(toSighting),
+        height: row.height,
+      },
     ]),
   );
   return ids.map((id) => found.get(id));
@@ -367,10 +386,17 @@ const selectExpiring = statement(
    join addresses a on a.chain = i.chain and a.address = i.address
    where i.closed_at is null and i.status in ('pending', 'partially_paid') and i.chain = $1
      and i.expires_at < $2 and (a.balance_check_at is null or i.expires_at < a.balance_known_until)
+     and not exists (
+       select 1 from sightings s
+       where s.invoice_id = i.id and s.gone_at is null and s.first_seen_at <= i.expires_at
+         and s.asset = i.asset and s.amount >= i.dust)
    order by i.expires_at limit $3`,
 );
 
-/** Open invoices whose time is over, as far as their chain and their balance are known. */
+/**
+ * Open invoices whose time is over, as far as their chain and their balance are known, but those that a payment
+ * without a block still waits for.
+ */
 export async function expiringInvoices(
   db: Queryable,
   chain: Chain,
@@ -379,6 +405,53 @@ export async function expiringInvoices(
 ): Promise<InvoiceId[]> {
   const rows = await db.rows<{ id: InvoiceId }>(selectExpiring, [chain, knownUntil, limit]);
   return rows.map(({ id }) => id);
+}
+
+const lockStopped = statement(
+  'invoices_lock_stopped',
+  `select id, created_at as "createdAt", expires_at as "expiresAt", extended_ms::float8 as "extendedMs",
+     clock_until as "clockUntil"
+   from invoices
+   where chain = $1 and closed_at is null and status in ('pending', 'partially_paid', 'confirmed')
+     and expires_at >= coalesce($2::timestamptz, '-infinity') and created_at < $3
+     and (clock_until is null or clock_until < $3)
+   order by id limit $4 for update`,
+);
+
+/** Locks open invoices whose clocks stood still in an outage that was not reckoned for them yet. */
+export async function lockStoppedClocks(
+  trx: Trx,
+  chain: Chain,
+  outage: Outage,
+  limit: number,
+): Promise<(ClockOfInvoice & { id: InvoiceId })[]> {
+  return await trx.rows(lockStopped, [chain, outage.from, outage.until, limit]);
+}
+
+const updateClocks = statement(
+  'invoices_extend',
+  `update invoices i set
+     expires_at = i.expires_at + u.ms * interval '1 millisecond', extended_ms = i.extended_ms + u.ms,
+     clock_until = $3, version = i.version + (u.ms > 0)::int
+   from unnest($1::text[], $2::bigint[]) as u(id, ms)
+   where i.id = u.id
+   returning i.id,
+     exists (select 1 from deposits d where d.invoice_id = i.id)
+     or exists (select 1 from sightings s where s.invoice_id = i.id) as "isPaidTo"`,
+);
+
+/** Writes how much longer they live; answers those with payments, which may be in time now. */
+export async function extendInvoices(
+  trx: Trx,
+  extended: readonly { id: InvoiceId; ms: number }[],
+  until: Date,
+): Promise<InvoiceId[]> {
+  const rows = await trx.rows<{ id: InvoiceId; isPaidTo: boolean }>(updateClocks, [
+    extended.map(({ id }) => id),
+    extended.map(({ ms }) => ms),
+    until,
+  ]);
+  return rows.filter(({ isPaidTo }) => isPaidTo).map(({ id }) => id);
 }
 
 const deleteOldKeys = statement(
@@ -394,11 +467,15 @@ export async function forgetOldKeys(db: Queryable, now: Date, limit: number): Pr
   return (await db.rows(deleteOldKeys, [now, limit])).length;
 }
 
-const nextBlocks = { ethereum: 'ethereum_address_blocks' } as const satisfies Partial<Record<Chain, string>>;
-export type ChainWithSequence = keyof typeof nextBlocks;
+/** Networks of a kind share their numbers: an address is given out once, whichever of its networks it is for. */
+const addressBlocks = {
+  bitcoin: 'bitcoin_address_blocks',
+  evm: 'ethereum_address_blocks',
+} as const satisfies Partial<Record<ChainKind, string>>;
+export type KindWithPublicKeys = keyof typeof addressBlocks;
 
 /** The number of a block of derivation indexes that nobody else takes. */
-export async function nextAddressBlock(db: Queryable, chain: ChainWithSequence): Promise<number> {
-  const row = await db.one<{ block: number }>(`select nextval('${nextBlocks[chain]}')::int as block`);
+export async function nextAddressBlock(db: Queryable, kind: KindWithPublicKeys): Promise<number> {
+  const row = await db.one<{ block: number }>(`select nextval('${addressBlocks[kind]}')::int as block`);
   return row.block;
 }

@@ -1,10 +1,12 @@
+import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
-import { formatFiat, formatRate, formatUnits, parseRate, units } from '@quittance/shared/money';
+import { formatFiat, formatRate, formatUnits, parseRate, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
-import { type Ports, watched } from './ports.ts';
+import { type Sighting, standing } from './domain/sighting.ts';
+import type { Ports } from './ports.ts';
 import type { FullInvoice } from './store.ts';
 
 /** What views need to know beside the invoice. */
@@ -48,9 +50,9 @@ export function listItemView(invoice: Invoice, { quotes }: Pick<Shown, 'quotes'>
 }
 
 /** An invoice in full. */
-export function invoiceView({ invoice, deposits, height }: FullInvoice, shown: Shown) {
+export function invoiceView({ invoice, height, ...seen }: FullInvoice, shown: Shown) {
   const { decimals } = assets[invoice.asset];
-  const chain = watched(shown.chains, invoice.chain);
+  const { deposits, sightings } = standing(seen);
   const { asset, ...fields } = listItemView(invoice, shown);
   return {
     ...fields,
@@ -58,17 +60,37 @@ export function invoiceView({ invoice, deposits, height }: FullInvoice, shown: S
     paid_amount: formatUnits(invoice.paidAmount, decimals),
     url: pageUrl(invoice, shown),
     asset,
-    address: {
-      address: chain.show(invoice.address),
-      uri: chain.uri(invoice.asset, invoice.address, invoice.amountDue),
-    },
-    payments: deposits.map((deposit) => paymentView(deposit, invoice, height)),
+    address: addressView(invoice, invoice.amountDue, shown),
+    payments: [
+      ...deposits.map((deposit) => paymentView(deposit, invoice, height)),
+      ...sightings.map((sighting) => sightingView(sighting, invoice)),
+    ],
   };
 }
 export type InvoiceView = ReturnType<typeof invoiceView>;
 
+/** Where to pay `amount`, and what a wallet opens to do so: the bare address where the asset is no longer taken. */
+export function addressView(
+  { chain, asset, address }: Invoice,
+  amount: Units,
+  { chains }: Pick<Shown, 'chains'>,
+) {
+  const shown = showAddress(chain, address);
+  const watched = chains.get(chain);
+  return {
+    address: shown,
+    uri: watched?.assets.has(asset) === true ? watched.uri(asset, address, amount) : shown,
+  };
+}
+
 /** The hosted payment page. */
 const pageUrl = ({ id }: Invoice, { publicUrl }: Shown): string => `${publicUrl}/pay/${id}`;
+
+const amountView = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, invoice: Invoice) => ({
+  amount: formatUnits(amount, assets[asset].decimals),
+  // Another token than the invoice's: its amount would be mistaken for the invoice's without its name.
+  ...(asset === invoice.asset ? {} : { asset }),
+});
 
 function paymentView(deposit: Deposit, invoice: Invoice, height: number) {
   const status = paymentStatus(deposit, height);
@@ -76,9 +98,7 @@ function paymentView(deposit: Deposit, invoice: Invoice, height: number) {
   return {
     tx_hash: deposit.txHash,
     output_index: deposit.outputIndex,
-    amount: formatUnits(deposit.amount, assets[deposit.asset].decimals),
-    // Another token than the invoice's: its amount would be mistaken for the invoice's without its name.
-    ...(deposit.asset === invoice.asset ? {} : { asset: deposit.asset }),
+    ...amountView(deposit, invoice),
     status,
     confirmations: confirmationsOf(deposit, height),
     required_confirmations: deposit.minConfirmations,
@@ -88,14 +108,29 @@ function paymentView(deposit: Deposit, invoice: Invoice, height: number) {
   };
 }
 
+/** A payment that is in no block yet, or was replaced before it was. */
+function sightingView(sighting: Sighting, invoice: Invoice): ReturnType<typeof paymentView> {
+  return {
+    tx_hash: sighting.txHash,
+    output_index: sighting.outputIndex,
+    ...amountView(sighting, invoice),
+    status: sighting.goneAt === null ? 'pending' : 'reversed',
+    confirmations: 0,
+    required_confirmations: invoice.minConfirmations,
+    block_height: null,
+    first_seen_at: sighting.firstSeenAt.toISOString(),
+    confirmed_at: null,
+  };
+}
+
 function paymentStatus(deposit: Deposit, height: number): 'pending' | 'confirmed' | 'reversed' {
   switch (deposit.state) {
     case 'seen':
       return confirmationsOf(deposit, height) >= deposit.minConfirmations ? 'confirmed' : 'pending';
     case 'settled':
-      return 'confirmed';
+    // Its block left the chain and may come back; until it is given up it counts as paid.
     case 'missing':
-      return 'pending';
+      return 'confirmed';
     case 'dropped':
     case 'reversed':
       return 'reversed';

@@ -4,12 +4,21 @@ import { startWorker } from '@quittance/shared/worker';
 import { checkBalances } from './operations/check-balances.ts';
 import { expireInvoices } from './operations/expire-invoices.ts';
 import { forgetOldAnswers } from './operations/forget-old-answers.ts';
+import {
+  lookAtPending,
+  newPendingMemory,
+  type PendingMemory,
+  takePending,
+} from './operations/look-at-pending.ts';
+import { reachHead } from './operations/reach-head.ts';
+import { refillSpares } from './operations/refill-spares.ts';
 import { scanChain } from './operations/scan-chain.ts';
 import type { Ports, WatchedChain } from './ports.ts';
 
 /** A scanner that died is followed after this long. */
 const SCANNER_LEASE_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
+const REFILL_EVERY_MS = 1_000;
 
 export type WorkerSettings = {
   scanEveryMs: number;
@@ -25,21 +34,51 @@ export function createScanner(
   watched: WatchedChain,
   { replica, announced }: Omit<WorkerSettings, 'scanEveryMs'>,
 ): { step(): Promise<number>; leave(): Promise<void> } {
-  const { db } = ports;
+  const { db, clock } = ports;
+  const watch = watched.reader.watchPending?.bind(watched.reader);
   let lease: Lease | undefined;
   let isRightNetwork = false;
+  let isNear = false;
+  let memory: PendingMemory | undefined;
+
+  /** Follows the chain; at its head, takes in what waits for a block, and money that came without a trace. */
+  async function follow(held: Lease): Promise<number> {
+    const startedAt = clock.now();
+    // Far from the head there is nothing to be learned yet from what waits there.
+    if (watch !== undefined && isNear) memory ??= newPendingMemory(watch);
+    const look = memory && (await lookAtPending(ports, watched, memory));
+    const { taken, isAtHead } = await scanChain(ports, watched, held);
+    isNear = isAtHead;
+    if (!isAtHead) return taken;
+    if (watch !== undefined) {
+      if (memory === undefined || look === undefined) return taken + 1;
+      const pending = await takePending(ports, watched, held, memory, look);
+      if (pending === undefined) return taken;
+      if (pending > 0) announced();
+    }
+    await reachHead(ports, watched, held, startedAt);
+    return taken + (await checkBalances(ports, watched, held));
+  }
+
   return {
-    /** Follows the chain; at its head, looks for money that came without a trace. */
     async step() {
       lease = await takeLease(db, `scanner.${watched.chain}`, replica, SCANNER_LEASE_MS);
-      if (lease === undefined) return 0;
-      // Nothing is read from a node before it is known to be on the right network.
-      if (!isRightNetwork) await watched.reader.check();
-      isRightNetwork = true;
-      const blocks = await scanChain(ports, watched, lease);
-      const looked = blocks === 0 ? await checkBalances(ports, watched, lease) : 0;
-      if (blocks + looked > 0) announced();
-      return blocks + looked;
+      try {
+        if (lease !== undefined) {
+          // Nothing is read from a node before it is known to be on the right network.
+          if (!isRightNetwork) await watched.network.check();
+          isRightNetwork = true;
+          const done = await follow(lease);
+          if (done > 0) announced();
+          return done;
+        }
+      } catch (error) {
+        memory = undefined;
+        throw error;
+      }
+      // Whoever follows the chain now has seen what waits.
+      memory = undefined;
+      return 0;
     },
     async leave() {
       if (lease !== undefined) await releaseLease(db, lease);
@@ -47,7 +86,7 @@ export function createScanner(
   };
 }
 
-/** Starts what this service does unasked: following chains, expiring invoices, forgetting old answers. */
+/** Starts what this service does unasked: follows chains, expires invoices, keeps addresses ready, forgets. */
 export function startWorkers(ports: Ports, settings: WorkerSettings): { stop(): Promise<void> } {
   const { logger } = ports;
   const scanners = [...ports.chains.values()].map((watched) => createScanner(ports, watched, settings));
@@ -71,6 +110,16 @@ export function startWorkers(ports: Ports, settings: WorkerSettings): { stop(): 
         },
         logger,
       }),
+    ),
+    ...[...ports.chains.values()].flatMap(({ chain, spares }) =>
+      spares === undefined
+        ? []
+        : startWorker({
+            name: `spare addresses ${chain}`,
+            everyMs: REFILL_EVERY_MS,
+            step: () => refillSpares(ports, chain, spares),
+            logger,
+          }),
     ),
     startWorker({
       name: 'old answers',

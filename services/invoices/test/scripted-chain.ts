@@ -1,17 +1,36 @@
 import { createHash } from 'node:crypto';
-import { blocksAfter } from '@quittance/chains/blocks-after';
-import type { Block, ChainReader, Payment } from '@quittance/chains/chain';
-import type { AssetSymbol } from '@quittance/shared/assets';
+import type { BalanceReader, Block, ChainReader, Payment, PendingWatch } from '@quittance/chains/chain';
+import { type AssetSymbol, type Chain, nativeAsset } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
+
+export type Paying = {
+  to: string;
+  amount: bigint;
+  asset?: AssetSymbol;
+  tx?: string;
+  index?: number;
+  confirmationsMin?: number;
+};
 
 /** What a block of the script holds. Amounts in smallest units. */
 export type Script = {
-  pay?: { to: string; amount: bigint; asset?: AssetSymbol; tx?: string; index?: number }[];
+  pay?: Paying[];
   /** Native money sent by a contract: it changes a balance and shows nowhere else. */
   inside?: { to: string; amount: bigint; tx?: string }[];
   /** Native money that leaves an address. */
   spend?: { from: string; amount: bigint }[];
   time?: Date;
+  /** Heights without a block before this one, as on Solana. */
+  gap?: number;
+};
+
+/** What a chain can show, beside its blocks. */
+export type Abilities = {
+  chain?: Chain;
+  /** Money without a trace, only in a balance: Ethereum's. */
+  balances?: boolean;
+  /** Payments before they are in a block. */
+  pending?: boolean;
 };
 
 type ScriptedBlock = Block & { inside: { to: string; amount: bigint; tx: string | null }[] };
@@ -23,6 +42,9 @@ export type ScriptedChain = ChainReader & {
   /** Replaces the last `depth` blocks by those of the scripts; as many as were replaced, if none are given. */
   reorg(depth: number, ...scripts: Script[]): Block[];
   height(): number;
+  /** Payments that wait for a block, until `mine` has one of the same transaction, or `forget` drops it. */
+  wait(...payments: Paying[]): Payment[];
+  forget(txHash: string): void;
   /** The node answers nothing. */
   away: boolean;
   /** The node says no more than the blocks up to here. */
@@ -40,18 +62,25 @@ let made = 0;
 export const newTx = (): string => digest(`tx ${++made}`);
 const digest = (text: string): string => `0x${createHash('sha256').update(text).digest('hex')}`;
 
-export function scriptedChain(now: () => Date): ScriptedChain {
+export function scriptedChain(
+  now: () => Date,
+  { chain: name = 'ethereum', balances = true, pending = false }: Abilities = {},
+): ScriptedChain {
   const blocks: ScriptedBlock[] = [];
+  const waiting = new Map<string, Payment[]>();
+  const native = nativeAsset[name];
+
+  function paymentOf({ to, amount, asset = native, tx = newTx(), index = 0, ...rest }: Paying): Payment {
+    const given = { txHash: tx, outputIndex: index, asset, address: to, amount: amount as Units };
+    return { outpoint: `${tx}:${index}`, ...given, ...rest };
+  }
 
   function add(script: Script): ScriptedBlock {
-    const height = blocks.length;
-    const parentHash = blocks.at(-1)?.hash ?? digest('nothing');
-    const payments = (script.pay ?? []).map(
-      ({ to, amount, asset = 'ETH', tx = newTx(), index = 0 }): Payment => {
-        const given = { txHash: tx, outputIndex: index, asset, address: to, amount: amount as Units };
-        return { outpoint: `${tx}:${index}`, ...given };
-      },
-    );
+    const before = blocks.at(-1);
+    const height = before === undefined ? 0 : before.height + 1 + (script.gap ?? 0);
+    const parentHash = before?.hash ?? digest('nothing');
+    const payments = (script.pay ?? []).map(paymentOf);
+    for (const { txHash } of payments) waiting.delete(txHash ?? '');
     const block: ScriptedBlock = {
       height,
       hash: digest(`${parentHash} ${++made}`),
@@ -71,13 +100,29 @@ export function scriptedChain(now: () => Date): ScriptedChain {
 
   const answer = <T>(value: T): Promise<T> =>
     chain.away ? Promise.reject(new Error('the node does not answer')) : Promise.resolve(value);
-  const top = () => Math.min(blocks.length - 1, chain.lagsAt ?? Number.POSITIVE_INFINITY);
+  const tip = () => blocks.at(-1)?.height ?? -1;
+  const top = () => Math.min(tip(), chain.lagsAt ?? Number.POSITIVE_INFINITY);
+  const at = (height: number) => blocks.find((block) => block.height === height);
+  const upTo = (height: number) => blocks.filter((block) => block.height <= height);
+
+  function watchPending(): PendingWatch {
+    let told = new Set<string>();
+    return {
+      async look() {
+        await answer(undefined);
+        const fresh = [...waiting].filter(([tx]) => !told.has(tx)).flatMap(([, payments]) => payments);
+        told = new Set(waiting.keys());
+        const there = new Set(told);
+        return { fresh, has: (tx) => there.has(tx), height: top() };
+      },
+    };
+  }
 
   function balance(address: string, height: number): Units {
     let total = 0n;
-    for (const block of blocks.slice(0, height + 1)) {
+    for (const block of upTo(height)) {
       for (const payment of block.payments) {
-        if (payment.address === address && payment.asset === 'ETH') total += payment.amount;
+        if (payment.address === address && payment.asset === native) total += payment.amount;
       }
       for (const { to, amount } of block.inside) if (to === address) total += amount;
       for (const spend of block.spends) if (spend.address === address) total -= spend.amount;
@@ -85,8 +130,21 @@ export function scriptedChain(now: () => Date): ScriptedChain {
     return total as Units;
   }
 
+  const balanceReader: BalanceReader = {
+    balancesAt(addresses, height) {
+      chain.balancesRead += addresses.length;
+      return height < chain.prunedBelow
+        ? Promise.reject(new Error('missing trie node'))
+        : answer(new Map(addresses.map((address) => [address, balance(address, height)])));
+    },
+    internalSource: (address, blockHash) =>
+      answer(
+        blocks.find(({ hash }) => hash === blockHash)?.inside.find(({ to }) => to === address)?.tx ?? null,
+      ),
+  };
+
   const chain: ScriptedChain = {
-    chain: 'ethereum',
+    chain: name,
     away: false,
     lagsAt: undefined,
     missesAbove: undefined,
@@ -97,27 +155,33 @@ export function scriptedChain(now: () => Date): ScriptedChain {
       blocks.splice(blocks.length - depth, depth);
       return (scripts.length === 0 ? Array.from({ length: depth }, () => ({})) : scripts).map(add);
     },
-    height: () => blocks.length - 1,
+    height: tip,
+    wait(...payments) {
+      const made = payments.map(paymentOf);
+      for (const payment of made) {
+        const tx = payment.txHash ?? '';
+        waiting.set(tx, [...(waiting.get(tx) ?? []), payment]);
+      }
+      return made;
+    },
+    forget: (txHash) => void waiting.delete(txHash),
     check: () => answer(undefined),
-    head: () => answer(blocks[top()] as ScriptedBlock),
+    head: () => answer(upTo(top()).at(-1) as ScriptedBlock),
     block(height) {
       const isThere = height <= Math.min(top(), chain.missesAbove ?? Number.POSITIVE_INFINITY);
-      return answer(isThere ? blocks[height] : undefined);
+      return answer(isThere ? at(height) : undefined);
     },
-    hashAt: (height) => answer(height <= top() ? blocks[height]?.hash : undefined),
-    blocksAfter: (height, limit) => blocksAfter((at) => chain.block(at), height, limit),
-    balances: {
-      balancesAt(addresses, height) {
-        chain.balancesRead += addresses.length;
-        return height < chain.prunedBelow
-          ? Promise.reject(new Error('missing trie node'))
-          : answer(new Map(addresses.map((address) => [address, balance(address, height)])));
-      },
-      internalSource: (address, blockHash) =>
-        answer(
-          blocks.find(({ hash }) => hash === blockHash)?.inside.find(({ to }) => to === address)?.tx ?? null,
-        ),
+    hashAt: (height) => answer(height <= top() ? at(height)?.hash : undefined),
+    blocksAfter(height, limit) {
+      const highest = Math.min(top(), chain.missesAbove ?? Number.POSITIVE_INFINITY);
+      return answer(
+        upTo(highest)
+          .filter((block) => block.height > height)
+          .slice(0, limit),
+      );
     },
+    ...(pending ? { watchPending } : {}),
+    ...(balances ? { balances: balanceReader } : {}),
     close: () => Promise.resolve(),
   };
   chain.mine({});

@@ -393,7 +393,11 @@ describe('the state table', () => {
     world.chain.reorg(3, {}, {}, {});
     await world.scan();
     // It may still come back: nothing is said yet.
-    expect(await invoice.read()).toMatchObject({ status: 'paid', payments: [{ status: 'pending' }] });
+    expect(await invoice.read()).toMatchObject({
+      status: 'paid',
+      paid_amount: '0.01',
+      payments: [{ status: 'confirmed', block_height: null }],
+    });
     expect((await invoice.kinds()).at(-1)).toBe('invoice.paid');
     await blocks(2);
     expect((await invoice.kinds()).at(-1)).toBe('invoice.paid');

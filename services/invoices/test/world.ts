@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { depositAddresses, paymentUri, showAddress } from '@quittance/chains/evm/address';
-import type { Chain } from '@quittance/shared/assets';
+import { networkCheck } from '@quittance/chains/network-check';
+import { checkAddress, depositAddresses, paymentUri } from '@quittance/chains/registry';
+import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
+import { type Chain, chainKinds } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import { openDb } from '@quittance/shared/db';
 import type { EventKind, PayloadOf } from '@quittance/shared/events';
@@ -18,6 +20,7 @@ import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import type { WatchedChain } from '../src/ports.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
 import { nextAddressBlock } from '../src/store.ts';
+import { namedAddresses } from '../src/watch-chains.ts';
 import { createScanner } from '../src/workers.ts';
 import { type ScriptedChain, scriptedChain } from './scripted-chain.ts';
 
@@ -26,7 +29,20 @@ export const MINUTE = 60_000;
 /** The account m/44'/60'/0' of "legal winner thank year wave sausage worth useful legal winner thank yellow". */
 export const XPUB =
   'xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByNNhwWaNQRuhP3JcC3';
+/** The account m/84'/1'/0' of the same words. */
+export const TPUB =
+  'tpubDDA3frU31t8hSUKpX7UmhvJuDGG1r7UNzx85fQ49Xa15ax6Yby2sLQYCwCDWgdXQeb4iK8EZGKwRHDdKZTgvpHNi5WeUQn5ZBpEFSnM8FkE';
 export const ETHER = 10n ** 18n;
+
+export type WorldOptions = {
+  /** The one chain of this world. */
+  chain?: 'ethereum' | 'bitcoin' | 'solana';
+  quietMs?: number;
+  /** Never, when not given: most tests let hours pass between two looks at the chain. */
+  outageMs?: number;
+  staleMs?: number;
+  toleranceBps?: number;
+};
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is answered and asserts on it
 type Any = any;
@@ -52,9 +68,15 @@ export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): 
  * The invoices service on real Postgres and NATS, over a chain written by hand and a clock that stands still
  * until it is moved. Nothing happens by itself but the carrying of events: tests step the workers.
  */
-export async function startWorld(options: { quietMs?: number } = {}) {
+export async function startWorld(options: WorldOptions = {}) {
+  const { chain: chainName = 'ethereum' } = options;
   const clock = { at: new Date('2026-03-01T12:00:00.000Z'), now: () => new Date(clock.at) };
-  const chain = scriptedChain(clock.now);
+  const kind = chainKinds[chainName];
+  const chain = scriptedChain(clock.now, {
+    chain: chainName,
+    balances: kind === 'evm',
+    pending: kind !== 'evm',
+  });
   const database = await testDatabase();
   const nats = await testNats();
   const logger = createLogger('invoices', 'silent');
@@ -64,7 +86,33 @@ export async function startWorld(options: { quietMs?: number } = {}) {
       'USDC_ERC20',
       aQuote({ asset: 'USDC_ERC20', usd_rate: '1', network_fee: '1000000', dust: '10000' }, clock.at),
     ],
-    ['BTC', aQuote({ asset: 'BTC', usd_rate: '60000', active: false }, clock.at)],
+    [
+      'BTC',
+      aQuote(
+        {
+          asset: 'BTC',
+          usd_rate: '50000',
+          active: chainName === 'bitcoin',
+          dust: '1000',
+          network_fee: '1000',
+        },
+        clock.at,
+      ),
+    ],
+    [
+      'SOL',
+      aQuote(
+        { asset: 'SOL', usd_rate: '100', dust: '890880', network_fee: '5000', min_confirmations: 1 },
+        clock.at,
+      ),
+    ],
+    [
+      'USDC_SOL',
+      aQuote(
+        { asset: 'USDC_SOL', usd_rate: '1', dust: '10000', network_fee: '1', min_confirmations: 1 },
+        clock.at,
+      ),
+    ],
   ]);
   const board = { stale: false };
   const services: InvoicesService[] = [];
@@ -78,7 +126,8 @@ export async function startWorld(options: { quietMs?: number } = {}) {
         latest: (asset) => quotes.get(asset),
         fresh: (asset) => (board.stale ? undefined : quotes.get(asset)),
       },
-      watch: (db) => watchScripted(chain, db, options.quietMs),
+      toleranceBps: options.toleranceBps ?? 0,
+      watch: (db) => watchScripted(chain, db, options),
     });
     services.push(service);
     return service;
@@ -86,7 +135,7 @@ export async function startWorld(options: { quietMs?: number } = {}) {
 
   const service = await replica();
   const { ports } = service;
-  const watchedChain = ports.chains.get('ethereum') as WatchedChain;
+  const watchedChain = ports.chains.get(chainName) as WatchedChain;
   const scanner = createScanner(ports, watchedChain, {
     replica: service.replica,
     announced: () => undefined,
@@ -227,32 +276,66 @@ async function startReplica(
     pool: 6,
     logger: createLogger('test', 'silent'),
   });
-  const chains = new Map<Chain, WatchedChain>([['ethereum', watch(db)]]);
+  const watched = watch(db);
+  const chains = new Map<Chain, WatchedChain>([[watched.chain, watched]]);
   return await startInvoices({ ...config, PORT: 0 }, { ...ports, db, chains, workers: false });
 }
+
+const settings = {
+  ethereum: {
+    kind: 'evm',
+    chain: 'ethereum',
+    rpcUrls: [],
+    chainId: 31_337,
+    usdcAddress: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+    xpub: XPUB,
+  },
+  bitcoin: { kind: 'bitcoin', chain: 'bitcoin', rpcUrls: [], network: 'regtest', xpub: TPUB },
+  solana: {
+    kind: 'solana',
+    chain: 'solana',
+    rpcUrls: [],
+    network: 'local',
+    usdcMint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  },
+} as const satisfies Partial<Record<Chain, ChainSettings>>;
 
 function watchScripted(
   chain: ScriptedChain,
   db: InvoicesService['ports']['db'],
-  quietMs?: number,
+  { chain: name = 'ethereum', quietMs, outageMs = Number.POSITIVE_INFINITY, staleMs }: WorldOptions,
 ): WatchedChain {
-  const network = {
-    chain: 'ethereum',
-    chainId: 31_337,
-    usdcAddress: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
-  } as const;
+  const given: ChainSettings = settings[name];
   return {
-    chain: 'ethereum',
+    chain: name,
+    assets: new Set(configuredAssets(given)),
     reader: chain,
+    network: networkCheck(chain),
+    ...addressesOf(given, db),
+    quietMs,
+    outageMs,
+    staleMs,
+    uri: (asset, address, amount) => paymentUri(given, asset, address, amount),
+  };
+}
+
+function addressesOf(
+  given: ChainSettings,
+  db: InvoicesService['ports']['db'],
+): Pick<WatchedChain, 'addresses' | 'spares'> {
+  if (given.kind === 'solana') {
+    const isAddress = (text: string) => checkAddress(given, text) === text;
+    return { addresses: namedAddresses(db, given.chain), spares: { ahead: 20, isAddress } };
+  }
+  const derived = depositAddresses(given, given.xpub ?? '');
+  if (derived === undefined) throw new Error('these chains have public keys');
+  return {
     addresses: createAddressPool({
-      range: depositAddresses(XPUB).range,
-      nextBlock: () => nextAddressBlock(db, 'ethereum'),
+      range: derived.range,
+      nextBlock: () => nextAddressBlock(db, given.kind),
       ahead: 32,
       logger: createLogger('test', 'silent'),
     }),
-    quietMs,
-    show: showAddress,
-    uri: (asset, address, amount) => paymentUri(network, asset, address, amount),
   };
 }
 

@@ -54,7 +54,7 @@ export const givenUpAt = (droppedHeight: number, minConfirmations: number): numb
 export const earlier = (a: Date, b: Date): Date => (a.getTime() <= b.getTime() ? a : b);
 
 /** What a block says of a payment to one of our addresses. */
-export type Sighting = {
+export type Mined = {
   outpoint: string;
   asset: AssetSymbol;
   address: string;
@@ -73,12 +73,12 @@ export type Recognised =
   | { as: 'returned'; deposit: DepositId; state: 'seen' | 'settled'; firstSeenAt: Date };
 
 /**
- * Tells whether a sighting is a deposit we know. The same transaction may do something else when it is mined
+ * Tells whether a payment of a block is a deposit we know. The same transaction may do something else when it is mined
  * again (a contract decides anew), so an outpoint with other contents is another deposit; what is in the
  * chain cannot have other contents, and that throws.
  */
 export function recognise(
-  sighting: Sighting,
+  mined: Mined,
   known: readonly Pick<
     Deposit,
     'id' | 'outpoint' | 'asset' | 'address' | 'amount' | 'state' | 'firstSeenAt' | 'blockHash'
@@ -86,18 +86,18 @@ export function recognise(
 ): Recognised {
   const same = known.filter(
     (deposit) =>
-      deposit.outpoint === sighting.outpoint &&
-      deposit.asset === sighting.asset &&
-      deposit.address === sighting.address &&
-      deposit.amount === sighting.amount,
+      deposit.outpoint === mined.outpoint &&
+      deposit.asset === mined.asset &&
+      deposit.address === mined.address &&
+      deposit.amount === mined.amount,
   );
   // A payment that was made in time stays so when its block is replaced: the first sighting counts.
-  const firstSeenAt = same.reduce((first, deposit) => earlier(first, deposit.firstSeenAt), sighting.seenAt);
+  const firstSeenAt = same.reduce((first, deposit) => earlier(first, deposit.firstSeenAt), mined.seenAt);
   for (const deposit of known) {
-    if (deposit.outpoint !== sighting.outpoint) continue;
+    if (deposit.outpoint !== mined.outpoint) continue;
     if (deposit.state !== 'seen' && deposit.state !== 'settled') continue;
-    if (deposit.blockHash === sighting.blockHash && same.includes(deposit)) return { as: 'known' };
-    throw new Error(`${sighting.outpoint} is already in the chain, in another block or with other contents`);
+    if (deposit.blockHash === mined.blockHash && same.includes(deposit)) return { as: 'known' };
+    throw new Error(`${mined.outpoint} is already in the chain, in another block or with other contents`);
   }
   for (const deposit of same) {
     if (deposit.state === 'dropped' || deposit.state === 'missing') {

@@ -3,8 +3,9 @@ import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import { type Deposit, depositStates } from './deposit.ts';
-import { type ChainView, type FoldedInvoice, fold } from './fold.ts';
+import { type ChainView, type FoldedInvoice, fold as foldSeen } from './fold.ts';
 import { mayFollow, statuses } from './invoice.ts';
+import type { Seen, Sighting } from './sighting.ts';
 
 const START = new Date('2026-03-01T12:00:00.000Z');
 const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);
@@ -49,6 +50,25 @@ const aDeposit = (over: Partial<Deposit> = {}): Deposit => {
     ...over,
   };
 };
+
+const aSighting = (over: Partial<Sighting> = {}): Sighting => {
+  made += 1;
+  return {
+    outpoint: `0x${made}:0`,
+    invoiceId: 'inv_1' as InvoiceId,
+    asset: 'ETH',
+    address: '0xours',
+    amount: units(1_000n),
+    txHash: `0x${made}`,
+    outputIndex: 0,
+    firstSeenAt: at(60),
+    goneAt: null,
+    ...over,
+  };
+};
+
+const fold = (invoice: FoldedInvoice, deposits: readonly Deposit[], chain: ChainView, now: Date) =>
+  foldSeen(invoice, { deposits, sightings: [] }, chain, now);
 
 const view = (height: number, knownUntil: Date | null = at(120)): ChainView => ({ height, knownUntil });
 
@@ -117,6 +137,113 @@ describe('fold', () => {
   });
 });
 
+describe('payments without a block', () => {
+  const waiting = (sightings: readonly Sighting[], deposits: readonly Deposit[] = []): Seen => ({
+    deposits,
+    sightings,
+  });
+
+  it('count as seen and as pending, and for nothing that could not be taken back', () => {
+    expect(foldSeen(anInvoice(), waiting([aSighting()]), view(100), NOW)).toMatchObject({
+      status: 'confirmed',
+      pendingAmount: 1_000n,
+      paidAmount: 0n,
+      settlements: [],
+      events: [],
+    });
+    const part = foldSeen(anInvoice(), waiting([aSighting({ amount: units(999n) })]), view(100), NOW);
+    expect(part).toMatchObject({ status: 'partially_paid', events: ['invoice.partially_paid'] });
+    const more = foldSeen(anInvoice(), waiting([aSighting({ amount: units(1_001n) })]), view(100), NOW);
+    expect(more).toMatchObject({ status: 'confirmed', events: [] });
+  });
+
+  it('invoice.confirmed comes with the first block that covers what is needed', () => {
+    const mined = aDeposit({ amount: units(400n) });
+    const rest = aSighting({ amount: units(600n) });
+    const partly = foldSeen(anInvoice(), waiting([rest], [mined]), view(101), NOW);
+    expect(partly).toMatchObject({ status: 'confirmed', pendingAmount: 1_000n, events: [] });
+    const other = aDeposit({ amount: units(600n), outpoint: rest.outpoint });
+    const all = foldSeen({ ...anInvoice(), ...partly }, waiting([], [mined, other]), view(101), NOW);
+    expect(all.events).toEqual(['invoice.confirmed']);
+  });
+
+  it('and its block are one payment', () => {
+    const sighting = aSighting();
+    const mined = aDeposit({ outpoint: sighting.outpoint });
+    expect(foldSeen(anInvoice(), waiting([sighting], [mined]), view(100), NOW)).toMatchObject({
+      pendingAmount: 1_000n,
+      events: ['invoice.confirmed'],
+    });
+  });
+
+  it('replaced or dropped: taken back, told once, and told again when it came back meanwhile', () => {
+    const confirmed = anInvoice({ status: 'confirmed' });
+    const gone = aSighting({ goneAt: at(90) });
+    const once = foldSeen(confirmed, waiting([gone]), view(100), NOW);
+    expect(once).toMatchObject({
+      status: 'pending',
+      pendingAmount: 0n,
+      events: ['invoice.payment_reversed'],
+    });
+    expect(foldSeen({ ...confirmed, ...once }, waiting([gone]), view(101), NOW).events).toEqual([]);
+    const again = foldSeen({ ...confirmed, ...once }, waiting([{ ...gone, goneAt: at(95) }]), view(101), NOW);
+    expect(again.events).toEqual(['invoice.payment_reversed']);
+  });
+
+  it('a payment and the one that replaces it count as one', () => {
+    const replaced = [aSighting({ goneAt: at(90) }), aSighting({ firstSeenAt: at(90) })];
+    expect(foldSeen(anInvoice({ status: 'confirmed' }), waiting(replaced), view(100), NOW)).toMatchObject({
+      status: 'confirmed',
+      pendingAmount: 1_000n,
+      events: ['invoice.payment_reversed'],
+    });
+  });
+
+  it.each([
+    [at(3_600), 'confirmed', []],
+    [at(3_600.001), 'expired', ['invoice.expired']],
+  ])('seen %s, and its time is over: %s', (firstSeenAt, status, events) => {
+    expect(foldSeen(anInvoice(), waiting([aSighting({ firstSeenAt })]), view(100, NOW), NOW)).toMatchObject({
+      status,
+      events,
+    });
+  });
+
+  it('hold an invoice open whose time is over, whole or in part, and it expires when they vanish', () => {
+    for (const amount of [units(1_000n), units(10n)]) {
+      const sighting = aSighting({ amount });
+      const held = foldSeen(anInvoice(), waiting([sighting]), view(100, NOW), NOW);
+      expect(held.closedAt).toBeNull();
+      const left = { ...anInvoice(), ...held };
+      expect(foldSeen(left, waiting([{ ...sighting, goneAt: NOW }]), view(100, NOW), NOW)).toMatchObject({
+        status: 'expired',
+        closedAt: NOW,
+      });
+    }
+  });
+
+  it('that were in time are in time in whatever block they come', () => {
+    const mined = aDeposit({ firstSeenAt: at(3_600) });
+    expect(fold(anInvoice({ status: 'confirmed' }), [mined], view(102, NOW), NOW)).toMatchObject({
+      status: 'confirmed',
+      settlements: [{ disposition: 'credit' }],
+    });
+  });
+
+  it('dust, another token, and what nobody counted are never told of', () => {
+    const sightings = [
+      aSighting({ amount: units(9n), goneAt: at(90) }),
+      aSighting({ asset: 'USDC_ERC20' }),
+      aSighting({ firstSeenAt: at(4_000), goneAt: at(4_001) }),
+    ];
+    expect(foldSeen(anInvoice(), waiting(sightings), view(100), NOW)).toMatchObject({
+      status: 'pending',
+      pendingAmount: 0n,
+      events: [],
+    });
+  });
+});
+
 describe('whatever is observed', () => {
   const amount = fc.bigInt({ min: 1n, max: 1_500n }).map(units);
   const deposit = fc
@@ -139,7 +266,29 @@ describe('whatever is observed', () => {
         creditedAt: isSettled && isCredited ? START : null,
       });
     });
-  const deposits = fc.array(deposit, { maxLength: 6 });
+  const sighting = fc
+    .record({
+      amount,
+      asset: fc.constantFrom('ETH' as const, 'ETH' as const, 'USDC_ERC20' as const),
+      firstSeenAt: fc.integer({ min: 0, max: 5_000 }).map(at),
+      goneAt: fc.option(fc.integer({ min: 0, max: 9_000 }).map(at)),
+      /** It has become this deposit, or none. */
+      became: fc.option(fc.nat({ max: 5 })),
+    })
+    .map(({ became, ...rest }) => ({ became, ...aSighting(rest) }));
+  const payments = fc
+    .record({
+      deposits: fc.array(deposit, { maxLength: 6 }),
+      sightings: fc.array(sighting, { maxLength: 4 }),
+    })
+    .map(({ deposits, sightings }): Seen => {
+      const byOutpoint = new Map<string, Sighting>();
+      for (const { became, ...one } of sightings) {
+        const outpoint = (became === null ? undefined : deposits[became]?.outpoint) ?? one.outpoint;
+        byOutpoint.set(outpoint, { ...one, outpoint });
+      }
+      return { deposits, sightings: [...byOutpoint.values()] };
+    });
   const invoice = fc
     .record({
       status: fc.constantFrom(...statuses),
@@ -162,27 +311,29 @@ describe('whatever is observed', () => {
 
   it('any order of it, any of it given twice, makes the same', () => {
     fc.assert(
-      fc.property(invoice, deposits, chain, fc.infiniteStream(fc.nat()), (given, list, seen, luck) => {
-        const shuffled = [...list, ...list.filter(() => (luck.next().value ?? 0) % 2 === 0)]
-          .map((one) => ({ one, key: luck.next().value ?? 0 }))
-          .sort((a, b) => a.key - b.key)
-          .map(({ one }) => one);
-        expect(fold(given, shuffled, seen, NOW)).toEqual(fold(given, list, seen, NOW));
+      fc.property(invoice, payments, chain, fc.infiniteStream(fc.nat()), (given, list, seen, luck) => {
+        const shuffle = <T>(all: readonly T[]): T[] =>
+          [...all, ...all.filter(() => (luck.next().value ?? 0) % 2 === 0)]
+            .map((one) => ({ one, key: luck.next().value ?? 0 }))
+            .sort((a, b) => a.key - b.key)
+            .map(({ one }) => one);
+        const shuffled = { deposits: shuffle(list.deposits), sightings: shuffle(list.sightings) };
+        expect(foldSeen(given, shuffled, seen, NOW)).toEqual(foldSeen(given, list, seen, NOW));
       }),
     );
   });
 
   it('folding again what was folded changes and says nothing', () => {
     fc.assert(
-      fc.property(invoice, deposits, chain, (given, list, seen) => {
-        const once = fold(given, list, seen, NOW);
+      fc.property(invoice, payments, chain, (given, list, seen) => {
+        const once = foldSeen(given, list, seen, NOW);
         const settled = new Map(once.settlements.map((one) => [one.deposit, one.disposition]));
-        const after = list.map((one): Deposit => {
+        const after = list.deposits.map((one): Deposit => {
           const disposition = settled.get(one.id);
           if (disposition !== undefined) return { ...one, state: 'settled', disposition };
           return once.reversals.includes(one.id) ? { ...one, state: 'reversed', droppedHeight: null } : one;
         });
-        const again = fold({ ...given, ...once }, after, seen, at(20_000));
+        const again = foldSeen({ ...given, ...once }, { ...list, deposits: after }, seen, at(20_000));
         expect(again).toMatchObject({
           events: [],
           settlements: [],
@@ -198,8 +349,8 @@ describe('whatever is observed', () => {
 
   it('the final states stay, and every move is one of the table’s', () => {
     fc.assert(
-      fc.property(invoice, deposits, chain, (given, list, seen) => {
-        const { status, closedAt, paidAt } = fold(given, list, seen, NOW);
+      fc.property(invoice, payments, chain, (given, list, seen) => {
+        const { status, closedAt, paidAt } = foldSeen(given, list, seen, NOW);
         expect(mayFollow(given.status, status)).toBe(true);
         if (given.closedAt !== null) expect([status, closedAt]).toEqual([given.status, given.closedAt]);
         if (given.status === 'paid') expect(paidAt).toEqual(given.paidAt);
@@ -211,13 +362,20 @@ describe('whatever is observed', () => {
 
   it('money counts once, or not at all: never dust, another token, or what is gone', () => {
     fc.assert(
-      fc.property(invoice, deposits, chain, (given, list, seen) => {
-        const { pendingAmount, paidAmount } = fold(given, list, seen, NOW);
-        const countable = list.filter(
+      fc.property(invoice, payments, chain, (given, list, seen) => {
+        const { pendingAmount, paidAmount } = foldSeen(given, list, seen, NOW);
+        const countable = list.deposits.filter(
           (one) =>
             one.asset === 'ETH' && one.amount >= 10n && ['seen', 'settled', 'missing'].includes(one.state),
         );
-        const most = countable.reduce((sum, one) => sum + one.amount, 0n) as Units;
+        const inBlocks = new Set(countable.map(({ outpoint }) => outpoint));
+        const waiting = list.sightings.filter(
+          (one) =>
+            one.asset === 'ETH' && one.amount >= 10n && one.goneAt === null && !inBlocks.has(one.outpoint),
+        );
+        const most = [...countable, ...waiting].reduce((sum, one) => sum + one.amount, 0n) as Units;
+        const mostFinal = countable.reduce((sum, one) => sum + one.amount, 0n) as Units;
+        expect(paidAmount).toBeLessThanOrEqual(mostFinal);
         expect(pendingAmount).toBeGreaterThanOrEqual(0n);
         expect(paidAmount).toBeGreaterThanOrEqual(0n);
         expect(pendingAmount + paidAmount).toBeLessThanOrEqual(most);
@@ -227,9 +385,9 @@ describe('whatever is observed', () => {
 
   it('only what is final and in the chain is settled, and for credit only what covers the invoice', () => {
     fc.assert(
-      fc.property(invoice, deposits, chain, (given, list, seen) => {
-        const folded = fold(given, list, seen, NOW);
-        const byId = new Map(list.map((one) => [one.id, one]));
+      fc.property(invoice, payments, chain, (given, list, seen) => {
+        const folded = foldSeen(given, list, seen, NOW);
+        const byId = new Map(list.deposits.map((one) => [one.id, one]));
         for (const { deposit, disposition } of folded.settlements) {
           const settled = byId.get(deposit);
           expect(settled?.state).toBe('seen');
@@ -242,7 +400,7 @@ describe('whatever is observed', () => {
         // Closed without being paid, nothing final is left without a destination.
         if (folded.closedAt !== null) {
           const settled = new Set(folded.settlements.map(({ deposit }) => deposit));
-          const left = list.filter((one) => one.state === 'seen' && folded.final.includes(one.id));
+          const left = list.deposits.filter((one) => one.state === 'seen' && folded.final.includes(one.id));
           expect(left.every(({ id }) => settled.has(id))).toBe(true);
         }
       }),
@@ -251,8 +409,8 @@ describe('whatever is observed', () => {
 
   it('paid is never said before confirmed', () => {
     fc.assert(
-      fc.property(invoice, deposits, chain, (given, list, seen) => {
-        const { events, announced } = fold(given, list, seen, NOW);
+      fc.property(invoice, payments, chain, (given, list, seen) => {
+        const { events, announced } = foldSeen(given, list, seen, NOW);
         const paid = events.indexOf('invoice.paid');
         if (paid === -1) return expect(paid).toBe(-1);
         const confirmed = events.indexOf('invoice.confirmed');

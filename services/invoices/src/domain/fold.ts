@@ -2,6 +2,7 @@ import type { DepositId } from '@quittance/shared/ids';
 import { lessTolerance, sum, type Units } from '@quittance/shared/money';
 import { confirmationsOf, type Deposit, type Disposition, givenUpAt } from './deposit.ts';
 import type { Invoice, Progress, Status } from './invoice.ts';
+import type { Seen, Sighting } from './sighting.ts';
 
 /** What is known of the invoice's chain. */
 export type ChainView = {
@@ -48,35 +49,47 @@ export type FoldedInvoice = Pick<
 >;
 
 /**
- * The state table: what an invoice's deposits, its chain and the clock make of it. The order of the deposits
- * does not matter, nor does one given twice. What was decided for good comes in with the invoice (`paid`,
- * `closedAt`, what was announced) and with its deposits (settled, credited).
+ * The state table: what an invoice's payments, its chain and the clock make of it. The order of the payments does
+ * not matter, nor does one given twice. What was decided for good comes in with the invoice (`paid`, `closedAt`,
+ * what was announced) and with its deposits (settled, credited). A payment without a block counts as seen, and for
+ * nothing that could not be taken back.
  */
-export function fold(invoice: FoldedInvoice, given: readonly Deposit[], view: ChainView, now: Date): Folded {
-  const deposits = inOrder(given);
+export function fold(invoice: FoldedInvoice, given: Seen, view: ChainView, now: Date): Folded {
+  const deposits = inOrder(given.deposits, ({ id }) => id);
   const lost = (deposit: Deposit) => deposit.state === 'missing' && isGivenUp(deposit, view);
   const present = deposits.filter(
     (deposit) => ['seen', 'settled', 'missing'].includes(deposit.state) && !lost(deposit),
   );
+  const inBlocks = new Set(present.map(({ outpoint }) => outpoint));
+  const sightings = inOrder(given.sightings, ({ outpoint }) => outpoint).filter(
+    ({ outpoint }) => !inBlocks.has(outpoint),
+  );
+  const waiting = sightings.filter(({ goneAt }) => goneAt === null);
   const isFinal = (deposit: Deposit) =>
     deposit.state !== 'seen' || confirmationsOf(deposit, view.height) >= deposit.minConfirmations;
   // Dust, and tokens that are not the invoice's, are listed and never counted.
-  const counts = (deposit: Deposit) => deposit.asset === invoice.asset && deposit.amount >= invoice.dust;
-  const inTime = (deposit: Deposit) => invoice.expiresAt === null || deposit.firstSeenAt <= invoice.expiresAt;
+  const counts = (payment: Counted) => payment.asset === invoice.asset && payment.amount >= invoice.dust;
+  const inTime = (payment: Counted) => invoice.expiresAt === null || payment.firstSeenAt <= invoice.expiresAt;
 
   const timely = present.filter((deposit) => counts(deposit) && inTime(deposit));
+  const timelyWaiting = waiting.filter((sighting) => counts(sighting) && inTime(sighting));
   const need = lessTolerance(invoice.amountDue, invoice.toleranceBps);
-  const seen = amountOf(timely);
+  const inChain = amountOf(timely);
+  const seen = amountOf([...timely, ...timelyWaiting]);
   const isOpen = invoice.status !== 'paid' && invoice.closedAt === null;
   const covered = isOpen ? seen >= need : invoice.status === 'paid';
+  const coveredByBlocks = isOpen ? inChain >= need : covered;
   const coveredForGood = isOpen ? amountOf(timely.filter(isFinal)) >= need : covered;
   const credited = amountOf(timely.filter((deposit) => deposit.creditedAt !== null));
 
-  // Money that lost its block usually returns within a few: nothing is closed over its head.
-  const awaited = deposits.some(
-    (deposit) =>
-      deposit.state === 'dropped' && counts(deposit) && inTime(deposit) && !isGivenUp(deposit, view),
-  );
+  // Money that lost its block usually returns within a few, and what waits for its first one gets there or is
+  // replaced: nothing is closed over its head.
+  const awaited =
+    timelyWaiting.length > 0 ||
+    deposits.some(
+      (deposit) =>
+        deposit.state === 'dropped' && counts(deposit) && inTime(deposit) && !isGivenUp(deposit, view),
+    );
   const over =
     invoice.expiresAt !== null && view.knownUntil !== null && view.knownUntil > invoice.expiresAt && !awaited;
 
@@ -87,6 +100,7 @@ export function fold(invoice: FoldedInvoice, given: readonly Deposit[], view: Ch
   // With the amount due covered, whatever else arrives is credited too, late or not. An expired invoice
   // counts nothing.
   const counted = covered ? present.filter(counts) : status === 'expired' ? [] : timely;
+  const countedWaiting = covered ? waiting.filter(counts) : status === 'expired' ? [] : timelyWaiting;
 
   const settlements = present
     .filter((deposit) => deposit.state === 'seen' && isFinal(deposit))
@@ -105,13 +119,19 @@ export function fold(invoice: FoldedInvoice, given: readonly Deposit[], view: Ch
       telling.once('invoice.payment_reversed', `${deposit.id}.settled`);
     }
   }
+  for (const sighting of sightings.filter((one) => counts(one) && inTime(one))) {
+    // By its time: what came back and is replaced again is told again.
+    if (sighting.goneAt !== null) {
+      telling.once('invoice.payment_reversed', `${sighting.outpoint}.${sighting.goneAt.getTime()}`);
+    }
+  }
   // Money that comes after a reversal is news: the merchant's last word was that it is gone.
   if (status === 'partially_paid' && invoice.status === 'pending') {
     telling.once('invoice.partially_paid', telling.reversals());
   }
-  if (covered) telling.once('invoice.confirmed');
+  if (coveredByBlocks) telling.once('invoice.confirmed');
   // By the sum: each payment beyond what is due changes the balance, and is told.
-  if (covered && amountOf(counted) > invoice.amountDue) {
+  if (coveredByBlocks && amountOf(counted) > invoice.amountDue) {
     telling.once('invoice.overpaid', String(amountOf(counted)));
   }
   if (status === 'paid') telling.once('invoice.paid');
@@ -124,7 +144,7 @@ export function fold(invoice: FoldedInvoice, given: readonly Deposit[], view: Ch
 
   return {
     status,
-    pendingAmount: amountOf(counted.filter((deposit) => !isFinal(deposit))),
+    pendingAmount: amountOf([...counted.filter((deposit) => !isFinal(deposit)), ...countedWaiting]),
     paidAmount: amountOf(counted.filter(isFinal)),
     paidAt: status === 'paid' ? (invoice.paidAt ?? now) : null,
     closedAt,
@@ -135,6 +155,9 @@ export function fold(invoice: FoldedInvoice, given: readonly Deposit[], view: Ch
     events: telling.events,
   };
 }
+
+/** What decides whether a payment counts, in a block or before. */
+type Counted = Pick<Sighting, 'asset' | 'amount' | 'firstSeenAt'>;
 
 type Facts = {
   invoice: FoldedInvoice;
@@ -156,12 +179,12 @@ function statusOf({ invoice, isOpen, covered, isPaid, over, seen }: Facts): Stat
 const isGivenUp = (deposit: Deposit, view: ChainView): boolean =>
   deposit.droppedHeight !== null && view.height >= givenUpAt(deposit.droppedHeight, deposit.minConfirmations);
 
-const amountOf = (deposits: readonly Deposit[]): Units => sum(deposits.map((deposit) => deposit.amount));
+const amountOf = (payments: readonly Counted[]): Units => sum(payments.map(({ amount }) => amount));
 
-/** Each deposit once, in an order of its own. */
-function inOrder(deposits: readonly Deposit[]): Deposit[] {
-  const byId = new Map(deposits.map((deposit) => [deposit.id, deposit]));
-  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+/** Each once, in an order of their own. */
+function inOrder<T>(given: readonly T[], keyOf: (one: T) => string): T[] {
+  const byKey = new Map(given.map((one) => [keyOf(one), one]));
+  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
 }
 
 /** Keeps what was announced, as `kind` or `kind:detail`, so that nothing is announced twice. */

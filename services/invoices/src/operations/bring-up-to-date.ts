@@ -7,18 +7,27 @@ import { invariant } from '@quittance/shared/result';
 import type { Deposit } from '../domain/deposit.ts';
 import { type ChainView, type Folded, fold } from '../domain/fold.ts';
 import { type Invoice, mayFollow } from '../domain/invoice.ts';
+import type { Seen, Sighting } from '../domain/sighting.ts';
 import type { Ports } from '../ports.ts';
 import { chainViews, lockInvoices, saveProgress } from '../store.ts';
 import { depositsOf, saveDepositChanges } from '../store-deposits.ts';
+import { sightingsOf } from '../store-sightings.ts';
 import { invoiceView, type Shown } from '../views.ts';
 
-/** An invoice as it was, what was found, and the invoice and its deposits as they are now. */
-type Change = { before: Invoice; folded: Folded; invoice: Invoice; deposits: Deposit[]; height: number };
+/** An invoice as it was, what was found, and the invoice and its payments as they are now. */
+type Change = {
+  before: Invoice;
+  folded: Folded;
+  invoice: Invoice;
+  deposits: Deposit[];
+  sightings: readonly Sighting[];
+  height: number;
+};
 
 /**
  * Makes invoices what their deposits and their chain say now, and announces what is new: to merchants through
  * webhooks, to the ledger and the treasury what is settled or reversed. Whatever happened (a block, a
- * credit, time), this is what follows from it.
+ * payment without one, a credit, time), this is what follows from it.
  * @returns how many invoices changed
  */
 export async function bringUpToDate(
@@ -30,13 +39,15 @@ export async function bringUpToDate(
   if (invoices.length === 0) return 0;
   const wanted = invoices.map((invoice) => invoice.id);
   const deposits = await depositsOf(trx, wanted);
+  const sightings = await sightingsOf(trx, wanted);
   const views = await chainViews(trx, wanted);
   const now = ports.clock.now();
 
   const changes = invoices.map((invoice) => {
     const view = views.get(invoice.id);
     invariant(view !== undefined, 'the chain of an invoice with something to fold is followed');
-    return decide(invoice, deposits.get(invoice.id) ?? [], view, now);
+    const seen = { deposits: deposits.get(invoice.id) ?? [], sightings: sightings.get(invoice.id) ?? [] };
+    return decide(invoice, seen, view, now);
   });
   const changed = changes.filter(({ before, invoice }) => invoice.version > before.version);
   await saveProgress(
@@ -54,11 +65,13 @@ export async function bringUpToDate(
   await announce(
     trx,
     changes.flatMap((change) => [...toLedger(change), ...toMerchant(change, ports)]),
+    null,
+    now,
   );
   return changed.length;
 }
 
-function decide(before: Invoice, given: Deposit[], view: ChainView, now: Date): Change {
+function decide(before: Invoice, given: Seen, view: ChainView, now: Date): Change {
   const folded = fold(before, given, view, now);
   const { status, pendingAmount, paidAmount, paidAt, closedAt, announced } = folded;
   invariant(
@@ -73,7 +86,8 @@ function decide(before: Invoice, given: Deposit[], view: ChainView, now: Date): 
     announced.length !== before.announced.length;
   const progress = { status, pendingAmount, paidAmount, paidAt, closedAt, announced };
   const invoice = differs ? { ...before, ...progress, version: before.version + 1 } : before;
-  return { before, folded, invoice, deposits: afterwards(given, folded, now), height: view.height };
+  const deposits = afterwards(given.deposits, folded, now);
+  return { before, folded, invoice, deposits, sightings: given.sightings, height: view.height };
 }
 
 /** The deposits as they are once the decisions are written. */
@@ -123,13 +137,13 @@ function toLedger({ invoice, deposits, folded }: Change): Announcement[] {
   ];
 }
 
-function toMerchant({ invoice, deposits, folded, height }: Change, shown: Shown): Announcement[] {
+function toMerchant({ invoice, deposits, sightings, folded, height }: Change, shown: Shown): Announcement[] {
   if (folded.events.length === 0) return [];
   const payload = {
     account_id: invoice.account,
     resource_id: invoice.id,
     version: invoice.version,
-    data: invoiceView({ invoice, deposits, height }, shown),
+    data: invoiceView({ invoice, deposits, sightings, height }, shown),
   };
   return folded.events.map((kind): Announcement => ({ kind, payload }));
 }

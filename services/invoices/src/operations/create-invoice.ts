@@ -76,7 +76,7 @@ export type Created = { status: number; body: object; replayed: boolean };
 
 export type CreatePorts = Pick<
   Ports,
-  'db' | 'saveInvoice' | 'clock' | 'random' | 'quotes' | 'chains' | 'publicUrl'
+  'db' | 'saveInvoice' | 'clock' | 'random' | 'quotes' | 'chains' | 'publicUrl' | 'toleranceBps'
 >;
 
 /** Makes an invoice with a locked rate and an address of its own. Throws Unavailable when no rate is fresh. */
@@ -93,13 +93,15 @@ export async function createInvoice(
   if (quote === undefined) throw new Unavailable(`there is no fresh rate for ${wanted.value.asset}`);
 
   const invoice = await draw(ports, request.account, wanted.value, quote);
-  const data = invoiceView({ invoice, deposits: [], height: 0 }, ports);
+  const data = invoiceView({ invoice, deposits: [], sightings: [], height: 0 }, ports);
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data } };
   const payload = { account_id: invoice.account, resource_id: invoice.id, version: invoice.version, data };
   const created: NewInvoice = {
     invoice,
     event: { id: newEventId(invoice.createdAt, ports.random), payload, requestId: request.requestId },
-    watchBalance: nativeAsset[invoice.chain] === invoice.asset,
+    watchBalance:
+      nativeAsset[invoice.chain] === invoice.asset &&
+      watched(ports.chains, invoice.chain).reader.balances !== undefined,
   };
   if (request.key === undefined) await ports.saveInvoice(created);
   else {
@@ -146,9 +148,9 @@ function read(
 ): Result<Wanted, FieldErrors> {
   const asset = assetForm(body);
   const rest = restForm(body);
-  // An asset that is switched off is refused; one without any quote is none of the merchant's doing.
+  // An asset that is switched off, or whose chain is not configured, is refused; one without any quote is none of the merchant's doing.
   const isOffered = (symbol: AssetSymbol) =>
-    chains.has(assets[symbol].chain) && quotes.latest(symbol)?.active !== false;
+    chains.get(assets[symbol].chain)?.assets.has(symbol) === true && quotes.latest(symbol)?.active !== false;
   if (asset.ok && rest.ok && isOffered(asset.value.asset)) return ok({ ...asset.value, ...rest.value });
   return refuse({
     ...(asset.ok ? {} : asset.refusal),
@@ -174,7 +176,7 @@ async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quot
     usdRate: rate.value,
     quote,
     amountDue: usdToUnits(wanted.amount, rate.value, decimals, 'up'),
-    toleranceBps: 0,
+    toleranceBps: ports.toleranceBps,
     minConfirmations: quote.min_confirmations,
     dust: units(quote.dust),
     createdAt: now,

@@ -5,11 +5,10 @@ import type { Trx } from '@quittance/shared/db';
 import { type InvoiceId, newDepositId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
-import { earlier, recognise, type Sighting } from '../domain/deposit.ts';
+import { earlier, type Mined, recognise } from '../domain/deposit.ts';
 import type { Ports } from '../ports.ts';
 import { lockInvoices } from '../store.ts';
 import {
-  type Cursor,
   dropBlocks,
   forgetBlocksBelow,
   type KnownBlock,
@@ -29,6 +28,7 @@ import {
   type NewDeposit,
   returnDeposits,
 } from '../store-deposits.ts';
+import { endSightings } from '../store-sightings.ts';
 import type { Shown } from '../views.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
 
@@ -39,7 +39,7 @@ export type Move = {
   chain: Chain;
   lease: Lease;
   /** Where the chain was followed to. */
-  from: Cursor;
+  from: KnownBlock;
   /** The last block that stays; the same as `from` when the chain only grew. */
   base: KnownBlock;
   /** The blocks that follow it, at least one. */
@@ -77,19 +77,11 @@ export async function moveChain(ports: MovingPorts, move: Move): Promise<void> {
     await recordSpends(trx, chain, spendsFrom(ours, blocks));
     await rememberBlocks(trx, chain, blocks);
     await forgetBlocksBelow(trx, chain, tip.height - BLOCKS_REMEMBERED);
-    await moveCursor(trx, chain, cursorAt(tip, ports.clock.now()));
+    await moveCursor(trx, chain, tip);
     await bringUpToDate(trx, touched, ports);
     crashPoint('invoices.block_written');
   });
   crashPoint('invoices.block_committed');
-}
-
-/**
- * Block times only grow, so that when a block was read, no payment with an earlier time can come. A chain
- * whose clock is ahead of ours (blocks mined by hand) counts by ours.
- */
-export function cursorAt({ height, hash, time }: KnownBlock, now: Date): Cursor {
-  return { height, hash, time, knownUntil: earlier(time, now) };
 }
 
 function isLinked(base: KnownBlock, blocks: readonly Block[]): boolean {
@@ -129,20 +121,18 @@ export async function takeIn(
 ): Promise<void> {
   if (paid.length === 0) return;
   const now = clock.now();
-  const known = await depositsByOutpoint(
-    trx,
-    chain,
-    paid.map(({ payment }) => payment.outpoint),
-  );
+  const outpoints = paid.map(({ payment }) => payment.outpoint);
+  const known = await depositsByOutpoint(trx, chain, outpoints);
+  const sighted = await endSightings(trx, chain, outpoints);
   const fresh: NewDeposit[] = [];
   const returned: Parameters<typeof returnDeposits>[1][number][] = [];
   for (const { payment, owner, block } of paid) {
     const { outpoint, asset, address, amount } = payment;
     const place = { blockHeight: block.height, blockHash: block.hash };
     // The earlier of its block's time and our sighting of it: neither clock alone makes a customer late.
-    const seenAt = earlier(block.time, now);
-    const sighting: Sighting = { outpoint, asset, address, amount, ...place, seenAt };
-    const found = recognise(sighting, known.get(outpoint) ?? []);
+    const seenAt = earlier(block.time, sighted.get(outpoint) ?? now);
+    const mined: Mined = { outpoint, asset, address, amount, ...place, seenAt };
+    const found = recognise(mined, known.get(outpoint) ?? []);
     switch (found.as) {
       case 'known':
         break;
@@ -162,7 +152,7 @@ export async function takeIn(
           outputIndex: payment.outputIndex,
           ...place,
           firstSeenAt: found.firstSeenAt,
-          minConfirmations: owner.minConfirmations,
+          minConfirmations: Math.max(owner.minConfirmations, payment.confirmationsMin ?? 0),
         });
         break;
     }

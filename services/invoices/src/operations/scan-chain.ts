@@ -1,5 +1,7 @@
+import type { Block, Head } from '@quittance/chains/chain';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
+import { earlier } from '../domain/deposit.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import {
   beginCursor,
@@ -8,10 +10,9 @@ import {
   dateAddresses,
   findCursor,
   type KnownBlock,
-  markCaughtUp,
   rememberBlocks,
 } from '../store-chain.ts';
-import { BLOCKS_REMEMBERED, cursorAt, type MovingPorts, moveChain } from './move-chain.ts';
+import { BLOCKS_REMEMBERED, type MovingPorts, moveChain } from './move-chain.ts';
 import { firstBlock, whereToBegin } from './where-to-begin.ts';
 
 /** Blocks a step takes at most: after a long downtime it goes on in the next. */
@@ -23,38 +24,47 @@ const BLOCKS_BEFORE_START = 64;
 
 export type ScanPorts = MovingPorts & Pick<Ports, 'logger'>;
 
+/** How many blocks a step took, and whether the node's head was reached: as it was when the step began. */
+export type Scanned = { taken: number; isAtHead: boolean };
+
 /**
  * One step along the chain, by the holder of the lease: the next blocks one by one, or back to where the
  * chain parted and along its new branch.
- * @returns how many blocks were taken; 0 at the head, or when the node has nothing for us
  */
-export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: Lease): Promise<number> {
+export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: Lease): Promise<Scanned> {
   const { reader, chain } = watched;
-  const startedAt = ports.clock.now();
   const cursor = (await findCursor(ports.db, chain)) ?? (await begin(ports, watched, lease));
   const head = await reader.head();
   // A node that has lost blocks will find them again; nothing that was read is undone for it.
-  if (head.height < cursor.height) return 0;
-  if (head.height === cursor.height) {
-    if (head.hash !== cursor.hash) return await changeBranch(ports, watched, lease, cursor);
-    await reachHead(ports, watched, lease, startedAt);
-    return 0;
-  }
-  const blocks = await reader.blocksAfter(cursor.height, BATCH);
+  if (head.height < cursor.height) return { taken: 0, isAtHead: false };
+  if (head.hash === cursor.hash) return { taken: 0, isAtHead: !isStale(watched, head, ports.clock.now()) };
+  if (head.height === cursor.height) return await changeBranch(ports, watched, lease, cursor);
+  const blocks = await blocksAfter(watched, cursor.height, BATCH);
   crashPoint('invoices.blocks_read');
-  let at: Cursor = cursor;
+  let at: KnownBlock = cursor;
   let taken = 0;
   for (const block of blocks) {
     if (block.parentHash !== at.hash) {
       // A branch that changed while it was read is found by the next step, from its own start.
-      return at === cursor ? await changeBranch(ports, watched, lease, cursor) : taken;
+      if (at === cursor) return await changeBranch(ports, watched, lease, cursor);
+      return { taken, isAtHead: false };
     }
     await moveChain(ports, { chain, lease, from: at, base: at, blocks: [block] });
-    at = cursorAt(block, ports.clock.now());
+    at = block;
     taken += 1;
   }
-  return taken;
+  return { taken, isAtHead: at.height >= head.height && !isStale(watched, at, ports.clock.now()) };
 }
+
+async function blocksAfter({ reader }: WatchedChain, height: number, limit: number): Promise<Block[]> {
+  const blocks = await reader.blocksAfter(height, limit);
+  // What left an address is of use only to explain its balance.
+  return reader.balances === undefined ? blocks.map((block) => ({ ...block, spends: [] })) : blocks;
+}
+
+/** A head so old, on a public chain, is that of a node that lags. */
+const isStale = ({ staleMs }: WatchedChain, { time }: Pick<Head, 'time'>, now: Date): boolean =>
+  staleMs !== undefined && now.getTime() - time.getTime() > staleMs;
 
 /** Nothing before the first block concerns us: no address had been given out. */
 async function begin(
@@ -70,7 +80,8 @@ async function begin(
     const hash = await reader.hashAt(h);
     if (hash !== undefined) before.push({ height: h, hash, time: block.time });
   }
-  const cursor = cursorAt(block, ports.clock.now());
+  const knownUntil = earlier(block.time, ports.clock.now());
+  const cursor: Cursor = { height, hash: block.hash, time: block.time, knownUntil };
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
     await rememberBlocks(trx, chain, [...before, block]);
@@ -81,40 +92,29 @@ async function begin(
   return cursor;
 }
 
-async function reachHead(
-  { db }: Pick<ScanPorts, 'db'>,
-  { chain, quietMs }: WatchedChain,
-  lease: Lease,
-  at: Date,
-): Promise<void> {
-  const quietUntil = quietMs === undefined ? null : new Date(at.getTime() - quietMs);
-  await db.transaction(async (trx) => {
-    await assertLease(trx, lease);
-    await markCaughtUp(trx, chain, at, quietUntil);
-  });
-}
-
 /** Goes back to the last block that both branches have, and from there along the new one. */
 async function changeBranch(
   ports: ScanPorts,
   watched: WatchedChain,
   lease: Lease,
   cursor: Cursor,
-): Promise<number> {
+): Promise<Scanned> {
   const { chain } = watched;
   const base = await commonBlock(ports, watched, cursor);
-  const blocks = await watched.reader.blocksAfter(base.height, BRANCH_MAX);
+  const blocks = await blocksAfter(watched, base.height, BRANCH_MAX);
   crashPoint('invoices.branch_read');
   const [first] = blocks;
   const linked = blocks.every((block, i) => i === 0 || block.parentHash === blocks[i - 1]?.hash);
   // The chain went on changing under our reading: nothing is decided, the next step looks again.
-  if (first === undefined || first.parentHash !== base.hash || !linked) return 0;
+  if (first === undefined || first.parentHash !== base.hash || !linked) {
+    return { taken: 0, isAtHead: false };
+  }
   ports.logger.warn(
     { chain, from: cursor.height, back_to: base.height, blocks: blocks.length },
     'the chain was reorganised, following its new branch',
   );
   await moveChain(ports, { chain, lease, from: cursor, base, blocks });
-  return blocks.length;
+  return { taken: blocks.length, isAtHead: false };
 }
 
 async function commonBlock(

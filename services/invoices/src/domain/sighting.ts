@@ -1,0 +1,34 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { InvoiceId } from '@quittance/shared/ids';
+import type { Units } from '@quittance/shared/money';
+import type { Deposit } from './deposit.ts';
+
+/** A payment that is in no block that counts: it may still be replaced or dropped. */
+export type Sighting = {
+  /** As the deposit's will be. */
+  outpoint: string;
+  invoiceId: InvoiceId;
+  asset: AssetSymbol;
+  address: string;
+  amount: Units;
+  txHash: string;
+  outputIndex: number;
+  firstSeenAt: Date;
+  /** When it was found to wait no more, and not to have come into a block either. */
+  goneAt: Date | null;
+};
+
+/** All that was seen of an invoice's payments, in blocks and before. */
+export type Seen = { deposits: readonly Deposit[]; sightings: readonly Sighting[] };
+
+/**
+ * Each payment as it stands now, once: what lost its block and waits for another one is a sighting, what waits no more
+ * is what it was before.
+ */
+export function standing({ deposits, sightings }: Seen): Seen {
+  const isOut = ({ state }: Deposit) => state === 'dropped' || state === 'reversed';
+  const waiting = new Set(sightings.filter(({ goneAt }) => goneAt === null).map(({ outpoint }) => outpoint));
+  const shown = deposits.filter((deposit) => !(isOut(deposit) && waiting.has(deposit.outpoint)));
+  const known = new Set(shown.map(({ outpoint }) => outpoint));
+  return { deposits: shown, sightings: sightings.filter(({ outpoint }) => !known.has(outpoint)) };
+}

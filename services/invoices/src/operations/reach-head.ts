@@ -1,0 +1,58 @@
+import { crashPoint } from '@quittance/shared/crash';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { extension, type Outage } from '../domain/outage.ts';
+import type { Ports, WatchedChain } from '../ports.ts';
+import { extendInvoices, lockStoppedClocks } from '../store.ts';
+import { caughtUpAt, markCaughtUp } from '../store-chain.ts';
+import { bringUpToDate } from './bring-up-to-date.ts';
+import type { MovingPorts } from './move-chain.ts';
+
+/** Invoices that are given their time back in one transaction. */
+const BATCH = 500;
+
+/**
+ * The node's head was reached by a step that began `at`: what is known of payments grows up to then. If that took
+ * long, the invoices are given the time first in which nobody could see their payments; until then none expires.
+ */
+export async function reachHead(
+  ports: MovingPorts & Pick<Ports, 'logger'>,
+  { chain, quietMs, outageMs }: WatchedChain,
+  lease: Lease,
+  at: Date,
+): Promise<void> {
+  const from = await caughtUpAt(ports.db, chain);
+  if (from === null || at.getTime() - from.getTime() > outageMs) {
+    const extended = await giveTimeBack(ports, chain, lease, { from, until: at });
+    if (extended > 0)
+      ports.logger.warn({ chain, from, until: at, invoices: extended }, 'the chain is seen again');
+  }
+  const quietUntil = quietMs === undefined ? null : new Date(at.getTime() - quietMs);
+  await ports.db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    await markCaughtUp(trx, chain, at, quietUntil);
+  });
+}
+
+/** Batch by batch; who dies in between leaves the rest to the next, and nobody is given an hour twice. */
+async function giveTimeBack(
+  ports: MovingPorts,
+  chain: WatchedChain['chain'],
+  lease: Lease,
+  outage: Outage,
+): Promise<number> {
+  let extended = 0;
+  for (;;) {
+    const reckoned = await ports.db.transaction(async (trx) => {
+      await assertLease(trx, lease);
+      const stopped = await lockStoppedClocks(trx, chain, outage, BATCH);
+      if (stopped.length === 0) return 0;
+      const longer = stopped.map((invoice) => ({ id: invoice.id, ms: extension(invoice, outage) }));
+      const paidTo = await extendInvoices(trx, longer, outage.until);
+      await bringUpToDate(trx, paidTo, ports);
+      extended += longer.filter(({ ms }) => ms > 0).length;
+      return stopped.length;
+    });
+    crashPoint('invoices.time_given_back');
+    if (reckoned < BATCH) return extended;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Chain } from '@quittance/shared/assets';
+import { ADDRESSES_DERIVED_MAX } from '@quittance/shared/commands';
+import type { Ports, Spares } from '../ports.ts';
+import { countSpares, nextSpareIndex, saveSpares } from '../store-addresses.ts';
+
+/**
+ * Asks the key holder for addresses before they are needed, so that invoices can be made while it is away. Any replica
+ * may do it: of two that asked for the same indexes one saves them.
+ * @returns how many came; 0 when there are enough
+ */
+export async function refillSpares(
+  { db, bus, logger }: Pick<Ports, 'db' | 'bus' | 'logger'>,
+  chain: Chain,
+  { ahead, isAddress }: Spares,
+): Promise<number> {
+  const ready = await countSpares(db, chain, ahead);
+  if (ready >= ahead) return 0;
+  const from = await nextSpareIndex(db, chain);
+  const count = Math.min(ADDRESSES_DERIVED_MAX, ahead - ready);
+  const asked = await bus.ask('addresses.derive', { chain, from, count });
+  if (!asked.known) {
+    throw new Error(
+      `the key holder does not name addresses of ${chain} (${ready} are left): ${asked.reason}`,
+    );
+  }
+  const { addresses } = asked.reply;
+  const isGood =
+    addresses.length === count && new Set(addresses).size === count && addresses.every(isAddress);
+  if (!isGood) throw new Error(`the key holder named addresses of ${chain} that are none, or not ${count}`);
+  const saved = await saveSpares(db, chain, from, addresses);
+  if (saved > 0) logger.debug({ chain, from, saved }, 'addresses are ready');
+  return saved;
+}

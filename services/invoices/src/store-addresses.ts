@@ -1,0 +1,80 @@
+import type { Chain } from '@quittance/shared/assets';
+import { type Db, type Queryable, statement } from '@quittance/shared/db';
+import { invariant } from '@quittance/shared/result';
+import type { SpareAddress } from './ports.ts';
+
+const count = statement(
+  'spares_count',
+  `select count(*)::int as ready from (
+     select 1 from spare_addresses where chain = $1 limit $2) as counted`,
+);
+
+/** How many addresses wait to be given out; not more than `enough` are counted. */
+export async function countSpares(db: Queryable, chain: Chain, enough: number): Promise<number> {
+  return (await db.one<{ ready: number }>(count, [chain, enough])).ready;
+}
+
+const selectNext = statement(
+  'spares_next_index',
+  `select next_index as next from address_series where chain = $1`,
+);
+
+/** The first index for which no address was named yet. */
+export async function nextSpareIndex(db: Queryable, chain: Chain): Promise<number> {
+  return (await db.maybe<{ next: number }>(selectNext, [chain]))?.next ?? 0;
+}
+
+const begin = statement(
+  'spares_begin',
+  `insert into address_series (chain, next_index) values ($1, 0) on conflict (chain) do nothing`,
+);
+const advance = statement(
+  'spares_advance',
+  `update address_series set next_index = $2 + $3 where chain = $1 and next_index = $2 returning 1`,
+);
+const selectGiven = statement(
+  'spares_given_before',
+  `select 1 from addresses where chain = $1 and address = any($2::text[]) limit 1`,
+);
+const insert = statement(
+  'spares_insert',
+  `insert into spare_addresses (chain, derivation_index, address)
+   select $1, $2 + place - 1, address from unnest($3::text[]) with ordinality as named(address, place)`,
+);
+
+/**
+ * Keeps the addresses of indexes `from` and up. Answers how many: 0 when another replica was faster. Throws when one of
+ * them was given out before: then they are not those of these indexes.
+ */
+export async function saveSpares(
+  db: Db,
+  chain: Chain,
+  from: number,
+  addresses: readonly string[],
+): Promise<number> {
+  return await db.transaction(async (trx) => {
+    await trx.rows(begin, [chain]);
+    const mine = await trx.maybe(advance, [chain, from, addresses.length]);
+    if (mine === undefined) return 0;
+    const given = await trx.maybe(selectGiven, [chain, addresses]);
+    invariant(given === undefined, 'the key holder names an address for one index only');
+    await trx.rows(insert, [chain, from, addresses]);
+    return addresses.length;
+  });
+}
+
+// Whoever comes at the same moment takes the next ones.
+const take = statement(
+  'spares_take',
+  `with taken as materialized (
+     select chain, derivation_index from spare_addresses where chain = $1
+     order by derivation_index limit $2 for update skip locked)
+   delete from spare_addresses s using taken t
+   where s.chain = t.chain and s.derivation_index = t.derivation_index
+   returning s.address, s.derivation_index as "derivationIndex"`,
+);
+
+/** Takes at most `wanted` addresses that nobody else gets, in one statement. */
+export async function takeSpares(db: Queryable, chain: Chain, wanted: number): Promise<SpareAddress[]> {
+  return await db.rows<SpareAddress>(take, [chain, wanted]);
+}

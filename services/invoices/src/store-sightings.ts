@@ -1,0 +1,135 @@
+import type { AssetSymbol, Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { InvoiceId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import type { Sighting } from './domain/sighting.ts';
+
+/** Timestamps are texts when the row came inside JSON. */
+export type SightingRow = {
+  outpoint: string;
+  invoice_id: InvoiceId;
+  asset: AssetSymbol;
+  address: string;
+  amount: string;
+  tx_hash: string;
+  output_index: number;
+  first_seen_at: Date | string;
+  gone_at: Date | string | null;
+};
+
+const columns = [
+  'outpoint',
+  'invoice_id',
+  'asset',
+  'address',
+  'amount',
+  'tx_hash',
+  'output_index',
+  'first_seen_at',
+  'gone_at',
+] as const satisfies (keyof SightingRow)[];
+
+/** A sighting as JSON; the amount as text, for a JSON number would lose digits. */
+export const sightingJson = (alias: string): string =>
+  `json_build_object(${columns
+    .map((column) => `'${column}', ${alias}.${column}${column === 'amount' ? '::text' : ''}`)
+    .join(', ')})`;
+
+export const sightingOrder = 'first_seen_at, outpoint';
+
+export const toSighting = (row: SightingRow): Sighting => ({
+  outpoint: row.outpoint,
+  invoiceId: row.invoice_id,
+  asset: row.asset,
+  address: row.address,
+  amount: units(row.amount),
+  txHash: row.tx_hash,
+  outputIndex: row.output_index,
+  firstSeenAt: new Date(row.first_seen_at),
+  goneAt: row.gone_at === null ? null : new Date(row.gone_at),
+});
+
+const selectOfInvoices = statement(
+  'sightings_of_invoices',
+  `select ${columns.join(', ')} from sightings where invoice_id = any($1::text[]) order by ${sightingOrder}`,
+);
+
+/** The sightings of each invoice; an invoice without one is not in the map. */
+export async function sightingsOf(
+  db: Queryable,
+  invoices: readonly InvoiceId[],
+): Promise<Map<InvoiceId, Sighting[]>> {
+  const rows = await db.rows<SightingRow>(selectOfInvoices, [invoices]);
+  return Map.groupBy(rows.map(toSighting), (sighting) => sighting.invoiceId);
+}
+
+const selectWaiting = statement(
+  'sightings_waiting',
+  `select ${columns.join(', ')} from sightings where chain = $1 and gone_at is null`,
+);
+
+/** Those that waited when the chain was last looked at. */
+export async function waitingSightings(db: Queryable, chain: Chain): Promise<Sighting[]> {
+  return (await db.rows<SightingRow>(selectWaiting, [chain])).map(toSighting);
+}
+
+// One that comes back, or does something else this time, is what it is now, first seen when it first was.
+const upsert = statement(
+  'sightings_save',
+  `insert into sightings (chain, outpoint, invoice_id, asset, address, amount, tx_hash, output_index, first_seen_at)
+   select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[], $8::int[],
+     $9::timestamptz[])
+   on conflict (chain, outpoint) do update set
+     invoice_id = excluded.invoice_id, asset = excluded.asset, address = excluded.address,
+     amount = excluded.amount, gone_at = null,
+     first_seen_at = least(sightings.first_seen_at, excluded.first_seen_at)`,
+);
+
+export async function saveSightings(
+  trx: Trx,
+  chain: Chain,
+  seen: readonly Omit<Sighting, 'goneAt'>[],
+): Promise<void> {
+  if (seen.length === 0) return;
+  await trx.rows(upsert, [
+    chain,
+    seen.map(({ outpoint }) => outpoint),
+    seen.map(({ invoiceId }) => invoiceId),
+    seen.map(({ asset }) => asset),
+    seen.map(({ address }) => address),
+    seen.map(({ amount }) => amount),
+    seen.map(({ txHash }) => txHash),
+    seen.map(({ outputIndex }) => outputIndex),
+    seen.map(({ firstSeenAt }) => firstSeenAt),
+  ]);
+}
+
+const updateGone = statement(
+  'sightings_gone',
+  `update sightings set gone_at = $3 where chain = $1 and outpoint = any($2::text[]) and gone_at is null`,
+);
+
+export async function markGone(
+  trx: Trx,
+  chain: Chain,
+  outpoints: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (outpoints.length > 0) await trx.rows(updateGone, [chain, outpoints, now]);
+}
+
+const deleteMined = statement(
+  'sightings_end',
+  `delete from sightings where chain = $1 and outpoint = any($2::text[])
+   returning outpoint, first_seen_at as "firstSeenAt"`,
+);
+
+/** These payments are in a block: ends their sightings, and answers when each was first seen. */
+export async function endSightings(
+  trx: Trx,
+  chain: Chain,
+  outpoints: readonly string[],
+): Promise<Map<string, Date>> {
+  const rows = await trx.rows<{ outpoint: string; firstSeenAt: Date }>(deleteMined, [chain, outpoints]);
+  return new Map(rows.map(({ outpoint, firstSeenAt }) => [outpoint, firstSeenAt]));
+}

@@ -1,0 +1,93 @@
+import { networkCheck } from '@quittance/chains/network-check';
+import { checkAddress, connectReader, depositAddresses, paymentUri } from '@quittance/chains/registry';
+import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
+import type { Chain, ChainKind } from '@quittance/shared/assets';
+import type { Db } from '@quittance/shared/db';
+import { gather } from '@quittance/shared/gather';
+import { Unavailable } from '@quittance/shared/http';
+import type { Logger } from '@quittance/shared/logger';
+import { invariant } from '@quittance/shared/result';
+import { createAddressPool } from './address-pool.ts';
+import type { AddressPool, SpareAddress, WatchedChain } from './ports.ts';
+import { nextAddressBlock } from './store.ts';
+import { takeSpares } from './store-addresses.ts';
+
+const MINUTE_MS = 60_000;
+/** A chain that cannot be seen for longer stops the clocks of its invoices. */
+const OUTAGE_MS = MINUTE_MS;
+/**
+ * A head older than this is that of a node that lags. Bitcoin's blocks come by chance: one in three years takes two
+ * hours.
+ */
+const STALE_MS = {
+  bitcoin: 120 * MINUTE_MS,
+  evm: 3 * MINUTE_MS,
+  solana: 2 * MINUTE_MS,
+} as const satisfies Record<ChainKind, number>;
+/** Under load so many spare addresses are taken in one statement, and so many statements are under way. */
+const TAKEN_MAX = 64;
+const TAKEN_AT_ONCE = 2;
+
+export type WatchingOptions = { db: Db; logger: Logger; ahead: number; scanEveryMs: number };
+
+/** The chains that are switched on, each with its node and its addresses. */
+export function watchChains(
+  configured: readonly ChainSettings[],
+  options: WatchingOptions,
+): Map<Chain, WatchedChain> {
+  return new Map(configured.map((settings) => [settings.chain, watchChain(settings, options)]));
+}
+
+function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedChain {
+  const { chain, kind, quietMs, startHeight } = settings;
+  const reader = connectReader(settings);
+  return {
+    chain,
+    assets: new Set(configuredAssets(settings)),
+    reader,
+    network: networkCheck(reader),
+    ...addressesOf(settings, options),
+    startHeight,
+    quietMs,
+    // A development chain makes no block while nobody asks for one.
+    staleMs: quietMs === undefined ? STALE_MS[kind] : undefined,
+    outageMs: Math.max(OUTAGE_MS, 3 * options.scanEveryMs),
+    uri: (asset, address, amount) => paymentUri(settings, asset, address, amount),
+  };
+}
+
+function addressesOf(
+  settings: ChainSettings,
+  { db, logger, ahead }: WatchingOptions,
+): Pick<WatchedChain, 'addresses' | 'spares'> {
+  if (settings.kind === 'solana') {
+    const isAddress = (text: string) => checkAddress(settings, text) === text;
+    return { addresses: namedAddresses(db, settings.chain), spares: { ahead, isAddress } };
+  }
+  const { kind, xpub } = settings;
+  const derived = xpub === undefined ? undefined : depositAddresses(settings, xpub);
+  invariant(derived !== undefined, `the configuration of ${settings.chain} has a public key`);
+  const nextBlock = () => nextAddressBlock(db, kind);
+  return { addresses: createAddressPool({ range: derived.range, nextBlock, ahead, logger }) };
+}
+
+/** Addresses that the key holder named ahead: those of invoices made at the same moment are taken together. */
+export function namedAddresses(db: Db, chain: Chain): AddressPool {
+  const takeOne = gather<undefined, SpareAddress | undefined>({
+    run: async (wanted) => {
+      const taken = await takeSpares(db, chain, wanted.length);
+      return wanted.map((_, i) => taken[i]);
+    },
+    max: TAKEN_MAX,
+    atOnce: TAKEN_AT_ONCE,
+  });
+  return {
+    async take() {
+      const taken = await takeOne(undefined);
+      if (taken === undefined) throw new Unavailable(`no address of ${chain} is ready`);
+      return taken;
+    },
+    // A worker refills them from the key holder.
+    fill: () => Promise.resolve(),
+  };
+}
