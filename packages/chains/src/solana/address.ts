@@ -1,7 +1,6 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
-import { assets } from '@quittance/shared/assets';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { formatUnits, type Units } from '@quittance/shared/money';
-import { getAddressEncoder, isAddress } from '@solana/kit';
+import { isAddress } from '@solana/kit';
 import { mintOf, type SolanaNetwork, tokensOf } from './network.ts';
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './rpc.ts';
 
@@ -21,12 +20,6 @@ export function checkAddress(network: SolanaNetwork, text: string): string | und
   if (!isAddress(text) || NOBODYS.has(text) || tokensOf(network).has(text)) return undefined;
   return text;
 }
-
-/** The 32 bytes of an address that was checked. */
-export const addressBytes = (address: string): Uint8Array =>
-  getAddressEncoder().encode(
-    address as Parameters<ReturnType<typeof getAddressEncoder>['encode']>[0],
-  ) as Uint8Array;
 
 /** What a wallet opens to pay `amount` to `address`, both filled in (Solana Pay). */
 export function paymentUri(

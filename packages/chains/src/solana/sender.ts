@@ -161,6 +161,12 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       .reduce((sum, { amount }) => sum + amount, 0n) as Units;
   }
 
+  async function unitPrice(): Promise<bigint> {
+    const method = 'getRecentPrioritizationFees';
+    const recent = read(prices, await rpc.call(method, [[hotAddress]]), method);
+    return unitPriceFor(recent.map((one) => one.prioritizationFee));
+  }
+
   return {
     chain: 'solana',
     hotAddress,
@@ -178,12 +184,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       return read(latestBlockhash, await rpc.call(method, [{ commitment: 'confirmed' }]), method).value;
     },
 
-    async unitPrice() {
-      const method = 'getRecentPrioritizationFees';
-      return unitPriceFor(
-        read(prices, await rpc.call(method, [[hotAddress]]), method).map((one) => one.prioritizationFee),
-      );
-    },
+    unitPrice,
 
     async rents() {
       const [walletRent, tokenAccount] = await Promise.all([rentFor(0), rentFor(TOKEN_ACCOUNT_BYTES)]);
@@ -191,7 +192,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     },
 
     async usualCost(asset) {
-      const fee = transferFee(assets[asset].type, await this.unitPrice());
+      const fee = transferFee(assets[asset].type, await unitPrice());
       // Who is paid for the first time has no account yet.
       return (
         mintOf(network, asset) === undefined ? fee : fee + (await rentFor(TOKEN_ACCOUNT_BYTES))

@@ -1,0 +1,191 @@
+import { describe, expect, test } from '@jest/globals';
+import { ExactNumber } from '@quittance/shared/exact-json';
+import { type BlockTransaction, blockTransaction, Imprecise, movements } from './effects.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './rpc.ts';
+
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v';
+const OTHER_MINT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB';
+const tokens = new Map([[USDC, 'USDC_SOL' as const]]);
+const [payer, ours, account, second, other] = ['A', 'B', 'C', 'D', 'E'].map((letter) =>
+  letter.repeat(43),
+) as [string, string, string, string, string];
+const SIGNATURE = '5'.repeat(88);
+
+type Held = { at: number; amount: number; owner?: string; mint?: string; program?: string };
+
+const held = ({ at, amount, owner = ours, mint = USDC, program = TOKEN_PROGRAM }: Held) => ({
+  accountIndex: at,
+  mint,
+  owner,
+  programId: program,
+  uiTokenAmount: { amount: String(amount), decimals: 6, uiAmount: amount / 1e6 },
+});
+
+type Given = {
+  accounts: string[];
+  before: unknown[];
+  after: unknown[];
+  tokensBefore?: Held[];
+  tokensAfter?: Held[];
+  err?: unknown;
+};
+
+/** As a node writes it. */
+const aTransaction = ({ accounts, before, after, tokensBefore = [], tokensAfter = [], err = null }: Given) =>
+  blockTransaction.parse({
+    meta: {
+      err,
+      fee: 5_000,
+      preBalances: before,
+      postBalances: after,
+      preTokenBalances: tokensBefore.map(held),
+      postTokenBalances: tokensAfter.map(held),
+    },
+    transaction: {
+      signatures: [SIGNATURE],
+      accountKeys: accounts.map((pubkey) => ({ pubkey, signer: false })),
+    },
+  });
+
+const paid = (...transactions: BlockTransaction[]) =>
+  movements(transactions, tokens).payments.map(({ asset, address, amount, outputIndex }) => ({
+    asset,
+    address,
+    amount,
+    outputIndex,
+  }));
+
+describe('lamports', () => {
+  test('count by what each account gained, whatever moved them, and are named by its place', () => {
+    const one = aTransaction({ accounts: [payer, other, ours], before: [100, 7, 1], after: [40, 7, 56] });
+    expect(movements([one], tokens)).toEqual({
+      payments: [
+        {
+          outpoint: `${SIGNATURE}:2`,
+          txHash: SIGNATURE,
+          outputIndex: 2,
+          asset: 'SOL',
+          address: ours,
+          amount: 55n,
+        },
+      ],
+      spends: [{ txHash: SIGNATURE, address: payer, amount: 60n }],
+    });
+  });
+
+  test('of several recipients are several payments', () => {
+    const one = aTransaction({ accounts: [payer, ours, other], before: [90, 0, 0], after: [10, 30, 45] });
+    expect(paid(one)).toEqual([
+      { asset: 'SOL', address: ours, amount: 30n, outputIndex: 1 },
+      { asset: 'SOL', address: other, amount: 45n, outputIndex: 2 },
+    ]);
+  });
+
+  test.each([
+    [
+      'a failed transaction',
+      { before: [100, 0], after: [95, 0], err: { InstructionError: [0, { Custom: 1 }] } },
+    ],
+    [
+      'a failed transaction whose balances would say otherwise',
+      { before: [100, 0], after: [5, 90], err: 'AccountInUse' },
+    ],
+    ['there and back again', { before: [100, 9], after: [95, 9] }],
+    ['our own loss', { before: [5, 100], after: [95, 5] }],
+  ])('do not count: %s', (_, balances) => {
+    const one = aTransaction({ accounts: [payer, ours], ...balances });
+    expect(paid(one).filter(({ address }) => address === ours)).toEqual([]);
+  });
+
+  test('longer than a double holds are asked for again, exactly', () => {
+    const long = { accounts: [payer, ours], before: [1e17 + 32, 0], after: [1e17, 9] };
+    expect(() => paid(aTransaction(long))).toThrow(Imprecise);
+    const exact = (text: string) => new ExactNumber(text);
+    const one = aTransaction({
+      ...long,
+      before: [exact('100000000000000019'), 0],
+      after: [exact('100000000000000003'), 9],
+    });
+    expect(movements([one], tokens).spends).toMatchObject([{ amount: 16n }]);
+  });
+});
+
+describe('tokens', () => {
+  const accounts = [payer, account, second, other];
+  const still = { accounts, before: [100, 2, 2, 2], after: [95, 2, 2, 2] };
+
+  test('count for the owner of the account, by what the owner gained', () => {
+    const one = aTransaction({
+      ...still,
+      tokensBefore: [
+        { at: 1, amount: 5 },
+        { at: 3, amount: 90, owner: other },
+      ],
+      tokensAfter: [
+        { at: 1, amount: 45 },
+        { at: 3, amount: 50, owner: other },
+      ],
+    });
+    expect(paid(one)).toEqual([{ asset: 'USDC_SOL', address: ours, amount: 40n, outputIndex: 1 }]);
+  });
+
+  test('in an account that was opened for them count, and its rent is no payment', () => {
+    const one = aTransaction({
+      accounts,
+      before: [9_000_000, 0, 0, 0],
+      after: [6_955_720, 2_039_280, 0, 0],
+      tokensAfter: [{ at: 1, amount: 7 }],
+    });
+    expect(paid(one)).toEqual([{ asset: 'USDC_SOL', address: ours, amount: 7n, outputIndex: 1 }]);
+  });
+
+  test('that an owner moves between accounts of its own do not count', () => {
+    const one = aTransaction({
+      ...still,
+      tokensBefore: [
+        { at: 1, amount: 50 },
+        { at: 2, amount: 0 },
+      ],
+      tokensAfter: [
+        { at: 1, amount: 20 },
+        { at: 2, amount: 30 },
+      ],
+    });
+    expect(paid(one)).toEqual([]);
+  });
+
+  test('in two accounts of one owner are one payment', () => {
+    const one = aTransaction({
+      ...still,
+      tokensAfter: [
+        { at: 2, amount: 3 },
+        { at: 1, amount: 4 },
+      ],
+    });
+    expect(paid(one)).toEqual([{ asset: 'USDC_SOL', address: ours, amount: 7n, outputIndex: 1 }]);
+  });
+
+  test.each([
+    ['of another mint', { mint: OTHER_MINT }],
+    ['of Token-2022, which may take a fee on the way', { program: TOKEN_2022_PROGRAM }],
+  ])('do not count: %s', (_, what) => {
+    expect(paid(aTransaction({ ...still, tokensAfter: [{ at: 1, amount: 7, ...what }] }))).toEqual([]);
+  });
+
+  test('of a failed transaction do not count', () => {
+    const one = aTransaction({
+      ...still,
+      tokensAfter: [{ at: 1, amount: 7 }],
+      err: { InstructionError: [1, 'Custom'] },
+    });
+    expect(paid(one)).toEqual([]);
+  });
+});
+
+test('what is not written as a node writes it is not read', () => {
+  expect(() => aTransaction({ accounts: [], before: [], after: [] })).toThrow();
+  expect(() => aTransaction({ accounts: ['0OIl'], before: [1], after: [2] })).toThrow();
+  expect(() => paid(aTransaction({ accounts: [payer, ours], before: [1, 0], after: [1] }))).toThrow(
+    'missing',
+  );
+});

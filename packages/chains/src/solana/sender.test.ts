@@ -1,0 +1,147 @@
+import { describe, expect, test } from '@jest/globals';
+import { units } from '@quittance/shared/money';
+import { type Rpc, RpcRefused, RpcUnavailable } from '../json-rpc.ts';
+import { createSolanaSender, unitPriceFor } from './sender.ts';
+import { hashOf } from './transaction.ts';
+import { openWallet } from './wallet.ts';
+
+const wallet = openWallet(`${'abandon '.repeat(11)}about`);
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v';
+const network = { name: 'local', usdcMint: USDC } as const;
+const terms = {
+  lifetime: { blockhash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', lastValidBlockHeight: 150 },
+  unitPrice: 10_000n,
+};
+const rent = units(2_039_280n);
+
+/** A node that answers each method with what is given, in turn; the last answer stays. */
+function answering(given: Record<string, unknown[]>): Rpc {
+  return {
+    async call(method) {
+      const answers = given[method] ?? [];
+      const answer = answers.length > 1 ? answers.shift() : answers[0];
+      if (answer === undefined) throw new Error(`nobody expected ${method}`);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    batch: () => Promise.reject(new Error('no batches')),
+    close: () => Promise.resolve(),
+  };
+}
+
+const senderOn = (given: Record<string, unknown[]>) =>
+  createSolanaSender({ rpc: answering(given), network, wallet });
+const offline = senderOn({});
+const statusAt = (slot: number, found: object | null) => ({ context: { slot }, value: [found] });
+const known = { slot: 9, err: null, confirmationStatus: 'processed' };
+
+const transfer = (asset: 'SOL' | 'USDC_SOL' = 'SOL') =>
+  offline.signTransfer({
+    asset,
+    to: wallet.depositAddress(7),
+    amount: units(5n),
+    tokenAccountRent: rent,
+    ...terms,
+  });
+
+describe('an order', () => {
+  test('gives the same bytes, always; another lifetime gives others', async () => {
+    const first = await transfer();
+    expect(await transfer()).toEqual(first);
+    expect(hashOf(first.raw)).toBe(first.txHash);
+    const later = await offline.signTransfer({
+      asset: 'SOL',
+      to: wallet.depositAddress(7),
+      amount: units(5n),
+      tokenAccountRent: rent,
+      ...terms,
+      lifetime: { ...terms.lifetime, blockhash: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY' },
+    });
+    expect(later.txHash).not.toBe(first.txHash);
+  });
+
+  test('says what it can cost at most, and how long it is valid', async () => {
+    expect(await transfer('SOL')).toMatchObject({ maxCost: 5_010n, rentMax: 0n, validToHeight: 150 });
+    expect(await transfer('USDC_SOL')).toMatchObject({ maxCost: 5_000n + 1_000n + rent, rentMax: rent });
+    const order = { ...terms, index: 3, balance: units(1_000_000n) };
+    const [byHot, byDeposit] = await Promise.all([
+      offline.signNativeSweep({ ...order, feeFrom: 'hot' }),
+      offline.signNativeSweep({ ...order, feeFrom: 'deposit' }),
+    ]);
+    expect([byHot.maxCost, byDeposit.maxCost]).toEqual([10_010n, 5_010n]);
+  });
+
+  test('to what is no address, or of nothing, is not signed', async () => {
+    const order = { asset: 'SOL', tokenAccountRent: rent, ...terms } as const;
+    await expect(offline.signTransfer({ ...order, to: USDC, amount: units(1n) })).rejects.toThrow(
+      'no address',
+    );
+    await expect(
+      offline.signTransfer({ ...order, to: wallet.depositAddress(1), amount: units(0n) }),
+    ).rejects.toThrow('moves something');
+  });
+});
+
+describe('a broadcast', () => {
+  const refusal = (code: number) => new RpcRefused('sendTransaction', code, 'no');
+
+  test.each([
+    ['taken', [], 'accepted'],
+    ['refused because the node has it', [refusal(-32_002), statusAt(9, known)], 'accepted'],
+    ['refused, and not known', [refusal(-32_002), statusAt(9, null)], 'unknown'],
+    ['refused as no transaction, but known', [refusal(-32_602), statusAt(9, known)], 'accepted'],
+    ['refused as no transaction, and not known', [refusal(-32_602), statusAt(9, null)], 'rejected'],
+    [
+      'refused, and then silence',
+      [refusal(-32_602), new RpcUnavailable('getSignatureStatuses', 'cut')],
+      'unknown',
+    ],
+    ['no answer', [new RpcUnavailable('sendTransaction', 'cut')], 'unknown'],
+    ['another hash', ['3'.repeat(88)], 'unknown'],
+  ] as const)('that is %s', async (_, [sent, status], outcome) => {
+    const { raw, txHash } = await transfer();
+    const sender = senderOn({ sendTransaction: [sent ?? txHash], getSignatureStatuses: [status] });
+    expect(await sender.broadcast(raw)).toBe(outcome);
+  });
+
+  test('of bytes that are none asks nobody', async () => {
+    expect(await offline.broadcast('AAAA')).toBe('rejected');
+  });
+});
+
+describe('the proof that a transaction is dead', () => {
+  const asked = (height: number, status: object | null, statusSlot = 500) =>
+    senderOn({
+      getSlot: [500],
+      getBlockHeight: [height],
+      getSignatureStatuses: [statusAt(statusSlot, status)],
+    }).isDead('3'.repeat(88), 150);
+
+  test.each([
+    ['a finalized block above its last height, and no status', 151, null, 500, true],
+    ['the last height itself is finalized', 150, null, 500, false],
+    ['it has a status', 151, known, 500, false],
+    ['it failed, which is a status', 151, { ...known, err: 'AccountInUse' }, 500, false],
+    ['the node that was asked for the status is behind', 151, null, 499, false],
+  ])('%s', async (_, height, status, slot, dead) => {
+    expect(await asked(height, status, slot)).toBe(dead);
+  });
+
+  test('is not given by a node that keeps no history', async () => {
+    const sender = senderOn({
+      getSlot: [500],
+      getBlockHeight: [151],
+      getSignatureStatuses: [new RpcRefused('getSignatureStatuses', -32_011, 'history is not available')],
+    });
+    await expect(sender.isDead('3'.repeat(88), 150)).rejects.toThrow('history');
+  });
+});
+
+test.each([
+  [[], 10_000n],
+  [[0, 0, 0, 0], 10_000n],
+  [[0, 40_000, 20_000, 30_000], 40_000n],
+  [[9_999_999_999], 1_000_000n],
+])('the price of a place among %p', (recent, price) => {
+  expect(unitPriceFor(recent)).toBe(price);
+});
