@@ -24,7 +24,14 @@ export type Step =
   /** The service looks at the chain. */
   | { do: 'look' };
 
-export type ReorgScript = { seed: number; invoices: number; payments: Payment[]; steps: Step[] };
+export type ReorgScript = {
+  seed: number;
+  invoices: number;
+  payments: Payment[];
+  steps: Step[];
+  /** Payments that no block of the chain has in the end. */
+  waiting: number[];
+};
 
 export const DEPTH_MAX = 6;
 const INVOICES_MAX = 4;
@@ -94,5 +101,5 @@ export function reorgScript(seed: number): ReorgScript {
   // Some come back after all, soon or when they were given up.
   const tail = upTo(2 * DEPTH_MAX);
   for (let n = 0; n < tail; n++) mine(0.05);
-  return { seed, invoices, payments, steps };
+  return { seed, invoices, payments, steps, waiting: [...waiting] };
 }

@@ -2,11 +2,31 @@
 export const sized = (small: number, full: number): number =>
   process.env['PROOFS'] === 'full' ? full : small;
 
-/** Where generated scripts begin: `SEED=…` runs those of a failure again, the first of them alone with `SCRIPTS=1`. */
-export const firstSeed = (otherwise: number): number => fromEnvironment('SEED') ?? otherwise;
-export const scripts = (otherwise: number): number => fromEnvironment('SCRIPTS') ?? otherwise;
+const BATCH = 10;
 
-function fromEnvironment(name: string): number | undefined {
+/**
+ * Seeds of generated scripts, in batches: its first seed, and all of them. `SEED=17 SCRIPTS=1` plays that script alone,
+ * to see again what failed.
+ */
+export function batches({
+  small,
+  full,
+}: {
+  small: number;
+  full: number;
+}): { from: number; seeds: number[] }[] {
+  const first = given('SEED') ?? 1;
+  const count = given('SCRIPTS') ?? sized(small, full);
+  return Array.from({ length: Math.ceil(count / BATCH) }, (_, i) => {
+    const from = first + i * BATCH;
+    return { from, seeds: Array.from({ length: Math.min(BATCH, first + count - from) }, (_, k) => from + k) };
+  });
+}
+
+/** The seed of what is random but not generated as scripts. */
+export const seedOr = (otherwise: number): number => given('SEED') ?? otherwise;
+
+function given(name: string): number | undefined {
   const text = process.env[name];
   // tidy-allow number: a seed or a count
   return text === undefined || text === '' ? undefined : Number.parseInt(text, 10);

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { type BitcoinChain, type Coin, startBitcoinChain } from './bitcoin-chain.ts';
+import { type MoneyIn, startMoneyIn } from './money-in.ts';
+import { SEED } from './money-out.ts';
+import {
+  depositEnds,
+  expectCreditsOfChain,
+  type ReorgChain,
+  type ScriptInvoice,
+  type Wanted,
+} from './play-reorgs.ts';
+import { batches } from './size.ts';
+
+/**
+ * Generated reorganisations of a real Bitcoin Core, one to six blocks deep and mostly deeper than what counts as
+ * final. Payments that lose their block wait in the node's pool again, and may be replaced there. The whole of the
+ * oracle is the node's set of unspent outputs in the end.
+ */
+const CONFIRMATIONS = 2;
+const BATCHES = batches({ small: 60, full: 200 });
+
+let node: BitcoinChain;
+let shop: MoneyIn;
+
+beforeAll(async () => {
+  node = await startBitcoinChain();
+  shop = await startMoneyIn(
+    { BTC: { rate: '60000', confirmations: CONFIRMATIONS } },
+    {
+      BITCOIN_RPC_URL: node.node.rpcUrl,
+      BITCOIN_NETWORK: 'regtest',
+      BITCOIN_XPUB: openBitcoinWallet('regtest', SEED).accountXpub,
+    },
+  );
+  await shop.look('bitcoin');
+});
+afterAll(async () => {
+  await shop?.stop();
+  await node?.stop();
+});
+
+function bitcoin(): ReorgChain {
+  let coins: Coin[] = [];
+  return {
+    chain: 'bitcoin',
+    assets: ['BTC'],
+    assetOfInvoice: () => 'BTC',
+    async begin(payments) {
+      coins = await node.take(payments);
+    },
+    raw: async (wanted) => node.sign([coins[wanted.payment] as Coin], outputsOf(wanted)),
+    async send(raws) {
+      for (const raw of raws) await node.node.rpc('sendrawtransaction', raw);
+    },
+    mine: node.mine,
+    reorg: node.reorg,
+    mineEmpty: node.mineEmpty,
+    async clear(waiting) {
+      await node.mine(waiting.filter((_, i) => i % 2 === 0).map(({ second }) => second));
+      // And what still waits is mined after all.
+      await node.node.mine(1);
+      const left = await node.node.rpc<string[]>('getrawmempool');
+      if (left.length > 0) throw new Error(`${left.join(', ')} still wait`);
+    },
+    holdings: async (addresses) => new Map([['BTC', await node.holdings(addresses)]]),
+  };
+}
+
+function outputsOf({ way, meant: { pays, otherwise }, invoices }: Wanted) {
+  const target = (index: number) => invoices[index] as ScriptInvoice;
+  const share = ({ invoice, percent }: { invoice: number; percent: number }) => ({
+    address: target(invoice).address,
+    amount: (target(invoice).due * BigInt(percent)) / 100n,
+  });
+  if (way === 'first') return pays.map(share);
+  if (otherwise === undefined) return [{ script: node.payer.script, amount: 12_345n }];
+  return [share({ invoice: otherwise, percent: 90 })];
+}
+
+it.each(BATCHES)(
+  'reorganisations of Bitcoin, scripts from seed $from on: what the chain says is credited, once',
+  ({ seeds }) => expectCreditsOfChain(shop, bitcoin(), seeds, CONFIRMATIONS),
+);
+
+it('the scripts did what they are for', async () => {
+  const { settled = 0, dropped = 0, reversed = 0 } = await depositEnds(shop);
+  expect(Math.min(settled, dropped, reversed)).toBeGreaterThanOrEqual(BATCHES.length);
+});
