@@ -88,7 +88,7 @@ async function create(ports: Ports, req: Request, res: Response): Promise<Answer
   const earlier = key && (await answeredBefore(ports, key));
   if (earlier !== undefined) return earlier;
 
-  const order = readPayoutOrder(body, ports.quotes);
+  const order = readPayoutOrder(body, ports);
   const badKey = given === undefined || key !== undefined ? {} : (given as FieldErrors);
   if (!order.ok) return answers.invalid({ ...order.refusal, ...badKey });
   if (Object.keys(badKey).length > 0) return answers.invalid(badKey);

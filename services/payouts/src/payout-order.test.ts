@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AssetSymbol } from '@quittance/shared/assets';
+import { checkAddress } from '@quittance/chains/evm/address';
+import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { parseExactJson } from '@quittance/shared/exact-json';
 import { Unavailable } from '@quittance/shared/http';
 import { units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { amountWithin, readPayoutOrder } from './payout-order.ts';
+import { amountWithin, type PayableChain, readPayoutOrder } from './payout-order.ts';
 
 const aQuote = (asset: AssetSymbol, given: Partial<Quote> = {}): Quote => ({
   asset,
@@ -22,10 +23,14 @@ const board = { latest: (asset: AssetSymbol) => aQuote(asset), fresh: (asset: As
 const stale = { ...board, fresh: () => undefined };
 const silent = { latest: () => undefined, fresh: () => undefined };
 
+/** Only Ethereum is configured. */
+const ethereum: PayableChain = { kind: 'evm', assets: ['ETH', 'USDC_ERC20'], checkAddress };
+const chains = new Map<Chain, PayableChain>([['ethereum', ethereum]]);
+
 const address = '0x52908400098527886E0F7030069857D2E4169EE7';
 const body = (fields: string): unknown => parseExactJson(`{${fields}}`);
 const order = (asset: string, amount: string, to = address) =>
-  readPayoutOrder(body(`"asset":"${asset}","amount":${amount},"address":"${to}"`), board);
+  readPayoutOrder(body(`"asset":"${asset}","amount":${amount},"address":"${to}"`), { quotes: board, chains });
 
 describe('the body of a new payout', () => {
   it('is read exactly, with the terms of the moment', () => {
@@ -136,13 +141,13 @@ describe('the body of a new payout', () => {
       { address: ['The address must not be greater than 255 characters.'] },
     ],
   ])('%s', (fields, errors) => {
-    expect(readPayoutOrder(body(fields), board)).toEqual({ ok: false, refusal: errors });
+    expect(readPayoutOrder(body(fields), { quotes: board, chains })).toEqual({ ok: false, refusal: errors });
   });
 
   it('has its fields’ failures in the order of the form', () => {
     const orders = ['"asset":"BTC","amount":"x"', '"asset":"NOPE","amount":-5', '"asset":"ETH","amount":0'];
     for (const fields of orders) {
-      const answer = readPayoutOrder(body(`"address":7,${fields}`), board);
+      const answer = readPayoutOrder(body(`"address":7,${fields}`), { quotes: board, chains });
       const errors = answer.ok ? {} : answer.refusal;
       const named = ['asset', 'amount', 'address'].filter((field) => field in errors);
       expect(Object.keys(errors)).toEqual(named);
@@ -151,7 +156,7 @@ describe('the body of a new payout', () => {
 
   it('that is no object is empty', () => {
     for (const input of [undefined, null, [], 'ETH', 7]) {
-      expect(readPayoutOrder(input, board)).toMatchObject({
+      expect(readPayoutOrder(input, { quotes: board, chains })).toMatchObject({
         ok: false,
         refusal: { asset: expect.anything() },
       });
@@ -160,11 +165,11 @@ describe('the body of a new payout', () => {
 
   it('is not answered with terms from yesterday, but what is wrong with it is still said', () => {
     const right = body(`"asset":"ETH","amount":1,"address":"${address}"`);
-    expect(() => readPayoutOrder(right, stale)).toThrow(Unavailable);
-    expect(() => readPayoutOrder(right, silent)).toThrow(Unavailable);
+    expect(() => readPayoutOrder(right, { quotes: stale, chains })).toThrow(Unavailable);
+    expect(() => readPayoutOrder(right, { quotes: silent, chains })).toThrow(Unavailable);
     const wrong = body(`"asset":"ETH","amount":0,"address":"${address}"`);
-    expect(readPayoutOrder(wrong, stale)).toMatchObject({ ok: false });
-    expect(readPayoutOrder(wrong, silent)).toMatchObject({ ok: false });
+    expect(readPayoutOrder(wrong, { quotes: stale, chains })).toMatchObject({ ok: false });
+    expect(readPayoutOrder(wrong, { quotes: silent, chains })).toMatchObject({ ok: false });
   });
 });
 

@@ -1,10 +1,10 @@
-import { checkAddress } from '@quittance/chains/evm/address';
-import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
+import { type AssetSymbol, assetSymbols, assets, type Chain, type ChainKind } from '@quittance/shared/assets';
 import { Unavailable } from '@quittance/shared/http';
 import { formatUnits, parseUnits, type Units, units } from '@quittance/shared/money';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, form, messages, rules } from '@quittance/shared/validation';
+import type { PayoutChain } from './ports.ts';
 
 const ADDRESS_CHARACTERS_MAX = 255;
 /** With a fee on top it still has fewer digits than the books can hold; no asset has so many units. */
@@ -20,6 +20,10 @@ export type PayoutOrder = {
   minConfirmations: number;
 };
 
+/** What of a chain an order depends on. */
+export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'>;
+export type PayableChains = Pick<ReadonlyMap<Chain, PayableChain>, 'get'>;
+
 const fields = {
   asset: form({ asset: rules.oneOf(assetSymbols).required }),
   amount: form({ amount: rules.number().required }),
@@ -33,12 +37,13 @@ const fields = {
  */
 export function readPayoutOrder(
   body: unknown,
-  quotes: Pick<QuoteBoard, 'latest' | 'fresh'>,
+  { quotes, chains }: { quotes: Pick<QuoteBoard, 'latest' | 'fresh'>; chains: PayableChains },
 ): Result<PayoutOrder, FieldErrors> {
   const given = { asset: fields.asset(body), amount: fields.amount(body), address: fields.address(body) };
   const named = given.asset.ok ? given.asset.value.asset : undefined;
   const latest = named && quotes.latest(named);
-  const judged = named !== undefined && isPayable(named, latest?.active) ? named : undefined;
+  const on = named && chains.get(assets[named].chain);
+  const judged = named !== undefined && isPayable(named, on, latest?.active) ? named : undefined;
 
   const errors: FieldErrors = {};
   if (!given.asset.ok) Object.assign(errors, given.asset.refusal);
@@ -58,8 +63,8 @@ export function readPayoutOrder(
 
   let address: string | undefined;
   if (!given.address.ok) Object.assign(errors, given.address.refusal);
-  else if (judged !== undefined) {
-    address = checkRecipient(given.address.value.address);
+  else if (judged !== undefined && on !== undefined) {
+    address = checkRecipient(on, given.address.value.address);
     if (address === undefined) errors['address'] = [messages.invalid('address')];
   }
 
@@ -83,13 +88,20 @@ export function readPayoutOrder(
 }
 
 /** `active` is unknown while no quote was ever heard: then nothing is held against the asset. */
-const isPayable = (asset: AssetSymbol, active = true): boolean =>
-  active && assets[asset].chain === 'ethereum';
+const isPayable = (asset: AssetSymbol, on: PayableChain | undefined, active = true): boolean =>
+  active && on?.assets.includes(asset) === true;
 
-/** Nobody holds the key of the zero address: what is sent there is burnt, and tokens refuse it. */
-function checkRecipient(text: string): string | undefined {
-  const canonical = checkAddress(text);
-  return canonical === undefined || /^0x0{40}$/.test(canonical) ? undefined : canonical;
+/** Nobody holds the keys of these: what is sent there is burnt, and tokens refuse it. */
+const burners = {
+  bitcoin: undefined,
+  evm: `0x${'0'.repeat(40)}`,
+  solana: '1'.repeat(32),
+} as const satisfies Record<ChainKind, string | undefined>;
+
+/** A recipient of that chain and network, canonical. */
+export function checkRecipient(on: PayableChain, text: string): string | undefined {
+  const canonical = on.checkAddress(text);
+  return canonical === burners[on.kind] ? undefined : canonical;
 }
 
 /** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */

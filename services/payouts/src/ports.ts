@@ -1,16 +1,32 @@
-import type { EvmSender } from '@quittance/chains/chain';
+import type { SenderOf } from '@quittance/chains/registry';
+import type { AssetSymbol, Chain, ChainKind, ChainOf } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { QuoteBoard } from '@quittance/shared/quotes';
-import type { Patience } from './domain/judge.ts';
+import type { Patience } from './domain/patience.ts';
 import type { Notices } from './notices.ts';
 import type { PayoutNumbers } from './payout-numbers.ts';
 
 /** Why nothing is signed at the moment although the node answers: the wrong network, a wallet of another seed, or lost commits. */
 export type SigningBar = { reason: string | undefined };
+
+/** A chain that payouts leave on: who signs there, and why nothing is signed there at the moment. */
+export type PayoutChain<K extends ChainKind = ChainKind> = {
+  [Kind in K]: {
+    kind: Kind;
+    chain: ChainOf<Kind>;
+    sender: SenderOf<Kind>;
+    /** Of this chain alone: the others go on. */
+    signingBar: SigningBar;
+    /** What can be paid there, as it is configured. */
+    assets: readonly AssetSymbol[];
+    /** A recipient's address as it is stored and compared; undefined when it is none of this chain and network. */
+    checkAddress: (text: string) => string | undefined;
+  };
+}[K];
 
 export type Settings = {
   identitySecret: string;
@@ -31,9 +47,13 @@ export type Ports = {
   notices: Notices;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
   numbers: PayoutNumbers;
-  sender: EvmSender;
-  signingBar: SigningBar;
+  /** Those that are configured. */
+  chains: ReadonlyMap<Chain, PayoutChain>;
   settings: Settings;
   /** Called after a commit that wrote an event: carry it at once. */
   announced: () => void;
 };
+
+/** What the engine of one chain works with: everything, and that chain. */
+export type ChainPorts<K extends ChainKind = ChainKind> = Omit<Ports, 'chains'> & PayoutChain<K>;
+export type EvmPorts = ChainPorts<'evm'>;

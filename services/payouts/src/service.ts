@@ -1,9 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { EvmSender } from '@quittance/chains/chain';
-import { checkAddress } from '@quittance/chains/evm/address';
-import { createEvmSender } from '@quittance/chains/evm/sender';
-import { openWallet } from '@quittance/chains/evm/wallet';
-import { connectRpc } from '@quittance/chains/json-rpc';
+import { checkAddress, connectSender } from '@quittance/chains/registry';
+import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
+import type { Chain } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';
@@ -18,7 +16,7 @@ import { handlers } from './consumers.ts';
 import { createHttp } from './http.ts';
 import { createNotices } from './notices.ts';
 import { payoutNumbers } from './payout-numbers.ts';
-import type { Ports } from './ports.ts';
+import type { PayoutChain, Ports } from './ports.ts';
 import { startWorkers } from './workers.ts';
 
 export type PayoutsService = Running & { ports: Ports; port: number };
@@ -37,7 +35,7 @@ const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000 } as const;
 
 /**
  * Starts a payouts replica. HTTP answers at once, `/readyz` with 503 until everything it needs is there; what is
- * away is waited for. Without a node payouts are taken all the same, and paid when it is back.
+ * away is waited for. Without a chain's node its payouts are taken all the same, and paid when it is back.
  */
 export async function startPayouts(
   config: PayoutsConfig,
@@ -47,8 +45,7 @@ export async function startPayouts(
   const clock = given.clock ?? systemClock;
   const db =
     given.db ?? openDb({ url: config.DATABASE_URL, schema: 'payouts', pool: config.DATABASE_POOL, logger });
-  const rpc = connectRpc(config.ETHEREUM_RPC_URL);
-  const sender = given.sender ?? senderOf(config, rpc);
+  const chains = given.chains ?? connectChains(config);
 
   const ports: Ports = {
     db,
@@ -59,8 +56,7 @@ export async function startPayouts(
     notices: createNotices(logger, clock),
     quotes: { latest: () => undefined, fresh: () => undefined },
     numbers: payoutNumbers(db),
-    sender,
-    signingBar: { reason: undefined },
+    chains,
     settings: {
       identitySecret: config.IDENTITY_SECRET,
       publicUrl: config.PUBLIC_URL,
@@ -75,12 +71,13 @@ export async function startPayouts(
   const check = databaseCheck(db, MIGRATIONS, logger);
   const waitsFor = async () => [
     ...(await waitsForEngines(check, ports.bus)),
-    ...(ports.signingBar.reason === undefined
-      ? []
-      : [`the right wallet, network and database: ${ports.signingBar.reason}`]),
+    ...[...chains.values()].flatMap(({ chain, signingBar: { reason } }) =>
+      reason === undefined ? [] : [`the right wallet, network and database of ${chain}: ${reason}`],
+    ),
   ];
   const listening = await listen(createHttp(ports, waitsFor), config.HOST, config.PORT);
-  logger.info({ port: listening.port, hot_wallet: sender.hotAddress }, 'payouts listens');
+  const hotWallets = Object.fromEntries([...chains].map(([chain, { sender }]) => [chain, sender.hotAddress]));
+  logger.info({ port: listening.port, hot_wallets: hotWallets }, 'payouts listens');
 
   await untilReady(check, logger);
   const bus = await connectBus({ url: config.NATS_URL, service: 'payouts', logger });
@@ -98,17 +95,45 @@ export async function startPayouts(
       await listening.close(DRAIN_MS);
       await Promise.all([workers?.stop(), messenger.stop(), board.stop()]);
       await bus.close();
-      await rpc.close();
+      await Promise.all([...chains.values()].map(({ sender }) => sender.close()));
       await db.close();
     },
   };
 }
 
-function senderOf(config: PayoutsConfig, rpc: ReturnType<typeof connectRpc>): EvmSender {
-  return createEvmSender({
-    rpc,
-    wallet: openWallet(config.WALLET_SEED),
-    chainId: config.ETHEREUM_CHAIN_ID,
-    usdcAddress: checkAddress(config.ETHEREUM_USDC_ADDRESS),
-  });
+function connectChains(config: PayoutsConfig): Map<Chain, PayoutChain> {
+  return new Map(
+    config.chains.map((settings) => [settings.chain, connectChain(settings, config.WALLET_SEED)]),
+  );
+}
+
+function connectChain(settings: ChainSettings, seedPhrase: string): PayoutChain {
+  const ofAnyKind = {
+    assets: configuredAssets(settings),
+    signingBar: { reason: undefined },
+    checkAddress: (text: string) => checkAddress(settings, text),
+  };
+  switch (settings.kind) {
+    case 'bitcoin':
+      return {
+        ...ofAnyKind,
+        kind: settings.kind,
+        chain: settings.chain,
+        sender: connectSender<'bitcoin'>(settings, seedPhrase),
+      };
+    case 'evm':
+      return {
+        ...ofAnyKind,
+        kind: settings.kind,
+        chain: settings.chain,
+        sender: connectSender<'evm'>(settings, seedPhrase),
+      };
+    case 'solana':
+      return {
+        ...ofAnyKind,
+        kind: settings.kind,
+        chain: settings.chain,
+        sender: connectSender<'solana'>(settings, seedPhrase),
+      };
+  }
 }

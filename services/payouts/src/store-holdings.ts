@@ -1,4 +1,4 @@
-import { type AssetSymbol, assets, type Chain } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, type Chain, chainKinds } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
 import { type Units, units } from '@quittance/shared/money';
@@ -10,15 +10,19 @@ export type Deposit = {
   derivationIndex: number;
   asset: AssetSymbol;
   amount: Units;
+  /** On Bitcoin the output that can be spent. */
+  outpoint: string;
 };
 
 export const depositOf = (told: PayloadOf<'deposit.settled' | 'deposit.reversed'>): Deposit => ({
   depositId: told.deposit_id,
   chain: assets[told.asset].chain,
-  address: told.address.toLowerCase(),
+  // Elsewhere the case of a letter says something.
+  address: chainKinds[assets[told.asset].chain] === 'evm' ? told.address.toLowerCase() : told.address,
   derivationIndex: told.derivation_index,
   asset: told.asset,
   amount: units(told.amount),
+  outpoint: told.outpoint,
 });
 
 const insertDeposits = statement(

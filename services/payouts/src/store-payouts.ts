@@ -153,6 +153,18 @@ export async function movePayout(
   return row && payoutOf(row);
 }
 
+const showSent = statement(
+  'payouts_show_sent',
+  `update payouts set status = 'broadcast', tx_hash = $2, version = version + 1, updated_at = now()
+   where id = $1 and status in ('signed', 'broadcast')`,
+);
+
+/** A node has taken the first attempt at a payout, or a later one: that is the one shown. */
+export async function showPayoutSent(trx: Trx, id: PayoutId, txHash: string): Promise<void> {
+  assertMoves(payoutMoves, ['signed'], 'broadcast');
+  await trx.rows(showSent, [id, txHash]);
+}
+
 const selectStale = statement(
   'payouts_stale',
   `select id from payouts

@@ -1,175 +1,159 @@
 import type { SignedTransaction } from '@quittance/chains/chain';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
-import type { PayoutId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
-import type { OpenTransaction } from './domain/judge.ts';
 import type { OpenSum } from './domain/purse.ts';
 import { assertMoves, type TransactionState, transactionMoves } from './domain/states.ts';
 
-/** Signed bytes and what is known of them. */
-export type Transaction = OpenTransaction & {
+/** Signed bytes and what is known of them: one attempt of a family, of which at most one is ever mined. */
+export type Transaction = {
   id: string;
+  /** The id of the first attempt. What the family pays: store-payments.ts. */
+  family: string;
+  /** 1 is the first. */
+  attempt: number;
   wallet: string;
+  /** On EVM chains. */
+  nonce: number | null;
   purpose: 'payout' | 'sweep';
-  payoutId: PayoutId | null;
   asset: AssetSymbol;
+  /** What arrives: at the recipients, or at the hot wallet. */
   amount: Units;
+  maxCost: Units;
+  minConfirmations: number;
   raw: string;
   txHash: string;
   state: TransactionState;
+  /** The block it was last seen in. */
+  blockHash: string | null;
+  createdAt: Date;
+  firstBroadcastAt: Date | null;
+  lastBroadcastAt: Date | null;
+  doubtedAt: Date | null;
   /** The last final block when it was signed. Unknown for those signed before this was written down. */
   finalHeightWhenSigned: number | null;
-  /** Up to here the blocks after that were searched for its nonce. */
+  /** EVM: up to here the blocks after that were searched for its nonce. */
   searchedTo: number | null;
+  /** Solana: the last block it can be mined in. */
+  validToHeight: number | null;
+  /** What the next attempt is signed from: the engine that wrote it reads it. */
+  terms: unknown;
 };
+
+/** Attempts of one family, the first one first. */
+export type Family = readonly [Transaction, ...Transaction[]];
+
+/** The one that counts while none is in a block: it pays the highest fee, or is the only one still valid. */
+export const newestOf = (family: Family): Transaction => family.at(-1) ?? family[0];
 
 type TransactionRow = {
   id: string;
+  family: string;
+  attempt: number;
   wallet: string;
-  nonce: string;
+  nonce: string | null;
   purpose: 'payout' | 'sweep';
-  payout_id: PayoutId | null;
   asset: AssetSymbol;
   amount: string;
+  max_cost: string;
   min_confirmations: number;
   raw: string;
   tx_hash: string;
   state: TransactionState;
   block_hash: string | null;
+  created_at: Date;
+  first_broadcast_at: Date | null;
   last_broadcast_at: Date | null;
   doubted_at: Date | null;
   final_height_when_signed: string | null;
   searched_to: string | null;
+  valid_to_height: string | null;
+  terms: unknown;
 };
 
-const columns = `id, wallet, nonce, purpose, payout_id, asset, amount, min_confirmations, raw, tx_hash, state,
-  block_hash, last_broadcast_at, doubted_at, final_height_when_signed, searched_to`;
+const columns = `id, family, attempt, wallet, nonce, purpose, asset, amount, max_cost, min_confirmations, raw,
+  tx_hash, state, block_hash, created_at, first_broadcast_at, last_broadcast_at, doubted_at,
+  final_height_when_signed, searched_to, valid_to_height, terms`;
 
-const heightOf = (height: string | null): number | null => (height === null ? null : Number(height)); // tidy-allow number: a height counts blocks
+const countOf = (text: string | null): number | null => (text === null ? null : Number(text)); // tidy-allow number: a height or a nonce
 
 const transactionOf = (row: TransactionRow): Transaction => ({
   id: row.id,
+  family: row.family,
+  attempt: row.attempt,
   wallet: row.wallet,
-  nonce: Number(row.nonce), // tidy-allow number: a nonce counts transactions
+  nonce: countOf(row.nonce),
   purpose: row.purpose,
-  payoutId: row.payout_id,
   asset: row.asset,
   amount: units(row.amount),
+  maxCost: units(row.max_cost),
   minConfirmations: row.min_confirmations,
   raw: row.raw,
   txHash: row.tx_hash,
   state: row.state,
   blockHash: row.block_hash,
+  createdAt: row.created_at,
+  firstBroadcastAt: row.first_broadcast_at,
   lastBroadcastAt: row.last_broadcast_at,
   doubtedAt: row.doubted_at,
-  finalHeightWhenSigned: heightOf(row.final_height_when_signed),
-  searchedTo: heightOf(row.searched_to),
+  finalHeightWhenSigned: countOf(row.final_height_when_signed),
+  searchedTo: countOf(row.searched_to),
+  validToHeight: countOf(row.valid_to_height),
+  terms: row.terms,
 });
 
-const selectWallet = statement(
-  'wallets_one',
-  `select address, next_nonce from wallets where chain = $1 and address = $2`,
-);
-
-const selectHot = statement('wallets_hot', `select address from wallets where chain = $1 and role = 'hot'`);
-
-const insertWallet = statement(
-  'wallets_insert',
-  `insert into wallets (chain, address, role, next_nonce) values ($1, $2, $3, $4) on conflict do nothing`,
-);
-
-/** The hot wallet that this database was first used with. */
-export async function knownHotWallet(db: Queryable, chain: Chain): Promise<string | undefined> {
-  return (await db.maybe<{ address: string }>(selectHot, [chain]))?.address;
-}
-
-/** The nonce that the wallet's next transaction will get; undefined for a wallet that never signed. */
-export async function nextNonce(db: Queryable, chain: Chain, address: string): Promise<number | undefined> {
-  const row = await db.maybe<{ next_nonce: string }>(selectWallet, [chain, address]);
-  return row && Number(row.next_nonce); // tidy-allow number: a nonce counts transactions
-}
-
-export async function insertWalletOnce(
-  trx: Trx,
-  chain: Chain,
-  address: string,
-  role: 'hot' | 'deposit',
-  firstNonce: number,
-): Promise<void> {
-  await trx.rows(insertWallet, [chain, address, role, firstNonce]);
-}
-
-const raiseNonce = statement(
-  'wallets_raise_nonce',
-  `update wallets set next_nonce = $3 where chain = $1 and address = $2 and next_nonce < $3 returning address`,
-);
-
-/** Leaves out nonces that others have used, in blocks that are final. True when there were some. */
-export async function skipUsedNonces(
-  trx: Trx,
-  chain: Chain,
-  address: string,
-  finalized: number,
-): Promise<boolean> {
-  return (await trx.rows(raiseNonce, [chain, address, finalized])).length > 0;
-}
-
-const takeNonce = statement(
-  'wallets_take_nonce',
-  `update wallets set next_nonce = next_nonce + 1 where chain = $1 and address = $2 returning next_nonce - 1 as nonce`,
-);
-
+// The id is drawn first: the first attempt names the family after itself.
 const insertTransaction = statement(
   'transactions_insert',
-  `insert into transactions (chain, wallet, nonce, purpose, payout_id, swept_address, asset, amount, max_cost,
-     min_confirmations, raw, tx_hash, fence, final_height_when_signed)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+  `insert into transactions (id, family, attempt, chain, wallet, nonce, purpose, swept_address, asset, amount,
+     max_cost, min_confirmations, raw, tx_hash, fence, final_height_when_signed, valid_to_height, terms)
+   overriding system value
+   select drawn.id, coalesce($1::bigint, drawn.id), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+   from (select nextval(pg_get_serial_sequence('transactions', 'id')) as id) as drawn
    returning ${columns}`,
 );
 
-export type SigningOrder = {
+export type NewTransaction = {
+  /** Undefined: the first of a new family. */
+  after: Pick<Transaction, 'family' | 'attempt'> | undefined;
   chain: Chain;
   wallet: string;
+  nonce: number | null;
+  /** The deposit address that a sweep empties; null for payouts. */
+  sweptAddress: string | null;
   asset: AssetSymbol;
+  amount: Units;
+  signed: SignedTransaction;
   minConfirmations: number;
   /** The lease token of who signs. */
   fence: string;
   /** Of the last final block, read before signing. */
   finalHeight: number;
-  serves: { payoutId: PayoutId } | { sweptAddress: string };
+  validToHeight: number | null;
+  /** See Transaction. Bigints as text. */
+  terms: object | null;
 };
 
-/**
- * Takes the wallet's next nonce, signs with it and stores the bytes: the only place that gives out nonces, so
- * that one is used exactly when the transaction commits. `sign` does not touch the network; when it answers
- * undefined, the caller must roll back.
- */
-export async function signAndStore(
-  trx: Trx,
-  order: SigningOrder,
-  sign: (nonce: number) => Promise<{ signed: SignedTransaction; amount: Units } | undefined>,
-): Promise<Transaction | undefined> {
-  const { chain, wallet, asset, serves } = order;
-  const taken = await trx.one<{ nonce: string }>(takeNonce, [chain, wallet]);
-  const nonce = Number(taken.nonce); // tidy-allow number: a nonce counts transactions
-  const made = await sign(nonce);
-  if (made === undefined) return undefined;
+/** Stores signed bytes, before anybody else sees them. What they pay is bound to their family by insertPayments. */
+export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Transaction> {
   const row = await trx.one<TransactionRow>(insertTransaction, [
-    chain,
-    wallet,
-    nonce,
-    'payoutId' in serves ? 'payout' : 'sweep',
-    'payoutId' in serves ? serves.payoutId : null,
-    'sweptAddress' in serves ? serves.sweptAddress : null,
-    asset,
+    made.after?.family ?? null,
+    (made.after?.attempt ?? 0) + 1,
+    made.chain,
+    made.wallet,
+    made.nonce,
+    made.sweptAddress === null ? 'payout' : 'sweep',
+    made.sweptAddress,
+    made.asset,
     made.amount.toString(),
     made.signed.maxCost.toString(),
-    order.minConfirmations,
+    made.minConfirmations,
     made.signed.raw,
     made.signed.txHash,
-    order.fence,
-    order.finalHeight,
+    made.fence,
+    made.finalHeight,
+    made.validToHeight,
+    made.terms === null ? null : JSON.stringify(made.terms),
   ]);
   return transactionOf(row);
 }
@@ -194,17 +178,25 @@ export async function walletsWithOpenTransactions(
 const selectOpen = statement(
   'transactions_open_of_wallet',
   `select ${columns} from transactions
-   where chain = $1 and wallet = $2 and state in ('signed', 'broadcast') order by nonce limit $3`,
+   where state in ('signed', 'broadcast') and family in (
+     select family from transactions
+     where chain = $1 and wallet = $2 and state in ('signed', 'broadcast')
+     group by family order by min(nonce), family limit $3)
+   order by nonce, family, attempt`,
 );
 
-/** A wallet's transactions whose end is open, in the order in which they can be mined. */
-export async function openTransactions(
+/**
+ * A wallet's families whose end is open, those first that are mined first; of each all attempts that may still be
+ * mined, the first one first.
+ */
+export async function openFamilies(
   db: Queryable,
   chain: Chain,
   wallet: string,
   limit: number,
-): Promise<Transaction[]> {
-  return (await db.rows<TransactionRow>(selectOpen, [chain, wallet, limit])).map(transactionOf);
+): Promise<Family[]> {
+  const open = (await db.rows<TransactionRow>(selectOpen, [chain, wallet, limit])).map(transactionOf);
+  return [...Map.groupBy(open, (one) => one.family).values()] as unknown as Family[];
 }
 
 const selectNotFinal = statement(
@@ -268,6 +260,40 @@ export async function moveTransaction(
   return row && transactionOf(row);
 }
 
+const buryOthers = statement(
+  'transactions_bury_others',
+  `update transactions set state = 'dead', updated_at = now()
+   where family = $1 and id <> $2 and state in ('signed', 'broadcast')`,
+);
+
+/** One attempt has come to its end in the chain: the others of its family can never be mined. */
+export async function buryOtherAttempts(trx: Trx, { family, id }: Transaction): Promise<void> {
+  assertMoves(transactionMoves, ['signed', 'broadcast'], 'dead');
+  await trx.rows(buryOthers, [family, id]);
+}
+
+const buryAll = statement(
+  'transactions_bury_family',
+  `update transactions set state = 'dead', updated_at = now()
+   where family = $1 and state in ('signed', 'broadcast') returning id`,
+);
+
+/** No attempt of a family can ever be mined. False when it had ended before. */
+export async function buryAttempts(trx: Trx, family: string): Promise<boolean> {
+  assertMoves(transactionMoves, ['signed', 'broadcast'], 'dead');
+  return (await trx.rows(buryAll, [family])).length > 0;
+}
+
+const selectFamily = statement(
+  'transactions_of_family',
+  `select ${columns} from transactions where family = $1 order by attempt`,
+);
+
+/** All attempts of a family, whatever became of them, the first one first. */
+export async function attemptsOf(db: Queryable, family: string): Promise<Transaction[]> {
+  return (await db.rows<TransactionRow>(selectFamily, [family])).map(transactionOf);
+}
+
 const markSent = statement(
   'transactions_sent',
   `update transactions set
@@ -314,18 +340,25 @@ export async function noteSearched(db: Queryable, id: string, searchedTo: number
   await db.rows(markSearched, [id, searchedTo]);
 }
 
+// A family counts once, whatever its attempts: by the one that is in a block, else by the least it brings and the most
+// it may cost.
 const sumOpen = statement(
   'transactions_open_sums',
-  `select purpose, asset, wallet = $2 as paid_by_hot, block_hash is not null as in_block,
-     exists (select from holdings where sweep_id = transactions.id and reversed_at is not null) as doubtful,
+  `with families as (
+     select family, purpose, asset, wallet = $2 as paid_by_hot, bool_or(block_hash is not null) as in_block,
+       coalesce(min(amount) filter (where block_hash is not null), min(amount)) as amount, max(max_cost) as max_cost
+     from transactions where chain = $1 and state in ('signed', 'broadcast') group by 1, 2, 3, 4)
+   select purpose, asset, paid_by_hot, in_block,
+     exists (select from holdings where sweep_id = family and reversed_at is not null) as doubtful,
      sum(amount) as amount, sum(max_cost) as max_cost
-   from transactions where chain = $1 and state in ('signed', 'broadcast') group by 1, 2, 3, 4, 5`,
+   from families group by 1, 2, 3, 4, 5`,
 );
 
 const selectSweepsInNoBlock = statement(
   'transactions_sweeps_in_no_block',
-  `select wallet, nonce, asset, amount from transactions
-   where chain = $1 and purpose = 'sweep' and state in ('signed', 'broadcast') and block_hash is null`,
+  `select wallet, nonce, asset, max(amount) as amount from transactions
+   where chain = $1 and purpose = 'sweep' and state in ('signed', 'broadcast')
+   group by family, wallet, nonce, asset having bool_and(block_hash is null)`,
 );
 
 export type OpenSweep = { wallet: string; nonce: number; asset: AssetSymbol; amount: Units };

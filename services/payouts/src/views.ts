@@ -1,4 +1,4 @@
-import { showAddress } from '@quittance/chains/evm/address';
+import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
 import type { PayloadOf } from '@quittance/shared/events';
 import { answers } from '@quittance/shared/http';
@@ -10,7 +10,7 @@ import type { Payout } from './store-payouts.ts';
 
 /** A payout as the list, a single read and the events show it. */
 export function payoutView(payout: Payout) {
-  const { id, symbol, name, decimals } = assets[payout.asset];
+  const { id, symbol, name, decimals, chain } = assets[payout.asset];
   const status = shownAs[payout.status];
   invariant(status !== null, 'a request that is no payout is not shown');
   return {
@@ -18,7 +18,7 @@ export function payoutView(payout: Payout) {
     type: 'payout',
     amount: formatUnits(payout.amount, decimals),
     tx_hash: payout.txHash,
-    to_address: showAddress(payout.address),
+    to_address: showAddress(chain, payout.address),
     status,
     failed_reason: payout.failedReason ?? '',
     created_at: payout.createdAt.toISOString(),

@@ -7,15 +7,21 @@ import type { Ports } from './ports.ts';
 
 const VOID_EVERY_MS = 2_000;
 
-/** Starts what this service does unasked: paying, and giving up requests that nobody will decide. */
+/**
+ * Starts what this service does unasked: paying, with one worker for each chain so that a node that is away delays
+ * its own chain alone, and giving up requests that nobody will decide.
+ */
 export function startWorkers(ports: Ports, engineEveryMs: number): { stop(): Promise<void> } {
   const { logger } = ports;
-  const engine = startWorker({
-    name: 'engine',
-    everyMs: engineEveryMs,
-    step: () => runEngine(ports),
-    logger,
-  });
+  const chains = [...ports.chains.values()];
+  const engines = chains.map((on) =>
+    startWorker({
+      name: `engine.${on.chain}`,
+      everyMs: engineEveryMs,
+      step: () => runEngine(ports, on),
+      logger,
+    }),
+  );
   const voider = startWorker({
     name: 'voider',
     everyMs: VOID_EVERY_MS,
@@ -24,9 +30,16 @@ export function startWorkers(ports: Ports, engineEveryMs: number): { stop(): Pro
   });
   return {
     async stop() {
-      await Promise.all([engine.stop(), voider.stop()]);
-      await leaveEngine(ports).catch((error: unknown) =>
-        logger.warn({ reason: reason(error) }, 'the engine could not be handed over, its lease will run out'),
+      await Promise.all([...engines, voider].map((worker) => worker.stop()));
+      await Promise.all(
+        chains.map((on) =>
+          leaveEngine(ports, on).catch((error: unknown) =>
+            logger.warn(
+              { chain: on.chain, reason: reason(error) },
+              'the engine could not be handed over, its lease will run out',
+            ),
+          ),
+        ),
       );
     },
   };

@@ -97,6 +97,7 @@ async function deposit(asset: AssetSymbol, whole: string, amount: bigint): Promi
     chain: 'ethereum',
     address,
     derivationIndex: index,
+    outpoint: `0x:${index}`,
   } as const;
   await db.transaction((trx) => insertHoldings(trx, [{ ...holding, asset, amount: units(amount) }]));
   return address;

@@ -165,6 +165,7 @@ async function deposit(dollars: bigint): Promise<string> {
     amount: (dollars * DOLLAR).toString(),
     address,
     derivation_index: index,
+    outpoint: `0x:${index}`,
     tx_hash: null,
     block_height: 1,
     block_hash: '0x',
@@ -260,7 +261,9 @@ it.each([
   await ends(id, 'mined');
   expect(await chain.transactions(to)).toHaveLength(1);
   expect(await chain.balance('ETH', to)).toBe(10n ** 16n);
-  expect(await db.rows('select 1 from transactions where payout_id = $1', [id])).toHaveLength(1);
+  expect(
+    await db.rows('select 1 from transactions join payments using (family) where payout_id = $1', [id]),
+  ).toHaveLength(1);
   await expectAnnounced(id, ['payout.created', 'hold.settle', 'payout.completed']);
 });
 
@@ -271,7 +274,9 @@ it.each(['payouts.failing', 'payouts.failed'])('killed at %s: everything goes ba
   await died();
   await start();
   await ends(id, 'failed');
-  expect(await db.rows('select 1 from transactions where payout_id = $1', [id])).toEqual([]);
+  expect(
+    await db.rows('select 1 from transactions join payments using (family) where payout_id = $1', [id]),
+  ).toEqual([]);
   await expectAnnounced(id, ['payout.created', 'hold.release', 'payout.failed']);
 });
 

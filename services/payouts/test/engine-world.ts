@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
+import { checkAddress } from '@quittance/chains/evm/address';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Asked } from '@quittance/shared/bus';
 import { type Db, openDb } from '@quittance/shared/db';
@@ -12,7 +13,7 @@ import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
 import { runEngine } from '../src/operations/run-engine.ts';
 import { payoutNumbers } from '../src/payout-numbers.ts';
-import type { Ports } from '../src/ports.ts';
+import type { PayoutChain, Ports } from '../src/ports.ts';
 import { depositAddress, ScriptedChain } from './scripted-chain.ts';
 
 export const CONFIRMATIONS = 3;
@@ -44,6 +45,9 @@ function keepingLogger(lines: Line[]): Logger {
 
 export type Order = { asset?: AssetSymbol; amount?: bigint; to?: string };
 
+/** Of one process, and of the one chain there is. */
+export type WorldPorts = Ports & PayoutChain<'evm'>;
+
 /**
  * The engine with everything around it, for one test: a database of its own, a chain that does as it is told, a
  * ledger that places every hold.
@@ -53,7 +57,7 @@ export class EngineWorld {
   readonly clock = new TestClock();
   readonly lines: Line[] = [];
   readonly account: AccountId = newAccountId(new Date());
-  readonly ports: Ports;
+  readonly ports: WorldPorts;
   readonly db: Db;
   #recipients = 0;
 
@@ -66,16 +70,21 @@ export class EngineWorld {
   /** A world with empty tables, in a database that one suite uses for one test after the other. */
   static async fresh(database: TestDatabase): Promise<EngineWorld> {
     const world = new EngineWorld(database);
-    for (const table of ['holdings', 'transactions', 'wallets', 'payouts', 'leases', 'outbox']) {
+    for (const table of ['holdings', 'payments', 'transactions', 'wallets', 'payouts', 'leases', 'outbox']) {
       await world.db.rows(`delete from ${table}`);
     }
     return world;
   }
 
   /** The ports of one more process with the same database and chain. */
-  replica(given: Partial<Ports> = {}): Ports {
+  replica(given: Partial<WorldPorts> = {}): WorldPorts {
     const logger = keepingLogger(this.lines);
     return {
+      kind: 'evm',
+      chain: 'ethereum',
+      assets: ['ETH', 'USDC_ERC20'],
+      checkAddress,
+      chains: new Map(),
       db: this.db,
       bus: { connected: () => true, ask: async () => placed as Asked<never> },
       clock: this.clock,
@@ -137,6 +146,7 @@ export class EngineWorld {
       amount: amount.toString(),
       address,
       derivation_index: index,
+      outpoint: `0xcustomer:${this.#recipients}`,
       tx_hash: '0xcustomer',
       block_height: 1,
       block_hash: '0xblock',
@@ -145,7 +155,7 @@ export class EngineWorld {
   }
 
   run(ports = this.ports): Promise<number> {
-    return runEngine(ports);
+    return runEngine<'evm'>(ports, ports);
   }
 
   /** Rounds and blocks, until everything is as deep as it asks. */
@@ -162,7 +172,9 @@ export class EngineWorld {
   }
 
   transactions(): Promise<Record<string, unknown>[]> {
-    return this.db.rows('select * from transactions order by id');
+    return this.db.rows(
+      `select transactions.*, payout_id from transactions left join payments using (family) order by id`,
+    );
   }
 
   /** What was announced about a payout, in order. */

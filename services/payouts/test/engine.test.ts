@@ -4,11 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
 import { LeaseLost, takeLease } from '@quittance/shared/lease';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { signPayout } from '../src/operations/evm/sign-payout.ts';
 import { keepLease } from '../src/operations/keep-lease.ts';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
 import { engineLease } from '../src/operations/run-engine.ts';
-import { signPayout } from '../src/operations/sign-payout.ts';
 import { watchEnded } from '../src/operations/watch-ended.ts';
 import { findPayout } from '../src/store-payouts.ts';
 import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
@@ -155,7 +155,7 @@ it('a payout that is no longer waiting is not signed again, and no nonce is take
   const payout = await findPayout(world.db, id);
   if (payout === undefined) throw new Error('it was just reserved');
   await world.run();
-  const lease = await takeLease(world.db, engineLease(HOT), world.ports.settings.replica, 60_000);
+  const lease = await takeLease(world.db, engineLease(world.ports), world.ports.settings.replica, 60_000);
   if (lease === undefined) throw new Error('nobody else has it');
   const fees = { maxFeePerGas: MAX_FEE, maxPriorityFeePerGas: 1n };
   expect(
@@ -760,6 +760,7 @@ describe('a chain that knows more of the hot wallet than the database', () => {
     const { id, to } = await world.reserve();
     await world.run();
     world.chain.mine();
+    await world.db.rows('delete from payments');
     await world.db.rows('delete from transactions');
     await world.db.rows(`update wallets set next_nonce = 0`);
     await world.db.rows(`update payouts set status = 'reserved', tx_hash = null`);
@@ -795,13 +796,13 @@ describe('the engine', () => {
 
   it('keeps its lease through a long round, and finds out when it is lost', async () => {
     const { settings } = world.ports;
-    const lease = await takeLease(world.db, engineLease(HOT), settings.replica, 1_000);
+    const lease = await takeLease(world.db, engineLease(world.ports), settings.replica, 1_000);
     if (lease === undefined) throw new Error('nobody else has it');
     await keepLease(world.ports, lease);
     const left = `select extract(epoch from expires_at - now()) > 30 as long from leases`;
     expect(await world.db.one(left)).toEqual({ long: true });
     await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
-    await takeLease(world.db, engineLease(HOT), 'another', 1);
+    await takeLease(world.db, engineLease(world.ports), 'another', 1);
     await expect(keepLease(world.ports, lease)).rejects.toThrow(LeaseLost);
     await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
     // Even when the other one is gone again: something may have been signed in between.

@@ -8,7 +8,6 @@ import { eventually } from '@quittance/testkit/eventually';
 import { voidStaleRequests } from '../src/operations/void-stale-requests.ts';
 import type { PayoutsService } from '../src/service.ts';
 import { insertRequested } from '../src/store-payouts.ts';
-import { ScriptedChain } from './scripted-chain.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, PUBLIC_URL, startService, TestBoard } from './service-client.ts';
 
@@ -28,7 +27,6 @@ beforeAll(async () => {
   board = new TestBoard();
   service = await startService(environment(database.urlOf('payouts'), nats.url), {
     quotes: board,
-    sender: new ScriptedChain().sender,
   });
   db = openDb({
     url: database.urlOf('payouts'),
@@ -86,6 +84,7 @@ describe('POST /api/payouts', () => {
         asset: 'ETH',
         amount: '1500000000000000000',
         network_fee: '500000000000000',
+        deposit_id: null,
       },
     ]);
     expect(await rowsOf(shop)).toEqual([{ id: String(body.data.id), status: 'reserved' }]);

@@ -61,6 +61,8 @@ export class ScriptedChain {
       if (this.wrongNetwork) throw new WrongNetwork('the node is on chain 1, configured is 31337');
     },
     balance: async (asset, address) => units(this.#answer() ?? this.balance(asset, address)),
+    usualCost: async () => this.#answer() ?? units(21_000n * MAX_FEE),
+    close: async () => {},
     fees: async () => this.#answer() ?? { maxFeePerGas: MAX_FEE, maxPriorityFeePerGas: 1n },
     estimateTransfer: async (asset, to, amount) => {
       this.#answer();
@@ -267,5 +269,5 @@ const hashOf = (raw: string): string => `0x${createHash('sha256').update(raw).di
 
 function signed(wire: Wire): SignedTransaction {
   const raw = JSON.stringify(wire);
-  return { raw, txHash: hashOf(raw), nonce: wire.nonce, maxCost: units(wire.maxCost) as Units };
+  return { raw, txHash: hashOf(raw), maxCost: units(wire.maxCost) as Units };
 }

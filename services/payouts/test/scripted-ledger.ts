@@ -7,6 +7,7 @@ export type Hold = {
   asset: string;
   amount: string;
   network_fee: string;
+  deposit_id: string | null;
 };
 type Outcome = 'placed' | 'refused' | 'voided';
 

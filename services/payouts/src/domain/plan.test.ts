@@ -28,7 +28,7 @@ const usdcAt = (net: bigint, gasCost = 2n): Sweepable => ({
 describe('a run', () => {
   it('pays in order what the hot wallet covers, fees included', () => {
     const [first, second] = [eth(10n), usdc(5n)];
-    expect(planRun([first, second], aPurse({ ETH: 12n, USDC_ERC20: 5n }), [])).toEqual({
+    expect(planRun('ethereum', [first, second], aPurse({ ETH: 12n, USDC_ERC20: 5n }), [])).toEqual({
       pay: [first, second],
       sweep: [],
       waiting: [],
@@ -39,32 +39,32 @@ describe('a run', () => {
   it('sweeps what the next payout lacks, and not more', () => {
     const payout = eth(10n);
     const [small, large, larger] = [ethAt(3n), ethAt(8n), ethAt(20n)];
-    const plan = planRun([payout], aPurse({ ETH: 4n }), [small, large, larger]);
+    const plan = planRun('ethereum', [payout], aPurse({ ETH: 4n }), [small, large, larger]);
     expect(plan).toEqual({ pay: [], sweep: [large], waiting: [payout], short: [] });
   });
 
   it('waits for sweeps that are under way instead of making others', () => {
     const payout = eth(10n);
-    const plan = planRun([payout], aPurse({ ETH: 4n }, { ETH: 7n }), [ethAt(20n)]);
+    const plan = planRun('ethereum', [payout], aPurse({ ETH: 4n }, { ETH: 7n }), [ethAt(20n)]);
     expect(plan).toEqual({ pay: [], sweep: [], waiting: [payout], short: [] });
   });
 
   it('does not spend on a later payout what an earlier one waits for', () => {
     const [early, late] = [eth(100n), eth(5n)];
-    const plan = planRun([early, late], aPurse({ ETH: 50n }, { ETH: 51n }), [ethAt(10n)]);
+    const plan = planRun('ethereum', [early, late], aPurse({ ETH: 50n }, { ETH: 51n }), [ethAt(10n)]);
     expect(plan).toMatchObject({ pay: [], sweep: [ethAt(10n)], waiting: [early, late] });
   });
 
   it('passes over a payout that nothing could cover, says what is missing, and pays the next', () => {
     const [huge, small] = [eth(1_000n), eth(5n)];
-    const plan = planRun([huge, small], aPurse({ ETH: 50n }, { ETH: 20n }), [ethAt(30n)]);
+    const plan = planRun('ethereum', [huge, small], aPurse({ ETH: 50n }, { ETH: 20n }), [ethAt(30n)]);
     expect(plan.pay).toEqual([small]);
     expect(plan.short).toEqual([{ asset: 'ETH', has: 100n, needs: 1_001n, payouts: 1 }]);
   });
 
   it('does not sweep Ether to pay the fees of tokens: it says that the fees are missing', () => {
     const payouts = [usdc(5n, 10n), usdc(6n, 10n)];
-    const plan = planRun(payouts, aPurse({ ETH: 9n, USDC_ERC20: 100n }), [ethAt(1_000n)]);
+    const plan = planRun('ethereum', payouts, aPurse({ ETH: 9n, USDC_ERC20: 100n }), [ethAt(1_000n)]);
     expect(plan).toMatchObject({ pay: [], sweep: [], waiting: [] });
     expect(plan.short).toEqual([{ asset: 'ETH', has: 9n, needs: 10n, payouts: 2 }]);
   });
@@ -72,11 +72,11 @@ describe('a run', () => {
   it('counts the fees of token sweeps, which the hot wallet pays', () => {
     const payout = usdc(100n, 5n);
     const sweeps = [usdcAt(60n, 3n), usdcAt(50n, 3n)];
-    expect(planRun([payout], aPurse({ ETH: 11n }), sweeps)).toMatchObject({
+    expect(planRun('ethereum', [payout], aPurse({ ETH: 11n }), sweeps)).toMatchObject({
       sweep: sweeps,
       waiting: [payout],
     });
-    expect(planRun([payout], aPurse({ ETH: 7n }), sweeps)).toMatchObject({
+    expect(planRun('ethereum', [payout], aPurse({ ETH: 7n }), sweeps)).toMatchObject({
       sweep: [],
       short: [{ asset: 'ETH', has: 7n, needs: 11n, payouts: 1 }],
     });
@@ -86,7 +86,7 @@ describe('a run', () => {
     const payout = usdc(100n, 5n);
     const sweeps = [usdcAt(60n, 3n), usdcAt(50n, 3n)];
     const purse = aPurse({ ETH: 10n, USDC_ERC20: 3n });
-    expect(planRun([payout, usdc(3n, 3n)], purse, sweeps)).toEqual({
+    expect(planRun('ethereum', [payout, usdc(3n, 3n)], purse, sweeps)).toEqual({
       pay: [],
       sweep: [sweeps[0]],
       waiting: [payout],
@@ -98,13 +98,13 @@ describe('a run', () => {
     const [payout, later] = [eth(100n), eth(5n)];
     const shown = [ethAt(30n), ethAt(20n)];
     const beyond = (amount: bigint) => new Map([['ETH' as const, units(amount)]]);
-    expect(planRun([payout, later], aPurse({ ETH: 10n }), shown, beyond(41n))).toEqual({
+    expect(planRun('ethereum', [payout, later], aPurse({ ETH: 10n }), shown, beyond(41n))).toEqual({
       pay: [],
       sweep: shown,
       waiting: [payout],
       short: [{ asset: 'ETH', has: 0n, needs: 6n, payouts: 1 }],
     });
-    expect(planRun([payout, later], aPurse({ ETH: 10n }), shown, beyond(40n))).toMatchObject({
+    expect(planRun('ethereum', [payout, later], aPurse({ ETH: 10n }), shown, beyond(40n))).toMatchObject({
       pay: [later],
       sweep: [],
       short: [{ asset: 'ETH', has: 100n, needs: 101n, payouts: 1 }],
@@ -113,7 +113,7 @@ describe('a run', () => {
 
   it('fills a hole first when more was promised than is there', () => {
     const payout = eth(10n);
-    const plan = planRun([payout], aPurse({ ETH: -20n }), [ethAt(25n), ethAt(6n)]);
+    const plan = planRun('ethereum', [payout], aPurse({ ETH: -20n }), [ethAt(25n), ethAt(6n)]);
     expect(plan).toMatchObject({ pay: [], sweep: [ethAt(25n), ethAt(6n)], waiting: [payout] });
   });
 
@@ -147,7 +147,7 @@ describe('a run', () => {
   it('never spends more than is free, whatever the queue', () => {
     fc.assert(
       fc.property(queue, purse, sweepable, (payouts, given, held) => {
-        const { pay, sweep } = planRun(payouts, given, held);
+        const { pay, sweep } = planRun('ethereum', payouts, given, held);
         for (const asset of ['ETH', 'USDC_ERC20'] as const) {
           const total = spent(asset, pay, sweep);
           expect(total === 0n || total <= amountOf(given.free, asset)).toBe(true);
@@ -159,7 +159,7 @@ describe('a run', () => {
   it('has every payout once: paid, waiting, or among those it calls short', () => {
     fc.assert(
       fc.property(queue, purse, sweepable, (payouts, given, held) => {
-        const { pay, waiting, short } = planRun(payouts, given, held);
+        const { pay, waiting, short } = planRun('ethereum', payouts, given, held);
         const decided = [...pay, ...waiting];
         expect(new Set(decided).size).toBe(decided.length);
         const missing = short.reduce((sum, one) => sum + one.payouts, 0);
@@ -173,7 +173,7 @@ describe('a run', () => {
     fc.assert(
       fc.property(queue, purse, sweepable, amount, (payouts, given, held, beyond) => {
         const more = new Map([['USDC_ERC20' as const, units(beyond)]]);
-        const { pay, waiting, sweep } = planRun(payouts, given, held, more);
+        const { pay, waiting, sweep } = planRun('ethereum', payouts, given, held, more);
         expect(new Set(sweep).size).toBe(sweep.length);
         const tokens = [...pay, ...waiting].filter((one) => one.asset === 'USDC_ERC20');
         const wanted = tokens.reduce((sum, one) => sum + one.amount, 0n);

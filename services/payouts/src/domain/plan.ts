@@ -1,4 +1,4 @@
-import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, type Chain, nativeAsset } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 import { add, amountOf, type Purse } from './purse.ts';
 
@@ -26,19 +26,21 @@ export type Plan<Q extends Queued, S extends Sweepable> = {
 };
 
 /**
- * Who is paid now, and which deposits are swept for those who come next. First come, first served: what an
+ * On a chain of accounts: who is paid now, and which deposits are swept for those who come next. First come, first served: what an
  * earlier payout waits for is not spent on a later one. One that not even all deposits could cover is passed over.
  * `sweepable` are the largest deposits, `beyond` is what the others come to: a payout that needs those too gets all
  * that is shown now, and its turn comes again. So does one when the fees of its sweeps cannot all be paid at once.
  *
- * Fees of token payouts are not paid by sweeping Ether: that Ether belongs to merchants, the fee is ours.
+ * Fees of token payouts are not paid by sweeping native money: that belongs to merchants, the fee is ours.
  */
 export function planRun<Q extends Queued, S extends Sweepable>(
+  chain: Chain,
   queue: readonly Q[],
   purse: Purse,
   sweepable: readonly S[],
   beyond: ReadonlyMap<AssetSymbol, Units> = new Map(),
 ): Plan<Q, S> {
+  const native = nativeAsset[chain];
   const { free, coming } = solvent(purse);
   const hidden = new Map(beyond);
   const left = new Map(Map.groupBy(sweepable, (one) => one.asset));
@@ -65,15 +67,15 @@ export function planRun<Q extends Queued, S extends Sweepable>(
       continue;
     }
     const gas = gasOf(needs, sweeps);
-    const gasThere = amountOf(free, nativeAsset.ethereum);
+    const gasThere = amountOf(free, native);
     const now = affordable(needs, sweeps, gasThere);
     if (now === undefined) {
-      note(plan.short, { asset: nativeAsset.ethereum, has: gasThere, needs: gas, payouts: 1 });
+      note(plan.short, { asset: native, has: gasThere, needs: gas, payouts: 1 });
       continue;
     }
     for (const sweep of now) {
       plan.sweep.push(sweep);
-      add(free, nativeAsset.ethereum, -sweep.gasCost);
+      add(free, native, -sweep.gasCost);
     }
     // What cannot be swept yet is set aside for it all the same.
     for (const sweep of sweeps) add(coming, main.asset, sweep.net);

@@ -18,7 +18,7 @@ const anOpen = (given: Partial<OpenSum>): OpenSum => ({
   ...given,
 });
 const purse = (...open: OpenSum[]) => {
-  const { free, coming } = purseOf(balances, open);
+  const { free, coming } = purseOf('ethereum', balances, open);
   return {
     free: [free.get('ETH'), free.get('USDC_ERC20')],
     coming: [coming.get('ETH'), coming.get('USDC_ERC20')],

@@ -1,4 +1,4 @@
-import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, type Chain, nativeAsset } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 
 /** Transactions that were signed and whose end is open, summed up by what they have in common. */
@@ -22,10 +22,14 @@ export type Purse = { free: Map<AssetSymbol, Units>; coming: Map<AssetSymbol, Un
  * What is free at the hot wallet: its balances at the newest block, less what signed transactions will still
  * take from them, less what sweeps have brought that a reorganisation could take away again.
  */
-export function purseOf(balances: ReadonlyMap<AssetSymbol, Units>, open: readonly OpenSum[]): Purse {
+export function purseOf(
+  chain: Chain,
+  balances: ReadonlyMap<AssetSymbol, Units>,
+  open: readonly OpenSum[],
+): Purse {
   const free = new Map(balances);
   const coming = new Map<AssetSymbol, Units>();
-  const native = nativeAsset.ethereum;
+  const native = nativeAsset[chain];
   for (const { purpose, asset, paidByHot, inBlock, doubtful, amount, maxCost } of open) {
     if (paidByHot && !inBlock) add(free, native, -maxCost);
     if (purpose === 'payout' && !inBlock) add(free, asset, -amount);

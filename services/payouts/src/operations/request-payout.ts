@@ -85,6 +85,7 @@ function askForHold({ bus }: RequestPorts, payout: Payout): Promise<Asked<ReplyO
     asset: payout.asset,
     amount: payout.amount.toString(),
     network_fee: payout.networkFee.toString(),
+    deposit_id: null,
   });
 }
 

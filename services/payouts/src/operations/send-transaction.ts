@@ -1,6 +1,7 @@
 import { crashPoint } from '@quittance/shared/crash';
-import type { Ports } from '../ports.ts';
-import { movePayout } from '../store-payouts.ts';
+import type { ChainPorts } from '../ports.ts';
+import { paymentsOf } from '../store-payments.ts';
+import { showPayoutSent } from '../store-payouts.ts';
 import { moveTransaction, noteSent, type Transaction } from '../store-transactions.ts';
 
 /**
@@ -8,10 +9,17 @@ import { moveTransaction, noteSent, type Transaction } from '../store-transactio
  * leaves open whether they are on their way, and they are sent again until they are in a block.
  */
 export async function sendTransaction(
-  { db, sender, clock, notices, logger }: Pick<Ports, 'db' | 'sender' | 'clock' | 'notices' | 'logger'>,
+  {
+    db,
+    chain,
+    sender,
+    clock,
+    notices,
+    logger,
+  }: Pick<ChainPorts, 'db' | 'chain' | 'sender' | 'clock' | 'notices' | 'logger'>,
   transaction: Transaction,
 ): Promise<void> {
-  const { id, purpose, payoutId, txHash, wallet, nonce, raw } = transaction;
+  const { id, family, purpose, txHash, wallet, nonce, raw } = transaction;
   const answer = await sender.broadcast(raw);
   crashPoint(`${purpose}s.sent`);
   const now = clock.now();
@@ -19,12 +27,11 @@ export async function sendTransaction(
     await noteSent(trx, id, now);
     if (answer !== 'accepted') return;
     const moved = await moveTransaction(trx, id, ['signed'], 'broadcast');
-    if (moved !== undefined && payoutId !== null) {
-      await movePayout(trx, payoutId, ['signed'], 'broadcast', { txHash });
-    }
+    if (moved === undefined) return;
+    for (const { payoutId } of await paymentsOf(trx, family)) await showPayoutSent(trx, payoutId, txHash);
   });
   crashPoint(`${purpose}s.broadcast`);
-  const said = { transaction: txHash, payout: payoutId, wallet, nonce, answer };
+  const said = { chain, transaction: txHash, family, wallet, nonce, answer };
   if (answer === 'accepted') logger.debug(said, 'sent');
   else
     notices.say(

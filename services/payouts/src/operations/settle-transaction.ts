@@ -1,14 +1,17 @@
+import { nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import type { Announcement } from '@quittance/shared/events';
 import type { PayoutId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { Units } from '@quittance/shared/money';
 import { announce } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
-import type { Ports } from '../ports.ts';
+import type { ChainPorts } from '../ports.ts';
 import { markSwept, markUnswept } from '../store-holdings.ts';
+import { paymentsOf } from '../store-payments.ts';
 import { movePayout } from '../store-payouts.ts';
-import { moveTransaction, type Transaction } from '../store-transactions.ts';
+import { buryOtherAttempts, moveTransaction, type Transaction } from '../store-transactions.ts';
 import { outcomeView, toldView } from '../views.ts';
 
 /** A sweep that the token refused costs a fee: whatever was wrong gets time to pass. */
@@ -17,33 +20,50 @@ const SWEEP_AGAIN_AFTER_MS = 10 * 60_000;
 const REVERTED =
   'The recipient address did not accept the payment. The amount was returned to your balance, the network fee was spent.';
 
-type Ending = { height: number; blockHash: string; succeeded: boolean; feePaid: Units };
+/** `feePaid`: all that it cost, in the chain's native asset; on Solana with the rent of accounts that it opened. */
+export type Ending = { height: number; blockHash: string; succeeded: boolean; feePaid: Units };
 
 /**
- * A transaction is as deep in the chain as its asset asks: what it was made for is done, or has failed for good.
- * False when it was settled before.
+ * One attempt of a family is as deep in the chain as its asset asks: what the family was made for is done, or has
+ * failed for good, and its other attempts are dead. `alongside` writes what the chain's own tables say of it, in the
+ * same database transaction. False when it was settled before.
  */
 export async function settleTransaction(
-  { db, clock, logger, announced }: Pick<Ports, 'db' | 'clock' | 'logger' | 'announced'>,
+  {
+    db,
+    chain,
+    clock,
+    logger,
+    announced,
+  }: Pick<ChainPorts, 'db' | 'chain' | 'clock' | 'logger' | 'announced'>,
   lease: Lease,
-  { id, purpose, payoutId, txHash }: Transaction,
+  transaction: Transaction,
   ending: Ending,
+  alongside: (trx: Trx) => Promise<void> = async () => {},
 ): Promise<boolean> {
+  const { id, family, purpose, txHash } = transaction;
   const state = ending.succeeded ? 'mined' : 'reverted';
   const settled = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     const moved = await moveTransaction(trx, id, ['signed', 'broadcast'], state, ending);
-    if (moved === undefined) return false;
-    if (payoutId !== null) await endPayout(trx, payoutId, txHash, ending.succeeded);
-    else if (ending.succeeded) await markSwept(trx, id);
-    else await markUnswept(trx, id, new Date(clock.now().getTime() + SWEEP_AGAIN_AFTER_MS));
+    if (moved === undefined) return undefined;
+    await buryOtherAttempts(trx, moved);
+    const payments = await paymentsOf(trx, family);
+    for (const { payoutId } of payments) await endPayout(trx, payoutId, txHash, ending.succeeded);
+    if (purpose === 'sweep') {
+      if (ending.succeeded) await markSwept(trx, family);
+      else await markUnswept(trx, family, new Date(clock.now().getTime() + SWEEP_AGAIN_AFTER_MS));
+    }
+    await announce(trx, spent(chain, purpose, txHash, ending.feePaid));
+    await alongside(trx);
     crashPoint(`${purpose}s.settling`);
-    return true;
+    return payments;
   });
-  if (!settled) return false;
+  if (settled === undefined) return false;
   crashPoint(`${purpose}s.${state}`);
   announced();
-  const said = { transaction: txHash, payout: payoutId, purpose, height: ending.height };
+  const payouts = settled.map(({ payoutId }) => payoutId);
+  const said = { chain, transaction: txHash, payouts, purpose, height: ending.height };
   if (ending.succeeded) logger.info(said, 'mined');
   else logger.error(said, 'a transaction was mined, but its recipient or token refused it');
   return true;
@@ -69,4 +89,22 @@ async function endPayout(trx: Trx, id: PayoutId, txHash: string, succeeded: bool
           { kind: 'payout.failed', payload: toldView(ended) },
         ],
   );
+}
+
+/** What the network took is the platform's expense, whatever fee the merchant pays. */
+function spent(
+  chain: ChainPorts['chain'],
+  purpose: Transaction['purpose'],
+  txHash: string,
+  feePaid: Units,
+): Announcement[] {
+  if (feePaid === 0n) return [];
+  const payload = {
+    chain,
+    asset: nativeAsset[chain],
+    amount: feePaid.toString(),
+    tx_hash: txHash,
+    purpose,
+  };
+  return [{ kind: 'network.spent', payload }];
 }

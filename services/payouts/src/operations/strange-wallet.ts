@@ -1,5 +1,5 @@
-import type { Ports } from '../ports.ts';
-import { knownHotWallet } from '../store-transactions.ts';
+import type { ChainPorts } from '../ports.ts';
+import { knownHotWallet } from '../store-wallets.ts';
 
 /**
  * Why this wallet must not sign for this database, or undefined when it may: other words than those it was first
@@ -7,9 +7,10 @@ import { knownHotWallet } from '../store-transactions.ts';
  */
 export async function strangeWallet({
   db,
+  chain,
   sender,
-}: Pick<Ports, 'db' | 'sender'>): Promise<string | undefined> {
-  const known = await knownHotWallet(db, sender.chain);
+}: Pick<ChainPorts, 'db' | 'chain' | 'sender'>): Promise<string | undefined> {
+  const known = await knownHotWallet(db, chain);
   if (known === undefined || known === sender.hotAddress) return undefined;
   return `WALLET_SEED belongs to the hot wallet ${sender.hotAddress}, this database was used with ${known}`;
 }

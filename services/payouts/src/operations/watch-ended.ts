@@ -1,22 +1,27 @@
 import { reason } from '@quittance/shared/logger';
-import type { Ports } from '../ports.ts';
+import type { ChainPorts } from '../ports.ts';
 import { endedNotFinal, noteLooked, type Transaction } from '../store-transactions.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const LOOKS_TOGETHER = 16;
 
-type WatchPorts = Pick<Ports, 'db' | 'sender' | 'logger' | 'notices'>;
+type WatchPorts = Pick<ChainPorts, 'db' | 'chain' | 'sender' | 'logger' | 'notices'>;
 
 /**
  * Keeps an eye on transactions that are deep enough but not final: a chain that reorganises deeper than the
  * asset's confirmations takes a payment back. The same bytes bring it again, and an operator hears of it.
  */
 export async function watchEnded(ports: WatchPorts, lookEveryMs = LOOK_EVERY_MS): Promise<void> {
-  const { db, sender } = ports;
-  const ended = await endedNotFinal(db, sender.chain, lookEveryMs, LOOKS_TOGETHER);
-  await Promise.all(
-    ended.map(async (transaction) => noteLooked(db, transaction.id, await look(ports, transaction))),
-  );
+  const { db, chain, notices } = ports;
+  try {
+    const ended = await endedNotFinal(db, chain, lookEveryMs, LOOKS_TOGETHER);
+    await Promise.all(
+      ended.map(async (transaction) => noteLooked(db, transaction.id, await look(ports, transaction))),
+    );
+  } catch (error) {
+    const said = { chain, reason: reason(error) };
+    notices.say('warn', `watch.${chain}`, said, 'settled transactions could not be watched');
+  }
 }
 
 /** Whether it is final. One that the node will not talk about is looked at again in its turn, like any other. */
@@ -31,22 +36,20 @@ async function look(ports: WatchPorts, transaction: Transaction): Promise<boolea
 }
 
 async function isFinal(
-  { sender, logger }: WatchPorts,
-  { wallet, nonce, txHash, payoutId, raw, state }: Transaction,
+  { sender, chain, logger }: WatchPorts,
+  { family, txHash, raw, state }: Transaction,
 ): Promise<boolean> {
-  const finalized = (await sender.nonce(wallet, 'finalized')) > nonce;
+  // Asked first: what is final now was so, or was not, when the transaction is asked about.
+  const finalized = await sender.finalizedHeight();
   const status = await sender.status(txHash);
-  const said = { transaction: txHash, payout: payoutId, state };
+  const said = { chain, transaction: txHash, family, state };
   if (status.state !== 'mined') {
     const answer = await sender.broadcast(raw);
-    logger.error(
-      { ...said, answer, finalized },
-      'a settled transaction has left the chain, sending it again',
-    );
+    logger.error({ ...said, answer }, 'a settled transaction has left the chain, sending it again');
     return false;
   }
   if (status.succeeded !== (state === 'mined')) {
     logger.error(said, 'a settled transaction ended the other way after a reorganisation');
   }
-  return finalized;
+  return status.height <= finalized;
 }

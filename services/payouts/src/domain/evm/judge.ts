@@ -1,4 +1,6 @@
-/** A signed transaction whose end is open. */
+import type { Patience } from '../patience.ts';
+
+/** A family whose end is open: signed transactions with one nonce, of which at most one is mined. */
 export type OpenTransaction = {
   nonce: number;
   minConfirmations: number;
@@ -10,13 +12,6 @@ export type OpenTransaction = {
 
 /** How far the chain has come with the wallet that sends it: the nonces it has used, at two depths. */
 export type Progress = { latest: number; finalized: number };
-
-export type Patience = {
-  /** The same bytes are sent again after so long in no block. */
-  resendAfterMs: number;
-  /** What looks impossible may be a node that is late: the blocks are searched for it only after so long. */
-  doubtForMs: number;
-};
 
 export type Verdict =
   /** As deep as the asset asks, and final when it failed: this is how it ended. */

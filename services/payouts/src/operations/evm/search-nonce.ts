@@ -1,7 +1,8 @@
-import type { TransactionStatus } from '@quittance/chains/chain';
 import { reason } from '@quittance/shared/logger';
-import type { Ports } from '../ports.ts';
-import { noteSearched, type Transaction } from '../store-transactions.ts';
+import { invariant } from '@quittance/shared/result';
+import type { EvmPorts } from '../../ports.ts';
+import { attemptsOf, type Family, noteSearched } from '../../store-transactions.ts';
+import type { Look } from './follow-transactions.ts';
 
 /** What the blocks themselves tell of a nonce that is used up. */
 export type Found = { state: 'found'; height: number; blockHash: string } | { state: 'replaced'; by: string };
@@ -17,13 +18,15 @@ export const BLOCKS_PER_ROUND = 256;
  * nothing, another transaction in its place does. What was searched is remembered, so that a long search goes on in
  * the next rounds. Whatever is not found stays as it was seen: no money moves for it.
  */
-export async function searchNonce<S extends TransactionStatus>(
-  { db, sender, notices }: Pick<Ports, 'db' | 'sender' | 'notices'>,
-  { id, wallet, nonce, txHash, payoutId, finalHeightWhenSigned, searchedTo }: Transaction,
-  seen: S,
+export async function searchNonce(
+  { db, sender, notices }: Pick<EvmPorts, 'db' | 'sender' | 'notices'>,
+  [first]: Family,
+  look: Look,
   budget: SearchBudget,
-): Promise<S | Found> {
-  const said = { transaction: txHash, payout: payoutId, wallet, nonce };
+): Promise<Look> {
+  const { id, family, wallet, nonce, finalHeightWhenSigned, searchedTo } = first;
+  invariant(nonce !== null, 'only a nonce can be searched for');
+  const said = { transaction: look.of.txHash, family, wallet, nonce };
   let done = searchedTo ?? finalHeightWhenSigned;
   try {
     const finalHeight = await sender.finalizedHeight();
@@ -35,10 +38,11 @@ export async function searchNonce<S extends TransactionStatus>(
       await noteSearched(db, id, done);
       if (found === undefined) continue;
       const { height, blockHash } = found;
-      if (found.txHash !== txHash) return { state: 'replaced', by: found.txHash };
-      const where = { ...said, height, block: blockHash };
+      const ours = (await attemptsOf(db, family)).find(({ txHash }) => txHash === found.txHash);
+      if (ours === undefined) return { ...look, seen: { state: 'replaced', by: found.txHash } };
+      const where = { ...said, transaction: ours.txHash, height, block: blockHash };
       notices.say('error', `found.${id}`, where, 'a transaction is mined, but the node has no receipt of it');
-      return { state: 'found', height, blockHash };
+      return { of: ours, seen: { state: 'found', height, blockHash } };
     }
     if (done === null || done >= finalHeight) {
       const trouble = 'a nonce is used up and nothing with it can be found: what became of it cannot be told';
@@ -48,5 +52,5 @@ export async function searchNonce<S extends TransactionStatus>(
     const why = { ...said, searched_to: done, reason: reason(error) };
     notices.say('warn', `search.${id}`, why, 'blocks could not be searched for a transaction, trying again');
   }
-  return seen;
+  return look;
 }

@@ -1,13 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  judge,
-  needsSearch,
-  type OpenTransaction,
-  type Patience,
-  type Progress,
-  type Seen,
-} from './judge.ts';
+import type { Patience } from '../patience.ts';
+import { judge, needsSearch, type OpenTransaction, type Progress, type Seen } from './judge.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);

@@ -1,5 +1,5 @@
-import type { Ports } from '../ports.ts';
-import { nextNonce } from '../store-transactions.ts';
+import type { EvmPorts } from '../../ports.ts';
+import { nextNonce } from '../../store-wallets.ts';
 
 /**
  * Why the hot wallet must not sign, or undefined when it may: the chain has used nonces that this database never gave
@@ -7,11 +7,12 @@ import { nextNonce } from '../store-transactions.ts';
  */
 export async function unknownHistory({
   db,
+  chain,
   sender,
-}: Pick<Ports, 'db' | 'sender'>): Promise<string | undefined> {
+}: Pick<EvmPorts, 'db' | 'chain' | 'sender'>): Promise<string | undefined> {
   // The chain first: what it has of ours was stored before, so that a signature in between does not look strange.
   const used = await sender.nonce(sender.hotAddress, 'latest');
-  const next = await nextNonce(db, sender.chain, sender.hotAddress);
+  const next = await nextNonce(db, chain, sender.hotAddress);
   if (next === undefined || used <= next) return undefined;
   return `the chain has transactions of this wallet that this database does not know (${sender.hotAddress}: nonce ${used}, here ${next}): nothing is signed until an operator decides`;
 }

@@ -1,21 +1,21 @@
 import type { EvmFees } from '@quittance/chains/chain';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
-import { type AssetSymbol, assetSymbols, assets, type Chain, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, assetsOf, type Chain, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
-import { type Plan, planRun, type Queued, type Shortage, type Sweepable } from '../domain/plan.ts';
-import { add, type Purse, purseOf } from '../domain/purse.ts';
-import type { Ports } from '../ports.ts';
-import { type Holding, sweepableHoldings, sweepableSum } from '../store-holdings.ts';
-import { type Payout, reservedPayouts } from '../store-payouts.ts';
-import { type OpenSweep, openSums, sweepsInNoBlock } from '../store-transactions.ts';
-import { failUnsigned } from './fail-unsigned.ts';
-import { keepLease } from './keep-lease.ts';
+import { type Plan, planRun, type Queued, type Shortage, type Sweepable } from '../../domain/plan.ts';
+import { add, type Purse, purseOf } from '../../domain/purse.ts';
+import type { EvmPorts } from '../../ports.ts';
+import { type Holding, sweepableHoldings, sweepableSum } from '../../store-holdings.ts';
+import { type Payout, reservedPayouts } from '../../store-payouts.ts';
+import { type OpenSweep, openSums, sweepsInNoBlock } from '../../store-transactions.ts';
+import { failUnsigned } from '../fail-unsigned.ts';
+import { keepLease } from '../keep-lease.ts';
+import { sendTransaction } from '../send-transaction.ts';
 import { openWallet } from './open-wallet.ts';
-import { sendTransaction } from './send-transaction.ts';
 import { signPayout } from './sign-payout.ts';
-import { signSweep } from './sign-sweep.ts';
+import { NATIVE_SWEEP_GAS, signSweep } from './sign-sweep.ts';
 
 const PAYOUTS_PER_ASSET = 50;
 /** So often the next payouts of an asset are looked at when none of those before them can be paid or waited for. */
@@ -23,11 +23,8 @@ const PAGES_MAX = 10;
 const HOLDINGS_PER_ASSET = 200;
 const ASKED_TOGETHER = 8;
 
-const NATIVE_SWEEP_GAS = 21_000n;
 /** What a transfer is taken to need until its turn comes and the node is asked. */
 const USUAL_GAS = { native: 21_000n, token: 90_000n } as const;
-
-const payable: readonly AssetSymbol[] = assetSymbols.filter((symbol) => assets[symbol].chain === 'ethereum');
 
 /** `gas`: the node's estimate, once it was asked. */
 type Candidate = Queued & { payout: Payout; gas: bigint | undefined };
@@ -39,15 +36,19 @@ type Means = { purse: Purse; treasures: Treasure[]; beyond: Map<AssetSymbol, Uni
  * Pays those payouts, oldest first, that the hot wallet can pay now, and sweeps deposits for those that come next.
  * @returns how many were signed or found impossible; 0 means that nobody can be paid at the moment.
  */
-export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
-  const { db, sender } = ports;
-  const oldest = await reservedPayouts(db, new Map(payable.map((asset) => [asset, '0'])), PAYOUTS_PER_ASSET);
+export async function payReserved(ports: EvmPorts, lease: Lease): Promise<number> {
+  const { db, chain, sender } = ports;
+  const oldest = await reservedPayouts(
+    db,
+    new Map(assetsOf(chain).map((asset) => [asset, '0'])),
+    PAYOUTS_PER_ASSET,
+  );
   if (oldest.length === 0) return 0;
   if (!(await openWallet(ports, lease, sender.hotAddress))) return 0;
 
   const fees = await sender.fees();
   const finalHeight = await sender.finalizedHeight();
-  const assetsInUse = new Set<AssetSymbol>([nativeAsset[sender.chain], ...oldest.map(({ asset }) => asset)]);
+  const assetsInUse = new Set<AssetSymbol>([nativeAsset[chain], ...oldest.map(({ asset }) => asset)]);
   const purse = await lookIntoPurse(ports, assetsInUse);
   const treasures = await lookForTreasures(ports, assetsInUse, fees);
 
@@ -58,7 +59,7 @@ export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
   const queue = guessed
     .filter(({ payout }) => !refused.includes(payout))
     .map(({ payout }) => candidateOf(payout, estimated.get(payout), fees));
-  const plan = planRun(queue, purse, treasures, means.beyond);
+  const plan = planRun(chain, queue, purse, treasures, means.beyond);
   crashPoint('payouts.planned');
   for (const shortage of plan.short) complain(ports, shortage);
 
@@ -88,17 +89,17 @@ export async function payReserved(ports: Ports, lease: Lease): Promise<number> {
  * need less. Fills in what lies on deposits beyond the largest, when those were not enough for somebody.
  */
 async function lookAhead(
-  { db, sender }: Ports,
+  { db, chain }: EvmPorts,
   oldest: readonly Payout[],
   means: Means,
   fees: EvmFees,
 ): Promise<{ guessed: Candidate[]; first: Plan<Candidate, Treasure> }> {
   let guessed = oldest.map((payout) => candidateOf(payout, undefined, fees));
-  const plan = () => planRun(guessed, means.purse, means.treasures, means.beyond);
+  const plan = () => planRun(chain, guessed, means.purse, means.treasures, means.beyond);
   let first = plan();
   if (first.short.length > 0) {
     for (const { asset } of first.short) {
-      means.beyond.set(asset, await hiddenWorth(db, sender.chain, asset, means.treasures));
+      means.beyond.set(asset, await hiddenWorth(db, chain, asset, means.treasures));
     }
     first = plan();
   }
@@ -123,7 +124,7 @@ async function lookAhead(
 
 /** What lies on deposits that were not shown because others are larger. */
 async function hiddenWorth(
-  db: Ports['db'],
+  db: EvmPorts['db'],
   chain: Chain,
   asset: AssetSymbol,
   treasures: readonly Treasure[],
@@ -147,19 +148,19 @@ function candidateOf(payout: Payout, gas: bigint | undefined, fees: EvmFees): Ca
  * us wait, instead of spent twice. A sweep that is mined in between would be counted although its block may still be
  * dropped: whose nonce the chain has reached when the balances are known is not counted, mined or not.
  */
-async function lookIntoPurse(ports: Ports, assetsInUse: ReadonlySet<AssetSymbol>): Promise<Purse> {
-  const { db, sender } = ports;
-  const sweeps = await sweepsInNoBlock(db, sender.chain);
-  const open = await openSums(db, sender.chain, sender.hotAddress);
+async function lookIntoPurse(ports: EvmPorts, assetsInUse: ReadonlySet<AssetSymbol>): Promise<Purse> {
+  const { db, chain, sender } = ports;
+  const sweeps = await sweepsInNoBlock(db, chain);
+  const open = await openSums(db, chain, sender.hotAddress);
   const balances = new Map<AssetSymbol, Units>();
   for (const asset of assetsInUse) balances.set(asset, await sender.balance(asset, sender.hotAddress));
-  const purse = purseOf(balances, open);
+  const purse = purseOf(chain, balances, open);
   for (const { asset, amount } of await reachedByNow(ports, sweeps)) add(purse.free, asset, -amount);
   return purse;
 }
 
 /** Those of the sweeps that may be in a block by now: also those of wallets that the node does not tell about. */
-async function reachedByNow({ sender }: Ports, sweeps: readonly OpenSweep[]): Promise<OpenSweep[]> {
+async function reachedByNow({ sender }: EvmPorts, sweeps: readonly OpenSweep[]): Promise<OpenSweep[]> {
   const reached: OpenSweep[] = [];
   const byWallet = [...Map.groupBy(sweeps, (sweep) => sweep.wallet)];
   for (let from = 0; from < byWallet.length; from += ASKED_TOGETHER) {
@@ -176,13 +177,13 @@ async function reachedByNow({ sender }: Ports, sweeps: readonly OpenSweep[]): Pr
 
 /** Deposits that could be swept, with what would arrive of them. */
 async function lookForTreasures(
-  { db, sender }: Ports,
+  { db, chain }: EvmPorts,
   assetsInUse: ReadonlySet<AssetSymbol>,
   { maxFeePerGas }: EvmFees,
 ): Promise<Treasure[]> {
   const treasures: Treasure[] = [];
   for (const asset of assetsInUse) {
-    for (const holding of await sweepableHoldings(db, sender.chain, asset, HOLDINGS_PER_ASSET)) {
+    for (const holding of await sweepableHoldings(db, chain, asset, HOLDINGS_PER_ASSET)) {
       const paysItself = assets[asset].type === 'native';
       const ownFee = paysItself ? NATIVE_SWEEP_GAS * maxFeePerGas : 0n;
       const net = holding.amount - ownFee;
@@ -200,7 +201,7 @@ async function lookForTreasures(
 
 /** Asks the node what the transfers need, and which recipients would refuse them. */
 async function estimate(
-  { sender, notices }: Ports,
+  { sender, notices }: EvmPorts,
   candidates: readonly Candidate[],
 ): Promise<{ estimated: Map<Payout, bigint>; refused: Payout[] }> {
   const estimated = new Map<Payout, bigint>();
@@ -223,9 +224,10 @@ async function estimate(
   return { estimated, refused };
 }
 
-function complain({ sender, notices }: Ports, { asset, has, needs, payouts }: Shortage): void {
+function complain({ chain, sender, notices }: EvmPorts, { asset, has, needs, payouts }: Shortage): void {
   const { decimals } = assets[asset];
   const said = {
+    chain,
     address: sender.hotAddress,
     asset,
     has: formatUnits(has, decimals),

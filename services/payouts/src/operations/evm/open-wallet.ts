@@ -1,8 +1,8 @@
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import type { Ports } from '../ports.ts';
-import { insertWalletOnce, nextNonce, skipUsedNonces } from '../store-transactions.ts';
+import type { EvmPorts } from '../../ports.ts';
+import { insertWalletOnce, nextNonce, skipUsedNonces } from '../../store-wallets.ts';
 
-type WalletPorts = Pick<Ports, 'db' | 'sender' | 'logger' | 'notices'>;
+type WalletPorts = Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger' | 'notices'>;
 
 /**
  * Makes sure that we know which nonce a wallet uses next; false when that cannot be known yet. The chain is asked
@@ -10,15 +10,15 @@ type WalletPorts = Pick<Ports, 'db' | 'sender' | 'logger' | 'notices'>;
  * deposit address leaves out nonces that others have used in blocks that are final; the hot wallet never does.
  */
 export async function openWallet(ports: WalletPorts, lease: Lease, address: string): Promise<boolean> {
-  const { db, sender, logger } = ports;
-  const next = await nextNonce(db, sender.chain, address);
+  const { db, chain, sender, logger } = ports;
+  const next = await nextNonce(db, chain, address);
   if (next === undefined) return openFirst(ports, lease, address);
   if (address === sender.hotAddress) return true;
   const finalized = await sender.nonce(address, 'finalized');
   if (finalized <= next) return true;
   const skipped = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    return skipUsedNonces(trx, sender.chain, address, finalized);
+    return skipUsedNonces(trx, chain, address, finalized);
   });
   if (skipped) {
     const said = { wallet: address, from: next, to: finalized };
@@ -29,7 +29,7 @@ export async function openWallet(ports: WalletPorts, lease: Lease, address: stri
 
 /** A history that could still be reorganised away would leave a gap before our first nonce. */
 async function openFirst(
-  { db, sender, logger, notices }: WalletPorts,
+  { db, chain, sender, logger, notices }: WalletPorts,
   lease: Lease,
   address: string,
 ): Promise<boolean> {
@@ -42,13 +42,7 @@ async function openFirst(
   }
   await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    await insertWalletOnce(
-      trx,
-      sender.chain,
-      address,
-      address === sender.hotAddress ? 'hot' : 'deposit',
-      used,
-    );
+    await insertWalletOnce(trx, chain, address, address === sender.hotAddress ? 'hot' : 'deposit', used);
   });
   logger.info(said, 'a wallet signs here for the first time');
   return true;

@@ -1,19 +1,23 @@
-import type { EvmFees, SignedTransaction } from '@quittance/chains/chain';
+import type { EvmFees } from '@quittance/chains/chain';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
 import { assets } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import { formatUnits, type Units, units } from '@quittance/shared/money';
-import type { Ports } from '../ports.ts';
-import { assignSweep, type Holding, lockHoldings, postponeHoldings } from '../store-holdings.ts';
-import { signAndStore, type Transaction } from '../store-transactions.ts';
+import { formatUnits, units } from '@quittance/shared/money';
+import type { EvmPorts } from '../../ports.ts';
+import { assignSweep, type Holding, lockHoldings, postponeHoldings } from '../../store-holdings.ts';
+import type { Transaction } from '../../store-transactions.ts';
 import { openWallet } from './open-wallet.ts';
+import { type Signed, signWithNextNonce } from './sign-with-nonce.ts';
 
 /** What cannot be swept is left out for a while, so that other deposits are used instead. */
 const AGAIN_AFTER_MS = 10 * 60_000;
 
-type SweepPorts = Pick<Ports, 'db' | 'sender' | 'clock' | 'random' | 'logger' | 'notices'>;
+/** A plain transfer of native money, always. */
+export const NATIVE_SWEEP_GAS = 21_000n;
+
+type SweepPorts = Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'clock' | 'random' | 'logger' | 'notices'>;
 
 export type SweepOrder = { holding: Holding; fees: EvmFees; minConfirmations: number; finalHeight: number };
 
@@ -30,7 +34,7 @@ export async function signSweep(
   lease: Lease,
   { holding, fees, minConfirmations, finalHeight }: SweepOrder,
 ): Promise<Transaction | undefined> {
-  const { db, sender, clock } = ports;
+  const { db, chain, sender, clock } = ports;
   const { asset, address, depositIds } = holding;
   const isNative = assets[asset].type === 'native';
   const isReady = (await isThere(ports, holding)) && (!isNative || (await openWallet(ports, lease, address)));
@@ -40,22 +44,22 @@ export async function signSweep(
   }
 
   const order = {
-    chain: sender.chain,
+    chain,
     wallet: isNative ? address : sender.hotAddress,
     asset,
     minConfirmations,
     fence: lease.token,
     finalHeight,
-    serves: { sweptAddress: address },
+    sweptAddress: address,
   };
   const stored = await undoneWhenNotNow(() =>
     db.transaction(async (trx: Trx) => {
       await assertLease(trx, lease);
       // A deposit that was reversed, or taken along, since it was planned: plan again.
       if ((await lockHoldings(trx, depositIds)) !== holding.amount) throw new NotNow();
-      const transaction = await signAndStore(trx, order, (nonce) => sign(ports, holding, nonce, fees));
+      const transaction = await signWithNextNonce(trx, order, (nonce) => sign(ports, holding, nonce, fees));
       if (transaction === undefined) throw new NotNow();
-      await assignSweep(trx, depositIds, transaction.id);
+      await assignSweep(trx, depositIds, transaction.family);
       crashPoint('sweeps.signing');
       return transaction;
     }),
@@ -69,17 +73,16 @@ async function sign(
   { asset, amount, derivationIndex: index }: Holding,
   nonce: number,
   fees: EvmFees,
-): Promise<{ signed: SignedTransaction; amount: Units } | undefined> {
+): Promise<Signed | undefined> {
   if (assets[asset].type === 'token') {
-    const authorizationNonce = `0x${Buffer.from(random(32)).toString('hex')}`;
+    const authorization = `0x${Buffer.from(random(32)).toString('hex')}`;
     const gas = TOKEN_SWEEP_GAS;
-    return {
-      signed: await sender.signTokenSweep({ asset, index, amount, nonce, authorizationNonce, gas, fees }),
-      amount,
-    };
+    const order = { asset, index, amount, nonce, authorizationNonce: authorization, gas, fees };
+    return { signed: await sender.signTokenSweep(order), amount, terms: { gas, fees, authorization } };
   }
   const signed = await sender.signNativeSweep({ index, balance: amount, nonce, fees });
-  return signed === 'not_worth_it' ? undefined : { signed, amount: units(amount - signed.maxCost) };
+  if (signed === 'not_worth_it') return undefined;
+  return { signed, amount: units(amount - signed.maxCost), terms: { gas: NATIVE_SWEEP_GAS, fees } };
 }
 
 /** What the books of deposits say must be on the address, and the address must be one that we have the key of. */

@@ -1,0 +1,25 @@
+import type { Engine } from '../../engines.ts';
+import type { EvmPorts } from '../../ports.ts';
+import { sayBarred } from '../say-barred.ts';
+import { followTransactions } from './follow-transactions.ts';
+import { payReserved } from './pay-reserved.ts';
+import { unknownHistory } from './unknown-history.ts';
+
+/** Ethereum and the networks like it: every transaction of a wallet has a number, and is mined in that order. */
+export const evmEngine: Engine<'evm'> = {
+  bar: unknownHistory,
+
+  async run(ports, lease) {
+    const followed = await followTransactions(ports, lease);
+    const paid = (await mayGoOn(ports)) ? await payReserved(ports, lease) : 0;
+    return followed + paid;
+  },
+};
+
+/** No nonce is given out while the chain has used others that are not known here. */
+async function mayGoOn(ports: EvmPorts): Promise<boolean> {
+  ports.signingBar.reason = await unknownHistory(ports);
+  if (ports.signingBar.reason === undefined) return true;
+  sayBarred(ports);
+  return false;
+}

@@ -1,0 +1,65 @@
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+
+const selectHot = statement('wallets_hot', `select address from wallets where chain = $1 and role = 'hot'`);
+
+/** The hot wallet that this database was first used with. */
+export async function knownHotWallet(db: Queryable, chain: Chain): Promise<string | undefined> {
+  return (await db.maybe<{ address: string }>(selectHot, [chain]))?.address;
+}
+
+const insertWallet = statement(
+  'wallets_insert',
+  `insert into wallets (chain, address, role, next_nonce) values ($1, $2, $3, $4) on conflict do nothing`,
+);
+
+/**
+ * Writes down that a wallet signs for this database; from then on another hot wallet is strange. Before its first
+ * signature on that chain. `firstNonce` is null on chains that do not number a wallet's transactions.
+ */
+export async function insertWalletOnce(
+  trx: Trx,
+  chain: Chain,
+  address: string,
+  role: 'hot' | 'deposit',
+  firstNonce: number | null,
+): Promise<void> {
+  await trx.rows(insertWallet, [chain, address, role, firstNonce]);
+}
+
+const selectNext = statement(
+  'wallets_next_nonce',
+  `select next_nonce from wallets where chain = $1 and address = $2`,
+);
+
+/** The nonce that the wallet's next transaction will get; undefined for a wallet that never signed. */
+export async function nextNonce(db: Queryable, chain: Chain, address: string): Promise<number | undefined> {
+  const row = await db.maybe<{ next_nonce: string }>(selectNext, [chain, address]);
+  return row && Number(row.next_nonce); // tidy-allow number: a nonce counts transactions
+}
+
+const raiseNonce = statement(
+  'wallets_raise_nonce',
+  `update wallets set next_nonce = $3 where chain = $1 and address = $2 and next_nonce < $3 returning address`,
+);
+
+/** Leaves out nonces that others have used, in blocks that are final. True when there were some. */
+export async function skipUsedNonces(
+  trx: Trx,
+  chain: Chain,
+  address: string,
+  finalized: number,
+): Promise<boolean> {
+  return (await trx.rows(raiseNonce, [chain, address, finalized])).length > 0;
+}
+
+const takeNext = statement(
+  'wallets_take_nonce',
+  `update wallets set next_nonce = next_nonce + 1 where chain = $1 and address = $2 returning next_nonce - 1 as nonce`,
+);
+
+/** Gives out the wallet's next nonce. It is used exactly when the transaction commits, with what it signed. */
+export async function takeNonce(trx: Trx, chain: Chain, address: string): Promise<number> {
+  const { nonce } = await trx.one<{ nonce: string }>(takeNext, [chain, address]);
+  return Number(nonce); // tidy-allow number: a nonce counts transactions
+}
