@@ -37,6 +37,9 @@ export const answers = {
   stillRunning: said(409, 'The first request with this Idempotency-Key is still running.', {
     'Retry-After': '1',
   }),
+  /** Of unresolved money, of which something else has become. */
+  alreadyResolved: (how: 'accepted' | 'returned' | 'reversed') =>
+    said(409, `These funds were already ${how}.`),
   unavailable: said(503, 'Service Unavailable', { 'Retry-After': String(RETRY_AFTER_SECONDS) }),
   serverError: said(500, 'Server Error'),
   noModel: (model: string) => said(404, `No query results for model [${model}].`),

@@ -5,11 +5,19 @@ import type { Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { type Ending, endHolds } from './operations/end-holds.ts';
 import { recordDeposits } from './operations/record-deposits.ts';
+import { recordSpending } from './operations/record-spending.ts';
 import { reverseDeposits } from './operations/reverse-deposits.ts';
 import { voidHolds } from './operations/void-holds.ts';
 import { lockBalances } from './store.ts';
 
-const kinds = ['deposit.settled', 'deposit.reversed', 'hold.settle', 'hold.release', 'hold.void'] as const;
+const kinds = [
+  'deposit.settled',
+  'deposit.reversed',
+  'hold.settle',
+  'hold.release',
+  'hold.void',
+  'network.spent',
+] as const;
 type Taken = (typeof kinds)[number];
 
 /**
@@ -21,7 +29,9 @@ export function handleEvents(logger: Logger): BatchHandler {
     const taken = events.map(ofOurs);
     await lockBalances(
       trx,
-      taken.map(({ payload }) => ({ account: payload.account_id as AccountId, asset: payload.asset })),
+      taken.flatMap(({ payload }) =>
+        'account_id' in payload ? [{ account: payload.account_id as AccountId, asset: payload.asset }] : [],
+      ),
     );
     // Deposits before their reversals, whatever order the bus brought them in.
     await recordDeposits(trx, only(taken, 'deposit.settled'));
@@ -29,6 +39,7 @@ export function handleEvents(logger: Logger): BatchHandler {
     await endHolds(trx, only(taken, 'hold.settle').map(settlement));
     await endHolds(trx, only(taken, 'hold.release').map(release));
     await voidHolds(trx, only(taken, 'hold.void'));
+    await recordSpending(trx, only(taken, 'network.spent'));
   };
 }
 

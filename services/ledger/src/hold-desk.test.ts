@@ -11,6 +11,7 @@ const aPayout = (id: string, account = 'acc_1'): Payout => ({
   asset: 'ETH',
   amount: units(1n),
   networkFee: units(0n),
+  deposit: null,
 });
 const placed = (payout: Payout): Hold => ({ ...payout, state: 'placed' });
 

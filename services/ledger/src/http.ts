@@ -1,20 +1,45 @@
+import { assetSymbols } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
-import { authenticated, contextOf, createApp, finishApp, send } from '@quittance/shared/http';
+import {
+  type Answer,
+  answers,
+  authenticated,
+  contextOf,
+  createApp,
+  finishApp,
+  send,
+} from '@quittance/shared/http';
+import type { AccountId, DepositId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
-import type { Express } from 'express';
+import { pageOf, pageView, perPageField } from '@quittance/shared/pages';
+import { refuse } from '@quittance/shared/result';
+import { form, rules } from '@quittance/shared/validation';
+import type { Express, Request } from 'express';
+import { unresolvedStates } from './domain/unresolved.ts';
+import { type AcceptRefusal, acceptDeposit } from './operations/accept-unresolved.ts';
 import { activeAssets, balancesOf } from './store-quotes.ts';
-import { assetView, balanceView, byAssetId } from './views.ts';
+import { unresolvedPage } from './store-unresolved.ts';
+import { acceptedView, assetView, balanceView, byAssetId, unresolvedView } from './views.ts';
 
 export type HttpOptions = {
   db: Db;
   clock: Clock;
   logger: Logger;
   identitySecret: string;
+  /** Where merchants reach the API: the beginning of the lists' links. */
+  publicUrl: string;
   waitsFor: () => Promise<string[]>;
 };
 
-export function createHttp({ db, clock, logger, identitySecret, waitsFor }: HttpOptions): Express {
+const listForm = form({
+  perPage: perPageField,
+  status: rules.oneOf(unresolvedStates).optional,
+  asset: rules.oneOf(assetSymbols).optional,
+});
+
+export function createHttp(options: HttpOptions): Express {
+  const { db, clock, logger, identitySecret, waitsFor } = options;
   const app = createApp({ logger, clock, waitsFor });
   const merchant = authenticated(identitySecret, clock);
 
@@ -28,6 +53,42 @@ export function createHttp({ db, clock, logger, identitySecret, waitsFor }: Http
     send(res, { status: 200, body: { data: rows.sort(byAssetId).map(assetView) } });
   });
 
+  app.get('/api/unresolved', merchant, async (req, res) =>
+    send(res, await listUnresolved(options, contextOf(res).identity.account, req)),
+  );
+
+  app.post('/api/unresolved/:id/accept', merchant, async (req, res) => {
+    const id = String(req.params['id']);
+    const { account } = contextOf(res).identity;
+    const accepted = isDepositId(id) ? await acceptDeposit({ db }, account, id) : refuse('unknown' as const);
+    send(res, accepted.ok ? { status: 200, body: acceptedView(accepted.value) } : refusals[accepted.refusal]);
+  });
+
   finishApp(app, logger);
   return app;
 }
+
+async function listUnresolved(
+  { db, publicUrl }: HttpOptions,
+  account: AccountId,
+  req: Request,
+): Promise<Answer> {
+  const filter = listForm(req.query);
+  if (!filter.ok) return answers.invalid(filter.refusal);
+  const { perPage, status, asset } = filter.value;
+  const page = pageOf(req.query);
+  const { items, total } = await unresolvedPage(db, { account, state: status, asset }, { page, perPage });
+  const path = `${publicUrl}/api/unresolved`;
+  const data = items.map(unresolvedView);
+  return { status: 200, body: pageView({ data, total, page, perPage, path, query: req.query }) };
+}
+
+const isDepositId = (text: string): text is DepositId => /^dep_[0-9a-z]{36}$/.test(text);
+
+const refusals = {
+  unknown: answers.noModel('Deposit'),
+  not_yours: answers.unauthorized,
+  accepted: answers.alreadyResolved('accepted'),
+  returned: answers.alreadyResolved('returned'),
+  reversed: answers.alreadyResolved('reversed'),
+} as const satisfies Record<AcceptRefusal, Answer>;

@@ -12,11 +12,11 @@ import type { LedgerConfig } from './config.ts';
 import { handleEvents } from './consumers.ts';
 import { openHoldDesk } from './hold-desk.ts';
 import { createHttp } from './http.ts';
+import { decideAllHolds } from './operations/decide-holds.ts';
 import { placeHold } from './operations/place-hold.ts';
 import type { Ports } from './ports.ts';
 import { filePrices } from './price-file.ts';
 import { publicPrices } from './price-public.ts';
-import { decideHolds } from './store-holds.ts';
 import { activateAssets, assetsWithoutRate } from './store-quotes.ts';
 import { startWorkers } from './workers.ts';
 
@@ -63,6 +63,7 @@ export async function startLedger(
     clock,
     logger,
     identitySecret: config.IDENTITY_SECRET,
+    publicUrl: config.PUBLIC_URL,
     waitsFor: async () => {
       const waiting = await waitsForEngines(check, connected);
       if (waiting.length > 0) return waiting;
@@ -85,7 +86,7 @@ export async function startLedger(
     holds:
       given.holds ??
       openHoldDesk({
-        decide: (payouts) => decideHolds(db, payouts),
+        decide: (payouts) => decideAllHolds(db, payouts),
         clock,
         patienceMs: commands['hold.place'].timeoutMs,
       }),

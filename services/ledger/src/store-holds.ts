@@ -1,21 +1,28 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
-import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import type { Hold, HoldState } from './domain/hold.ts';
+import type { EndingHold, Hold, HoldState } from './domain/hold.ts';
 import type { Payout } from './domain/posting.ts';
 
-type HoldRow = {
+export type HoldRow = {
   payout_id: PayoutId;
   account_id: AccountId;
   asset: AssetSymbol;
   amount: string | null;
   network_fee: string | null;
+  deposit_id: DepositId | null;
   state: HoldState;
 };
 
-const holdOf = (row: HoldRow): Hold => {
-  const whose = { id: row.payout_id, account: row.account_id, asset: row.asset, state: row.state };
+export const holdOf = (row: HoldRow): Hold => {
+  const whose = {
+    id: row.payout_id,
+    account: row.account_id,
+    asset: row.asset,
+    deposit: row.deposit_id,
+    state: row.state,
+  };
   return row.amount === null || row.network_fee === null
     ? { ...whose, amount: null, networkFee: null }
     : { ...whose, amount: units(row.amount), networkFee: units(row.network_fee) };
@@ -37,7 +44,7 @@ const decide = statement(
      select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::numeric[])
        with ordinality as t (payout_id, account_id, asset, amount, network_fee, n)),
    known as (
-     select payout_id, account_id, asset, amount, network_fee, state from holds
+     select payout_id, account_id, asset, amount, network_fee, deposit_id, state from holds
      where payout_id = any($1::text[])),
    open as (
      select a.*, a.amount + a.network_fee as total from asked a
@@ -59,7 +66,7 @@ const decide = statement(
      select payout_id, account_id, asset, amount, network_fee, 'refused', now() from weighed
      where total > available
      on conflict (payout_id) do nothing
-     returning payout_id, account_id, asset, amount, network_fee, state),
+     returning payout_id, account_id, asset, amount, network_fee, deposit_id, state),
    taken as (
      update balances b set available = b.available - t.total, held = b.held + t.total
      from (
@@ -79,7 +86,7 @@ const decide = statement(
 );
 
 /**
- * Decides holds, each once for ever. One statement, its own transaction.
+ * Decides holds of what balances have, each once for ever. One statement, its own transaction.
  * @returns what is decided, now or before; those left out are to be asked again.
  */
 export async function decideHolds(db: Queryable, payouts: readonly Payout[]): Promise<Hold[]> {
@@ -95,13 +102,18 @@ export async function decideHolds(db: Queryable, payouts: readonly Payout[]): Pr
 
 const lockRows = statement(
   'holds_lock',
-  `select payout_id, account_id, asset, amount, network_fee, state from holds
-   where payout_id = any($1::text[]) order by payout_id for no key update`,
+  `select h.payout_id, h.account_id, h.asset, h.amount, h.network_fee, h.deposit_id, h.state,
+     coalesce(u.state = 'reversed', false) as deposit_reversed
+   from holds h left join unresolved u on u.deposit_id = h.deposit_id
+   where h.payout_id = any($1::text[]) order by h.payout_id for no key update of h`,
 );
 
-export async function lockHolds(trx: Trx, ids: readonly PayoutId[]): Promise<Map<PayoutId, Hold>> {
-  const rows = await trx.rows<HoldRow>(lockRows, [ids]);
-  return new Map(rows.map((row) => [row.payout_id, holdOf(row)]));
+/** Their balances are locked before, which is what keeps the deposits as they are. */
+export async function lockHolds(trx: Trx, ids: readonly PayoutId[]): Promise<Map<PayoutId, EndingHold>> {
+  const rows = await trx.rows<HoldRow & { deposit_reversed: boolean }>(lockRows, [ids]);
+  return new Map(
+    rows.map((row) => [row.payout_id, { ...holdOf(row), depositReversed: row.deposit_reversed }]),
+  );
 }
 
 const insertTombstones = statement(

@@ -3,7 +3,8 @@ import { statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import type { Deposit, Disposition, MerchantBucket, Op, Posting } from './domain/posting.ts';
+import type { Deposit, MerchantBucket, Op, Posting } from './domain/posting.ts';
+import type { Unresolved, UnresolvedState } from './domain/unresolved.ts';
 
 /** A balance's key: one account, one asset. */
 export type BalanceKey = { account: AccountId; asset: AssetSymbol };
@@ -67,7 +68,7 @@ const insertPostings = statement(
        coalesce(sum(amount) filter (where bucket = 'available'), 0) as available,
        coalesce(sum(amount) filter (where bucket = 'held'), 0) as held,
        coalesce(sum(amount) filter (where bucket = 'unresolved'), 0) as unresolved
-     from sides group by account_id, asset),
+     from sides where account_id is not null group by account_id, asset),
    changed as (
      update balances b set
        available = b.available + c.available, held = b.held + c.held, unresolved = b.unresolved + c.unresolved
@@ -84,7 +85,7 @@ const selectBooked = statement(
 
 type BookedRow = {
   op: Op;
-  account_id: string;
+  account_id: string | null;
   asset: string;
   amount: string;
   network_fee: string;
@@ -209,28 +210,30 @@ export async function dueReversals(trx: Trx, limit: number): Promise<Deposit[]> 
 // Read under the balances' locks, so that two replicas do not both book one.
 const selectUnbooked = statement(
   'reversals_unbooked',
-  `select r.deposit_id, t.account_id, t.asset, t.amount, t.detail as disposition,
+  `select r.deposit_id, t.account_id, t.asset, t.amount, u.state, u.amount as "left",
      (r.account_id, r.asset, r.amount) = (t.account_id, t.asset, t.amount) as agrees
    from reversals r join transfers t on t.op = 'deposit:' || r.deposit_id
+   left join unresolved u on u.deposit_id = r.deposit_id
    where r.deposit_id = any($1::text[]) and r.booked_at is null
    order by r.deposit_id for update of r`,
 );
 
 export type UnbookedReversal = {
   deposit: Deposit;
-  disposition: Disposition;
+  /** What became of it, when it had gone to no balance. */
+  unresolved: Unresolved | null;
   /** The reversal names the account, asset and amount that the deposit was booked with. */
   agrees: boolean;
 };
 
+type UnbookedRow = ReversalRow & { state: UnresolvedState | null; left: string | null; agrees: boolean };
+
 /** Of these deposits, those that are booked while their reversal is not. */
 export async function unbookedReversals(trx: Trx, ids: readonly DepositId[]): Promise<UnbookedReversal[]> {
-  const rows = await trx.rows<ReversalRow & { disposition: Disposition; agrees: boolean }>(selectUnbooked, [
-    ids,
-  ]);
-  return rows.map(({ deposit_id, account_id, asset, amount, disposition, agrees }) => ({
+  const rows = await trx.rows<UnbookedRow>(selectUnbooked, [ids]);
+  return rows.map(({ deposit_id, account_id, asset, amount, state, left, agrees }) => ({
     deposit: { id: deposit_id, account: account_id, asset, amount: units(amount) },
-    disposition,
+    unresolved: state === null || left === null ? null : { state, amount: units(left) },
     agrees,
   }));
 }

@@ -11,6 +11,7 @@ import {
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant } from '@quittance/shared/result';
 import type { AssetCardRow, AssetRow, BalanceRow } from './store-quotes.ts';
+import type { UnresolvedItem } from './store-unresolved.ts';
 
 const noRate = 0n as Rate;
 
@@ -49,6 +50,28 @@ export function balanceView(row: BalanceRow) {
     held: formatUnits(units(row.held), decimals),
   };
 }
+
+/** A deposit that went to no balance, and what became of it. */
+export function unresolvedView(item: UnresolvedItem) {
+  const { id, symbol, name, decimals } = assets[item.asset];
+  return {
+    id: item.id,
+    status: item.state,
+    amount: formatUnits(item.amount, decimals),
+    asset: { id, symbol, name, decimals },
+    invoice_id: item.invoice,
+    tx_hash: item.txHash,
+    payout_id: item.payout === null ? null : Number(item.payout), // tidy-allow number: an id below 2^53
+    created_at: item.createdAt.toISOString(),
+    resolved_at: item.resolvedAt?.toISOString() ?? null,
+  };
+}
+
+/** The body of the 200. */
+export const acceptedView = (item: UnresolvedItem) => ({
+  message: 'The funds were added to the balance.',
+  data: unresolvedView(item),
+});
 
 /** Assets in the order of their ids, whatever order Postgres found them in. */
 export const byAssetId = (a: AssetCardRow, b: AssetCardRow): number =>

@@ -32,6 +32,7 @@ const payoutOf = (account: AccountId, amount: bigint, networkFee = 0n): Payout =
   asset: 'ETH',
   amount: units(amount),
   networkFee: units(networkFee),
+  deposit: null,
 });
 
 const count = <T>(values: readonly T[], value: T) => values.filter((one) => one === value).length;

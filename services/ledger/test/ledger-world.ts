@@ -122,7 +122,8 @@ export async function ledgerWorld(): Promise<LedgerWorld> {
         const rows = await admin.rows<{ what: string }>(sql);
         found.push(...rows.map(({ what }) => `${name}: ${what}`));
       }
-      return found;
+      const waiting = await admin.rows<{ what: string }>(UNRESOLVED_DISAGREES);
+      return [...found, ...waiting.map(({ what }) => what)];
     },
     async stop() {
       await Promise.all([...running].map((ledger) => ledger.stop()));
@@ -133,6 +134,21 @@ export async function ledgerWorld(): Promise<LedgerWorld> {
     },
   };
 }
+
+/** What waits for a decision, and what is on its way back, is the same in all three tables. */
+const UNRESOLVED_DISAGREES = `
+  select b.account_id || ' ' || b.asset || ' has ' || b.unresolved || ' unresolved, its open deposits sum to ' ||
+    coalesce(u.amount, 0) as what
+  from balances b left join (
+    select account_id, asset, sum(amount) as amount from unresolved where state = 'open' group by 1, 2
+  ) u using (account_id, asset)
+  where b.unresolved <> coalesce(u.amount, 0)
+  union all
+  select 'deposit ' || deposit_id || ' is ' || u.state || ', the hold of payout ' || h.payout_id || ' is ' || h.state
+  from unresolved u join holds h using (deposit_id)
+  where u.state <> 'reversed'
+    and (h.state = 'placed' and (u.state <> 'returning' or u.payout_id <> h.payout_id)
+      or h.state = 'settled' and (u.state <> 'returned' or u.payout_id <> h.payout_id))`;
 
 const envelopeOf = (event: Sent) => ({
   id: newEventId(new Date()),
@@ -159,6 +175,7 @@ export function aDeposit(
     amount: amount.toString(),
     address: '0x0000000000000000000000000000000000000001',
     derivation_index: 1,
+    outpoint: '0x01:0',
     tx_hash: null,
     block_height: 1,
     block_hash: '0x01',
@@ -186,6 +203,7 @@ export function aHold(
     asset: 'ETH',
     amount: amount.toString(),
     network_fee: '0',
+    deposit_id: null,
     ...other,
   };
 }

@@ -104,6 +104,7 @@ describe('behind the code, Postgres refuses', () => {
       asset: 'ETH' as const,
       amount: units(5n),
       networkFee: units(1n),
+      deposit: null,
     };
     const deposit = { id: 'dep_2' as DepositId, account, asset: 'ETH' as const, amount: units(1n) };
     const run = async (trx: Trx) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import { endHold, type Hold, type HoldEnd, type HoldState, outcomeOf } from './hold.ts';
+import { type EndingHold, endHold, type HoldEnd, type HoldState, outcomeOf, sameContents } from './hold.ts';
 import type { Payout } from './posting.ts';
 
 const payout: Payout = {
@@ -10,9 +10,16 @@ const payout: Payout = {
   asset: 'ETH',
   amount: units(100n),
   networkFee: units(5n),
+  deposit: null,
 };
-const aHold = (state: HoldState): Hold => ({ ...payout, state });
-const tombstone: Hold = { ...payout, amount: null, networkFee: null, state: 'voided' };
+const aHold = (state: HoldState): EndingHold => ({ ...payout, state, depositReversed: false });
+const tombstone: EndingHold = {
+  ...payout,
+  amount: null,
+  networkFee: null,
+  state: 'voided',
+  depositReversed: false,
+};
 
 const settle: HoldEnd = { to: 'settled' };
 const release: HoldEnd = { to: 'released', feeKept: false };
@@ -20,13 +27,13 @@ const releaseWithFee: HoldEnd = { to: 'released', feeKept: true };
 const giveUp: HoldEnd = { to: 'voided' };
 
 /** The op it books, nothing, or why not. */
-function outcome(hold: Hold | undefined, end: HoldEnd, said: Parameters<typeof endHold>[2] = payout) {
+function outcome(hold: EndingHold | undefined, end: HoldEnd, said: Parameters<typeof endHold>[2] = payout) {
   const result = endHold(hold, end, said);
   return result.ok ? (result.value?.op ?? 'nothing') : result.refusal;
 }
 
 describe('ending a hold', () => {
-  it.each<[string, Hold | undefined, HoldEnd, string]>([
+  it.each<[string, EndingHold | undefined, HoldEnd, string]>([
     ['placed, settled', aHold('placed'), settle, 'settle:7'],
     ['placed, released', aHold('placed'), release, 'release:7'],
     ['placed, released without its fee', aHold('placed'), releaseWithFee, 'release:7'],
@@ -69,6 +76,36 @@ describe('ending a hold', () => {
       'other_contents',
     );
   });
+});
+
+describe('the money of a hold that ends without a payout', () => {
+  const deposit = 'dep_1' as DepositId;
+  it.each<[string, Partial<EndingHold>, string]>([
+    ['of a balance goes back to it', { deposit: null }, 'available'],
+    ['of an unresolved deposit waits again', { deposit }, 'unresolved'],
+    ['of a deposit that is gone makes up for the loss', { deposit, depositReversed: true }, 'loss'],
+  ])('%s', (_what, of, bucket) => {
+    for (const end of [release, releaseWithFee, giveUp]) {
+      const ended = endHold({ ...aHold('placed'), ...of } as EndingHold, end, {
+        account: payout.account,
+        asset: 'ETH',
+      });
+      const entries = ended.ok ? ended.value?.entries : undefined;
+      const amount = end === releaseWithFee ? 100n : 105n;
+      expect(entries?.filter((entry) => !['held', 'fees'].includes(entry.bucket))).toEqual([
+        { bucket, amount },
+      ]);
+    }
+  });
+});
+
+it('a payout that pays a deposit back is another than one that the balance pays', () => {
+  const hold = { ...payout, state: 'placed' as const };
+  expect(sameContents(hold, payout)).toBe(true);
+  expect(sameContents(hold, { ...payout, deposit: 'dep_1' as DepositId })).toBe(false);
+  expect(sameContents({ ...hold, deposit: 'dep_1' as DepositId }, payout)).toBe(false);
+  // What was given up before it was asked for said nothing of where its money comes from.
+  expect(sameContents(tombstone, { ...payout, deposit: 'dep_1' as DepositId })).toBe(true);
 });
 
 it('the answer to hold.place stays what it was, unless it was given up', () => {

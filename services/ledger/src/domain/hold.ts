@@ -26,6 +26,12 @@ export const outcomeOf: Record<HoldState, ReplyOf<'hold.place'>['outcome']> = {
 export type Hold = { state: HoldState } & (Payout | (Omit<Payout, 'amount' | 'networkFee'> & Tombstone));
 type Tombstone = { amount: null; networkFee: null };
 
+/** A hold as it is when it ends. */
+export type EndingHold = Hold & {
+  /** The chain has taken back the deposit that it pays back. */
+  depositReversed: boolean;
+};
+
 /** Ends a hold; `feeKept` when the chain took its fee although the amount did not leave. */
 export type HoldEnd = { to: 'voided' } | { to: 'settled' } | { to: 'released'; feeKept: boolean };
 
@@ -36,9 +42,9 @@ export type EndRefusal = 'unknown' | 'other_contents' | 'illegal';
  * the same posting, which the ledger knows by its op and does not book again.
  */
 export function endHold(
-  hold: Hold | undefined,
+  hold: EndingHold | undefined,
   end: HoldEnd,
-  said: Pick<Payout, 'account' | 'asset'> & Partial<Pick<Payout, 'amount' | 'networkFee'>>,
+  said: Said,
 ): Result<Posting | undefined, EndRefusal> {
   if (hold === undefined) return refuse('unknown');
   if (!sameContents(hold, said)) return refuse('other_contents');
@@ -50,28 +56,30 @@ export function endHold(
   return ok(postingOf(hold, end));
 }
 
-function postingOf(payout: Payout, end: HoldEnd): Posting {
+function postingOf(payout: Payout & Pick<EndingHold, 'depositReversed'>, end: HoldEnd): Posting {
+  const back = payout.deposit === null ? 'available' : payout.depositReversed ? 'loss' : 'unresolved';
   switch (end.to) {
     case 'settled':
       return settlePosting(payout);
     case 'released':
-      return releasePosting(payout, end.feeKept ? 'failed_fee_kept' : 'failed');
+      return releasePosting(payout, end.feeKept ? 'failed_fee_kept' : 'failed', back);
     case 'voided':
-      return releasePosting(payout, 'voided');
+      return releasePosting(payout, 'voided', back);
   }
 }
 
-/** One payout id has one account, asset, amount and fee; anything else is a defect of the sender. */
-export function sameContents(
-  hold: Hold,
-  said: Pick<Payout, 'account' | 'asset'> & Partial<Pick<Payout, 'amount' | 'networkFee'>>,
-): boolean {
+/** What a payout's service says of it; who gives one up says less. */
+type Said = Pick<Payout, 'account' | 'asset'> & Partial<Pick<Payout, 'amount' | 'networkFee' | 'deposit'>>;
+
+/** One payout id has one account, asset, amount, fee and source; anything else is a defect of the sender. */
+export function sameContents(hold: Hold, said: Said): boolean {
   const agrees = <T>(booked: T | null, given: T | undefined) =>
     booked === null || given === undefined || booked === given;
   return (
     hold.account === said.account &&
     hold.asset === said.asset &&
     agrees(hold.amount, said.amount) &&
-    agrees(hold.networkFee, said.networkFee)
+    agrees(hold.networkFee, said.networkFee) &&
+    (hold.amount === null || said.deposit === undefined || hold.deposit === said.deposit)
   );
 }

@@ -4,11 +4,13 @@ import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { sum, type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import {
+  acceptPosting,
   type Deposit,
   depositPosting,
   holdPosting,
   lossOf,
   type MerchantBucket,
+  networkPosting,
   type Payout,
   type Posting,
   releasePosting,
@@ -35,6 +37,7 @@ const aPayout: fc.Arbitrary<Payout> = fc.record({
   asset: anAsset,
   amount: anAmount,
   networkFee: aFee,
+  deposit: fc.constantFrom(null, 'dep_1' as DepositId),
 });
 
 const aPosting: fc.Arbitrary<Posting> = fc.oneof(
@@ -44,7 +47,11 @@ const aPosting: fc.Arbitrary<Posting> = fc.oneof(
     .map(([deposit, bucket, there]) => reversalPosting(deposit, bucket, there)),
   aPayout.map(holdPosting),
   aPayout.map(settlePosting),
-  fc.tuple(aPayout, aReason).map(([payout, reason]) => releasePosting(payout, reason)),
+  fc
+    .tuple(aPayout, aReason, fc.constantFrom('available' as const, 'unresolved' as const, 'loss' as const))
+    .map(([payout, reason, to]) => releasePosting(payout, reason, to)),
+  aDeposit.map(acceptPosting),
+  aDeposit.map(({ asset, amount }) => networkPosting({ txHash: '0x1', asset, amount, purpose: 'sweep' })),
 );
 
 const amountIn = (posting: Posting, bucket: string): Units =>
@@ -56,6 +63,9 @@ const balanceChange = (posting: Posting) => ({
   held: amountIn(posting, 'held'),
   unresolved: amountIn(posting, 'unresolved'),
 });
+
+/** Where the money of a hold comes from. */
+const sourceOf = ({ deposit }: Payout) => (deposit === null ? 'available' : 'unresolved');
 
 describe('every posting', () => {
   it('sums to zero, has entries and none of nothing', () => {
@@ -124,8 +134,8 @@ describe('a hold', () => {
   it('released in full leaves everything as it was', () => {
     fc.assert(
       fc.property(aPayout, fc.constantFrom('failed' as const, 'voided' as const), (payout, reason) => {
-        const all = [holdPosting(payout), releasePosting(payout, reason)];
-        for (const bucket of ['available', 'held', 'custody', 'fees']) {
+        const all = [holdPosting(payout), releasePosting(payout, reason, sourceOf(payout))];
+        for (const bucket of ['available', 'held', 'unresolved', 'custody', 'fees']) {
           expect(sum(all.map((posting) => amountIn(posting, bucket)))).toBe(0n);
         }
       }),
@@ -135,8 +145,9 @@ describe('a hold', () => {
   it('released with its fee kept costs the merchant the fee alone', () => {
     fc.assert(
       fc.property(aPayout, (payout) => {
-        const all = [holdPosting(payout), releasePosting(payout, 'failed_fee_kept')];
-        expect(sum(all.map((posting) => balanceChange(posting).available))).toBe(-payout.networkFee);
+        const source = sourceOf(payout);
+        const all = [holdPosting(payout), releasePosting(payout, 'failed_fee_kept', source)];
+        expect(sum(all.map((posting) => balanceChange(posting)[source]))).toBe(-payout.networkFee);
         expect(sum(all.map((posting) => balanceChange(posting).held))).toBe(0n);
         expect(sum(all.map((posting) => amountIn(posting, 'fees')))).toBe(payout.networkFee);
       }),
@@ -147,7 +158,7 @@ describe('a hold', () => {
     fc.assert(
       fc.property(aPayout, (payout) => {
         const all = [holdPosting(payout), settlePosting(payout)];
-        expect(sum(all.map((posting) => balanceChange(posting).available))).toBe(
+        expect(sum(all.map((posting) => balanceChange(posting)[sourceOf(payout)]))).toBe(
           -(payout.amount + payout.networkFee),
         );
         expect(sum(all.map((posting) => balanceChange(posting).held))).toBe(0n);
@@ -206,6 +217,7 @@ describe('any story of deposits, holds and reversals', () => {
               asset: 'ETH',
               amount: units(step.amount),
               networkFee: units(step.fee),
+              deposit: null,
             };
             holds.push(payout);
             write(holdPosting(payout));
@@ -213,9 +225,9 @@ describe('any story of deposits, holds and reversals', () => {
             const [payout] = holds.splice(step.nth % Math.max(1, holds.length), 1);
             if (payout === undefined) continue;
             if (step.how === 'settle') write(settlePosting(payout));
-            else if (step.how === 'release') write(releasePosting(payout, 'failed'));
-            else if (step.how === 'keep_fee') write(releasePosting(payout, 'failed_fee_kept'));
-            else write(releasePosting(payout, 'voided'));
+            else if (step.how === 'release') write(releasePosting(payout, 'failed', 'available'));
+            else if (step.how === 'keep_fee') write(releasePosting(payout, 'failed_fee_kept', 'available'));
+            else write(releasePosting(payout, 'voided', 'available'));
           } else {
             const [one] = deposits.splice(step.nth % Math.max(1, deposits.length), 1);
             if (one === undefined) continue;
@@ -230,5 +242,17 @@ describe('any story of deposits, holds and reversals', () => {
         );
       }),
     );
+  });
+});
+
+it('what a transaction of ours costs is the platform’s alone', () => {
+  const expense = { txHash: '0xab', asset: 'ETH', amount: units(7n), purpose: 'payout' } as const;
+  expect(networkPosting(expense)).toMatchObject({
+    op: 'network:0xab',
+    account: null,
+    entries: [
+      { bucket: 'network', amount: -7n },
+      { bucket: 'custody', amount: 7n },
+    ],
   });
 });

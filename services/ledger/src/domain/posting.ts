@@ -7,9 +7,9 @@ import { invariant } from '@quittance/shared/result';
 export type MerchantBucket = 'available' | 'held' | 'unresolved';
 /**
  * Our own side: `custody` is what we hold (below zero as far as the others are above it), `fees` what we
- * earned, `loss` what we lost to the chain.
+ * earned, `loss` what we lost to chains that took deposits back, `network` what we paid for our transactions.
  */
-export type PlatformBucket = 'custody' | 'fees' | 'loss';
+export type PlatformBucket = 'custody' | 'fees' | 'loss' | 'network';
 
 /** One side of a transfer; which account a merchant's bucket belongs to is said by the transfer. */
 export type Entry = { bucket: MerchantBucket | PlatformBucket; amount: Units };
@@ -20,13 +20,16 @@ export type Op =
   | `reversal:${DepositId}`
   | `hold:${PayoutId}`
   | `settle:${PayoutId}`
-  | `release:${PayoutId}`;
+  | `release:${PayoutId}`
+  | `accept:${DepositId}`
+  | `network:${string}`;
 
 /** A transfer with its entries, ready to be booked. All but the entries must be the same when it comes again. */
 export type Posting = {
   op: Op;
-  kind: 'deposit' | 'reversal' | 'hold' | 'settle' | 'release';
-  account: AccountId;
+  kind: 'deposit' | 'reversal' | 'hold' | 'settle' | 'release' | 'accept' | 'network';
+  /** Null: it is the platform's own affair. */
+  account: AccountId | null;
   asset: AssetSymbol;
   amount: Units;
   networkFee: Units;
@@ -42,6 +45,8 @@ export type Payout = {
   asset: AssetSymbol;
   amount: Units;
   networkFee: Units;
+  /** The unresolved deposit whose money this pays back; null when the balance pays. */
+  deposit: DepositId | null;
 };
 
 const zero = units(0n);
@@ -49,7 +54,7 @@ const minus = (amount: Units): Units => units(-amount);
 const plus = (a: Units, b: Units): Units => units(a + b);
 
 /** Where a deposit's money is until someone decides otherwise. */
-export const bucketOf: Record<Disposition, MerchantBucket> = {
+const bucketOf: Record<Disposition, MerchantBucket> = {
   credit: 'available',
   unresolved: 'unresolved',
 };
@@ -103,9 +108,9 @@ export function holdPosting(payout: Payout): Posting {
     kind: 'hold',
     ...partsOf(payout),
     networkFee: payout.networkFee,
-    detail: '',
+    detail: payout.deposit ?? '',
     entries: [
-      { bucket: 'available', amount: minus(total) },
+      { bucket: payout.deposit === null ? 'available' : 'unresolved', amount: minus(total) },
       { bucket: 'held', amount: total },
     ],
   });
@@ -130,8 +135,14 @@ export function settlePosting(payout: Payout): Posting {
 /** Why a hold ended without the amount leaving; decides who bears the network fee. */
 export type ReleaseReason = 'failed' | 'failed_fee_kept' | 'voided';
 
-/** The payout will never be mined: its money can be spent again, the fee too unless the chain took it. */
-export function releasePosting(payout: Payout, reason: ReleaseReason): Posting {
+/**
+ * Where the money of a hold goes back to: where it was taken from, unless that was a deposit that the chain has
+ * taken back meanwhile. Then it was never anybody's, and makes up for the loss that was booked.
+ */
+export type ReleaseTo = 'available' | 'unresolved' | 'loss';
+
+/** The payout will never be mined: its money goes back, the fee too unless the chain took it. */
+export function releasePosting(payout: Payout, reason: ReleaseReason, to: ReleaseTo): Posting {
   const total = plus(payout.amount, payout.networkFee);
   const kept = reason === 'failed_fee_kept' ? payout.networkFee : zero;
   return balanced({
@@ -142,8 +153,43 @@ export function releasePosting(payout: Payout, reason: ReleaseReason): Posting {
     detail: reason,
     entries: [
       { bucket: 'held', amount: minus(total) },
-      { bucket: 'available', amount: plus(total, minus(kept)) },
+      { bucket: to, amount: plus(total, minus(kept)) },
       { bucket: 'fees', amount: kept },
+    ],
+  });
+}
+
+/** The account takes unresolved money into its balance. The store books the same in the statement that decides it. */
+export function acceptPosting(deposit: Deposit): Posting {
+  return balanced({
+    op: `accept:${deposit.id}`,
+    kind: 'accept',
+    ...partsOf(deposit),
+    networkFee: zero,
+    detail: '',
+    entries: [
+      { bucket: 'unresolved', amount: minus(deposit.amount) },
+      { bucket: 'available', amount: deposit.amount },
+    ],
+  });
+}
+
+/** What one of our transactions cost us on its chain, in the chain's native asset. */
+export type Expense = { txHash: string; asset: AssetSymbol; amount: Units; purpose: 'payout' | 'sweep' };
+
+/** A transaction of ours is deep in its chain: its cost has left us, whatever merchants paid for it. */
+export function networkPosting({ txHash, asset, amount, purpose }: Expense): Posting {
+  return balanced({
+    op: `network:${txHash}`,
+    kind: 'network',
+    account: null,
+    asset,
+    amount,
+    networkFee: zero,
+    detail: purpose,
+    entries: [
+      { bucket: 'network', amount: minus(amount) },
+      { bucket: 'custody', amount },
     ],
   });
 }

@@ -2,19 +2,21 @@ import type { Trx } from '@quittance/shared/db';
 import type { DepositId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
-import { bucketOf, lossOf, reversalPosting } from '../domain/posting.ts';
+import { lossOf, reversalPosting } from '../domain/posting.ts';
+import { whereItIs } from '../domain/unresolved.ts';
 import { book, lockBalances, markReversalsBooked, OtherContents, unbookedReversals } from '../store.ts';
+import { markUnresolvedReversed } from '../store-unresolved.ts';
 
 /** Books the reversals of these deposits, as far as the deposits are booked. Their balances are locked. */
 export async function bookReversals(trx: Trx, logger: Logger, ids: readonly DepositId[]): Promise<number> {
   const reversals = await unbookedReversals(trx, ids);
   // One by one: how much the second can take depends on what the first has left.
-  for (const { deposit, disposition, agrees } of reversals) {
+  for (const { deposit, unresolved, agrees } of reversals) {
     if (!agrees) throw new OtherContents(`the reversal of deposit ${deposit.id}`);
     const [balance] = await lockBalances(trx, [deposit]);
     invariant(balance !== undefined, 'a locked balance is there');
-    const bucket = bucketOf[disposition];
-    const posting = reversalPosting(deposit, bucket, balance[bucket]);
+    const { bucket, amount } = whereItIs(unresolved, balance.available);
+    const posting = reversalPosting(deposit, bucket, amount);
     await book(trx, [posting]);
     const loss = lossOf(posting);
     const line = { alarm: true, deposit: deposit.id, account: deposit.account, asset: deposit.asset };
@@ -25,9 +27,8 @@ export async function bookReversals(trx: Trx, logger: Logger, ids: readonly Depo
         : 'a credited deposit was reversed and taken back in full',
     );
   }
-  await markReversalsBooked(
-    trx,
-    reversals.map(({ deposit }) => deposit.id),
-  );
+  const booked = reversals.map(({ deposit }) => deposit.id);
+  await markReversalsBooked(trx, booked);
+  await markUnresolvedReversed(trx, booked);
   return reversals.length;
 }

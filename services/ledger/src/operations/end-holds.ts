@@ -4,9 +4,10 @@ import type { Trx } from '@quittance/shared/db';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { endHold, type HoldEnd } from '../domain/hold.ts';
-import type { Posting } from '../domain/posting.ts';
+import type { Posting, ReleaseReason } from '../domain/posting.ts';
 import { book } from '../store.ts';
 import { lockHolds, markHoldsEnded } from '../store-holds.ts';
+import { markUnresolvedReturned, openUnresolvedAgain } from '../store-unresolved.ts';
 
 /** What a payout's service says of a hold; amounts are not said of one that is given up. */
 export type Ending = {
@@ -40,4 +41,21 @@ export async function endHolds(trx: Trx, endings: readonly Ending[]): Promise<vo
   await book(trx, [...postings.values()]);
   crashPoint(`ledger.hold_${first.end.to}`);
   await markHoldsEnded(trx, [...postings.keys()], first.end.to);
+  const returns = [...postings].filter(([id]) => typeof holds.get(id)?.deposit === 'string');
+  await endReturns(trx, first.end.to, new Map(returns));
+}
+
+/** Deposits that were on their way back are returned, or wait for a decision again. */
+async function endReturns(
+  trx: Trx,
+  to: HoldEnd['to'],
+  postings: ReadonlyMap<PayoutId, Posting>,
+): Promise<void> {
+  if (postings.size === 0) return;
+  if (to === 'settled') return markUnresolvedReturned(trx, [...postings.keys()]);
+  const kept = ({ detail }: Posting) => detail === ('failed_fee_kept' satisfies ReleaseReason);
+  await openUnresolvedAgain(
+    trx,
+    [...postings].map(([id, posting]) => ({ id, feeKept: kept(posting) })),
+  );
 }

@@ -6,6 +6,7 @@ import { units } from '@quittance/shared/money';
 import { announce } from '@quittance/shared/outbox';
 import { depositPosting } from '../domain/posting.ts';
 import { book } from '../store.ts';
+import { openUnresolved } from '../store-unresolved.ts';
 
 /** Credits settled deposits, each once whatever arrives how often, and tells invoices that it is done. */
 export async function recordDeposits(trx: Trx, events: readonly EventOf<'deposit.settled'>[]): Promise<void> {
@@ -26,6 +27,10 @@ export async function recordDeposits(trx: Trx, events: readonly EventOf<'deposit
   );
   crashPoint('ledger.deposits_booked');
   const told = events.filter(({ payload }) => booked.delete(`deposit:${payload.deposit_id as DepositId}`));
+  await openUnresolved(
+    trx,
+    told.map(({ payload }) => payload).filter(({ disposition }) => disposition === 'unresolved'),
+  );
   await announce(
     trx,
     told.map(({ payload: { deposit_id, invoice_id } }) => ({

@@ -1,0 +1,31 @@
+import type { AccountId, DepositId } from '@quittance/shared/ids';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import type { Ports } from '../ports.ts';
+import { acceptUnresolved, findUnresolved, type UnresolvedItem } from '../store-unresolved.ts';
+
+export type AcceptRefusal = 'unknown' | 'not_yours' | 'accepted' | 'returned' | 'reversed';
+
+/** Takes an unresolved deposit into its account's balance, once. */
+export async function acceptDeposit(
+  { db }: Pick<Ports, 'db'>,
+  account: AccountId,
+  id: DepositId,
+): Promise<Result<UnresolvedItem, AcceptRefusal>> {
+  const item = await findUnresolved(db, id);
+  if (item === undefined) return refuse('unknown');
+  if (item.account !== account) return refuse('not_yours');
+  const accepted = await acceptUnresolved(db, item);
+  if (accepted !== undefined) return ok(accepted);
+  // Somebody was faster, or it was decided long ago.
+  const { state } = (await findUnresolved(db, id)) ?? item;
+  switch (state) {
+    case 'accepted':
+    case 'reversed':
+      return refuse(state);
+    // A return that ended between the two looks is as good as one that is under way: ask again.
+    case 'open':
+    case 'returning':
+    case 'returned':
+      return refuse('returned');
+  }
+}

@@ -1,0 +1,262 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { PayloadOf } from '@quittance/shared/events';
+import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
+import { type Units, units } from '@quittance/shared/money';
+import type { Hold } from './domain/hold.ts';
+import type { Payout } from './domain/posting.ts';
+import type { UnresolvedState } from './domain/unresolved.ts';
+import { OtherContents } from './store.ts';
+import { type HoldRow, holdOf } from './store-holds.ts';
+
+const insertOpen = statement(
+  'unresolved_insert',
+  `insert into unresolved (deposit_id, account_id, asset, amount, invoice_id, address, tx_hash)
+   select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::text[], $6::text[], $7::text[])`,
+);
+
+/** Deposits that were booked now and went to no balance wait for a decision. */
+export async function openUnresolved(
+  trx: Trx,
+  deposits: readonly PayloadOf<'deposit.settled'>[],
+): Promise<void> {
+  if (deposits.length === 0) return;
+  await trx.rows(insertOpen, [
+    deposits.map(({ deposit_id }) => deposit_id),
+    deposits.map(({ account_id }) => account_id),
+    deposits.map(({ asset }) => asset),
+    deposits.map(({ amount }) => amount),
+    deposits.map(({ invoice_id }) => invoice_id),
+    deposits.map(({ address }) => address),
+    deposits.map(({ tx_hash }) => tx_hash),
+  ]);
+}
+
+/*
+ * Holds that pay deposits back, decided like all others (store-holds.ts): once by payout id, and after the balances
+ * are locked, which is why `waiting` counts them first. Whoever changes a deposit has its balance locked, so `state`
+ * is true until this statement commits. Of two that want one deposit the first is decided and the other asked again;
+ * a deposit that is not here, or is not all that is asked for, leaves its hold undecided as well.
+ */
+const decide = statement(
+  'returns_decide',
+  `with asked as (
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::numeric[], $6::text[])
+       with ordinality as t (payout_id, account_id, asset, amount, network_fee, deposit_id, n)),
+   known as (
+     select payout_id, account_id, asset, amount, network_fee, deposit_id, state from holds
+     where payout_id = any($1::text[])),
+   open as (
+     select a.*, a.amount + a.network_fee as total from asked a
+     where not exists (select from known k where k.payout_id = a.payout_id)),
+   locked as (
+     select account_id, asset from balances
+     where (account_id, asset) in (select account_id, asset from open)
+     order by account_id, asset for no key update),
+   waiting as (
+     select deposit_id, account_id, asset, amount as total, state from unresolved
+     where (select count(*) from locked) > 0 and deposit_id = any($6::text[])
+     order by deposit_id for no key update),
+   weighed as (
+     select o.*, w.state, row_number() over (partition by deposit_id order by o.n) as turn
+     from open o join waiting w using (deposit_id, account_id, asset, total)),
+   fresh_holds as (
+     insert into holds (payout_id, account_id, asset, amount, network_fee, deposit_id, state, ended_at)
+     select payout_id, account_id, asset, amount, network_fee, deposit_id, 'placed', null from weighed
+     where state = 'open' and turn = 1
+     union all
+     select payout_id, account_id, asset, amount, network_fee, deposit_id, 'refused', now() from weighed
+     where state <> 'open'
+     on conflict (payout_id) do nothing
+     returning payout_id, account_id, asset, amount, network_fee, deposit_id, state),
+   placed as (
+     select *, amount + network_fee as total from fresh_holds where state = 'placed'),
+   claimed as (
+     update unresolved u set state = 'returning', payout_id = p.payout_id
+     from placed p where u.deposit_id = p.deposit_id),
+   taken as (
+     update balances b set unresolved = b.unresolved - t.total, held = b.held + t.total
+     from (select account_id, asset, sum(total) as total from placed group by account_id, asset) t
+     where b.account_id = t.account_id and b.asset = t.asset),
+   booked as (
+     insert into transfers (op, kind, account_id, asset, amount, network_fee, detail)
+     select 'hold:' || payout_id, 'hold', account_id, asset, amount, network_fee, deposit_id from placed
+     returning seq, account_id, asset, amount + network_fee as total),
+   written as (
+     insert into entries (transfer_seq, account_id, bucket, asset, amount)
+     select seq, account_id, bucket, asset, sign * total
+     from booked cross join (values ('unresolved', -1), ('held', 1)) as side (bucket, sign))
+   select * from known union all select * from fresh_holds`,
+);
+
+export type Return = Payout & { deposit: DepositId };
+
+/**
+ * Decides holds of what unresolved deposits have, each once for ever. One statement, its own transaction.
+ * @returns what is decided, now or before; those left out are to be asked again.
+ */
+export async function decideReturns(db: Queryable, payouts: readonly Return[]): Promise<Hold[]> {
+  const rows = await db.rows<HoldRow>(decide, [
+    payouts.map(({ id }) => id),
+    payouts.map(({ account }) => account),
+    payouts.map(({ asset }) => asset),
+    payouts.map(({ amount }) => amount),
+    payouts.map(({ networkFee }) => networkFee),
+    payouts.map(({ deposit }) => deposit),
+  ]);
+  const decided = new Set(rows.map((row) => row.payout_id));
+  for (const payout of payouts) if (!decided.has(payout.id)) await assertAskable(db, payout);
+  return rows.map(holdOf);
+}
+
+/** Its news has not arrived here yet: nobody can say what became of it. */
+class UnknownDeposit extends Error {
+  constructor(deposit: DepositId) {
+    super(`the ledger has not heard of an unresolved deposit ${deposit}`);
+    this.name = 'UnknownDeposit';
+  }
+}
+
+/** Throws where asking again would bring nothing. */
+async function assertAskable(db: Queryable, { account, asset, amount, networkFee, deposit }: Return) {
+  const item = await findUnresolved(db, deposit);
+  if (item === undefined) throw new UnknownDeposit(deposit);
+  const isAll = item.amount === amount + networkFee;
+  if (item.account !== account || item.asset !== asset || !isAll) {
+    throw new OtherContents(`the return of deposit ${deposit}`);
+  }
+}
+
+export type UnresolvedItem = {
+  id: DepositId;
+  account: AccountId;
+  asset: AssetSymbol;
+  amount: Units;
+  invoice: string | null;
+  txHash: string | null;
+  state: UnresolvedState;
+  payout: PayoutId | null;
+  createdAt: Date;
+  resolvedAt: Date | null;
+};
+
+type ItemRow = Omit<UnresolvedItem, 'amount'> & { amount: string };
+const itemOf = (row: ItemRow): UnresolvedItem => ({ ...row, amount: units(row.amount) });
+
+const columns = `deposit_id as id, account_id as account, asset, amount, invoice_id as invoice,
+  tx_hash as "txHash", state, payout_id as payout, created_at as "createdAt", resolved_at as "resolvedAt"`;
+
+const selectOne = statement('unresolved_select', `select ${columns} from unresolved where deposit_id = $1`);
+
+export async function findUnresolved(db: Queryable, id: DepositId): Promise<UnresolvedItem | undefined> {
+  const row = await db.maybe<ItemRow>(selectOne, [id]);
+  return row && itemOf(row);
+}
+
+// The balance first, as everywhere. Locking reads its newest version, the update the deposit's.
+const accept = statement(
+  'unresolved_accept',
+  `with locked as (
+     select 1 from balances where account_id = $2 and asset = $3 for no key update),
+   item as (
+     update unresolved set state = 'accepted', resolved_at = now()
+     where (select count(*) from locked) = 1
+       and deposit_id = $1 and account_id = $2 and asset = $3 and state = 'open'
+     returning *),
+   moved as (
+     update balances b set available = b.available + i.amount, unresolved = b.unresolved - i.amount
+     from item i where b.account_id = i.account_id and b.asset = i.asset),
+   booked as (
+     insert into transfers (op, kind, account_id, asset, amount)
+     select 'accept:' || deposit_id, 'accept', account_id, asset, amount from item
+     returning seq, account_id, asset, amount),
+   written as (
+     insert into entries (transfer_seq, account_id, bucket, asset, amount)
+     select seq, account_id, bucket, asset, sign * amount
+     from booked cross join (values ('unresolved', -1), ('available', 1)) as side (bucket, sign))
+   select ${columns} from item`,
+);
+
+/** Moves a deposit into its account's balance if it is open still; undefined when it is not. */
+export async function acceptUnresolved(
+  db: Queryable,
+  { id, account, asset }: Pick<UnresolvedItem, 'id' | 'account' | 'asset'>,
+): Promise<UnresolvedItem | undefined> {
+  const row = await db.maybe<ItemRow>(accept, [id, account, asset]);
+  return row && itemOf(row);
+}
+
+// Only as long as it is this payout's: what is told again finds it in another state or with another payout.
+const markReturned = statement(
+  'unresolved_mark_returned',
+  `update unresolved u set state = 'returned', resolved_at = now() from holds h
+   where h.payout_id = any($1::text[]) and u.deposit_id = h.deposit_id
+     and u.payout_id = h.payout_id and u.state = 'returning'`,
+);
+
+/** The payouts that paid them back are mined. */
+export async function markUnresolvedReturned(trx: Trx, payouts: readonly PayoutId[]): Promise<void> {
+  await trx.rows(markReturned, [payouts]);
+}
+
+const openAgain = statement(
+  'unresolved_open_again',
+  `update unresolved u set state = 'open', payout_id = null,
+     amount = u.amount - case when ended.fee_kept then h.network_fee else 0 end
+   from unnest($1::text[], $2::bool[]) as ended (payout_id, fee_kept) join holds h using (payout_id)
+   where u.deposit_id = h.deposit_id and u.payout_id = h.payout_id and u.state = 'returning'`,
+);
+
+/** The payouts that were to pay them back will never be mined; `feeKept` when the chain took its fee all the same. */
+export async function openUnresolvedAgain(
+  trx: Trx,
+  payouts: readonly { id: PayoutId; feeKept: boolean }[],
+): Promise<void> {
+  await trx.rows(openAgain, [payouts.map(({ id }) => id), payouts.map(({ feeKept }) => feeKept)]);
+}
+
+const markReversed = statement(
+  'unresolved_mark_reversed',
+  `update unresolved set state = 'reversed', resolved_at = now() where deposit_id = any($1::text[])`,
+);
+
+export async function markUnresolvedReversed(trx: Trx, ids: readonly DepositId[]): Promise<void> {
+  await trx.rows(markReversed, [ids]);
+}
+
+export type UnresolvedFilter = {
+  account: AccountId;
+  state: UnresolvedState | null;
+  asset: AssetSymbol | null;
+};
+
+const filtered = `account_id = $1 and ($2::text is null or state = $2) and ($3::text is null or asset = $3)`;
+
+const countPage = statement(
+  'unresolved_count',
+  `select count(*)::int as total from unresolved where ${filtered}`,
+);
+
+const selectPage = statement(
+  'unresolved_page',
+  `select ${columns} from unresolved
+   join (
+     select deposit_id from unresolved where ${filtered}
+     order by created_at desc, deposit_id desc limit $4 offset $5) as page
+   using (deposit_id)
+   order by created_at desc, deposit_id desc`,
+);
+
+/** One page of an account's unresolved deposits, newest first, and how many there are. */
+export async function unresolvedPage(
+  db: Queryable,
+  { account, state, asset }: UnresolvedFilter,
+  { page, perPage }: { page: number; perPage: number },
+): Promise<{ items: UnresolvedItem[]; total: number }> {
+  const values = [account, state, asset];
+  const { total } = await db.one<{ total: number }>(countPage, values);
+  const offset = (page - 1) * perPage;
+  if (offset >= total) return { items: [], total };
+  const rows = await db.rows<ItemRow>(selectPage, [...values, perPage, offset]);
+  return { items: rows.map(itemOf), total };
+}
