@@ -22,6 +22,7 @@ export function bitcoinCustomer(node: BitcoindHandle): BitcoinCustomer {
         at,
         payments.map(({ to, amount }) => ({ to, amount: unitsOf('BTC', amount) })),
       ),
+    newAddress: () => node.rpc<string>('getnewaddress'),
     async mine(blocks = 1) {
       await node.mine(blocks);
     },

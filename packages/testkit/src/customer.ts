@@ -5,6 +5,8 @@ import { parseUnits, type Units } from '@quittance/shared/money';
 export type Customer = {
   /** Sends `amount` (decimal text) to an address; where blocks do not come by themselves, it waits for one. */
   pay(asset: AssetSymbol, to: string, amount: string): Promise<string>;
+  /** An address that nobody has used yet. */
+  newAddress(): Promise<string>;
   /** More blocks; on Solana, where they come by themselves, as many slots later. */
   mine(blocks?: number): Promise<void>;
   /** What an address has, in blocks. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { faucet, payOnEthereum } from '@quittance/sandbox/ethereum';
 import { deploySplitter, payBySplitter } from '@quittance/sandbox/test-usdc';
 import { createPublicClient, createTestClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
@@ -18,12 +19,21 @@ export function ethereumCustomer(rpcUrl: string, usdc: string): Customer {
   const node = createPublicClient({ chain: anvil, transport, cacheTime: 0 });
   const control = createTestClient({ chain: anvil, mode: 'anvil', transport });
   const wallet = createWalletClient({ account: faucet, chain: anvil, transport });
+  // One after the other: the next payment's nonce is known when the node has the one before.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(send: () => Promise<T>): Promise<T> => {
+    const sent = last.then(send, send);
+    last = sent.catch(() => undefined);
+    return sent;
+  };
   return {
-    pay: (asset, to, amount) => payOnEthereum(at, asset, { to, amount: unitsOf(asset, amount) }),
+    pay: (asset, to, amount) =>
+      inTurn(() => payOnEthereum(at, asset, { to, amount: unitsOf(asset, amount) })),
     async payByContract(to, amount) {
       const splitter = await deploySplitter(at.rpc);
-      return await payBySplitter(wallet, splitter, to as Hex, unitsOf('ETH', amount));
+      return await inTurn(() => payBySplitter(wallet, splitter, to as Hex, unitsOf('ETH', amount)));
     },
+    newAddress: async () => `0x${randomBytes(20).toString('hex')}`,
     mine: (blocks = 1) => control.mine({ blocks }),
     async dropBlocks(depth) {
       await control.request({ method: 'anvil_reorg', params: [depth, []] } as never);

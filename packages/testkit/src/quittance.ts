@@ -31,7 +31,8 @@ export type Quittance = {
   merchant(name?: string): Promise<Merchant>;
   /** Superuser access to the stack's database, for looking. */
   db: Db;
-  books(): Promise<BooksReport>;
+  /** The books, compared with the chains; what is younger than the patience may still be on its way. */
+  books(patienceSeconds?: number): Promise<BooksReport>;
   /** Stops everything; throws when the books do not balance in the end. */
   stop(): Promise<void>;
 };
@@ -88,7 +89,8 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   const db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
   const watched = loadConfig('the books', withChains(z.object(chainSettings)), stack.chainSettings).chains;
   const chains = watched.map((settings) => ({ settings }));
-  const books = () => verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds: 0, chains });
+  const books = (patienceSeconds = 0) =>
+    verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds, chains });
   const gateway = openDb({ url: stack.adminUrl, schema: 'gateway', pool: 1, logger });
   return {
     url: stack.url,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { payOnSolana, type SolanaNode } from '@quittance/sandbox/solana';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { address, createSolanaRpc } from '@solana/kit';
+import { address, createSolanaRpc, generateKeyPairSigner } from '@solana/kit';
 import { type Customer, type Payments, unitsOf } from './customer.ts';
 
 export type SolanaCustomer = Customer & {
@@ -29,6 +29,7 @@ export function solanaCustomer(node: SolanaNode): SolanaCustomer {
   return {
     pay: (asset, to, amount) => payMany([{ asset, to, amount }]),
     payMany,
+    newAddress: async () => (await generateKeyPairSigner()).address,
     async mine(blocks = 1) {
       const wanted = (await slot()) + BigInt(blocks);
       const deadline = Date.now() + MINED_WITHIN_MS;
