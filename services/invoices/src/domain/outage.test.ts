@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type ClockOfInvoice, EXTENDED_MAX_MS, extension, type Outage } from './outage.ts';
+
+const START = Date.UTC(2026, 2, 1, 12);
+const at = (minutes: number): Date => new Date(START + minutes * 60_000);
+const HOUR = 60;
+
+const anInvoice = (over: Partial<ClockOfInvoice> = {}): ClockOfInvoice => ({
+  createdAt: at(0),
+  expiresAt: at(HOUR),
+  extendedMs: 0,
+  clockUntil: null,
+  ...over,
+});
+const inMinutes = (ms: number): number => ms / 60_000;
+
+describe('an outage gives an invoice', () => {
+  it.each<[string, Outage, Partial<ClockOfInvoice>, number]>([
+    ['as much time as it took', { from: at(10), until: at(30) }, {}, 20],
+    ['no more than it lived through', { from: at(-30), until: at(30) }, {}, 30],
+    ['all of it, when its time was over meanwhile', { from: at(50), until: at(90) }, {}, 40],
+    ['nothing, when its time was over before', { from: at(61), until: at(90) }, {}, 0],
+    ['its whole life, when the chain was never seen', { from: null, until: at(45) }, {}, 45],
+    ['nothing twice', { from: at(10), until: at(30) }, { clockUntil: at(25), expiresAt: at(75) }, 5],
+    ['nothing for what it did not live to see', { from: at(-30), until: at(0) }, {}, 0],
+    ['a day at most', { from: at(10), until: at(48 * HOUR) }, {}, 24 * HOUR],
+    ['what is left of the day', { from: at(10), until: at(30) }, { extendedMs: EXTENDED_MAX_MS - 60_000 }, 1],
+  ])('%s', (_what, outage, over, minutes) => {
+    expect(inMinutes(extension(anInvoice(over), outage))).toBe(minutes);
+  });
+
+  const minute = fc.integer({ min: 0, max: 3_000 });
+  const invoice = fc
+    .record({
+      created: minute,
+      lasts: fc.integer({ min: 1, max: 120 }),
+      extended: fc.nat({ max: 24 * HOUR }),
+    })
+    .map(({ created, lasts, extended }) =>
+      anInvoice({ createdAt: at(created), expiresAt: at(created + lasts), extendedMs: extended * 60_000 }),
+    );
+
+  /** What the rest of a service does with it. */
+  const extended = (given: ClockOfInvoice, outage: Outage): ClockOfInvoice => {
+    const ms = extension(given, outage);
+    return {
+      ...given,
+      expiresAt: new Date(given.expiresAt.getTime() + ms),
+      extendedMs: given.extendedMs + ms,
+      clockUntil: outage.until,
+    };
+  };
+
+  it('never less than nothing, never more than the outage took, and a day at most in all', () => {
+    fc.assert(
+      fc.property(invoice, minute, minute, (given, from, lasts) => {
+        const outage = { from: at(from), until: at(from + lasts) };
+        const after = extended(given, outage);
+        const ms = after.expiresAt.getTime() - given.expiresAt.getTime();
+        expect(ms).toBeGreaterThanOrEqual(0);
+        expect(ms).toBeLessThanOrEqual(lasts * 60_000);
+        expect(after.extendedMs).toBeLessThanOrEqual(EXTENDED_MAX_MS);
+      }),
+    );
+  });
+
+  it('as much time after it as was left before, short of the cap', () => {
+    fc.assert(
+      fc.property(invoice, minute, fc.integer({ min: 1, max: 600 }), (given, from, lasts) => {
+        const fresh = { ...given, extendedMs: 0 };
+        const outage = { from: at(from), until: at(from + lasts) };
+        const begin = Math.max(outage.from.getTime(), fresh.createdAt.getTime());
+        const left = fresh.expiresAt.getTime() - begin;
+        fc.pre(left >= 0 && begin <= outage.until.getTime());
+        const after = extended(fresh, outage);
+        expect(after.expiresAt.getTime() - outage.until.getTime()).toBe(left);
+      }),
+    );
+  });
+
+  it('the same in one piece or in several', () => {
+    fc.assert(
+      fc.property(
+        invoice,
+        minute,
+        fc.array(fc.nat({ max: 300 }), { maxLength: 4 }),
+        (given, from, lengths) => {
+          let until = from;
+          let pieces = given;
+          for (const length of lengths) {
+            until += length;
+            pieces = extended(pieces, { from: at(from), until: at(until) });
+          }
+          expect(pieces.expiresAt).toEqual(extended(given, { from: at(from), until: at(until) }).expiresAt);
+        },
+      ),
+    );
+  });
+});

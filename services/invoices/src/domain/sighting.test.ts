@@ -1,0 +1,31 @@
+import { expect, it } from '@jest/globals';
+import type { Deposit } from './deposit.ts';
+import { type Sighting, standing } from './sighting.ts';
+
+const deposit = (id: string, outpoint: string, state: Deposit['state']) =>
+  ({ id, outpoint, state }) as unknown as Deposit;
+const sighting = (outpoint: string, goneAt: Date | null = null) =>
+  ({ outpoint, goneAt }) as unknown as Sighting;
+
+const names = (given: Parameters<typeof standing>[0]) => {
+  const { deposits, sightings } = standing(given);
+  return [...deposits.map(({ id }) => id), ...sightings.map(({ outpoint }) => outpoint)];
+};
+
+it.each([
+  ['what lost its block and waits again waits', 'dropped', null, ['a:0']],
+  ['what was reversed and waits again waits', 'reversed', null, ['a:0']],
+  ['what lost its block and waits no more has lost its block', 'dropped', new Date(), ['dep']],
+  ['what is in a block is there', 'seen', null, ['dep']],
+  ['what is credited, and lost its block for a moment, is there', 'missing', null, ['dep']],
+] as const)('%s', (_what, state, goneAt, shown) => {
+  const given = { deposits: [deposit('dep', 'a:0', state)], sightings: [sighting('a:0', goneAt)] };
+  expect(names(given)).toEqual(shown);
+});
+
+it('what has nothing to do with each other stands side by side', () => {
+  expect(names({ deposits: [deposit('dep', 'a:0', 'dropped')], sightings: [sighting('b:0')] })).toEqual([
+    'dep',
+    'b:0',
+  ]);
+});

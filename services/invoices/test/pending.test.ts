@@ -1,0 +1,398 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { newTx, type Paying } from './scripted-chain.ts';
+import { MINUTE, startWorld, type World } from './world.ts';
+
+/** What an invoice of 25 dollars asks for: 0.0005 BTC. */
+const DUE = 50_000n;
+const RUNS = 25;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ chain: 'bitcoin' });
+  await world.scan();
+});
+afterAll(() => world.stop());
+
+async function anInvoice(order: object = {}) {
+  const merchant = world.merchant();
+  const invoice = await merchant.invoice({ asset: 'BTC', ...order });
+  return {
+    id: invoice.id as string,
+    to: invoice.address.address as string,
+    read: () => merchant.read(invoice.id),
+    kinds: async () => (await world.told(invoice.id)).map(({ kind }) => kind).slice(1),
+    sightings: () => world.rows('select * from sightings where invoice_id = $1', [invoice.id]),
+  };
+}
+
+/** A payment that is sent, and seen before any block has it. */
+async function send(to: string, amount: bigint, more: Partial<Paying> = {}): Promise<string> {
+  const tx = more.tx ?? newTx();
+  world.chain.wait({ to, amount, ...more, tx });
+  await world.scan();
+  return tx;
+}
+
+async function mine(to: string, amount: bigint, tx: string) {
+  world.chain.mine({ pay: [{ to, amount, tx }] });
+  await world.scan();
+}
+
+async function blocks(count: number) {
+  world.chain.mine(...Array.from({ length: count }, () => ({})));
+  await world.scan();
+}
+
+describe('a payment before its first block', () => {
+  it('is pending → confirmed, told with its first block, and paid like any other', async () => {
+    const invoice = await anInvoice();
+    const tx = await send(invoice.to, DUE);
+    const seenAt = world.clock.at.toISOString();
+    expect(await invoice.read()).toMatchObject({
+      status: 'confirmed',
+      pending_amount: '0.0005',
+      paid_amount: '0',
+      payments: [
+        {
+          tx_hash: tx,
+          output_index: 0,
+          amount: '0.0005',
+          status: 'pending',
+          confirmations: 0,
+          required_confirmations: 3,
+          block_height: null,
+          first_seen_at: seenAt,
+          confirmed_at: null,
+        },
+      ],
+    });
+    expect(await invoice.kinds()).toEqual([]);
+    world.pass(MINUTE);
+    await mine(invoice.to, DUE, tx);
+    expect(await invoice.sightings()).toEqual([]);
+    expect(await invoice.read()).toMatchObject({
+      status: 'confirmed',
+      pending_amount: '0.0005',
+      payments: [{ tx_hash: tx, status: 'pending', confirmations: 1, first_seen_at: seenAt }],
+    });
+    expect(await invoice.kinds()).toEqual(['invoice.confirmed']);
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.0005' });
+    expect(await invoice.kinds()).toEqual(['invoice.confirmed', 'deposit.settled', 'invoice.paid']);
+    const settled = (await world.told(invoice.id)).find(({ kind }) => kind === 'deposit.settled');
+    expect(settled?.payload).toMatchObject({ outpoint: `${tx}:0`, tx_hash: tx });
+  });
+
+  it('in part makes it partially_paid; the rest may come in a block', async () => {
+    const invoice = await anInvoice();
+    const tx = await send(invoice.to, DUE / 2n);
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '0.00025' });
+    await mine(invoice.to, DUE / 2n, newTx());
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.0005' });
+    // Half of it is in no block yet.
+    expect(await invoice.kinds()).toEqual(['invoice.partially_paid']);
+    await mine(invoice.to, DUE / 2n, tx);
+    expect(await invoice.kinds()).toEqual(['invoice.partially_paid', 'invoice.confirmed']);
+  });
+
+  it('that is replaced by one to somebody else was never there', async () => {
+    const invoice = await anInvoice();
+    const tx = await send(invoice.to, DUE);
+    world.chain.forget(tx);
+    await send('bcrt1qsomebodyelse', DUE);
+    expect(await invoice.read()).toMatchObject({
+      status: 'pending',
+      pending_amount: '0',
+      payments: [{ tx_hash: tx, status: 'reversed', confirmations: 0 }],
+    });
+    expect(await invoice.kinds()).toEqual(['invoice.payment_reversed']);
+    await blocks(5);
+    expect(await invoice.kinds()).toEqual(['invoice.payment_reversed']);
+  });
+
+  it('that is replaced by one that pays us again counts once, and is never told as more than due', async () => {
+    const invoice = await anInvoice();
+    const first = await send(invoice.to, DUE);
+    world.chain.forget(first);
+    const second = await send(invoice.to, DUE);
+    expect(await invoice.read()).toMatchObject({
+      status: 'confirmed',
+      pending_amount: '0.0005',
+      payments: [
+        { tx_hash: first, status: 'reversed' },
+        { tx_hash: second, status: 'pending' },
+      ],
+    });
+    await mine(invoice.to, DUE, second);
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.0005' });
+    expect(await invoice.kinds()).toEqual([
+      'invoice.payment_reversed',
+      'invoice.confirmed',
+      'deposit.settled',
+      'invoice.paid',
+    ]);
+  });
+
+  it('that is replaced in the very block that mines the other one', async () => {
+    const invoice = await anInvoice();
+    const first = await send(invoice.to, DUE);
+    world.chain.forget(first);
+    await mine(invoice.to, DUE / 2n, newTx());
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '0.00025' });
+    expect(await invoice.kinds()).toEqual(['invoice.payment_reversed']);
+  });
+
+  it('that vanished, was told as gone, and is mined days later: is credited', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    const tx = await send(invoice.to, DUE);
+    world.chain.forget(tx);
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ status: 'pending' });
+    world.pass(30_000);
+    await mine(invoice.to, DUE, tx);
+    expect(await invoice.read()).toMatchObject({
+      status: 'confirmed',
+      payments: [{ status: 'pending', confirmations: 1 }],
+    });
+  });
+
+  it('dust, and what is not ours, is not counted', async () => {
+    const invoice = await anInvoice();
+    await send(invoice.to, 999n);
+    expect(await invoice.read()).toMatchObject({
+      status: 'pending',
+      pending_amount: '0',
+      payments: [{ amount: '0.00000999', status: 'pending' }],
+    });
+    expect(await invoice.kinds()).toEqual([]);
+  });
+
+  it('several outputs of one transaction are several payments', async () => {
+    const [one, other] = [await anInvoice(), await anInvoice()];
+    const tx = newTx();
+    const pay = [
+      { to: one.to, amount: DUE, tx, index: 0 },
+      { to: other.to, amount: DUE / 2n, tx, index: 3 },
+      { to: one.to, amount: 1_000n, tx, index: 4 },
+    ];
+    world.chain.wait(...pay);
+    await world.scan();
+    expect(await one.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.00051' });
+    expect(await other.read()).toMatchObject({ status: 'partially_paid' });
+    // More than due, but nothing that could not be taken back.
+    expect(await one.kinds()).toEqual([]);
+    world.chain.mine({ pay });
+    await world.scan();
+    expect(await one.kinds()).toEqual(['invoice.confirmed', 'invoice.overpaid']);
+    expect(await other.read()).toMatchObject({ payments: [{ output_index: 3, confirmations: 1 }] });
+  });
+});
+
+describe('and the time to pay', () => {
+  it('seen in time and mined after is in time', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    world.pass(MINUTE);
+    const tx = await send(invoice.to, DUE);
+    world.pass(30 * MINUTE);
+    await blocks(1);
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.0005' });
+    await mine(invoice.to, DUE, tx);
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid' });
+    expect(await invoice.kinds()).toEqual(['invoice.confirmed', 'deposit.settled', 'invoice.paid']);
+  });
+
+  it('seen a moment too late is late, in no block and in one', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    world.pass(MINUTE + 1);
+    const tx = await send(invoice.to, DUE);
+    expect(await invoice.read()).toMatchObject({ status: 'pending', pending_amount: '0' });
+    await blocks(1);
+    expect(await invoice.read()).toMatchObject({ status: 'expired', payments: [{ status: 'pending' }] });
+    await mine(invoice.to, DUE, tx);
+    expect(await invoice.kinds()).toEqual(['invoice.expired', 'invoice.late_payment']);
+  });
+
+  it.each([
+    ['all', DUE, 'confirmed'],
+    ['a part', DUE / 2n, 'partially_paid'],
+  ])(
+    '%s of it waits past its time: nothing is closed, and when it vanishes it is expired',
+    async (_what, amount, status) => {
+      const invoice = await anInvoice({ expires_in: 1 });
+      const tx = await send(invoice.to, amount);
+      world.pass(2 * MINUTE);
+      await blocks(2);
+      expect(await invoice.read()).toMatchObject({ status });
+      world.chain.forget(tx);
+      await world.scan();
+      expect(await invoice.read()).toMatchObject({ status: 'expired', pending_amount: '0' });
+      expect((await invoice.kinds()).slice(-2)).toEqual(['invoice.payment_reversed', 'invoice.expired']);
+    },
+  );
+
+  it('was seen between two looks at the chain: the block that mines it comes first, and it is in time', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    world.pass(MINUTE);
+    const tx = newTx();
+    world.chain.wait({ to: invoice.to, amount: DUE, tx });
+    // Its block comes after the look at what waits, and before the chain is followed.
+    const { head } = world.chain;
+    world.chain.head = async () => {
+      world.chain.head = head;
+      world.pass(2);
+      world.chain.mine({ pay: [{ to: invoice.to, amount: DUE, tx }] });
+      return await head();
+    };
+    await world.scan();
+    expect(world.chain.head).toBe(head);
+    world.pass(MINUTE);
+    await blocks(3);
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '0.0005' });
+    expect(await invoice.kinds()).toEqual(['invoice.confirmed', 'deposit.settled']);
+  });
+});
+
+describe('a node in trouble', () => {
+  it('that lags behind what we read does not make payments vanish', async () => {
+    const invoice = await anInvoice();
+    await blocks(2);
+    const tx = await send(invoice.to, DUE);
+    world.chain.lagsAt = world.chain.height() - 1;
+    world.chain.forget(tx);
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    world.chain.lagsAt = undefined;
+    await mine(invoice.to, DUE, tx);
+    expect(await invoice.kinds()).toEqual(['invoice.confirmed']);
+  });
+
+  it('that fails in the middle of a look is asked for everything again', async () => {
+    const invoice = await anInvoice();
+    world.chain.wait({ to: invoice.to, amount: DUE });
+    const { head } = world.chain;
+    world.chain.head = () => Promise.reject(new Error('cut'));
+    await expect(world.scan()).rejects.toThrow('cut');
+    world.chain.head = head;
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+  });
+
+  it('whose block is dropped, and its transaction waits again', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    const tx = await send(invoice.to, DUE);
+    await mine(invoice.to, DUE, tx);
+    world.pass(5 * MINUTE);
+    world.chain.reorg(1);
+    world.chain.wait({ to: invoice.to, amount: DUE, tx });
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({
+      status: 'confirmed',
+      payments: [{ tx_hash: tx, status: 'pending', confirmations: 0, block_height: null }],
+    });
+    // Long after a payment without a second chance would have been given up.
+    await blocks(20);
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    await mine(invoice.to, DUE, tx);
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', payments: [{ tx_hash: tx }] });
+    expect((await invoice.read()).payments).toHaveLength(1);
+    expect(await invoice.kinds()).toEqual([
+      'invoice.confirmed',
+      'invoice.payment_reversed',
+      'deposit.settled',
+      'invoice.paid',
+    ]);
+  });
+});
+
+it('a coinbase counts when a hundred blocks stand on it', async () => {
+  const invoice = await anInvoice();
+  world.chain.mine({ pay: [{ to: invoice.to, amount: DUE, confirmationsMin: 100 }] });
+  await world.scan();
+  await blocks(50);
+  expect(await invoice.read()).toMatchObject({
+    status: 'confirmed',
+    paid_amount: '0',
+    payments: [{ confirmations: 51, required_confirmations: 100 }],
+  });
+  await blocks(49);
+  expect(await invoice.read()).toMatchObject({ paid_amount: '0.0005' });
+});
+
+describe('whatever happens before and in blocks', () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('send' as const), parts: fc.integer({ min: 1, max: 5 }) }),
+    fc.record({
+      do: fc.constantFrom('mine' as const, 'forget' as const, 'replace' as const),
+      which: fc.nat(),
+    }),
+    fc.record({
+      do: fc.constantFrom('empty' as const, 'reorg' as const, 'scan' as const, 'restart' as const),
+    }),
+  );
+
+  it('what counts is what waits and what is in the chain, each once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
+        const invoice = await anInvoice({ amount: 1_000 });
+        const due = 2_000_000n;
+        await blocks(3);
+        const waiting: { tx: string; amount: bigint }[] = [];
+        const mined: { tx: string; amount: bigint }[][] = [];
+        const wait = (one: { tx: string; amount: bigint }) => {
+          waiting.push(one);
+          world.chain.wait({ to: invoice.to, ...one });
+        };
+        const takeAway = (which: number) => {
+          const [one] = waiting.splice(which % Math.max(1, waiting.length), 1);
+          if (one !== undefined) world.chain.forget(one.tx);
+          return one;
+        };
+        for (const one of steps) {
+          if (one.do === 'send') wait({ tx: newTx(), amount: (due * BigInt(one.parts)) / 8n });
+          if (one.do === 'forget') takeAway(one.which);
+          if (one.do === 'replace') {
+            const replaced = takeAway(one.which);
+            if (replaced !== undefined) wait({ ...replaced, tx: newTx() });
+          }
+          if (one.do === 'mine') {
+            const taken = takeAway(one.which);
+            mined.push(taken === undefined ? [] : [taken]);
+            world.chain.mine({ pay: mined.at(-1)?.map((paid) => ({ to: invoice.to, ...paid })) ?? [] });
+          }
+          if (one.do === 'empty') {
+            mined.push([]);
+            world.chain.mine({});
+          }
+          // The newest block goes, its transactions wait again, and two empty ones come.
+          if (one.do === 'reorg' && mined.length > 0) {
+            const left = mined.pop() ?? [];
+            world.chain.reorg(1, {}, {});
+            mined.push([], []);
+            for (const paid of left) wait(paid);
+          }
+          if (one.do === 'scan') await world.scan();
+          if (one.do === 'restart') await world.scanner.leave();
+        }
+        await world.scan();
+        const total = [...waiting, ...mined.flat()].reduce((sum, { amount }) => sum + amount, 0n);
+        const { status, pending_amount, paid_amount } = await invoice.read();
+        const shown = BigInt(Math.round((Number(pending_amount) + Number(paid_amount)) * 1e8)); // tidy-allow number: exact below 2^53
+        expect(shown).toBe(total);
+        expect(status).toBe(total === 0n ? 'pending' : total < due ? 'partially_paid' : 'confirmed');
+        const covered = mined.flat().reduce((sum, { amount }) => sum + amount, 0n) >= due;
+        if (covered) expect(await invoice.kinds()).toContain('invoice.confirmed');
+        for (const { tx } of waiting) world.chain.forget(tx);
+        await world.scan();
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
