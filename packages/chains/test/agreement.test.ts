@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { units } from '@quittance/shared/money';
+import { testAnvil } from '@quittance/testkit/engines';
+import { parseEther } from 'viem';
+import type { ChainReader, EvmSender } from '../src/chain.ts';
+import { connectRpc, type Rpc } from '../src/json-rpc.ts';
+import { connectReader, connectSender } from '../src/registry.ts';
+import type { EvmSettings } from '../src/settings.ts';
+import {
+  CHAIN_ID,
+  type DevelopmentChain,
+  developmentChain,
+  newAddress,
+  PHRASE,
+} from './development-chain.ts';
+
+/** Two real nodes of one chain: what the first has, the second gets when it is told to catch up. */
+let first: DevelopmentChain;
+let second: Awaited<ReturnType<typeof testAnvil>>;
+let secondRpc: Rpc;
+let settings: EvmSettings;
+let reader: ChainReader;
+let sender: EvmSender;
+
+const catchUp = async () => {
+  const state = await first.rpc.call('anvil_dumpState', []);
+  expect(await secondRpc.call('anvil_loadState', [state])).toBe(true);
+};
+const mineOnSecond = (blocks: number) => secondRpc.call('anvil_mine', [`0x${blocks.toString(16)}`]);
+
+beforeAll(async () => {
+  first = await developmentChain();
+  second = await testAnvil({ slotsInAnEpoch: 2 });
+  secondRpc = connectRpc(second.rpcUrl);
+  settings = {
+    kind: 'evm',
+    chain: 'ethereum',
+    rpcUrls: [first.node.rpcUrl, second.rpcUrl],
+    chainId: CHAIN_ID,
+    usdcAddress: first.usdc,
+  };
+  sender = connectSender(settings, PHRASE);
+  await first.client.setBalance({ address: sender.hotAddress as `0x${string}`, value: parseEther('10') });
+  await first.client.mine({ blocks: 3 });
+});
+afterAll(async () => {
+  await Promise.all([sender.close(), secondRpc.close()]);
+  await Promise.all([first.stop(), second.stop()]);
+});
+beforeEach(async () => {
+  await catchUp();
+  // A reader remembers how far it has come.
+  reader = connectReader(settings);
+});
+afterEach(() => reader.close());
+
+const pay = (amount: bigint) => {
+  const to = newAddress();
+  return first.client
+    .sendTransaction({ account: first.payer, to, value: amount })
+    .then((txHash) => ({ to, txHash }));
+};
+
+describe('two nodes', () => {
+  test('of the configured network pass, and of which one is on another do not', async () => {
+    await expect(reader.check()).resolves.toBeUndefined();
+    await expect(sender.check()).resolves.toBeUndefined();
+    const other = await testAnvil({ chainId: 5 });
+    const mixed = connectReader({ ...settings, rpcUrls: [first.node.rpcUrl, other.rpcUrl] });
+    try {
+      await expect(mixed.check()).rejects.toMatchObject({ name: 'WrongNetwork' });
+    } finally {
+      await mixed.close();
+      await other.stop();
+    }
+  });
+
+  test('of which one lags show what both have, and the rest when it has caught up', async () => {
+    const before = await reader.head();
+    const { to, txHash } = await pay(7n);
+    await first.client.mine({ blocks: 2 });
+    expect(await reader.head()).toEqual(before);
+    expect(await reader.blocksAfter(before.height, 10)).toEqual([]);
+    await expect(reader.block(before.height + 1)).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await catchUp();
+    expect((await reader.head()).height).toBe(before.height + 2);
+    const [block] = await reader.blocksAfter(before.height, 10);
+    expect(block?.payments).toMatchObject([{ outpoint: `${txHash}:0`, address: to, amount: 7n }]);
+    expect(await reader.balances?.balancesAt([to], before.height + 2)).toEqual(new Map([[to, 7n]]));
+  });
+
+  test('on two branches are waited for, and the branch they end on counts', async () => {
+    const before = await reader.head();
+    const { to } = await pay(7n);
+    await first.client.mine({ blocks: 2 });
+    await mineOnSecond(2);
+    expect(await reader.head()).toEqual(before);
+    await expect(reader.blocksAfter(before.height, 10)).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await expect(reader.hashAt(before.height + 2)).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await catchUp();
+    const [block] = await reader.blocksAfter(before.height, 10);
+    expect(block?.payments).toMatchObject([{ address: to, amount: 7n }]);
+  });
+
+  test('of which one is gone are waited for, and go on when it is back', async () => {
+    const before = await reader.head();
+    await second.stop();
+    await expect(reader.head()).rejects.toMatchObject({ name: 'RpcUnavailable' });
+    await expect(reader.blocksAfter(0, 1)).rejects.toMatchObject({ name: 'RpcUnavailable' });
+    await second.restart();
+    // It has lost everything, as a node does that begins anew: that is no new head.
+    await expect(reader.head()).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await catchUp();
+    expect(await reader.head()).toEqual(before);
+  });
+
+  test('get a payout both, and tell of it what both know', async () => {
+    const to = newAddress();
+    const order = {
+      asset: 'ETH',
+      to,
+      amount: units(5n),
+      nonce: await sender.nonce(sender.hotAddress, 'latest'),
+      gas: 21_000n,
+      fees: await sender.fees(),
+    } as const;
+    const signed = await sender.signTransfer(order);
+    expect(await sender.signTransfer(order)).toEqual(signed);
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    expect(await secondRpc.call('eth_getTransactionByHash', [signed.txHash])).not.toBeNull();
+    expect(await sender.status(signed.txHash)).toEqual({ state: 'pending' });
+    await first.client.mine({ blocks: 1 });
+    await expect(sender.status(signed.txHash)).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await expect(sender.nonce(sender.hotAddress, 'latest')).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await expect(sender.balance('ETH', to)).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await catchUp();
+    expect(await sender.status(signed.txHash)).toMatchObject({ state: 'mined', succeeded: true });
+    expect(await sender.balance('ETH', to)).toBe(5n);
+    expect(await sender.nonce(sender.hotAddress, 'latest')).toBe(order.nonce + 1);
+  });
+});
