@@ -106,7 +106,6 @@ const transaction = z.object({
   slot: count,
   meta: z.object({
     err: z.unknown(),
-    fee: lamports,
     preBalances: z.array(lamports),
     postBalances: z.array(lamports),
     preTokenBalances: z.array(ownedBalance).nullish(),
@@ -352,17 +351,23 @@ async function status(rpc: Rpc, txHash: string): Promise<TransactionStatus> {
     blockHash: block.blockhash,
     confirmations: Math.max(1, head - mined.slot + 1),
     succeeded: mined.meta.err == null,
-    feePaid: (mined.meta.fee + rentPaid(mined.meta)) as Units,
+    feePaid: (feeTaken(mined.meta) + rentPaid(mined.meta)) as Units,
   };
 }
 
+type Effects = z.infer<typeof transaction>['meta'];
+
+/**
+ * What all accounts together have less: only the fee leaves them. Not the fee as the node states it, for one development node
+ * states it without the price of the place (seen).
+ */
+function feeTaken({ preBalances, postBalances }: Effects): bigint {
+  const sum = (balances: readonly bigint[]) => balances.reduce((total, one) => total + one, 0n);
+  return sum(preBalances) - sum(postBalances);
+}
+
 /** What the accounts for tokens that a transaction opened were given: our own transactions give it themselves. */
-function rentPaid({
-  preBalances,
-  postBalances,
-  preTokenBalances,
-  postTokenBalances,
-}: z.infer<typeof transaction>['meta']): bigint {
+function rentPaid({ preBalances, postBalances, preTokenBalances, postTokenBalances }: Effects): bigint {
   const before = new Set((preTokenBalances ?? []).map(({ accountIndex }) => accountIndex));
   return (postTokenBalances ?? [])
     .filter(({ accountIndex }) => !before.has(accountIndex))

@@ -118,8 +118,10 @@ export function nativeSweep(hot: SolanaSigner, deposit: SolanaSigner, order: Sol
     const swept = nativeTransfer(deposit, hot.address, order.balance, order);
     return { ...swept, signers: [hot, deposit] };
   }
-  const plan = nativeTransfer(deposit, hot.address, 1n, order);
-  return nativeTransfer(deposit, hot.address, order.balance - feeOf(plan), order);
+  // Without a price: a lamport that was reckoned for it and not taken would be left, and nothing may be.
+  const free = { lifetime: order.lifetime, unitPrice: 0n };
+  const fee = feeOf(nativeTransfer(deposit, hot.address, 1n, free));
+  return nativeTransfer(deposit, hot.address, order.balance - fee, free);
 }
 
 /** Opens the recipient's account when it is not there; which it is, is only known when it is mined. */

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Address, Instruction } from '@solana/kit';
+import { getTransferSolInstruction } from '@solana-program/system';
+import type { Block, ChainReader, Payment } from '../src/chain.ts';
+import { createSolanaReader } from '../src/solana/reader.ts';
+import { eventually, newAddress, type SolanaChain, solanaChain, wallet } from './solana-chain.ts';
+
+const SOL = 10n ** 9n;
+const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
+let chain: SolanaChain;
+let reader: ChainReader;
+
+beforeAll(async () => {
+  chain = await solanaChain({ lamports: 100n * SOL, usdc: 1_000_000_000n });
+  reader = createSolanaReader({ rpc: chain.rpc, network: chain.network });
+});
+afterAll(() => chain.stop());
+
+const give = (destination: Address, amount: bigint) =>
+  getTransferSolInstruction({ source: chain.payer, destination, amount });
+
+const memo = (text: string): Instruction => ({ programAddress: MEMO, data: Buffer.from(text) });
+
+async function blockOf(signature: string): Promise<Block> {
+  const block = await reader.block(await chain.finalized(signature));
+  if (block === undefined) throw new Error('its block is not there');
+  return block;
+}
+
+const to = ({ payments }: Pick<Block, 'payments'>, ...addresses: string[]) =>
+  payments.filter(({ address }) => addresses.includes(address));
+
+const plain = ({ asset, address, amount }: Payment) => ({ asset, address, amount });
+
+describe('a payment', () => {
+  test('of SOL, of several transfers and a memo, is what each recipient gained', async () => {
+    const [first, second] = [newAddress(), newAddress()];
+    const signature = await chain.send([
+      memo('an order'),
+      give(first, SOL),
+      give(second, 2n * SOL),
+      give(first, 5n),
+    ]);
+    const block = await blockOf(signature);
+    expect(to(block, first, second).map(plain)).toEqual([
+      { asset: 'SOL', address: first, amount: SOL + 5n },
+      { asset: 'SOL', address: second, amount: 2n * SOL },
+    ]);
+    for (const { outpoint, outputIndex, txHash } of to(block, first)) {
+      expect(outpoint).toBe(`${txHash}:${outputIndex}`);
+      expect(txHash).toBe(signature);
+    }
+  });
+
+  test('of tokens is the owner’s, also when its account was opened for it', async () => {
+    const owner = newAddress();
+    for (const amount of [7n, 8n]) {
+      const block = await blockOf(await chain.pay('USDC_SOL', owner, amount));
+      expect(to(block, owner).map(plain)).toEqual([{ asset: 'USDC_SOL', address: owner, amount }]);
+    }
+  });
+
+  test('of a mint that is not allow-listed is none', async () => {
+    const owner = newAddress();
+    const signature = await chain.pay('USDC_SOL', owner, 7n);
+    const slot = await chain.finalized(signature);
+    const other = createSolanaReader({ rpc: chain.rpc, network: { name: 'local', usdcMint: newAddress() } });
+    expect(to((await other.block(slot)) as Block, owner)).toEqual([]);
+  });
+
+  test('that failed is none', async () => {
+    const address = newAddress();
+    const block = await blockOf(await chain.send([give(address, SOL), give(newAddress(), 10n ** 17n)]));
+    expect(to(block, address)).toEqual([]);
+    expect(block.spends).toContainEqual(
+      expect.objectContaining({ address: chain.payer.address, amount: 5_000n }),
+    );
+  });
+});
+
+describe('the chain', () => {
+  test('is its finalized blocks, each the child of the one before, at today’s time', async () => {
+    const head = await reader.head();
+    const blocks = await reader.blocksAfter(head.height - 5, 4);
+    expect(blocks.map(({ height }) => height)).toEqual([-4, -3, -2, -1].map((n) => head.height + n));
+    for (const [i, block] of blocks.slice(1).entries()) expect(block.parentHash).toBe(blocks[i]?.hash);
+    expect(await reader.hashAt(head.height)).toBe(head.hash);
+    expect(Math.abs(head.time.getTime() - Date.now())).toBeLessThan(60_000);
+  });
+
+  test('ends at the head: what is only confirmed has no block yet', async () => {
+    const { height } = await reader.head();
+    const beyond = height + 20;
+    expect(await reader.block(beyond)).toBeUndefined();
+    expect(await reader.hashAt(beyond)).toBeUndefined();
+    expect(await reader.blocksAfter(beyond, 5)).toEqual([]);
+    expect((await reader.blocksAfter(height - 1, 100)).length).toBeLessThan(30);
+  });
+});
+
+test('a payment waits from its first block to finality, is told once, and has its block then', async () => {
+  const watch = reader.watchPending?.();
+  if (watch === undefined) throw new Error('it has no watch');
+  await watch.look();
+  const address = wallet.depositAddress(99);
+  const signature = await chain.send([give(address as Address, SOL)]);
+  const told: Payment[] = [];
+  await eventually(async () => {
+    const look = await watch.look();
+    told.push(...look.fresh.filter((payment) => payment.address === address));
+    return look.has(signature) ? true : undefined;
+  });
+  expect(await reader.head()).toMatchObject({ height: expect.any(Number) });
+  const height = await eventually(async () => {
+    const look = await watch.look();
+    told.push(...look.fresh.filter((payment) => payment.address === address));
+    return look.has(signature) ? undefined : look.height;
+  });
+  expect(told.map(plain)).toEqual([{ asset: 'SOL', address, amount: SOL }]);
+  const block = await blockOf(signature);
+  expect(block.height).toBeLessThanOrEqual(height);
+  expect(to(block, address)).toEqual(told);
+});

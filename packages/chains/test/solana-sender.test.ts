@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Units, units } from '@quittance/shared/money';
+import { type Address, generateKeyPairSigner } from '@solana/kit';
+import { getCreateAccountInstruction, getTransferSolInstruction } from '@solana-program/system';
+import {
+  AuthorityType,
+  findAssociatedTokenPda,
+  getInitializeAccount3Instruction,
+  getSetAuthorityInstruction,
+  getTransferCheckedInstruction,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token';
+import { createSolanaSender, type Rents, type SolanaSender } from '../src/solana/sender.ts';
+import { associatedAccount, type SolanaSigned } from '../src/solana/transaction.ts';
+import { eventually, newAddress, type SolanaChain, solanaChain, wallet } from './solana-chain.ts';
+
+const SOL = 10n ** 9n;
+let chain: SolanaChain;
+let sender: SolanaSender;
+let rents: Rents;
+/** Deposit addresses nobody has used. */
+let index = 0;
+
+beforeAll(async () => {
+  chain = await solanaChain({ lamports: 100n * SOL, usdc: 1_000_000_000n });
+  sender = createSolanaSender({ rpc: chain.rpc, network: chain.network, wallet });
+  rents = await sender.rents();
+  await eventually(async () =>
+    (await sender.balance('USDC_SOL', wallet.hotAddress)) > 0n ? true : undefined,
+  );
+});
+afterAll(() => chain.stop());
+
+const terms = async () => ({ lifetime: await sender.lifetime(), unitPrice: await sender.unitPrice() });
+
+const transfer = async (asset: 'SOL' | 'USDC_SOL', to: string, amount: bigint) => ({
+  asset,
+  to,
+  amount: units(amount),
+  tokenAccountRent: rents.tokenAccount,
+  ...(await terms()),
+});
+
+async function land({ raw, txHash }: SolanaSigned) {
+  expect(await sender.broadcast(raw)).toBe('accepted');
+  await chain.finalized(txHash);
+  const status = await sender.status(txHash);
+  if (status.state !== 'mined') throw new Error(`it is ${status.state}`);
+  return status;
+}
+
+async function emptied(address: string): Promise<void> {
+  await eventually(async () => ((await sender.balance('SOL', address)) === 0n ? true : undefined));
+}
+
+test('the check passes where all is as configured, and names what is not', async () => {
+  await expect(sender.check()).resolves.toBeUndefined();
+  const checking = (network: Parameters<typeof createSolanaSender>[0]['network']) =>
+    createSolanaSender({ rpc: chain.rpc, network, wallet }).check();
+  await expect(checking({ name: 'mainnet' })).rejects.toMatchObject({
+    name: 'WrongNetwork',
+    message: expect.stringContaining('local'),
+  });
+  await expect(checking({ name: 'local', usdcMint: newAddress() })).rejects.toThrow('no mint');
+  await expect(checking({ name: 'local', usdcMint: wallet.hotAddress })).rejects.toThrow(
+    'no mint of the Token',
+  );
+});
+
+test('a rent of today, a lifetime of today, and a usual cost', async () => {
+  expect(rents).toEqual({ wallet: 890_880n, tokenAccount: 2_039_280n });
+  const { lastValidBlockHeight } = await sender.lifetime();
+  expect(lastValidBlockHeight).toBeGreaterThan(100);
+  expect(await sender.usualCost('SOL')).toBeGreaterThan(5_000n);
+  expect(await sender.usualCost('USDC_SOL')).toBeGreaterThan(5_000n + rents.tokenAccount);
+});
+
+describe('a transfer', () => {
+  test('of SOL brings exactly its amount, costs exactly its fee, and is sent once however often', async () => {
+    const to = newAddress();
+    const order = await transfer('SOL', to, SOL);
+    expect(await sender.tryTransfer(order)).toBe('works');
+    const signed = await sender.signTransfer(order);
+    expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
+    const before = await sender.balance('SOL', wallet.hotAddress);
+    expect(await land(signed)).toMatchObject({ succeeded: true, feePaid: signed.maxCost });
+    expect(await sender.broadcast(signed.raw)).toBe('accepted');
+    expect(await sender.balance('SOL', to)).toBe(SOL);
+    expect(await sender.balance('SOL', wallet.hotAddress)).toBe(before - SOL - signed.maxCost);
+  });
+
+  test('of tokens opens the account of a new owner, and only that of a new one', async () => {
+    const to = newAddress();
+    for (const rent of [rents.tokenAccount, 0n]) {
+      const order = await transfer('USDC_SOL', to, 5n);
+      expect(await sender.tryTransfer(order)).toBe('works');
+      const signed = await sender.signTransfer(order);
+      const before = await sender.balance('SOL', wallet.hotAddress);
+      const { feePaid, succeeded } = await land(signed);
+      expect({ succeeded, feePaid }).toEqual({
+        succeeded: true,
+        feePaid: signed.maxCost - signed.rentMax + rent,
+      });
+      expect(await sender.balance('SOL', wallet.hotAddress)).toBe(before - feePaid);
+    }
+    expect(await sender.balance('USDC_SOL', to)).toBe(10n);
+  });
+
+  test('waits between its first block and finality, and its block and depth are told then', async () => {
+    const signed = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
+    await sender.broadcast(signed.raw);
+    await eventually(async () =>
+      (await sender.status(signed.txHash)).state === 'pending' ? true : undefined,
+    );
+    const slot = await chain.finalized(signed.txHash);
+    const status = await sender.status(signed.txHash);
+    expect(status).toMatchObject({ state: 'mined', height: slot, succeeded: true });
+    expect(status.state === 'mined' && status.confirmations).toBeGreaterThanOrEqual(1);
+  });
+
+  test('that fails on the chain costs its fee and moves nothing', async () => {
+    const to = newAddress();
+    const signed = await sender.signTransfer(await transfer('SOL', to, 10n ** 15n));
+    expect(await land(signed)).toMatchObject({ succeeded: false, feePaid: signed.maxCost });
+    expect(await sender.balance('SOL', to)).toBe(0n);
+  });
+});
+
+describe('a recipient is refused', () => {
+  const trying = async (asset: 'SOL' | 'USDC_SOL', to: string, amount = 2_000_000n) =>
+    await sender.tryTransfer(await transfer(asset, to, amount));
+
+  test('that is new and would have less than the rent-exempt minimum', async () => {
+    expect(await trying('SOL', newAddress(), rents.wallet - 1n)).toBe('refused');
+    expect(await trying('SOL', newAddress(), rents.wallet)).toBe('works');
+  });
+
+  test('that is a token account or a mint, for any asset', async () => {
+    const account = await associatedAccount(wallet.hotAddress, chain.network.usdcMint);
+    expect(await trying('SOL', account)).toBe('refused');
+    expect(await trying('USDC_SOL', account)).toBe('refused');
+    const otherNetwork = createSolanaSender({ rpc: chain.rpc, network: { name: 'local' }, wallet });
+    expect(await otherNetwork.tryTransfer(await transfer('SOL', chain.network.usdcMint, SOL))).toBe(
+      'refused',
+    );
+  });
+
+  test('that is a program', async () => {
+    expect(await trying('SOL', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')).toBe('refused');
+  });
+
+  test('that is no public key and was never used, for tokens; a vault with lamports is not', async () => {
+    const vault = await associatedAccount(newAddress(), newAddress());
+    expect(await trying('USDC_SOL', vault)).toBe('refused');
+    expect(await trying('SOL', vault)).toBe('works');
+    await chain.finalized(await chain.pay('SOL', vault, SOL));
+    expect(await trying('USDC_SOL', vault)).toBe('works');
+  });
+
+  test('whose token account belongs to somebody else by now', async () => {
+    const owner = await generateKeyPairSigner();
+    await chain.finalized(await chain.pay('USDC_SOL', owner.address, 1n));
+    const [owned] = await findAssociatedTokenPda({
+      owner: owner.address,
+      mint: chain.network.usdcMint as Address,
+      tokenProgram: TOKEN_PROGRAM_ADDRESS,
+    });
+    const give = getSetAuthorityInstruction({
+      owned,
+      owner,
+      authorityType: AuthorityType.AccountOwner,
+      newAuthority: newAddress(),
+    });
+    await chain.finalized(await chain.send([give]));
+    expect(await trying('USDC_SOL', owner.address)).toBe('refused');
+  });
+
+  test('but not when it is the hot wallet that lacks the money', async () => {
+    await expect(trying('SOL', newAddress(), 10n ** 15n)).rejects.toThrow('the hot wallet');
+    await expect(trying('USDC_SOL', newAddress(), 10n ** 15n)).rejects.toThrow('the hot wallet has less');
+    const hot = await sender.balance('SOL', wallet.hotAddress);
+    // It would be left with something, and less than an account must have.
+    await expect(trying('SOL', newAddress(), hot - 50_000n)).rejects.toThrow('the hot wallet');
+  });
+});
+
+describe('a sweep', () => {
+  const deposited = async (asset: 'SOL' | 'USDC_SOL', amount: bigint) => {
+    index += 1;
+    await chain.finalized(await chain.pay(asset, wallet.depositAddress(index), amount));
+    return index;
+  };
+
+  test.each(['hot', 'deposit'] as const)('of SOL leaves nothing, the fee from the %s', async (feeFrom) => {
+    const at = await deposited('SOL', SOL);
+    const before = await sender.balance('SOL', wallet.hotAddress);
+    const signed = await sender.signNativeSweep({
+      index: at,
+      balance: SOL as Units,
+      feeFrom,
+      ...(await terms()),
+    });
+    const { feePaid, succeeded } = await land(signed);
+    expect({ feePaid, succeeded }).toEqual({ feePaid: signed.maxCost, succeeded: true });
+    await emptied(wallet.depositAddress(at));
+    expect(await sender.balance('SOL', wallet.hotAddress)).toBe(before + SOL - feePaid);
+  });
+
+  test('of tokens empties every account of the address, which never had a lamport', async () => {
+    const at = await deposited('USDC_SOL', 70n);
+    const owner = wallet.depositAddress(at) as Address;
+    // Somebody may also pay into an account of their own making.
+    const extra = await generateKeyPairSigner();
+    const mint = chain.network.usdcMint as Address;
+    const opened = await chain.send([
+      getCreateAccountInstruction({
+        payer: chain.payer,
+        newAccount: extra,
+        lamports: rents.tokenAccount,
+        space: 165n,
+        programAddress: TOKEN_PROGRAM_ADDRESS,
+      }),
+      getInitializeAccount3Instruction({ account: extra.address, mint, owner }),
+    ]);
+    await chain.finalized(opened);
+    const payerAccount = await associatedAccount(chain.payer.address, mint);
+    await chain.finalized(await chain.pay('USDC_SOL', chain.payer.address, 100n));
+    await chain.finalized(
+      await chain.send([
+        getTransferCheckedInstruction({
+          source: payerAccount as Address,
+          mint,
+          destination: extra.address,
+          authority: chain.payer,
+          amount: 30n,
+          decimals: 6,
+        }),
+      ]),
+    );
+    const accounts = await sender.tokenAccounts('USDC_SOL', at);
+    expect(accounts.map(({ amount }) => amount)).toEqual([70n, 30n]);
+    expect(await sender.balance('USDC_SOL', owner)).toBe(100n);
+    const before = await sender.balance('USDC_SOL', wallet.hotAddress);
+    const order = { asset: 'USDC_SOL', index: at, accounts, tokenAccountRent: rents.tokenAccount } as const;
+    const signed = await sender.signTokenSweep({ ...order, ...(await terms()) });
+    expect(await land(signed)).toMatchObject({
+      succeeded: true,
+      feePaid: signed.maxCost - rents.tokenAccount,
+    });
+    expect(await sender.balance('USDC_SOL', wallet.hotAddress)).toBe(before + 100n);
+    expect(await sender.tokenAccounts('USDC_SOL', at)).toEqual([]);
+  });
+});
+
+test('a transaction that is sent too late is in no block, ever; before that is proven it is not said', async () => {
+  const early = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
+  const landed = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
+  await land(landed);
+  const looks: boolean[] = [];
+  await eventually(async () => {
+    const dead = await sender.isDead(early.txHash, early.validToHeight);
+    looks.push(dead);
+    return dead ? true : undefined;
+  });
+  expect(looks[0]).toBe(false);
+  expect(await sender.isDead(landed.txHash, landed.validToHeight)).toBe(false);
+  // The node takes it, or not, and either way nothing comes of it.
+  expect(await sender.broadcast(early.raw)).not.toBe('rejected');
+  await chain.finalized(
+    await chain.send([
+      getTransferSolInstruction({ source: chain.payer, destination: newAddress(), amount: SOL }),
+    ]),
+  );
+  expect(await sender.status(early.txHash)).toEqual({ state: 'absent' });
+});
