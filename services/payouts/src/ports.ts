@@ -57,3 +57,4 @@ export type Ports = {
 /** What the engine of one chain works with: everything, and that chain. */
 export type ChainPorts<K extends ChainKind = ChainKind> = Omit<Ports, 'chains'> & PayoutChain<K>;
 export type EvmPorts = ChainPorts<'evm'>;
+export type BitcoinPorts = ChainPorts<'bitcoin'>;

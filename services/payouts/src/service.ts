@@ -31,7 +31,7 @@ const DRAIN_MS = 8_000;
 const QUOTE_AGE_MAX_MS = 60_000;
 /** A process that died is followed after this long. */
 const LEASE_MS = 5_000;
-const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000 } as const;
+const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 3 * 60_000 } as const;
 
 /**
  * Starts a payouts replica. HTTP answers at once, `/readyz` with 503 until everything it needs is there; what is

@@ -106,6 +106,14 @@ type HoldingRow = {
   deposit_ids: string[];
 };
 
+const holdingOf = (row: HoldingRow): Holding => ({
+  asset: row.asset,
+  address: row.address,
+  derivationIndex: Number(row.derivation_index), // tidy-allow number: an index counts addresses
+  amount: units(row.amount),
+  depositIds: row.deposit_ids,
+});
+
 /** The largest holdings of an asset that could be swept, one for each address. */
 export async function sweepableHoldings(
   db: Queryable,
@@ -113,13 +121,7 @@ export async function sweepableHoldings(
   asset: AssetSymbol,
   limit: number,
 ): Promise<Holding[]> {
-  return (await db.rows<HoldingRow>(selectSweepable, [chain, asset, limit])).map((row) => ({
-    asset: row.asset,
-    address: row.address,
-    derivationIndex: Number(row.derivation_index), // tidy-allow number: an index counts addresses
-    amount: units(row.amount),
-    depositIds: row.deposit_ids,
-  }));
+  return (await db.rows<HoldingRow>(selectSweepable, [chain, asset, limit])).map(holdingOf);
 }
 
 const sumSweepable = statement(
@@ -154,6 +156,19 @@ export async function lockHoldings(trx: Trx, depositIds: readonly string[]): Pro
 /** These deposits are moved by that transaction. */
 export async function assignSweep(trx: Trx, depositIds: readonly string[], sweepId: string): Promise<void> {
   await trx.rows(claim, [depositIds, sweepId]);
+}
+
+const selectSwept = statement(
+  'holdings_of_sweep',
+  `select asset, address, derivation_index, sum(amount) as amount, array_agg(deposit_id order by deposit_id) as deposit_ids
+   from holdings where sweep_id = $1 and state = 'sweeping'
+   group by asset, address, derivation_index`,
+);
+
+/** What a sweep that is under way moves. */
+export async function sweptHolding(db: Queryable, sweepId: string): Promise<Holding | undefined> {
+  const row = await db.maybe<HoldingRow>(selectSwept, [sweepId]);
+  return row && holdingOf(row);
 }
 
 const finish = statement(

@@ -127,8 +127,8 @@ export type NewTransaction = {
   minConfirmations: number;
   /** The lease token of who signs. */
   fence: string;
-  /** Of the last final block, read before signing. */
-  finalHeight: number;
+  /** Of the last final block, read before the first attempt was signed. */
+  finalHeight: number | null;
   validToHeight: number | null;
   /** See Transaction. Bigints as text. */
   terms: object | null;
@@ -197,6 +197,29 @@ export async function openFamilies(
 ): Promise<Family[]> {
   const open = (await db.rows<TransactionRow>(selectOpen, [chain, wallet, limit])).map(transactionOf);
   return [...Map.groupBy(open, (one) => one.family).values()] as unknown as Family[];
+}
+
+const selectStuck = statement(
+  'transactions_stuck',
+  `select ${columns} from transactions
+   where state in ('signed', 'broadcast') and family in (
+     select family from transactions
+     where chain = $1 and state in ('signed', 'broadcast')
+     group by family
+     having bool_and(block_hash is null) and bool_and(first_broadcast_at < $2)
+     order by min(nonce), family limit $3)
+   order by nonce, family, attempt`,
+);
+
+/** Families of which no attempt is in a block, and whose newest was sent before that time for the first time. */
+export async function stuckFamilies(
+  db: Queryable,
+  chain: Chain,
+  sentBefore: Date,
+  limit: number,
+): Promise<Family[]> {
+  const stuck = (await db.rows<TransactionRow>(selectStuck, [chain, sentBefore, limit])).map(transactionOf);
+  return [...Map.groupBy(stuck, (one) => one.family).values()] as unknown as Family[];
 }
 
 const selectNotFinal = statement(

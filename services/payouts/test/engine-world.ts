@@ -100,7 +100,7 @@ export class EngineWorld {
         publicUrl: 'http://localhost',
         replica: randomUUID(),
         leaseMs: 60_000,
-        patience: { resendAfterMs: 5_000, doubtForMs: 30_000 },
+        patience: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
       },
       announced: () => {},
       ...given,

@@ -18,6 +18,8 @@ type Wire = {
   to: string;
   amount: string;
   maxCost: string;
+  /** What is offered for each unit of gas. */
+  fee: string;
 };
 type Mined = { hash: string; wire: Wire; succeeded: boolean };
 type Block = { hash: string; transactions: Mined[] };
@@ -48,6 +50,8 @@ export class ScriptedChain {
   /** How many blocks were searched for a nonce. */
   searched = 0;
   finalizedLag = 4;
+  /** Blocks take nothing that offers less, and the node advises so. */
+  leastFee = MAX_FEE;
   #pool = new Map<string, Wire>();
   readonly #genesis = new Map<string, bigint>();
   #made = 0;
@@ -63,7 +67,7 @@ export class ScriptedChain {
     balance: async (asset, address) => units(this.#answer() ?? this.balance(asset, address)),
     usualCost: async () => this.#answer() ?? units(21_000n * MAX_FEE),
     close: async () => {},
-    fees: async () => this.#answer() ?? { maxFeePerGas: MAX_FEE, maxPriorityFeePerGas: 1n },
+    fees: async () => this.#answer() ?? { maxFeePerGas: this.leastFee, maxPriorityFeePerGas: 1n },
     estimateTransfer: async (asset, to, amount) => {
       this.#answer();
       if (this.balance(asset, HOT) < amount)
@@ -72,13 +76,14 @@ export class ScriptedChain {
       return assets[asset].type === 'native' ? 21_000n : 65_000n;
     },
     signTransfer: async ({ asset, to, amount, nonce, gas, fees }) =>
-      signed({ from: HOT, nonce, asset, source: HOT, to, amount: `${amount}`, maxCost: cost(gas, fees) }),
+      signed({ from: HOT, nonce, asset, source: HOT, to, amount: `${amount}`, ...cost(gas, fees) }),
     signNativeSweep: async ({ index, balance, nonce, fees }) => {
-      const maxCost = 21_000n * fees.maxFeePerGas;
-      if (balance <= 2n * maxCost) return 'not_worth_it';
+      const { maxCost, fee } = cost(21_000n, fees);
+      const maxFee = BigInt(maxCost);
+      if (balance <= 2n * maxFee) return 'not_worth_it';
       const from = depositAddress(index);
-      const amount = `${balance - maxCost}`;
-      return signed({ from, nonce, asset: 'ETH', source: from, to: HOT, amount, maxCost: `${maxCost}` });
+      const amount = `${balance - maxFee}`;
+      return signed({ from, nonce, asset: 'ETH', source: from, to: HOT, amount, maxCost, fee });
     },
     signTokenSweep: async ({ asset, index, amount, nonce, gas, fees }) => {
       const source = depositAddress(index);
@@ -89,7 +94,7 @@ export class ScriptedChain {
         source,
         to: HOT,
         amount: `${amount}`,
-        maxCost: cost(gas, fees),
+        ...cost(gas, fees),
       });
     },
     broadcast: async (raw) => (this.isDown ? 'unknown' : this.#take(raw)),
@@ -166,6 +171,7 @@ export class ScriptedChain {
         progress = false;
         for (const [hash, wire] of this.#pool) {
           if (wire.nonce !== this.#nonce(wire.from, this.blocks.length) || !this.#canPay(wire)) continue;
+          if (BigInt(wire.fee) < this.leastFee) continue;
           const succeeded =
             !this.refusing.has(wire.to) && this.balance(wire.asset, wire.source) >= BigInt(wire.amount);
           block.transactions.push({ hash, wire, succeeded });
@@ -190,6 +196,16 @@ export class ScriptedChain {
     this.#pool = new Map();
   }
 
+  /** A miner who has kept older bytes mines those, whatever came in their place. */
+  mineBytes(raw: string): void {
+    const wire = JSON.parse(raw) as Wire;
+    for (const [hash, one] of this.#pool) {
+      if (one.from === wire.from && one.nonce === wire.nonce) this.#pool.delete(hash);
+    }
+    const transactions = [{ hash: hashOf(raw), wire, succeeded: true }];
+    this.blocks.push({ hash: this.#blockHash(), transactions });
+  }
+
   get pending(): number {
     return this.#pool.size;
   }
@@ -205,6 +221,7 @@ export class ScriptedChain {
       to: ELSEWHERE,
       amount: '0',
       maxCost: '0',
+      fee: '0',
     };
     this.blocks.push({
       hash: this.#blockHash(),
@@ -232,10 +249,11 @@ export class ScriptedChain {
     const isMined = this.blocks.some((block) => block.transactions.some((one) => one.hash === hash));
     if (!isMined && !this.#pool.has(hash)) {
       const isUsed = wire.nonce < this.#nonce(wire.from, this.blocks.length);
-      const isTaken = [...this.#pool.values()].some(
-        (one) => one.from === wire.from && one.nonce === wire.nonce,
-      );
-      if (isUsed || isTaken) return 'rejected';
+      const taken = [...this.#pool].find(([, one]) => one.from === wire.from && one.nonce === wire.nonce);
+      // Nodes take another one in its place only for a tenth more.
+      const isTooLow = taken !== undefined && BigInt(wire.fee) * 10n < BigInt(taken[1].fee) * 11n;
+      if (isUsed || isTooLow) return 'rejected';
+      if (taken !== undefined) this.#pool.delete(taken[0]);
       this.#pool.set(hash, wire);
     }
     return fate === 'lose_answer' ? 'unknown' : 'accepted';
@@ -264,7 +282,10 @@ export class ScriptedChain {
   }
 }
 
-const cost = (gas: bigint, fees: EvmFees): string => `${gas * fees.maxFeePerGas}`;
+const cost = (gas: bigint, { maxFeePerGas }: EvmFees) => ({
+  maxCost: `${gas * maxFeePerGas}`,
+  fee: `${maxFeePerGas}`,
+});
 const hashOf = (raw: string): string => `0x${createHash('sha256').update(raw).digest('hex')}`;
 
 function signed(wire: Wire): SignedTransaction {

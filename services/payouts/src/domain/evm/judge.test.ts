@@ -5,7 +5,7 @@ import { judge, needsSearch, type OpenTransaction, type Progress, type Seen } fr
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);
-const patience: Patience = { resendAfterMs: 5_000, doubtForMs: 30_000 };
+const patience: Patience = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 };
 
 const anOpen = (given: Partial<OpenTransaction> = {}): OpenTransaction => ({
   nonce: 7,

@@ -1,6 +1,7 @@
 import type { Engine } from '../../engines.ts';
 import type { EvmPorts } from '../../ports.ts';
 import { sayBarred } from '../say-barred.ts';
+import { bumpStuck } from './bump-stuck.ts';
 import { followTransactions } from './follow-transactions.ts';
 import { payReserved } from './pay-reserved.ts';
 import { unknownHistory } from './unknown-history.ts';
@@ -11,8 +12,9 @@ export const evmEngine: Engine<'evm'> = {
 
   async run(ports, lease) {
     const followed = await followTransactions(ports, lease);
-    const paid = (await mayGoOn(ports)) ? await payReserved(ports, lease) : 0;
-    return followed + paid;
+    if (!(await mayGoOn(ports))) return followed;
+    const bumped = await bumpStuck(ports, lease);
+    return followed + bumped + (await payReserved(ports, lease));
   },
 };
 

@@ -1,0 +1,168 @@
+import type { EvmFees, SignedTransaction } from '@quittance/chains/chain';
+import { assets, nativeAsset } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { type Units, units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { bumpOf } from '../../domain/evm/bump.ts';
+import { amountOf } from '../../domain/purse.ts';
+import type { EvmPorts } from '../../ports.ts';
+import { sweptHolding } from '../../store-holdings.ts';
+import { paymentsOf } from '../../store-payments.ts';
+import {
+  attemptsOf,
+  type Family,
+  insertSigned,
+  newestOf,
+  stuckFamilies,
+  type Transaction,
+} from '../../store-transactions.ts';
+import { keepLease } from '../keep-lease.ts';
+import { sendTransaction } from '../send-transaction.ts';
+import { lookIntoPurse } from './look-into-purse.ts';
+import { readTerms, type Terms, writeTerms } from './sign-with-nonce.ts';
+
+const AT_ONCE = 50;
+
+/**
+ * Gives what no block has taken for long a successor that offers a higher fee: the same nonce, the same recipient and
+ * the same amount, so that at most one of them can be mined. A sweep of native money brings less by what it costs more.
+ * @returns how many were signed.
+ */
+export async function bumpStuck(ports: EvmPorts, lease: Lease): Promise<number> {
+  const { db, chain, sender, clock, settings } = ports;
+  const sentBefore = new Date(clock.now().getTime() - settings.patience.stuckAfterMs);
+  const stuck = await stuckFamilies(db, chain, sentBefore, AT_ONCE);
+  if (stuck.length === 0) return 0;
+  const usual = await sender.fees();
+  const native = nativeAsset[chain];
+  let free: bigint = amountOf((await lookIntoPurse(ports, new Set([native]))).free, native);
+  let bumped = 0;
+  for (const family of stuck) {
+    await keepLease(ports, lease);
+    const fees = await nextFees(ports, family, usual);
+    if (fees === undefined) continue;
+    const extra = family[0].wallet === sender.hotAddress ? extraCost(family, fees) : 0n;
+    if (extra > free) {
+      sayTooPoor(ports, family);
+      continue;
+    }
+    const successor = await signSuccessor(ports, lease, family, fees);
+    if (successor === undefined) continue;
+    free -= extra;
+    bumped += 1;
+    await sendTransaction(ports, successor);
+  }
+  return bumped;
+}
+
+/** Undefined when the chain may have gone past it, when it only waits for others, and beyond the caps. */
+async function nextFees(
+  { sender, notices }: EvmPorts,
+  family: Family,
+  usual: EvmFees,
+): Promise<EvmFees | undefined> {
+  const { wallet, nonce, txHash, attempt, terms } = newestOf(family);
+  const [first, newest] = [readTerms(family[0].terms), readTerms(terms)];
+  const next = await sender.nonce(wallet, 'latest');
+  if (nonce === null || nonce < next || first === undefined || newest === undefined) return undefined;
+  const isNext = nonce === next;
+  const fees = bumpOf({ first: first.fees, newest: newest.fees, attempts: attempt, isNext }, usual);
+  if (fees === undefined && isNext) {
+    const said = { transaction: txHash, wallet, nonce, attempts: attempt };
+    notices.say(
+      'error',
+      `stuck.${wallet}`,
+      said,
+      'a transaction is stuck and its fee is not raised any more',
+    );
+  }
+  return fees;
+}
+
+/** What the most it can cost grows by. */
+function extraCost(family: Family, fees: EvmFees): bigint {
+  const newest = newestOf(family);
+  const gas = readTerms(newest.terms)?.gas ?? 0n;
+  return gas * fees.maxFeePerGas - newest.maxCost;
+}
+
+/** Stored before it is sent, like every other; undefined when the family has ended or was bumped meanwhile. */
+async function signSuccessor(
+  ports: EvmPorts,
+  lease: Lease,
+  family: Family,
+  fees: EvmFees,
+): Promise<Transaction | undefined> {
+  const { db, chain, logger } = ports;
+  const newest = newestOf(family);
+  const made = await sign(ports, newest, fees);
+  if (made === undefined) return undefined;
+  const stored = await db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    const last = (await attemptsOf(trx, newest.family)).at(-1);
+    if (last?.id !== newest.id || (last.state !== 'signed' && last.state !== 'broadcast')) return undefined;
+    const successor = await insertSigned(trx, {
+      ...newest,
+      ...made,
+      after: newest,
+      chain,
+      fence: lease.token,
+      finalHeight: newest.finalHeightWhenSigned,
+      terms: writeTerms(made.terms),
+    });
+    crashPoint('bumps.signing');
+    return successor;
+  });
+  if (stored === undefined) return undefined;
+  crashPoint('bumps.signed');
+  const said = { chain, transaction: stored.txHash, instead_of: newest.txHash, attempt: stored.attempt };
+  logger.warn(said, 'a transaction is stuck, its fee is raised');
+  return stored;
+}
+
+type Successor = {
+  signed: SignedTransaction;
+  amount: Units;
+  sweptAddress: string | null;
+  terms: Terms;
+};
+
+async function sign(
+  { db, sender }: EvmPorts,
+  { family, purpose, asset, amount, nonce, terms: stored }: Transaction,
+  fees: EvmFees,
+): Promise<Successor | undefined> {
+  const terms = readTerms(stored);
+  invariant(terms !== undefined && nonce !== null, 'who is bumped has terms and a nonce');
+  const raised = { ...terms, fees };
+  if (purpose === 'payout') {
+    const [payment] = await paymentsOf(db, family);
+    if (payment === undefined) return undefined;
+    const order = { asset, to: payment.address, amount: payment.amount, nonce, gas: terms.gas, fees };
+    const signed = await sender.signTransfer(order);
+    return { signed, amount: payment.amount, sweptAddress: null, terms: raised };
+  }
+  const holding = await sweptHolding(db, family);
+  if (holding === undefined) return undefined;
+  const { address: sweptAddress, derivationIndex: index } = holding;
+  if (assets[asset].type === 'token') {
+    invariant(terms.authorization !== undefined, 'a token sweep is authorized');
+    const authorizationNonce = terms.authorization;
+    const order = { asset, index, amount, nonce, authorizationNonce, gas: terms.gas, fees };
+    return { signed: await sender.signTokenSweep(order), amount, sweptAddress, terms: raised };
+  }
+  const signed = await sender.signNativeSweep({ index, balance: holding.amount, nonce, fees });
+  if (signed === 'not_worth_it') return undefined;
+  return { signed, amount: units(holding.amount - signed.maxCost), sweptAddress, terms: raised };
+}
+
+function sayTooPoor({ chain, sender, notices }: EvmPorts, family: Family): void {
+  const said = { chain, address: sender.hotAddress, transaction: newestOf(family).txHash };
+  notices.say(
+    'error',
+    `bump.${chain}`,
+    said,
+    'a transaction is stuck and its fee cannot be raised: the hot wallet has too little',
+  );
+}
