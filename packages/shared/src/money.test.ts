@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   type Cents,
   cents,
+  convertUnits,
   formatCents,
   formatFiat,
   formatRate,
@@ -12,9 +13,11 @@ import {
   parseCents,
   parseRate,
   parseUnits,
+  percentUp,
   plainDecimal,
   type Rate,
   rateFromSource,
+  roundUpToDigits,
   spreadBasisPoints,
   units,
   unitsToUsd,
@@ -185,5 +188,40 @@ describe('rates', () => {
   test('a tolerance lowers what counts as paid, never below what was promised', () => {
     expect(lessTolerance(units(1_000n), 0)).toBe(1_000n);
     expect(lessTolerance(units(1_001n), 100)).toBe(991n);
+  });
+});
+
+describe('conversions', () => {
+  const priced = (text: string, decimals: number) => ({ rate: rate(text), decimals });
+
+  test.each([
+    ['0.0013 ETH in USDC', 1_300_000_000_000_000n, priced('2500', 18), priced('1', 6), 3_250_000n],
+    ['one wei in USDC, rounded up', 1n, priced('2500', 18), priced('1', 6), 1n],
+    ['5,000 lamports in USDC', 5_000n, priced('150', 9), priced('0.9999', 6), 751n],
+    ['nothing', 0n, priced('2500', 18), priced('1', 6), 0n],
+    ['one USDC in BTC', 1_000_000n, priced('1', 6), priced('60000', 8), 1_667n],
+  ])('%s', (_what, amount, from, to, expected) => {
+    expect(convertUnits(units(amount), from, to, 'up')).toBe(expected);
+  });
+
+  test('into what has no rate are a defect', () => {
+    expect(() => convertUnits(units(1n), priced('1', 6), priced('0', 6), 'up')).toThrow(/positive rate/);
+  });
+
+  test.each([
+    [0n, 0n],
+    [7n, 7n],
+    [99n, 99n],
+    [100n, 100n],
+    [101n, 110n],
+    [991n, 1_000n],
+    [123_456n, 130_000n],
+  ])('%s is %s in two digits', (amount, rounded) => {
+    expect(roundUpToDigits(units(amount), 2)).toBe(rounded);
+  });
+
+  test('percents are rounded up', () => {
+    expect(percentUp(units(101n), 150n)).toBe(152n);
+    expect(percentUp(units(100n), 150n)).toBe(150n);
   });
 });

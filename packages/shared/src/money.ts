@@ -161,6 +161,26 @@ export function lessTolerance(amount: Units, basisPoints: number): Units {
   return ceilDivide(amount * BigInt(10_000 - basisPoints), 10_000n) as Units;
 }
 
+/** `percent` of `amount`, rounded up. */
+export const percentUp = (amount: Units, percent: bigint): Units =>
+  ceilDivide(amount * percent, 100n) as Units;
+
+/** The next amount that has at most `digits` digits other than zeros at its end. */
+export function roundUpToDigits(amount: Units, digits: number): Units {
+  const step = 10n ** BigInt(Math.max(0, amount.toString().length - digits));
+  return (ceilDivide(amount, step) * step) as Units;
+}
+
+/** An asset's rate in dollars, and the digits of one whole of it. */
+export type Priced = { rate: Rate; decimals: number };
+
+/** What `amount` of one asset is worth in another. */
+export function convertUnits(amount: Units, from: Priced, to: Priced, rounding: 'up'): Units {
+  invariant(rounding === 'up' && to.rate > 0n && amount >= 0n, 'what is converted needs a positive rate');
+  const worth = amount * from.rate * 10n ** BigInt(to.decimals);
+  return ceilDivide(worth, to.rate * 10n ** BigInt(from.decimals)) as Units;
+}
+
 export const sum = (amounts: Iterable<Units>): Units => {
   let total = 0n;
   for (const amount of amounts) total += amount;

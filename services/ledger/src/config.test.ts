@@ -27,7 +27,8 @@ describe('the ledger’s settings', () => {
     expect(load(right)).toMatchObject({
       PRICES: { from: 'public' },
       QUOTES_EVERY_MS: 15_000,
-      ASSETS_ACTIVE: ['ETH', 'USDC_ERC20'],
+      ASSETS_ACTIVE: ['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'],
+      MIN_CONFIRMATIONS: new Map(),
     });
   });
 
@@ -41,6 +42,23 @@ describe('the ledger’s settings', () => {
   it('take a list of assets', () => {
     expect(load({ ...right, ASSETS_ACTIVE: 'BTC, ETH' }).ASSETS_ACTIVE).toEqual(['BTC', 'ETH']);
   });
+
+  it('take a number of confirmations for some assets', () => {
+    const { MIN_CONFIRMATIONS } = load({ ...right, MIN_CONFIRMATIONS: 'BTC=3, ETH=32,' });
+    expect([...MIN_CONFIRMATIONS]).toEqual([
+      ['BTC', 3],
+      ['ETH', 32],
+    ]);
+  });
+
+  it.each(['BTC', 'BTC=0', 'BTC=-1', 'BTC=1.5', 'BTC=10000', 'DOGE=1', 'BTC=1,BTC=2', '=1', 'BTC:1'])(
+    'refuse confirmations such as %s',
+    (text) => {
+      expect(problems({ ...right, MIN_CONFIRMATIONS: text })).toEqual([
+        expect.stringMatching(/^MIN_CONFIRMATIONS: ".*" is not an asset, given once/),
+      ]);
+    },
+  );
 
   it('are all named when they are wrong', () => {
     expect(

@@ -19,13 +19,32 @@ export const configSchema = z.object({
   /** What merchants may use now; the others stay known. */
   ASSETS_ACTIVE: z
     .string()
-    .default('ETH,USDC_ERC20')
+    .default('BTC,ETH,USDC_ERC20,SOL,USDC_SOL')
     .transform((text, context) => {
       const symbols = text.split(',').map((symbol) => symbol.trim());
       const unknown = symbols.filter((symbol) => !isAssetSymbol(symbol));
       if (unknown.length === 0) return symbols as AssetSymbol[];
       context.addIssue({ code: 'custom', message: `knows no asset ${unknown.join(', ')}` });
       return z.NEVER;
+    }),
+  /** How deep a deposit must be before it is credited, where it is not the catalogue's: `BTC=2,ETH=12`. */
+  MIN_CONFIRMATIONS: z
+    .string()
+    .default('')
+    .transform((text, context) => {
+      const chosen = new Map<AssetSymbol, number>();
+      for (const part of text.split(',').map((one) => one.trim())) {
+        if (part === '') continue;
+        const [, symbol = '', count = ''] = /^(\w+)=([1-9]\d{0,3})$/.exec(part) ?? [];
+        // tidy-allow number: a count of blocks
+        if (isAssetSymbol(symbol) && !chosen.has(symbol)) chosen.set(symbol, Number(count));
+        else
+          context.addIssue({
+            code: 'custom',
+            message: `${JSON.stringify(part)} is not an asset, given once, and its number of blocks: BTC=2,ETH=12`,
+          });
+      }
+      return chosen;
     }),
 });
 

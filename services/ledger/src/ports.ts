@@ -1,6 +1,7 @@
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
+import type { FeeEstimateBoard } from '@quittance/shared/fee-estimates';
 import type { Logger } from '@quittance/shared/logger';
 import type { Hold } from './domain/hold.ts';
 import type { Payout } from './domain/posting.ts';
@@ -26,5 +27,7 @@ export type Ports = {
   clock: Clock;
   logger: Logger;
   prices: PriceSource;
+  /** What payouts says of the chains' costs. */
+  fees: Pick<FeeEstimateBoard, 'fresh'>;
   holds: HoldDesk;
 };

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createLogger } from '@quittance/shared/logger';
+import { createLogger, type Logger } from '@quittance/shared/logger';
 import { formatRate } from '@quittance/shared/money';
 import { filePrices } from './price-file.ts';
 
@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true }));
 async function pricesIn(text: string) {
   const path = join(folder, 'prices.json');
   await writeFile(path, text);
-  const readings = await filePrices(path, { now: () => now }, logger).read();
+  const readings = await filePrices({ path, assets: ['ETH'], clock: { now: () => now }, logger }).read();
   return readings.map(({ asset, rate }) => `${asset} ${formatRate(rate)}`);
 }
 
@@ -31,7 +31,7 @@ describe('a price file', () => {
 
   it('is read again each time', async () => {
     const path = join(folder, 'changing.json');
-    const source = filePrices(path, { now: () => now }, logger);
+    const source = filePrices({ path, assets: ['ETH'], clock: { now: () => now }, logger });
     expect(await source.read()).toEqual([]);
     await writeFile(path, '{"ETH":"2500"}');
     expect(await source.read()).toMatchObject([{ source: 'file', asset: 'ETH', readAt: now }]);
@@ -52,5 +52,27 @@ describe('a price file', () => {
     ['empty', ''],
   ])('gives nothing when it is %s', async (_what, text) => {
     expect(await pricesIn(text)).toEqual([]);
+  });
+
+  it('says, once, which assets it has no price of', async () => {
+    const said: string[] = [];
+    const listening = { ...logger, error: (_: object, text: string) => said.push(text) } as unknown as Logger;
+    const path = join(folder, 'short.json');
+    const source = filePrices({
+      path,
+      assets: ['ETH', 'SOL', 'USDC_SOL'],
+      clock: { now: () => now },
+      logger: listening,
+    });
+    await writeFile(path, '{"ETH":"2500"}');
+    for (let i = 0; i < 3; i++) expect(await source.read()).toHaveLength(1);
+    await writeFile(path, '{"ETH":"2500","SOL":"150"}');
+    await source.read();
+    await writeFile(path, '{"ETH":"2500","SOL":"150","USDC_SOL":"1"}');
+    await source.read();
+    expect(said).toEqual([
+      'the price file names no price of SOL, USDC_SOL',
+      'the price file names no price of USDC_SOL',
+    ]);
   });
 });

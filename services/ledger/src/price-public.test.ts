@@ -92,6 +92,17 @@ describe('public price sources', () => {
     expect(asked.some((path) => path.includes('coinbase'))).toBe(false);
   });
 
+  it('are asked once for what several networks have', async () => {
+    expect(await read(['USDC_ERC20', 'ETH', 'USDC_SOL', 'ETH_BASE'])).toEqual(
+      expect.arrayContaining([
+        'kraken USDC_SOL 0.9999',
+        'kraken USDC_ERC20 0.9999',
+        'gemini ETH_BASE 2500.4',
+      ]),
+    );
+    expect(new Set(asked).size).toBe(asked.length);
+  });
+
   it('agree with each other', async () => {
     const rate = agreeOnRate('ETH', await source().read(), now, source().sourcesMin);
     expect(rate.ok && formatRate(rate.value.rate)).toBe('2500.26');

@@ -5,7 +5,7 @@ import { rateFromSource } from '@quittance/shared/money';
 import { Agent, request } from 'undici';
 import type { Reading } from './domain/quote.ts';
 import type { PriceSource } from './ports.ts';
-import { type PriceApi, priceApis } from './price-table.ts';
+import { marketOf, type PriceApi, priceApis } from './price-table.ts';
 
 /** For the whole of a request: connecting, waiting, reading. */
 const ANSWER_TIMEOUT_MS = 4_000;
@@ -21,7 +21,7 @@ export type PublicPricesOptions = {
   timeoutMs?: number;
 };
 
-/** Asks all sources for all assets at once; what does not answer in time, or not with a price, is left out. */
+/** Asks all sources for all markets at once, each once; what does not answer in time, or not with a price, is left out. */
 export function publicPrices({
   assets,
   clock,
@@ -38,7 +38,9 @@ export function publicPrices({
   });
   const failing = new Set<string>();
 
-  async function ask(api: PriceApi, asset: AssetSymbol, pair: string): Promise<Reading> {
+  const markets = Map.groupBy(assets, (asset) => marketOf[asset]);
+
+  async function ask(api: PriceApi, pair: string): Promise<Omit<Reading, 'asset'>> {
     const { statusCode, body } = await request(`${api.origin}${api.path(pair)}`, {
       dispatcher: agent,
       headers: { accept: 'application/json', 'user-agent': 'quittance' },
@@ -50,15 +52,15 @@ export function publicPrices({
     const told = api.answer.parse(JSON.parse(text));
     const rate = rateFromSource(told.price);
     if (rate === undefined) throw new Error('answered with a price that is no positive number');
-    return { source: api.name, asset, rate, readAt: told.at ?? clock.now() };
+    return { source: api.name, rate, readAt: told.at ?? clock.now() };
   }
 
-  async function read(api: PriceApi, asset: AssetSymbol, pair: string): Promise<Reading[]> {
+  async function read(api: PriceApi, traded: readonly AssetSymbol[], pair: string): Promise<Reading[]> {
     const market = `${api.name} ${pair}`;
     try {
-      const reading = await ask(api, asset, pair);
+      const reading = await ask(api, pair);
       if (failing.delete(market)) logger.info({ market }, 'a price source answers again');
-      return [reading];
+      return traded.map((asset) => ({ ...reading, asset }));
     } catch (error) {
       // Said once: a source that is away for a day is not a line every few seconds.
       if (!failing.has(market))
@@ -72,9 +74,9 @@ export function publicPrices({
     sourcesMin: SOURCES_MIN,
     async read() {
       const asked = apis.flatMap((api) =>
-        assets.flatMap((asset) => {
-          const pair = api.pairs[asset];
-          return pair === undefined ? [] : [read(api, asset, pair)];
+        [...markets].flatMap(([name, traded]) => {
+          const pair = api.pairs[name];
+          return pair === undefined ? [] : [read(api, traded, pair)];
         }),
       );
       return (await Promise.all(asked)).flat();

@@ -4,13 +4,28 @@ import { z } from 'zod';
 /** A price as a source gives it, and when it was made, where the source says so. */
 export type Told = { price: string | number; at?: Date };
 
-/** A public price source as data: where it is asked for an asset, and how its answer is read. */
+/** What is traded: the same thing on another network has the same price. */
+export type Market = 'BTC' | 'ETH' | 'SOL' | 'POL' | 'USDC';
+
+export const marketOf = {
+  BTC: 'BTC',
+  ETH: 'ETH',
+  SOL: 'SOL',
+  USDC_ERC20: 'USDC',
+  USDC_SOL: 'USDC',
+  ETH_BASE: 'ETH',
+  USDC_BASE: 'USDC',
+  POL: 'POL',
+  USDC_POLYGON: 'USDC',
+} as const satisfies Record<AssetSymbol, Market>;
+
+/** A public price source as data: where it is asked for a market, and how its answer is read. */
 export type PriceApi = {
   name: string;
   origin: string;
   path: (pair: string) => string;
-  /** What the source calls the market of an asset against US dollars. */
-  pairs: Partial<Record<AssetSymbol, string>>;
+  /** What the source calls a market against US dollars. */
+  pairs: Partial<Record<Market, string>>;
   /** Throws on anything but a price. */
   answer: z.ZodType<Told>;
 };
@@ -27,7 +42,7 @@ export const priceApis: readonly PriceApi[] = [
     name: 'coinbase',
     origin: 'https://api.exchange.coinbase.com',
     path: (pair) => `/products/${pair}/ticker`,
-    pairs: { BTC: 'BTC-USD', ETH: 'ETH-USD', SOL: 'SOL-USD' },
+    pairs: { BTC: 'BTC-USD', ETH: 'ETH-USD', SOL: 'SOL-USD', POL: 'POL-USD' },
     // {"price":"2500.12","bid":"2500.11","ask":"2500.12","time":"2026-01-02T03:04:05.511254Z",…}
     answer: z
       .object({ price, time: z.iso.datetime() })
@@ -37,7 +52,7 @@ export const priceApis: readonly PriceApi[] = [
     name: 'kraken',
     origin: 'https://api.kraken.com',
     path: (pair) => `/0/public/Ticker?pair=${pair}`,
-    pairs: { BTC: 'XBTUSD', ETH: 'ETHUSD', SOL: 'SOLUSD', USDC_ERC20: 'USDCUSD' },
+    pairs: { BTC: 'XBTUSD', ETH: 'ETHUSD', SOL: 'SOLUSD', POL: 'POLUSD', USDC: 'USDCUSD' },
     // {"error":[],"result":{"XETHZUSD":{"c":["2500.12","0.5"],…}}}; the name in it is not the one asked for
     answer: z
       .object({
@@ -55,7 +70,7 @@ export const priceApis: readonly PriceApi[] = [
     name: 'bitstamp',
     origin: 'https://www.bitstamp.net',
     path: (pair) => `/api/v2/ticker/${pair}/`,
-    pairs: { BTC: 'btcusd', ETH: 'ethusd', SOL: 'solusd', USDC_ERC20: 'usdcusd' },
+    pairs: { BTC: 'btcusd', ETH: 'ethusd', SOL: 'solusd', USDC: 'usdcusd' },
     // {"last":"2500.12","timestamp":"1767323045",…} with seconds
     answer: z
       .object({ last: price, timestamp: z.coerce.number().int().positive() })
@@ -65,7 +80,7 @@ export const priceApis: readonly PriceApi[] = [
     name: 'gemini',
     origin: 'https://api.gemini.com',
     path: (pair) => `/v1/pubticker/${pair}`,
-    pairs: { BTC: 'btcusd', ETH: 'ethusd', SOL: 'solusd', USDC_ERC20: 'usdcusd' },
+    pairs: { BTC: 'btcusd', ETH: 'ethusd', SOL: 'solusd', USDC: 'usdcusd' },
     // {"last":"2500.12","volume":{"ETH":"…","USD":"…","timestamp":1767323045000},…} with milliseconds
     answer: z
       .object({ last: price, volume: z.object({ timestamp: z.number().int().positive() }) })

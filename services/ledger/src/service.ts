@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { assets as factsOf, nativeAsset } from '@quittance/shared/assets';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { openDb } from '@quittance/shared/db';
+import { watchFeeEstimates } from '@quittance/shared/fee-estimates';
 import { listen } from '@quittance/shared/http';
 import type { Running } from '@quittance/shared/lifecycle';
 import { createLogger } from '@quittance/shared/logger';
@@ -17,7 +19,7 @@ import { placeHold } from './operations/place-hold.ts';
 import type { Ports } from './ports.ts';
 import { filePrices } from './price-file.ts';
 import { publicPrices } from './price-public.ts';
-import { activateAssets, assetsWithoutRate } from './store-quotes.ts';
+import { assetsWithoutRate, configureAssets } from './store-quotes.ts';
 import { startWorkers } from './workers.ts';
 
 export type LedgerService = Running & { ports: Ports; port: number };
@@ -74,15 +76,17 @@ export async function startLedger(
   logger.info({ port: listening.port }, 'the ledger listens');
 
   await untilReady(check, logger);
-  await activateAssets(db, config.ASSETS_ACTIVE);
+  await configureAssets(db, config.ASSETS_ACTIVE, config.MIN_CONFIRMATIONS);
   const bus = given.bus ?? (await connectBus({ url: config.NATS_URL, service: 'ledger', logger }));
   connected = bus;
+  const fees = watchFeeEstimates(bus, clock, logger);
   const ports: Ports = {
     db,
     bus,
     clock,
     logger,
     prices: given.prices ?? pricesOf(config, { clock, logger }),
+    fees: given.fees ?? fees,
     holds:
       given.holds ??
       openHoldDesk({
@@ -105,7 +109,7 @@ export async function startLedger(
     port: listening.port,
     async stop() {
       await listening.close(DRAIN_MS);
-      await Promise.all([workers?.stop(), messenger.stop()]);
+      await Promise.all([workers?.stop(), messenger.stop(), fees.stop()]);
       await bus.close();
       await db.close();
     },
@@ -113,10 +117,12 @@ export async function startLedger(
 }
 
 function pricesOf({ PRICES, ASSETS_ACTIVE }: LedgerConfig, ports: Pick<Ports, 'clock' | 'logger'>) {
+  // A token's network fee is a cost in its chain's native asset: it takes both rates to know it.
+  const assets = [...new Set(ASSETS_ACTIVE.flatMap((asset) => [asset, nativeAsset[factsOf[asset].chain]]))];
   switch (PRICES.from) {
     case 'file':
-      return filePrices(PRICES.path, ports.clock, ports.logger);
+      return filePrices({ path: PRICES.path, assets, ...ports });
     case 'public':
-      return publicPrices({ assets: ASSETS_ACTIVE, ...ports });
+      return publicPrices({ assets, ...ports });
   }
 }

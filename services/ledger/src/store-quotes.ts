@@ -1,14 +1,24 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
-import { formatRate } from '@quittance/shared/money';
+import { formatRate, parseRate, type Rate, type Units, units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import type { FeePolicy } from './domain/network-fee.ts';
 import type { AgreedRate } from './domain/quote.ts';
 
-const setActive = statement('assets_set_active', `update assets set active = symbol = any($1::text[])`);
+const configure = statement(
+  'assets_configure',
+  `update assets set active = symbol = any($1::text[]), min_confirmations_set = (
+     select n from unnest($2::text[], $3::int[]) as chosen (asset, n) where asset = symbol)`,
+);
 
-/** The operator's choice of assets, from the configuration. */
-export async function activateAssets(db: Queryable, symbols: readonly AssetSymbol[]): Promise<void> {
-  await db.rows(setActive, [symbols]);
+/** The operator's choice of assets and of their confirmations, from the configuration. */
+export async function configureAssets(
+  db: Queryable,
+  active: readonly AssetSymbol[],
+  minConfirmations: ReadonlyMap<AssetSymbol, number>,
+): Promise<void> {
+  await db.rows(configure, [active, [...minConfirmations.keys()], [...minConfirmations.values()]]);
 }
 
 const upsert = statement(
@@ -53,9 +63,11 @@ export type AssetRow = {
   as_of: Date | null;
 };
 
+const minConfirmations = 'coalesce(a.min_confirmations_set, a.min_confirmations) as min_confirmations';
+
 const selectAssets = statement(
   'assets_select',
-  `select a.symbol, a.active, a.min_confirmations, a.network_fee, a.dust,
+  `select a.symbol, a.active, ${minConfirmations}, a.network_fee, a.dust,
      q.usd_rate, q.spread_bps, q.sources, q.as_of
    from assets a left join quotes q on q.asset = a.symbol`,
 );
@@ -69,7 +81,7 @@ export type AssetCardRow = Pick<AssetRow, 'symbol' | 'min_confirmations' | 'netw
 
 const selectActive = statement(
   'assets_active',
-  `select a.symbol, a.min_confirmations, a.network_fee, q.usd_rate
+  `select a.symbol, ${minConfirmations}, a.network_fee, q.usd_rate
    from assets a left join quotes q on q.asset = a.symbol where a.active`,
 );
 
@@ -81,7 +93,7 @@ export type BalanceRow = AssetCardRow & { available: string; held: string };
 
 const selectBalances = statement(
   'balances_of_account',
-  `select a.symbol, a.min_confirmations, a.network_fee, q.usd_rate,
+  `select a.symbol, ${minConfirmations}, a.network_fee, q.usd_rate,
      coalesce(b.available, 0) as available, coalesce(b.held, 0) as held
    from assets a
    left join quotes q on q.asset = a.symbol
@@ -92,6 +104,52 @@ const selectBalances = statement(
 /** Every active asset with what the account has of it, also when that is nothing. */
 export async function balancesOf(db: Queryable, account: AccountId): Promise<BalanceRow[]> {
   return db.rows<BalanceRow>(selectBalances, [account]);
+}
+
+const selectPolicies = statement(
+  'assets_fee_policies',
+  `select a.symbol, a.network_fee, a.fee_margin_percent, a.fee_floor, a.fee_cap, q.usd_rate, q.as_of
+   from assets a left join quotes q on q.asset = a.symbol`,
+);
+
+type PolicyRow = Pick<AssetRow, 'symbol' | 'network_fee' | 'usd_rate' | 'as_of'> & {
+  fee_margin_percent: number;
+  fee_floor: string;
+  fee_cap: string;
+};
+
+export async function feePolicies(trx: Trx): Promise<FeePolicy[]> {
+  const rows = await trx.rows<PolicyRow>(selectPolicies);
+  return rows.map((row) => ({
+    symbol: row.symbol,
+    networkFee: units(row.network_fee),
+    marginPercent: BigInt(row.fee_margin_percent),
+    floor: units(row.fee_floor),
+    cap: units(row.fee_cap),
+    rate:
+      row.usd_rate === null || row.as_of === null ? null : { usd: storedRate(row.usd_rate), asOf: row.as_of },
+  }));
+}
+
+/** What Postgres holds as numeric(96,18). */
+export function storedRate(text: string): Rate {
+  const rate = parseRate(text);
+  invariant(rate.ok, 'a stored rate has at most 18 decimals');
+  return rate.value;
+}
+
+const updateFees = statement(
+  'assets_update_fees',
+  `update assets set network_fee = fee from unnest($1::text[], $2::numeric[]) as changed (asset, fee)
+   where symbol = asset`,
+);
+
+export async function saveFees(
+  trx: Trx,
+  fees: readonly { symbol: AssetSymbol; networkFee: Units }[],
+): Promise<void> {
+  if (fees.length === 0) return;
+  await trx.rows(updateFees, [fees.map(({ symbol }) => symbol), fees.map(({ networkFee }) => networkFee)]);
 }
 
 const selectUnrated = statement(

@@ -1,27 +1,13 @@
 import { assets } from '@quittance/shared/assets';
-import {
-  formatCents,
-  formatRate,
-  formatUnits,
-  parseRate,
-  type Rate,
-  units,
-  unitsToUsd,
-} from '@quittance/shared/money';
+import { formatCents, formatRate, formatUnits, type Rate, units, unitsToUsd } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { invariant } from '@quittance/shared/result';
-import type { AssetCardRow, AssetRow, BalanceRow } from './store-quotes.ts';
+import { type AssetCardRow, type AssetRow, type BalanceRow, storedRate } from './store-quotes.ts';
 import type { UnresolvedItem } from './store-unresolved.ts';
 
 const noRate = 0n as Rate;
 
-/** What Postgres holds as numeric(96,18); none before the first quote. */
-function rateOf(text: string | null): Rate {
-  if (text === null) return noRate;
-  const rate = parseRate(text);
-  invariant(rate.ok, 'a stored rate has at most 18 decimals');
-  return rate.value;
-}
+/** None before the first quote. */
+const rateOf = (text: string | null): Rate => (text === null ? noRate : storedRate(text));
 
 /** An asset as the API shows it. */
 export function assetView(row: AssetCardRow) {

@@ -166,18 +166,22 @@ describe('with rates', () => {
     });
   });
 
-  it('the catalogue follows ASSETS_ACTIVE', async () => {
+  it('the catalogue follows ASSETS_ACTIVE and MIN_CONFIRMATIONS', async () => {
     const own = await ledgerWorld();
     try {
-      const bitcoin = await own.start({ config: { ASSETS_ACTIVE: ['BTC', 'ETH'] } });
+      const bitcoin = await own.start({
+        config: { ASSETS_ACTIVE: ['BTC', 'ETH'], MIN_CONFIRMATIONS: new Map([['ETH', 32]]) },
+      });
       const headers = {
         [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account: anAccount() }, new Date()),
       };
       const answer = await request(`http://127.0.0.1:${bitcoin.port}/api/assets`, { headers });
-      const { data } = (await answer.body.json()) as { data: { symbol: string; network_fee: string }[] };
-      expect(data.map(({ symbol, network_fee }) => [symbol, network_fee])).toEqual([
-        ['BTC', '0.0002'],
-        ['ETH', '0.0005'],
+      const { data } = (await answer.body.json()) as {
+        data: { symbol: string; network_fee: string; min_confirmations: number }[];
+      };
+      expect(data.map((asset) => [asset.symbol, asset.network_fee, asset.min_confirmations])).toEqual([
+        ['BTC', '0.0002', 2],
+        ['ETH', '0.0005', 32],
       ]);
     } finally {
       await own.stop();

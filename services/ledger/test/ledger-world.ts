@@ -65,6 +65,7 @@ export async function ledgerWorld(): Promise<LedgerWorld> {
     PRICES: { from: 'public' },
     QUOTES_EVERY_MS: 1_000,
     ASSETS_ACTIVE: ['ETH', 'USDC_ERC20'],
+    MIN_CONFIRMATIONS: new Map(),
   };
 
   return {

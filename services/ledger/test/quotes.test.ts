@@ -123,7 +123,7 @@ describe('quotes', () => {
   it('follow a price file that changes while the ledger runs', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'prices-'));
     const path = join(folder, 'prices.json');
-    const prices = filePrices(path, systemClock, logger);
+    const prices = filePrices({ path, assets: ['ETH'], clock: systemClock, logger });
     const step = () => refreshQuotes({ ...ports, prices }, lease);
     try {
       await writeFile(path, '{"ETH":"2000","USDC_ERC20":"1"}');
@@ -141,6 +141,42 @@ describe('quotes', () => {
     } finally {
       await rm(folder, { recursive: true });
     }
+  });
+
+  it('carry a network fee that follows its chain, and stays when nobody knows the cost', async () => {
+    const estimates = new Map<AssetSymbol, string>();
+    const fees: Ports['fees'] = {
+      fresh: (asset) => {
+        const native_cost = estimates.get(asset);
+        const chain = asset === 'BTC' ? 'solana' : 'ethereum';
+        return native_cost === undefined ? undefined : { asset, chain, native_cost, as_of: '' };
+      },
+    };
+    const prices = fixedPrices([aReading('a', '2500'), aReading('a', '1', 'USDC_ERC20')]);
+    const step = () => refreshQuotes({ ...ports, prices, fees }, lease);
+    const feesSeen = (eth: string, usdc: string) =>
+      eventually(() =>
+        expect([board.latest('ETH')?.network_fee, board.latest('USDC_ERC20')?.network_fee]).toEqual([
+          eth,
+          usdc,
+        ]),
+      );
+    // Cheap; the margin of both is 200 %, the floor of USDC 0.05.
+    estimates.set('ETH', '21000000000000').set('USDC_ERC20', '9000000000000').set('BTC', '1');
+    await step();
+    await feesSeen('42000000000000', '50000');
+    expect(board.latest('BTC')?.network_fee).toBe('20000');
+    // Dear: 2 × 0.0013 × 2500 = 6.5 dollars.
+    estimates.set('ETH', '420000000000000').set('USDC_ERC20', '1300000000000000');
+    await step();
+    await feesSeen('840000000000000', '6500000');
+    // Nonsense stops at the cap.
+    estimates.set('ETH', `1${'0'.repeat(40)}`);
+    await step();
+    await feesSeen('20000000000000000', '6500000');
+    estimates.clear();
+    await step();
+    await feesSeen('20000000000000000', '6500000');
   });
 
   it('of a publisher that was replaced are not kept', async () => {

@@ -1,18 +1,28 @@
-import { assetSymbols } from '@quittance/shared/assets';
+import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
 import { assertLease, type Lease } from '@quittance/shared/lease';
+import { type Units, units } from '@quittance/shared/money';
 import { publishQuotes } from '@quittance/shared/quotes';
+import { COST_AGE_MAX_MS, changedFees } from '../domain/network-fee.ts';
 import { type AgreedRate, agreeOnRate } from '../domain/quote.ts';
 import type { Ports } from '../ports.ts';
-import { allAssets, saveRates } from '../store-quotes.ts';
+import { allAssets, feePolicies, saveFees, saveRates } from '../store-quotes.ts';
 import { quoteView } from '../views.ts';
 
 /**
- * Asks the price sources, keeps what they agree on and tells everybody. An asset whose sources are away or
- * at odds keeps its last rate with its old time, so that each reader can see how old it is.
+ * Asks the price sources, keeps what they agree on, lets the network fees follow the chains, and tells everybody.
+ * An asset whose sources are away or at odds keeps its last rate with its old time, so that each reader can see
+ * how old it is; one whose cost is not known keeps its last fee.
  * @returns how many assets have a rate of now.
  */
 export async function refreshQuotes(
-  { db, bus, clock, logger, prices }: Pick<Ports, 'db' | 'bus' | 'clock' | 'logger' | 'prices'>,
+  {
+    db,
+    bus,
+    clock,
+    logger,
+    prices,
+    fees,
+  }: Pick<Ports, 'db' | 'bus' | 'clock' | 'logger' | 'prices' | 'fees'>,
   lease: Lease,
 ): Promise<number> {
   const readings = await prices.read();
@@ -29,7 +39,17 @@ export async function refreshQuotes(
   await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     await saveRates(trx, agreed);
+    await saveFees(
+      trx,
+      changedFees(await feePolicies(trx), (asset) => costIn(fees, asset), now),
+    );
   });
   await publishQuotes(bus, (await allAssets(db)).map(quoteView));
   return agreed.length;
+}
+
+/** What payouts says that a usual payout costs; of no use when it speaks of another chain than ours. */
+function costIn(fees: Ports['fees'], asset: AssetSymbol): Units | undefined {
+  const estimate = fees.fresh(asset, COST_AGE_MAX_MS);
+  return estimate?.chain === assets[asset].chain ? units(estimate.native_cost) : undefined;
 }
