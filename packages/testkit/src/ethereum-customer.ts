@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { faucet, payOnEthereum } from '@quittance/sandbox/ethereum';
 import { deploySplitter, payBySplitter } from '@quittance/sandbox/test-usdc';
-import { createPublicClient, createTestClient, createWalletClient, erc20Abi, type Hex, http } from 'viem';
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  erc20Abi,
+  type Hex,
+  http,
+  parseAbiItem,
+} from 'viem';
 import { anvil } from 'viem/chains';
 import { type Customer as AnyCustomer, unitsOf } from './customer.ts';
 
@@ -11,6 +19,8 @@ export type Customer = AnyCustomer & {
   /** Replaces the newest `depth` blocks by empty ones, one more than there were: what they held is gone. */
   dropBlocks(depth: number): Promise<void>;
 };
+
+const transferred = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)');
 
 /** A customer on anvil. */
 export function ethereumCustomer(rpcUrl: string, usdc: string): Customer {
@@ -48,17 +58,20 @@ export function ethereumCustomer(rpcUrl: string, usdc: string): Customer {
             functionName: 'balanceOf',
             args: [address as Hex],
           }),
-    async transactions(address) {
+    async transactions(to) {
       const head = await node.getBlockNumber();
       const found: Hex[] = [];
       for (let height = 0n; height <= head; height++) {
         const block = await node.getBlock({ blockNumber: height, includeTransactions: true });
         const hashes = block.transactions
-          .filter((tx) => tx.to?.toLowerCase() === address.toLowerCase())
+          .filter((tx) => tx.to?.toLowerCase() === to.toLowerCase())
           .map((tx) => tx.hash);
         found.push(...hashes);
       }
-      return found;
+      const address = at.tokens.USDC_ERC20 as Hex;
+      const transfers = { event: transferred, args: { to: to as Hex } };
+      const logs = await node.getLogs({ address, ...transfers, fromBlock: 0n, toBlock: head });
+      return [...found, ...logs.map(({ transactionHash }) => transactionHash)];
     },
   };
 }
