@@ -37,8 +37,8 @@ export type Paid = { asset: Asset; amount: bigint; txHash: string };
 export type EvmChain = Awaited<ReturnType<typeof startEvmChain>>;
 
 /** A real Ethereum node whose blocks hold what a test puts into them, and payers with money of both kinds. */
-export async function startEvmChain({ payers: count = 12 } = {}) {
-  const node: AnvilHandle = await testAnvil({ accounts: count, slotsInAnEpoch: 2 });
+export async function startEvmChain({ payers: count = 12, slotsInAnEpoch = 2 } = {}) {
+  const node: AnvilHandle = await testAnvil({ accounts: count, slotsInAnEpoch });
   const client = createTestClient({ chain: anvil, mode: 'anvil', transport: http(node.rpcUrl), cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { openWallet } from '@quittance/chains/evm/wallet';
 import type { AccountId } from '@quittance/shared/ids';
 import { formatUnits } from '@quittance/shared/money';
 import { type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { seeded } from '@quittance/testkit/seeded';
 import type { Hex } from 'viem';
 import { type Asset, type EvmChain, startEvmChain } from './evm-chain.ts';
-import { type MoneyOut, type Payout, SEED, startMoneyOut } from './money-out.ts';
+import { evmMerchants } from './evm-merchants.ts';
+import { type MoneyOut, type Payout, startMoneyOut } from './money-out.ts';
 import { seedOr, sized } from './size.ts';
 
 /**
@@ -45,34 +45,8 @@ afterAll(async () => {
   await chain?.stop();
 });
 
-/** Merchants whose customers paid: what they have lies on deposit addresses and has to be swept. */
-async function merchants(): Promise<AccountId[]> {
-  const wallet = openWallet(SEED);
-  let nonce = await chain.nonce(1);
-  const pay = async (asset: Asset, to: string, amount: bigint) => {
-    await chain.mine([await chain.sign(1, nonce++, chain.transfer(asset, to as Hex, amount))]);
-    return await chain.client.getBlock();
-  };
-  await pay('ETH', wallet.hotAddress, ETHER);
-  const accounts: AccountId[] = [];
-  for (let index = 0; index < MERCHANTS; index++) {
-    const account = treasury.newAccount();
-    const address = wallet.depositAddress(index);
-    for (const [asset, amount] of [
-      ['ETH', 100n * ETHER],
-      ['USDC_ERC20', 1_000_000_000n],
-    ] as const) {
-      const { number, hash, transactions } = await pay(asset, address, amount);
-      const place = { index, address, height: Number(number), blockHash: hash };
-      await treasury.credit(account, { asset, amount, outpoint: `${transactions[0]}:0`, ...place });
-    }
-    accounts.push(account);
-  }
-  return accounts;
-}
-
 it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one transaction each`, async () => {
-  const accounts = await merchants();
+  const accounts = await evmMerchants(chain, treasury, MERCHANTS, ETHER);
   const random = seeded(SEED_OF_LOSSES);
   const orders = Array.from({ length: PAYOUTS }, (_, i) => {
     const asset: Asset = i % 3 === 0 ? 'USDC_ERC20' : 'ETH';
