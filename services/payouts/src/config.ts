@@ -1,5 +1,6 @@
 import { isWalletPhrase } from '@quittance/chains/evm/wallet';
 import { chainSettings, withChains } from '@quittance/chains/settings';
+import { chains } from '@quittance/shared/assets';
 import { milliseconds, serviceSettings } from '@quittance/shared/config';
 import { z } from 'zod';
 
@@ -12,6 +13,9 @@ export const configSchema = withChains(
     WALLET_SEED: z.string().refine(isWalletPhrase, 'must be the words of a BIP-39 wallet'),
     ENGINE_EVERY_MS: milliseconds.default(1_000),
   }),
-);
+).superRefine((config, context) => {
+  const names = chains.map((chain) => `${chain.toUpperCase()}_RPC_URL`).join(' or ');
+  if (config.chains.length === 0) context.addIssue({ code: 'custom', path: [names], message: 'is required' });
+});
 
 export type PayoutsConfig = z.infer<typeof configSchema>;

@@ -481,6 +481,7 @@ describe('the bus', () => {
       amount: '7',
       address: '0xABCDEF0000000000000000000000000000000001',
       derivation_index: 3,
+      outpoint: '0x1:0',
       tx_hash: '0x1',
       block_height: 1,
       block_hash: '0x2',

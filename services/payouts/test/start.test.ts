@@ -23,7 +23,8 @@ it('wrong settings are named, all of them, without their values, and nothing sta
     ETHEREUM_CHAIN_ID: 'mainnet',
     ETHEREUM_USDC_ADDRESS: '0x5fbDB2315678afecb367f032d93F642f64180aa3',
     IDENTITY_SECRET: 'short',
-    ETHEREUM_RPC_URL: '',
+    ETHEREUM_RPC_URL: 'nowhere',
+    BASE_RPC_URL: 'http://127.0.0.1:1',
   });
   expect(code).toBe(1);
   for (const name of [
@@ -32,11 +33,19 @@ it('wrong settings are named, all of them, without their values, and nothing sta
     'ETHEREUM_CHAIN_ID',
     'ETHEREUM_USDC_ADDRESS',
     'IDENTITY_SECRET',
+    'ETHEREUM_RPC_URL',
+    'BASE_CHAIN_ID',
   ]) {
     expect(said).toMatch(new RegExp(`^ {2}${name}: `, 'm'));
   }
-  expect(said).toMatch('ETHEREUM_RPC_URL: is required');
+  expect(said).toMatch('BASE_CHAIN_ID: is required');
   for (const word of ['legal', 'winner', 'short']) expect(said).not.toMatch(word);
+});
+
+it('without any chain nothing starts', async () => {
+  const { code, said } = await run({ ...right, ETHEREUM_RPC_URL: '' });
+  expect(code).toBe(1);
+  expect(said).toMatch(/BITCOIN_RPC_URL or .*ETHEREUM_RPC_URL.*: is required/);
 });
 
 it('what is away at the start is waited for, and said', async () => {
