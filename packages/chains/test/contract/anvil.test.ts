@@ -1,0 +1,6 @@
+import { anvilCandidate } from './anvil-world.ts';
+import { readerContract } from './reader-contract.ts';
+import { senderContract } from './sender-contract.ts';
+
+readerContract(anvilCandidate);
+senderContract(anvilCandidate);

@@ -1,0 +1,118 @@
+import { formatUnits, units } from '@quittance/shared/money';
+import { connectReader, connectSender } from '../../src/registry.ts';
+import type { BitcoinSettings } from '../../src/settings.ts';
+import { bitcoinChain, outpointOf, PHRASE, wallet } from '../bitcoin-chain.ts';
+import type { Candidate, World } from './world.ts';
+
+const DECIMALS = 8;
+const AMOUNT = units(123_456_789n);
+/** As many as orders are given; none of them is spent twice. */
+const COINS = 15;
+const COIN = units(300_000_000n);
+const FEE_MAX = units(100_000n);
+
+export const bitcoindCandidate: Candidate = {
+  name: 'Bitcoin (bitcoind)',
+  cannot: { fail: 'a transaction that fails is in no block', balances: 'money leaves a trace' },
+  open: openBitcoind,
+};
+
+async function openBitcoind(): Promise<World> {
+  const chain = await bitcoinChain();
+  const { node } = chain;
+  const settings: BitcoinSettings = {
+    kind: 'bitcoin',
+    chain: 'bitcoin',
+    rpcUrls: [node.rpcUrl],
+    network: 'regtest',
+  };
+  const reader = connectReader(settings);
+  const sender = connectSender(settings, PHRASE);
+  let addresses = 0;
+  let orders = 0;
+
+  const coins: string[] = [];
+  for (let i = 0; i < COINS; i++) {
+    const txid = await node.pay(sender.hotAddress, formatUnits(COIN, DECIMALS));
+    coins.push(await outpointOf(node, txid, sender.hotAddress));
+  }
+  await node.mine(1);
+
+  /** Without the coinbases: they are gone with their blocks. */
+  async function transactions(depth: number): Promise<string[]> {
+    const height = await node.rpc<number>('getblockcount');
+    const found: string[] = [];
+    for (let at = height - depth + 1; at <= height; at++) {
+      const { tx } = await node.rpc<{ tx: string[] }>('getblock', await node.rpc('getblockhash', at), 1);
+      found.push(...tx.slice(1));
+    }
+    return found;
+  }
+
+  return {
+    assets: ['BTC'],
+    manyOf: 'BTC',
+    reader,
+    sender,
+    newAddress() {
+      addresses += 1;
+      return wallet.address('deposit', 1_000_000 + addresses);
+    },
+    amount: () => AMOUNT,
+    pay: (payments) =>
+      node.rpc(
+        'sendmany',
+        '',
+        Object.fromEntries(payments.map(({ address, amount }) => [address, formatUnits(amount, DECIMALS)])),
+      ),
+    mine: async (blocks) => {
+      await node.mine(blocks);
+    },
+    async reorg(depth, fate) {
+      await node.reorganise(depth, fate === 'again' ? [await transactions(depth)] : []);
+    },
+    async order(to, amount) {
+      const outpoint = coins[orders];
+      if (outpoint === undefined) throw new Error('all coins are used');
+      const order = {
+        available: [{ outpoint, branch: 'hot', index: 0, amount: COIN }],
+        recipients: [{ to, amount }],
+        changeIndex: orders,
+        feeRate: 3n,
+        feeMax: FEE_MAX,
+      } as const;
+      orders += 1;
+      return async () => {
+        const fresh = connectSender(settings, PHRASE);
+        try {
+          const spend = fresh.selectCoins(order);
+          if (typeof spend === 'string') throw new Error(spend);
+          return fresh.signSpend(spend);
+        } finally {
+          await fresh.close();
+        }
+      };
+    },
+    async wealth() {
+      const ours = [
+        sender.hotAddress,
+        ...Array.from({ length: orders }, (_, i) => sender.address('change', i)),
+      ];
+      let sum = 0n;
+      for (const address of ours) sum += await sender.balance('BTC', address);
+      return sum;
+    },
+    elsewhere: () => {
+      const other = { ...settings, network: 'signet' } as const;
+      return { reader: connectReader(other), sender: connectSender(other, PHRASE) };
+    },
+    nobody: () => {
+      const gone = { ...settings, rpcUrls: ['http://127.0.0.1:1'] };
+      return { reader: connectReader(gone), sender: connectSender(gone, PHRASE) };
+    },
+    async stop() {
+      await Promise.all([reader.close(), sender.close()]);
+      await chain.stop();
+    },
+  };
+}

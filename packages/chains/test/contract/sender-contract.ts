@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ChainSender, SignedTransaction } from '../../src/chain.ts';
+import { type Candidate, eventually, type World, whereItCan } from './world.ts';
+
+/** What every sender of a chain promises (chain.ts), whatever the chain. */
+export function senderContract(candidate: Candidate): void {
+  describe(`a sender of ${candidate.name}`, () => {
+    let world: World;
+    let sender: ChainSender;
+    beforeAll(async () => {
+      world = await candidate.open();
+      ({ sender } = world);
+    });
+    afterAll(() => world.stop());
+
+    const native = () => world.assets[0];
+    const payout = async () => {
+      const to = world.newAddress();
+      const amount = world.amount(native());
+      const sign = await world.order(to, amount);
+      return { to, amount, sign, signed: await sign() };
+    };
+    const mined = async ({ txHash }: SignedTransaction) => {
+      const status = await sender.status(txHash);
+      if (status.state !== 'mined') throw new Error(`it is ${status.state}`);
+      return status;
+    };
+
+    test('passes on its network', async () => {
+      await expect(sender.check()).resolves.toBeUndefined();
+    });
+
+    test('refuses another network', async () => {
+      const elsewhere = world.elsewhere().sender;
+      await expect(elsewhere.check()).rejects.toMatchObject({ name: 'WrongNetwork' });
+      await elsewhere.close();
+    });
+
+    test('has addresses of its own, all different', () => {
+      const addresses = [sender.hotAddress, ...[0, 1, 2].map(sender.depositAddress)];
+      expect(new Set(addresses).size).toBe(4);
+      expect([0, 1, 2].map(sender.depositAddress)).toEqual(addresses.slice(1));
+    });
+
+    test('signs the same order to the same bytes', async () => {
+      const { sign, signed } = await payout();
+      expect(await sign()).toEqual(signed);
+      expect(signed.maxCost).toBeGreaterThan(0n);
+    });
+
+    test('pays exactly, for exactly the fee it tells', async () => {
+      const { to, amount, signed } = await payout();
+      const before = await world.wealth();
+      expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
+      expect(await sender.broadcast(signed.raw)).toBe('accepted');
+      const waiting = await eventually('it is known', async () => {
+        const status = await sender.status(signed.txHash);
+        return status.state === 'absent' ? undefined : status;
+      });
+      expect(waiting).toEqual({ state: 'pending' });
+      await world.mine(1);
+
+      const status = await mined(signed);
+      expect(status.succeeded).toBe(true);
+      expect(await world.reader.hashAt(status.height)).toBe(status.blockHash);
+      expect(status.confirmations).toBeGreaterThanOrEqual(1);
+      expect(await sender.balance(native(), to)).toBe(amount);
+      expect(status.feePaid).toBeGreaterThan(0n);
+      expect(status.feePaid).toBeLessThanOrEqual(signed.maxCost);
+      expect(before - (await world.wealth())).toBe(amount + status.feePaid);
+      await world.mine(3);
+      expect((await mined(signed)).confirmations).toBeGreaterThanOrEqual(status.confirmations + 3);
+    });
+
+    test('may send what the node has already: waiting, and mined; it is paid once', async () => {
+      const { to, amount, signed } = await payout();
+      expect(await sender.broadcast(signed.raw)).toBe('accepted');
+      // A node may refuse it before it can tell that it has it: then nothing is known for a moment.
+      await eventually('it is accepted again', async () => {
+        const again = await sender.broadcast(signed.raw);
+        expect(again).not.toBe('rejected');
+        return again === 'accepted' ? again : undefined;
+      });
+      await world.mine(1);
+      expect(await sender.broadcast(signed.raw)).toBe('accepted');
+      await world.mine(1);
+      expect(await sender.balance(native(), to)).toBe(amount);
+    });
+
+    test.each(['', 'nonsense', '0x', '{}'])('rejects "%s", which is no transaction', async (raw) => {
+      expect(await sender.broadcast(raw)).toBe('rejected');
+    });
+
+    test('knows an amount of nothing, and a usual cost of something', async () => {
+      for (const asset of world.assets) {
+        expect(await sender.balance(asset, world.newAddress())).toBe(0n);
+        expect(await sender.usualCost(asset)).toBeGreaterThan(0n);
+      }
+      // No order of magnitude beside what a payout has just cost.
+      const { signed } = await payout();
+      expect(await sender.broadcast(signed.raw)).toBe('accepted');
+      await world.mine(1);
+      const { feePaid } = await mined(signed);
+      expect((await sender.usualCost(native())) * 20n).toBeGreaterThan(feePaid);
+      expect(await sender.usualCost(native())).toBeLessThan(feePaid * 20n);
+    });
+
+    test('knows no final block above the head', async () => {
+      const final = await sender.finalizedHeight();
+      expect(final).toBeGreaterThanOrEqual(0);
+      expect(final).toBeLessThanOrEqual((await world.reader.head()).height + 1);
+    });
+
+    whereItCan(
+      candidate,
+      'reorg',
+      'sends the same bytes after they were taken out of the chain',
+      async () => {
+        const { to, amount, signed } = await payout();
+        expect(await sender.broadcast(signed.raw)).toBe('accepted');
+        await world.mine(2);
+        const before = await mined(signed);
+        await world.reorg?.(2, 'away');
+        expect((await sender.status(signed.txHash)).state).not.toBe('mined');
+        expect(await sender.broadcast(signed.raw)).toBe('accepted');
+        await world.mine(1);
+        const after = await mined(signed);
+        expect(after.height).toBeGreaterThan(before.height);
+        expect(after.blockHash).not.toBe(before.blockHash);
+        expect(await sender.balance(native(), to)).toBe(amount);
+      },
+    );
+
+    whereItCan(candidate, 'reorg', 'tells the block that a transaction is in now', async () => {
+      const { signed } = await payout();
+      expect(await sender.broadcast(signed.raw)).toBe('accepted');
+      await world.mine(2);
+      const before = await mined(signed);
+      await world.reorg?.(2, 'again');
+      const after = await mined(signed);
+      expect(after.blockHash).not.toBe(before.blockHash);
+      expect(await world.reader.hashAt(after.height)).toBe(after.blockHash);
+      // Where it is in another block it may cost another fee.
+      expect(after.feePaid).toBeLessThanOrEqual(signed.maxCost);
+    });
+
+    test('knows nothing while the node is away, and says so', async () => {
+      const { signed } = await payout();
+      const { sender: lost } = world.nobody();
+      expect(await lost.broadcast(signed.raw)).toBe('unknown');
+      const questions: [string, () => Promise<unknown>][] = [
+        ['check', () => lost.check()],
+        ['status', () => lost.status(signed.txHash)],
+        ['balance', () => lost.balance(native(), lost.hotAddress)],
+        ['usualCost', () => lost.usualCost(native())],
+        ['finalizedHeight', () => lost.finalizedHeight()],
+      ];
+      for (const [name, ask] of questions) {
+        const outcome = await ask().then(
+          () => 'an answer',
+          (error: Error) => error.name,
+        );
+        expect([name, outcome]).toEqual([name, 'RpcUnavailable']);
+      }
+      await lost.close();
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Units } from '@quittance/shared/money';
+import type { Block, ChainReader, ChainSender, Payment, SignedTransaction } from '../../src/chain.ts';
+
+const HAPPENS_WITHIN_MS = 30_000;
+const BLOCKS_AT_ONCE = 50;
+
+/** What a chain may be unable to do. */
+export type Ability =
+  /** The newest blocks are replaced by a longer chain. */
+  | 'reorg'
+  /** A transaction is in a block and has failed. */
+  | 'fail'
+  /** What is not in a block yet can be watched. */
+  | 'pending'
+  /** Native money comes without a trace, and balances tell. */
+  | 'balances';
+
+/** A chain, real or fake, as the contract handles it. */
+export type World = {
+  /** The native asset first. */
+  assets: readonly [AssetSymbol, ...AssetSymbol[]];
+  /** The asset of which one transaction can pay several. */
+  manyOf: AssetSymbol;
+  reader: ChainReader;
+  sender: ChainSender;
+  /** Canonical; nobody has used it. */
+  newAddress(): string;
+  /** An amount that is awkward for anything that is not exact. */
+  amount(asset: AssetSymbol): Units;
+  /** A customer's transaction, sent and perhaps waiting. Returns its hash. */
+  pay(payments: readonly { asset: AssetSymbol; address: string; amount: Units }[]): Promise<string>;
+  /** A customer's transaction that will be in a block and fails, and would have paid `address`. */
+  payInVain?(address: string): Promise<string>;
+  /** What was sent is in a block that the reader has, and so many blocks less one are above it. */
+  mine(blocks: number): Promise<void>;
+  /** Replaces the newest blocks by one more. Their transactions are mined `again` there, or not (`away`). */
+  reorg?(depth: number, fate: 'again' | 'away'): Promise<void>;
+  /** A payment of native money from the hot wallet, as often as it is called, each time by keys opened anew. */
+  order(to: string, amount: Units): Promise<() => Promise<SignedTransaction>>;
+  /** Native money of the hot wallet, wherever it keeps it. */
+  wealth(): Promise<bigint>;
+  /** The same node, taken for one of another network. */
+  elsewhere(): { reader: ChainReader; sender: ChainSender };
+  /** A node that does not answer. */
+  nobody(): { reader: ChainReader; sender: ChainSender };
+  stop(): Promise<void>;
+};
+
+export type Candidate = {
+  name: string;
+  /** And why. Told by a test of that name, so that nobody takes it for shown. */
+  cannot: Partial<Record<Ability, string>>;
+  open(): Promise<World>;
+};
+
+/** A test of what this chain can do; of what it cannot, the news that it was not tried. */
+export function whereItCan(
+  { name, cannot }: Candidate,
+  ability: Ability,
+  title: string,
+  body: () => Promise<void>,
+): void {
+  const why = cannot[ability];
+  // tidy-allow expectation: the body is the test, and expects in the contract
+  if (why === undefined) test(title, body);
+  else {
+    test(`NOT TRIED on ${name}: ${title}: ${why}`, () => {
+      process.stdout.write(`NOT TRIED on ${name}: ${title}: ${why}\n`);
+      expect(why).not.toBe('');
+    });
+  }
+}
+
+/** All blocks above a height that the reader has, as a scanner reads them. */
+export async function blocksSince(reader: ChainReader, height: number): Promise<Block[]> {
+  const blocks: Block[] = [];
+  for (;;) {
+    const more = await reader.blocksAfter(blocks.at(-1)?.height ?? height, BLOCKS_AT_ONCE);
+    if (more.length === 0) return blocks;
+    blocks.push(...more);
+  }
+}
+
+export const paidTo = (blocks: readonly Block[], address: string): Payment[] =>
+  blocks.flatMap((block) => block.payments).filter((payment) => payment.address === address);
+
+export async function eventually<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+  const deadline = Date.now() + HAPPENS_WITHIN_MS;
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined) return seen;
+    if (Date.now() > deadline) throw new Error(`not within ${HAPPENS_WITHIN_MS / 1000} s: ${what}`);
+    await sleep(20);
+  }
+}
