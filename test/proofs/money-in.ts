@@ -35,18 +35,31 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     ]),
   );
 
+  /** One step of the worker that follows a chain. */
+  async function step(chain: Chain): Promise<number> {
+    const scanner = scanners.get(chain);
+    if (scanner === undefined) throw new Error(`${chain} is not watched`);
+    return await scanner.step();
+  }
+
+  /** What the other worker does, that expires invoices. */
+  async function expire(chain: Chain): Promise<void> {
+    const watched = invoices.ports.chains.get(chain);
+    if (watched === undefined) throw new Error(`${chain} is not watched`);
+    while ((await expireInvoices(invoices.ports, watched)) > 0);
+  }
+
   /** Follows a chain until it stands still. */
   async function look(chain: Chain): Promise<void> {
-    const scanner = scanners.get(chain);
-    const watched = invoices.ports.chains.get(chain);
-    if (scanner === undefined || watched === undefined) throw new Error(`${chain} is not watched`);
-    while ((await scanner.step()) > 0);
-    while ((await expireInvoices(invoices.ports, watched)) > 0);
+    while ((await step(chain)) > 0);
+    await expire(chain);
   }
 
   return {
     ...stage,
     clock,
+    step,
+    expire,
     look,
     newAccount: (): AccountId => newAccountId(new Date()),
     /** All that invoices announced to the ledger is booked. */

@@ -6,7 +6,7 @@ import { seeded } from './seeded.ts';
  * - `pass`: as if it were not there.
  * - `latency`: every piece of an answer comes so much later.
  * - `black hole`: what is sent arrives nowhere, nothing comes back, and no connection is closed.
- * - `reset`: a connection is cut off after so many bytes of answers.
+ * - `reset`: of its answers a connection gives so many bytes and is cut off.
  * - `lose answers`: of HTTP JSON-RPC. A request with one of these methods reaches the node, which does what it asks;
  *   with this probability the connection is cut off when its answer comes.
  */
@@ -84,11 +84,13 @@ export async function startFaultProxy(target: string, seed = 1): Promise<FaultPr
     });
     node.on('data', (bytes) => {
       if (dropsAnswer) return end();
+      const left = fault.kind === 'reset' ? fault.afterBytes - answered : Number.POSITIVE_INFINITY;
       answered += bytes.length;
-      const give = () => void client.write(bytes);
-      if (fault.kind === 'latency') setTimeout(give, fault.ms);
-      else give();
-      if (fault.kind === 'reset' && answered >= fault.afterBytes) client.resetAndDestroy();
+      if (bytes.length >= left) {
+        node.pause();
+        client.write(bytes.subarray(0, Math.max(0, left)), () => client.resetAndDestroy());
+      } else if (fault.kind === 'latency') setTimeout(() => client.write(bytes), fault.ms);
+      else client.write(bytes);
     });
     adapt();
   });

@@ -77,6 +77,8 @@ describe('the fault proxy', () => {
     await expect(ask('a', 'x'.repeat(1_000_000))).rejects.toThrow();
     expect(asked).toHaveLength(1);
     expect(await ask('short')).toContain('short');
+    proxy.set({ kind: 'reset', afterBytes: 1 });
+    await expect(ask('shorter')).rejects.toThrow();
   });
 
   it('loses the answers to some methods, with this probability, by its seed: the node did all it was asked', async () => {
