@@ -58,3 +58,4 @@ export type Ports = {
 export type ChainPorts<K extends ChainKind = ChainKind> = Omit<Ports, 'chains'> & PayoutChain<K>;
 export type EvmPorts = ChainPorts<'evm'>;
 export type BitcoinPorts = ChainPorts<'bitcoin'>;
+export type SolanaPorts = ChainPorts<'solana'>;

@@ -4,6 +4,7 @@ import { type ChainSettings, configuredAssets } from '@quittance/chains/settings
 import type { Chain } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
+import { commandSubject, commands } from '@quittance/shared/commands';
 import { openDb } from '@quittance/shared/db';
 import { listen } from '@quittance/shared/http';
 import type { Running } from '@quittance/shared/lifecycle';
@@ -15,6 +16,7 @@ import type { PayoutsConfig } from './config.ts';
 import { handlers } from './consumers.ts';
 import { createHttp } from './http.ts';
 import { createNotices } from './notices.ts';
+import { deriveAddresses } from './operations/derive-addresses.ts';
 import { payoutNumbers } from './payout-numbers.ts';
 import type { PayoutChain, Ports } from './ports.ts';
 import { startWorkers } from './workers.ts';
@@ -82,6 +84,9 @@ export async function startPayouts(
   await untilReady(check, logger);
   const bus = await connectBus({ url: config.NATS_URL, service: 'payouts', logger });
   ports.bus = given.bus ?? bus;
+  bus.answer(commandSubject('addresses.derive'), (body) =>
+    deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),
+  );
   const board = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
   ports.quotes = given.quotes ?? board;
   const messenger = startMessenger({ db, bus, service: 'payouts', logger, handlers });

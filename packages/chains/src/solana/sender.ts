@@ -19,6 +19,7 @@ import {
 } from './rpc.ts';
 import {
   associatedAccount,
+  feesAt,
   hashOf,
   type Lifetime,
   nativeSweep,
@@ -33,7 +34,6 @@ import {
   type TokenAccount,
   tokenSweep,
   tokenTransfer,
-  transferFee,
   unsigned,
 } from './transaction.ts';
 import type { SolanaWallet } from './wallet.ts';
@@ -191,7 +191,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     },
 
     async usualCost(asset) {
-      const fee = transferFee(assets[asset].type, await unitPrice());
+      const fee = feesAt(await unitPrice()).transfer[assets[asset].type];
       // Who is paid for the first time has no account yet.
       return (
         mintOf(network, asset) === undefined ? fee : fee + (await rentFor(TOKEN_ACCOUNT_BYTES))

@@ -201,10 +201,20 @@ export function feeOf({ signers, units, unitPrice }: Pick<Plan, 'signers' | 'uni
   return BigInt(signers.length) * SIGNATURE_FEE + priority;
 }
 
-/** The lamports a usual payout takes at most, without rent. */
-export const transferFee = (kind: 'native' | 'token', unitPrice: bigint): bigint =>
-  feeOf({ signers: [NOBODY], units: kind === 'native' ? TRANSFER_UNITS : TOKEN_UNITS, unitPrice });
 const NOBODY: SolanaSigner = { address: '', sign: () => new Uint8Array() };
+
+/** The lamports that each order takes, without rent. */
+export function feesAt(unitPrice: bigint) {
+  const fee = (signatures: number, units: number, price = unitPrice) =>
+    feeOf({ signers: Array<SolanaSigner>(signatures).fill(NOBODY), units, unitPrice: price }) as Units;
+  return {
+    transfer: { native: fee(1, TRANSFER_UNITS), token: fee(1, TOKEN_UNITS) },
+    sweep: {
+      native: { hot: fee(2, TRANSFER_UNITS), deposit: fee(1, TRANSFER_UNITS, 0n) },
+      token: fee(2, TOKEN_UNITS + SWEPT_ACCOUNTS_MAX * UNITS_PER_TOKEN_ACCOUNT),
+    },
+  };
+}
 
 function compile({ signers, units, unitPrice, instructions, lifetime }: Plan) {
   const payer = signers[0] as SolanaSigner;

@@ -1,7 +1,16 @@
 import type { Engine } from '../../engines.ts';
+import { followFamilies } from './follow-families.ts';
+import { payReserved } from './pay-reserved.ts';
+import { sweepWorthwhile } from './sweep-worthwhile.ts';
 
+/**
+ * Solana: signed bytes are valid for about a minute. What is in no finalized block after that can never be mined, and
+ * only when that is proved is the same payment signed once more.
+ */
 export const solanaEngine: Engine<'solana'> = {
-  async run() {
-    throw new Error('payouts on solana are not built yet');
+  async run(ports, lease) {
+    const followed = await followFamilies(ports, lease);
+    const paid = await payReserved(ports, lease);
+    return followed + paid + (await sweepWorthwhile(ports, lease));
   },
 };

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Rate, units } from '@quittance/shared/money';
+import { priceMost, priceOf } from './prices.ts';
+import { isWorthwhile, nativeToSweep, takeFrom, whoPays } from './sweeping.ts';
+
+const rent = units(890_880n);
+
+describe('native money of a deposit address', () => {
+  it.each([
+    [1_000_000n, 1_000_000n, 1_000_000n],
+    // A customer paid once more, and we have not been told: that stays where it is.
+    [3_000_000n, 1_000_000n, 1_000_000n],
+    [1_890_880n, 1_000_000n, 1_000_000n],
+    // Too little to stay.
+    [1_890_879n, 1_000_000n, 1_890_879n],
+    [1_000_001n, 1_000_000n, 1_000_001n],
+  ])('of %p, %p settled: %p is swept', (there, settled, swept) => {
+    expect(nativeToSweep(units(there), units(settled), rent)).toBe(swept);
+  });
+
+  it.each([
+    [10_010n, 900_000n, 'hot'],
+    [10_009n, 900_000n, 'deposit'],
+    [-5n, 895_880n, 'deposit'],
+    [0n, 895_879n, undefined],
+  ] as const)('with %p to spare and %p there, %p pays', (free, there, payer) => {
+    expect(whoPays(free, units(there), rent, { hot: units(10_010n), deposit: units(5_000n) })).toBe(payer);
+  });
+});
+
+describe('tokens of a deposit address', () => {
+  const accounts = [
+    { address: 'a', amount: units(70n) },
+    { address: 'b', amount: units(30n) },
+  ];
+
+  it.each([
+    [100n, [70n, 30n]],
+    [71n, [70n, 1n]],
+    [70n, [70n]],
+    [1n, [1n]],
+  ])('%p out of the accounts', (amount, taken) => {
+    expect(takeFrom(accounts, units(amount))?.map((one) => one.amount)).toEqual(taken);
+  });
+
+  it('are not swept when there are fewer', () => {
+    expect(takeFrom(accounts, units(101n))).toBeUndefined();
+  });
+});
+
+it.each([
+  // 10,010 lamports at 200 dollars are 0.2002 cents: two hundred times that are 40.04 cents.
+  ['USDC_SOL', 400_400n, true],
+  ['USDC_SOL', 400_399n, false],
+  ['SOL', 2_002_000n, true],
+  ['SOL', 2_001_999n, false],
+] as const)('a sweep of %s %p nobody waits for: %p', (asset, amount, worth) => {
+  const dollars = (n: bigint) => (n * 10n ** 18n) as Rate;
+  const rate = asset === 'SOL' ? dollars(200n) : dollars(1n);
+  const cost = { asset: 'SOL', amount: units(10_010n), rate: dollars(200n) } as const;
+  expect(isWorthwhile({ asset, amount: units(amount), rate }, cost)).toBe(worth);
+});
+
+describe('the price of a place', () => {
+  it('differs between neighbours, so that two payouts alike are not the same bytes', () => {
+    const prices = Array.from({ length: 900 }, (_, i) => priceOf(10_000n, String(7_000 + i), 0));
+    expect(new Set(prices).size).toBe(900);
+    for (const price of prices) expect(price < priceMost(10_000n)).toBe(true);
+  });
+
+  it('doubles with each attempt, and has an end', () => {
+    expect([0, 1, 2, 5, 50].map((attempts) => priceOf(10_000n, '0', attempts))).toEqual([
+      10_000n,
+      20_000n,
+      40_000n,
+      320_000n,
+      320_000n,
+    ]);
+  });
+});

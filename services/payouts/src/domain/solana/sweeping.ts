@@ -1,0 +1,55 @@
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { type Rate, type Units, units } from '@quittance/shared/money';
+
+/**
+ * How much of a deposit address is swept: what is settled; all of it, when less than an account must hold would be left.
+ * What more there is belongs to deposits that we have not been told of yet.
+ */
+export function nativeToSweep(there: Units, settled: Units, rent: Units): Units {
+  return there - settled < rent ? there : settled;
+}
+
+/**
+ * Who can pay for sweeping native money: the hot wallet if it has something to spare, else the deposit itself; then
+ * what it has after the fee must be no less than an account must hold, or the network does not take it as a payer.
+ */
+export function whoPays(
+  hotFree: bigint,
+  there: Units,
+  rent: Units,
+  fees: { hot: Units; deposit: Units },
+): 'hot' | 'deposit' | undefined {
+  if (hotFree >= fees.hot) return 'hot';
+  return there - fees.deposit >= rent ? 'deposit' : undefined;
+}
+
+export type TokenAccount = { address: string; amount: Units };
+
+/** Out of which accounts an amount is taken, in their order; undefined when it is more than all have. */
+export function takeFrom(accounts: readonly TokenAccount[], amount: Units): TokenAccount[] | undefined {
+  const taken: TokenAccount[] = [];
+  let missing: bigint = amount;
+  for (const account of accounts) {
+    if (missing === 0n) break;
+    const some = account.amount < missing ? account.amount : missing;
+    taken.push({ address: account.address, amount: units(some) });
+    missing -= some;
+  }
+  return missing === 0n ? taken : undefined;
+}
+
+/** A sweep that nobody waits for may cost one part in so many of what it brings. */
+const COST_PARTS = 200n;
+
+/** Whether a deposit is worth its sweep though nobody needs it now: then it is there when somebody does. */
+export function isWorthwhile(
+  holding: { asset: AssetSymbol; amount: Units; rate: Rate },
+  cost: { asset: AssetSymbol; amount: Units; rate: Rate },
+): boolean {
+  const scale = (asset: AssetSymbol) => 10n ** BigInt(assets[asset].decimals);
+  // Both sides in dollars, times both scales.
+  return (
+    cost.amount * cost.rate * scale(holding.asset) * COST_PARTS <=
+    holding.amount * holding.rate * scale(cost.asset)
+  );
+}

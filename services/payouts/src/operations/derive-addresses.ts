@@ -1,0 +1,24 @@
+import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
+import type { Ports } from '../ports.ts';
+import { insertWalletOnce } from '../store-wallets.ts';
+import { strangeWallet } from './strange-wallet.ts';
+
+/**
+ * Names deposit addresses of a chain whose keys have no public derivation. A throw is no answer: a chain that is not
+ * configured, and words that are not those of this database, whose addresses the treasury could not sweep for it.
+ */
+export async function deriveAddresses(
+  { db, chains }: Pick<Ports, 'db' | 'chains'>,
+  { chain, from, count }: RequestOf<'addresses.derive'>,
+): Promise<ReplyOf<'addresses.derive'>> {
+  const on = chains.get(chain);
+  if (on === undefined) throw new Error(`${chain} is not configured`);
+  const { sender } = on;
+  const strange = await strangeWallet({ db, chain, sender });
+  if (strange !== undefined) throw new Error(strange);
+  // From the first address on, other words are strange here: customers pay to it.
+  if (on.kind === 'solana') {
+    await db.transaction((trx) => insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null));
+  }
+  return { addresses: Array.from({ length: count }, (_, i) => sender.depositAddress(from + i)) };
+}

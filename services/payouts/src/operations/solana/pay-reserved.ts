@@ -1,0 +1,237 @@
+import { feesAt } from '@quittance/chains/solana/transaction';
+import { type AssetSymbol, assets, assetsOf, nativeAsset } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import type { Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import { formatUnits, type Units, units } from '@quittance/shared/money';
+import { type Plan, planRun, type Queued, type Shortage, type Sweepable } from '../../domain/plan.ts';
+import { amountOf, type Purse } from '../../domain/purse.ts';
+import { priceMost, priceOf } from '../../domain/solana/prices.ts';
+import type { SolanaPorts } from '../../ports.ts';
+import { type Holding, sweepableHoldings, sweepableSum } from '../../store-holdings.ts';
+import { type Payout, reservedPayouts } from '../../store-payouts.ts';
+import { failUnsigned } from '../fail-unsigned.ts';
+import { keepLease } from '../keep-lease.ts';
+import { sendTransaction } from '../send-transaction.ts';
+import { lookIntoPurse } from './look-into-purse.ts';
+import { signPayout } from './sign-payout.ts';
+import { signSweep } from './sign-sweep.ts';
+
+const PAYOUTS_PER_ASSET = 50;
+/** So often the next payouts of an asset are looked at when none of those before them can be paid or waited for. */
+const PAGES_MAX = 10;
+const HOLDINGS_PER_ASSET = 200;
+const TRIED_TOGETHER = 8;
+
+type Candidate = Queued & { payout: Payout };
+type Treasure = Sweepable & { holding: Holding };
+type Rents = { wallet: Units; tokenAccount: Units };
+/** What everything costs at the moment, and what payouts can be paid from. */
+type Means = {
+  unitPrice: bigint;
+  rents: Rents;
+  purse: Purse;
+  treasures: Treasure[];
+  /** On deposits beyond the largest. */
+  beyond: Map<AssetSymbol, Units>;
+};
+
+/**
+ * Pays those payouts, oldest first, that the hot wallet can pay now, and sweeps deposits for those that come next.
+ * @returns how many were signed or found impossible; 0 means that nobody can be paid at the moment.
+ */
+export async function payReserved(ports: SolanaPorts, lease: Lease): Promise<number> {
+  const { db, chain } = ports;
+  const fromStart = new Map(assetsOf(chain).map((asset) => [asset, '0']));
+  const oldest = await reservedPayouts(db, fromStart, PAYOUTS_PER_ASSET);
+  if (oldest.length === 0) return 0;
+  const means = await lookForMeans(ports, new Set(oldest.map(({ asset }) => asset)));
+  const plan = await lookAhead(ports, oldest, means);
+  crashPoint('payouts.planned');
+  for (const shortage of plan.short) complain(ports, shortage);
+  const swept = await sweep(ports, lease, plan, means);
+  return swept + (await pay(ports, lease, plan.pay, means));
+}
+
+async function lookForMeans(ports: SolanaPorts, wanted: ReadonlySet<AssetSymbol>): Promise<Means> {
+  const { db, chain, sender } = ports;
+  const native = nativeAsset[chain];
+  const assetsInUse = new Set([native, ...wanted]);
+  const [unitPrice, rents] = [await sender.unitPrice(), await sender.rents()];
+  const purse = await lookIntoPurse(ports, assetsInUse);
+  const fees = feesAt(unitPrice).sweep;
+  const treasures: Treasure[] = [];
+  for (const asset of assetsInUse) {
+    for (const holding of await sweepableHoldings(db, chain, asset, HOLDINGS_PER_ASSET)) {
+      const isNative = assets[asset].type === 'native';
+      // Native money pays for itself here, whoever pays for it there: what costs as much as it brings stays.
+      const own = isNative ? fees.native.hot : units(0n);
+      const net = holding.amount - own;
+      treasures.push({
+        asset,
+        holding,
+        net: units(net > own ? net : 0n),
+        // The hot wallet's account may have to be opened.
+        gasCost: units(isNative ? 0n : fees.token + rents.tokenAccount),
+      });
+    }
+  }
+  return { unitPrice, rents, purse, treasures, beyond: new Map() };
+}
+
+/**
+ * A plan for the oldest payouts. When all of one asset are passed over, those behind them are looked at too: they may
+ * need less.
+ */
+async function lookAhead(
+  { db, chain }: SolanaPorts,
+  oldest: readonly Payout[],
+  means: Means,
+): Promise<Plan<Candidate, Treasure>> {
+  let queue = oldest.map((payout) => candidateOf(payout, means));
+  const draw = () => planRun(chain, queue, means.purse, means.treasures, means.beyond);
+  let plan = draw();
+  if (plan.short.length > 0) {
+    for (const { asset } of plan.short) means.beyond.set(asset, await hiddenWorth(db, chain, asset, means));
+    plan = draw();
+  }
+  for (let page = 1; page < PAGES_MAX; page++) {
+    const after = new Map<AssetSymbol, string>();
+    for (const [asset, of] of Map.groupBy(queue, (one) => one.asset)) {
+      const isPassedOver = ![...plan.pay, ...plan.waiting].some((one) => one.asset === asset);
+      const last = of.at(-1)?.payout.seq;
+      if (isPassedOver && of.length === page * PAYOUTS_PER_ASSET && last !== undefined)
+        after.set(asset, last);
+    }
+    if (after.size === 0) return plan;
+    const next = await reservedPayouts(db, after, PAYOUTS_PER_ASSET);
+    if (next.length === 0) return plan;
+    queue = [...queue, ...next.map((payout) => candidateOf(payout, means))].sort((a, b) =>
+      BigInt(a.payout.seq) < BigInt(b.payout.seq) ? -1 : 1,
+    );
+    plan = draw();
+  }
+  return plan;
+}
+
+/** What lies on deposits that were not shown because others are larger. */
+async function hiddenWorth(
+  db: SolanaPorts['db'],
+  chain: SolanaPorts['chain'],
+  asset: AssetSymbol,
+  { treasures }: Means,
+): Promise<Units> {
+  const shown = treasures.filter((one) => one.asset === asset);
+  // Where the largest are not worth their fees, the others are not either.
+  if (shown.some(({ net }) => net === 0n)) return units(0n);
+  const all = await sweepableSum(db, chain, asset);
+  const known = shown.reduce((sum, { holding }) => sum + holding.amount, 0n);
+  return units(all > known ? all - known : 0n);
+}
+
+function candidateOf(payout: Payout, { unitPrice, rents }: Means): Candidate {
+  const { asset, amount } = payout;
+  const { type } = assets[asset];
+  const fee = feesAt(priceMost(unitPrice)).transfer[type];
+  return { payout, asset, amount, gasCost: units(type === 'token' ? fee + rents.tokenAccount : fee) };
+}
+
+async function sweep(
+  ports: SolanaPorts,
+  lease: Lease,
+  plan: Plan<Candidate, Treasure>,
+  { unitPrice, rents, purse }: Means,
+): Promise<number> {
+  const { sender, chain } = ports;
+  if (plan.sweep.length === 0) return 0;
+  const finalHeight = await sender.finalizedHeight();
+  const waiting = [...plan.pay, ...plan.waiting].map(({ payout }) => payout.minConfirmations);
+  const minConfirmations = Math.max(...waiting);
+  // The fees of those that bring tokens are set aside by the plan; those that bring native money share what is left.
+  const toPay = plan.pay.reduce((sum, { asset, amount, gasCost }) => {
+    return sum + gasCost + (asset === nativeAsset[chain] ? amount : 0n);
+  }, 0n);
+  const ofTokens = plan.sweep.reduce((sum, { gasCost }) => sum + gasCost, 0n);
+  let hotFree = amountOf(purse.free, nativeAsset[chain]) - toPay - ofTokens;
+  let signed = 0;
+  for (const { holding } of plan.sweep) {
+    await keepLease(ports, lease);
+    const lifetime = await sender.lifetime();
+    const terms = { lifetime, unitPrice, rents, hotFree, minConfirmations, finalHeight };
+    const transaction = await signSweep(ports, lease, { holding, ...terms });
+    if (transaction === undefined) continue;
+    if (holding.asset === nativeAsset[chain] && transaction.wallet === sender.hotAddress) {
+      hotFree -= transaction.maxCost;
+    }
+    signed += 1;
+    await sendTransaction(ports, transaction);
+  }
+  return signed;
+}
+
+async function pay(
+  ports: SolanaPorts,
+  lease: Lease,
+  candidates: readonly Candidate[],
+  { unitPrice, rents }: Means,
+): Promise<number> {
+  const { sender } = ports;
+  let moved = 0;
+  for (let from = 0; from < candidates.length; from += TRIED_TOGETHER) {
+    await keepLease(ports, lease);
+    // New for every few: what is signed with it is valid for a minute.
+    const lifetime = await sender.lifetime();
+    const finalHeight = await sender.finalizedHeight();
+    const orders = candidates.slice(from, from + TRIED_TOGETHER).map(({ payout }) => ({
+      payout,
+      finalHeight,
+      order: {
+        asset: payout.asset,
+        to: payout.address,
+        amount: payout.amount,
+        tokenAccountRent: rents.tokenAccount,
+        unitPrice: priceOf(unitPrice, payout.seq, 0),
+        lifetime,
+      },
+    }));
+    const verdicts = await Promise.allSettled(orders.map(({ order }) => sender.tryTransfer(order)));
+    for (const [i, one] of orders.entries()) {
+      const verdict = verdicts[i] as PromiseSettledResult<'works' | 'refused'>;
+      if (verdict.status === 'rejected') {
+        // No trial is no refusal. The payout waits, and does not hold up the others.
+        const said = { payout: one.payout.id, reason: reason(verdict.reason) };
+        ports.notices.say(
+          'warn',
+          `trial.${one.payout.id}`,
+          said,
+          'a transfer could not be tried, trying again',
+        );
+        continue;
+      }
+      if (verdict.value === 'refused') {
+        await failUnsigned(ports, lease, one.payout);
+        moved += 1;
+        continue;
+      }
+      const transaction = await signPayout(ports, lease, one);
+      if (transaction === undefined) continue;
+      moved += 1;
+      await sendTransaction(ports, transaction);
+    }
+  }
+  return moved;
+}
+
+function complain({ chain, sender, notices }: SolanaPorts, { asset, has, needs, payouts }: Shortage): void {
+  const { decimals } = assets[asset];
+  const said = {
+    chain,
+    address: sender.hotAddress,
+    asset,
+    // Below zero: something is promised, or the account must keep it.
+    has: formatUnits(has, decimals),
+    needs: formatUnits(needs, decimals),
+    payouts,
+  };
+  notices.say('error', `short.${asset}`, said, `payouts wait: the hot wallet has too little ${asset}`);
+}

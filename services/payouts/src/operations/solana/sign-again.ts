@@ -1,0 +1,79 @@
+import { nativeAsset } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import { invariant } from '@quittance/shared/result';
+import { amountOf } from '../../domain/purse.ts';
+import { priceOf } from '../../domain/solana/prices.ts';
+import type { SolanaPorts } from '../../ports.ts';
+import { paymentsOf } from '../../store-payments.ts';
+import { findPayout } from '../../store-payouts.ts';
+import { insertSigned, moveTransaction, type Transaction } from '../../store-transactions.ts';
+import { buryFamily } from '../bury-family.ts';
+import { sendTransaction } from '../send-transaction.ts';
+import { lookIntoPurse } from './look-into-purse.ts';
+
+/**
+ * It is proved that the only attempt of a payout that could be mined never will be: the next one takes its place, in
+ * the same database transaction that writes it off, so that there is never more than one. When the recipient cannot
+ * be paid any more the money goes back. False when that must wait, or was done before.
+ */
+export async function signAgain(ports: SolanaPorts, lease: Lease, dead: Transaction): Promise<boolean> {
+  const { db, chain, sender, logger, notices } = ports;
+  const { family, attempt, asset } = dead;
+  const [payment, ...others] = await paymentsOf(db, family);
+  invariant(payment !== undefined && others.length === 0, `family ${family} pays one payout`);
+  const payout = await findPayout(db, payment.payoutId);
+  invariant(payout !== undefined, `payout ${payment.payoutId} is there`);
+
+  const usual = await sender.unitPrice();
+  const { tokenAccount: tokenAccountRent } = await sender.rents();
+  const order = {
+    asset,
+    to: payment.address,
+    amount: payment.amount,
+    tokenAccountRent,
+    unitPrice: priceOf(usual, payout.seq, attempt),
+    lifetime: await sender.lifetime(),
+  };
+  try {
+    if ((await sender.tryTransfer(order)) === 'refused') return await buryFamily(ports, lease, dead);
+  } catch (error) {
+    const said = { payout: payout.id, reason: reason(error) };
+    notices.say('warn', `again.${payout.id}`, said, 'a payout cannot be signed again yet');
+    return false;
+  }
+  const signed = await sender.signTransfer(order);
+  const extra = signed.maxCost - dead.maxCost;
+  const native = nativeAsset[chain];
+  if (extra > 0n && extra > amountOf((await lookIntoPurse(ports, new Set([native]))).free, native)) {
+    const said = { payout: payout.id, address: sender.hotAddress };
+    notices.say('error', `again.${payout.id}`, said, 'the hot wallet has too little for a higher fee');
+    return false;
+  }
+  const finalHeight = await sender.finalizedHeight();
+  const successor = await db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    const buried = await moveTransaction(trx, dead.id, ['signed', 'broadcast'], 'dead');
+    if (buried === undefined) return undefined;
+    const stored = await insertSigned(trx, {
+      ...dead,
+      after: dead,
+      chain,
+      sweptAddress: null,
+      signed,
+      fence: lease.token,
+      finalHeight,
+      validToHeight: signed.validToHeight,
+      terms: null,
+    });
+    crashPoint('resigns.signing');
+    return stored;
+  });
+  if (successor === undefined) return false;
+  crashPoint('resigns.signed');
+  const said = { chain, transaction: successor.txHash, instead_of: dead.txHash, attempt: successor.attempt };
+  logger.warn(said, 'a transaction was in no block in its time, the payment is signed again');
+  await sendTransaction(ports, successor);
+  return true;
+}
