@@ -1,0 +1,30 @@
+import { units } from '@quittance/shared/money';
+
+/** Two blocks, as they usually come: what is in none by then pays too little. */
+export const BUMP_AFTER_MS = 20 * 60_000;
+export const ATTEMPTS_MAX = 8;
+/** Satoshi for each virtual byte: what nobody should have to pay. The sender has a limit of its own. */
+const RATE_MAX = 300n;
+/** 0.05 BTC: no transaction costs us more, however large it is. */
+export const FEE_MAX = units(5_000_000n);
+
+/** The last attempt at a payment that is in no block. */
+export type Stuck = {
+  attempt: number;
+  /** When it was first sent. */
+  sentAt: Date | null;
+  feeRate: bigint;
+};
+
+/** The rate of the next attempt: a quarter more, or what blocks cost by now. Undefined while it may wait. */
+export function nextFeeRate(
+  { attempt, sentAt, feeRate }: Stuck,
+  current: bigint,
+  now: Date,
+): bigint | undefined {
+  if (sentAt === null || now.getTime() - sentAt.getTime() < BUMP_AFTER_MS) return undefined;
+  if (attempt >= ATTEMPTS_MAX || feeRate >= RATE_MAX) return undefined;
+  const more = feeRate + (feeRate + 3n) / 4n;
+  const wanted = more > current ? more : current;
+  return wanted < RATE_MAX ? wanted : RATE_MAX;
+}

@@ -1,0 +1,38 @@
+import type { Patience } from '../patience.ts';
+
+/** What a node says of one attempt. `confirmations` is 1 in the head block. */
+export type Seen = { state: 'absent' } | { state: 'pending' } | { state: 'mined'; confirmations: number };
+
+/** Of a family, its attempts in their order: they spend the same coins, so that one at most is mined. */
+export type OpenFamily = {
+  minConfirmations: number;
+  attempts: readonly { seen: Seen; blockHash: string | null; lastBroadcastAt: Date | null }[];
+};
+
+export type Verdict =
+  /** `attempt` is as deep as its asset asks: this is how it ended. */
+  | { is: 'settled'; attempt: number }
+  /** `attempt` is in a block that may still be dropped. */
+  | { is: 'in_block'; attempt: number }
+  /** `attempt` waits in the node's pool, where nothing waits that contradicts the chain. */
+  | { is: 'waiting'; attempt: number }
+  /** The node has none, and was given one a moment ago. */
+  | { is: 'sent' }
+  /** The node has none: send them again. Why it has none may have to be found out. */
+  | { is: 'to_send' };
+
+/** What the chain's state means for a family. Not to be in a pool, or to be thrown out of one, is never an end. */
+export function judge(family: OpenFamily, now: Date, { resendAfterMs }: Patience): Verdict {
+  const { attempts, minConfirmations } = family;
+  const mined = attempts.findIndex(({ seen }) => seen.state === 'mined');
+  const seen = attempts[mined]?.seen;
+  if (seen?.state === 'mined') {
+    return { is: seen.confirmations >= minConfirmations ? 'settled' : 'in_block', attempt: mined };
+  }
+  const waiting = attempts.findLastIndex(({ seen }) => seen.state === 'pending');
+  if (waiting !== -1) return { is: 'waiting', attempt: waiting };
+  // Its block was dropped: at once.
+  if (attempts.some(({ blockHash }) => blockHash !== null)) return { is: 'to_send' };
+  const sentAt = attempts.at(-1)?.lastBroadcastAt?.getTime() ?? Number.NEGATIVE_INFINITY;
+  return { is: now.getTime() - sentAt < resendAfterMs ? 'sent' : 'to_send' };
+}

@@ -1,0 +1,83 @@
+import { type Units, units } from '@quittance/shared/money';
+
+/** Payouts that arrive within this time are paid by one transaction. */
+export const GATHER_MS = 2_000;
+/** So many are paid by one transaction; its outputs are some 4,000 virtual bytes. */
+export const BATCH_MAX = 100;
+
+export type Queued = {
+  amount: Units;
+  /** When it was asked for. */
+  createdAt: Date;
+};
+
+/** What our coins come to: those that may be spent now, and change that is in no block yet. */
+export type Means = { free: Units; coming: Units };
+
+/** Payouts that cannot be paid whatever comes back to us: what there is, and what the first of them needs. */
+export type Shortage = { has: Units; needs: Units; payouts: number };
+
+export type BatchPlan<Q extends Queued> = {
+  /** Paid now, by one transaction. */
+  pay: Q[];
+  /** Those whose money comes back with a block, or who wait for company. */
+  waiting: Q[];
+  short: Shortage | undefined;
+};
+
+/**
+ * Who is paid by the next transaction: first come, first served. What an earlier payout waits for is not spent on a
+ * later one; one that all our coins do not cover is passed over. Fees come on top, and may leave out the last ones.
+ *
+ * A coin is spent as a whole and its change comes back with a block, so one transaction for many payouts is not only
+ * cheaper: those that come a moment too late would wait for a block. The first one waits a moment for the others.
+ */
+export function planBatch<Q extends Queued>(queue: readonly Q[], means: Means, now: Date): BatchPlan<Q> {
+  let free: bigint = means.free;
+  let coming: bigint = means.coming;
+  const plan: BatchPlan<Q> = { pay: [], waiting: [], short: undefined };
+  for (const payout of queue) {
+    if (payout.amount <= free && plan.pay.length < BATCH_MAX) {
+      free -= payout.amount;
+      plan.pay.push(payout);
+    } else if (payout.amount <= free + coming) {
+      const now = payout.amount < free ? payout.amount : free;
+      free -= now;
+      coming -= payout.amount - now;
+      plan.waiting.push(payout);
+    } else if (plan.short === undefined) {
+      plan.short = { has: units(free + coming), needs: payout.amount, payouts: 1 };
+    } else {
+      plan.short.payouts += 1;
+    }
+  }
+  const [first] = plan.pay;
+  const gathers = first !== undefined && now.getTime() - first.createdAt.getTime() < GATHER_MS;
+  if (!gathers || plan.pay.length === BATCH_MAX) return plan;
+  return { ...plan, pay: [], waiting: [...plan.pay, ...plan.waiting] };
+}
+
+/**
+ * How many of the first ones fit, when fewer always fit where more do; asks about few numbers, because each question
+ * is a selection among all coins.
+ */
+export function mostThatFit<T>(
+  count: number,
+  attempt: (count: number) => T | undefined,
+): { count: number; fit: T } | undefined {
+  let best: { count: number; fit: T } | undefined;
+  let low = 1;
+  let high = count;
+  // All of them, most often.
+  let next = count;
+  while (low <= high) {
+    const fit = attempt(next);
+    if (fit === undefined) high = next - 1;
+    else {
+      best = { count: next, fit };
+      low = next + 1;
+    }
+    next = Math.floor((low + high) / 2);
+  }
+  return best;
+}

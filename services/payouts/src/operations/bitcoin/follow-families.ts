@@ -1,0 +1,123 @@
+import type { TransactionStatus } from '@quittance/chains/chain';
+import type { Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import { assertNever, invariant } from '@quittance/shared/result';
+import { judge } from '../../domain/bitcoin/judge.ts';
+import type { BitcoinPorts } from '../../ports.ts';
+import { noteChange, settleCoins } from '../../store-coins.ts';
+import {
+  type Family,
+  noteBlock,
+  noteDoubt,
+  openFamilies,
+  type Transaction,
+} from '../../store-transactions.ts';
+import { keepLease } from '../keep-lease.ts';
+import { sendTransaction } from '../send-transaction.ts';
+import { settleTransaction } from '../settle-transaction.ts';
+import { bumpFamily } from './bump-family.ts';
+import { buryConflicted } from './bury-conflicted.ts';
+import { readTerms } from './terms.ts';
+
+const OPEN_AT_ONCE = 200;
+const ASKED_TOGETHER = 8;
+/** A node that is silent so often is asked no more in this round: each silence costs a time limit. */
+const SILENCES_MAX = 8;
+
+/** What the chain tells of each attempt, in their order. */
+type Look = { of: Transaction; seen: TransactionStatus }[];
+
+/**
+ * Asks the chain what has become of everything signed whose end is open, sends again what is nowhere, and asks for a
+ * higher fee where one is needed.
+ * @returns how many came to their end.
+ */
+export async function followFamilies(ports: BitcoinPorts, lease: Lease): Promise<number> {
+  const { db, chain, sender } = ports;
+  const open = await openFamilies(db, chain, sender.hotAddress, OPEN_AT_ONCE);
+  let ended = 0;
+  let silences = 0;
+  for (let from = 0; from < open.length && silences < SILENCES_MAX; from += ASKED_TOGETHER) {
+    await keepLease(ports, lease);
+    const some = open.slice(from, from + ASKED_TOGETHER);
+    const looks = await Promise.all(some.map((family) => lookOrSay(ports, family)));
+    for (const [i, family] of some.entries()) {
+      const look = looks[i];
+      if (look === undefined) silences += 1;
+      else if (await follow(ports, lease, family, look)) ended += 1;
+    }
+  }
+  return ended;
+}
+
+/** One family that the node will not talk about does not hold up the others. */
+async function lookOrSay({ sender, notices }: BitcoinPorts, family: Family): Promise<Look | undefined> {
+  try {
+    return await Promise.all(family.map(async (of) => ({ of, seen: await sender.status(of.txHash) })));
+  } catch (error) {
+    const said = { transaction: family[0].txHash, reason: reason(error) };
+    notices.say('warn', `look.${family[0].id}`, said, 'the node does not tell of a transaction');
+    return undefined;
+  }
+}
+
+/** Whether it came to its end. */
+async function follow(ports: BitcoinPorts, lease: Lease, family: Family, look: Look): Promise<boolean> {
+  const { clock, settings } = ports;
+  const [{ minConfirmations }] = family;
+  const attempts = look.map(({ of, seen }) => ({ seen, ...of }));
+  const verdict = judge({ minConfirmations, attempts }, clock.now(), settings.patience);
+  await rememberBlock(ports, look);
+  switch (verdict.is) {
+    case 'settled':
+      return settle(ports, lease, look[verdict.attempt]);
+    case 'in_block':
+    case 'sent':
+      return false;
+    case 'waiting':
+      await believe(ports, family);
+      await bumpFamily(ports, lease, family, family[verdict.attempt] as Transaction);
+      return false;
+    case 'to_send':
+      // The oldest first: whatever it is that the node refuses about a later one, one of them is on its way.
+      for (const attempt of family) await sendTransaction(ports, attempt);
+      return buryConflicted(ports, lease, family);
+    default:
+      return assertNever(verdict);
+  }
+}
+
+async function settle(ports: BitcoinPorts, lease: Lease, look: Look[number] | undefined): Promise<boolean> {
+  invariant(look?.seen.state === 'mined', 'what is settled is mined');
+  const { of, seen } = look;
+  const spends = readTerms(of.terms).coins.map(({ outpoint }) => outpoint);
+  return settleTransaction(ports, lease, of, seen, (trx) =>
+    settleCoins(trx, of.family, { txHash: of.txHash, spends }),
+  );
+}
+
+/** The change of the attempt that is in a block may be spent from then on, until that block is dropped. */
+async function rememberBlock({ db, logger }: BitcoinPorts, look: Look): Promise<void> {
+  let changed = false;
+  let minedTxHash: string | null = null;
+  for (const { of, seen } of look) {
+    const block = seen.state === 'mined' ? seen : null;
+    if (block !== null) minedTxHash = of.txHash;
+    if ((block?.blockHash ?? null) === of.blockHash) continue;
+    changed = true;
+    if (block === null) {
+      logger.warn(
+        { transaction: of.txHash, block: of.blockHash },
+        'a block was dropped, sending the same bytes again',
+      );
+    }
+    await noteBlock(db, of.id, block);
+  }
+  const [first] = look;
+  if (changed && first !== undefined) await noteChange(db, first.of.family, minedTxHash);
+}
+
+/** What waits in the pool contradicts nothing in the chain. */
+async function believe({ db }: BitcoinPorts, [first]: Family): Promise<void> {
+  if (first.doubtedAt !== null) await noteDoubt(db, first.id, null);
+}

@@ -1,0 +1,102 @@
+import type { Spend } from '@quittance/chains/bitcoin/spend';
+import { crashPoint } from '@quittance/shared/crash';
+import type { Trx } from '@quittance/shared/db';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { sum } from '@quittance/shared/money';
+import type { BitcoinPorts } from '../../ports.ts';
+import { type Coin, insertChangeCoin, lockCoins } from '../../store-coins.ts';
+import { insertPayments } from '../../store-payments.ts';
+import { movePayout, type Payout } from '../../store-payouts.ts';
+import { insertSigned, type Transaction } from '../../store-transactions.ts';
+import { insertWalletOnce } from '../../store-wallets.ts';
+import { writeTerms } from './terms.ts';
+
+export type BatchOrder = {
+  /** In the order of the outputs. */
+  payouts: readonly Payout[];
+  spend: Spend;
+  changeIndex: number;
+  finalHeight: number;
+};
+
+/** Thrown to undo the transaction that was to sign: nothing was signed, and everything is planned again. */
+class NotNow extends Error {}
+
+/**
+ * Locks the coins, signs, and stores the bytes of one transaction for these payouts; nothing has left yet. The holder
+ * of a lost lease, a payout that no longer waits, and a coin that is no longer free are refused inside the same database transaction.
+ */
+export async function signBatch(
+  ports: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
+  lease: Lease,
+  order: BatchOrder,
+): Promise<Transaction | undefined> {
+  try {
+    const stored = await ports.db.transaction((trx) => sign(trx, ports, lease, order));
+    crashPoint('payouts.signed');
+    return stored;
+  } catch (error) {
+    if (error instanceof NotNow) return undefined;
+    throw error;
+  }
+}
+
+async function sign(
+  trx: Trx,
+  { chain, sender }: Pick<BitcoinPorts, 'chain' | 'sender'>,
+  lease: Lease,
+  { payouts, spend, changeIndex, finalHeight }: BatchOrder,
+): Promise<Transaction> {
+  await assertLease(trx, lease);
+  await insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null);
+  for (const { id } of payouts) {
+    if ((await movePayout(trx, id, ['reserved'], 'signed')) === undefined) throw new NotNow();
+  }
+  const signed = sender.signSpend(spend);
+  const transaction = await insertSigned(trx, {
+    after: undefined,
+    chain,
+    wallet: sender.hotAddress,
+    nonce: null,
+    sweptAddress: null,
+    asset: 'BTC',
+    amount: sum(payouts.map(({ amount }) => amount)),
+    signed,
+    minConfirmations: Math.max(...payouts.map(({ minConfirmations }) => minConfirmations)),
+    fence: lease.token,
+    finalHeight,
+    validToHeight: null,
+    terms: writeTerms({
+      coins: spend.coins,
+      changeIndex,
+      fee: signed.fee,
+      virtualBytes: signed.virtualBytes,
+    }),
+  });
+  const coins = spend.coins.map(
+    (coin): Coin => ({ ...coin, address: sender.address(coin.branch, coin.index) }),
+  );
+  if (!(await lockCoins(trx, coins, transaction.family))) throw new NotNow();
+  await storeChange(trx, { chain, sender }, transaction, spend, signed.changeOutput);
+  await insertPayments(
+    trx,
+    transaction.family,
+    payouts.map(({ id, address, amount }, outputIndex) => ({ payoutId: id, address, amount, outputIndex })),
+  );
+  crashPoint('payouts.signing');
+  return transaction;
+}
+
+/** What comes back to us, which nobody counts on before it is in a block. */
+export async function storeChange(
+  trx: Trx,
+  { chain, sender }: Pick<BitcoinPorts, 'chain' | 'sender'>,
+  { family, txHash }: Transaction,
+  { change }: Spend,
+  output: number | null,
+): Promise<void> {
+  if (change === null || output === null) return;
+  const { index, amount } = change;
+  const coin = { outpoint: `${txHash}:${output}`, index, address: sender.address('change', index), amount };
+  await insertChangeCoin(trx, chain, family, coin);
+}

@@ -1,0 +1,53 @@
+import type { Coin as SpendableCoin } from '@quittance/chains/bitcoin/spend';
+import { type Units, units } from '@quittance/shared/money';
+import { z } from 'zod';
+import type { Coin } from '../../store-coins.ts';
+
+const amount = z.string().regex(/^\d+$/).transform(units);
+
+const termsSchema = z.object({
+  coins: z.array(
+    z.object({
+      outpoint: z.string(),
+      branch: z.enum(['deposit', 'hot', 'change']),
+      index: z.int(),
+      amount,
+    }),
+  ),
+  change_index: z.int(),
+  fee: amount,
+  virtual_bytes: z.int(),
+});
+
+/** What a transaction was signed from, beside what it pays: the next attempt of its family is signed from it. */
+export type Terms = {
+  /** What it spends. */
+  coins: SpendableCoin[];
+  /** The family's address for change, whether it came to change or not. */
+  changeIndex: number;
+  fee: Units;
+  virtualBytes: number;
+};
+
+export function readTerms(stored: unknown): Terms {
+  const { coins, change_index, fee, virtual_bytes } = termsSchema.parse(stored);
+  return { coins, changeIndex: change_index, fee, virtualBytes: virtual_bytes };
+}
+
+export const writeTerms = ({ coins, changeIndex, fee, virtualBytes }: Terms): object => ({
+  coins: coins.map((coin) => ({ ...coin, amount: coin.amount.toString() })),
+  change_index: changeIndex,
+  fee: fee.toString(),
+  virtual_bytes: virtualBytes,
+});
+
+/** Satoshi for each virtual byte, rounded down. */
+export const feeRateOf = ({ fee, virtualBytes }: Terms): bigint => fee / BigInt(virtualBytes);
+
+/** A coin as the sender wants it. */
+export const spendable = ({ outpoint, branch, index, amount }: Coin): SpendableCoin => ({
+  outpoint,
+  branch,
+  index,
+  amount,
+});

@@ -1,0 +1,39 @@
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import type { BitcoinPorts } from '../../ports.ts';
+import { coinCursor, insertHotCoins, moveCoinCursor } from '../../store-coins.ts';
+import { keepLease } from '../keep-lease.ts';
+
+/** What operators send is spent only when it is as deep as hardly a reorganisation goes. */
+const CONFIRMATIONS = 6;
+const BLOCKS_PER_ROUND = 20;
+
+/**
+ * Finds what operators sent to the hot address: everything there is at the very first time, then block by block.
+ * What of it is dropped all the same is found to be missing when it is to be spent.
+ */
+export async function watchHotAddress(ports: BitcoinPorts, lease: Lease): Promise<void> {
+  const { db, chain, sender } = ports;
+  const deep = (await sender.height()) - CONFIRMATIONS + 1;
+  const cursor = await coinCursor(db, chain);
+  if (cursor !== undefined && cursor >= deep) return;
+  await keepLease(ports, lease);
+  const { found, upTo } =
+    cursor === undefined
+      ? await everything(ports)
+      : await inBlocks(ports, cursor + 1, Math.min(deep, cursor + BLOCKS_PER_ROUND));
+  await db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    await insertHotCoins(trx, chain, sender.hotAddress, found);
+    await moveCoinCursor(trx, chain, upTo);
+  });
+  if (found.length > 0) ports.logger.info({ chain, outputs: found.length }, 'the hot address received money');
+}
+
+async function everything({ sender }: BitcoinPorts) {
+  const { outputs, height } = await sender.unspentOf(sender.hotAddress);
+  return { found: outputs, upTo: height };
+}
+
+async function inBlocks({ sender }: BitcoinPorts, from: number, upTo: number) {
+  return { found: await sender.received(sender.hotAddress, from, upTo), upTo };
+}

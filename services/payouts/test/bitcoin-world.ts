@@ -1,0 +1,343 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import { checkAddress } from '@quittance/chains/bitcoin/address';
+import { createBitcoinReader } from '@quittance/chains/bitcoin/reader';
+import { type BitcoinSender, createBitcoinSender } from '@quittance/chains/bitcoin/sender';
+import { type BitcoinWallet, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import type { Broadcast, Payment } from '@quittance/chains/chain';
+import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
+import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
+import type { Asked } from '@quittance/shared/bus';
+import { type Db, openDb } from '@quittance/shared/db';
+import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
+import { createLogger, type Logger } from '@quittance/shared/logger';
+import { formatUnits, units } from '@quittance/shared/money';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { createNotices } from '../src/notices.ts';
+import { recordDeposits } from '../src/operations/record-deposits.ts';
+import { requestPayout } from '../src/operations/request-payout.ts';
+import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
+import { runEngine } from '../src/operations/run-engine.ts';
+import { payoutNumbers } from '../src/payout-numbers.ts';
+import type { PayoutChain, Ports } from '../src/ports.ts';
+import { SEED } from './service-client.ts';
+
+export const CONFIRMATIONS = 3;
+export const BITCOIN = 100_000_000n;
+/** More than the moment in which payouts gather. */
+const ROUND_MS = 3_000;
+
+const wallet = openBitcoinWallet('regtest', SEED);
+const strangers = openBitcoinWallet(
+  'regtest',
+  'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about',
+);
+/** All tests of a suite share a chain: no address is used by two of them. */
+let indexes = 0;
+
+class TestClock {
+  #ms = Date.now();
+  now(): Date {
+    return new Date(this.#ms);
+  }
+  advance(ms: number): void {
+    this.#ms += ms;
+  }
+}
+
+export type Line = { level: string; msg: string } & Record<string, unknown>;
+
+function keepingLogger(lines: Line[]): Logger {
+  const keep = (level: string) => (fields: object | string, msg?: string) => {
+    lines.push(typeof fields === 'string' ? { level, msg: fields } : { ...fields, level, msg: msg ?? '' });
+  };
+  const logger = createLogger('payouts', 'silent');
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level] = keep(level) as never;
+  return logger;
+}
+
+/** A node and a database for a suite. */
+export type BitcoinGround = { node: BitcoindHandle; database: TestDatabase; stop(): Promise<void> };
+
+export async function bitcoinGround(): Promise<BitcoinGround> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bitcoin-'));
+  const [node, database] = await Promise.all([startBitcoind({ dataDir, port: 0 }), testDatabase()]);
+  return {
+    node,
+    database,
+    stop: async () => {
+      await node.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+      await database.drop();
+    },
+  };
+}
+
+export type BitcoinWorldPorts = Ports & PayoutChain<'bitcoin'>;
+export type Deposit = { outpoint: string; index: number; amount: bigint; payload: DepositPayload };
+type DepositPayload = Parameters<typeof recordDeposits>[1][number];
+
+/** The engine with everything around it, for one test: empty tables, and a real node. */
+export class BitcoinWorld {
+  readonly node: BitcoindHandle;
+  readonly db: Db;
+  readonly clock = new TestClock();
+  readonly lines: Line[] = [];
+  readonly account: AccountId = newAccountId(new Date());
+  readonly wallet: BitcoinWallet = wallet;
+  readonly sender: BitcoinSender;
+  readonly ports: BitcoinWorldPorts;
+  /** What was given to the node, in order. */
+  readonly sent: string[] = [];
+  /** What becomes of a broadcast, when a test wants something to happen to it. */
+  onBroadcast: (raw: string, send: () => Promise<Broadcast>) => Promise<Broadcast> = (_raw, send) => send();
+  readonly #rpc: Rpc;
+  #from = 0;
+
+  private constructor({ node, database }: BitcoinGround) {
+    this.node = node;
+    const logger = keepingLogger(this.lines);
+    this.db = openDb({ url: database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
+    this.#rpc = connectRpc(node.rpcUrl);
+    const real = createBitcoinSender({ rpc: this.#rpc, network: 'regtest', wallet: this.wallet });
+    this.sender = {
+      ...real,
+      broadcast: async (raw) => {
+        this.sent.push(raw);
+        return this.onBroadcast(raw, () => real.broadcast(raw));
+      },
+    };
+    this.ports = this.replica();
+  }
+
+  static async fresh(ground: BitcoinGround): Promise<BitcoinWorld> {
+    const world = new BitcoinWorld(ground);
+    const tables = ['coins', 'coin_cursors', 'holdings', 'payments', 'transactions', 'wallets', 'payouts'];
+    for (const table of [...tables, 'leases', 'outbox']) await world.db.rows(`delete from ${table}`);
+    // What another test left waiting is none of this one's.
+    await world.node.mine(1);
+    world.#from = await world.height();
+    return world;
+  }
+
+  replica(given: Partial<BitcoinWorldPorts> = {}): BitcoinWorldPorts {
+    const logger = keepingLogger(this.lines);
+    return {
+      kind: 'bitcoin',
+      chain: 'bitcoin',
+      assets: ['BTC'],
+      checkAddress: (text) => checkAddress('regtest', text),
+      chains: new Map(),
+      db: this.db,
+      bus: { connected: () => true, ask: async () => placed as Asked<never> },
+      clock: this.clock,
+      random: randomBytes,
+      logger,
+      notices: createNotices(logger, this.clock),
+      quotes: { latest: () => undefined, fresh: () => undefined },
+      numbers: payoutNumbers(this.db),
+      sender: this.sender,
+      signingBar: { reason: undefined },
+      settings: {
+        identitySecret: 'x'.repeat(32),
+        publicUrl: 'http://localhost',
+        replica: randomUUID(),
+        leaseMs: 60_000,
+        patience: { resendAfterMs: 5_000, doubtForMs: 30_000 },
+      },
+      announced: () => {},
+      ...given,
+    } as BitcoinWorldPorts;
+  }
+
+  height(): Promise<number> {
+    return this.node.rpc<number>('getblockcount');
+  }
+
+  /** A payment to a deposit address of ours, in a block; the treasury is told when `settled`. */
+  async deposit(satoshi: bigint, { settled = true } = {}): Promise<Deposit> {
+    indexes += 1;
+    const index = indexes;
+    const address = this.wallet.address('deposit', index);
+    const txHash = await this.node.pay(address, formatUnits(units(satoshi), 8));
+    await this.node.mine(1);
+    const outpoint = await this.outpointOf(txHash, address);
+    const payload: DepositPayload = {
+      deposit_id: newDepositId(new Date()),
+      account_id: this.account,
+      invoice_id: 'inv_test',
+      asset: 'BTC',
+      amount: satoshi.toString(),
+      address,
+      derivation_index: index,
+      outpoint,
+      tx_hash: txHash,
+      block_height: await this.height(),
+      block_hash: 'block',
+      disposition: 'credit',
+    };
+    if (settled) await this.settled(payload);
+    return { outpoint, index, amount: satoshi, payload };
+  }
+
+  async settled(payload: DepositPayload): Promise<void> {
+    await this.db.transaction((trx) => recordDeposits(trx, [payload]));
+  }
+
+  async reversed({ disposition, ...payload }: DepositPayload): Promise<void> {
+    expect(disposition).toBeDefined();
+    await this.db.transaction((trx) => reverseDeposits(trx, [payload]));
+  }
+
+  async outpointOf(txHash: string, address: string): Promise<string> {
+    type Output = { n: number; scriptPubKey: { address?: string } };
+    const { vout } = await this.node.rpc<{ vout: Output[] }>('getrawtransaction', txHash, 1);
+    const output = vout.find(({ scriptPubKey }) => scriptPubKey.address === address);
+    return `${txHash}:${output?.n}`;
+  }
+
+  newRecipient(): string {
+    indexes += 1;
+    return strangers.address('deposit', indexes);
+  }
+
+  /** A payout whose hold the ledger has placed. */
+  async reserve(satoshi: bigint, to = this.newRecipient(), minConfirmations = CONFIRMATIONS) {
+    const made = await requestPayout(this.ports, {
+      account: this.account,
+      requestId: 'req_test',
+      key: undefined,
+      asset: 'BTC',
+      amount: units(satoshi),
+      address: to,
+      networkFee: units(2_000n),
+      minConfirmations,
+    });
+    if (!made.ok) throw new Error(`not reserved: ${made.refusal}`);
+    return { id: made.value, to, amount: satoshi };
+  }
+
+  run(ports = this.ports): Promise<number> {
+    this.clock.advance(ROUND_MS);
+    return runEngine<'bitcoin'>(ports, ports);
+  }
+
+  /** Rounds and blocks, until everything is as deep as it asks. */
+  async finish(): Promise<void> {
+    for (let i = 0; i < 3; i++) {
+      await this.run();
+      await this.run();
+      await this.node.mine(CONFIRMATIONS);
+    }
+    await this.run();
+  }
+
+  async payout(id: PayoutId): Promise<Record<string, unknown>> {
+    return this.db.one('select * from payouts where id = $1', [id]);
+  }
+
+  async statusOf({ id }: { id: PayoutId }): Promise<unknown> {
+    return (await this.payout(id))['status'];
+  }
+
+  transactions(): Promise<
+    { id: string; family: string; attempt: number; tx_hash: string; raw: string; state: string }[]
+  > {
+    return this.db.rows('select * from transactions order by id');
+  }
+
+  coins(): Promise<
+    { outpoint: string; branch: string; state: string; amount: string; reversed_at: Date | null }[]
+  > {
+    return this.db.rows('select * from coins order by created_at, outpoint');
+  }
+
+  /** What was announced about a payout, in order. */
+  async announced({ id }: { id: PayoutId }): Promise<string[]> {
+    const rows = await this.db.rows<{ kind: string }>(
+      `select kind from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
+      [id],
+    );
+    return rows.map(({ kind }) => kind);
+  }
+
+  /** What the network took, as the ledger hears it. */
+  spent(): Promise<{ tx_hash: string; amount: string }[]> {
+    return this.db.rows(
+      `select payload->>'tx_hash' as tx_hash, payload->>'amount' as amount from outbox
+       where kind = 'network.spent' order by seq`,
+    );
+  }
+
+  /** All that was paid to an address since the test began. */
+  async paidTo(address: string): Promise<Payment[]> {
+    const reader = createBitcoinReader({ rpc: this.#rpc, network: 'regtest' });
+    const blocks = await reader.blocksAfter(this.#from, 1_000);
+    return blocks.flatMap((block) => block.payments.filter((payment) => payment.address === address));
+  }
+
+  /** What must be true after every test, whatever it did. */
+  async expectSound(): Promise<void> {
+    const payouts = await this.db.rows<{
+      id: string;
+      status: string;
+      address: string;
+      amount: string;
+      tx_hash: string | null;
+    }>('select * from payouts');
+    for (const { id, status, address, amount, tx_hash } of payouts) {
+      const paid = (await this.paidTo(address)).map((one) => ({ amount: one.amount, txHash: one.txHash }));
+      if (status === 'mined')
+        expect({ id, paid }).toEqual({ id, paid: [{ amount: BigInt(amount), txHash: tx_hash }] });
+      if (['failed', 'refused', 'voided', 'requested', 'reserved'].includes(status)) {
+        expect({ id, paid }).toEqual({ id, paid: [] });
+      }
+    }
+    const stored = new Set((await this.transactions()).map(({ raw }) => raw));
+    for (const raw of this.sent) expect(stored).toContain(raw);
+    await this.#expectSpentOnce();
+    await this.#expectCoinsOnChain();
+  }
+
+  /** Two families never spend the same coin, and all attempts of one spend those of its first. */
+  async #expectSpentOnce(): Promise<void> {
+    const rows = await this.db.rows<{
+      family: string;
+      attempt: number;
+      terms: { coins: { outpoint: string }[] };
+    }>(
+      `select family, attempt, terms from transactions where family not in (select family from transactions where state = 'dead'
+         except select family from transactions where state <> 'dead') order by id`,
+    );
+    const owner = new Map<string, string>();
+    const first = new Map<string, string[]>();
+    for (const { family, attempt, terms } of rows) {
+      const outpoints = terms.coins.map(({ outpoint }) => outpoint);
+      if (attempt === 1) first.set(family, outpoints);
+      expect(outpoints).toEqual(expect.arrayContaining(first.get(family) ?? []));
+      for (const outpoint of outpoints) {
+        expect({ outpoint, family: owner.get(outpoint) ?? family }).toEqual({ outpoint, family });
+        owner.set(outpoint, family);
+      }
+    }
+  }
+
+  /** What the books call free is unspent in the chain, with that amount. */
+  async #expectCoinsOnChain(): Promise<void> {
+    const free = (await this.coins()).filter(
+      (coin) => coin.state === 'available' && coin.reversed_at === null,
+    );
+    const found = await this.sender.unspent(free.map(({ outpoint }) => outpoint));
+    expect(found.map((one) => one?.amount)).toEqual(free.map(({ amount }) => BigInt(amount)));
+  }
+
+  async close(): Promise<void> {
+    await this.#rpc.close();
+    await this.db.close();
+  }
+}
+
+const placed = { known: true, reply: { outcome: 'placed' } };

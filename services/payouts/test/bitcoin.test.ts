@@ -1,0 +1,555 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newDepositId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import {
+  BITCOIN,
+  type BitcoinGround,
+  BitcoinWorld,
+  bitcoinGround,
+  CONFIRMATIONS,
+  type Deposit,
+} from './bitcoin-world.ts';
+
+/** The engine on a real Bitcoin node, stepped by hand. */
+let ground: BitcoinGround;
+let world: BitcoinWorld;
+
+beforeAll(async () => {
+  ground = await bitcoinGround();
+});
+afterAll(() => ground?.stop());
+beforeEach(async () => {
+  world = await BitcoinWorld.fresh(ground);
+});
+afterEach(async () => {
+  try {
+    await world.expectSound();
+  } finally {
+    await world.close();
+  }
+});
+
+describe('a payout', () => {
+  it('is paid from a deposit, and what is left comes back', async () => {
+    await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('broadcast');
+    const [transaction] = await world.transactions();
+    expect((await world.coins()).map(({ branch, state }) => [branch, state])).toEqual([
+      ['deposit', 'locked'],
+      ['change', 'coming'],
+    ]);
+    await world.node.mine(CONFIRMATIONS - 1);
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('broadcast');
+    await world.node.mine(1);
+    await world.run();
+    expect(await world.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: transaction?.tx_hash });
+    expect(await world.announced(payout)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    const [deposit, change] = await world.coins();
+    expect([deposit?.state, change?.state]).toEqual(['spent', 'available']);
+    const [spent] = await world.spent();
+    expect(BigInt(change?.amount ?? 0) + BigInt(spent?.amount ?? 0) + payout.amount).toBe(BITCOIN);
+    expect(await world.db.rows('select state from holdings')).toEqual([{ state: 'swept' }]);
+    await world.run();
+    expect(await world.spent()).toEqual([{ tx_hash: transaction?.tx_hash, amount: '282' }]);
+  });
+
+  it('takes as many coins as it needs', async () => {
+    for (let i = 0; i < 4; i++) await world.deposit(BITCOIN / 10n);
+    const payout = await world.reserve((BITCOIN * 35n) / 100n);
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    expect((await world.coins()).filter(({ state }) => state === 'spent')).toHaveLength(4);
+  });
+
+  it('with others is one transaction, in which each has its output', async () => {
+    await world.deposit(BITCOIN);
+    const payouts = [];
+    // Two of the same amount to the same address: each is one of two outputs.
+    for (let i = 1n; i <= 10n; i++) payouts.push(await world.reserve(i * 10_000n));
+    await world.finish();
+    for (const payout of payouts) expect(await world.statusOf(payout)).toBe('mined');
+    const [transaction, ...others] = await world.transactions();
+    expect(others).toEqual([]);
+    const rows = await world.db.rows<{ payout_id: string; output_index: number }>(
+      'select payout_id, output_index from payments order by output_index',
+    );
+    expect(rows.map((row) => row.payout_id)).toEqual(payouts.map(({ id }) => id));
+    for (const [n, { to, amount }] of payouts.entries()) {
+      expect(await world.paidTo(to)).toMatchObject([{ outpoint: `${transaction?.tx_hash}:${n}`, amount }]);
+    }
+    expect(await world.spent()).toHaveLength(1);
+  });
+
+  it('waits a moment for others', async () => {
+    await world.deposit(BITCOIN);
+    await world.reserve(10_000n);
+    world.clock.advance(-3_000);
+    await world.run();
+    expect(await world.transactions()).toEqual([]);
+    await world.run();
+    expect(await world.transactions()).toHaveLength(1);
+  });
+
+  it('waits for change to come back with a block, and is paid out of it', async () => {
+    await world.deposit(BITCOIN);
+    const first = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    const second = await world.reserve(BITCOIN / 2n);
+    await world.run();
+    expect([await world.statusOf(first), await world.statusOf(second)]).toEqual(['broadcast', 'reserved']);
+    await world.node.mine(1);
+    await world.run();
+    expect(await world.statusOf(second)).toBe('broadcast');
+    await world.finish();
+    expect([await world.statusOf(first), await world.statusOf(second)]).toEqual(['mined', 'mined']);
+    expect(await world.spent()).toHaveLength(2);
+  });
+
+  it('that all coins do not cover is passed over, and an operator hears of it', async () => {
+    await world.deposit(BITCOIN);
+    const large = await world.reserve(2n * BITCOIN);
+    const small = await world.reserve(BITCOIN / 2n);
+    await world.finish();
+    expect([await world.statusOf(large), await world.statusOf(small)]).toEqual(['reserved', 'mined']);
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({ level: 'error', asset: 'BTC', has: '1', needs: '2', payouts: 1 }),
+    );
+    await world.deposit(2n * BITCOIN);
+    await world.finish();
+    expect(await world.statusOf(large)).toBe('mined');
+  });
+
+  it('of all there is waits for the fee', async () => {
+    await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN);
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('reserved');
+    await world.deposit(10_000n);
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    expect(await world.spent()).toMatchObject([{ amount: expect.stringMatching(/^\d{3,5}$/) }]);
+  });
+
+  it('of dust is refused, and keeps nobody waiting', async () => {
+    await world.deposit(BITCOIN);
+    const dust = await world.reserve(545n);
+    const other = await world.reserve(546n);
+    await world.finish();
+    expect([await world.statusOf(dust), await world.statusOf(other)]).toEqual(['failed', 'mined']);
+    expect(await world.announced(dust)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+  });
+
+  it('is paid from what an operator sent to the hot address', async () => {
+    await world.node.pay(world.wallet.hotAddress, '0.5');
+    await world.node.mine(1);
+    await world.run();
+    // The first look finds all that is there.
+    expect((await world.coins()).map(({ branch, amount }) => [branch, amount])).toEqual([
+      ['hot', '50000000'],
+    ]);
+    await world.node.pay(world.wallet.hotAddress, '0.7');
+    await world.node.mine(5);
+    await world.run();
+    expect(await world.coins()).toHaveLength(1);
+    await world.node.mine(1);
+    await world.run();
+    expect(await world.coins()).toHaveLength(2);
+    const payout = await world.reserve(BITCOIN);
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+  });
+
+  it('never uses a coin whose deposit was reversed, whatever is told first', async () => {
+    const [gone, never, stays] = [
+      await world.deposit(5n * BITCOIN),
+      await world.deposit(6n * BITCOIN, { settled: false }),
+      await world.deposit(BITCOIN),
+    ];
+    await world.reversed(gone.payload);
+    await world.reversed(never.payload);
+    await world.settled(never.payload);
+    const payout = await world.reserve(BITCOIN / 2n);
+    const large = await world.reserve(2n * BITCOIN);
+    await world.finish();
+    expect([await world.statusOf(payout), await world.statusOf(large)]).toEqual(['mined', 'reserved']);
+    const spent = (await world.coins()).filter(({ state }) => state === 'spent');
+    expect(spent.map(({ outpoint }) => outpoint)).toEqual([stays.outpoint]);
+  });
+});
+
+/** Everything that was signed and is in no block, in a block of its own; whatever else waits. */
+const mineRaw = (raw: readonly string[]) =>
+  world.node.rpc('generateblock', `raw(6a08${randomBytes(8).toString('hex')})`, raw);
+
+describe('a node that cannot be trusted to answer', () => {
+  it('takes a transaction and its answer is lost: the same bytes again, one payment', async () => {
+    await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    world.onBroadcast = async (_raw, send) => {
+      await send();
+      return 'unknown';
+    };
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('signed');
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    expect(await world.transactions()).toHaveLength(1);
+  });
+
+  it.each(['unknown', 'rejected'] as const)(
+    'never sees the bytes (%s): they are sent until it does',
+    async (answer) => {
+      await world.deposit(BITCOIN);
+      const payout = await world.reserve(BITCOIN / 4n);
+      world.onBroadcast = async () => answer;
+      await world.run();
+      await world.node.mine(CONFIRMATIONS);
+      await world.run();
+      await world.run();
+      expect(await world.statusOf(payout)).toBe('signed');
+      expect(world.sent.length).toBeGreaterThan(1);
+      world.onBroadcast = (_raw, send) => send();
+      await world.finish();
+      expect(await world.statusOf(payout)).toBe('mined');
+      expect(new Set(world.sent).size).toBe(1);
+    },
+  );
+
+  it('loses its pool: to be thrown out is no end, the same bytes again', async () => {
+    await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    world.node.kill();
+    await world.node.restart();
+    expect(await world.node.rpc('getrawmempool')).toEqual([]);
+    world.clock.advance(24 * 60 * 60_000);
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('broadcast');
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    expect(new Set(world.sent).size).toBe(1);
+  });
+});
+
+describe('a reorganisation', () => {
+  it.each([1, 2, 3, 4, 5, 6])(
+    'of %s blocks drops a payout: the same bytes are mined again',
+    async (depth) => {
+      await world.deposit(BITCOIN);
+      const payout = await world.reserve(BITCOIN / 4n, undefined, 8);
+      await world.run();
+      await world.node.mine(depth);
+      await world.run();
+      expect((await world.coins()).find(({ branch }) => branch === 'change')?.state).toBe('available');
+      await world.node.reorganise(depth);
+      await world.run();
+      expect((await world.coins()).find(({ branch }) => branch === 'change')?.state).toBe('coming');
+      expect(await world.statusOf(payout)).toBe('broadcast');
+      for (let i = 0; i < 3; i++) {
+        await world.run();
+        await world.node.mine(4);
+      }
+      await world.run();
+      expect(await world.statusOf(payout)).toBe('mined');
+      expect(new Set(world.sent).size).toBe(1);
+    },
+  );
+
+  it('that drops a payout and the one that spends its change: both come again', async () => {
+    await world.deposit(BITCOIN);
+    const first = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    await world.node.mine(1);
+    const second = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    await world.node.mine(1);
+    await world.run();
+    await world.node.reorganise(2);
+    world.node.kill();
+    await world.node.restart();
+    await world.run();
+    await world.finish();
+    expect([await world.statusOf(first), await world.statusOf(second)]).toEqual(['mined', 'mined']);
+    expect(await world.transactions()).toHaveLength(2);
+  });
+
+  it('deeper than was waited for: a settled payout is sent again', async () => {
+    await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    const above = (await world.height()) - Number(await lowestBlock());
+    await world.node.reorganise(above + 1);
+    world.node.kill();
+    await world.node.restart();
+    await world.db.rows(`update transactions set looked_at = null`);
+    await world.run();
+    await world.node.mine(1);
+    expect(await world.paidTo(payout.to)).toHaveLength(1);
+  });
+
+  const lowestBlock = async () =>
+    (await world.db.one<{ height: string }>('select min(block_height) as height from transactions')).height;
+});
+
+describe('a fee that is too low', () => {
+  /** A payout that waits for longer than one should, and then for a higher fee. */
+  async function bumped(deposits: readonly bigint[], satoshi: bigint) {
+    for (const amount of deposits) await world.deposit(amount);
+    const payout = await world.reserve(satoshi);
+    await world.run();
+    world.clock.advance(21 * 60_000);
+    await world.run();
+    const [old, next] = await world.transactions();
+    expect([old?.state, next?.state, next?.attempt]).toEqual(['broadcast', 'broadcast', 2]);
+    expect(await world.node.rpc('getrawmempool')).toEqual([next?.tx_hash]);
+    expect(await world.payout(payout.id)).toMatchObject({ tx_hash: next?.tx_hash });
+    return { payout, old, next };
+  }
+
+  it('is raised, and the new one is mined', async () => {
+    const { payout, next } = await bumped([BITCOIN], BITCOIN / 4n);
+    await world.finish();
+    expect(await world.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: next?.tx_hash });
+    expect((await world.transactions()).map(({ state }) => state)).toEqual(['dead', 'mined']);
+    expect(await world.spent()).toMatchObject([{ tx_hash: next?.tx_hash }]);
+    expect(await world.announced(payout)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    const change = (await world.coins()).filter(({ branch }) => branch === 'change');
+    expect(change.map(({ reversed_at }) => reversed_at === null).sort()).toEqual([false, true]);
+  });
+
+  it('is raised, and a miner takes the old one all the same', async () => {
+    const { payout, old } = await bumped([BITCOIN], BITCOIN / 4n);
+    await mineRaw([old?.raw ?? '']);
+    await world.node.mine(CONFIRMATIONS - 1);
+    await world.run();
+    expect(await world.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: old?.tx_hash });
+    expect((await world.transactions()).map(({ state }) => state)).toEqual(['mined', 'dead']);
+    expect(await world.spent()).toMatchObject([{ tx_hash: old?.tx_hash }]);
+  });
+
+  it('is raised with a coin more, which is free again when the old one is mined', async () => {
+    // Without change: what the fee takes more has to come from elsewhere.
+    const { payout, old } = await bumped([BITCOIN, 50_000n], BITCOIN - 500n);
+    expect(
+      (await world.coins()).filter(({ branch, state }) => branch === 'deposit' && state === 'locked'),
+    ).toHaveLength(2);
+    await mineRaw([old?.raw ?? '']);
+    await world.node.mine(CONFIRMATIONS);
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('mined');
+    const deposits = (await world.coins()).filter(({ branch }) => branch === 'deposit');
+    expect(deposits.map(({ amount, state }) => [amount, state]).sort()).toEqual([
+      ['100000000', 'spent'],
+      ['50000', 'available'],
+    ]);
+  });
+
+  it('is raised again and again, but not for ever', async () => {
+    await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    for (let i = 0; i < 12; i++) {
+      await world.run();
+      world.clock.advance(21 * 60_000);
+    }
+    const attempts = await world.transactions();
+    expect(attempts).toHaveLength(8);
+    await world.finish();
+    expect(await world.payout(payout.id)).toMatchObject({ tx_hash: attempts.at(-1)?.tx_hash });
+  });
+
+  it('is not raised when its change is spent by another payout', async () => {
+    await world.deposit(BITCOIN);
+    const first = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    await world.node.mine(1);
+    const second = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    await world.node.reorganise(1);
+    await world.run();
+    world.clock.advance(21 * 60_000);
+    await world.run();
+    const attempts = (await world.transactions()).map(({ family, attempt }) => [family, attempt]);
+    // The second one may: nothing hangs on it.
+    expect(attempts.filter(([, attempt]) => attempt === 2)).toHaveLength(1);
+    await world.finish();
+    expect([await world.statusOf(first), await world.statusOf(second)]).toEqual(['mined', 'mined']);
+  });
+});
+
+describe('a coin that somebody else spends', () => {
+  /** Signs with the key of a deposit, as somebody who has it too. */
+  function elsewhere(deposit: Deposit): string {
+    return world.sender.signSpend({
+      coins: [
+        {
+          outpoint: deposit.outpoint,
+          branch: 'deposit',
+          index: deposit.index,
+          amount: units(deposit.amount),
+        },
+      ],
+      recipients: [{ to: world.newRecipient(), amount: units(deposit.amount - 50_000n) }],
+      change: null,
+      fee: units(50_000n),
+    }).raw;
+  }
+
+  it('fails the payout when that is as deep as a payment has to be, and not a block earlier', async () => {
+    const deposit = await world.deposit(BITCOIN);
+    const other = await world.deposit(BITCOIN / 2n);
+    const payout = await world.reserve((BITCOIN * 5n) / 4n);
+    await world.run();
+    await mineRaw([elsewhere(deposit)]);
+    await world.node.mine(CONFIRMATIONS - 2);
+    for (let i = 0; i < 15; i++) await world.run();
+    expect(await world.statusOf(payout)).toBe('broadcast');
+    expect(await world.announced(payout)).toEqual(['payout.created']);
+    await world.node.mine(1);
+    await world.run();
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('failed');
+    expect(await world.announced(payout)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    const coins = await world.coins();
+    const stateOf = (outpoint: string) => coins.find((coin) => coin.outpoint === outpoint);
+    expect(stateOf(other.outpoint)).toMatchObject({ state: 'available', reversed_at: null });
+    expect(stateOf(deposit.outpoint)).toMatchObject({ state: 'available', reversed_at: expect.any(Date) });
+    const again = await world.reserve(BITCOIN / 4n);
+    await world.finish();
+    expect(await world.statusOf(again)).toBe('mined');
+  });
+
+  it('in a block that is dropped again fails nothing', async () => {
+    const deposit = await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    await mineRaw([elsewhere(deposit)]);
+    await world.node.mine(1);
+    for (let i = 0; i < 15; i++) await world.run();
+    await world.node.reorganise(2);
+    await world.node.rpc(
+      'prioritisetransaction',
+      (await world.node.rpc<string[]>('getrawmempool'))[0],
+      0,
+      -1_000_000,
+    );
+    world.node.kill();
+    await world.node.restart();
+    await world.run();
+    await world.run();
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+  });
+
+  it('before anything is signed with it stops everything, until an operator decides', async () => {
+    const deposit = await world.deposit(BITCOIN);
+    await mineRaw([elsewhere(deposit)]);
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('reserved');
+    expect(world.ports.signingBar.reason).toMatch(/does not know/);
+    expect(world.lines).toContainEqual(expect.objectContaining({ msg: 'nothing is signed' }));
+    await world.db.rows(`update coins set reversed_at = now() where outpoint = $1`, [deposit.outpoint]);
+    await world.deposit(BITCOIN);
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+  });
+});
+
+describe('a deposit that is double-spent', () => {
+  it('under a payout that waits: the payout fails when that is proved', async () => {
+    const customer = await world.deposit(3n * BITCOIN, { settled: false });
+    // The customer is somebody whose coin we can spend twice.
+    const index = customer.index + 1_000_000;
+    const spend = (to: string, fee: bigint) =>
+      world.sender.signSpend({
+        coins: [
+          {
+            outpoint: customer.outpoint,
+            branch: 'deposit',
+            index: customer.index,
+            amount: units(customer.amount),
+          },
+        ],
+        recipients: [{ to, amount: units(customer.amount - fee) }],
+        change: null,
+        fee: units(fee),
+      });
+    const paysUs = spend(world.wallet.address('deposit', index), 1_000n);
+    const paysThem = spend(world.newRecipient(), 2_000n);
+    await mineRaw([paysUs.raw]);
+    await world.node.mine(1);
+    await world.settled({
+      ...customer.payload,
+      deposit_id: newDepositId(new Date()),
+      amount: (customer.amount - 1_000n).toString(),
+      address: world.wallet.address('deposit', index),
+      derivation_index: index,
+      outpoint: `${paysUs.txHash}:0`,
+    });
+    const payout = await world.reserve(BITCOIN);
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('broadcast');
+    await world.node.reorganise(2, [[paysThem.raw]]);
+    expect(await world.node.rpc('getrawmempool')).toEqual([]);
+    for (let i = 0; i < 15; i++) await world.run();
+    expect(await world.statusOf(payout)).toBe('failed');
+    expect(await world.coins()).toContainEqual(
+      expect.objectContaining({
+        outpoint: `${paysUs.txHash}:0`,
+        state: 'available',
+        reversed_at: expect.any(Date),
+      }),
+    );
+  });
+
+  it('and planned with is left out: others are used', async () => {
+    await world.deposit(BITCOIN);
+    const absent = await world.deposit(2n * BITCOIN, { settled: false });
+    await world.settled({ ...absent.payload, outpoint: `${'ab'.repeat(32)}:0` });
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({ level: 'error', msg: 'the chain does not have these coins' }),
+    );
+    await world.db.rows(`update coins set reversed_at = now() where outpoint like 'abab%'`);
+  });
+});
+
+describe('two processes', () => {
+  it('one that lost its lease in its sleep signs nothing', async () => {
+    await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    const sleeper = world.replica({
+      sender: {
+        ...world.sender,
+        feeRate: async () => {
+          // Another one takes over while this one sleeps.
+          await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+          await world.run(world.replica());
+          return world.sender.feeRate();
+        },
+      },
+    });
+    expect(await world.run(sleeper)).toBe(0);
+    expect(await world.transactions()).toHaveLength(1);
+    await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    expect(await world.transactions()).toHaveLength(1);
+  });
+
+  it('with other words sign nothing for the same database', async () => {
+    await world.deposit(BITCOIN);
+    await world.reserve(BITCOIN / 4n);
+    await world.run();
+    const strange = world.replica({ sender: { ...world.sender, hotAddress: world.newRecipient() } });
+    expect(await world.run(strange)).toBe(0);
+    expect(strange.signingBar.reason).toMatch(/WALLET_SEED/);
+  });
+});
