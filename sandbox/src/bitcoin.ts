@@ -1,4 +1,5 @@
 import { connectRpc, RpcRefused } from '@quittance/chains/json-rpc';
+import type { BitcoindHandle } from '@quittance/engines/bitcoind';
 import { assets } from '@quittance/shared/assets';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import { z } from 'zod';
@@ -11,7 +12,21 @@ const WALLET = 'faucet';
 const SATOSHIS_PER_VBYTE = 5;
 const NO_SUCH_WALLET = -18;
 
+/** The treasury counts what was sent to its hot address when so many blocks have it. */
+const DEEP = 6;
+const HOT_WALLET_FLOAT = '5';
+const HOT_WALLET_LOW = 1;
+
 export type BitcoinNode = { rpc: string };
+
+/** Gives the hot wallet something to pay fees with, and payouts that are larger than what came in. */
+export async function prepareBitcoin(node: BitcoindHandle, hotAddress: string): Promise<void> {
+  const look = ['start', [`addr(${hotAddress})`]];
+  const { total_amount } = await node.rpc<{ total_amount: number }>('scantxoutset', ...look);
+  if (total_amount >= HOT_WALLET_LOW) return;
+  await node.pay(hotAddress, HOT_WALLET_FLOAT);
+  await node.mine(DEEP);
+}
 
 /** Sends coins of the faucet, all in one transaction; it waits in the mempool until a block comes. @returns its id. */
 export async function payOnBitcoin(

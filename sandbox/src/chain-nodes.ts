@@ -7,7 +7,7 @@ import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind'
 import { EngineMissing } from '@quittance/engines/installed';
 import type { Engine } from '@quittance/engines/process';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
-import { BITCOIN_NETWORK } from './bitcoin.ts';
+import { BITCOIN_NETWORK, prepareBitcoin } from './bitcoin.ts';
 import { CHAIN_ID, prepareEthereum } from './ethereum.ts';
 import type { Nodes } from './faucet.ts';
 import type { Ports } from './ports.ts';
@@ -135,8 +135,9 @@ export async function prepareChains(
     })(),
     (async () => {
       if (bitcoin === undefined) return;
-      const { accountXpub } = openBitcoinWallet(BITCOIN_NETWORK, walletSeed);
+      const { accountXpub, hotAddress } = openBitcoinWallet(BITCOIN_NETWORK, walletSeed);
       const rpc = bitcoin.rpcUrl;
+      await prepareBitcoin(bitcoin, hotAddress);
       found.bitcoin = { rpc };
       Object.assign(settings.node, { BITCOIN_RPC_URL: rpc, BITCOIN_NETWORK });
       Object.assign(settings.addresses, { BITCOIN_XPUB: accountXpub });

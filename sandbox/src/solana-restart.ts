@@ -5,22 +5,44 @@ import type { SolanaReserves } from './chain-nodes.ts';
 /** For fees and rent, and for payouts that are larger than what came in. */
 const FLOAT_LAMPORTS = 100n * 10n ** 9n;
 
+/** What we owe: in balances, and of settled deposits on their way to them. */
+const owedSql = `
+  select asset, sum(amount)::text as amount from (
+    select asset, available + held + unresolved as amount from ledger.balances
+    union all
+    select asset, amount from invoices.deposits d
+    where state = 'settled' and not exists (select 1 from ledger.transfers t where t.op = 'deposit:' || d.id)
+  ) as owed where asset in ('SOL', 'USDC_SOL') group by asset`;
+
+/** What the rows of the old chain become, in this order. */
+const forgetting = [
+  // The scanner begins anew with the new chain.
+  `delete from invoices.cursors where chain = 'solana'`,
+  `delete from invoices.blocks where chain = 'solana'`,
+  `update invoices.addresses set given_height = 0 where chain = 'solana'`,
+  // What was not final has left the chain, and its invoice is looked at again with the first block.
+  `update invoices.deposits set state = 'dropped', dropped_height = 0, due_height = 1
+   where chain = 'solana' and state = 'seen'`,
+  // Nothing is left to sweep: the hot wallet is given all of it.
+  `delete from payouts.holdings where chain = 'solana'`,
+  // What was signed can be in no block any more, which payouts finds proved at once, and signs again.
+  `update payouts.transactions set valid_to_height = 0 where chain = 'solana' and state in ('signed', 'broadcast')`,
+  `update payouts.transactions set final_at = now()
+   where chain = 'solana' and state in ('mined', 'reverted') and final_at is null`,
+];
+
 /**
  * The Solana node keeps nothing over a restart: its chain is new whenever the sandbox starts, and all money that was
  * on it is gone. So that the books stay true, the rows that speak of the old chain are closed or removed, and the
- * hot wallet of the new one is given what the books say we owe.
+ * hot wallet of the new one is to be given what the books say we owe.
  */
 export async function forgetSolanaChain(adminUrl: string): Promise<SolanaReserves> {
   const db = openDb({ url: adminUrl, schema: 'public', pool: 1, logger: createLogger('sandbox', 'error') });
   try {
     return await db.transaction(async (trx) => {
-      const owed = await trx.rows<{ asset: string; amount: string }>(
-        `select asset, sum(available + held + unresolved)::text as amount from ledger.balances
-         where asset in ('SOL', 'USDC_SOL') group by asset`,
-      );
+      const owed = await trx.rows<{ asset: string; amount: string }>(owedSql);
       const of = (asset: string) => BigInt(owed.find((row) => row.asset === asset)?.amount ?? '0');
-      await trx.rows(`delete from invoices.cursors where chain = 'solana'`);
-      await trx.rows(`delete from invoices.blocks where chain = 'solana'`);
+      for (const sql of forgetting) await trx.rows(sql);
       return { lamports: FLOAT_LAMPORTS + of('SOL'), usdc: of('USDC_SOL') };
     });
   } finally {
