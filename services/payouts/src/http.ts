@@ -18,15 +18,18 @@ import {
 } from '@quittance/shared/idempotency';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { pageOf, pageView, perPageField } from '@quittance/shared/pages';
+import type { Result } from '@quittance/shared/result';
 import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
 import { shownStatuses, statusesShownAs } from './domain/states.ts';
 import { getPayout } from './operations/get-payout.ts';
 import { type Refusal, requestPayout } from './operations/request-payout.ts';
-import { readPayoutOrder } from './payout-order.ts';
+import { type PayoutOrder, readPayoutOrder } from './payout-order.ts';
 import type { Ports } from './ports.ts';
+import { readReturnOrder } from './return-order.ts';
+import { findUnresolved } from './store-holdings.ts';
 import { payoutPage } from './store-payouts.ts';
-import { createdView, payoutView } from './views.ts';
+import { createdView, payoutView, refusedView } from './views.ts';
 
 const listForm = form({
   perPage: perPageField,
@@ -47,6 +50,9 @@ export function createHttp(ports: Ports, waitsFor: () => Promise<string[]>): Exp
   );
   app.post('/api/payouts', signedIn, ...readBody, async (req, res) =>
     send(res, await create(ports, req, res)),
+  );
+  app.post('/api/unresolved/:id/return', signedIn, ...readBody, async (req, res) =>
+    send(res, await giveBack(ports, String(req.params['id']), req, res)),
   );
   finishApp(app, logger);
   return app;
@@ -80,20 +86,46 @@ async function show(ports: Ports, account: AccountId, id: string): Promise<Answe
   return found?.refusal === 'not_yours' ? answers.unauthorized : answers.noModel('Payout');
 }
 
-async function create(ports: Ports, req: Request, res: Response): Promise<Answer> {
-  const { identity, rawBody, body, requestId } = contextOf(res);
+function create(ports: Ports, req: Request, res: Response): Promise<Answer> {
+  const { rawBody, body } = contextOf(res);
+  return payOnce(ports, req, res, rawBody, null, () => readPayoutOrder(body, ports));
+}
+
+/** Unresolved money goes back to a payer: a payout like any other, of all that came in less the network fee. */
+async function giveBack(ports: Ports, depositId: string, req: Request, res: Response): Promise<Answer> {
+  const { identity, rawBody, body } = contextOf(res);
+  // Anything else names no deposit, and may not even be a text of Postgres.
+  const deposit = /^\w{1,64}$/.test(depositId) ? await findUnresolved(ports.db, depositId) : undefined;
+  if (deposit === undefined) return answers.noModel('Deposit');
+  if (deposit.account !== identity.account) return answers.unauthorized;
+  if (deposit.isReversed) return answers.alreadyResolved('reversed');
+  // The deposit is named by the path alone: the same key for another one is another request.
+  const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
+  return payOnce(ports, req, res, asked, depositId, () => readReturnOrder(body, deposit, ports));
+}
+
+/** What both kinds of payout have in common. `asked` is what the same Idempotency-Key must come with again. */
+async function payOnce(
+  ports: Ports,
+  req: Request,
+  res: Response,
+  asked: Buffer,
+  returnsDeposit: string | null,
+  readOrder: () => Result<PayoutOrder, FieldErrors>,
+): Promise<Answer> {
+  const { identity, requestId } = contextOf(res);
   const { account } = identity;
-  const given = readKey(req.headers['idempotency-key'], account, rawBody);
+  const given = readKey(req.headers['idempotency-key'], account, asked);
   const key = given !== undefined && isIdempotencyKey(given) ? given : undefined;
   const earlier = key && (await answeredBefore(ports, key));
   if (earlier !== undefined) return earlier;
 
-  const order = readPayoutOrder(body, ports);
+  const order = readOrder();
   const badKey = given === undefined || key !== undefined ? {} : (given as FieldErrors);
   if (!order.ok) return answers.invalid({ ...order.refusal, ...badKey });
   if (Object.keys(badKey).length > 0) return answers.invalid(badKey);
 
-  const made = await requestPayout(ports, { ...order.value, account, requestId, key });
+  const made = await requestPayout(ports, { ...order.value, account, returnsDeposit, requestId, key });
   if (made.ok) return { status: 201, body: createdView(made.value) };
   if (made.refusal === 'key_taken' && key !== undefined) {
     // Taken in this very moment; when its owner gave it up again already, the client may just ask again.
@@ -118,7 +150,9 @@ async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answe
 }
 
 const refusals = {
-  insufficient_balance: answers.insufficientBalance,
+  insufficient_balance: refusedView.insufficient_balance,
+  already_accepted: refusedView.already_accepted,
+  already_returned: answers.alreadyResolved('returned'),
   key_taken: answers.stillRunning,
   unavailable: answers.unavailable,
 } as const satisfies Record<Refusal, Answer>;

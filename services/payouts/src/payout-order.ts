@@ -6,7 +6,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, form, messages, rules } from '@quittance/shared/validation';
 import type { PayoutChain } from './ports.ts';
 
-const ADDRESS_CHARACTERS_MAX = 255;
+export const ADDRESS_CHARACTERS_MAX = 255;
 /** With a fee on top it still has fewer digits than the books can hold; no asset has so many units. */
 const UNITS_MAX = units(10n ** 75n);
 

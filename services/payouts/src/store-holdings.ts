@@ -1,6 +1,7 @@
 import { type AssetSymbol, assets, type Chain, chainKinds } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
+import type { AccountId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 
 export type Deposit = {
@@ -12,7 +13,13 @@ export type Deposit = {
   amount: Units;
   /** On Bitcoin the output that can be spent. */
   outpoint: string;
+  /** Unknown for deposits that were told of before these were kept. */
+  account: AccountId | null;
+  invoiceId: string | null;
+  /** Unknown when its reversal was told first. */
+  disposition: Disposition | null;
 };
+export type Disposition = PayloadOf<'deposit.settled'>['disposition'];
 
 export const depositOf = (told: PayloadOf<'deposit.settled' | 'deposit.reversed'>): Deposit => ({
   depositId: told.deposit_id,
@@ -23,12 +30,16 @@ export const depositOf = (told: PayloadOf<'deposit.settled' | 'deposit.reversed'
   asset: told.asset,
   amount: units(told.amount),
   outpoint: told.outpoint,
+  account: told.account_id as AccountId,
+  invoiceId: told.invoice_id,
+  disposition: 'disposition' in told ? told.disposition : null,
 });
 
 const insertDeposits = statement(
   'holdings_insert',
-  `insert into holdings (deposit_id, chain, address, derivation_index, asset, amount)
-   select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::numeric[])
+  `insert into holdings (deposit_id, chain, address, derivation_index, asset, amount, account_id, invoice_id, disposition)
+   select * from unnest(
+     $1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::numeric[], $7::text[], $8::text[], $9::text[])
    order by 1
    on conflict (deposit_id) do nothing`,
 );
@@ -36,10 +47,11 @@ const insertDeposits = statement(
 const selectOthers = statement(
   'holdings_differing',
   `select deposit_id from holdings
-   join unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::numeric[])
-     as told(deposit_id, chain, address, derivation_index, asset, amount) using (deposit_id)
-   where (holdings.chain, holdings.address, holdings.derivation_index, holdings.asset, holdings.amount)
-     is distinct from (told.chain, told.address, told.derivation_index, told.asset, told.amount)`,
+   join unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::numeric[], $7::text[])
+     as told(deposit_id, chain, address, derivation_index, asset, amount, account_id) using (deposit_id)
+   where (holdings.chain, holdings.address, holdings.derivation_index, holdings.asset, holdings.amount,
+       coalesce(holdings.account_id, told.account_id))
+     is distinct from (told.chain, told.address, told.derivation_index, told.asset, told.amount, told.account_id)`,
 );
 
 const markReversed = statement(
@@ -55,16 +67,45 @@ const columnsOf = (deposits: readonly Deposit[]): unknown[] => [
   deposits.map((deposit) => deposit.derivationIndex),
   deposits.map((deposit) => deposit.asset),
   deposits.map((deposit) => deposit.amount.toString()),
+  deposits.map((deposit) => deposit.account),
 ];
 
 /** Writes deposits down once. The same deposit with other contents is an error. */
 export async function insertHoldings(trx: Trx, deposits: readonly Deposit[]): Promise<void> {
   const values = columnsOf(deposits);
-  await trx.rows(insertDeposits, values);
+  await trx.rows(insertDeposits, [
+    ...values,
+    deposits.map((deposit) => deposit.invoiceId),
+    deposits.map((deposit) => deposit.disposition),
+  ]);
   const others = await trx.rows<{ deposit_id: string }>(selectOthers, values);
   if (others.length > 0) {
     throw new Error(`told twice with other contents: ${others.map((row) => row.deposit_id).join(', ')}`);
   }
+}
+
+const selectUnresolved = statement(
+  'holdings_unresolved',
+  `select account_id, asset, amount, reversed_at is not null as is_reversed from holdings
+   where deposit_id = $1 and disposition = 'unresolved' and account_id is not null`,
+);
+
+export type Unresolved = {
+  account: AccountId;
+  asset: AssetSymbol;
+  amount: Units;
+  /** The chain has taken it back. */
+  isReversed: boolean;
+};
+
+type UnresolvedRow = { account_id: AccountId; asset: AssetSymbol; amount: string; is_reversed: boolean };
+
+/** Money that waited for a decision when it came in; the ledger knows what has become of it. */
+export async function findUnresolved(db: Queryable, depositId: string): Promise<Unresolved | undefined> {
+  const row = await db.maybe<UnresolvedRow>(selectUnresolved, [depositId]);
+  if (row === undefined) return undefined;
+  const { account_id: account, asset, amount, is_reversed: isReversed } = row;
+  return { account, asset, amount: units(amount), isReversed };
 }
 
 /** Nothing of these deposits is there any more; they are known already. */

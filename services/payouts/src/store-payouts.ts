@@ -14,6 +14,8 @@ export type Payout = {
   /** Canonical. */
   address: string;
   minConfirmations: number;
+  /** The deposit whose unresolved money goes back; null when it pays from the balance. */
+  returnsDeposit: string | null;
   status: PayoutStatus;
   txHash: string | null;
   failedReason: string | null;
@@ -31,6 +33,7 @@ type PayoutRow = {
   network_fee: string;
   address: string;
   min_confirmations: number;
+  returns_deposit: string | null;
   status: PayoutStatus;
   tx_hash: string | null;
   failed_reason: string | null;
@@ -41,7 +44,7 @@ type PayoutRow = {
 
 const columns = (table = 'payouts') =>
   ['seq', 'id', 'account_id', 'asset', 'amount', 'network_fee', 'address', 'min_confirmations', 'status']
-    .concat(['tx_hash', 'failed_reason', 'version', 'created_at', 'completed_at'])
+    .concat(['returns_deposit', 'tx_hash', 'failed_reason', 'version', 'created_at', 'completed_at'])
     .map((column) => `${table}.${column}`)
     .join(', ');
 
@@ -54,6 +57,7 @@ const payoutOf = (row: PayoutRow): Payout => ({
   networkFee: units(row.network_fee),
   address: row.address,
   minConfirmations: row.min_confirmations,
+  returnsDeposit: row.returns_deposit,
   status: row.status,
   txHash: row.tx_hash,
   failedReason: row.failed_reason,
@@ -64,14 +68,22 @@ const payoutOf = (row: PayoutRow): Payout => ({
 
 const insertRequest = statement(
   'payouts_insert',
-  `insert into payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations)
-   values ($1, $2, $3, $4, $5, $6, $7, $8)
+  `insert into payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, returns_deposit)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
    returning ${columns()}`,
 );
 
 export type NewPayout = Pick<
   Payout,
-  'seq' | 'id' | 'account' | 'asset' | 'amount' | 'networkFee' | 'address' | 'minConfirmations'
+  | 'seq'
+  | 'id'
+  | 'account'
+  | 'asset'
+  | 'amount'
+  | 'networkFee'
+  | 'address'
+  | 'minConfirmations'
+  | 'returnsDeposit'
 >;
 
 /** Writes down that a payout was asked for, before anybody is asked to reserve its money. */
@@ -85,6 +97,7 @@ export async function insertRequested(db: Queryable, payout: NewPayout): Promise
     payout.networkFee.toString(),
     payout.address,
     payout.minConfirmations,
+    payout.returnsDeposit,
   ]);
   return payoutOf(row);
 }

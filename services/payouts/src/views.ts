@@ -33,8 +33,11 @@ export const createdView = (id: PayoutId) => ({
   data: { id: idOnTheWire(id) },
 });
 
-/** The body of the 400. */
-export const insufficientBalanceView = answers.insufficientBalance.body;
+/** What is answered when the ledger places no hold. */
+export const refusedView = {
+  insufficient_balance: answers.insufficientBalance,
+  already_accepted: answers.alreadyResolved('accepted'),
+} as const;
 
 /** What webhooks are told of a payout. */
 export const toldView = (payout: Payout): PayloadOf<'payout.created'> => ({

@@ -98,6 +98,9 @@ async function deposit(asset: AssetSymbol, whole: string, amount: bigint): Promi
     address,
     derivationIndex: index,
     outpoint: `0x:${index}`,
+    account: null,
+    invoiceId: null,
+    disposition: null,
   } as const;
   await db.transaction((trx) => insertHoldings(trx, [{ ...holding, asset, amount: units(amount) }]));
   return address;

@@ -192,7 +192,8 @@ describe('POST /api/payouts', () => {
       networkFee: units(1n),
       address: to.toLowerCase(),
     } as const;
-    await insertRequested(db, { ...payout, seq, id, account: shop.account, minConfirmations: 3 });
+    const terms = { minConfirmations: 3, returnsDeposit: null };
+    await insertRequested(db, { ...payout, ...terms, seq, id, account: shop.account });
     expect(await voidStaleRequests(service.ports)).toBe(0);
     await db.rows(`update payouts set created_at = now() - interval '11 seconds' where id = $1`, [id]);
     expect(await voidStaleRequests(service.ports)).toBe(1);

@@ -77,13 +77,12 @@ export class Client {
     return this.#call('GET', path);
   }
 
-  post(body: object | string, headers: Record<string, string> = {}): Promise<Answered> {
-    return this.#call(
-      'POST',
-      '/api/payouts',
-      typeof body === 'string' ? body : JSON.stringify(body),
-      headers,
-    );
+  post(
+    body: object | string,
+    headers: Record<string, string> = {},
+    path = '/api/payouts',
+  ): Promise<Answered> {
+    return this.#call('POST', path, typeof body === 'string' ? body : JSON.stringify(body), headers);
   }
 
   async #call(method: string, path: string, body?: string, headers = {}): Promise<Answered> {

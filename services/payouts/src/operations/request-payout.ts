@@ -10,7 +10,7 @@ import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { PayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { findPayout, insertRequested, movePayout, type Payout, reserveRequested } from '../store-payouts.ts';
-import { createdView, insufficientBalanceView, toldView } from '../views.ts';
+import { createdView, refusedView, toldView } from '../views.ts';
 import { voidRequest } from './void-request.ts';
 
 /** Shorter than a client's patience, and than the time after which undecided requests are given up. */
@@ -21,15 +21,23 @@ type RequestPorts = Pick<Ports, 'db' | 'bus' | 'numbers' | 'clock' | 'logger' | 
 
 export type PayoutRequest = PayoutOrder & {
   account: AccountId;
+  /** The deposit whose unresolved money goes back, all of it; none to pay from the balance. */
+  returnsDeposit?: string | null;
   requestId: string;
   key: IdempotencyKey | undefined;
 };
 
 /**
  * `key_taken`: another request with this key came first, look what it was answered. `unavailable`: nobody
- * knows whether the ledger has reserved the money, so it never will be paid out for this request.
+ * knows whether the ledger has reserved the money, so it never will be paid out for this request. Of unresolved money:
+ * `already_returned` by another payout that has not failed, or `already_accepted` into the balance.
  */
-export type Refusal = 'insufficient_balance' | 'key_taken' | 'unavailable';
+export type Refusal =
+  | 'insufficient_balance'
+  | 'key_taken'
+  | 'unavailable'
+  | 'already_returned'
+  | 'already_accepted';
 
 /** Creates a payout, when the ledger reserves its money: amount and network fee. */
 export async function requestPayout(
@@ -37,8 +45,9 @@ export async function requestPayout(
   request: PayoutRequest,
 ): Promise<Result<PayoutId, Refusal>> {
   if (!ports.bus.connected()) return refuse('unavailable');
-  const payout = await writeRequest(ports, request);
-  if (payout === undefined) return refuse('key_taken');
+  const written = await writeRequest(ports, request);
+  if (!written.ok) return written;
+  const payout = written.value;
   crashPoint('payouts.requested');
 
   const outcome = outcomeOf(await askForHold(ports, payout));
@@ -47,7 +56,7 @@ export async function requestPayout(
     case 'placed':
       return (await reserve(ports, payout, request.requestId)) ? ok(payout.id) : refuse('unavailable');
     case 'refused':
-      return (await refuseRequest(ports, payout)) ? refuse('insufficient_balance') : refuse('unavailable');
+      return (await refuseRequest(ports, payout)) ? refuse(whyRefused(payout)) : refuse('unavailable');
     case 'voided':
     case 'unknown':
       await ports.db.transaction((trx) => voidRequest(trx, payout.id, request.requestId));
@@ -59,24 +68,31 @@ export async function requestPayout(
   }
 }
 
-/** Undefined when its idempotency key is taken. */
 async function writeRequest(
   { db, numbers }: RequestPorts,
   request: PayoutRequest,
-): Promise<Payout | undefined> {
+): Promise<Result<Payout, 'key_taken' | 'already_returned'>> {
   const { key } = request;
-  const payout = { ...request, ...(await numbers.next()) };
-  if (key === undefined) return insertRequested(db, payout);
+  const { returnsDeposit = null } = request;
+  const payout = { ...request, returnsDeposit, ...(await numbers.next()) };
   try {
-    return await db.transaction(async (trx) => {
+    if (key === undefined) return ok(await insertRequested(db, payout));
+    const written = await db.transaction(async (trx) => {
       await takeKey(trx, key, payout.id, null);
       return insertRequested(trx, payout);
     });
+    return ok(written);
   } catch (error) {
-    if (brokenConstraint(error) === 'idempotency_keys_once') return undefined;
+    const broken = brokenConstraint(error);
+    if (broken === 'idempotency_keys_once') return refuse('key_taken');
+    if (broken === 'payouts_one_return_of_deposit') return refuse('already_returned');
     throw error;
   }
 }
+
+/** The ledger says no and not why: of unresolved money that is because the account has accepted it. */
+const whyRefused = ({ returnsDeposit }: Payout) =>
+  returnsDeposit === null ? ('insufficient_balance' as const) : ('already_accepted' as const);
 
 function askForHold({ bus }: RequestPorts, payout: Payout): Promise<Asked<ReplyOf<'hold.place'>>> {
   return bus.ask('hold.place', {
@@ -85,7 +101,7 @@ function askForHold({ bus }: RequestPorts, payout: Payout): Promise<Asked<ReplyO
     asset: payout.asset,
     amount: payout.amount.toString(),
     network_fee: payout.networkFee.toString(),
-    deposit_id: null,
+    deposit_id: payout.returnsDeposit,
   });
 }
 
@@ -135,10 +151,12 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
 }
 
 /** False when it was given up meanwhile. */
-async function refuseRequest({ db }: RequestPorts, { id }: Payout): Promise<boolean> {
+async function refuseRequest({ db }: RequestPorts, payout: Payout): Promise<boolean> {
+  const { id } = payout;
+  const { status, body } = refusedView[whyRefused(payout)];
   const refused = await db.transaction(async (trx) => {
     const moved = await movePayout(trx, id, ['requested'], 'refused');
-    if (moved !== undefined) await keepAnswer(trx, id, 400, insufficientBalanceView);
+    if (moved !== undefined) await keepAnswer(trx, id, status, body);
     return moved !== undefined;
   });
   crashPoint('payouts.refused');

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Db, openDb } from '@quittance/shared/db';
+import { newDepositId, type PayoutId } from '@quittance/shared/ids';
+import { createLogger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
+import { recordDeposits } from '../src/operations/record-deposits.ts';
+import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
+import type { PayoutsService } from '../src/service.ts';
+import { movePayout } from '../src/store-payouts.ts';
+import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
+import { Client, environment, startService, TestBoard } from './service-client.ts';
+
+/** Unresolved money goes back to a payer: a payout of all of it, less the fee, once. */
+let database: TestDatabase;
+let nats: Awaited<ReturnType<typeof testNats>>;
+let ledger: ScriptedLedger;
+let service: PayoutsService;
+let board: TestBoard;
+let db: Db;
+let shop: Client;
+
+beforeAll(async () => {
+  [database, nats] = await Promise.all([testDatabase(), testNats()]);
+  ledger = await scriptedLedger(nats.url);
+  board = new TestBoard();
+  service = await startService(environment(database.urlOf('payouts'), nats.url), { quotes: board });
+  const logger = createLogger('test', 'silent');
+  db = openDb({ url: database.urlOf('payouts'), schema: 'payouts', pool: 2, logger });
+});
+beforeEach(() => {
+  ledger.reply = () => ({ outcome: 'placed' });
+  ledger.asked.length = 0;
+  board.isFresh = true;
+  shop = new Client(() => service);
+});
+afterAll(async () => {
+  await service?.stop();
+  await ledger?.close();
+  await db?.close();
+  await nats?.stop();
+  await database?.drop();
+});
+
+const address = '0x52908400098527886E0F7030069857D2E4169EE7';
+const FEE = 500_000_000_000_000n;
+const FINNEY = 10n ** 15n;
+
+type Given = { asset?: AssetSymbol; amount?: bigint; disposition?: 'credit' | 'unresolved' };
+let made = 0;
+
+/** Money that came too late, say. */
+async function deposit({ asset = 'ETH', amount = 10n * FINNEY, disposition = 'unresolved' }: Given = {}) {
+  made += 1;
+  const payload = {
+    deposit_id: newDepositId(new Date()) as string,
+    account_id: shop.account as string,
+    invoice_id: 'inv_late',
+    asset,
+    amount: amount.toString(),
+    address: `0x${made.toString(16).padStart(40, 'd')}`,
+    derivation_index: made,
+    outpoint: `0x${made}:0`,
+    tx_hash: `0x${made}`,
+    block_height: 1,
+    block_hash: '0xb',
+    disposition,
+  };
+  await db.transaction((trx) => recordDeposits(trx, [payload]));
+  return payload;
+}
+
+const giveBack = (id: string, body: object = { address }, headers = {}, client = shop) =>
+  client.post(body, headers, `/api/unresolved/${id}/return`);
+
+const payoutsOf = (id: string) =>
+  db.rows<{ id: PayoutId; status: string }>(
+    'select id, status from payouts where returns_deposit = $1 order by seq',
+    [id],
+  );
+
+describe('POST /api/unresolved/{deposit}/return', () => {
+  it('makes a payout of all of it, less the fee, from the deposit', async () => {
+    const { deposit_id } = await deposit();
+    const { status, body } = await giveBack(deposit_id);
+    expect([status, body]).toEqual([
+      201,
+      { message: 'Payout created successfully.', data: { id: body.data.id } },
+    ]);
+    expect(ledger.asked).toEqual([
+      {
+        payout_id: String(body.data.id),
+        account_id: shop.account,
+        asset: 'ETH',
+        amount: (10n * FINNEY - FEE).toString(),
+        network_fee: FEE.toString(),
+        deposit_id,
+      },
+    ]);
+    const { body: shown } = await shop.get(`/api/payouts/${body.data.id}`);
+    expect(shown).toMatchObject({ amount: '0.0095', to_address: address, status: 'pending' });
+  });
+
+  it('does so once: also at the same moment, and whether it was asked or not', async () => {
+    const { deposit_id } = await deposit();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => giveBack(deposit_id)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    for (const { status, body } of answers.filter((one) => one.status !== 201)) {
+      expect([status, body]).toEqual([409, { message: 'These funds were already returned.' }]);
+    }
+    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'reserved' }]);
+    expect((await giveBack(deposit_id)).status).toBe(409);
+  });
+
+  it('answers the same key again, and another deposit under the same key is another request', async () => {
+    const [one, other] = [await deposit(), await deposit()];
+    const headers = { 'idempotency-key': 'once' };
+    const first = await giveBack(one.deposit_id, { address }, headers);
+    const again = await giveBack(one.deposit_id, { address }, headers);
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    const strange = await giveBack(other.deposit_id, { address }, headers);
+    expect(strange.status).toBe(422);
+    expect(await payoutsOf(other.deposit_id)).toEqual([]);
+  });
+
+  it('may be asked again when the payout has failed', async () => {
+    const { deposit_id } = await deposit();
+    const { body } = await giveBack(deposit_id);
+    await db.transaction((trx) =>
+      movePayout(trx, String(body.data.id) as PayoutId, ['reserved'], 'failed', { failedReason: 'refused' }),
+    );
+    expect((await giveBack(deposit_id)).status).toBe(201);
+    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'failed' }, { status: 'reserved' }]);
+  });
+
+  it('says so when the money was accepted: 409, the same to the same key', async () => {
+    ledger.reply = () => ({ outcome: 'refused' });
+    const { deposit_id } = await deposit();
+    const headers = { 'idempotency-key': 'accepted' };
+    for (let i = 0; i < 2; i++) {
+      const { status, body } = await giveBack(deposit_id, { address }, headers);
+      expect([status, body]).toEqual([409, { message: 'These funds were already accepted.' }]);
+    }
+    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'refused' }]);
+  });
+
+  it('is 503 when the ledger says nothing, and free again', async () => {
+    ledger.reply = () => ({});
+    const { deposit_id } = await deposit();
+    expect((await giveBack(deposit_id)).status).toBe(503);
+    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'voided' }]);
+    ledger.reply = () => ({ outcome: 'placed' });
+    expect((await giveBack(deposit_id)).status).toBe(201);
+  });
+
+  it('knows no deposit that is credited, unknown or taken back by the chain, and none of another account', async () => {
+    const nothing = { message: 'No query results for model [Deposit].' };
+    const credited = await deposit({ disposition: 'credit' });
+    for (const id of [credited.deposit_id, 'dep_unknown', '%00']) {
+      const { status, body } = await giveBack(id);
+      expect([status, body]).toEqual([404, nothing]);
+    }
+    const { deposit_id } = await deposit();
+    const stranger = new Client(() => service);
+    const refused = await giveBack(deposit_id, { address: 'x' }, {}, stranger);
+    expect([refused.status, refused.body]).toEqual([403, { message: 'This action is unauthorized.' }]);
+    const gone = await deposit();
+    await db.transaction((trx) => reverseDeposits(trx, [gone]));
+    const reversed = await giveBack(gone.deposit_id);
+    expect([reversed.status, reversed.body]).toEqual([
+      409,
+      { message: 'These funds were already reversed.' },
+    ]);
+    expect(ledger.asked).toEqual([]);
+  });
+
+  it.each([
+    [{}, { address: ['The address field is required.'] }],
+    [{ address: 7 }, { address: ['The address must be a string.'] }],
+    [
+      { address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' },
+      { address: ['The selected address is invalid.'] },
+    ],
+  ])('refuses %j', async (body, errors) => {
+    const { deposit_id } = await deposit();
+    const answer = await giveBack(deposit_id, body);
+    expect([answer.status, answer.body]).toEqual([422, { message: 'The given data was invalid.', errors }]);
+    expect(ledger.asked).toEqual([]);
+  });
+
+  it('refuses what the fee would eat up, and takes what leaves just enough', async () => {
+    const dust = 10_000_000_000_000n;
+    const small = await deposit({ amount: FEE + dust - 1n });
+    expect((await giveBack(small.deposit_id)).body.errors).toEqual({
+      amount: ['The amount must be at least 0.00051.'],
+    });
+    const enough = await deposit({ amount: FEE + dust });
+    expect((await giveBack(enough.deposit_id)).status).toBe(201);
+    expect(ledger.asked).toMatchObject([{ amount: dust.toString(), network_fee: FEE.toString() }]);
+  });
+
+  it('promises no fee from yesterday, and nothing on a chain that is not there', async () => {
+    board.isFresh = false;
+    const { deposit_id } = await deposit();
+    expect((await giveBack(deposit_id)).status).toBe(503);
+    board.isFresh = true;
+    const elsewhere = await deposit({ asset: 'ETH_BASE' });
+    expect((await giveBack(elsewhere.deposit_id)).status).toBe(503);
+    expect(ledger.asked).toEqual([]);
+  });
+});
