@@ -8,6 +8,7 @@ import type { InvoiceId, Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
 import type { QuoteBoard } from '@quittance/shared/quotes';
+import type { AddressFilter } from './address-filter.ts';
 import type { FullInvoice, NewInvoice } from './store.ts';
 
 /** An address that nobody has been given yet, and the index its key is derived at. */
@@ -37,6 +38,8 @@ export type WatchedChain = {
   /** Whether its node is on the right network. */
   network: NetworkCheck;
   addresses: AddressPool;
+  /** Which of a block's addresses need not be looked up. */
+  filter: AddressFilter;
   /** For chains whose addresses only the key holder can name: those it named ahead. */
   spares?: Spares | undefined;
   /** Where to begin at the first start; the node's head when undefined. */

@@ -78,3 +78,52 @@ const take = statement(
 export async function takeSpares(db: Queryable, chain: Chain, wanted: number): Promise<SpareAddress[]> {
   return await db.rows<SpareAddress>(take, [chain, wanted]);
 }
+
+const selectCount = statement(
+  'addresses_count',
+  `select count(*)::int as count from addresses where chain = $1`,
+);
+
+/** How many addresses were given out on a chain. Reads an index in full. */
+export async function countAddresses(db: Queryable, chain: Chain): Promise<number> {
+  return (await db.one<{ count: number }>(selectCount, [chain])).count;
+}
+
+const selectAfter = statement(
+  'addresses_after',
+  `select address from addresses where chain = $1 and address > $2 order by address limit $3`,
+);
+
+/** The next addresses in their own order. */
+export async function addressesAfter(
+  db: Queryable,
+  chain: Chain,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.rows<{ address: string }>(selectAfter, [chain, after, limit]);
+  return rows.map(({ address }) => address);
+}
+
+// What a snapshot shows was written by transactions below its xmax, and nothing below its xmin is under way any more:
+// the next look begins there. The upper bound leaves out what a dump of another server brought along.
+const selectSince = statement(
+  'addresses_since',
+  `select pg_snapshot_xmin(s)::text as next,
+     array(
+       select address from addresses
+       where chain = $1 and given_xid >= $2::xid8 and given_xid < pg_snapshot_xmax(s)) as given
+   from pg_current_snapshot() s`,
+);
+
+/**
+ * The addresses given out by transactions from `since` on (none for undefined), and from where to look next time so
+ * that none is missed: one may be found twice.
+ */
+export async function addressesSince(
+  db: Queryable,
+  chain: Chain,
+  since: string | undefined,
+): Promise<{ given: string[]; next: string }> {
+  return await db.one(selectSince, [chain, since ?? null]);
+}

@@ -3,6 +3,7 @@ import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
+import type { AddressFilter } from './address-filter.ts';
 import type { Movement } from './domain/balance.ts';
 
 /** How far a chain was followed. */
@@ -194,14 +195,16 @@ const selectOurs = statement(
    where a.chain = $1 and a.address = any($2::text[])`,
 );
 
-/** Which of these addresses are ours: one indexed query, however many invoices there are. */
+/** Which of these addresses are ours: whatever their number, few are left to be looked up. */
 export async function ourAddresses(
   db: Queryable,
-  chain: Chain,
+  { chain, filter }: { chain: Chain; filter: AddressFilter },
   addresses: readonly string[],
 ): Promise<Map<string, OurAddress>> {
   if (addresses.length === 0) return new Map();
-  const rows = await db.rows<OurAddress>(selectOurs, [chain, addresses]);
+  const likely = await filter.among(db, addresses);
+  if (likely.length === 0) return new Map();
+  const rows = await db.rows<OurAddress>(selectOurs, [chain, likely]);
   return new Map(rows.map((row) => [row.address, row]));
 }
 

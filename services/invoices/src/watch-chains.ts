@@ -7,6 +7,7 @@ import { gather } from '@quittance/shared/gather';
 import { Unavailable } from '@quittance/shared/http';
 import type { Logger } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
+import { createAddressFilter } from './address-filter.ts';
 import { createAddressPool } from './address-pool.ts';
 import type { AddressPool, SpareAddress, WatchedChain } from './ports.ts';
 import { nextAddressBlock } from './store.ts';
@@ -47,6 +48,7 @@ function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedC
     reader,
     network: networkCheck(reader),
     ...addressesOf(settings, options),
+    filter: createAddressFilter(chain),
     startHeight,
     quietMs,
     // A development chain makes no block while nobody asks for one.

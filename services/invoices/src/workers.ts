@@ -37,7 +37,7 @@ export function createScanner(
   const { db, clock } = ports;
   const watch = watched.reader.watchPending?.bind(watched.reader);
   let lease: Lease | undefined;
-  let isRightNetwork = false;
+  let isReady = false;
   let isNear = false;
   let memory: PendingMemory | undefined;
 
@@ -66,8 +66,10 @@ export function createScanner(
       try {
         if (lease !== undefined) {
           // Nothing is read from a node before it is known to be on the right network.
-          if (!isRightNetwork) await watched.network.check();
-          isRightNetwork = true;
+          if (!isReady) await watched.network.check();
+          // A million addresses take seconds: not inside the transaction of the first block.
+          if (!isReady) await watched.filter.among(db, []);
+          isReady = true;
           const done = await follow(lease);
           if (done > 0) announced();
           return done;

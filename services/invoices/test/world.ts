@@ -14,6 +14,7 @@ import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/en
 import { eventually } from '@quittance/testkit/eventually';
 import pg from 'pg';
 import { request } from 'undici';
+import { createAddressFilter } from '../src/address-filter.ts';
 import { createAddressPool } from '../src/address-pool.ts';
 import { configSchema } from '../src/config.ts';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
@@ -312,6 +313,7 @@ function watchScripted(
     reader: chain,
     network: networkCheck(chain),
     ...addressesOf(given, db),
+    filter: createAddressFilter(name),
     quietMs,
     outageMs,
     staleMs,

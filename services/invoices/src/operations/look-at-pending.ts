@@ -30,14 +30,14 @@ export const newPendingMemory = (watch: NonNullable<ChainReader['watchPending']>
 /** Looks at the payments that wait now, before the chain is followed: what waits no more is then in a block read after. */
 export async function lookAtPending(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
-  { chain }: Pick<WatchedChain, 'chain'>,
+  watched: Pick<WatchedChain, 'chain' | 'filter'>,
   { watch, untaken }: PendingMemory,
 ): Promise<PendingLook> {
   const firstSeenAt = clock.now();
   const look = await watch.look();
   for (let start = 0; start < look.fresh.length; start += LOOKED_UP_AT_ONCE) {
     const some = look.fresh.slice(start, start + LOOKED_UP_AT_ONCE);
-    const ours = await ourAddresses(db, chain, [...new Set(some.map(({ address }) => address))]);
+    const ours = await ourAddresses(db, watched, [...new Set(some.map(({ address }) => address))]);
     for (const payment of some) {
       const owner = ours.get(payment.address);
       if (owner === undefined || !hasHash(payment) || payment.amount <= 0n) continue;

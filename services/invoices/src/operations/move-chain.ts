@@ -6,7 +6,7 @@ import { type InvoiceId, newDepositId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
 import { earlier, type Mined, recognise } from '../domain/deposit.ts';
-import type { Ports } from '../ports.ts';
+import type { Ports, WatchedChain } from '../ports.ts';
 import { lockInvoices } from '../store.ts';
 import {
   dropBlocks,
@@ -36,7 +36,7 @@ import { bringUpToDate } from './bring-up-to-date.ts';
 export const BLOCKS_REMEMBERED = 1_000;
 
 export type Move = {
-  chain: Chain;
+  watched: Pick<WatchedChain, 'chain' | 'filter'>;
   lease: Lease;
   /** Where the chain was followed to. */
   from: KnownBlock;
@@ -53,7 +53,8 @@ export type MovingPorts = Pick<Ports, 'db' | 'clock' | 'random'> & Shown;
  * invoice that feels it is brought up to date. A payment that only moved to another block never looks lost.
  */
 export async function moveChain(ports: MovingPorts, move: Move): Promise<void> {
-  const { chain, from, base, blocks } = move;
+  const { watched, from, base, blocks } = move;
+  const { chain } = watched;
   const tip = blocks.at(-1);
   invariant(tip !== undefined, 'a chain moves by blocks');
   invariant(isLinked(base, blocks), 'the new blocks follow each other');
@@ -62,7 +63,7 @@ export async function moveChain(ports: MovingPorts, move: Move): Promise<void> {
     const cursor = await lockCursor(trx, chain);
     invariant(cursor.hash === from.hash, 'only the holder of the lease moves the cursor');
 
-    const ours = await ourAddresses(trx, chain, mentioned(blocks));
+    const ours = await ourAddresses(trx, watched, mentioned(blocks));
     const paid = blocks.flatMap((block) => paymentsTo(ours, block));
     const left = base.height < from.height ? await invoicesAbove(trx, chain, base.height) : [];
     const due = await invoicesDue(trx, chain, tip.height);

@@ -49,7 +49,7 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
       if (at === cursor) return await changeBranch(ports, watched, lease, cursor);
       return { taken, isAtHead: false };
     }
-    await moveChain(ports, { chain, lease, from: at, base: at, blocks: [block] });
+    await moveChain(ports, { watched, lease, from: at, base: at, blocks: [block] });
     at = block;
     taken += 1;
   }
@@ -113,7 +113,7 @@ async function changeBranch(
     { chain, from: cursor.height, back_to: base.height, blocks: blocks.length },
     'the chain was reorganised, following its new branch',
   );
-  await moveChain(ports, { chain, lease, from: cursor, base, blocks });
+  await moveChain(ports, { watched, lease, from: cursor, base, blocks });
   return { taken: blocks.length, isAtHead: false };
 }
 
