@@ -112,13 +112,18 @@ export async function spendableCoins(db: Queryable, chain: Chain, limit: number)
 
 const selectStillSpendable = statement(
   'coins_still_spendable',
-  `select ${columns} from coins where ${isSpendable} and outpoint = any($2)`,
+  `select outpoint from coins where ${isSpendable} and outpoint = any($2)`,
 );
 
-/** Those of the coins that may be spent, still. */
-export async function stillSpendable(db: Queryable, chain: Chain, coins: readonly Coin[]): Promise<Coin[]> {
+/** The outpoints of those of the coins that may be spent, still. */
+export async function stillSpendable(
+  db: Queryable,
+  chain: Chain,
+  coins: readonly Coin[],
+): Promise<Set<string>> {
   const outpoints = coins.map(({ outpoint }) => outpoint);
-  return (await db.rows<CoinRow>(selectStillSpendable, [chain, outpoints])).map(coinOf);
+  const rows = await db.rows<{ outpoint: string }>(selectStillSpendable, [chain, outpoints]);
+  return new Set(rows.map(({ outpoint }) => outpoint));
 }
 
 // Of a family's attempts one will be mined: the one that brings least is counted on.

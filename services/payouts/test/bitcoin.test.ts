@@ -87,9 +87,10 @@ describe('a payout', () => {
   it('waits a moment for others', async () => {
     await world.deposit(BITCOIN);
     await world.reserve(10_000n);
-    world.clock.advance(-3_000);
+    world.clock.advance(-60_000);
     await world.run();
     expect(await world.transactions()).toEqual([]);
+    world.clock.advance(60_000);
     await world.run();
     expect(await world.transactions()).toHaveLength(1);
   });
@@ -226,7 +227,7 @@ describe('a node that cannot be trusted to answer', () => {
     world.node.kill();
     await world.node.restart();
     expect(await world.node.rpc('getrawmempool')).toEqual([]);
-    world.clock.advance(24 * 60 * 60_000);
+    world.clock.advance(10 * 60_000);
     await world.run();
     expect(await world.statusOf(payout)).toBe('broadcast');
     await world.finish();

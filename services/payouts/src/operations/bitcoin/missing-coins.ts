@@ -16,7 +16,9 @@ export async function missingCoins(
   const gone = coins.filter((coin, i) => found[i]?.amount !== coin.amount);
   const missing: Missing = { spent: [], absent: [] };
   if (gone.length === 0) return missing;
-  for (const coin of await stillSpendable(db, chain, gone)) {
+  const free = await stillSpendable(db, chain, gone);
+  for (const coin of gone) {
+    if (!free.has(coin.outpoint)) continue;
     const [txHash = ''] = coin.outpoint.split(':');
     const { state } = await sender.status(txHash);
     if (state === 'mined') missing.spent.push(coin);
