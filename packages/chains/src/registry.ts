@@ -47,7 +47,10 @@ type Driver<K extends ChainKind> = {
   depositAddresses: ((settings: SettingsOf<K>, xpub: string) => DepositAddresses) | undefined;
 };
 
-const drivers: { [K in ChainKind]: Driver<K> } = {
+/** Every kind of chain there is: one that is missing does not compile. */
+export type Drivers = { [K in ChainKind]: Driver<K> };
+
+export const drivers: Drivers = {
   bitcoin: {
     reader: ({ network }, rpcUrl) => createBitcoinReader({ network, rpc: connectRpc(rpcUrl) }),
     senders({ network, rpcUrls }, seedPhrase) {
