@@ -55,6 +55,8 @@ export async function mintTestUsdc(rpcUrl: string, token: string, to: string, am
   if (account === undefined) throw new Error('the node has no development account');
   const txHash = await node.writeContract({
     account,
+    // Whatever the chain's number is.
+    chain: null,
     address: token as Hex,
     abi: usdcAbi,
     functionName: 'mint',
@@ -89,7 +91,8 @@ async function deploy(rpcUrl: string, name: 'TestUsdc' | 'Splitter'): Promise<He
   if ((await node.getCode({ address })) !== undefined) return address;
   const [account] = await node.getAddresses();
   if (account === undefined) throw new Error('the node has no development account');
-  const txHash = await node.sendTransaction({ account, to: DEPLOYER, data: concat([zeroHash, bytecode]) });
+  const data = concat([zeroHash, bytecode]);
+  const txHash = await node.sendTransaction({ account, chain: null, to: DEPLOYER, data });
   await mined(node, txHash);
   return address;
 }

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { deployTestUsdc, mintTestUsdc } from '@quittance/sandbox/test-usdc';
+import { loadConfig } from '@quittance/shared/config';
+import { type Units, units } from '@quittance/shared/money';
+import { testAnvil } from '@quittance/testkit/engines';
+import { z } from 'zod';
+import type { ChainReader, EvmSender } from '../src/chain.ts';
+import { openWallet } from '../src/evm/wallet.ts';
+import { connectRpc, type Rpc } from '../src/json-rpc.ts';
+import { connectReader, connectSender, depositAddresses, paymentUri } from '../src/registry.ts';
+import { chainSettings, configuredAssets, type EvmSettings, withChains } from '../src/settings.ts';
+import { PHRASE } from './development-chain.ts';
+
+const BASE_ID = 84_531;
+const RICH = `0x${(10n ** 20n).toString(16)}`;
+
+/** Two networks of one kind: nothing but settings tells them apart. */
+type Network = {
+  settings: EvmSettings;
+  node: Awaited<ReturnType<typeof testAnvil>>;
+  rpc: Rpc;
+  reader: ChainReader;
+  sender: EvmSender;
+};
+const networks: Network[] = [];
+let ethereum: Network;
+let base: Network;
+
+const schema = withChains(z.object(chainSettings), { xpubs: true });
+
+beforeAll(async () => {
+  const nodes = await Promise.all([testAnvil(), testAnvil({ chainId: BASE_ID })]);
+  const [ethereumNode, baseNode] = nodes;
+  const { accountXpub } = openWallet(PHRASE);
+  const { chains } = loadConfig('a service', schema, {
+    ETHEREUM_RPC_URL: ethereumNode.rpcUrl,
+    ETHEREUM_CHAIN_ID: '31337',
+    ETHEREUM_USDC_ADDRESS: await deployTestUsdc(ethereumNode.rpcUrl),
+    ETHEREUM_XPUB: accountXpub,
+    BASE_RPC_URL: baseNode.rpcUrl,
+    BASE_CHAIN_ID: String(BASE_ID),
+    BASE_USDC_ADDRESS: await deployTestUsdc(baseNode.rpcUrl),
+    BASE_XPUB: accountXpub,
+  });
+  const connected = await Promise.all(
+    chains.map(async (settings, i): Promise<Network> => {
+      if (settings.kind !== 'evm') throw new Error('only EVM networks were configured');
+      const node = nodes[i] as (typeof nodes)[number];
+      const rpc = connectRpc(node.rpcUrl);
+      const sender = connectSender(settings, PHRASE);
+      await rpc.call('anvil_setBalance', [sender.hotAddress, RICH]);
+      await mintTestUsdc(node.rpcUrl, settings.usdcAddress ?? '', sender.hotAddress, 10n ** 9n);
+      await rpc.call('anvil_mine', ['0x1']);
+      return { settings, node, rpc, sender, reader: connectReader(settings) };
+    }),
+  );
+  networks.push(...connected);
+  [ethereum, base] = connected as [Network, Network];
+});
+afterAll(async () => {
+  for (const { reader, sender, rpc, node } of networks) {
+    await Promise.all([reader.close(), sender.close(), rpc.close()]);
+    await node.stop();
+  }
+});
+
+async function send(
+  { sender }: Network,
+  asset: 'ETH' | 'ETH_BASE' | 'USDC_ERC20' | 'USDC_BASE',
+  to: string,
+  amount: Units,
+) {
+  const gas = await sender.estimateTransfer(asset, to, amount);
+  if (gas === 'reverts') throw new Error('it reverts');
+  const [nonce, fees] = [await sender.nonce(sender.hotAddress, 'latest'), await sender.fees()];
+  const signed = await sender.signTransfer({ asset, to, amount, nonce, gas, fees });
+  expect(await sender.broadcast(signed.raw)).toBe('accepted');
+  return signed;
+}
+
+describe('two EVM networks', () => {
+  test('are two chains with assets of their own, and the same addresses', async () => {
+    expect([ethereum, base].map(({ settings }) => configuredAssets(settings))).toEqual([
+      ['ETH', 'USDC_ERC20'],
+      ['ETH_BASE', 'USDC_BASE'],
+    ]);
+    await Promise.all([ethereum, base].map(({ reader }) => reader.check()));
+    await Promise.all([ethereum, base].map(({ sender }) => sender.check()));
+    expect(base.sender.hotAddress).toBe(ethereum.sender.hotAddress);
+    const [address] = depositAddresses(base.settings, base.settings.xpub ?? '')?.range(7, 1) ?? [];
+    expect(address).toBe(ethereum.sender.depositAddress(7));
+    expect(paymentUri(base.settings, 'ETH_BASE', address ?? '', units(5n))).toContain(`@${BASE_ID}?`);
+  });
+
+  test('keep money apart that goes to one address on both', async () => {
+    const to = ethereum.sender.depositAddress(11);
+    await send(ethereum, 'ETH', to, units(3n));
+    await send(base, 'ETH_BASE', to, units(5n));
+    for (const { rpc } of [ethereum, base]) await rpc.call('anvil_mine', ['0x1']);
+    await send(base, 'USDC_BASE', to, units(7n));
+    for (const { rpc } of [ethereum, base]) await rpc.call('anvil_mine', ['0x1']);
+
+    const received = async ({ reader }: Network) =>
+      (await reader.blocksAfter(0, 100))
+        .flatMap((block) => block.payments)
+        .filter((payment) => payment.address === to)
+        .map((payment) => [payment.asset, payment.amount]);
+    expect(await received(ethereum)).toEqual([['ETH', 3n]]);
+    expect(await received(base)).toEqual([
+      ['ETH_BASE', 5n],
+      ['USDC_BASE', 7n],
+    ]);
+    expect(await ethereum.sender.balance('ETH', to)).toBe(3n);
+    expect(await base.sender.balance('ETH_BASE', to)).toBe(5n);
+    expect(await ethereum.sender.balance('USDC_ERC20', to)).toBe(0n);
+    expect(await base.sender.balance('USDC_BASE', to)).toBe(7n);
+  });
+
+  test('refuse each other’s assets and transactions', async () => {
+    const to = ethereum.sender.depositAddress(12);
+    await expect(base.sender.balance('ETH', to)).rejects.toThrow('not an asset of base');
+    await expect(ethereum.sender.usualCost('ETH_BASE')).rejects.toThrow('not an asset of ethereum');
+    const signed = await send(ethereum, 'ETH', to, units(3n));
+    expect(await base.sender.broadcast(signed.raw)).toBe('rejected');
+    await ethereum.rpc.call('anvil_mine', ['0x1']);
+    expect(await base.sender.status(signed.txHash)).toEqual({ state: 'absent' });
+    expect(await ethereum.sender.status(signed.txHash)).toMatchObject({ state: 'mined', succeeded: true });
+    expect(await base.sender.balance('ETH_BASE', to)).toBe(0n);
+  });
+
+  test('are refused when their nodes are mixed up', async () => {
+    const swapped = { ...base.settings, rpcUrls: ethereum.settings.rpcUrls };
+    const [reader, sender] = [connectReader(swapped), connectSender(swapped, PHRASE)];
+    for (const check of [reader.check, sender.check]) {
+      await expect(check()).rejects.toMatchObject({
+        name: 'WrongNetwork',
+        message: `the node is on chain 31337, configured is ${BASE_ID}`,
+      });
+    }
+    await Promise.all([reader.close(), sender.close()]);
+  });
+
+  test('go on one without the other', async () => {
+    await ethereum.node.stop();
+    await expect(ethereum.reader.head()).rejects.toMatchObject({ name: 'RpcUnavailable' });
+    const { height } = await base.reader.head();
+    await base.rpc.call('anvil_mine', ['0x1']);
+    expect((await base.reader.head()).height).toBe(height + 1);
+  });
+});
