@@ -4,6 +4,7 @@ import { sleep } from './clock.ts';
 import { crashPoint } from './crash.ts';
 import { type Db, isPassing, type Trx } from './db.ts';
 import { type EventKind, type EventOf, parseEvent, type Service } from './events.ts';
+import { thenGather } from './gather-pause.ts';
 import { firstTimes, park } from './inbox.ts';
 import { type Logger, reason } from './logger.ts';
 
@@ -97,7 +98,11 @@ async function drain(messages: AsyncIterable<JsMsg>, options: ConsumerOptions): 
       });
       continue;
     }
-    await takeIn(waiting.splice(0, BATCH), options);
+    const batch = waiting.splice(0, BATCH);
+    await thenGather(
+      () => takeIn(batch, options),
+      () => ended || waiting.length >= BATCH,
+    );
   }
   await reading;
   if (failure !== undefined) throw failure;

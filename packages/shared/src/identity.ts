@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { AccountId } from './ids.ts';
 
@@ -14,7 +14,17 @@ export type Identity = { account: AccountId };
 
 const claim = z.object({ account: z.string(), at: z.number() });
 
-const sign = (secret: string, body: string): Buffer => createHmac('sha256', secret).update(body).digest();
+/** Made once: a secret given as a text becomes a key again for each request. */
+const keys = new Map<string, KeyObject>();
+
+function keyOf(secret: string): KeyObject {
+  const key = keys.get(secret) ?? createSecretKey(secret, 'utf8');
+  keys.set(secret, key);
+  return key;
+}
+
+const sign = (secret: string, body: string): Buffer =>
+  createHmac('sha256', keyOf(secret)).update(body).digest();
 
 /** `base64url(JSON).base64url(HMAC-SHA256)`; good for twelve seconds. */
 export function sealIdentity(secret: string, identity: Identity, now: Date): string {

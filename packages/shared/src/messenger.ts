@@ -2,8 +2,9 @@ import type { Bus } from './bus.ts';
 import { type BatchHandler, type Handlers, startConsumer } from './consumer.ts';
 import type { Db } from './db.ts';
 import { kindsFor, type Service } from './events.ts';
+import { thenGather } from './gather-pause.ts';
 import type { Logger } from './logger.ts';
-import { relayStep } from './outbox.ts';
+import { RELAY_BATCH, relayStep } from './outbox.ts';
 import { answerReconcilers, reconcileStep } from './reconcile.ts';
 import { startWorker } from './worker.ts';
 
@@ -43,7 +44,14 @@ export function startMessenger({
   const relay = startWorker({
     name: 'relay',
     everyMs: RELAY_EVERY_MS,
-    step: () => relayStep(db, bus),
+    step: async () => {
+      const carried = await thenGather(
+        () => relayStep(db, bus),
+        (count) => count === 0 || count >= RELAY_BATCH,
+      );
+      // Whoever announces more kicks; a look to find nothing costs as much as one that finds something.
+      return carried >= RELAY_BATCH ? carried : 0;
+    },
     logger,
   });
   const reconciler = startWorker({

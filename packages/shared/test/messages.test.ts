@@ -86,6 +86,24 @@ test('what 16 writers announce at once arrives, each once, though the relay runs
   expect(new Set(effects).size).toBe(effects.length);
 });
 
+test('what a relay notes waits for no disk, and everything else on its connection does', async () => {
+  const db = openDb({ url: database.urlOf('ledger'), schema: 'ledger', pool: 1, logger });
+  try {
+    await db.rows('set synchronous_commit to on');
+    await db.transaction((trx) => announce(trx, [credit('noted')]));
+    await db.transaction(async (trx) => {
+      expect(await relayStep(trx as unknown as Db, sender.bus)).toBeGreaterThan(0);
+      expect(await trx.one('show synchronous_commit')).toEqual({ synchronous_commit: 'off' });
+    });
+    expect(await db.one('show synchronous_commit')).toEqual({ synchronous_commit: 'on' });
+    await db.transaction((trx) => announce(trx, [credit('noted')]));
+    await relayStep(db, sender.bus);
+    expect(await db.one('show synchronous_commit')).toEqual({ synchronous_commit: 'on' });
+  } finally {
+    await db.close();
+  }
+});
+
 test('what is rolled back is announced to nobody', async () => {
   const effects = receive();
   const doomed = credit('doomed');
