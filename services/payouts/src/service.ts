@@ -6,6 +6,7 @@ import { connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { openDb } from '@quittance/shared/db';
+import { publishFeeEstimates } from '@quittance/shared/fee-estimates';
 import { listen } from '@quittance/shared/http';
 import type { Running } from '@quittance/shared/lifecycle';
 import { createLogger } from '@quittance/shared/logger';
@@ -91,7 +92,9 @@ export async function startPayouts(
   ports.quotes = given.quotes ?? board;
   const messenger = startMessenger({ db, bus, service: 'payouts', logger, handlers });
   ports.announced = given.announced ?? messenger.kick;
-  const workers = withWorkers ? startWorkers(ports, config.ENGINE_EVERY_MS) : undefined;
+  const workers = withWorkers
+    ? startWorkers(ports, config.ENGINE_EVERY_MS, (estimates) => publishFeeEstimates(bus, estimates))
+    : undefined;
 
   return {
     ports,

@@ -4,6 +4,7 @@ import { sayBarred } from '../say-barred.ts';
 import { bumpStuck } from './bump-stuck.ts';
 import { followTransactions } from './follow-transactions.ts';
 import { payReserved } from './pay-reserved.ts';
+import { sweepWorthwhile } from './sweep-worthwhile.ts';
 import { unknownHistory } from './unknown-history.ts';
 
 /** Ethereum and the networks like it: every transaction of a wallet has a number, and is mined in that order. */
@@ -14,7 +15,9 @@ export const evmEngine: Engine<'evm'> = {
     const followed = await followTransactions(ports, lease);
     if (!(await mayGoOn(ports))) return followed;
     const bumped = await bumpStuck(ports, lease);
-    return followed + bumped + (await payReserved(ports, lease));
+    const paid = await payReserved(ports, lease);
+    const swept = await sweepWorthwhile(ports, lease);
+    return followed + bumped + paid + swept;
   },
 };
 

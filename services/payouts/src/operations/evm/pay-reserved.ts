@@ -1,26 +1,25 @@
 import type { EvmFees } from '@quittance/chains/chain';
-import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
-import { type AssetSymbol, assets, assetsOf, type Chain, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, type Chain, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
-import { type Plan, planRun, type Queued, type Shortage, type Sweepable } from '../../domain/plan.ts';
+import { type Plan, planRun, type Queued, type Shortage } from '../../domain/plan.ts';
 import type { Purse } from '../../domain/purse.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { type Holding, sweepableHoldings, sweepableSum } from '../../store-holdings.ts';
+import { sweepableSum } from '../../store-holdings.ts';
 import { type Payout, reservedPayouts } from '../../store-payouts.ts';
 import { failUnsigned } from '../fail-unsigned.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
+import { lookForTreasures, type Treasure } from './look-for-treasures.ts';
 import { lookIntoPurse } from './look-into-purse.ts';
 import { openWallet } from './open-wallet.ts';
 import { signPayout } from './sign-payout.ts';
-import { NATIVE_SWEEP_GAS, signSweep } from './sign-sweep.ts';
+import { signSweep } from './sign-sweep.ts';
 
 const PAYOUTS_PER_ASSET = 50;
 /** So often the next payouts of an asset are looked at when none of those before them can be paid or waited for. */
 const PAGES_MAX = 10;
-const HOLDINGS_PER_ASSET = 200;
 const ASKED_TOGETHER = 8;
 
 /** What a transfer is taken to need until its turn comes and the node is asked. */
@@ -28,7 +27,6 @@ const USUAL_GAS = { native: 21_000n, token: 90_000n } as const;
 
 /** `gas`: the node's estimate, once it was asked. */
 type Candidate = Queued & { payout: Payout; gas: bigint | undefined };
-type Treasure = Sweepable & { holding: Holding };
 /** What payouts can be paid from: now, by sweeping, and by sweeping what is not shown yet. */
 type Means = { purse: Purse; treasures: Treasure[]; beyond: Map<AssetSymbol, Units> };
 
@@ -37,12 +35,8 @@ type Means = { purse: Purse; treasures: Treasure[]; beyond: Map<AssetSymbol, Uni
  * @returns how many were signed or found impossible; 0 means that nobody can be paid at the moment.
  */
 export async function payReserved(ports: EvmPorts, lease: Lease): Promise<number> {
-  const { db, chain, sender } = ports;
-  const oldest = await reservedPayouts(
-    db,
-    new Map(assetsOf(chain).map((asset) => [asset, '0'])),
-    PAYOUTS_PER_ASSET,
-  );
+  const { db, chain, sender, assets: payable } = ports;
+  const oldest = await reservedPayouts(db, new Map(payable.map((asset) => [asset, '0'])), PAYOUTS_PER_ASSET);
   if (oldest.length === 0) return 0;
   if (!(await openWallet(ports, lease, sender.hotAddress))) return 0;
 
@@ -141,30 +135,6 @@ function candidateOf(payout: Payout, gas: bigint | undefined, fees: EvmFees): Ca
   const { asset, amount } = payout;
   const gasCost = units((gas ?? USUAL_GAS[assets[asset].type]) * fees.maxFeePerGas);
   return { payout, asset, amount, gas, gasCost };
-}
-
-/** Deposits that could be swept, with what would arrive of them. */
-async function lookForTreasures(
-  { db, chain }: EvmPorts,
-  assetsInUse: ReadonlySet<AssetSymbol>,
-  { maxFeePerGas }: EvmFees,
-): Promise<Treasure[]> {
-  const treasures: Treasure[] = [];
-  for (const asset of assetsInUse) {
-    for (const holding of await sweepableHoldings(db, chain, asset, HOLDINGS_PER_ASSET)) {
-      const paysItself = assets[asset].type === 'native';
-      const ownFee = paysItself ? NATIVE_SWEEP_GAS * maxFeePerGas : 0n;
-      const net = holding.amount - ownFee;
-      treasures.push({
-        asset,
-        holding,
-        // What costs as much as it brings is left where it is.
-        net: units(net > ownFee ? net : 0n),
-        gasCost: units(paysItself ? 0n : TOKEN_SWEEP_GAS * maxFeePerGas),
-      });
-    }
-  }
-  return treasures;
 }
 
 /** Asks the node what the transfers need, and which recipients would refuse them. */

@@ -1,0 +1,32 @@
+import type { FeeEstimate } from '@quittance/shared/fee-estimates';
+import { reason } from '@quittance/shared/logger';
+import type { ChainPorts } from '../ports.ts';
+
+export type PublishFees = (estimates: readonly FeeEstimate[]) => Promise<void>;
+
+/**
+ * Tells the ledger what payouts on a chain cost there now: the network fee of the next ones follows it. An asset whose
+ * cost cannot be estimated is left out, and its last estimate grows old.
+ */
+export async function publishFees(
+  {
+    chain,
+    assets,
+    sender,
+    clock,
+    notices,
+  }: Pick<ChainPorts, 'chain' | 'assets' | 'sender' | 'clock' | 'notices'>,
+  publish: PublishFees,
+): Promise<void> {
+  const estimates: FeeEstimate[] = [];
+  for (const asset of assets) {
+    try {
+      const native_cost = (await sender.usualCost(asset)).toString();
+      estimates.push({ asset, chain, native_cost, as_of: clock.now().toISOString() });
+    } catch (error) {
+      const said = { chain, asset, reason: reason(error) };
+      notices.say('warn', `fees.${asset}`, said, 'the node does not tell what a payout costs');
+    }
+  }
+  if (estimates.length > 0) await publish(estimates);
+}

@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { FeeEstimate } from '@quittance/shared/fee-estimates';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { publishFees } from '../src/operations/publish-fees.ts';
+import { EngineWorld, ETHER } from './engine-world.ts';
+import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
+import { TestBoard } from './service-client.ts';
+
+/** What the engine does of itself when there are prices: sweeps that cost next to nothing, and telling what things cost. */
+let database: TestDatabase;
+let world: EngineWorld;
+let board: TestBoard;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+beforeEach(async () => {
+  world = await EngineWorld.fresh(database);
+  board = new TestBoard();
+  board.set('USDC_ERC20', { usd_rate: '1', min_confirmations: 2 });
+  world.ports.quotes = board;
+});
+afterEach(async () => {
+  await world.expectSound();
+  await world.close();
+});
+afterAll(() => database.drop());
+
+const swept = () =>
+  world.db.rows(
+    `select swept_address, asset, min_confirmations from transactions where purpose = 'sweep' order by id`,
+  );
+
+it('what nobody waits for is brought when that costs next to nothing', async () => {
+  world.chain.fund('ETH', HOT, ETHER);
+  await world.deposit(1, 'USDC_ERC20', 5_000_000n);
+  await world.deposit(2, 'ETH', ETHER);
+  // Twenty-one thousand gas at ten wei.
+  await world.deposit(3, 'ETH', 150n * 21_000n * MAX_FEE);
+  await world.run();
+  expect(await swept()).toEqual([
+    { swept_address: depositAddress(2), asset: 'ETH', min_confirmations: 3 },
+    { swept_address: depositAddress(1), asset: 'USDC_ERC20', min_confirmations: 2 },
+  ]);
+  await world.finish();
+  expect(await swept()).toHaveLength(2);
+  expect(world.chain.balance('USDC_ERC20', HOT)).toBe(5_000_000n);
+});
+
+it('not without fresh prices, not at a high price of gas, and not while payouts wait', async () => {
+  world.chain.fund('ETH', HOT, ETHER);
+  await world.deposit(1, 'USDC_ERC20', 5_000_000n);
+  board.isFresh = false;
+  await world.run();
+  board.isFresh = true;
+  // 150,000 gas at so many wei are three cents and more, of five dollars.
+  world.chain.leastFee = 10n ** 8n;
+  await world.run();
+  world.chain.leastFee = MAX_FEE;
+  await world.reserve({ amount: 1_000n * ETHER });
+  await world.run();
+  expect(await swept()).toEqual([]);
+});
+
+it('a few at a time, and each address once', async () => {
+  world.chain.fund('ETH', HOT, ETHER);
+  for (let index = 0; index < 7; index++) await world.deposit(index, 'USDC_ERC20', 5_000_000n);
+  await world.deposit(0, 'USDC_ERC20', 1_000_000n);
+  await world.run();
+  expect(await swept()).toHaveLength(5);
+  await world.run();
+  await world.run();
+  expect(await swept()).toHaveLength(7);
+});
+
+it('what payouts cost is told, of one asset also when another cannot be estimated', async () => {
+  const told: FeeEstimate[] = [];
+  const usualCost = async (asset: AssetSymbol) => {
+    if (asset === 'ETH') throw new Error('the node stumbles');
+    return world.chain.sender.usualCost(asset);
+  };
+  const publish = async (estimates: readonly FeeEstimate[]) => void told.push(...estimates);
+  await publishFees({ ...world.ports, sender: { ...world.chain.sender, usualCost } }, publish);
+  const as_of = world.clock.now().toISOString();
+  expect(told).toEqual([{ asset: 'USDC_ERC20', chain: 'ethereum', native_cost: '210000', as_of }]);
+});
