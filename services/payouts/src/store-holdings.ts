@@ -84,9 +84,16 @@ export async function insertHoldings(trx: Trx, deposits: readonly Deposit[]): Pr
   }
 }
 
+// A return that was mined and reverted kept its network fee: the ledger has that much less of the deposit.
 const selectUnresolved = statement(
   'holdings_unresolved',
-  `select account_id, asset, amount, reversed_at is not null as is_reversed from holdings
+  `select account_id, asset, reversed_at is not null as is_reversed,
+     amount - coalesce((
+       select sum(p.network_fee) from payouts p
+       where p.returns_deposit = holdings.deposit_id and p.status = 'failed' and exists (
+         select from payments m join transactions t on t.family = m.family
+         where m.payout_id = p.id and t.state = 'reverted')), 0) as amount
+   from holdings
    where deposit_id = $1 and disposition = 'unresolved' and account_id is not null`,
 );
 

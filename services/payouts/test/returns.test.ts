@@ -134,6 +134,30 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'failed' }, { status: 'reserved' }]);
   });
 
+  it('is less by the fee of a payout that the chain charged for and did not carry out', async () => {
+    const { deposit_id, amount } = await deposit();
+    const { body } = await giveBack(deposit_id);
+    const payout = String(body.data.id);
+    await db.transaction(async (trx) => {
+      await trx.rows(
+        `with drawn as (select nextval(pg_get_serial_sequence('transactions', 'id')) as id),
+         sent as (
+           insert into transactions (id, family, chain, wallet, nonce, purpose, asset, amount, max_cost,
+             min_confirmations, raw, tx_hash, state, fence, block_height, block_hash)
+           overriding system value
+           select id, id, 'ethereum', '0xhot', 7, 'payout', 'ETH', 1, 1, 1, '0x', '0xreverted', 'reverted', 1, 1, '0x1'
+           from drawn returning family)
+         insert into payments (payout_id, family, address, amount) select $1, family, '0x1', 1 from sent`,
+        [payout],
+      );
+      await movePayout(trx, payout as PayoutId, ['reserved'], 'failed', { failedReason: 'refused' });
+    });
+    expect((await giveBack(deposit_id)).status).toBe(201);
+    const [first, second] = ledger.asked.slice(-2);
+    expect(BigInt(first?.amount ?? 0)).toBe(BigInt(amount) - FEE);
+    expect(BigInt(second?.amount ?? 0)).toBe(BigInt(amount) - 2n * FEE);
+  });
+
   it('says so when the money was accepted: 409, the same to the same key', async () => {
     ledger.reply = () => ({ outcome: 'refused' });
     const { deposit_id } = await deposit();
