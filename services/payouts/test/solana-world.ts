@@ -1,0 +1,324 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
+import type { Broadcast } from '@quittance/chains/chain';
+import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
+import { checkAddress } from '@quittance/chains/solana/address';
+import type { SolanaNetwork } from '@quittance/chains/solana/network';
+import { createSolanaSender, type SolanaSender } from '@quittance/chains/solana/sender';
+import { openWallet, type SolanaWallet } from '@quittance/chains/solana/wallet';
+import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
+import { payOnSolana, prepareSolana } from '@quittance/sandbox/solana';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Asked } from '@quittance/shared/bus';
+import { type Db, openDb } from '@quittance/shared/db';
+import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
+import { createLogger, type Logger } from '@quittance/shared/logger';
+import { units } from '@quittance/shared/money';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { solanaCustomer } from '@quittance/testkit/solana-customer';
+import { createNotices } from '../src/notices.ts';
+import { recordDeposits } from '../src/operations/record-deposits.ts';
+import { requestPayout } from '../src/operations/request-payout.ts';
+import { runEngine } from '../src/operations/run-engine.ts';
+import { payoutNumbers } from '../src/payout-numbers.ts';
+import type { PayoutChain, Ports } from '../src/ports.ts';
+import { SEED } from './service-client.ts';
+
+export const SOL = 10n ** 9n;
+/** What an account without data must hold. */
+export const RENT = 890_880n;
+export const TOKEN_RENT = 2_039_280n;
+/** Twenty times the public networks' pace: finalized within a second, expired within four. */
+const SLOT_MS = 20;
+const PATIENCE = { resendAfterMs: 1_000, doubtForMs: 30_000, stuckAfterMs: 180_000 };
+const HAPPENS_WITHIN_MS = 40_000;
+const STEP_MS = 50;
+
+/** The machine's clock, and as much further as a test says. */
+class TestClock {
+  #aheadMs = 0;
+  now(): Date {
+    return new Date(Date.now() + this.#aheadMs);
+  }
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+}
+
+export type Line = { level: string; msg: string } & Record<string, unknown>;
+
+function keepingLogger(lines: Line[]): Logger {
+  const keep = (level: string) => (fields: object | string, msg?: string) => {
+    lines.push(typeof fields === 'string' ? { level, msg: fields } : { ...fields, level, msg: msg ?? '' });
+  };
+  const logger = createLogger('payouts', 'silent');
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level] = keep(level) as never;
+  return logger;
+}
+
+/** All tests of a suite share a chain: no address is used by two of them. */
+const keys = openWallet(SEED);
+let used = 0;
+
+/** A wallet of its own for one test. */
+export function newWallet(): SolanaWallet {
+  used += 1_000;
+  const first = used;
+  return {
+    hotAddress: keys.depositAddress(first),
+    hotSigner: keys.depositSigner(first),
+    depositAddress: (index) => keys.depositAddress(first + 1 + index),
+    depositSigner: (index) => keys.depositSigner(first + 1 + index),
+  };
+}
+
+/** A node with a test USD Coin, and a database, for a suite. */
+export type SolanaGround = {
+  node: SurfpoolHandle;
+  usdcMint: string;
+  database: TestDatabase;
+  stop(): Promise<void>;
+};
+
+export async function solanaGround(): Promise<SolanaGround> {
+  const [node, database] = await Promise.all([
+    startSurfpool({ port: 0, wsPort: 0, slotMs: SLOT_MS }),
+    testDatabase(),
+  ]);
+  const nobody = newWallet().hotAddress;
+  const usdcMint = await prepareSolana(node.rpcUrl, { address: nobody, lamports: SOL, usdc: 0n });
+  return {
+    node,
+    usdcMint,
+    database,
+    stop: async () => {
+      await node.stop();
+      await database.drop();
+    },
+  };
+}
+
+type WorldPorts = Ports & PayoutChain<'solana'>;
+type Row = Record<string, unknown>;
+
+/** The engine with everything around it, for one test: empty tables, a wallet of its own, and a real node. */
+export class SolanaWorld {
+  readonly db: Db;
+  readonly clock = new TestClock();
+  readonly lines: Line[] = [];
+  readonly account: AccountId = newAccountId(new Date());
+  readonly wallet: SolanaWallet = newWallet();
+  readonly sender: SolanaSender;
+  readonly ports: WorldPorts;
+  readonly rpc: Rpc;
+  readonly network: SolanaNetwork;
+  readonly customer: ReturnType<typeof solanaCustomer>;
+  /** What was given to the node, in order. */
+  readonly sent: string[] = [];
+  /** What becomes of a broadcast, when a test wants something to happen to it. */
+  onBroadcast: (raw: string, send: () => Promise<Broadcast>) => Promise<Broadcast> = (_raw, send) => send();
+  readonly #ground: SolanaGround;
+
+  private constructor(ground: SolanaGround) {
+    this.#ground = ground;
+    const logger = keepingLogger(this.lines);
+    this.db = openDb({ url: ground.database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
+    this.rpc = connectRpc(ground.node.rpcUrl);
+    this.network = { name: 'local', usdcMint: ground.usdcMint };
+    this.customer = solanaCustomer({ rpc: ground.node.rpcUrl, tokens: { USDC_SOL: ground.usdcMint } });
+    const real = createSolanaSender({ rpc: this.rpc, network: this.network, wallet: this.wallet });
+    this.sender = {
+      ...real,
+      broadcast: async (raw) => {
+        this.sent.push(raw);
+        return this.onBroadcast(raw, () => real.broadcast(raw));
+      },
+    };
+    this.ports = this.replica();
+  }
+
+  /** With so much in the hot wallet. */
+  static async fresh(ground: SolanaGround, hot: { lamports: bigint; usdc?: bigint }): Promise<SolanaWorld> {
+    const world = new SolanaWorld(ground);
+    const tables = ['holdings', 'payments', 'transactions', 'wallets', 'payouts', 'leases', 'outbox'];
+    for (const table of tables) await world.db.rows(`delete from ${table}`);
+    if (hot.lamports > 0n) await world.pay('SOL', world.wallet.hotAddress, hot.lamports);
+    if (hot.usdc !== undefined) await world.pay('USDC_SOL', world.wallet.hotAddress, hot.usdc);
+    return world;
+  }
+
+  replica(given: Partial<WorldPorts> = {}): WorldPorts {
+    const logger = keepingLogger(this.lines);
+    const placed = { known: true, reply: { outcome: 'placed' } };
+    return {
+      kind: 'solana',
+      chain: 'solana',
+      assets: ['SOL', 'USDC_SOL'],
+      checkAddress: (text) => checkAddress(this.network, text),
+      chains: new Map(),
+      db: this.db,
+      bus: { connected: () => true, ask: async () => placed as Asked<never> },
+      clock: this.clock,
+      random: randomBytes,
+      logger,
+      notices: createNotices(logger, this.clock),
+      quotes: { latest: () => undefined, fresh: () => undefined },
+      numbers: payoutNumbers(this.db),
+      sender: this.sender,
+      signingBar: { reason: undefined },
+      settings: {
+        identitySecret: 'x'.repeat(32),
+        publicUrl: 'http://localhost',
+        replica: randomUUID(),
+        leaseMs: 60_000,
+        patience: PATIENCE,
+      },
+      announced: () => {},
+      ...given,
+    };
+  }
+
+  /** From a customer's or an operator's wallet; returns when it is finalized. */
+  async pay(asset: 'SOL' | 'USDC_SOL', to: string, amount: bigint): Promise<void> {
+    const { rpc, tokens } = this.#node;
+    const signature = await payOnSolana({ rpc, tokens }, [{ asset, to, amount }]);
+    await this.finalized(signature);
+  }
+
+  get #node() {
+    return { rpc: this.#ground.node.rpcUrl, tokens: { USDC_SOL: this.#ground.usdcMint } };
+  }
+
+  async finalized(signature: string): Promise<void> {
+    await this.until(async () => expect((await this.sender.status(signature)).state).toBe('mined'));
+  }
+
+  async until(look: () => Promise<unknown>): Promise<void> {
+    const deadline = Date.now() + HAPPENS_WITHIN_MS;
+    for (;;) {
+      try {
+        await look();
+        return;
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+      }
+      await sleep(STEP_MS);
+    }
+  }
+
+  /** A payout whose hold the ledger has placed. */
+  async reserve(asset: 'SOL' | 'USDC_SOL', amount: bigint, to = this.newRecipient()) {
+    const made = await requestPayout(this.ports, {
+      account: this.account,
+      requestId: 'req_test',
+      key: undefined,
+      asset,
+      amount: units(amount),
+      address: to,
+      networkFee: units(5_000n),
+      minConfirmations: 1,
+    });
+    if (!made.ok) throw new Error(`not reserved: ${made.refusal}`);
+    return { id: made.value, to };
+  }
+
+  newRecipient = (): string => newWallet().hotAddress;
+
+  #index = 0;
+  /** A customer's payment that is final, on the chain and in the treasury. @returns its address. */
+  async deposit(asset: 'SOL' | 'USDC_SOL', amount: bigint): Promise<string> {
+    this.#index += 1;
+    const address = this.wallet.depositAddress(this.#index);
+    await this.pay(asset, address, amount);
+    const payload = {
+      deposit_id: newDepositId(new Date()) as string,
+      account_id: this.account as string,
+      invoice_id: 'inv_test',
+      asset: asset as AssetSymbol,
+      amount: amount.toString(),
+      address,
+      derivation_index: this.#index,
+      outpoint: `${address}:1`,
+      tx_hash: null,
+      block_height: 1,
+      block_hash: 'block',
+      disposition: 'credit' as const,
+    };
+    await this.db.transaction((trx) => recordDeposits(trx, [payload]));
+    return address;
+  }
+
+  run(ports = this.ports): Promise<number> {
+    return runEngine<'solana'>(ports, ports);
+  }
+
+  /** Rounds, until the payout has come to its end. */
+  async ends(id: PayoutId, status: 'mined' | 'failed'): Promise<Row> {
+    await this.until(async () => {
+      await this.run();
+      expect((await this.payout(id))['status']).toBe(status);
+    });
+    return this.payout(id);
+  }
+
+  payout(id: PayoutId): Promise<Row> {
+    return this.db.one('select * from payouts where id = $1', [id]);
+  }
+
+  transactions(): Promise<Row[]> {
+    return this.db.rows('select * from transactions order by id');
+  }
+
+  /** What was announced about a payout, in order. */
+  async announced(id: PayoutId): Promise<string[]> {
+    const rows = await this.db.rows<{ kind: string; payload: { fee_kept?: boolean } }>(
+      `select kind, payload from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
+      [id],
+    );
+    return rows.map(({ kind, payload }) => (payload.fee_kept === true ? `${kind}, fee kept` : kind));
+  }
+
+  /** What the ledger is told that the network took. */
+  async spent(): Promise<{ amount: string; purpose: string; tx_hash: string; asset: string }[]> {
+    const rows = await this.db.rows<{ payload: never }>(
+      `select payload from outbox where kind = 'network.spent' order by seq`,
+    );
+    return rows.map(({ payload }) => payload);
+  }
+
+  /** What must be true after every test, whatever it did. */
+  async expectSound(): Promise<void> {
+    const payouts = await this.db.rows<{
+      status: string;
+      address: string;
+      asset: AssetSymbol;
+      amount: string;
+    }>('select * from payouts');
+    for (const [address, to] of Map.groupBy(payouts, (one) => one.address)) {
+      for (const [asset, of] of Map.groupBy(to, (one) => one.asset)) {
+        const due = of
+          .filter(({ status }) => status === 'mined')
+          .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+        const got = await this.customer.balance(asset, address);
+        expect({ address, asset, got }).toEqual({ address, asset, got: due });
+      }
+    }
+    // Nothing that a node ever saw was not stored first, and nothing of a family was ever open beside another.
+    const transactions = await this.transactions();
+    const stored = new Set(transactions.map(({ raw }) => raw));
+    for (const raw of this.sent) expect(stored).toContain(raw);
+    const open = transactions.filter(({ state }) => state === 'signed' || state === 'broadcast');
+    expect(new Set(open.map(({ family }) => family)).size).toBe(open.length);
+    // The chain and the books agree on what it cost.
+    const mined = transactions.filter(({ state }) => state === 'mined' || state === 'reverted');
+    expect((await this.spent()).map(({ tx_hash }) => tx_hash).sort()).toEqual(
+      mined.map(({ tx_hash }) => tx_hash).sort(),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.rpc.close();
+    await this.db.close();
+  }
+}

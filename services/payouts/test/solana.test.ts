@@ -1,0 +1,384 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { associatedAccount } from '@quittance/chains/solana/transaction';
+import type { PayoutId } from '@quittance/shared/ids';
+import { takeLease } from '@quittance/shared/lease';
+import { deriveAddresses } from '../src/operations/derive-addresses.ts';
+import { engineLease } from '../src/operations/run-engine.ts';
+import {
+  newWallet,
+  RENT,
+  SOL,
+  type SolanaGround,
+  SolanaWorld,
+  solanaGround,
+  TOKEN_RENT,
+} from './solana-world.ts';
+
+jest.setTimeout(90_000);
+
+let ground: SolanaGround;
+let world: SolanaWorld;
+
+beforeAll(async () => {
+  ground = await solanaGround();
+});
+afterAll(() => ground?.stop());
+afterEach(async () => {
+  try {
+    await world.expectSound();
+  } finally {
+    await world.close();
+  }
+});
+
+const fresh = async (lamports = 10n * SOL, usdc?: bigint) => {
+  world = await SolanaWorld.fresh(ground, { lamports, ...(usdc === undefined ? {} : { usdc }) });
+};
+
+const hotBalance = (asset: 'SOL' | 'USDC_SOL') => world.customer.balance(asset, world.wallet.hotAddress);
+
+describe('a payout', () => {
+  it('of SOL arrives exactly, and what the network took is told once', async () => {
+    await fresh();
+    const { id, to } = await world.reserve('SOL', 3n * SOL);
+    const payout = await world.ends(id, 'mined');
+    const [transaction] = await world.transactions();
+    expect(payout['tx_hash']).toBe(transaction?.['tx_hash']);
+    expect(await world.customer.balance('SOL', to)).toBe(3n * SOL);
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    const [spent] = await world.spent();
+    expect(spent).toMatchObject({ purpose: 'payout', asset: 'SOL', tx_hash: payout['tx_hash'] });
+    expect(await hotBalance('SOL')).toBe(7n * SOL - BigInt(spent?.amount ?? 0));
+  });
+
+  it('of tokens to a new owner opens its account, at our expense; to a known one it does not', async () => {
+    await fresh(SOL, 1_000n);
+    const { id, to } = await world.reserve('USDC_SOL', 600n);
+    await world.ends(id, 'mined');
+    const again = await world.reserve('USDC_SOL', 400n, to);
+    await world.ends(again.id, 'mined');
+    expect(await world.customer.balance('USDC_SOL', to)).toBe(1_000n);
+    const [first, second] = (await world.spent()).map(({ amount }) => BigInt(amount));
+    expect(first).toBeGreaterThan(TOKEN_RENT + 5_000n);
+    expect(second).toBeLessThan(10_000n);
+    expect(await hotBalance('SOL')).toBe(SOL - (first ?? 0n) - (second ?? 0n));
+  });
+
+  it('that is like another one is another transaction', async () => {
+    await fresh();
+    const to = world.newRecipient();
+    const alike = await Promise.all(Array.from({ length: 5 }, () => world.reserve('SOL', SOL, to)));
+    for (const { id } of alike) await world.ends(id, 'mined');
+    expect(await world.customer.balance('SOL', to)).toBe(5n * SOL);
+    expect(await world.transactions()).toHaveLength(5);
+  });
+
+  it.each([
+    ['a new account that would have too little to stay', 'SOL', RENT - 1n, async () => world.newRecipient()],
+    ['a token account', 'USDC_SOL', 5n, () => associatedAccount(world.wallet.hotAddress, ground.usdcMint)],
+  ] as const)('to %s is refused before anything is signed', async (_, asset, amount, recipient) => {
+    await fresh(SOL, 100n);
+    const { id } = await world.reserve(asset, amount, await recipient());
+    // The others go on.
+    const other = await world.reserve('SOL', RENT);
+    expect((await world.ends(id, 'failed'))['failed_reason']).toMatch(/does not accept/);
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    await world.ends(other.id, 'mined');
+    expect(await world.transactions()).toHaveLength(1);
+    // Of the token account's own tokens nothing moved; it is no recipient whose balance was due.
+    await world.db.rows('delete from payouts where id = $1', [id]);
+  });
+
+  it('of what the hot wallet must keep waits, and so does nobody else', async () => {
+    await fresh(SOL);
+    const { id } = await world.reserve('SOL', SOL - 6_000n);
+    const small = await world.reserve('SOL', RENT);
+    await world.ends(small.id, 'mined');
+    expect(await world.payout(id)).toMatchObject({ status: 'reserved' });
+    await world.pay('SOL', world.wallet.hotAddress, SOL);
+    await world.ends(id, 'mined');
+  });
+
+  it('that fails on the chain gives the amount back, and the fee is spent', async () => {
+    await fresh(SOL, 100n);
+    const recipient = await closedToUs();
+    world.onBroadcast = async (_raw, send) => {
+      await recipient.close();
+      return send();
+    };
+    const { id } = await world.reserve('USDC_SOL', 50n, recipient.address);
+    expect((await world.ends(id, 'failed'))['failed_reason']).toMatch(/did not accept/);
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.release, fee kept', 'payout.failed']);
+    expect(await world.transactions()).toMatchObject([{ state: 'reverted' }]);
+    expect(await world.spent()).toMatchObject([{ purpose: 'payout' }]);
+    expect(await hotBalance('USDC_SOL')).toBe(100n);
+  });
+});
+
+/** Somebody whose token account is frozen when `close` is called: it can be paid before, and not after. */
+async function closedToUs() {
+  const address = world.newRecipient();
+  await world.pay('USDC_SOL', address, 1n);
+  return {
+    address,
+    close: async () => {
+      const frozen = { amount: 0, state: 'frozen' };
+      await world.rpc.call('surfnet_setTokenAccount', [address, ground.usdcMint, frozen]);
+    },
+  };
+}
+
+describe('sweeps', () => {
+  it('bring SOL for a payout that is larger than the hot wallet, and leave nothing behind', async () => {
+    await fresh(SOL);
+    const addresses = [await world.deposit('SOL', 2n * SOL), await world.deposit('SOL', 3n * SOL)];
+    const { id, to } = await world.reserve('SOL', 5n * SOL);
+    await world.ends(id, 'mined');
+    expect(await world.customer.balance('SOL', to)).toBe(5n * SOL);
+    for (const address of addresses) expect(await world.customer.balance('SOL', address)).toBe(0n);
+    const spent = (await world.spent()).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+    expect(await hotBalance('SOL')).toBe(SOL - spent);
+  });
+
+  it('bring SOL to a hot wallet that has none to pay with', async () => {
+    await fresh(0n);
+    const address = await world.deposit('SOL', 4n * SOL);
+    const { id } = await world.reserve('SOL', 3n * SOL);
+    await world.ends(id, 'mined');
+    expect(await world.customer.balance('SOL', address)).toBe(0n);
+    expect(await world.spent()).toMatchObject([{ purpose: 'sweep', amount: '5000' }, { purpose: 'payout' }]);
+  });
+
+  it('bring tokens of addresses that never had a lamport, to a hot wallet that never had a token', async () => {
+    await fresh(SOL);
+    await world.deposit('USDC_SOL', 700n);
+    const address = await world.deposit('USDC_SOL', 800n);
+    const { id, to } = await world.reserve('USDC_SOL', 1_500n);
+    await world.ends(id, 'mined');
+    expect(await world.customer.balance('USDC_SOL', to)).toBe(1_500n);
+    expect(await world.customer.balance('USDC_SOL', address)).toBe(0n);
+    expect((await world.spent()).map(({ purpose }) => purpose)).toEqual(['sweep', 'sweep', 'payout']);
+  });
+
+  it('leave what we have not been told of', async () => {
+    await fresh(SOL);
+    const address = await world.deposit('SOL', 2n * SOL);
+    await world.pay('SOL', address, SOL);
+    const { id } = await world.reserve('SOL', 2n * SOL);
+    await world.ends(id, 'mined');
+    expect(await world.customer.balance('SOL', address)).toBe(SOL);
+  });
+
+  it('happen without need when they are worth it', async () => {
+    await fresh(SOL);
+    const worth = await world.deposit('USDC_SOL', 5_000_000n);
+    const small = await world.deposit('USDC_SOL', 1_000n);
+    const quote = (usd_rate: string) => ({ usd_rate, min_confirmations: 1 }) as never;
+    const quotes = {
+      latest: () => undefined,
+      fresh: (asset: string) => quote(asset === 'SOL' ? '200' : '1'),
+    };
+    const ports = world.replica({ quotes });
+    await world.until(async () => {
+      await world.run(ports);
+      expect(await world.db.rows(`select 1 from holdings where state = 'swept'`)).toHaveLength(1);
+    });
+    expect(await world.customer.balance('USDC_SOL', worth)).toBe(0n);
+    expect(await world.customer.balance('USDC_SOL', small)).toBe(1_000n);
+    expect(await hotBalance('USDC_SOL')).toBe(5_000_000n);
+  });
+
+  it('that expire are planned again', async () => {
+    await fresh(SOL);
+    await world.deposit('SOL', 5n * SOL);
+    world.onBroadcast = async () => 'unknown';
+    const { id } = await world.reserve('SOL', 4n * SOL);
+    await world.run();
+    await expires();
+    await world.run();
+    expect(await world.transactions()).toMatchObject([{ state: 'dead' }]);
+    // By the database's clock, which no test moves.
+    await world.db.rows('update holdings set retry_at = now()');
+    world.onBroadcast = (_raw, send) => send();
+    await world.ends(id, 'mined');
+    expect((await world.transactions()).map(({ purpose, state }) => [purpose, state])).toEqual([
+      ['sweep', 'dead'],
+      ['sweep', 'mined'],
+      ['payout', 'mined'],
+    ]);
+  });
+});
+
+/** Waits until what was signed last can be in no block any more, and proof of it is asked for. */
+async function expires(): Promise<void> {
+  const last = (await world.transactions()).at(-1) as { valid_to_height: string; tx_hash: string };
+  await world.until(async () =>
+    // tidy-allow number: a height
+    expect(await world.sender.isDead(last.tx_hash, Number(last.valid_to_height))).toBe(true),
+  );
+  world.clock.advance(31_000);
+}
+
+describe('a payout that no block takes', () => {
+  it('is signed again when that is proved and not before, once, and is paid once', async () => {
+    await fresh();
+    world.onBroadcast = async () => 'unknown';
+    const { id, to } = await world.reserve('SOL', SOL);
+    await world.run();
+    // However long ago it was by the clock: it could still be mined.
+    world.clock.advance(3_600_000);
+    for (let i = 0; i < 5; i++) await world.run();
+    expect(await world.transactions()).toMatchObject([{ attempt: 1, state: 'signed' }]);
+    await expires();
+    await world.run();
+    const [first, second] = await world.transactions();
+    expect(first).toMatchObject({ attempt: 1, state: 'dead' });
+    expect(second).toMatchObject({ attempt: 2, state: 'signed', family: first?.['id'] });
+    for (let i = 0; i < 5; i++) await world.run();
+    expect(await world.transactions()).toHaveLength(2);
+    world.onBroadcast = (_raw, send) => send();
+    expect(await world.ends(id, 'mined')).toMatchObject({ tx_hash: second?.['tx_hash'] });
+    // The first one's bytes turn up after all.
+    await world.sender.broadcast(String(first?.['raw']));
+    await world.pay('SOL', world.newRecipient(), SOL);
+    expect(await world.customer.balance('SOL', to)).toBe(SOL);
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+  });
+
+  it('and that was mined all the same is not signed again, however late we hear of it', async () => {
+    await fresh();
+    world.onBroadcast = async (_raw, send) => {
+      await send();
+      return 'unknown';
+    };
+    const { id } = await world.reserve('SOL', SOL);
+    await world.run();
+    const [{ tx_hash, valid_to_height }] = (await world.transactions()) as [
+      { tx_hash: string; valid_to_height: string },
+    ];
+    await world.finalized(tx_hash);
+    await world.until(async () => {
+      const height = await world.rpc.call('getBlockHeight', [{ commitment: 'finalized' }]);
+      expect(height).toBeGreaterThan(Number(valid_to_height)); // tidy-allow number: a height
+    });
+    world.clock.advance(3_600_000);
+    await world.ends(id, 'mined');
+    expect(await world.transactions()).toHaveLength(1);
+  });
+
+  it('waits while the node cannot tell', async () => {
+    await fresh();
+    world.onBroadcast = async () => 'unknown';
+    const { id } = await world.reserve('SOL', SOL);
+    await world.run();
+    await expires();
+    const silent = world.replica({
+      sender: {
+        ...world.sender,
+        isDead: () => Promise.reject(new Error('the node is away')),
+      },
+    });
+    await world.db.rows('delete from leases');
+    await world.run(silent);
+    expect(await world.transactions()).toHaveLength(1);
+    await world.db.rows('delete from leases');
+    world.onBroadcast = (_raw, send) => send();
+    await world.ends(id, 'mined');
+    expect(await world.transactions()).toHaveLength(2);
+  });
+
+  it('and whose recipient cannot be paid any more goes back', async () => {
+    await fresh(SOL, 100n);
+    const recipient = await closedToUs();
+    world.onBroadcast = async () => 'unknown';
+    const { id } = await world.reserve('USDC_SOL', 50n, recipient.address);
+    await world.run();
+    await recipient.close();
+    await expires();
+    await world.ends(id, 'failed');
+    expect(await world.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await world.transactions()).toMatchObject([{ state: 'dead' }]);
+  });
+
+  it('is not signed again by a process that has lost the lease meanwhile', async () => {
+    await fresh();
+    world.onBroadcast = async () => 'unknown';
+    const { id } = await world.reserve('SOL', SOL);
+    await world.run();
+    await expires();
+    const slow = world.replica({
+      sender: {
+        ...world.sender,
+        tryTransfer: async (order) => {
+          await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+          await takeLease(world.db, engineLease(world.ports), 'another', 60_000);
+          return world.sender.tryTransfer(order);
+        },
+      },
+    });
+    await world.db.rows('delete from leases');
+    await world.run(slow);
+    expect(await world.transactions()).toHaveLength(1);
+    await world.db.rows('delete from leases');
+    world.onBroadcast = (_raw, send) => send();
+    await world.ends(id, 'mined');
+  });
+});
+
+describe('a broadcast', () => {
+  it.each([
+    ['whose answer is lost', (send: () => Promise<unknown>) => send()],
+    ['that is lost', async () => undefined],
+  ])('%s: the same bytes again, one transaction', async (_, what) => {
+    await fresh();
+    let lost = 3;
+    world.onBroadcast = async (_raw, send) => {
+      if (lost-- <= 0) return send();
+      await what(send);
+      return 'unknown';
+    };
+    const payouts = [await world.reserve('SOL', SOL), await world.reserve('SOL', 2n * SOL)];
+    for (const { id } of payouts) await world.ends(id, 'mined');
+    expect(await world.transactions()).toHaveLength(2);
+    expect(new Set(world.sent).size).toBe(2);
+  });
+
+  it('that the process did not live to see: another one sends the same bytes', async () => {
+    await fresh();
+    world.onBroadcast = () => Promise.reject(new Error('killed'));
+    const { id } = await world.reserve('SOL', SOL);
+    await expect(world.run()).rejects.toThrow('killed');
+    expect(await world.transactions()).toMatchObject([{ state: 'signed', broadcasts: 0 }]);
+    world.onBroadcast = (_raw, send) => send();
+    await world.db.rows('delete from leases');
+    await world.until(async () => {
+      await world.run(world.replica());
+      await world.db.rows('delete from leases');
+      expect((await world.payout(id as PayoutId))['status']).toBe('mined');
+    });
+    expect(new Set(world.sent).size).toBe(1);
+  });
+});
+
+describe('addresses for invoices', () => {
+  const chainsOf = () => new Map([['solana' as const, world.ports]]);
+
+  it('are those of the wallet, the same every time', async () => {
+    await fresh(0n);
+    const ask = { chain: 'solana', from: 7, count: 3 } as const;
+    const given = await deriveAddresses({ db: world.db, chains: chainsOf() }, ask);
+    expect(given.addresses).toEqual([7, 8, 9].map((index) => world.wallet.depositAddress(index)));
+    expect(await deriveAddresses({ db: world.db, chains: chainsOf() }, ask)).toEqual(given);
+  });
+
+  it('are not given of a chain that is not configured, or with words that are not those of before', async () => {
+    await fresh(0n);
+    const ask = { chain: 'solana', from: 0, count: 1 } as const;
+    await expect(deriveAddresses({ db: world.db, chains: new Map() }, ask)).rejects.toThrow('not configured');
+    await deriveAddresses({ db: world.db, chains: chainsOf() }, ask);
+    const { hotAddress, depositAddress } = newWallet();
+    const strange = { ...world.ports, sender: { ...world.sender, hotAddress, depositAddress } };
+    const chains = new Map([['solana' as const, strange]]);
+    await expect(deriveAddresses({ db: world.db, chains }, ask)).rejects.toThrow('WALLET_SEED');
+  });
+});
