@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { openWallet } from '@quittance/chains/evm/wallet';
+import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
+import type { AnvilHandle } from '@quittance/engines/anvil';
+import type { Chain } from '@quittance/shared/assets';
+import { type Db, openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
+import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import { runEngine } from '../src/operations/run-engine.ts';
+import type { PayoutsService } from '../src/service.ts';
+import { startWorkers } from '../src/workers.ts';
+import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
+import { Client, environment, SEED, startService, TestBoard } from './service-client.ts';
+
+/** One service, one seed and two networks of one kind, each on a real node of its own. */
+let database: TestDatabase;
+let nats: Awaited<ReturnType<typeof testNats>>;
+let ledger: ScriptedLedger;
+let db: Db;
+let service: PayoutsService;
+let shop: Client;
+const networks = { ethereum: 31_337, base: 8_453 } as const;
+type Network = keyof typeof networks;
+const nodes = {} as Record<Network, { anvil: AnvilHandle; rpc: Rpc }>;
+const wallet = openWallet(SEED);
+const ETHER = 10n ** 18n;
+const hex = (value: bigint): string => `0x${value.toString(16)}`;
+
+beforeAll(async () => {
+  [database, nats] = await Promise.all([testDatabase(), testNats()]);
+  ledger = await scriptedLedger(nats.url);
+  db = openDb({
+    url: database.urlOf('payouts'),
+    schema: 'payouts',
+    pool: 2,
+    logger: createLogger('test', 'silent'),
+  });
+  for (const network of ['ethereum', 'base'] as const) {
+    const anvil = await testAnvil({ chainId: networks[network] });
+    const rpc = connectRpc(anvil.rpcUrl);
+    nodes[network] = { anvil, rpc };
+    await rpc.call('anvil_setBalance', [wallet.hotAddress, hex(10n * ETHER)]);
+  }
+  const board = new TestBoard();
+  board.set('ETH_BASE', {});
+  service = await startService(
+    {
+      ...environment(database.urlOf('payouts'), nats.url),
+      ETHEREUM_RPC_URL: nodes.ethereum.anvil.rpcUrl,
+      BASE_RPC_URL: nodes.base.anvil.rpcUrl,
+      BASE_CHAIN_ID: String(networks.base),
+      ETHEREUM_USDC_ADDRESS: '',
+    },
+    { quotes: board },
+  );
+  shop = new Client(() => service);
+});
+afterAll(async () => {
+  await service?.stop();
+  await ledger?.close();
+  await db?.close();
+  for (const { anvil, rpc } of Object.values(nodes)) {
+    await rpc.close();
+    await anvil.stop();
+  }
+  await nats?.stop();
+  await database?.drop();
+});
+
+const mine = (network: Network, blocks = 1) => nodes[network].rpc.call('anvil_mine', [hex(BigInt(blocks))]);
+const balanceOf = async (network: Network, address: string): Promise<bigint> =>
+  BigInt(String(await nodes[network].rpc.call('eth_getBalance', [address, 'latest'])));
+
+let recipients = 0;
+const newRecipient = () => `0x${(++recipients).toString(16).padStart(8, '0')}${'b7'.repeat(16)}`;
+
+async function payout(asset: 'ETH' | 'ETH_BASE', to = newRecipient()): Promise<{ id: number; to: string }> {
+  const { status, body } = await shop.post({ asset, amount: 0.5, address: to });
+  expect(status).toBe(201);
+  return { id: body.data.id, to };
+}
+const statusOf = async (id: number): Promise<string> => (await shop.get(`/api/payouts/${id}`)).body.status;
+
+function on(chain: Chain) {
+  const found = service.ports.chains.get(chain);
+  if (found === undefined) throw new Error(`${chain} is not configured`);
+  return found;
+}
+
+/** Rounds of one chain's engine by hand; what is in no block counts as stuck at once when `stuckAfterMs` is 0. */
+const round = (chain: Chain, stuckAfterMs = 180_000) => {
+  const { settings } = service.ports;
+  const patience = { ...settings.patience, stuckAfterMs };
+  return runEngine({ ...service.ports, settings: { ...settings, patience } }, on(chain));
+};
+
+type Attempt = { tx_hash: string; raw: string; nonce: string; state: string; terms: { max_fee: string } };
+const attemptsAt = (id: number): Promise<Attempt[]> =>
+  db.rows(
+    `select tx_hash, raw, nonce, state, terms from transactions join payments using (family)
+     where payout_id = $1 order by attempt`,
+    [id],
+  );
+
+/** A payout that was sent, and blocks that have become too dear for it. */
+async function stuck(): Promise<{ id: number; to: string }> {
+  const made = await payout('ETH');
+  await round('ethereum');
+  const [first] = await attemptsAt(made.id);
+  await nodes.ethereum.rpc.call('anvil_setNextBlockBaseFeePerGas', [
+    hex(2n * BigInt(first?.terms.max_fee ?? 0)),
+  ]);
+  await mine('ethereum');
+  expect(await balanceOf('ethereum', made.to)).toBe(0n);
+  return made;
+}
+
+it('a payout that a real node does not mine is replaced by one that pays more', async () => {
+  const { id, to } = await stuck();
+  await round('ethereum', 0);
+  const attempts = await attemptsAt(id);
+  expect(attempts).toHaveLength(2);
+  expect(new Set(attempts.map(({ nonce }) => nonce)).size).toBe(1);
+  await mine('ethereum', 3);
+  await round('ethereum');
+  expect(await statusOf(id)).toBe('mined');
+  expect((await attemptsAt(id)).map(({ state }) => state)).toEqual(['dead', 'mined']);
+  expect(await balanceOf('ethereum', to)).toBe(ETHER / 2n);
+});
+
+it('and is settled by the first one when a miner takes that after all', async () => {
+  const { id, to } = await stuck();
+  await round('ethereum', 0);
+  const [first, second] = await attemptsAt(id);
+  await nodes.ethereum.rpc.call('anvil_dropTransaction', [second?.tx_hash]);
+  await nodes.ethereum.rpc.call('anvil_setNextBlockBaseFeePerGas', [hex(10n ** 9n)]);
+  await nodes.ethereum.rpc.call('eth_sendRawTransaction', [first?.raw]);
+  await mine('ethereum', 3);
+  await round('ethereum');
+  expect(await statusOf(id)).toBe('mined');
+  expect((await shop.get(`/api/payouts/${id}`)).body.tx_hash).toBe(first?.tx_hash);
+  expect((await attemptsAt(id)).map(({ state }) => state)).toEqual(['mined', 'dead']);
+  await mine('ethereum', 3);
+  await round('ethereum');
+  expect(await balanceOf('ethereum', to)).toBe(ETHER / 2n);
+});
+
+it('each network pays by itself, with the same address and nonces of its own; one that is away delays only itself', async () => {
+  const workers = startWorkers(service.ports, 50, async () => {});
+  try {
+    const both = { ETH: await payout('ETH'), ETH_BASE: await payout('ETH_BASE') };
+    await eventually(async () => {
+      await Promise.all([mine('ethereum'), mine('base')]);
+      expect([await statusOf(both.ETH.id), await statusOf(both.ETH_BASE.id)]).toEqual(['mined', 'mined']);
+    }, 30_000);
+    expect(await balanceOf('ethereum', both.ETH.to)).toBe(ETHER / 2n);
+    expect(await balanceOf('base', both.ETH.to)).toBe(0n);
+    expect(await balanceOf('base', both.ETH_BASE.to)).toBe(ETHER / 2n);
+    const leases = await db.rows<{ name: string }>('select name from leases order by name');
+    expect(leases.map(({ name }) => name)).toEqual([
+      `engine:base:${wallet.hotAddress}`,
+      `engine:ethereum:${wallet.hotAddress}`,
+    ]);
+
+    nodes.ethereum.anvil.pause();
+    const waiting = await payout('ETH');
+    const other = await payout('ETH_BASE');
+    await eventually(async () => {
+      await mine('base');
+      expect(await statusOf(other.id)).toBe('mined');
+    }, 30_000);
+    expect(await statusOf(waiting.id)).toBe('pending');
+    nodes.ethereum.anvil.resume();
+    await eventually(async () => {
+      await mine('ethereum');
+      expect(await statusOf(waiting.id)).toBe('mined');
+    }, 30_000);
+    expect(await balanceOf('ethereum', waiting.to)).toBe(ETHER / 2n);
+  } finally {
+    nodes.ethereum.anvil.resume();
+    await workers.stop();
+  }
+  const spent = await db.rows<{ chain: string; asset: string }>(
+    `select distinct payload->>'chain' as chain, payload->>'asset' as asset from outbox where kind = 'network.spent' order by 1`,
+  );
+  expect(spent).toEqual([
+    { chain: 'base', asset: 'ETH_BASE' },
+    { chain: 'ethereum', asset: 'ETH' },
+  ]);
+}, 100_000);
+
+it('an asset of a network that is not configured, and a token without its contract, cannot be paid', async () => {
+  for (const asset of ['POL', 'SOL', 'USDC_ERC20', 'USDC_BASE']) {
+    const { status, body } = await shop.post({ asset, amount: 1, address: newRecipient() });
+    expect([status, body.errors]).toEqual([422, { asset: ['The selected asset is invalid.'] }]);
+  }
+});
