@@ -48,20 +48,23 @@ export async function refuseWrongNetworks(
 ): Promise<void> {
   const problems = await Promise.all(
     [...checks].map(async ([chain, network]): Promise<string[]> => {
+      const answered = new AbortController();
       try {
-        await Promise.race([network.check(), tooLong()]);
+        await Promise.race([network.check(), tooLong(answered.signal)]);
         return [];
       } catch (error) {
         if (error instanceof WrongNetwork) return [`${settingOf(chain)}: ${error.message}`];
         logger.warn({ chain, reason: reason(error) }, 'the node is away, it is waited for');
         return [];
+      } finally {
+        answered.abort();
       }
     }),
   );
   if (problems.flat().length > 0) throw new ConfigError(service, problems.flat());
 }
 
-async function tooLong(): Promise<never> {
-  await sleep(START_TIMEOUT_MS);
+async function tooLong(answered: AbortSignal): Promise<never> {
+  await sleep(START_TIMEOUT_MS, answered);
   throw new Error('no answer');
 }

@@ -80,7 +80,14 @@ export async function startInvoices(
     ],
     announced,
   });
-  await refuseWrongNetworks('invoices', networks, logger);
+  const disconnect = async () => {
+    await Promise.all([...chains.values()].map(({ reader }) => reader.close()));
+    await db.close();
+  };
+  await refuseWrongNetworks('invoices', networks, logger).catch(async (error: unknown) => {
+    await disconnect();
+    throw error;
+  });
   const listening = await listen(app, config.HOST, config.PORT);
   logger.info({ port: listening.port }, 'invoices listens');
 
@@ -107,8 +114,7 @@ export async function startInvoices(
     async stop() {
       await Promise.all([listening.close(DRAIN_MS), workers?.stop(), messenger.stop(), board.stop()]);
       await bus.close();
-      await Promise.all([...chains.values()].map(({ reader }) => reader.close()));
-      await db.close();
+      await disconnect();
     },
   };
 }

@@ -125,6 +125,8 @@ describe('POST /api/invoices', () => {
     ['{"asset":" ","amount":"  "}', required],
     ['{"asset":"DOGE","amount":10}', { asset: ['The selected asset is invalid.'] }],
     ['{"asset":"BTC","amount":10}', { asset: ['The selected asset is invalid.'] }],
+    // Active, and its chain is not configured.
+    ['{"asset":"SOL","amount":10}', { asset: ['The selected asset is invalid.'] }],
     ['{"asset":"SOL","amount":10}', { asset: ['The selected asset is invalid.'] }],
     ['{"asset":"eth","amount":10}', { asset: ['The selected asset is invalid.'] }],
     ['{"asset":7,"amount":10}', { asset: ['The asset must be a string.'] }],

@@ -124,8 +124,12 @@ describe('the payment page', () => {
     expect(expired).toContain('href="https://shop.example/late"');
     expect(expired).not.toContain(shown);
     expect(expired).not.toContain(REFRESH);
+    expect(expired).toContain('your money is not lost');
     await pay(to, DUE);
-    expect(await page(id)).toContain('0.01 ETH');
+    const late = await page(id);
+    expect(late).toContain('Your payment came too late');
+    expect(late).toContain('the shop, which can accept it or send it back');
+    expect(late).toContain('0.01 ETH');
   });
 
   it('tells of a payment that stayed too small, and of money that does not count', async () => {
@@ -169,5 +173,70 @@ describe('the payment page', () => {
     const { id } = await anInvoice();
     const head = await api(world.service.port, 'HEAD', `/pay/${id}`, { now: world.clock.now() });
     expect(head).toMatchObject({ status: 200, body: '' });
+  });
+});
+
+describe('on other chains', () => {
+  const other = async (
+    chain: 'bitcoin' | 'solana',
+    asset: string,
+    work: (at: World, to: string, id: string) => Promise<void>,
+  ) => {
+    const there = await startWorld({ chain });
+    try {
+      await there.scan();
+      const spare = `insert into spare_addresses values ('solana', 0, 'Ds1Ed5GoyDVfnTFSQJGPBLfQQhqKVkSUs1nQxz9LPdrx')`;
+      await there.rows(spare);
+      const invoice = await there.merchant().invoice({ asset });
+      await work(there, invoice.address.address, invoice.id);
+    } finally {
+      await there.stop();
+    }
+  };
+  const shown = async (at: World, id: string): Promise<string> =>
+    (await api(at.service.port, 'GET', `/pay/${id}`, { now: at.clock.now() })).body;
+
+  it.each([
+    ['BTC', 'bitcoin', 'Bitcoin', '0.0005', 'BTC', (to: string) => `bitcoin:${to}?amount=0.0005`],
+    ['SOL', 'solana', 'Solana', '0.25', 'SOL', (to: string) => `solana:${to}?amount=0.25`],
+    [
+      'USDC_SOL',
+      'solana',
+      'Solana',
+      '25',
+      'USDC',
+      (to: string) => `solana:${to}?amount=25&amp;spl-token=4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU`,
+    ],
+  ] as const)(
+    '%s: amount, address, network, and what a wallet opens',
+    async (asset, chain, network, amount, name, uri) => {
+      await other(chain, asset, async (at, to, id) => {
+        const text = await shown(at, id);
+        expect(text).toContain(`Send ${amount} ${name}`);
+        expect(text).toContain(`<dd class="copy">${amount}</dd>`);
+        expect(text).toContain(`<dd class="copy">${to}</dd>`);
+        expect(text).toContain(`<dt>Network</dt><dd>${network}</dd>`);
+        expect(text).toContain(`href="${uri(to)}"`);
+        expect(text).toMatch(/<svg [^>]*role="img"/);
+      });
+    },
+  );
+
+  it('a payment before its first block is shown as seen, one that was replaced as that', async () => {
+    await other('bitcoin', 'BTC', async (at, to, id) => {
+      const [{ txHash } = {}] = at.chain.wait({ to, amount: 50_000n });
+      await at.scan();
+      const seen = await shown(at, id);
+      expect(seen).toContain('Payment seen');
+      expect(seen).toContain('waits for its first block');
+      expect(seen).toContain('seen, waiting for its first block');
+      expect(seen).not.toContain('<svg');
+      expect(seen).toContain(REFRESH);
+      at.chain.forget(txHash ?? '');
+      await at.scan();
+      const replaced = await shown(at, id);
+      expect(replaced).toContain('Send 0.0005 BTC');
+      expect(replaced).toContain('replaced or dropped before its first block');
+    });
   });
 });

@@ -121,13 +121,37 @@ describe('the state table', () => {
     expect(await invoice.kinds()).not.toContain('deposit.settled');
   });
 
-  it('an account’s tolerance lowers what is needed', async () => {
+  it('a tolerance lowers what is needed, of the invoices made while it is set', async () => {
+    const before = await anInvoice();
+    world.ports.toleranceBps = 100;
     const invoice = await anInvoice();
-    await world.rows('update invoices set tolerance_bps = 100 where id = $1', [invoice.id]);
+    world.ports.toleranceBps = 0;
+    await pay(before.to, (DUE * 99n) / 100n);
+    expect(await before.read()).toMatchObject({ status: 'partially_paid' });
     await pay(invoice.to, (DUE * 98n) / 100n);
     expect(await invoice.read()).toMatchObject({ status: 'partially_paid' });
     await pay(invoice.to, DUE / 100n);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    await blocks(2);
+    await world.credit();
+    // Credited is what arrived, not what was asked.
+    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.0099' });
+    expect(await invoice.kinds()).not.toContain('invoice.overpaid');
+  });
+
+  it('no event is older than what it tells', async () => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE);
+    // The service's clock is ahead of the database's.
+    world.pass(100 * 365 * 24 * 60 * MINUTE);
+    await blocks(2);
+    await world.credit();
+    const [{ is_later }] = await world.rows(
+      `select o.created_at >= i.paid_at as is_later from outbox o join invoices i on i.id = o.payload->>'resource_id'
+       where i.id = $1 and o.kind = 'invoice.paid'`,
+      [invoice.id],
+    );
+    expect(is_later).toBe(true);
   });
 
   it('invoice.confirmed comes before invoice.paid when one confirmation is enough', async () => {

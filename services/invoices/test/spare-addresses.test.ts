@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openWallet } from '@quittance/chains/solana/wallet';
+import { type Bus, connectBus } from '@quittance/shared/bus';
+import { commandSubject, commands } from '@quittance/shared/commands';
+import { createLogger } from '@quittance/shared/logger';
+import { refillSpares } from '../src/operations/refill-spares.ts';
+import { newTx, type Script } from './scripted-chain.ts';
+import { api, startWorld, type World } from './world.ts';
+
+const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+/** What an invoice of 25 dollars asks for: 0.25 SOL. */
+const DUE = 250_000_000n;
+
+let world: World;
+let keyHolder: Bus;
+/** What the key holder answers; as it should, unless a test says otherwise. */
+let answer: (addresses: string[]) => string[] | Promise<string[]>;
+const asked: { from: number; count: number }[] = [];
+
+beforeAll(async () => {
+  world = await startWorld({ chain: 'solana' });
+  const wallet = openWallet(WORDS);
+  answer = (addresses) => addresses;
+  keyHolder = await connectBus({
+    url: world.natsUrl,
+    service: 'payouts',
+    logger: createLogger('test', 'silent'),
+  });
+  keyHolder.answer(commandSubject('addresses.derive'), async (body) => {
+    const { from, count } = commands['addresses.derive'].request.parse(body);
+    asked.push({ from, count });
+    return {
+      addresses: await answer(Array.from({ length: count }, (_, i) => wallet.depositAddress(from + i))),
+    };
+  });
+  await world.scan();
+});
+afterAll(async () => {
+  await keyHolder.close();
+  await world.stop();
+});
+
+const AHEAD = 20;
+
+function refill(ports = world.ports) {
+  const { spares } = world.watchedChain;
+  if (spares === undefined) throw new Error('this chain’s addresses are named by the key holder');
+  return refillSpares(ports, 'solana', spares);
+}
+const ready = async () => await world.rows('select * from spare_addresses order by derivation_index');
+
+describe('addresses that only the key holder can name', () => {
+  it('are not there at first: 503, and nothing is made', async () => {
+    const { account } = world.merchant();
+    const order = { account, body: { asset: 'SOL', amount: 25 }, now: world.clock.now() };
+    const refused = await api(world.service.port, 'POST', '/api/invoices', order);
+    expect(refused.status).toBe(503);
+    expect(refused.headers).toHaveProperty('retry-after');
+    expect(await world.rows('select 1 from invoices')).toEqual([]);
+  });
+
+  it('are asked for until enough are ready, and each index once', async () => {
+    expect(await refill()).toBe(AHEAD);
+    expect(await refill()).toBe(0);
+    const first = await ready();
+    expect(first.map(({ derivation_index }) => derivation_index)).toEqual(
+      Array.from({ length: AHEAD }, (_, i) => i),
+    );
+    const invoice = await world.merchant().invoice({ asset: 'SOL' });
+    expect(invoice.address).toEqual({
+      address: first[0].address,
+      uri: `solana:${first[0].address}?amount=0.25`,
+    });
+    expect(await refill()).toBe(1);
+    expect(asked.at(-1)).toEqual({ from: AHEAD, count: 1 });
+  });
+
+  it('are given out while the key holder is away, each once, by two replicas at the same moment', async () => {
+    const other = await world.replica();
+    const before = await ready();
+    const [one, two] = [world.merchant(), world.merchant()];
+    const order = (port: number, account: string) =>
+      api(port, 'POST', '/api/invoices', {
+        account: account as typeof one.account,
+        body: { asset: 'USDC_SOL', amount: 25 },
+        now: world.clock.now(),
+      });
+    const answers = await Promise.all(
+      Array.from({ length: AHEAD + 5 }, (_, i) =>
+        i % 2 === 0 ? order(world.service.port, one.account) : order(other.port, two.account),
+      ),
+    );
+    const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.data.address.address);
+    expect(new Set(made)).toEqual(new Set(before.map(({ address }) => address)));
+    expect(made).toHaveLength(AHEAD);
+    expect(answers.filter(({ status }) => status === 503)).toHaveLength(5);
+    expect(await ready()).toEqual([]);
+  });
+
+  it('two replicas that refill at once keep each index once', async () => {
+    const saved = await Promise.all([refill(), refill(), refill()]);
+    expect(saved.reduce((sum, count) => sum + count, 0)).toBe(AHEAD);
+    const indexes = (await ready()).map(({ derivation_index }) => derivation_index);
+    expect(new Set(indexes).size).toBe(AHEAD);
+  });
+
+  it.each<[string, (addresses: string[]) => string[]]>([
+    ['too few', (addresses) => addresses.slice(1)],
+    ['too many', (addresses) => [...addresses, ...addresses]],
+    ['one twice', ([first = '', , ...rest]) => [first, first, ...rest]],
+    ['31 bytes', ([, ...rest]) => ['1111111111111111111111111111111', ...rest]],
+    ['no base58', ([, ...rest]) => ['0OIl', ...rest]],
+    ['of another chain', ([, ...rest]) => ['0x00000000000000000000000000000000000000aa', ...rest]],
+    ['nothing', () => []],
+  ])('are refused when they are %s', async (_what, spoil) => {
+    await world.rows('delete from spare_addresses');
+    answer = spoil;
+    try {
+      await expect(refill()).rejects.toThrow('the key holder named addresses of solana that are none');
+    } finally {
+      answer = (addresses) => addresses;
+    }
+    expect(await ready()).toEqual([]);
+    expect(await refill()).toBe(AHEAD);
+  });
+
+  it('are refused when they were given out before', async () => {
+    await world.rows('delete from spare_addresses');
+    const [{ address }] = await world.rows('select address from addresses limit 1');
+    answer = ([, ...rest]) => [address, ...rest];
+    try {
+      await expect(refill()).rejects.toThrow('the key holder names an address for one index only');
+    } finally {
+      answer = (addresses) => addresses;
+    }
+    expect(await ready()).toEqual([]);
+    expect(await refill()).toBe(AHEAD);
+  });
+});
+
+describe('on Solana', () => {
+  const slots = (...gaps: number[]): Script[] => gaps.map((gap) => ({ gap }));
+
+  it('a payment is seen when its block is confirmed, and paid for when it is final', async () => {
+    const merchant = world.merchant();
+    const { id, address } = await merchant.invoice({ asset: 'USDC_SOL' });
+    const tx = newTx();
+    const paying = { to: address.address, amount: 25_000_000n, asset: 'USDC_SOL' as const, tx, index: 5 };
+    world.chain.wait(paying);
+    await world.scan();
+    expect(await merchant.read(id)).toMatchObject({
+      status: 'confirmed',
+      pending_amount: '25',
+      payments: [{ tx_hash: tx, confirmations: 0, required_confirmations: 1 }],
+    });
+    world.chain.mine(...slots(0, 3), { pay: [paying], gap: 7 });
+    await world.scan();
+    expect(await merchant.read(id)).toMatchObject({
+      status: 'confirmed',
+      paid_amount: '25',
+      payments: [{ status: 'confirmed', block_height: world.chain.height() }],
+    });
+    await world.credit();
+    expect((await world.told(id)).map(({ kind }) => kind).slice(1)).toEqual([
+      'deposit.settled',
+      'invoice.confirmed',
+      'invoice.paid',
+    ]);
+  });
+
+  it('slots without a block are no reason to stop', async () => {
+    const merchant = world.merchant();
+    const { id, address } = await merchant.invoice({ asset: 'SOL' });
+    world.chain.mine(
+      ...slots(100, 1, 0, 0, 40),
+      { pay: [{ to: address.address, amount: DUE }] },
+      ...slots(9),
+    );
+    await world.scan();
+    expect(await merchant.read(id)).toMatchObject({ status: 'confirmed', paid_amount: '0.25' });
+    expect((await world.rows('select height from cursors'))[0].height).toBe(world.chain.height());
+  });
+
+  it('is begun before the first invoice, where slots are missing too', async () => {
+    const fresh = await startWorld({ chain: 'solana' });
+    try {
+      for (let i = 0; i < 60; i++) {
+        fresh.chain.mine({ gap: i % 4 });
+        fresh.pass(60_000);
+      }
+      await fresh.rows(
+        `insert into spare_addresses values ('solana', 0, '${openWallet(WORDS).depositAddress(0)}')`,
+      );
+      const merchant = fresh.merchant();
+      const { id, address } = await merchant.invoice({ asset: 'SOL' });
+      fresh.chain.mine({ pay: [{ to: address.address, amount: DUE }], gap: 2 }, ...slots(1, 2));
+      await fresh.scan();
+      expect(await merchant.read(id)).toMatchObject({ status: 'confirmed', paid_amount: '0.25' });
+    } finally {
+      await fresh.stop();
+    }
+  });
+});
