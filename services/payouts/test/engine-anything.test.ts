@@ -4,7 +4,7 @@ import type { PayoutId } from '@quittance/shared/ids';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import fc from 'fast-check';
 import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
-import { type BroadcastFate, HOT } from './scripted-chain.ts';
+import { type BroadcastFate, HOT, MAX_FEE } from './scripted-chain.ts';
 
 /**
  * Whatever happens, in whatever order: when it is over, every payout has come to its end, and what the chain
@@ -27,6 +27,8 @@ type Step =
   | { do: 'forget' }
   | { do: 'fates'; fates: BroadcastFate[] }
   | { do: 'wait'; ms: number }
+  | { do: 'price'; times: number }
+  | { do: 'mine_older' }
   | { do: 'use_nonce' };
 
 const asset = fc.constantFrom('ETH' as const, 'USDC_ERC20' as const);
@@ -74,8 +76,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 10_000 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.oneof(fc.integer({ min: 1, max: 10_000 }), fc.constant(200_000)),
+    }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('price' as const), times: fc.integer({ min: 1, max: 12 }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'mine_older' } as const) },
   { weight: 1, arbitrary: fc.constant({ do: 'use_nonce' } as const) },
 );
 
@@ -142,9 +152,25 @@ async function take(world: EngineWorld, payouts: PayoutId[], step: Step): Promis
       return;
     case 'wait':
       return clock.advance(step.ms);
+    case 'price':
+      chain.leastFee = MAX_FEE * BigInt(step.times);
+      return;
+    case 'mine_older':
+      return mineOlder(world);
     case 'use_nonce':
       return chain.useNonce(HOT);
   }
+}
+
+/** A miner has kept an attempt that others have taken the place of, and mines it when its turn has come. */
+async function mineOlder({ chain, db }: EngineWorld): Promise<void> {
+  const older = await db.rows<{ raw: string }>(
+    `select raw from transactions as one where state in ('signed', 'broadcast') and exists (
+       select from transactions as other where other.family = one.family and other.attempt > one.attempt)
+     order by nonce, attempt`,
+  );
+  const next = older.find(({ raw }) => chain.arrived.includes(raw) && chain.canMine(raw));
+  if (next !== undefined) chain.mineBytes(next.raw);
 }
 
 const chainNonce = ({ chain }: EngineWorld): number =>
@@ -167,6 +193,7 @@ async function decide({ chain, db }: EngineWorld): Promise<void> {
 /** The world becomes kind: money for everybody, time, blocks, and a node that does what it is asked. */
 async function heal(world: EngineWorld): Promise<void> {
   world.chain.fates.length = 0;
+  world.chain.leastFee = 1n;
   world.chain.fund('ETH', HOT, 1_000n * ETHER);
   world.chain.fund('USDC_ERC20', HOT, 1_000_000_000n);
   for (let round = 0; round < 12; round++) {

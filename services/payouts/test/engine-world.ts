@@ -212,6 +212,14 @@ export class EngineWorld {
         expect({ wallet, nonce, used: used.has(nonce) }).toEqual({ wallet, nonce, used: true });
       }
     }
+    // Of each family at most one is mined, and its cost is told once.
+    const told = await this.db.rows<{ hash: string }>(
+      `select payload->>'tx_hash' as hash from outbox where kind = 'network.spent' order by 1`,
+    );
+    const ended = await this.db.rows<{ hash: string }>(
+      `select tx_hash as hash from transactions where state in ('mined', 'reverted') order by 1`,
+    );
+    expect(told).toEqual(ended);
     // Nothing that a node ever saw was not stored first.
     const stored = new Set((await this.transactions()).map((transaction) => transaction['raw']));
     for (const raw of this.chain.arrived) expect(stored).toContain(raw);

@@ -172,8 +172,7 @@ export class ScriptedChain {
         for (const [hash, wire] of this.#pool) {
           if (wire.nonce !== this.#nonce(wire.from, this.blocks.length) || !this.#canPay(wire)) continue;
           if (BigInt(wire.fee) < this.leastFee) continue;
-          const succeeded =
-            !this.refusing.has(wire.to) && this.balance(wire.asset, wire.source) >= BigInt(wire.amount);
+          const succeeded = this.#succeeds(wire);
           block.transactions.push({ hash, wire, succeeded });
           this.#pool.delete(hash);
           progress = true;
@@ -196,13 +195,20 @@ export class ScriptedChain {
     this.#pool = new Map();
   }
 
+  /** Whether these bytes could be in the next block, whatever they offer. */
+  canMine(raw: string): boolean {
+    const wire = JSON.parse(raw) as Wire;
+    return wire.nonce === this.#nonce(wire.from, this.blocks.length) && this.#canPay(wire);
+  }
+
   /** A miner who has kept older bytes mines those, whatever came in their place. */
   mineBytes(raw: string): void {
     const wire = JSON.parse(raw) as Wire;
     for (const [hash, one] of this.#pool) {
       if (one.from === wire.from && one.nonce === wire.nonce) this.#pool.delete(hash);
     }
-    const transactions = [{ hash: hashOf(raw), wire, succeeded: true }];
+    const succeeded = this.#succeeds(wire);
+    const transactions = [{ hash: hashOf(raw), wire, succeeded }];
     this.blocks.push({ hash: this.#blockHash(), transactions });
   }
 
@@ -257,6 +263,10 @@ export class ScriptedChain {
       this.#pool.set(hash, wire);
     }
     return fate === 'lose_answer' ? 'unknown' : 'accepted';
+  }
+
+  #succeeds({ to, asset, source, amount }: Wire): boolean {
+    return !this.refusing.has(to) && this.balance(asset, source) >= BigInt(amount);
   }
 
   #canPay({ from, asset, source, amount, maxCost }: Wire): boolean {
