@@ -23,6 +23,7 @@ import { pricesFile } from './prices.ts';
 import { type Secrets, sandboxSecrets } from './secrets.ts';
 import { startServiceProcess } from './service-process.ts';
 import { serviceSettings } from './service-settings.ts';
+import { untilSolanaAddresses } from './solana-addresses.ts';
 import { forgetSolanaChain } from './solana-restart.ts';
 
 export type StackOptions = {
@@ -154,6 +155,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         return [service, engine] as const;
       }),
     );
+    if (nodes.solana !== undefined) await untilSolanaAddresses(adminUrl);
     say(`services are up: ${services.map((service) => `${service} ${ports[service]}`).join(', ')}`);
     return {
       url,

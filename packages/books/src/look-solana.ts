@@ -20,7 +20,6 @@ const transactionForm = z
     transaction: z.object({ message: z.object({ accountKeys: z.array(z.object({ pubkey: base58 })) }) }),
     meta: z.object({
       err: z.unknown(),
-      fee: lamports,
       preBalances: z.array(lamports),
       postBalances: z.array(lamports),
       preTokenBalances: z.array(tokenBalance).nullish(),
@@ -56,7 +55,7 @@ export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): Chain
       const rent = succeeded ? openedWith(found) : 0n;
       return {
         succeeded,
-        cost: found.meta.fee + rent,
+        cost: feeTaken(found) + rent,
         paid: succeeded ? [...nativePaid(found), ...tokensPaid(found, tokens)] : [],
       };
     },
@@ -90,6 +89,15 @@ async function tokensOfOwner(rpc: Rpc, owner: string, mint: string): Promise<big
   const answer = await rpc.call('getTokenAccountsByOwner', [owner, { mint }, how]);
   const { value } = read(tokensForm, answer, 'getTokenAccountsByOwner');
   return value.reduce((sum, { account }) => sum + account.data.parsed.info.tokenAmount.amount, 0n);
+}
+
+/**
+ * What all accounts together have less than before: only the fee leaves them. The node's own word for it leaves out
+ * the price paid for priority, on a development node at least.
+ */
+function feeTaken({ meta }: Transaction): bigint {
+  const sum = (balances: readonly bigint[]) => balances.reduce((total, one) => total + one, 0n);
+  return sum(meta.preBalances) - sum(meta.postBalances);
 }
 
 /** The rent that went into token accounts which were not there before. */
