@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkAddress } from '@quittance/chains/evm/address';
+import { checkAddress as checkOn } from '@quittance/chains/registry';
+import type { ChainSettings } from '@quittance/chains/settings';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { parseExactJson } from '@quittance/shared/exact-json';
 import { Unavailable } from '@quittance/shared/http';
 import { units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { amountWithin, type PayableChain, readPayoutOrder } from './payout-order.ts';
+import { amountWithin, checkRecipient, type PayableChain, readPayoutOrder } from './payout-order.ts';
 
 const aQuote = (asset: AssetSymbol, given: Partial<Quote> = {}): Quote => ({
   asset,
@@ -170,6 +172,61 @@ describe('the body of a new payout', () => {
     const wrong = body(`"asset":"ETH","amount":0,"address":"${address}"`);
     expect(readPayoutOrder(wrong, { quotes: stale, chains })).toMatchObject({ ok: false });
     expect(readPayoutOrder(wrong, { quotes: silent, chains })).toMatchObject({ ok: false });
+  });
+});
+
+describe('a recipient', () => {
+  const settingsOf = {
+    bitcoin: { kind: 'bitcoin', chain: 'bitcoin', rpcUrls: [], network: 'mainnet' },
+    testnet: { kind: 'bitcoin', chain: 'bitcoin', rpcUrls: [], network: 'testnet' },
+    regtest: { kind: 'bitcoin', chain: 'bitcoin', rpcUrls: [], network: 'regtest' },
+    ethereum: { kind: 'evm', chain: 'ethereum', rpcUrls: [], chainId: 1 },
+    solana: { kind: 'solana', chain: 'solana', rpcUrls: [], network: 'mainnet' },
+  } as const satisfies Record<string, ChainSettings>;
+  const p2wpkh = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
+  const owner = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
+
+  it.each([
+    ['bitcoin', 'segwit', p2wpkh, true],
+    ['bitcoin', 'segwit in capitals', p2wpkh.toUpperCase(), true],
+    ['bitcoin', 'taproot', 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr', true],
+    ['bitcoin', 'legacy', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', true],
+    ['bitcoin', 'legacy script', '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy', true],
+    ['bitcoin', 'a wrong checksum', `${p2wpkh.slice(0, -1)}p`, false],
+    ['bitcoin', 'half in capitals', `BC1${p2wpkh.slice(3)}`, false],
+    ['bitcoin', 'version 0 as bech32m', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh', false],
+    [
+      'bitcoin',
+      'version 1 as bech32',
+      'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd',
+      false,
+    ],
+    ['bitcoin', 'of testnet', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', false],
+    ['bitcoin', 'of regtest', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', false],
+    ['testnet', 'of testnet', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', true],
+    ['testnet', 'of mainnet', p2wpkh, false],
+    ['testnet', 'of mainnet, legacy', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', false],
+    ['regtest', 'of regtest', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', true],
+    ['regtest', 'of mainnet', p2wpkh, false],
+    ['ethereum', 'a right checksum', address, true],
+    ['ethereum', 'no checksum', address.toLowerCase(), true],
+    ['ethereum', 'a wrong checksum', '0x52908400098527886e0F7030069857D2E4169EE7', false],
+    ['ethereum', 'of nobody', `0x${'0'.repeat(40)}`, false],
+    ['ethereum', 'of Bitcoin', p2wpkh, false],
+    ['solana', 'an account', owner, true],
+    ['solana', 'of nobody', '1'.repeat(32), false],
+    ['solana', '31 bytes', '1'.repeat(31), false],
+    ['solana', '33 bytes', `${owner}22`, false],
+    ['solana', 'a letter that base58 does not have', owner.replace('7', '0'), false],
+    ['solana', 'of Ethereum', address, false],
+  ] as const)('%s: %s', (network, _, text, isOne) => {
+    const settings = settingsOf[network];
+    const on: PayableChain = {
+      kind: settings.kind,
+      assets: [],
+      checkAddress: (typed) => checkOn(settings, typed),
+    };
+    expect(checkRecipient(on, text) !== undefined).toBe(isOne);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { EvmSender } from '@quittance/chains/chain';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { watchEnded } from '../src/operations/watch-ended.ts';
 import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 
@@ -92,6 +93,22 @@ describe('a payout that is stuck', () => {
     expect(await world.transactions()).toMatchObject([{ state: 'mined' }, { state: 'dead' }]);
     expect(world.chain.paymentsTo(to)).toHaveLength(1);
     expect(await sentOf()).toMatchObject([{ tx_hash: first?.['tx_hash'] }]);
+  });
+
+  it('is not sent again when a deep reorganisation has put another attempt in its place', async () => {
+    const { id, to } = await aStuckPayout();
+    await world.run();
+    const [first] = await world.transactions();
+    world.chain.mine(CONFIRMATIONS);
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    world.chain.reorg(CONFIRMATIONS, 'gone');
+    world.chain.mineBytes(String(first?.['raw']));
+    const sent = world.chain.arrived.length;
+    await watchEnded(world.ports, 0);
+    expect(world.chain.arrived).toHaveLength(sent);
+    expect(world.lines.some((line) => /taken the place of a settled/.test(line.msg))).toBe(true);
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
   });
 
   it('never fails because another attempt of its own took the nonce, even when that one is final before it is deep', async () => {

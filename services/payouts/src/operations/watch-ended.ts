@@ -1,6 +1,6 @@
 import { reason } from '@quittance/shared/logger';
 import type { ChainPorts } from '../ports.ts';
-import { endedNotFinal, noteLooked, type Transaction } from '../store-transactions.ts';
+import { attemptsOf, endedNotFinal, noteLooked, type Transaction } from '../store-transactions.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const LOOKS_TOGETHER = 16;
@@ -36,14 +36,19 @@ async function look(ports: WatchPorts, transaction: Transaction): Promise<boolea
 }
 
 async function isFinal(
-  { sender, chain, logger }: WatchPorts,
-  { family, txHash, raw, state }: Transaction,
+  { db, sender, chain, logger }: WatchPorts,
+  { id, family, txHash, raw, state }: Transaction,
 ): Promise<boolean> {
   // Asked first: what is final now was so, or was not, when the transaction is asked about.
   const finalized = await sender.finalizedHeight();
   const status = await sender.status(txHash);
   const said = { chain, transaction: txHash, family, state };
   if (status.state !== 'mined') {
+    for (const other of await attemptsOf(db, family)) {
+      if (other.id === id || (await sender.status(other.txHash)).state !== 'mined') continue;
+      logger.error({ ...said, other: other.txHash }, 'another attempt has taken the place of a settled one');
+      return false;
+    }
     const answer = await sender.broadcast(raw);
     logger.error({ ...said, answer }, 'a settled transaction has left the chain, sending it again');
     return false;
