@@ -1,27 +1,53 @@
 import { cpus } from 'node:os';
-import { startQuittance } from '@quittance/testkit/quittance';
+import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Comparison, compare, type Outcome } from './compare.ts';
 import { postInvoices } from './post-invoices.ts';
 import { readThroughGateway } from './read-through-gateway.ts';
+import { scanBlocks } from './scan-block.ts';
 
 /**
- * npm run bench: each path against its yardstick, in the same run on the same machine. Absolute figures move
- * from machine to machine; the ratios are the result.
+ * npm run bench [scan | api]: each path against its yardstick, in the same run on the same machine. Absolute figures
+ * move from machine to machine; the ratios are the result.
  */
+const FEW_ADDRESSES = 1_000;
+const MANY_ADDRESSES = 1_000_000;
+/** The most a block may take with many watched addresses, as a share of its time with few. */
+const SCAN_RATIO_MAX = 1.5;
+const chosen = process.argv.slice(2);
+const isChosen = (part: 'scan' | 'api') => chosen.length === 0 || chosen.includes(part);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** The services look about as often as in production; tests make them look ten times as often. */
 const settings = { invoices: { SCAN_EVERY_MS: '1000' }, payouts: { ENGINE_EVERY_MS: '1000' } };
 
-const quittance = await startQuittance({
-  settings,
-  redis: true,
-  durable: true,
-  confirmations: 1,
-  quiet: true,
-  checkBooks: false,
-});
-try {
+if (isChosen('scan')) await measureScanner();
+if (isChosen('api')) await measureApi();
+
+async function measureScanner(): Promise<void> {
+  const [few, many] = [FEW_ADDRESSES, MANY_ADDRESSES].map((count) => count.toLocaleString('en'));
+  say(`a block of 5,000 outputs with ${many} watched addresses against one with ${few} …`);
+  const { ratio, fewMs, manyMs } = await scanBlocks(FEW_ADDRESSES, MANY_ADDRESSES);
+  say(`  ratio ${ratio.toFixed(2)} (at most ${SCAN_RATIO_MAX}${ratio > SCAN_RATIO_MAX ? ', MISSED' : ''})`);
+  say(`  ${many}: ${manyMs.toFixed(0)} ms a block\n  ${few}: ${fewMs.toFixed(0)} ms a block\n`);
+}
+
+async function measureApi(): Promise<void> {
+  const quittance = await startQuittance({
+    settings,
+    redis: true,
+    durable: true,
+    confirmations: 1,
+    quiet: true,
+    checkBooks: false,
+  });
+  try {
+    await compareApi(quittance);
+  } finally {
+    await quittance.stop();
+  }
+}
+
+async function compareApi(quittance: Quittance): Promise<void> {
   const shop = await quittance.merchant();
   const { id } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 25 })).body.data;
   const redisUrl = quittance.stack.engines.redis?.url ?? '';
@@ -48,8 +74,6 @@ try {
     say(`  ratio ${ratio.toFixed(2)} (target ${target.toFixed(2)}${ratio < target ? ', MISSED' : ''})`);
     say(`  ours   ${row(ours)}\n  theirs ${row(theirs)}\n`);
   }
-} finally {
-  await quittance.stop();
 }
 
 function row({ perSecond, p50Ms, p99Ms }: Outcome['ours']): string {
