@@ -147,11 +147,11 @@ export class BitcoinWorld {
         publicUrl: 'http://localhost',
         replica: randomUUID(),
         leaseMs: 60_000,
-        patience: { resendAfterMs: 5_000, doubtForMs: 30_000 },
+        patience: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
       },
       announced: () => {},
       ...given,
-    } as BitcoinWorldPorts;
+    };
   }
 
   height(): Promise<number> {

@@ -350,6 +350,23 @@ describe('a fee that is too low', () => {
     ]);
   });
 
+  it('is raised by a transaction that the node does not hear of at first: it is sent until it does', async () => {
+    await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    world.clock.advance(21 * 60_000);
+    world.onBroadcast = async () => 'unknown';
+    await world.run();
+    const [old, next] = await world.transactions();
+    expect(await world.node.rpc('getrawmempool')).toEqual([old?.tx_hash]);
+    world.onBroadcast = (_raw, send) => send();
+    await world.run();
+    await world.run();
+    expect(await world.node.rpc('getrawmempool')).toEqual([next?.tx_hash]);
+    await world.finish();
+    expect(await world.payout(payout.id)).toMatchObject({ tx_hash: next?.tx_hash });
+  });
+
   it('is raised again and again, but not for ever', async () => {
     await world.deposit(BITCOIN);
     const payout = await world.reserve(BITCOIN / 4n);

@@ -14,15 +14,21 @@ export type Verdict =
   | { is: 'settled'; attempt: number }
   /** `attempt` is in a block that may still be dropped. */
   | { is: 'in_block'; attempt: number }
-  /** `attempt` waits in the node's pool, where nothing waits that contradicts the chain. */
+  /** `attempt` waits in the node's pool, where nothing waits that contradicts the chain; it is the newest, or that was just sent. */
   | { is: 'waiting'; attempt: number }
+  /** The same, but a newer one should be in its place: send that, for the first time or again. */
+  | { is: 'to_replace'; attempt: number }
   /** The node has none, and was given one a moment ago. */
   | { is: 'sent' }
   /** The node has none: send them again. Why it has none may have to be found out. */
   | { is: 'to_send' };
 
 /** What the chain's state means for a family. Not to be in a pool, or to be thrown out of one, is never an end. */
-export function judge(family: OpenFamily, now: Date, { resendAfterMs }: Patience): Verdict {
+export function judge(
+  family: OpenFamily,
+  now: Date,
+  { resendAfterMs }: Pick<Patience, 'resendAfterMs'>,
+): Verdict {
   const { attempts, minConfirmations } = family;
   const mined = attempts.findIndex(({ seen }) => seen.state === 'mined');
   const seen = attempts[mined]?.seen;
@@ -30,9 +36,13 @@ export function judge(family: OpenFamily, now: Date, { resendAfterMs }: Patience
     return { is: seen.confirmations >= minConfirmations ? 'settled' : 'in_block', attempt: mined };
   }
   const waiting = attempts.findLastIndex(({ seen }) => seen.state === 'pending');
-  if (waiting !== -1) return { is: 'waiting', attempt: waiting };
+  const sentAt = attempts.at(-1)?.lastBroadcastAt?.getTime() ?? Number.NEGATIVE_INFINITY;
+  const sentLately = now.getTime() - sentAt < resendAfterMs;
+  if (waiting !== -1) {
+    const isReplaced = waiting === attempts.length - 1 || sentLately;
+    return { is: isReplaced ? 'waiting' : 'to_replace', attempt: waiting };
+  }
   // Its block was dropped: at once.
   if (attempts.some(({ blockHash }) => blockHash !== null)) return { is: 'to_send' };
-  const sentAt = attempts.at(-1)?.lastBroadcastAt?.getTime() ?? Number.NEGATIVE_INFINITY;
-  return { is: now.getTime() - sentAt < resendAfterMs ? 'sent' : 'to_send' };
+  return { is: sentLately ? 'sent' : 'to_send' };
 }

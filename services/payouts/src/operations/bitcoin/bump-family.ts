@@ -48,7 +48,8 @@ async function signNext(
   waiting: Transaction,
 ): Promise<Transaction | undefined> {
   const { db, clock, sender, signingBar, notices } = ports;
-  const terms = readTerms(newest.terms);
+  // From the one that waits: what the node has against a newer one, it would have against the next as well.
+  const terms = readTerms(waiting.terms);
   const stuck = { attempt: newest.attempt, sentAt: newest.firstBroadcastAt, feeRate: feeRateOf(terms) };
   // Before the node is asked anything: most of the time nothing has waited for long.
   if (nextFeeRate(stuck, 0n, clock.now()) === undefined || signingBar.reason !== undefined) return undefined;

@@ -7,6 +7,7 @@ import type { BitcoinPorts } from '../../ports.ts';
 import { noteChange, settleCoins } from '../../store-coins.ts';
 import {
   type Family,
+  newestOf,
   noteBlock,
   noteDoubt,
   openFamilies,
@@ -73,6 +74,10 @@ async function follow(ports: BitcoinPorts, lease: Lease, family: Family, look: L
       return settle(ports, lease, look[verdict.attempt]);
     case 'in_block':
     case 'sent':
+      return false;
+    case 'to_replace':
+      await sendTransaction(ports, newestOf(family));
+      await believe(ports, family);
       return false;
     case 'waiting':
       await believe(ports, family);
