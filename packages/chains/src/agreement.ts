@@ -118,7 +118,7 @@ export function agreeingSender<S extends ChainSender>(senders: readonly S[], rul
   const nodes = senders as readonly unknown[] as readonly Record<string, Ask>[];
   const asked = Object.entries(rules as Record<string, Rule>).map(([method, rule]): [string, Ask] => [
     method,
-    async (...given) => rule(await Promise.all(nodes.map((node) => node[method]?.(...given))), given),
+    async (...given) => rule(await Promise.all(nodes.map((node) => (node[method] as Ask)(...given))), given),
   ]);
   return { ...first, ...(Object.fromEntries(asked) as Partial<S>) };
 }

@@ -17,7 +17,7 @@ import { RpcUnavailable } from '../json-rpc.ts';
 import { type FakeBlock, type FakeNetwork, type FakeTransaction, hashOf } from './network.ts';
 
 /** What a transaction of the sender costs, succeed or not, in native units. */
-export const FAKE_FEE = 21_000n as Units;
+const FAKE_FEE = 21_000n as Units;
 const FINAL_DEPTH = 6;
 
 /** The same order gives the same bytes. */
@@ -38,8 +38,6 @@ export type FakeSender = ChainSender & {
   /** Outpoints of the hot wallet that nothing in the chain has spent. */
   coins(): Promise<string[]>;
 };
-
-export type FakeNode = ReturnType<typeof fakeNode>;
 
 /** A node of a fake network, with every way in which nodes mislead. It sees what the network has until told otherwise. */
 export function fakeNode(network: FakeNetwork) {

@@ -1,26 +1,42 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
+import { agreeingReader, agreeingSender, type Rules, same, senderRules } from '../../src/agreement.ts';
 import { type Flavour, fakeNetwork } from '../../src/fake/network.ts';
-import { fakeNode } from '../../src/fake/node.ts';
+import { type FakeSender, fakeNode } from '../../src/fake/node.ts';
 import type { Candidate, World } from './world.ts';
 
 const AMOUNT = units(1_000_000_001n);
 const FORTUNE = 10n ** 15n;
 const COINS = 20;
 
-export const fakeCandidate = (flavour: Flavour): Candidate => ({
-  name: `a fake chain of ${flavour === 'utxo' ? 'outputs' : 'accounts'}`,
+type FakeNode = ReturnType<typeof fakeNode>;
+
+const rules: Rules<FakeSender> = {
+  ...senderRules,
+  sign: (answers) => same('a signature', answers),
+  coins: (answers) => same('the coins', answers),
+};
+
+/** With several nodes they answer as one: what one node promises, several that agree do. */
+export const fakeCandidate = (flavour: Flavour, nodes = 1): Candidate => ({
+  name: `a fake chain of ${flavour === 'utxo' ? 'outputs' : 'accounts'}${nodes > 1 ? ` with ${nodes} nodes` : ''}`,
   cannot:
     flavour === 'utxo'
       ? { fail: 'a transaction that fails is in no block', balances: 'money leaves a trace' }
       : { pending: 'what waits is not watched' },
-  open: () => openFake(flavour),
+  open: () => openFake(flavour, nodes),
 });
 
-async function openFake(flavour: Flavour): Promise<World> {
+async function openFake(flavour: Flavour, count: number): Promise<World> {
   const network = fakeNetwork({ flavour });
-  const node = fakeNode(network);
-  const sender = node.sender();
+  const nodes = Array.from({ length: count }, () => fakeNode(network));
+  const readerOf = (of: FakeNode[], named?: string) => agreeingReader(of.map((node) => node.reader(named)));
+  const senderOf = (of: FakeNode[], named?: string) =>
+    agreeingSender(
+      of.map((node) => node.sender('seed', named)),
+      rules,
+    );
+  const sender = senderOf(nodes);
   const { native } = network;
   const token: AssetSymbol[] = flavour === 'account' ? ['USDC_ERC20'] : [];
   let addresses = 0;
@@ -42,7 +58,7 @@ async function openFake(flavour: Flavour): Promise<World> {
   return {
     assets: [native, ...token],
     manyOf: native,
-    reader: node.reader(),
+    reader: readerOf(nodes),
     sender,
     newAddress() {
       addresses += 1;
@@ -62,14 +78,14 @@ async function openFake(flavour: Flavour): Promise<World> {
       network.reorg(depth, fate === 'again' ? 'again' : flavour === 'utxo' ? 'wait' : 'drop'),
     async order(to, amount) {
       const order = { asset: native, to, amount, ...(await inputs(amount)) };
-      return () => node.sender().sign(order);
+      return () => senderOf(nodes).sign(order);
     },
     wealth: () => sender.balance(native, sender.hotAddress),
-    elsewhere: () => ({ reader: node.reader('another'), sender: node.sender('seed', 'another') }),
+    elsewhere: () => ({ reader: readerOf(nodes, 'another'), sender: senderOf(nodes, 'another') }),
     nobody() {
-      const gone = fakeNode(network);
-      gone.away();
-      return { reader: gone.reader(), sender: gone.sender() };
+      const gone = Array.from({ length: count }, () => fakeNode(network));
+      for (const node of gone) node.away();
+      return { reader: readerOf(gone), sender: senderOf(gone) };
     },
     async stop() {},
   };

@@ -2,7 +2,9 @@ import { fakeCandidate } from './fake-world.ts';
 import { readerContract } from './reader-contract.ts';
 import { senderContract } from './sender-contract.ts';
 
-readerContract(fakeCandidate('utxo'));
-senderContract(fakeCandidate('utxo'));
-readerContract(fakeCandidate('account'));
-senderContract(fakeCandidate('account'));
+for (const flavour of ['utxo', 'account'] as const) {
+  for (const nodes of [1, 3]) {
+    readerContract(fakeCandidate(flavour, nodes));
+    senderContract(fakeCandidate(flavour, nodes));
+  }
+}

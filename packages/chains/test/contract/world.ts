@@ -64,7 +64,6 @@ export function whereItCan(
   body: () => Promise<void>,
 ): void {
   const why = cannot[ability];
-  // tidy-allow expectation: the body is the test, and expects in the contract
   if (why === undefined) test(title, body);
   else {
     test(`NOT TRIED on ${name}: ${title}: ${why}`, () => {
