@@ -141,7 +141,16 @@ export class SolanaWorld {
   /** With so much in the hot wallet. */
   static async fresh(ground: SolanaGround, hot: { lamports: bigint; usdc?: bigint }): Promise<SolanaWorld> {
     const world = new SolanaWorld(ground);
-    const tables = ['holdings', 'payments', 'transactions', 'wallets', 'payouts', 'leases', 'outbox'];
+    const tables = [
+      'wallet_histories',
+      'holdings',
+      'payments',
+      'transactions',
+      'wallets',
+      'payouts',
+      'leases',
+      'outbox',
+    ];
     for (const table of tables) await world.db.rows(`delete from ${table}`);
     if (hot.lamports > 0n) await world.pay('SOL', world.wallet.hotAddress, hot.lamports);
     if (hot.usdc !== undefined) await world.pay('USDC_SOL', world.wallet.hotAddress, hot.usdc);

@@ -360,6 +360,35 @@ describe('a broadcast', () => {
   });
 });
 
+describe('a database that has lost commits', () => {
+  it('signs nothing: what looks unpaid may be paid', async () => {
+    await fresh();
+    const first = await world.reserve('SOL', SOL);
+    await world.ends(first.id, 'mined');
+    // An operator's money is no trouble.
+    await world.pay('SOL', world.wallet.hotAddress, SOL);
+    await world.run();
+    expect(world.ports.signingBar.reason).toBeUndefined();
+    // A backup of before that is put back, of the time when its history was last looked at.
+    const rows = await world.db.rows('select * from wallet_histories');
+    expect(rows).toMatchObject([{ address: world.wallet.hotAddress, signature: expect.any(String) }]);
+    const [known] = (await world.transactions()) as [{ tx_hash: string }];
+    const all = await world.sender.signatures(null, 100);
+    const before = all[all.indexOf(known.tx_hash) - 1];
+    await world.db.rows('update wallet_histories set signature = $1', [before]);
+    await world.db.rows('delete from payments');
+    await world.db.rows('delete from transactions');
+    await world.db.rows(`update payouts set status = 'reserved', tx_hash = null`);
+    await world.run();
+    expect(world.ports.signingBar.reason).toMatch(known.tx_hash);
+    expect(await world.transactions()).toEqual([]);
+    expect(await world.customer.balance('SOL', first.to)).toBe(SOL);
+    await world.db.rows('delete from outbox');
+    await world.db.rows('delete from payouts');
+    world.sent.length = 0;
+  });
+});
+
 describe('addresses for invoices', () => {
   const chainsOf = () => new Map([['solana' as const, world.ports]]);
 

@@ -18,6 +18,15 @@ export const solanaRules: Rules<SolanaSender> = {
   signNativeSweep: (answers) => same('a signature', answers),
   signTokenSweep: (answers) => same('a signature', answers),
   tokenAccounts: (answers) => same('token accounts', answers),
+  // A node that is behind lacks the newest.
+  signatures(answers) {
+    const length = lowest(answers.map((answer) => answer.length));
+    return same(
+      'the hot wallet’s transactions',
+      answers.map((answer) => answer.slice(0, length)),
+    );
+  },
+  isSignedByHot: (answers) => answers.some((signed) => signed),
   // Each node has to have come that far itself, and to have no status of it.
   isDead: (answers) => answers.every((dead) => dead),
 };

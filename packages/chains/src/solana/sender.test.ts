@@ -110,9 +110,9 @@ describe('a broadcast', () => {
 });
 
 describe('the proof that a transaction is dead', () => {
-  const asked = (height: number, status: object | null, statusSlot = 500) =>
+  const asked = (height: number, status: object | null, statusSlot: number, atOnce = height) =>
     senderOn({
-      getSlot: [500],
+      getEpochInfo: [{ absoluteSlot: 500, blockHeight: atOnce }],
       getBlockHeight: [height],
       getSignatureStatuses: [statusAt(statusSlot, status)],
     }).isDead('3'.repeat(88), 150);
@@ -127,9 +127,14 @@ describe('the proof that a transaction is dead', () => {
     expect(await asked(height, status, slot)).toBe(dead);
   });
 
+  test('needs the height in both answers, which may be of two nodes', async () => {
+    expect(await asked(151, null, 500, 150)).toBe(false);
+    expect(await asked(150, null, 500, 151)).toBe(false);
+  });
+
   test('is not given by a node that keeps no history', async () => {
     const sender = senderOn({
-      getSlot: [500],
+      getEpochInfo: [{ absoluteSlot: 500, blockHeight: 151 }],
       getBlockHeight: [151],
       getSignatureStatuses: [new RpcRefused('getSignatureStatuses', -32_011, 'history is not available')],
     });

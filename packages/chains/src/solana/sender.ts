@@ -10,6 +10,7 @@ import { checkNetwork, mintOf, type SolanaNetwork } from './network.ts';
 import {
   accountOf,
   base58,
+  type Commitment,
   count,
   lamports,
   slotAt,
@@ -19,6 +20,7 @@ import {
 } from './rpc.ts';
 import {
   associatedAccount,
+  feeOf,
   feesAt,
   hashOf,
   type Lifetime,
@@ -73,6 +75,13 @@ export type SolanaSender = ChainSender & {
    * at, and the node, having come that far, has no status of it. False proves nothing.
    */
   isDead(txHash: string, lastValidBlockHeight: number): Promise<boolean>;
+  /**
+   * The finalized transactions that name the hot wallet, oldest first: the newest `limit` of those after `after`, or
+   * after the beginning when that is null.
+   */
+  signatures(after: string | null, limit: number): Promise<string[]>;
+  /** Whether the hot wallet's key has signed it. It is finalized. */
+  isSignedByHot(txHash: string): Promise<boolean>;
 };
 
 const latestBlockhash = z.object({ value: z.object({ blockhash: base58, lastValidBlockHeight: count }) });
@@ -98,6 +107,16 @@ const statuses = z.object({
       .nullable(),
   ]),
 });
+const epochInfo = z.object({ absoluteSlot: count, blockHeight: count });
+const signatures = z.array(z.object({ signature: base58, confirmationStatus: z.string().nullish() }));
+const signers = z.object({
+  transaction: z.object({
+    message: z.object({
+      accountKeys: z.array(base58),
+      header: z.object({ numRequiredSignatures: count }),
+    }),
+  }),
+});
 const simulation = z.object({ value: z.object({ err: z.unknown() }) });
 const rentRefusal = z.object({ InsufficientFundsForRent: z.object({ account_index: count }) });
 const programRefusal = z.object({ InstructionError: z.array(z.unknown()) });
@@ -120,9 +139,13 @@ export type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: Sola
 export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts): SolanaSender {
   const { hotAddress, hotSigner } = wallet;
 
-  async function tokensAt(mint: string, owner: string): Promise<TokenAccount[]> {
+  async function tokensAt(
+    mint: string,
+    owner: string,
+    commitment: Commitment = 'finalized',
+  ): Promise<TokenAccount[]> {
     const method = 'getTokenAccountsByOwner';
-    const answer = await rpc.call(method, [owner, { mint }, { encoding: 'base64', commitment: 'finalized' }]);
+    const answer = await rpc.call(method, [owner, { mint }, { encoding: 'base64', commitment }]);
     return read(tokenAccounts, answer, method)
       .value.map(({ pubkey, account }) => ({ address: pubkey, amount: tokensIn(account) }))
       .filter(({ amount }) => amount > 0n)
@@ -146,18 +169,34 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     return read(lamports, await rpc.call(method, [bytes]), method) as Units;
   }
 
-  async function balanceOf(asset: AssetSymbol, owner: string): Promise<Units> {
+  async function balanceOf(
+    asset: AssetSymbol,
+    owner: string,
+    commitment: Commitment = 'finalized',
+  ): Promise<Units> {
     const mint = mintOf(network, asset);
     if (mint === undefined) {
-      const answer = await rpc.call('getBalance', [owner, { commitment: 'finalized' }], undefined, 'exact');
+      const answer = await rpc.call('getBalance', [owner, { commitment }], undefined, 'exact');
       return read(balance, answer, 'getBalance').value as Units;
     }
-    const accounts = await tokensAt(mint, owner);
+    const accounts = await tokensAt(mint, owner, commitment);
     // Transfers leave the hot wallet's own account only; what is in others does not count as there.
     const own = owner === hotAddress ? await associatedAccount(owner, mint) : undefined;
     return accounts
       .filter(({ address }) => own === undefined || address === own)
       .reduce((sum, { amount }) => sum + amount, 0n) as Units;
+  }
+
+  /** Throws when the hot wallet has too little for a transfer, now or as of the last finalized block. */
+  async function assertHotHas({ asset, amount }: SolanaTransferOrder, plan: Plan): Promise<void> {
+    const cost = feeOf(plan) + plan.rentMax + (await rentFor(0));
+    const isNative = assets[asset].type === 'native';
+    for (const commitment of ['confirmed', 'finalized'] as const) {
+      const lamportsThere = await balanceOf('SOL', hotAddress, commitment);
+      const there = isNative ? lamportsThere : await balanceOf(asset, hotAddress, commitment);
+      if (lamportsThere >= (isNative ? cost + amount : cost) && there >= amount) continue;
+      throw new Error(`the hot wallet has less ${asset} than it is to send`);
+    }
   }
 
   async function unitPrice(): Promise<bigint> {
@@ -170,7 +209,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     chain: 'solana',
     hotAddress,
     depositAddress: wallet.depositAddress,
-    balance: balanceOf,
+    balance: (asset, owner) => balanceOf(asset, owner),
 
     async check() {
       await checkNetwork(rpc, network);
@@ -205,9 +244,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       if (verdict === 'works') return 'works';
       if (verdict === 'payer') throw new Error('the hot wallet cannot pay this now');
       // A transfer of more than there is fails as well, and says nothing about the recipient.
-      if ((await balanceOf(order.asset, hotAddress)) < order.amount) {
-        throw new Error(`the hot wallet has less ${order.asset} than it is to send`);
-      }
+      await assertHotHas(order, plan);
       // Once more: what was missing may have come between the two questions.
       return (await simulate(rpc, plan)) === 'works' ? 'works' : 'refused';
     },
@@ -235,14 +272,33 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     status: (txHash) => status(rpc, txHash),
 
     async isDead(txHash, lastValidBlockHeight) {
-      // In this order: what is found missing is missing from a chain that had come that far before.
-      const finalized = await slotAt(rpc, 'finalized');
-      const method = 'getBlockHeight';
-      const height = read(count, await rpc.call(method, [{ commitment: 'finalized' }]), method);
-      if (height <= lastValidBlockHeight) return false;
+      // In this order: what is found missing is missing from a chain that had come that far before. Slot and height in
+      // one answer, because two may come from two nodes; the height alone as well, because one development node takes
+      // no notice of `finalized` in the first question.
+      const final = [{ commitment: 'finalized' }];
+      const reached = read(epochInfo, await rpc.call('getEpochInfo', final), 'getEpochInfo');
+      const height = read(count, await rpc.call('getBlockHeight', final), 'getBlockHeight');
+      if (Math.min(reached.blockHeight, height) <= lastValidBlockHeight) return false;
       const { found, slot } = await statusOf(rpc, txHash);
       // An answer of a node behind a balancer that is not as far as the one before says nothing.
-      return found === null && slot >= finalized;
+      return found === null && slot >= reached.absoluteSlot;
+    },
+
+    async signatures(after, limit) {
+      const method = 'getSignaturesForAddress';
+      const config = { commitment: 'finalized', limit, ...(after === null ? {} : { until: after }) };
+      const found = read(signatures, await rpc.call(method, [hotAddress, config]), method);
+      return found
+        .filter(({ confirmationStatus }) => (confirmationStatus ?? 'finalized') === 'finalized')
+        .map(({ signature }) => signature)
+        .toReversed();
+    },
+
+    async isSignedByHot(txHash) {
+      const config = { commitment: 'finalized', encoding: 'json', maxSupportedTransactionVersion: 0 };
+      const answer = await rpc.call('getTransaction', [txHash, config], BLOCK_TIMEOUT_MS);
+      const { accountKeys, header } = read(signers, answer, 'getTransaction').transaction.message;
+      return accountKeys.slice(0, header.numRequiredSignatures).includes(hotAddress);
     },
 
     finalizedHeight: () => slotAt(rpc, 'finalized'),

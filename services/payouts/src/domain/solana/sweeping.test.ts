@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Rate, units } from '@quittance/shared/money';
+import { units } from '@quittance/shared/money';
 import { priceMost, priceOf } from './prices.ts';
-import { isWorthwhile, nativeToSweep, takeFrom, whoPays } from './sweeping.ts';
+import { nativeToSweep, takeFrom, whoPays } from './sweeping.ts';
 
 const rent = units(890_880n);
 
@@ -46,19 +46,6 @@ describe('tokens of a deposit address', () => {
   it('are not swept when there are fewer', () => {
     expect(takeFrom(accounts, units(101n))).toBeUndefined();
   });
-});
-
-it.each([
-  // 10,010 lamports at 200 dollars are 0.2002 cents: two hundred times that are 40.04 cents.
-  ['USDC_SOL', 400_400n, true],
-  ['USDC_SOL', 400_399n, false],
-  ['SOL', 2_002_000n, true],
-  ['SOL', 2_001_999n, false],
-] as const)('a sweep of %s %p nobody waits for: %p', (asset, amount, worth) => {
-  const dollars = (n: bigint) => (n * 10n ** 18n) as Rate;
-  const rate = asset === 'SOL' ? dollars(200n) : dollars(1n);
-  const cost = { asset: 'SOL', amount: units(10_010n), rate: dollars(200n) } as const;
-  expect(isWorthwhile({ asset, amount: units(amount), rate }, cost)).toBe(worth);
 });
 
 describe('the price of a place', () => {

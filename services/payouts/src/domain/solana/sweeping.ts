@@ -1,5 +1,4 @@
-import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { type Rate, type Units, units } from '@quittance/shared/money';
+import { type Units, units } from '@quittance/shared/money';
 
 /**
  * How much of a deposit address is swept: what is settled; all of it, when less than an account must hold would be left.
@@ -36,20 +35,4 @@ export function takeFrom(accounts: readonly TokenAccount[], amount: Units): Toke
     missing -= some;
   }
   return missing === 0n ? taken : undefined;
-}
-
-/** A sweep that nobody waits for may cost one part in so many of what it brings. */
-const COST_PARTS = 200n;
-
-/** Whether a deposit is worth its sweep though nobody needs it now: then it is there when somebody does. */
-export function isWorthwhile(
-  holding: { asset: AssetSymbol; amount: Units; rate: Rate },
-  cost: { asset: AssetSymbol; amount: Units; rate: Rate },
-): boolean {
-  const scale = (asset: AssetSymbol) => 10n ** BigInt(assets[asset].decimals);
-  // Both sides in dollars, times both scales.
-  return (
-    cost.amount * cost.rate * scale(holding.asset) * COST_PARTS <=
-    holding.amount * holding.rate * scale(cost.asset)
-  );
 }

@@ -28,10 +28,10 @@ type Look = { of: Transaction; seen: TransactionStatus; isDead: boolean };
 
 /**
  * Asks the chain what has become of everything signed whose end is open, sends again what is in no block, and signs
- * once more what is proved to be dead.
+ * once more what is proved to be dead, unless signing is barred.
  * @returns how many were moved on.
  */
-export async function followFamilies(ports: SolanaPorts, lease: Lease): Promise<number> {
+export async function followFamilies(ports: SolanaPorts, lease: Lease, isBarred: boolean): Promise<number> {
   const { db, chain, sender } = ports;
   let moved = 0;
   let silences = 0;
@@ -43,7 +43,7 @@ export async function followFamilies(ports: SolanaPorts, lease: Lease): Promise<
       const looks = await Promise.all(some.map((family) => lookOrSay(ports, family)));
       for (const look of looks) {
         if (look === undefined) silences += 1;
-        else moved += await follow(ports, lease, look);
+        else moved += await follow(ports, lease, look, isBarred);
       }
       if (silences >= SILENCES_MAX) return moved;
     }
@@ -72,7 +72,12 @@ async function look({ sender, clock, settings }: SolanaPorts, of: Transaction): 
 }
 
 /** 1 when it was moved on. */
-async function follow(ports: SolanaPorts, lease: Lease, { of, seen, isDead }: Look): Promise<number> {
+async function follow(
+  ports: SolanaPorts,
+  lease: Lease,
+  { of, seen, isDead }: Look,
+  isBarred: boolean,
+): Promise<number> {
   const verdict = judge(of, seen, isDead, ports.clock.now(), ports.settings.patience);
   switch (verdict.is) {
     case 'in_block':
@@ -85,7 +90,7 @@ async function follow(ports: SolanaPorts, lease: Lease, { of, seen, isDead }: Lo
       invariant(seen.state === 'mined', 'only what is in a block is settled');
       return (await settleTransaction(ports, lease, of, seen)) ? 1 : 0;
     case 'dead':
-      return (await goOn(ports, lease, of)) ? 1 : 0;
+      return !isBarred && (await goOn(ports, lease, of)) ? 1 : 0;
     default:
       return assertNever(verdict);
   }

@@ -1,18 +1,19 @@
 import { feesAt } from '@quittance/chains/solana/transaction';
-import { type AssetSymbol, assets, assetsOf, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { formatUnits, type Units, units } from '@quittance/shared/money';
-import { type Plan, planRun, type Queued, type Shortage, type Sweepable } from '../../domain/plan.ts';
+import { type Plan, planRun, type Queued, type Shortage } from '../../domain/plan.ts';
 import { amountOf, type Purse } from '../../domain/purse.ts';
 import { priceMost, priceOf } from '../../domain/solana/prices.ts';
 import type { SolanaPorts } from '../../ports.ts';
-import { type Holding, sweepableHoldings, sweepableSum } from '../../store-holdings.ts';
+import { sweepableSum } from '../../store-holdings.ts';
 import { type Payout, reservedPayouts } from '../../store-payouts.ts';
 import { failUnsigned } from '../fail-unsigned.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
+import { lookForTreasures, type Treasure } from './look-for-treasures.ts';
 import { lookIntoPurse } from './look-into-purse.ts';
 import { signPayout } from './sign-payout.ts';
 import { signSweep } from './sign-sweep.ts';
@@ -20,11 +21,9 @@ import { signSweep } from './sign-sweep.ts';
 const PAYOUTS_PER_ASSET = 50;
 /** So often the next payouts of an asset are looked at when none of those before them can be paid or waited for. */
 const PAGES_MAX = 10;
-const HOLDINGS_PER_ASSET = 200;
 const TRIED_TOGETHER = 8;
 
 type Candidate = Queued & { payout: Payout };
-type Treasure = Sweepable & { holding: Holding };
 type Rents = { wallet: Units; tokenAccount: Units };
 /** What everything costs at the moment, and what payouts can be paid from. */
 type Means = {
@@ -41,8 +40,8 @@ type Means = {
  * @returns how many were signed or found impossible; 0 means that nobody can be paid at the moment.
  */
 export async function payReserved(ports: SolanaPorts, lease: Lease): Promise<number> {
-  const { db, chain } = ports;
-  const fromStart = new Map(assetsOf(chain).map((asset) => [asset, '0']));
+  const { db, assets: payable } = ports;
+  const fromStart = new Map(payable.map((asset) => [asset, '0']));
   const oldest = await reservedPayouts(db, fromStart, PAYOUTS_PER_ASSET);
   if (oldest.length === 0) return 0;
   const means = await lookForMeans(ports, new Set(oldest.map(({ asset }) => asset)));
@@ -54,28 +53,11 @@ export async function payReserved(ports: SolanaPorts, lease: Lease): Promise<num
 }
 
 async function lookForMeans(ports: SolanaPorts, wanted: ReadonlySet<AssetSymbol>): Promise<Means> {
-  const { db, chain, sender } = ports;
-  const native = nativeAsset[chain];
-  const assetsInUse = new Set([native, ...wanted]);
+  const { chain, sender } = ports;
+  const assetsInUse = new Set([nativeAsset[chain], ...wanted]);
   const [unitPrice, rents] = [await sender.unitPrice(), await sender.rents()];
   const purse = await lookIntoPurse(ports, assetsInUse);
-  const fees = feesAt(unitPrice).sweep;
-  const treasures: Treasure[] = [];
-  for (const asset of assetsInUse) {
-    for (const holding of await sweepableHoldings(db, chain, asset, HOLDINGS_PER_ASSET)) {
-      const isNative = assets[asset].type === 'native';
-      // Native money pays for itself here, whoever pays for it there: what costs as much as it brings stays.
-      const own = isNative ? fees.native.hot : units(0n);
-      const net = holding.amount - own;
-      treasures.push({
-        asset,
-        holding,
-        net: units(net > own ? net : 0n),
-        // The hot wallet's account may have to be opened.
-        gasCost: units(isNative ? 0n : fees.token + rents.tokenAccount),
-      });
-    }
-  }
+  const treasures = await lookForTreasures(ports, assetsInUse, unitPrice, rents.tokenAccount);
   return { unitPrice, rents, purse, treasures, beyond: new Map() };
 }
 
