@@ -15,6 +15,16 @@ const SATOSHIS = 100_000_000;
 export type Coin = { txid: string; index: number; amount: bigint };
 export type Output = { address: string; amount: bigint } | { script: Uint8Array; amount: bigint };
 
+/** A payment as the chain tells it. */
+export type Paid = { amount: bigint; txHash: string };
+
+type VerboseBlock = {
+  tx: { txid: string; vout: { value: number; scriptPubKey: { address?: string } }[] }[];
+};
+
+/** The node writes a double with eight digits: of less than 90 million bitcoins each stays apart from the next. */
+const satoshis = (value: number): bigint => BigInt(Math.round(value * SATOSHIS));
+
 export type BitcoinChain = Awaited<ReturnType<typeof startBitcoinChain>>;
 
 /** A real Bitcoin Core whose blocks hold what a test puts into them, and a payer with as many coins as are asked for. */
@@ -106,7 +116,21 @@ export async function startBitcoinChain() {
       );
       for (const { desc, amount } of unspents) {
         const address = /^addr\((\w+)\)/.exec(desc)?.[1] ?? desc;
-        found.set(address, (found.get(address) ?? 0n) + BigInt(Math.round(amount * SATOSHIS)));
+        found.set(address, (found.get(address) ?? 0n) + satoshis(amount));
+      }
+      return found;
+    },
+    /** Every output to these addresses that the chain holds, read block by block. */
+    async paymentsTo(addresses: readonly string[]): Promise<Map<string, Paid[]>> {
+      const found = new Map<string, Paid[]>(addresses.map((address) => [address, []]));
+      const head = await node.rpc<number>('getblockcount');
+      for (let height = 0; height <= head; height++) {
+        const { tx } = await node.rpc<VerboseBlock>('getblock', await node.rpc('getblockhash', height), 2);
+        for (const { txid, vout } of tx) {
+          for (const { value, scriptPubKey } of vout) {
+            found.get(scriptPubKey.address ?? '')?.push({ amount: satoshis(value), txHash: txid });
+          }
+        }
       }
       return found;
     },
