@@ -7,7 +7,7 @@ import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 let quittance: Quittance;
 
 beforeAll(async () => {
-  quittance = await startQuittance({ rateLimit: 30, redis: true });
+  quittance = await startQuittance({ rateLimit: 30, redis: true, chains: [], fixedFees: true });
 });
 afterAll(() => quittance?.stop());
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
+import { PORTS } from '@quittance/sandbox/ports';
 import { eventually } from '@quittance/testkit/eventually';
 import { merchant } from '@quittance/testkit/merchant';
 
@@ -85,7 +86,7 @@ test('it starts, says what to type next, keeps its data, and leaves nothing behi
     500,
   );
   await stop(first);
-  for (let i = 0; i < 9; i++) expect(await taken(port + i)).toBe(false);
+  for (let i = 0; i < PORTS; i++) expect(await taken(port + i)).toBe(false);
 
   const second = start('--port', String(port));
   await ready(second);
@@ -115,7 +116,7 @@ test('a sandbox that is killed takes its engines and services with it', async ()
   run.child.kill('SIGKILL');
   await run.ended;
   await eventually(async () => {
-    for (let i = 0; i < 9; i++) expect(await taken(port + i)).toBe(false);
+    for (let i = 0; i < PORTS; i++) expect(await taken(port + i)).toBe(false);
   }, 30_000);
 }, 120_000);
 

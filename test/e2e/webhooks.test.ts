@@ -12,7 +12,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   [quittance, receiver] = await Promise.all([
-    startQuittance({ confirmations: CONFIRMATIONS }),
+    startQuittance({ confirmations: CONFIRMATIONS, chains: [], fixedFees: true }),
     startReceiver(),
   ]);
   shop = await quittance.merchant();

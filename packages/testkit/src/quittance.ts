@@ -46,6 +46,8 @@ export type QuittanceOptions = Pick<StackOptions, 'settings' | 'redis' | 'chains
   checkBooks?: boolean;
   /** The services log warnings only. */
   quiet?: boolean;
+  /** Network fees stay as a new installation has them; else they follow the chains. */
+  fixedFees?: boolean;
   /** Blocks until a payment is final; few, so that tests mine few. */
   confirmations?: number;
 };
@@ -83,7 +85,7 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
     ...(options.redis === undefined ? {} : { redis: options.redis }),
     ...(options.chains === undefined ? {} : { chains: options.chains }),
     pace: { solanaSlotMs: SOLANA_SLOT_MS },
-    beforeServices: async (adminUrl) => await setConfirmations(adminUrl, options.confirmations ?? 3),
+    beforeServices: (adminUrl) => decideAssets(adminUrl, options),
   });
   const logger = createLogger('testkit', 'error');
   const db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
@@ -144,10 +146,14 @@ async function startSomewhere(options: Omit<StackOptions, 'basePort'>): Promise<
   }
 }
 
-async function setConfirmations(adminUrl: string, confirmations: number): Promise<void> {
+async function decideAssets(
+  adminUrl: string,
+  { confirmations = 3, fixedFees = false }: QuittanceOptions,
+): Promise<void> {
   const db = openDb({ url: adminUrl, schema: 'ledger', pool: 1, logger: createLogger('testkit', 'error') });
   try {
     await db.rows('update assets set min_confirmations = $1', [confirmations]);
+    if (fixedFees) await db.rows('update assets set fee_floor = network_fee, fee_cap = network_fee');
   } finally {
     await db.close();
   }
