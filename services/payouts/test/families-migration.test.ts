@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from '@jest/globals';
+import { openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
+import { migrateService, serviceUrl } from '@quittance/shared/migrate';
+import { databaseUrl, onServer, TEST_PASSWORD } from '@quittance/testkit/databases';
+
+const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
+
+/** The migrations up to a number, as an installation of that time has them. */
+function upTo(number: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-migrations-'));
+  for (const name of readdirSync(MIGRATIONS)) {
+    if (name.slice(0, 4) <= number) cpSync(join(MIGRATIONS, name), join(folder, name));
+  }
+  return folder;
+}
+
+it('payouts and sweeps that were under way keep their transactions', async () => {
+  const server = process.env['TEST_POSTGRES_URL'];
+  if (server === undefined) throw new Error('no TEST_POSTGRES_URL');
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  await onServer(server, `create database ${name}`);
+  const target = {
+    adminUrl: databaseUrl(server, name),
+    service: 'payouts',
+    password: TEST_PASSWORD,
+  };
+  const before = upTo('1005');
+  const logger = createLogger('test', 'silent');
+  const db = openDb({
+    url: serviceUrl(target.adminUrl, 'payouts', TEST_PASSWORD),
+    schema: 'payouts',
+    pool: 1,
+    logger,
+  });
+  try {
+    await migrateService({ ...target, folder: before });
+    await db.rows(
+      `insert into payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status)
+       values (1, 77, 'acc_1', 'ETH', 5, 1, '0xto', 3, 'broadcast')`,
+    );
+    await db.rows(
+      `insert into transactions (chain, wallet, nonce, purpose, payout_id, swept_address, asset, amount, max_cost,
+         min_confirmations, raw, tx_hash, state, fence)
+       values ('ethereum', '0xhot', 0, 'sweep', null, '0xdep', 'ETH', 9, 1, 3, '0x01', '0x1', 'broadcast', 1),
+         ('ethereum', '0xhot', 1, 'payout', 77, null, 'ETH', 5, 1, 3, '0x02', '0x2', 'broadcast', 1)`,
+    );
+    await migrateService({ ...target, folder: MIGRATIONS });
+    const transactions = await db.rows(`select id, family, attempt, nonce from transactions order by id`);
+    expect(transactions).toEqual([
+      { id: '1', family: '1', attempt: 1, nonce: '0' },
+      { id: '2', family: '2', attempt: 1, nonce: '1' },
+    ]);
+    expect(await db.rows('select payout_id, family, address, amount from payments')).toEqual([
+      { payout_id: '77', family: '2', address: '0xto', amount: '5' },
+    ]);
+    // A nonce is one family's, and a family's attempts have one nonce.
+    const another = (family: string, attempt: number, nonce: number) =>
+      db.rows(
+        `insert into transactions (id, family, attempt, chain, wallet, nonce, purpose, asset, amount, max_cost,
+           min_confirmations, raw, tx_hash, fence)
+         overriding system value
+         values (9, ${family}, ${attempt}, 'ethereum', '0xhot', ${nonce}, 'payout', 'ETH', 5, 1, 3, '0x', '0x9', 1)`,
+      );
+    await expect(another('9', 1, 1)).rejects.toThrow('transactions_one_family_of_nonce');
+    await expect(another('2', 2, 3)).rejects.toThrow('transactions_attempts_share_nonce');
+    await another('2', 2, 1);
+    const mined = `update transactions set state = 'mined', block_height = 1, block_hash = '0xb' where family = 2`;
+    await expect(db.rows(mined)).rejects.toThrow('transactions_one_mined_of_family');
+  } finally {
+    await db.close();
+    await onServer(server, `drop database if exists ${name} with (force)`);
+    rmSync(before, { recursive: true, force: true });
+  }
+});
