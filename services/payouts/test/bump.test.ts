@@ -177,6 +177,23 @@ describe('a payout that is stuck', () => {
     }
   });
 
+  it('keeps the chance of the older attempt while no node takes the newer one', async () => {
+    const { id, to } = await aStuckPayout();
+    // The older bytes again, and their successor.
+    world.chain.fates.push('accept', 'reject');
+    await world.run();
+    const [first] = await world.transactions();
+    world.chain.forgetPool();
+    world.chain.fates.push('accept', 'reject');
+    world.clock.advance(5_001);
+    await world.run();
+    world.chain.leastFee = MAX_FEE;
+    world.chain.mine(CONFIRMATIONS);
+    await world.run();
+    expect(await world.payout(id)).toMatchObject({ status: 'mined', tx_hash: first?.['tx_hash'] });
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+  });
+
   it('waits when the hot wallet cannot pay more, and it is said', async () => {
     const cost = 21_000n * MAX_FEE;
     world.chain.fund('ETH', HOT, ETHER + cost);

@@ -133,7 +133,7 @@ async function follow(
     case 'sent':
       return 0;
     case 'to_send':
-      await sendTransaction(ports, newestOf(family));
+      for (const attempt of toSend(family)) await sendTransaction(ports, attempt);
       return 0;
     case 'settled':
       if (seen.state !== 'mined') return 0;
@@ -154,6 +154,10 @@ async function follow(
       return assertNever(verdict);
   }
 }
+
+/** While no node has taken the newest attempt, those before it keep their chance. */
+const toSend = (family: Family): readonly Transaction[] =>
+  newestOf(family).state === 'signed' ? family : [newestOf(family)];
 
 async function rememberBlock({ db, logger }: EvmPorts, family: Family, { of, seen }: Look): Promise<void> {
   const [first] = family;
