@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
+import { parseTransaction } from 'viem/utils';
 import { type Rpc, RpcRefused } from '../json-rpc.ts';
 import type { EvmChain } from './network.ts';
 import { createEvmSender, feesFor } from './sender.ts';
@@ -31,15 +32,38 @@ function senderOn(answers: Answers, chain: EvmChain = 'ethereum') {
 }
 
 describe('fees', () => {
-  test.each<[base: bigint, tip: bigint, maxFee: bigint, maxTip: bigint]>([
-    [20n * GWEI, 2n * GWEI, 42n * GWEI, 2n * GWEI],
+  test.each<[chain: EvmChain, base: bigint, tip: bigint, maxFee: bigint, maxTip: bigint]>([
+    ['ethereum', 20n * GWEI, 2n * GWEI, 42n * GWEI, 2n * GWEI],
     // A node that suggests nothing, or next to it.
-    [7n, 0n, GWEI / 10n + 14n, GWEI / 10n],
+    ['ethereum', 7n, 0n, GWEI / 10n + 14n, GWEI / 10n],
+    ['base', 7n, 0n, GWEI / 1_000n + 14n, GWEI / 1_000n],
+    ['polygon', 7n, 0n, 25n * GWEI + 14n, 25n * GWEI],
     // A node that suggests to give everything away.
-    [20n * GWEI, 10n ** 18n, 45n * GWEI, 5n * GWEI],
-    [10n ** 18n, 1n, 500n * GWEI, GWEI / 10n],
-  ])('for a base fee of %d and a tip of %d', (base, tip, maxFeePerGas, maxPriorityFeePerGas) => {
-    expect(feesFor(base, tip)).toEqual({ maxFeePerGas, maxPriorityFeePerGas });
+    ['ethereum', 20n * GWEI, 10n ** 18n, 45n * GWEI, 5n * GWEI],
+    ['ethereum', 10n ** 18n, 1n, 500n * GWEI, GWEI / 10n],
+    ['polygon', 10n ** 18n, 10n ** 18n, 5_000n * GWEI, 500n * GWEI],
+  ])('on %s for a base fee of %d and a tip of %d', (chain, base, tip, maxFeePerGas, maxPriorityFeePerGas) => {
+    expect(feesFor(chain, base, tip)).toEqual({ maxFeePerGas, maxPriorityFeePerGas });
+  });
+
+  test('of a network on top of Ethereum may be more than the gas: a sweep leaves that behind', async () => {
+    const order = {
+      index: 0,
+      balance: units(10n ** 18n),
+      nonce: 0,
+      fees: { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI },
+    };
+    const [onEthereum, onBase] = await Promise.all([
+      senderOn({}).signNativeSweep(order),
+      senderOn({}, 'base').signNativeSweep(order),
+    ]);
+    expect(onEthereum).toMatchObject({ maxCost: 21_000n * GWEI });
+    expect(onBase).toMatchObject({ maxCost: 31_000n * GWEI });
+    const sent = (signed: typeof onBase) =>
+      signed === 'not_worth_it' ? undefined : parseTransaction(signed.raw as `0x02${string}`).value;
+    expect(sent(onBase)).toBe(10n ** 18n - 31_000n * GWEI);
+    const little = { ...order, balance: units(62_000n * GWEI) };
+    expect(await senderOn({}, 'base').signNativeSweep(little)).toBe('not_worth_it');
   });
 
   test('need no opinion of the node on tips', async () => {
@@ -66,10 +90,13 @@ describe('the usual cost', () => {
     ['ethereum', 'USDC_ERC20', 65_000n],
     ['base', 'ETH_BASE', 21_000n],
     ['base', 'USDC_BASE', 65_000n],
-    ['polygon', 'POL', 21_000n],
-    ['polygon', 'USDC_POLYGON', 65_000n],
   ])('on %s of %s is what its gas costs in the next block', async (chain, asset, gas) => {
     expect(await costOn(20n * GWEI, 2n * GWEI, chain, asset)).toBe(gas * 22n * GWEI);
+  });
+
+  test('on Polygon is at least what its validators take', async () => {
+    expect(await costOn(20n * GWEI, 2n * GWEI, 'polygon', 'POL')).toBe(21_000n * 45n * GWEI);
+    expect(await costOn(20n * GWEI, 30n * GWEI, 'polygon', 'USDC_POLYGON')).toBe(65_000n * 50n * GWEI);
   });
 
   test('follows no node beyond what is ever paid', async () => {

@@ -15,7 +15,7 @@ import type {
 import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { checkAddress } from './address.ts';
 import { readTokenDomain, receiveCall, type TokenDomain } from './authorization.ts';
-import { checkNetwork, contractOf, type EvmNetwork, usdcOf } from './network.ts';
+import { checkNetwork, contractOf, type EvmChain, type EvmNetwork, usdcOf } from './network.ts';
 import { address, bytes, count, feeFields, feeOf, hash, toHex, units256 } from './rpc.ts';
 import type { Wallet } from './wallet.ts';
 
@@ -38,10 +38,26 @@ const BLOCKS_TOGETHER = 8;
 const BLOCKS_TIMEOUT_MS = 20_000;
 
 const GWEI = 10n ** 9n;
-/** Below the floor, nodes keep a transaction out of their pools; above the caps, a node's answer is not believed. */
-const TIP_FLOOR = GWEI / 10n;
-const TIP_CAP = 5n * GWEI;
-const FEE_CAP = 500n * GWEI;
+
+type FeeLimits = {
+  /** Below it, nodes keep a transaction out of their pools, or blocks leave it out. */
+  tipFloor: bigint;
+  /** Above the caps, a node's answer is not believed. */
+  tipCap: bigint;
+  feeCap: bigint;
+  /**
+   * In wei, beyond the gas: what a network on top of Ethereum may take for a transaction's place there. Its nodes want to
+   * see it at the sender's address; usually it is a hundredth of this.
+   */
+  placeMax: bigint;
+};
+
+const feeLimits = {
+  ethereum: { tipFloor: GWEI / 10n, tipCap: 5n * GWEI, feeCap: 500n * GWEI, placeMax: 0n },
+  base: { tipFloor: GWEI / 1_000n, tipCap: 5n * GWEI, feeCap: 500n * GWEI, placeMax: 10_000n * GWEI },
+  // Its validators take nothing below 25 gwei of POL.
+  polygon: { tipFloor: 25n * GWEI, tipCap: 500n * GWEI, feeCap: 5_000n * GWEI, placeMax: 0n },
+} as const satisfies Record<EvmChain, FeeLimits>;
 
 const abi = parseAbi([
   'function balanceOf(address owner) view returns (uint256)',
@@ -103,8 +119,11 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
       data,
       ...fees,
     });
-    return { raw, txHash: keccak256(raw), maxCost: (gas * fees.maxFeePerGas) as Units };
+    return { raw, txHash: keccak256(raw), maxCost: maxCost(gas, fees) };
   }
+
+  const maxCost = (gas: bigint, fees: EvmFees) =>
+    (gas * fees.maxFeePerGas + feeLimits[network.chain].placeMax) as Units;
 
   return {
     chain: network.chain,
@@ -120,13 +139,13 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
 
     async fees() {
       const { baseFeePerGas, tip } = await gasPrice(rpc);
-      return feesFor(baseFeePerGas, tip);
+      return feesFor(network.chain, baseFeePerGas, tip);
     },
 
     async usualCost(asset) {
       const gas = contractOf(network, asset) === undefined ? PLAIN_TRANSFER_GAS : USUAL_TOKEN_GAS;
       const { baseFeePerGas, tip } = await gasPrice(rpc);
-      const { maxFeePerGas, maxPriorityFeePerGas } = feesFor(baseFeePerGas, tip);
+      const { maxFeePerGas, maxPriorityFeePerGas } = feesFor(network.chain, baseFeePerGas, tip);
       const price = baseFeePerGas + maxPriorityFeePerGas;
       return (gas * within(0n, price, maxFeePerGas)) as Units;
     },
@@ -150,9 +169,9 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
 
     async signNativeSweep({ index, balance: held, nonce, fees }) {
       const gas = PLAIN_TRANSFER_GAS;
-      const maxCost = gas * fees.maxFeePerGas;
-      const value = held - maxCost;
-      if (value <= maxCost) return 'not_worth_it';
+      const cost = maxCost(gas, fees);
+      const value = held - cost;
+      if (value <= cost) return 'not_worth_it';
       return sign(wallet.depositSigner(index), {
         to: hotAddress as Hex,
         value,
@@ -218,9 +237,10 @@ async function gasPrice(rpc: Rpc): Promise<{ baseFeePerGas: bigint; tip: bigint 
 }
 
 /** The base fee can double in six full blocks and the transaction still gets in. */
-export function feesFor(baseFeePerGas: bigint, suggestedTip: bigint): EvmFees {
-  const maxPriorityFeePerGas = within(TIP_FLOOR, suggestedTip, TIP_CAP);
-  const maxFeePerGas = within(maxPriorityFeePerGas, 2n * baseFeePerGas + maxPriorityFeePerGas, FEE_CAP);
+export function feesFor(chain: EvmChain, baseFeePerGas: bigint, suggestedTip: bigint): EvmFees {
+  const { tipFloor, tipCap, feeCap } = feeLimits[chain];
+  const maxPriorityFeePerGas = within(tipFloor, suggestedTip, tipCap);
+  const maxFeePerGas = within(maxPriorityFeePerGas, 2n * baseFeePerGas + maxPriorityFeePerGas, feeCap);
   return { maxFeePerGas, maxPriorityFeePerGas };
 }
 
