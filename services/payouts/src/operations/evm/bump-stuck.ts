@@ -82,9 +82,8 @@ async function nextFees(
 
 /** What the most it can cost grows by. */
 function extraCost(family: Family, fees: EvmFees): bigint {
-  const newest = newestOf(family);
-  const gas = readTerms(newest.terms)?.gas ?? 0n;
-  return gas * fees.maxFeePerGas - newest.maxCost;
+  const terms = readTerms(newestOf(family).terms);
+  return terms === undefined ? 0n : terms.gas * (fees.maxFeePerGas - terms.fees.maxFeePerGas);
 }
 
 /** Stored before it is sent, like every other; undefined when the family has ended or was bumped meanwhile. */
