@@ -176,7 +176,12 @@ describe('a broadcast', () => {
   const send = async (handler: Handler) => {
     const node = await connect(handler);
     const impatient: Rpc = { ...node, call: (method, params) => node.call(method, params, 300) };
-    return createEvmSender({ rpc: impatient, wallet: openWallet(PHRASE), chainId: 1 }).broadcast(raw);
+    return createEvmSender({
+      rpc: impatient,
+      wallet: openWallet(PHRASE),
+      chain: 'ethereum',
+      chainId: 1,
+    }).broadcast(raw);
   };
   /** A node that refuses the transaction with this error, and answers so when asked for it by hash. */
   const refusing =

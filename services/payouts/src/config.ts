@@ -1,5 +1,5 @@
-import { isWalletPhrase } from '@quittance/chains/evm/wallet';
 import { chainSettings, withChains } from '@quittance/chains/settings';
+import { isWalletPhrase } from '@quittance/chains/wallet-phrase';
 import { chains } from '@quittance/shared/assets';
 import { milliseconds, serviceSettings } from '@quittance/shared/config';
 import { z } from 'zod';

@@ -1,7 +1,6 @@
 import { invariant } from '@quittance/shared/result';
 import { HARDENED_OFFSET, HDKey } from '@scure/bip32';
-import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
-import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { seedOf } from '../wallet-phrase.ts';
 import { addressOf } from './address.ts';
 import { type BitcoinNetwork, factsOf } from './network.ts';
 
@@ -21,15 +20,11 @@ export type BitcoinWallet = {
   privateKey(branch: Branch, index: number): Uint8Array;
 };
 
-const wordsOf = (phrase: string): string => phrase.trim().split(/\s+/).join(' ');
-
 /** Opens the wallet of a BIP-39 phrase. The error of a wrong one does not repeat it. */
 export function openBitcoinWallet(network: BitcoinNetwork, phrase: string): BitcoinWallet {
-  const words = wordsOf(phrase);
-  if (!validateMnemonic(words, wordlist)) throw new Error('these are not the words of a BIP-39 wallet');
   const { coin, form } = factsOf(network);
   const versions = coin === 0 ? undefined : { public: 0x043587cf, private: 0x04358394 };
-  const purpose = HDKey.fromMasterSeed(mnemonicToSeedSync(words), versions).derive(`m/84'/${coin}'`);
+  const purpose = HDKey.fromMasterSeed(seedOf(phrase), versions).derive(`m/84'/${coin}'`);
   const account = purpose.deriveChild(HARDENED_OFFSET);
   const treasury = purpose.deriveChild(HARDENED_OFFSET + 1);
   const parents: Record<Branch, HDKey> = {

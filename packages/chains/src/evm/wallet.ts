@@ -1,8 +1,7 @@
 import { HDKey } from '@scure/bip32';
-import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
-import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex } from 'viem/utils';
+import { seedOf } from '../wallet-phrase.ts';
 import { DEPOSIT_ACCOUNT_PATH } from './address.ts';
 
 const HOT_PATH = "m/44'/60'/1'/0/0";
@@ -17,15 +16,9 @@ export type Wallet = {
   depositSigner(index: number): PrivateKeyAccount;
 };
 
-const wordsOf = (phrase: string): string => phrase.trim().split(/\s+/).join(' ');
-
-/** Whether the words and their checksum are right. */
-export const isWalletPhrase = (phrase: string): boolean => validateMnemonic(wordsOf(phrase), wordlist);
-
 /** Opens the wallet of a BIP-39 phrase. The error of a wrong one does not repeat it. */
 export function openWallet(phrase: string): Wallet {
-  if (!isWalletPhrase(phrase)) throw new Error('these are not the words of a BIP-39 wallet');
-  const root = HDKey.fromMasterSeed(mnemonicToSeedSync(wordsOf(phrase)));
+  const root = HDKey.fromMasterSeed(seedOf(phrase));
   const account = root.derive(DEPOSIT_ACCOUNT_PATH);
   const external = account.deriveChild(0);
   const hotSigner = signerOf(root.derive(HOT_PATH));

@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { invariant } from '@quittance/shared/result';
-import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
-import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { getAddressDecoder } from '@solana/kit';
+import { seedOf } from '../wallet-phrase.ts';
 
 const HARDENED = 2 ** 31;
 const [PURPOSE, COIN] = [44, 501];
@@ -26,16 +25,12 @@ export type SolanaWallet = {
 /** A private key and its chain code. */
 export type ExtendedKey = { key: Buffer; chainCode: Buffer };
 
-const wordsOf = (phrase: string): string => phrase.trim().split(/\s+/).join(' ');
-
 /**
  * Opens the wallet of a BIP-39 phrase. The error of a wrong one does not repeat it. There is no public derivation on
  * this curve: whoever can name addresses can spend.
  */
 export function openWallet(phrase: string): SolanaWallet {
-  const words = wordsOf(phrase);
-  if (!validateMnemonic(words, wordlist)) throw new Error('these are not the words of a BIP-39 wallet');
-  const coin = derive(masterKey(mnemonicToSeedSync(words)), [PURPOSE, COIN]);
+  const coin = derive(masterKey(seedOf(phrase)), [PURPOSE, COIN]);
   const signer = (account: number, change: number) => signerOf(derive(coin, [account, change]));
   const hotSigner = signer(0, HOT_CHANGE);
   return {
