@@ -15,7 +15,7 @@ export type NetworkCheck = {
   lacks(): string | undefined;
 };
 
-export const settingOf = (chain: Chain): string => `${chain.toUpperCase()}_RPC_URL`;
+const settingOf = (chain: Chain): string => `${chain.toUpperCase()}_RPC_URL`;
 
 /** @param checked the chain's reader or sender: asked until it has once found the network to be right */
 export function networkCheck({ chain, check }: Pick<ChainReader, 'chain' | 'check'>): NetworkCheck {

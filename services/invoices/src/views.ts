@@ -61,10 +61,11 @@ export function invoiceView({ invoice, height, ...seen }: FullInvoice, shown: Sh
     url: pageUrl(invoice, shown),
     asset,
     address: addressView(invoice, invoice.amountDue, shown),
+    // As they were seen first, so that a payment keeps its place when its block comes.
     payments: [
       ...deposits.map((deposit) => paymentView(deposit, invoice, height)),
       ...sightings.map((sighting) => sightingView(sighting, invoice)),
-    ],
+    ].sort((a, b) => (a.first_seen_at === b.first_seen_at ? 0 : a.first_seen_at < b.first_seen_at ? -1 : 1)),
   };
 }
 export type InvoiceView = ReturnType<typeof invoiceView>;

@@ -19,6 +19,7 @@ const CONFIRMATIONS = 3;
 const POINTS = [
   'invoices.created',
   'invoices.blocks_read',
+  'invoices.time_given_back',
   'invoices.folded',
   'invoices.block_written',
   'invoices.block_committed',

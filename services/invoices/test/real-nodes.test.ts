@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { openWallet } from '@quittance/chains/solana/wallet';
+import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
+import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
+import { payOnSolana, prepareSolana } from '@quittance/sandbox/solana';
+import { newAccountId } from '@quittance/shared/ids';
+import { createLogger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import { configSchema } from '../src/config.ts';
+import { type InvoicesService, startInvoices } from '../src/service.ts';
+import { api, aQuote, SECRET, TPUB } from './world.ts';
+
+type Asset = 'BTC' | 'SOL' | 'USDC_SOL';
+
+/** On two real nodes: what waits there, and what becomes of it, is seen as the scripted chains show it. */
+const WITHIN_MS = 60_000;
+
+let database: TestDatabase;
+let nats: Awaited<ReturnType<typeof testNats>>;
+let bitcoin: BitcoindHandle;
+let solana: SurfpoolHandle;
+let service: InvoicesService;
+let mint: string;
+const folder = mkdtempSync(join(tmpdir(), 'quittance-invoices-'));
+
+beforeAll(async () => {
+  [database, nats, bitcoin, solana] = await Promise.all([
+    testDatabase(),
+    testNats(),
+    startBitcoind({ dataDir: join(folder, 'bitcoin'), port: 0 }),
+    startSurfpool({ port: 0, wsPort: 0 }),
+  ]);
+  const wallet = openWallet('legal winner thank year wave sausage worth useful legal winner thank yellow');
+  const hot = { address: wallet.depositAddress(99), lamports: 1_000_000_000n, usdc: 0n };
+  mint = await prepareSolana(solana.rpcUrl, hot);
+  const config = configSchema.parse({
+    PORT: '1',
+    DATABASE_URL: database.urlOf('invoices'),
+    NATS_URL: nats.url,
+    IDENTITY_SECRET: SECRET,
+    PUBLIC_URL: 'https://pay.example/',
+    BITCOIN_RPC_URL: bitcoin.rpcUrl,
+    BITCOIN_NETWORK: 'regtest',
+    BITCOIN_XPUB: TPUB,
+    SOLANA_RPC_URL: solana.rpcUrl,
+    SOLANA_NETWORK: 'local',
+    SOLANA_USDC_MINT: mint,
+    SCAN_EVERY_MS: '100',
+    LOG_LEVEL: 'silent',
+  });
+  const quotes = {
+    latest: (asset: Asset) =>
+      aQuote(
+        { asset, usd_rate: '100', min_confirmations: asset === 'BTC' ? 2 : 1, dust: '1000' },
+        new Date(),
+      ),
+  };
+  service = await startInvoices(
+    { ...config, PORT: 0 },
+    {
+      logger: createLogger('test', 'silent'),
+      quotes: { latest: quotes.latest, fresh: quotes.latest } as never,
+    },
+  );
+  await service.ports.db.rows(
+    `insert into spare_addresses select 'solana', i - 1, address from unnest($1::text[]) with ordinality as g(address, i)`,
+    [[0, 1, 2, 3].map((index) => wallet.depositAddress(index))],
+  );
+  await eventually(async () => {
+    const rows = await service.ports.db.rows('select 1 from cursors where caught_up_at is not null');
+    expect(rows).toHaveLength(2);
+  }, WITHIN_MS);
+});
+afterAll(async () => {
+  await service?.stop();
+  await Promise.all([bitcoin?.stop(), solana?.stop(), nats?.stop()]);
+  await database?.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function anInvoice(asset: Asset) {
+  const call = (method: 'GET' | 'POST', path: string, body?: object) =>
+    api(service.port, method, path, { account, body, now: new Date() });
+  const account = newAccountId(new Date());
+  const { body } = await call('POST', '/api/invoices', { asset, amount: 25 });
+  const { id, address } = body.data;
+  return {
+    to: address.address as string,
+    becomes: (wanted: object) =>
+      eventually(async () => {
+        expect((await call('GET', `/api/invoices/${id}`)).body).toMatchObject(wanted);
+      }, WITHIN_MS),
+    kinds: async () =>
+      (
+        await service.ports.db.rows<{ kind: string }>(
+          `select kind from outbox where payload->>'resource_id' = $1 or payload->>'invoice_id' = $1 order by seq`,
+          [id],
+        )
+      )
+        .map(({ kind }) => kind)
+        .slice(1),
+  };
+}
+
+it('Bitcoin: seen in the mempool, replaced by one that pays us again, mined, dropped, and mined again', async () => {
+  const invoice = await anInvoice('BTC');
+  const first = await bitcoin.pay(invoice.to, '0.25');
+  await invoice.becomes({
+    status: 'confirmed',
+    pending_amount: '0.25',
+    payments: [{ tx_hash: first, status: 'pending', confirmations: 0 }],
+  });
+  expect(await invoice.kinds()).toEqual([]);
+  const { txid } = await bitcoin.rpc<{ txid: string }>('bumpfee', first);
+  await invoice.becomes({
+    status: 'confirmed',
+    pending_amount: '0.25',
+    payments: [
+      { tx_hash: first, status: 'reversed' },
+      { tx_hash: txid, status: 'pending' },
+    ],
+  });
+  await bitcoin.mine(1);
+  await invoice.becomes({ payments: [{ status: 'reversed' }, { tx_hash: txid, confirmations: 1 }] });
+  await bitcoin.reorganise(1);
+  await invoice.becomes({
+    status: 'confirmed',
+    payments: [{ status: 'reversed' }, { tx_hash: txid, confirmations: 0, block_height: null }],
+  });
+  await bitcoin.mine(2);
+  await invoice.becomes({ status: 'confirmed', paid_amount: '0.25', pending_amount: '0' });
+  expect(await invoice.kinds()).toEqual([
+    'invoice.payment_reversed',
+    'invoice.confirmed',
+    'invoice.payment_reversed',
+    'deposit.settled',
+  ]);
+}, 120_000);
+
+it.each([
+  ['SOL', 250_000_000n],
+  ['USDC_SOL', 250_000n],
+] as const)(
+  '%s: seen when its block is confirmed, credited when it is final',
+  async (asset, amount) => {
+    const invoice = await anInvoice(asset);
+    const node = { rpc: solana.rpcUrl, tokens: { USDC_SOL: mint } };
+    const tx = await payOnSolana(node, [{ asset, to: invoice.to, amount }]);
+    await invoice.becomes({
+      status: 'confirmed',
+      pending_amount: '0.25',
+      payments: [{ tx_hash: tx, status: 'pending', confirmations: 0 }],
+    });
+    expect(await invoice.kinds()).toEqual([]);
+    await invoice.becomes({
+      status: 'confirmed',
+      paid_amount: '0.25',
+      pending_amount: '0',
+      payments: [{ tx_hash: tx, status: 'confirmed' }],
+    });
+    expect(await invoice.kinds()).toEqual(['deposit.settled', 'invoice.confirmed']);
+  },
+  120_000,
+);
