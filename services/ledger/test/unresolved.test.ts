@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '@quittance/shared/commands';
 import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
-import type { AccountId, DepositId } from '@quittance/shared/ids';
+import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
 import { catchUpReversals } from '../src/operations/catch-up-reversals.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
 import type { LedgerService } from '../src/service.ts';
-import { findUnresolved } from '../src/store-unresolved.ts';
+import { decideReturns, findUnresolved } from '../src/store-unresolved.ts';
 import {
   aDeposit,
   aHold,
@@ -264,6 +264,25 @@ describe('unresolved money that goes back', () => {
       (20 + 100 * placed).toString(),
       '0',
     ]);
+  });
+
+  it('asked for twice in one statement goes to the first, though other money waits beside it', async () => {
+    const account = anAccount();
+    const [deposit] = [await anUnresolved(account), await anUnresolved(account)];
+    const returns = [aReturn(deposit), aReturn(deposit), aReturn(deposit, 20n)].map((hold) => ({
+      id: hold.payout_id as PayoutId,
+      account,
+      asset: hold.asset,
+      amount: units(hold.amount),
+      networkFee: units(hold.network_fee),
+      deposit: deposit.deposit_id as DepositId,
+    }));
+    const decided = async () =>
+      new Map((await decideReturns(world.db, returns)).map(({ id, state }) => [id, state]));
+    const statesOf = (known: ReadonlyMap<PayoutId, string>) => returns.map(({ id }) => known.get(id));
+    expect(statesOf(await decided())).toEqual(['placed', undefined, undefined]);
+    expect(await world.balance(account)).toEqual(['0', '100', '100']);
+    expect(statesOf(await decided())).toEqual(['placed', 'refused', 'refused']);
   });
 
   it('given up while it is asked for: held and freed, or never held', async () => {
