@@ -53,7 +53,8 @@ export async function payOnEthereum(
   asset: AssetSymbol,
   { to, amount }: { to: string; amount: bigint },
 ): Promise<Hex> {
-  const client = createWalletClient({ account: faucet, chain: anvil, transport: http(node.rpc) });
+  // The node signs: two who pay at the same time would take the same nonce.
+  const client = createWalletClient({ account: faucet.address, chain: anvil, transport: http(node.rpc) });
   if (asset === nativeAsset.ethereum) return await client.sendTransaction({ to: to as Hex, value: amount });
   if (asset !== 'USDC_ERC20') throw new Error(`the Ethereum faucet has no ${asset}`);
   return await client.writeContract({
