@@ -5,7 +5,7 @@ import { OutScript, p2ms, p2pk, p2pkh, p2sh, p2tr, p2wpkh, p2wsh } from '@scure/
 import { pubECDSA, pubSchnorr } from '@scure/btc-signer/utils.js';
 import { type BitcoinChain, type Output, REGTEST, startBitcoinChain } from './bitcoin-chain.ts';
 import { type Invoice, type MoneyIn, startMoneyIn } from './money-in.ts';
-import { SEED } from './money-out.ts';
+import { SEED } from './stage.ts';
 
 /**
  * What looks like a payment and is none, on a real Bitcoin Core: our bytes in other scripts, money that is not mature,

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { type BitcoinChain, type Coin, startBitcoinChain } from './bitcoin-chain.ts';
 import { type MoneyIn, startMoneyIn } from './money-in.ts';
-import { SEED } from './money-out.ts';
 import {
   depositEnds,
   expectCreditsOfChain,
@@ -11,6 +10,7 @@ import {
   type Wanted,
 } from './play-reorgs.ts';
 import { batches } from './size.ts';
+import { SEED } from './stage.ts';
 
 /**
  * Generated reorganisations of a real Bitcoin Core, one to six blocks deep and mostly deeper than what counts as

@@ -1,12 +1,16 @@
+import { openWallet } from '@quittance/chains/solana/wallet';
 import { configSchema } from '@quittance/invoices/config';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
+import { refillSpares } from '@quittance/invoices/operations/refill-spares';
 import { type InvoicesService, startInvoices } from '@quittance/invoices/service';
 import { createScanner } from '@quittance/invoices/workers';
 import type { Chain } from '@quittance/shared/assets';
+import { connectBus } from '@quittance/shared/bus';
+import { commandSubject, commands } from '@quittance/shared/commands';
 import { loadConfig } from '@quittance/shared/config';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { logger, startStage, type Terms } from './stage.ts';
+import { logger, SEED, startStage, type Terms } from './stage.ts';
 
 /** Time passes in steps so small that no look at the chain comes so late that it passes for an outage. */
 const STEP_MS = 20_000;
@@ -34,6 +38,17 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
       createScanner(invoices.ports, watched, { replica: invoices.replica, announced: () => undefined }),
     ]),
   );
+
+  // Addresses of chains without public derivation come from the key holder, which is not here.
+  const keyHolder = await connectBus({ url: stage.natsUrl, service: 'payouts', logger });
+  keyHolder.answer(commandSubject('addresses.derive'), async (body) => {
+    const { from, count } = commands['addresses.derive'].request.parse(body);
+    const wallet = openWallet(SEED);
+    return { addresses: Array.from({ length: count }, (_, i) => wallet.depositAddress(from + i)) };
+  });
+  for (const { chain, spares } of invoices.ports.chains.values()) {
+    if (spares !== undefined) await refillSpares(invoices.ports, chain, spares);
+  }
 
   /** One step of the worker that follows a chain. */
   async function step(chain: Chain): Promise<number> {
@@ -103,6 +118,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     },
     async stop() {
       await invoices.stop();
+      await keyHolder.close();
       await stage.stop();
     },
   };

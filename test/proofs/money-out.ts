@@ -5,10 +5,7 @@ import { connectBus } from '@quittance/shared/bus';
 import { loadConfig } from '@quittance/shared/config';
 import { type AccountId, newAccountId, newDepositId, newEventId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { logger, startStage, type Terms } from './stage.ts';
-
-/** Not a development node's own words: the accounts of those are rich already. */
-export const SEED = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+import { logger, SEED, startStage, type Terms } from './stage.ts';
 
 /** Money of a merchant's customer that lies on one of our addresses and is final. */
 export type Deposit = {

@@ -8,8 +8,9 @@ import { eventually } from '@quittance/testkit/eventually';
 import { type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { seeded } from '@quittance/testkit/seeded';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
-import { type MoneyOut, type Payout, SEED, startMoneyOut } from './money-out.ts';
+import { type MoneyOut, type Payout, startMoneyOut } from './money-out.ts';
 import { seedOr, sized } from './size.ts';
+import { SEED } from './stage.ts';
 
 /**
  * A quarter of the broadcasts to a real Solana runtime reach it and lose their answer, while what was signed expires

@@ -13,6 +13,8 @@ import { testDatabase, testNats } from '@quittance/testkit/engines';
 import { request } from 'undici';
 
 export const logger = createLogger('proofs', 'silent');
+/** Not a development node's own words: the accounts of those are rich already. */
+export const SEED = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 const SECRET = 'the secret that the services of a proof share';
 
 export type Terms = Partial<Record<AssetSymbol, { rate: string; confirmations: number; fee?: string }>>;

@@ -35,7 +35,11 @@ export type Commitment = 'confirmed' | 'finalized';
 /** There is no block at this slot: it was skipped, or has not been reached. */
 const NO_BLOCK = new Set([-32_004, -32_007, -32_009]);
 
-export const isNoBlock = (error: unknown): boolean => error instanceof RpcRefused && NO_BLOCK.has(error.code);
+/** As a development node says it that has just begun, in the code for wrong parameters. */
+const BEFORE_ITS_FIRST = /is before the first local slot/;
+
+export const isNoBlock = (error: unknown): boolean =>
+  error instanceof RpcRefused && (NO_BLOCK.has(error.code) || BEFORE_ITS_FIRST.test(error.message));
 
 const account = z.object({
   value: z
