@@ -121,6 +121,7 @@ const http = createHttpServer((asked, answer) => {
   const fail = (error: unknown) => {
     answer.writeHead(502, { 'content-type': 'text/plain' }).end(String(error));
   };
+  // tidy-allow number: a length
   if (Number(asked.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return fail('too long');
   text(asked)
     .then(serve)
