@@ -51,7 +51,7 @@ export type BitcoindHandle = Engine & {
 export type Reorganisation = readonly (readonly string[])[];
 
 /** Core refused a call. */
-export class BitcoindRefused extends Error {
+class BitcoindRefused extends Error {
   readonly code: number;
 
   constructor(method: string, code: number, message: string) {

@@ -110,6 +110,16 @@ export async function spendableCoins(db: Queryable, chain: Chain, limit: number)
   return (await db.rows<CoinRow>(selectSpendable, [chain, limit])).map(coinOf);
 }
 
+const sumSpendable = statement(
+  'coins_spendable_sum',
+  `select coalesce(sum(amount), 0) as amount from coins where ${isSpendable}`,
+);
+
+/** What all coins that may be spent come to. */
+export async function spendableSum(db: Queryable, chain: Chain): Promise<Units> {
+  return units((await db.one<{ amount: string }>(sumSpendable, [chain])).amount);
+}
+
 const selectStillSpendable = statement(
   'coins_still_spendable',
   `select outpoint from coins where ${isSpendable} and outpoint = any($2)`,

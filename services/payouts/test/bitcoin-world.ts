@@ -166,7 +166,45 @@ export class BitcoinWorld {
     const txHash = await this.node.pay(address, formatUnits(units(satoshi), 8));
     await this.node.mine(1);
     const outpoint = await this.outpointOf(txHash, address);
-    const payload: DepositPayload = {
+    const payload = this.#payload({ address, index, satoshi, outpoint });
+    if (settled) await this.settled(payload);
+    return { outpoint, index, amount: satoshi, payload };
+  }
+
+  /** Many deposits of the same amount, to addresses of their own, in one transaction. */
+  async depositMany(count: number, satoshi: bigint): Promise<void> {
+    const first = indexes + 1;
+    indexes += count;
+    const addresses = Array.from({ length: count }, (_, i) => this.wallet.address('deposit', first + i));
+    const amount = formatUnits(units(satoshi), 8);
+    const url = new URL(this.node.rpcUrl);
+    url.pathname = '/wallet/faucet';
+    const faucet = connectRpc(url.href);
+    const outputs = Object.fromEntries(addresses.map((address) => [address, amount]));
+    const txHash = (await faucet.call('sendmany', ['', outputs])) as string;
+    await faucet.close();
+    await this.node.mine(1);
+    type Output = { n: number; scriptPubKey: { address?: string } };
+    const { vout } = await this.node.rpc<{ vout: Output[] }>('getrawtransaction', txHash, 1);
+    const placeOf = new Map(vout.map(({ n, scriptPubKey }) => [scriptPubKey.address, n]));
+    const payloads = addresses.map((address, i) =>
+      this.#payload({ address, index: first + i, satoshi, outpoint: `${txHash}:${placeOf.get(address)}` }),
+    );
+    await this.db.transaction((trx) => recordDeposits(trx, payloads));
+  }
+
+  #payload({
+    address,
+    index,
+    satoshi,
+    outpoint,
+  }: {
+    address: string;
+    index: number;
+    satoshi: bigint;
+    outpoint: string;
+  }): DepositPayload {
+    return {
       deposit_id: newDepositId(new Date()),
       account_id: this.account,
       invoice_id: 'inv_test',
@@ -175,13 +213,11 @@ export class BitcoinWorld {
       address,
       derivation_index: index,
       outpoint,
-      tx_hash: txHash,
-      block_height: await this.height(),
+      tx_hash: outpoint.split(':')[0] ?? null,
+      block_height: 1,
       block_hash: 'block',
       disposition: 'credit',
     };
-    if (settled) await this.settled(payload);
-    return { outpoint, index, amount: satoshi, payload };
   }
 
   async settled(payload: DepositPayload): Promise<void> {
@@ -245,7 +281,15 @@ export class BitcoinWorld {
   }
 
   transactions(): Promise<
-    { id: string; family: string; attempt: number; tx_hash: string; raw: string; state: string }[]
+    {
+      id: string;
+      family: string;
+      attempt: number;
+      purpose: string;
+      tx_hash: string;
+      raw: string;
+      state: string;
+    }[]
   > {
     return this.db.rows('select * from transactions order by id');
   }

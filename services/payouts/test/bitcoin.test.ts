@@ -135,6 +135,34 @@ describe('a payout', () => {
     expect(await world.spent()).toMatchObject([{ amount: expect.stringMatching(/^\d{3,5}$/) }]);
   });
 
+  it('whose fee is not covered does not keep smaller ones waiting', async () => {
+    await world.deposit(BITCOIN);
+    const all = await world.reserve(BITCOIN);
+    const small = await world.reserve(BITCOIN / 2n);
+    await world.finish();
+    expect([await world.statusOf(all), await world.statusOf(small)]).toEqual(['reserved', 'mined']);
+  });
+
+  it('that needs more coins than a transaction takes is paid when they are merged', async () => {
+    await world.depositMany(250, 10_000n);
+    const payout = await world.reserve(2_400_000n);
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('reserved');
+    const [merge] = await world.transactions();
+    expect(merge).toMatchObject({ purpose: 'sweep', state: 'broadcast' });
+    // One at a time, and no second one before the first has come back.
+    await world.run();
+    expect(await world.transactions()).toHaveLength(1);
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    expect(await world.transactions()).toHaveLength(2);
+    expect(await world.spent()).toHaveLength(2);
+    const left = (await world.db.rows<{ state: string }>('select distinct state from holdings')).map(
+      ({ state }) => state,
+    );
+    expect(left.sort()).toEqual(['held', 'swept']);
+  });
+
   it('of dust is refused, and keeps nobody waiting', async () => {
     await world.deposit(BITCOIN);
     const dust = await world.reserve(545n);

@@ -1,17 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import fc from 'fast-check';
-import { BATCH_MAX, GATHER_MS, mostThatFit, planBatch, type Queued } from './plan.ts';
+import { BATCH_MAX, GATHER_MS, mostThatFit, needsMerging, planBatch, type Queued } from './plan.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const long = new Date(now.getTime() - GATHER_MS);
 const queue = (...amounts: number[]): Queued[] =>
   amounts.map((amount) => ({ amount: units(BigInt(amount)), createdAt: long }));
 const amounts = (some: Queued[]) => some.map(({ amount }) => amount);
+const none = units(0n);
 const plan = (payouts: Queued[], free: number, coming = 0) => {
   const { pay, waiting, short } = planBatch(
     payouts,
-    { free: units(BigInt(free)), coming: units(BigInt(coming)) },
+    { free: units(BigInt(free)), coming: units(BigInt(coming)), beyond: none },
     now,
   );
   return { pay: amounts(pay), waiting: amounts(waiting), short };
@@ -37,7 +38,7 @@ describe('who is paid by the next transaction', () => {
 
   test('the first one waits a moment for others, not for the last one’s moment', () => {
     const young = { amount: units(5n), createdAt: new Date(now.getTime() - GATHER_MS + 1) };
-    const means = { free: units(100n), coming: units(0n) };
+    const means = { free: units(100n), coming: none, beyond: none };
     expect(planBatch([young], means, now)).toMatchObject({ pay: [], waiting: [young] });
     const [old] = queue(5);
     expect(planBatch([old as Queued, young], means, now).pay).toHaveLength(2);
@@ -60,6 +61,20 @@ describe('who is paid by the next transaction', () => {
     );
   });
 });
+
+test.each([
+  ['one that needs more coins than a transaction takes', [25], 10, 5, 20, true],
+  ['one that change will pay', [15], 10, 5, 20, false],
+  ['one that nothing pays', [50], 10, 5, 20, false],
+  ['one that is paid now', [10], 10, 5, 20, false],
+  ['one behind another that is paid now', [10, 12], 10, 5, 20, false],
+])(
+  'coins are merged for %s: %j of %i and %i, and %i beyond: %s',
+  (_what, wanted, free, coming, beyond, merged) => {
+    const means = { free: units(BigInt(free)), coming: units(BigInt(coming)), beyond: units(BigInt(beyond)) };
+    expect(needsMerging(planBatch(queue(...wanted), means, now), means)).toBe(merged);
+  },
+);
 
 test('the most that fit are found with few questions', () => {
   fc.assert(

@@ -11,8 +11,11 @@ export type Queued = {
   createdAt: Date;
 };
 
-/** What our coins come to: those that may be spent now, and change that is in no block yet. */
-export type Means = { free: Units; coming: Units };
+/**
+ * What our coins come to: those that may be spent now, change that is in no block yet, and coins beyond as many as one
+ * transaction takes.
+ */
+export type Means = { free: Units; coming: Units; beyond: Units };
 
 /** Payouts that cannot be paid whatever comes back to us: what there is, and what the first of them needs. */
 export type Shortage = { has: Units; needs: Units; payouts: number };
@@ -34,7 +37,7 @@ export type BatchPlan<Q extends Queued> = {
  */
 export function planBatch<Q extends Queued>(queue: readonly Q[], means: Means, now: Date): BatchPlan<Q> {
   let free: bigint = means.free;
-  let coming: bigint = means.coming;
+  let coming: bigint = means.coming + means.beyond;
   const plan: BatchPlan<Q> = { pay: [], waiting: [], short: undefined };
   for (const payout of queue) {
     if (payout.amount <= free && plan.pay.length < BATCH_MAX) {
@@ -55,6 +58,16 @@ export function planBatch<Q extends Queued>(queue: readonly Q[], means: Means, n
   const gathers = first !== undefined && now.getTime() - first.createdAt.getTime() < GATHER_MS;
   if (!gathers || plan.pay.length === BATCH_MAX) return plan;
   return { ...plan, pay: [], waiting: [...plan.pay, ...plan.waiting] };
+}
+
+/**
+ * Whether many small coins have to become a large one first: somebody needs more of them than one transaction takes,
+ * and no change that is on its way will do.
+ */
+export function needsMerging<Q extends Queued>({ pay, waiting }: BatchPlan<Q>, means: Means): boolean {
+  const [first] = waiting;
+  if (pay.length > 0 || first === undefined || means.beyond === 0n) return false;
+  return first.amount > means.free + means.coming;
 }
 
 /**

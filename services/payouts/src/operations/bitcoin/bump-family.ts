@@ -112,7 +112,7 @@ async function sign(
       chain,
       wallet: newest.wallet,
       nonce: null,
-      sweptAddress: null,
+      sweptAddress: newest.purpose === 'sweep' ? sender.address('change', terms.changeIndex) : null,
       asset: newest.asset,
       amount: newest.amount,
       signed,

@@ -1,9 +1,15 @@
 import { DUST, type Spend } from '@quittance/chains/bitcoin/spend';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
-import { formatUnits, sum } from '@quittance/shared/money';
+import { formatUnits, sum, units } from '@quittance/shared/money';
 import { FEE_MAX } from '../../domain/bitcoin/bump.ts';
-import { BATCH_MAX, mostThatFit, planBatch, type Shortage } from '../../domain/bitcoin/plan.ts';
+import {
+  type Means,
+  mostThatFit,
+  needsMerging,
+  planBatch,
+  type Shortage,
+} from '../../domain/bitcoin/plan.ts';
 import type { BitcoinPorts } from '../../ports.ts';
 import {
   type Coin,
@@ -11,6 +17,7 @@ import {
   nextChangeIndex,
   postponeCoins,
   spendableCoins,
+  spendableSum,
 } from '../../store-coins.ts';
 import { type Payout, reservedPayouts } from '../../store-payouts.ts';
 import { failUnsigned } from '../fail-unsigned.ts';
@@ -22,58 +29,82 @@ import { signBatch } from './sign-batch.ts';
 import { spendable } from './terms.ts';
 
 const DECIMALS = 8;
-/** The largest ones: more would not go into one transaction. */
-const COINS_MAX = 1_000;
+/** The largest ones: signing takes a moment for each, and more with each other. */
+const COINS_MAX = 200;
+/** As many as are looked at, oldest first. */
+const QUEUE_MAX = 500;
+const TRIES_MAX = 20;
 /** A coin that the chain does not have may come back with the next block, or never. */
 const COIN_AGAIN_AFTER_MS = 60_000;
+
+/** What the next transaction does. Without payouts it only makes one coin of many. */
+type Next = { payouts: Payout[]; spend: Spend };
 
 /**
  * Pays the oldest payouts that our coins cover, with one transaction.
  * @returns how many are paid by it, or found impossible; 0 means that nobody can be paid at the moment.
  */
 export async function payReserved(ports: BitcoinPorts, lease: Lease): Promise<number> {
-  const { db, chain, sender, clock } = ports;
-  const oldest = await reservedPayouts(db, new Map([['BTC', '0']]), BATCH_MAX);
-  if (oldest.length === 0) return 0;
+  const { db, sender } = ports;
+  const oldest = await reservedPayouts(db, new Map([['BTC', '0']]), QUEUE_MAX);
   const [queue, impossible] = partition(oldest, (payout) => canBePaid(ports, payout));
   for (const payout of impossible) await failUnsigned(ports, lease, payout);
+  if (queue.length === 0) return impossible.length;
   const coins = await usableCoins(ports);
   if (coins === undefined) return impossible.length;
-  const means = {
-    free: sum(coins.map(({ amount }) => amount)),
-    coming: await comingChange(db, chain),
-  };
-  const plan = planBatch(queue, means, clock.now());
-  if (plan.short !== undefined) complain(ports, plan.short);
-  if (plan.pay.length === 0) return impossible.length;
 
-  const feeRate = await sender.feeRate();
   const finalHeight = await sender.finalizedHeight();
-  const changeIndex = await nextChangeIndex(db);
-  const chosen = mostThatFit(plan.pay.length, (count) =>
-    select(ports, { payouts: plan.pay.slice(0, count), coins, feeRate, changeIndex }),
-  );
+  const { next, changeIndex } = await chooseNext(ports, queue, coins);
   crashPoint('payouts.planned');
-  if (chosen === undefined) {
-    notEnoughForTheFee(ports, plan.pay, means.free);
+  if (next === undefined || (await foreignCoins(ports, coins, next.spend)).length > 0)
     return impossible.length;
-  }
-  const foreign = foreignCoins(ports, coins, chosen.fit);
-  if (foreign.length > 0) {
-    await postponeCoins(db, foreign, new Date(clock.now().getTime() + COIN_AGAIN_AFTER_MS));
-    return 0;
-  }
+  const { payouts, spend } = next;
   await keepLease(ports, lease);
-  const order = {
-    payouts: plan.pay.slice(0, chosen.count),
-    spend: chosen.fit,
-    changeIndex,
-    finalHeight,
-  };
+  const minConfirmations = Math.max(...queue.map((payout) => payout.minConfirmations));
+  const order = { payouts, spend, changeIndex, finalHeight, minConfirmations };
   const transaction = await signBatch(ports, lease, order);
-  if (transaction === undefined) return 0;
+  if (transaction === undefined) return impossible.length;
   await sendTransaction(ports, transaction);
-  return order.payouts.length;
+  return impossible.length + Math.max(payouts.length, 1);
+}
+
+/** One whose amount is covered and whose fee is not is passed over like any other that waits for money. */
+async function chooseNext(
+  ports: BitcoinPorts,
+  queue: readonly Payout[],
+  coins: readonly Coin[],
+): Promise<{ next: Next | undefined; changeIndex: number }> {
+  const { db, sender, clock } = ports;
+  const means = await meansOf(ports, coins);
+  const feeRate = await sender.feeRate();
+  const changeIndex = await nextChangeIndex(db);
+  let left = [...queue];
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const plan = planBatch(left, means, clock.now());
+    if (plan.short !== undefined) complain(ports, plan.short);
+    if (needsMerging(plan, means)) {
+      return { next: merge(ports, { coins, feeRate, changeIndex }), changeIndex };
+    }
+    const chosen = mostThatFit(plan.pay.length, (count) =>
+      select(ports, { payouts: plan.pay.slice(0, count), coins, feeRate, changeIndex }),
+    );
+    if (chosen !== undefined) {
+      return { next: { payouts: plan.pay.slice(0, chosen.count), spend: chosen.fit }, changeIndex };
+    }
+    const [first] = plan.pay;
+    // What is on its way may bring its fee.
+    if (first === undefined || means.coming + means.beyond > 0n) break;
+    complain(ports, { has: means.free, needs: first.amount, payouts: 1 });
+    left = left.filter((payout) => payout !== first);
+  }
+  return { next: undefined, changeIndex };
+}
+
+async function meansOf({ db, chain }: BitcoinPorts, coins: readonly Coin[]): Promise<Means> {
+  const free = sum(coins.map(({ amount }) => amount));
+  const coming = await comingChange(db, chain);
+  const all = coins.length < COINS_MAX ? free : await spendableSum(db, chain);
+  return { free, coming, beyond: units(all > free ? all - free : 0n) };
 }
 
 /** Nodes relay no dust; and what is no address here any more was one when it was asked for, on another network. */
@@ -103,8 +134,9 @@ async function usableCoins(ports: BitcoinPorts): Promise<Coin[] | undefined> {
   return coins.filter((coin) => !absent.includes(coin));
 }
 
-/** Coins whose keys do not derive from our words: they could not be signed for, and others are used instead. */
-function foreignCoins({ sender, notices }: BitcoinPorts, coins: readonly Coin[], spend: Spend): Coin[] {
+/** Coins whose keys do not derive from our words: they could not be signed for, and others are used in a while. */
+async function foreignCoins(ports: BitcoinPorts, coins: readonly Coin[], spend: Spend): Promise<Coin[]> {
+  const { db, sender, clock, notices } = ports;
   const chosen = new Set(spend.coins.map(({ outpoint }) => outpoint));
   const foreign = coins.filter(
     ({ outpoint, branch, index, address }) =>
@@ -115,12 +147,18 @@ function foreignCoins({ sender, notices }: BitcoinPorts, coins: readonly Coin[],
     const trouble = 'the address of a coin does not derive from WALLET_SEED, it cannot be spent';
     notices.say('error', `coin.foreign.${outpoint}`, said, trouble);
   }
+  const retryAt = new Date(clock.now().getTime() + COIN_AGAIN_AFTER_MS);
+  if (foreign.length > 0) await postponeCoins(db, foreign, retryAt);
   return foreign;
 }
 
-type Selection = { payouts: readonly Payout[]; coins: readonly Coin[]; feeRate: bigint; changeIndex: number };
+type Terms = { coins: readonly Coin[]; feeRate: bigint; changeIndex: number };
 
-function select({ sender, notices }: BitcoinPorts, { payouts, coins, feeRate, changeIndex }: Selection) {
+/** A transaction that pays these payouts; undefined when there is none. */
+function select(
+  { sender, notices }: BitcoinPorts,
+  { payouts, coins, feeRate, changeIndex }: Terms & { payouts: readonly Payout[] },
+): Spend | undefined {
   const spend = sender.selectCoins({
     available: coins.map(spendable),
     recipients: payouts.map(({ address, amount }) => ({ to: address, amount })),
@@ -136,6 +174,17 @@ function select({ sender, notices }: BitcoinPorts, { payouts, coins, feeRate, ch
   return undefined;
 }
 
+/** A transaction that makes one coin of many. */
+function merge({ sender, notices }: BitcoinPorts, { coins, feeRate, changeIndex }: Terms): Next | undefined {
+  const required = coins.map(spendable);
+  const order = { available: [], required, recipients: [], changeIndex, feeRate, feeMax: FEE_MAX };
+  const spend = sender.selectCoins(order);
+  if (typeof spend !== 'string' && spend.change !== null) return { payouts: [], spend };
+  const said = { coins: coins.length, fee_rate: feeRate.toString() };
+  notices.say('warn', 'merge', said, 'many small coins cannot be made one large one at this fee');
+  return undefined;
+}
+
 function complain({ chain, sender, notices }: BitcoinPorts, { has, needs, payouts }: Shortage): void {
   const said = {
     chain,
@@ -146,9 +195,4 @@ function complain({ chain, sender, notices }: BitcoinPorts, { has, needs, payout
     payouts,
   };
   notices.say('error', 'short.BTC', said, 'payouts wait: all our coins together are too little BTC');
-}
-
-function notEnoughForTheFee(ports: BitcoinPorts, payouts: readonly Payout[], has: Shortage['has']): void {
-  const [first] = payouts;
-  if (first !== undefined) complain(ports, { has, needs: first.amount, payouts: payouts.length });
 }

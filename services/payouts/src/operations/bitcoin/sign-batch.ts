@@ -1,8 +1,8 @@
-import type { Spend } from '@quittance/chains/bitcoin/spend';
+import type { SignedSpend, Spend } from '@quittance/chains/bitcoin/spend';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import { sum } from '@quittance/shared/money';
+import { sum, units } from '@quittance/shared/money';
 import type { BitcoinPorts } from '../../ports.ts';
 import { type Coin, insertChangeCoin, lockCoins } from '../../store-coins.ts';
 import { insertPayments } from '../../store-payments.ts';
@@ -12,18 +12,20 @@ import { insertWalletOnce } from '../../store-wallets.ts';
 import { writeTerms } from './terms.ts';
 
 export type BatchOrder = {
-  /** In the order of the outputs. */
+  /** In the order of the outputs. None: many coins become one. */
   payouts: readonly Payout[];
   spend: Spend;
   changeIndex: number;
   finalHeight: number;
+  minConfirmations: number;
 };
 
 /** Thrown to undo the transaction that was to sign: nothing was signed, and everything is planned again. */
 class NotNow extends Error {}
 
 /**
- * Locks the coins, signs, and stores the bytes of one transaction for these payouts; nothing has left yet. The holder
+ * Locks the coins, signs, and stores the bytes of one transaction for these payouts, or of one that
+ * makes one coin of many; nothing has left yet. The holder
  * of a lost lease, a payout that no longer waits, and a coin that is no longer free are refused inside the same database transaction.
  */
 export async function signBatch(
@@ -31,9 +33,11 @@ export async function signBatch(
   lease: Lease,
   order: BatchOrder,
 ): Promise<Transaction | undefined> {
+  // Before the database transaction: hundreds of signatures take a while, and nobody has to wait for them there.
+  const signed = ports.sender.signSpend(order.spend);
   try {
-    const stored = await ports.db.transaction((trx) => sign(trx, ports, lease, order));
-    crashPoint('payouts.signed');
+    const stored = await ports.db.transaction((trx) => store(trx, ports, lease, order, signed));
+    crashPoint(`${stored.purpose}s.signed`);
     return stored;
   } catch (error) {
     if (error instanceof NotNow) return undefined;
@@ -41,28 +45,29 @@ export async function signBatch(
   }
 }
 
-async function sign(
+async function store(
   trx: Trx,
   { chain, sender }: Pick<BitcoinPorts, 'chain' | 'sender'>,
   lease: Lease,
-  { payouts, spend, changeIndex, finalHeight }: BatchOrder,
+  { payouts, spend, changeIndex, finalHeight, minConfirmations }: BatchOrder,
+  signed: SignedSpend,
 ): Promise<Transaction> {
   await assertLease(trx, lease);
   await insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null);
   for (const { id } of payouts) {
     if ((await movePayout(trx, id, ['reserved'], 'signed')) === undefined) throw new NotNow();
   }
-  const signed = sender.signSpend(spend);
+  const isMerge = payouts.length === 0;
   const transaction = await insertSigned(trx, {
     after: undefined,
     chain,
     wallet: sender.hotAddress,
     nonce: null,
-    sweptAddress: null,
+    sweptAddress: isMerge ? sender.address('change', changeIndex) : null,
     asset: 'BTC',
-    amount: sum(payouts.map(({ amount }) => amount)),
+    amount: isMerge ? (spend.change?.amount ?? units(0n)) : sum(payouts.map(({ amount }) => amount)),
     signed,
-    minConfirmations: Math.max(...payouts.map(({ minConfirmations }) => minConfirmations)),
+    minConfirmations,
     fence: lease.token,
     finalHeight,
     validToHeight: null,
@@ -78,12 +83,14 @@ async function sign(
   );
   if (!(await lockCoins(trx, coins, transaction.family))) throw new NotNow();
   await storeChange(trx, { chain, sender }, transaction, spend, signed.changeOutput);
-  await insertPayments(
-    trx,
-    transaction.family,
-    payouts.map(({ id, address, amount }, outputIndex) => ({ payoutId: id, address, amount, outputIndex })),
-  );
-  crashPoint('payouts.signing');
+  if (!isMerge) {
+    await insertPayments(
+      trx,
+      transaction.family,
+      payouts.map(({ id, address, amount }, outputIndex) => ({ payoutId: id, address, amount, outputIndex })),
+    );
+  }
+  crashPoint(`${transaction.purpose}s.signing`);
   return transaction;
 }
 
