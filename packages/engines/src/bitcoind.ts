@@ -100,7 +100,7 @@ export async function startBitcoind(options: BitcoindOptions): Promise<BitcoindH
 }
 
 function bitcoindBinary(): string {
-  // tidy-allow env: sandbox and tests start nodes from many places, and the choice of a binary is the machine's
+  // Sandbox and tests start nodes from many places, and the choice of a binary is the machine's
   const chosen = process.env['BITCOIND_PATH'];
   if (chosen) {
     if (!existsSync(chosen)) throw new EngineMissing(`BITCOIND_PATH is ${chosen}, and there is no such file`);

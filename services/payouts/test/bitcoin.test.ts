@@ -311,7 +311,7 @@ describe('a reorganisation', () => {
     const payout = await world.reserve(BITCOIN / 4n);
     await world.finish();
     expect(await world.statusOf(payout)).toBe('mined');
-    const above = (await world.height()) - Number(await lowestBlock());
+    const above = (await world.height()) - Number(await lowestBlock()); // tidy-allow number: a height
     await world.node.reorganise(above + 1);
     world.node.kill();
     await world.node.restart();
