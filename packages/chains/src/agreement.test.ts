@@ -9,6 +9,7 @@ import {
   lowest,
   type Rules,
   same,
+  sameBlock,
   senderRules,
   statusOf,
 } from './agreement.ts';
@@ -79,6 +80,20 @@ describe('what several nodes say', () => {
     time: new Date(height),
     payments: [],
     spends: [],
+  });
+
+  test('of the time of a block is the earliest, where all else is the same', () => {
+    const [early, late] = [block(7), { ...block(7), time: new Date(8) }];
+    for (const answers of [
+      [early, late],
+      [late, early],
+    ]) {
+      expect(sameBlock(7, answers)).toEqual(early);
+      expect(commonBlocks(answers.map((one) => [one]))).toEqual([early]);
+    }
+    expect(sameBlock(7, [undefined, undefined])).toBeUndefined();
+    expect(() => sameBlock(7, [early, undefined])).toThrow(expect.objectContaining(disagree));
+    expect(() => sameBlock(7, [early, { ...late, hash: 'b' }])).toThrow('block 7');
   });
 
   test.each<[string, Block[][], number[] | 'wait']>([

@@ -66,19 +66,30 @@ export function statusOf(answers: readonly TransactionStatus[]): TransactionStat
   );
 }
 
+/**
+ * The block that all nodes give, or none where no node has one. Its time is the earliest that is told: on Solana, where
+ * the hash does not cover it, each node may estimate its own.
+ */
+export function sameBlock(height: number, answers: readonly (Block | undefined)[]): Block | undefined {
+  const timeless = answers.map((block) => block && { ...block, time: undefined });
+  const block = same(`block ${height}`, timeless);
+  const times = answers.flatMap((answer) => (answer === undefined ? [] : [answer.time.getTime()]));
+  return block && { ...block, time: new Date(lowest(times)) };
+}
+
 /** The blocks that all nodes give, up to the first that one of them does not have. */
 export function commonBlocks(answers: readonly (readonly Block[])[]): Block[] {
   const length = lowest(answers.map((blocks) => blocks.length));
   const blocks: Block[] = [];
   for (let i = 0; i < length; i++) {
-    const [first, ...others] = answers.map((given) => given[i] as Block);
-    if (others.every((other) => isDeepStrictEqual(other, first))) {
-      blocks.push(first as Block);
-      continue;
+    const given = answers.map((one) => one[i] as Block);
+    try {
+      blocks.push(sameBlock(given[0]?.height as number, given) as Block);
+    } catch (error) {
+      // What comes before is certain; the next question begins with the one that is not.
+      if (error instanceof NodesDisagree && i > 0) break;
+      throw error;
     }
-    // What comes before is certain; the next question begins with the one that is not.
-    if (i === 0) throw new NodesDisagree(`block ${first?.height}: the nodes do not have the same`);
-    break;
   }
   return blocks;
 }
@@ -159,7 +170,7 @@ export function agreeingReader(readers: readonly ChainReader[]): ChainReader {
       return head;
     },
 
-    block: async (height) => same(`block ${height}`, await all((reader) => reader.block(height))),
+    block: async (height) => sameBlock(height, await all((reader) => reader.block(height))),
 
     blocksAfter: async (height, limit) =>
       commonBlocks(await all((reader) => reader.blocksAfter(height, limit))),
@@ -184,7 +195,7 @@ async function commonHead(readers: readonly ChainReader[]): Promise<Head> {
   for (let below = height - 1; below > height - FORK_DEPTH_MAX && below >= 0; below--) {
     const hash = await commonHash(readers, below);
     if (hash === undefined) continue;
-    const block = same(`block ${below}`, await Promise.all(readers.map((reader) => reader.block(below))));
+    const block = sameBlock(below, await Promise.all(readers.map((reader) => reader.block(below))));
     if (block !== undefined && block.hash === hash) return { height: below, hash, time: block.time };
   }
   throw new NodesDisagree(`the head: no block from ${height} down is on all nodes`);
