@@ -20,7 +20,7 @@ export type FeeEstimate = z.infer<typeof feeEstimateSchema>;
 /** Writes estimates to the bus' key-value bucket; payouts alone does this. */
 export async function publishFeeEstimates(bus: Bus, estimates: readonly FeeEstimate[]): Promise<void> {
   const kv = await bus.kv(BUCKET);
-  for (const estimate of estimates) await kv.put(estimate.asset, JSON.stringify(estimate));
+  await Promise.all(estimates.map((estimate) => kv.put(estimate.asset, JSON.stringify(estimate))));
 }
 
 export type FeeEstimateBoard = {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { newInvoiceId } from './ids.ts';
+import { newInvoiceId, pooledBytes } from './ids.ts';
 
 test('ids are ordered by time, unique, and of one form', () => {
   const earlier = newInvoiceId(new Date('2026-01-01T00:00:00.000Z'));
@@ -14,4 +14,16 @@ test('chance is an argument, so that a run can be repeated', () => {
   const still = (size: number) => new Uint8Array(size).fill(31);
   const now = new Date(0);
   expect(newInvoiceId(now, still)).toBe(`inv_${'0'.repeat(10)}${'z'.repeat(26)}`);
+});
+
+test('chance is as much as was asked for', () => {
+  for (const size of [0, 1, 26, 8_192, 10_000]) expect(pooledBytes(size)).toHaveLength(size);
+});
+
+test('chance from the pool is never the same twice, nor changes afterwards', () => {
+  const given = Array.from({ length: 2_000 }, () => pooledBytes(26));
+  const texts = given.map((bytes) => Buffer.from(bytes).toString('hex'));
+  expect(new Set(texts).size).toBe(2_000);
+  for (let i = 0; i < 2_000; i++) pooledBytes(26);
+  expect(given.map((bytes) => Buffer.from(bytes).toString('hex'))).toEqual(texts);
 });

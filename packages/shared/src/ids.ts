@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 
 declare const brand: unique symbol;
 /** A type of its own for each kind of id or amount, so that two cannot be swapped. */
@@ -39,13 +39,14 @@ const pool = new Uint8Array(8_192);
 let used = pool.length;
 
 /** Chance of the same quality as randomBytes, fetched for many ids at once: one call costs as much as an id. */
-function pooledBytes(size: number): Uint8Array {
+export function pooledBytes(size: number): Uint8Array {
+  if (size > pool.length) return randomBytes(size);
   if (used + size > pool.length) {
     randomFillSync(pool);
     used = 0;
   }
   used += size;
-  return pool.subarray(used - size, used);
+  return pool.slice(used - size, used);
 }
 
 const make =

@@ -30,7 +30,7 @@ export type Quote = z.infer<typeof quoteSchema>;
 /** Writes quotes to the bus' key-value bucket; the ledger alone does this. */
 export async function publishQuotes(bus: Bus, quotes: readonly Quote[]): Promise<void> {
   const kv = await bus.kv(BUCKET);
-  for (const quote of quotes) await kv.put(quote.asset, JSON.stringify(quote));
+  await Promise.all(quotes.map((quote) => kv.put(quote.asset, JSON.stringify(quote))));
 }
 
 export type QuoteBoard = {

@@ -1,11 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { refuseWrongNetworks } from '@quittance/chains/network-check';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { gather } from '@quittance/shared/gather';
 import { listen } from '@quittance/shared/http';
-import type { InvoiceId } from '@quittance/shared/ids';
+import { type InvoiceId, pooledBytes } from '@quittance/shared/ids';
 import type { Running } from '@quittance/shared/lifecycle';
 import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
@@ -59,7 +59,7 @@ export async function startInvoices(
   const ports: HttpReady = {
     db,
     clock,
-    random: randomBytes,
+    random: pooledBytes,
     logger,
     quotes: { latest: () => undefined, fresh: () => undefined },
     chains,
