@@ -54,6 +54,7 @@ export async function startInvoices(
     given.db ?? openDb({ url: config.DATABASE_URL, schema: 'invoices', pool: config.DATABASE_POOL, logger });
   const { ADDRESSES_AHEAD: ahead, SCAN_EVERY_MS: scanEveryMs } = config;
   const chains = given.chains ?? watchChains(config.chains, { db, logger, ahead, scanEveryMs });
+  if (chains.size === 0) logger.warn('no chain is configured, and no invoice can be made');
   const networks = new Map([...chains].map(([chain, { network }]) => [chain, network]));
   // Until the bus is there, no rate is fresh and no invoice is made; what there is can be read.
   const ports: HttpReady = {

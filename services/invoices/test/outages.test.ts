@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { ETHER, MINUTE, startWorld, type World } from './world.ts';
-
-const DUE = ETHER / 100n;
+import { expireInvoices } from '../src/operations/expire-invoices.ts';
+import { MINUTE, startWorld, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -89,21 +88,23 @@ describe('while a chain cannot be seen', () => {
   });
 
   it('a payment that came after the old time and before the new one is in time', async () => {
-    const invoice = await anInvoice();
+    // No balance is watched for a token: nothing but the chain’s own standing keeps it from expiring.
+    const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
     away(15);
-    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {}, {});
+    world.chain.mine({ pay: [{ to: invoice.to, amount: 25_000_000n, asset: 'USDC_ERC20' }] }, {}, {});
     await world.scan();
-    expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '0.01' });
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '25' });
     expect(await invoice.kinds()).toEqual(['deposit.settled', 'invoice.confirmed']);
     const settled = (await world.told(invoice.id)).find(({ kind }) => kind === 'deposit.settled');
     expect(settled?.payload).toMatchObject({ disposition: 'credit' });
   });
 
   it('so many blocks that it takes many steps: nothing expires before the head is reached', async () => {
-    const invoice = await anInvoice();
+    const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
     away(40);
     expect(await world.scanner.step()).toBe(16);
     await world.scanner.step();
+    expect(await expireInvoices(world.ports, world.watchedChain)).toBe(0);
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
     await world.scan();
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 40 * MINUTE) });

@@ -272,13 +272,20 @@ describe('a node in trouble', () => {
     expect(await invoice.kinds()).toEqual(['invoice.confirmed']);
   });
 
-  it('that fails in the middle of a look is asked for everything again', async () => {
+  it('that fails after a look, and a database that does in the middle of one, are asked again', async () => {
     const invoice = await anInvoice();
-    world.chain.wait({ to: invoice.to, amount: DUE });
+    world.chain.wait({ to: invoice.to, amount: DUE / 2n });
     const { head } = world.chain;
     world.chain.head = () => Promise.reject(new Error('cut'));
     await expect(world.scan()).rejects.toThrow('cut');
     world.chain.head = head;
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({ status: 'partially_paid' });
+    world.chain.wait({ to: invoice.to, amount: DUE / 2n });
+    const { among } = world.watchedChain.filter;
+    world.watchedChain.filter.among = () => Promise.reject(new Error('away'));
+    await expect(world.scan()).rejects.toThrow('away');
+    world.watchedChain.filter.among = among;
     await world.scan();
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
