@@ -16,20 +16,19 @@ const rates = new Map<AssetSymbol, Rate>([
 const GWEI = 10n ** 9n;
 /** 0.001 Ether, two dollars. */
 const COST = 1_000_000n * GWEI;
-const dollars = (whole: bigint, gasCost = COST): Offer => ({
+const dollars = (whole: bigint): Offer => ({
   asset: 'USDC_ERC20',
   net: units(whole * 1_000_000n),
   cost: units(COST),
-  gasCost: units(gasCost),
 });
 const plenty = 100n * COST;
 
 it('is worth it from two hundred times its cost on', () => {
-  const ether = { asset: 'ETH', cost: units(COST), gasCost: units(0n) } as const;
+  const ether = { asset: 'ETH', cost: units(COST) } as const;
   expect(worthwhile([dollars(400n)], 'ETH', rates, plenty, 5)).toHaveLength(1);
   expect(worthwhile([dollars(399n)], 'ETH', rates, plenty, 5)).toEqual([]);
-  expect(worthwhile([{ ...ether, net: units(200n * COST) }], 'ETH', rates, 0n, 5)).toHaveLength(1);
-  expect(worthwhile([{ ...ether, net: units(200n * COST - 1n) }], 'ETH', rates, 0n, 5)).toEqual([]);
+  expect(worthwhile([{ ...ether, net: units(200n * COST) }], 'ETH', rates, plenty, 5)).toHaveLength(1);
+  expect(worthwhile([{ ...ether, net: units(200n * COST - 1n) }], 'ETH', rates, plenty, 5)).toEqual([]);
 });
 
 it('is not known to be worth anything without both rates', () => {
@@ -45,8 +44,6 @@ it('takes the most valuable, and no more than may be paid for', () => {
   expect(worthwhile(offers, 'ETH', rates, plenty, 2)).toEqual([offers[1], offers[2]]);
   expect(worthwhile(offers, 'ETH', rates, 4n * COST, 5)).toEqual([offers[1]]);
   expect(worthwhile(offers, 'ETH', rates, -1n, 5)).toEqual([]);
-  // What pays for itself needs nothing of the hot wallet.
-  expect(worthwhile([dollars(400n, 0n)], 'ETH', rates, -1n, 5)).toHaveLength(1);
 });
 
 it('never takes more than a quarter of what is free, and nothing that is not worth it', () => {
@@ -57,11 +54,10 @@ it('never takes more than a quarter of what is free, and nothing that is not wor
         asset: 'USDC_ERC20' as const,
         net: units(net),
         cost: units(cost),
-        gasCost: units(cost),
       }));
       const chosen = worthwhile(offers, 'ETH', rates, free, 5);
       expect(chosen.length).toBeLessThanOrEqual(5);
-      expect(chosen.reduce((sum, one) => sum + one.gasCost, 0n) * 4n).toBeLessThanOrEqual(free);
+      expect(chosen.reduce((sum, one) => sum + one.cost, 0n) * 4n).toBeLessThanOrEqual(free);
       // A millionth of a dollar is worth 500 million wei at 2,000 dollars.
       for (const { net, cost } of chosen) expect(cost * 200n).toBeLessThanOrEqual(net * 500_000_000n);
     }),

@@ -8,13 +8,15 @@ export type Offer = {
   net: Units;
   /** The most the network takes for it, in the chain's native asset. */
   cost: Units;
-  /** What of that the hot wallet pays. */
-  gasCost: Units;
 };
 
 /** The network may take one part in so many of what is brought: half a percent. */
 const WORTH_TIMES_COST = 200n;
-/** What the hot wallet has for fees is for payouts first: a round of sweeps takes at most one part in so many of it. */
+/**
+ * A round of sweeps costs at most one part in so many of what is free at the hot wallet: that is for payouts first. It
+ * also bounds sweeps of native money, which pay for themselves out of what merchants were credited in full: without
+ * money of our own to make up for it, they wait until they are needed.
+ */
 const SHARE_OF_FREE = 4n;
 
 /**
@@ -39,8 +41,8 @@ export function worthwhile<O extends Offer>(
   let left = freeNative / SHARE_OF_FREE;
   for (const offer of valuable) {
     if (chosen.length === limit) break;
-    if (offer.gasCost > left) continue;
-    left -= offer.gasCost;
+    if (offer.cost > left) continue;
+    left -= offer.cost;
     chosen.push(offer);
   }
   return chosen;
