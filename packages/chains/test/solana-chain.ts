@@ -3,8 +3,10 @@ import { startSurfpool } from '@quittance/engines/surfpool';
 import { payOnSolana, prepareSolana, type SolanaNode } from '@quittance/sandbox/solana';
 import {
   type Address,
+  type AddressesByLookupTableAddress,
   appendTransactionMessageInstructions,
   type Blockhash,
+  compressTransactionMessageUsingAddressLookupTables,
   createKeyPairSignerFromBytes,
   createTransactionMessage,
   getBase64EncodedWireTransaction,
@@ -33,7 +35,8 @@ export type SolanaChain = {
   /** A rich account whose key the tests have. */
   payer: KeyPairSigner;
   /** Sends, signed by the payer and whoever else signs the instructions. @returns the signature. */
-  send(instructions: Instruction[]): Promise<string>;
+  /** With `tables`, addresses in them are named by their place there. */
+  send(instructions: Instruction[], tables?: AddressesByLookupTableAddress): Promise<string>;
   pay(asset: 'SOL' | 'USDC_SOL', to: string, amount: bigint): Promise<string>;
   finalized(signature: string): Promise<number>;
   stop(): Promise<void>;
@@ -52,7 +55,7 @@ export async function solanaChain(hot: { lamports: bigint; usdc: bigint }): Prom
     network: { name: 'local', usdcMint },
     faucet,
     payer,
-    async send(instructions) {
+    async send(instructions, tables = {}) {
       const answer = await rpc.call('getLatestBlockhash', []);
       const { blockhash, lastValidBlockHeight } = (
         answer as { value: { blockhash: Blockhash; lastValidBlockHeight: number } }
@@ -67,6 +70,7 @@ export async function solanaChain(hot: { lamports: bigint; usdc: bigint }): Prom
               message,
             ),
           (message) => appendTransactionMessageInstructions(instructions, message),
+          (message) => compressTransactionMessageUsingAddressLookupTables(message, tables),
         ),
       );
       const raw = getBase64EncodedWireTransaction(signed);

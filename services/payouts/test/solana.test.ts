@@ -68,9 +68,10 @@ describe('a payout', () => {
     await fresh();
     const to = world.newRecipient();
     const alike = await Promise.all(Array.from({ length: 5 }, () => world.reserve('SOL', SOL, to)));
+    await world.run();
+    expect(await world.transactions()).toHaveLength(5);
     for (const { id } of alike) await world.ends(id, 'mined');
     expect(await world.customer.balance('SOL', to)).toBe(5n * SOL);
-    expect(await world.transactions()).toHaveLength(5);
   });
 
   it.each([
