@@ -25,8 +25,6 @@ export type Booked = { available: bigint; held: bigint; unresolved: bigint };
 // biome-ignore lint/suspicious/noExplicitAny: a proof reads whatever is answered and asserts on it
 export type Answered = { status: number; body: any };
 
-export type Stage = Awaited<ReturnType<typeof startStage>>;
-
 /** What every proof stands on: a real Postgres, a real NATS and a real ledger, and terms that hold for its length. */
 export async function startStage(terms: Terms) {
   const [database, nats] = await Promise.all([testDatabase(), testNats()]);
