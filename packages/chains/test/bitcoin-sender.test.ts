@@ -271,6 +271,8 @@ test('without an index of transactions a node cannot be sent through', async () 
   const without = await bitcoinChain(['-txindex=0']);
   try {
     await expect(without.sender.check()).rejects.toThrow('-txindex=1');
+    // It would say of a mined transaction that there is no such.
+    await expect(without.sender.status('ab'.repeat(32))).rejects.toThrow('-txindex');
   } finally {
     await without.stop();
   }

@@ -33,6 +33,13 @@ const OUT_OF_RANGE = -8;
 export const isNotFound = (answer: unknown): answer is RpcRefused =>
   answer instanceof RpcRefused && answer.code === NOT_FOUND;
 
+/**
+ * The node has looked through its pool and all of its blocks. Without an index, or while that is being built, it says
+ * the same of transactions that are there, in other words.
+ */
+export const isUnknownTransaction = (answer: unknown): answer is RpcRefused =>
+  isNotFound(answer) && answer.message.includes('No such mempool or blockchain transaction');
+
 /** The chain is not that high. */
 export const isOutOfRange = (answer: unknown): answer is RpcRefused =>
   answer instanceof RpcRefused && answer.code === OUT_OF_RANGE;

@@ -11,7 +11,7 @@ import {
 } from '../chain.ts';
 import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { type BitcoinNetwork, checkNetwork } from './network.ts';
-import { amount, hash, height as heightForm, isNotFound } from './rpc.ts';
+import { amount, hash, height as heightForm, isNotFound, isUnknownTransaction } from './rpc.ts';
 import {
   FEE_RATE_MAX,
   FEE_RATE_MIN,
@@ -177,7 +177,7 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
 
     async inputsOf(txHash) {
       const [answer] = await rpc.batch([{ method: 'getrawtransaction', params: [txHash, 1] }]);
-      if (isNotFound(answer)) return undefined;
+      if (isUnknownTransaction(answer)) return undefined;
       const { vin } = read(inputs, answered(answer), 'getrawtransaction');
       return vin.flatMap(({ txid, vout }) => (txid === undefined ? [] : [`${txid}:${vout}`]));
     },
@@ -316,11 +316,7 @@ function hashOf(raw: string): string | undefined {
 async function status(rpc: Rpc, txHash: string): Promise<TransactionStatus> {
   const method = 'getrawtransaction';
   const [answer] = await rpc.batch([{ method, params: [txHash, 2] }], undefined, 'exact');
-  if (isNotFound(answer)) {
-    // While the index is being built, what is not found may yet be there.
-    if (/index/i.test(answer.message) && !/Use gettransaction/.test(answer.message)) throw answer;
-    return { state: 'absent' };
-  }
+  if (isUnknownTransaction(answer)) return { state: 'absent' };
   const { blockhash, fee } = read(known, answered(answer), method);
   if (blockhash === undefined) return { state: 'pending' };
   const block = read(header, await rpc.call('getblockheader', [blockhash]), 'getblockheader');

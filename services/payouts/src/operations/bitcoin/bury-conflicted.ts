@@ -20,7 +20,10 @@ export async function buryConflicted(ports: BitcoinPorts, lease: Lease, family: 
     const shared = readTerms(first.terms).coins.map(({ outpoint }) => outpoint);
     const found = await ports.sender.unspent(shared);
     const gone = shared.filter((_, i) => found[i] === undefined);
-    if (gone.length === 0) return false;
+    if (gone.length === 0) {
+      if (first.doubtedAt !== null) await noteDoubt(db, first.id, null);
+      return false;
+    }
     if (first.doubtedAt === null) {
       await noteDoubt(db, first.id, clock.now());
       const said = { transaction: first.txHash, outpoints: gone };

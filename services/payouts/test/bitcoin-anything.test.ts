@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { BITCOIN, type BitcoinGround, BitcoinWorld, bitcoinGround, CONFIRMATIONS } from './bitcoin-world.ts';
+
+/** Whatever happens in whatever order: in the end each payout is paid once, or it is proved that it never can be. */
+let ground: BitcoinGround;
+beforeAll(async () => {
+  ground = await bitcoinGround();
+});
+afterAll(() => ground?.stop());
+
+const STEPS = 45;
+
+/** Numbers that look like chance and are the same each time (mulberry32). */
+function dice(seed: number): (sides: number) => number {
+  let state = seed;
+  return (sides) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
+  };
+}
+
+const nobody = () => `raw(6a08${randomBytes(8).toString('hex')})`;
+
+async function settledDeposit(world: BitcoinWorld, satoshi: bigint): Promise<void> {
+  const { payload } = await world.deposit(satoshi, { settled: false });
+  await world.node.mine(CONFIRMATIONS - 1);
+  await world.settled(payload);
+}
+
+/** One step of anything; those that a chain refuses are no step. */
+async function step(world: BitcoinWorld, roll: (sides: number) => number): Promise<void> {
+  const { node } = world;
+  switch (roll(12)) {
+    case 0:
+      await settledDeposit(world, BigInt(1 + roll(200)) * (BITCOIN / 100n));
+      return;
+    case 1:
+    case 2:
+    case 3:
+      await world.reserve(BigInt(1 + roll(60)) * (BITCOIN / 100n));
+      return;
+    case 4:
+    case 5:
+      await node.mine(1 + roll(2));
+      return;
+    case 6: {
+      // What was taken away waits again, or is lost with the pool. Less deep than what is settled lies.
+      const depth = 1 + roll(CONFIRMATIONS - 1);
+      await node.reorganise(depth);
+      if (roll(2) === 0) return;
+      node.kill();
+      await node.restart();
+      return;
+    }
+    case 7: {
+      // A miner has an attempt that others have replaced.
+      const attempts = (await world.transactions()).filter(({ state }) =>
+        ['signed', 'broadcast'].includes(state),
+      );
+      const one = attempts[roll(Math.max(attempts.length, 1))];
+      if (one === undefined) return;
+      await node.rpc('generateblock', nobody(), [one.raw]).catch((error: Error) => {
+        expect(error.message).toMatch(/TestBlockValidity|already|bad-txns|missing/i);
+      });
+      return;
+    }
+    case 8:
+      world.clock.advance(21 * 60_000);
+      await world.run();
+      return;
+    default:
+      await world.run();
+  }
+}
+
+it.each([1, 2, 3, 4, 5, 6, 7, 8])('anything, %i', async (seed) => {
+  const world = await BitcoinWorld.fresh(ground);
+  const roll = dice(seed);
+  world.onBroadcast = async (_raw, send) => {
+    const luck = roll(4);
+    if (luck === 0) return 'unknown';
+    const answer = await send();
+    return luck === 1 ? 'unknown' : answer;
+  };
+  try {
+    await settledDeposit(world, 3n * BITCOIN);
+    for (let i = 0; i < STEPS; i++) await step(world, roll);
+    world.onBroadcast = (_raw, send) => send();
+    await settledDeposit(world, 50n * BITCOIN);
+    for (let i = 0; i < 12; i++) {
+      world.clock.advance(40_000);
+      await world.run();
+      await world.node.mine(CONFIRMATIONS);
+    }
+    await world.run();
+    await world.expectSound();
+    const ends = await world.db.rows<{ status: string; proved: boolean }>(
+      `select status, exists (select from payments join transactions using (family)
+         where payout_id = payouts.id and transactions.state = 'dead') as proved from payouts`,
+    );
+    for (const { status, proved } of ends)
+      expect([status, status === 'failed' && !proved]).toEqual([status, false]);
+    expect(ends.filter(({ status }) => !['mined', 'failed'].includes(status))).toEqual([]);
+    expect(ends.filter(({ status }) => status === 'mined').length).toBeGreaterThan(0);
+    expect(await world.spent()).toHaveLength(
+      (await world.transactions()).filter(({ state }) => state === 'mined').length,
+    );
+  } finally {
+    await world.close();
+  }
+});
