@@ -55,13 +55,15 @@ export async function startSurfpool(options: SurfpoolOptions): Promise<SurfpoolH
           genesisHash = await askForGenesis(rpcUrl);
         },
       });
-      return Object.assign(engine, {
+      const handle = Object.assign(engine, {
         rpcUrl,
         wsUrl: `ws://127.0.0.1:${wsPort}`,
         port,
         payerSecretKey,
         genesisHash,
       });
+      // A restart may change it.
+      return Object.defineProperty(handle, 'genesisHash', { get: () => genesisHash });
     }),
   );
 }

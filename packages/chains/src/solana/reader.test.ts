@@ -1,0 +1,157 @@
+import { describe, expect, test } from '@jest/globals';
+import { ExactNumber } from '@quittance/shared/exact-json';
+import { type Numbers, type Rpc, RpcRefused } from '../json-rpc.ts';
+import { createSolanaReader } from './reader.ts';
+
+const TIME = 1_767_323_045;
+const hashAt = (slot: number, branch = 'A') =>
+  `${branch}${String(slot).replaceAll('0', 'z')}`.padEnd(44, '1');
+const SIGNATURE = '5'.repeat(88);
+const [payer, ours] = ['B'.repeat(43), 'C'.repeat(43)];
+
+type Given = {
+  hash?: string;
+  parent?: string;
+  time?: number | null;
+  balances?: [unknown, unknown][];
+  exact?: unknown[];
+};
+type BlockOf = (slot: number, numbers: Numbers | undefined) => Given | null | Error;
+
+/** A node with a block at each of these slots, whose parent is the one before in the list. */
+function nodeOf(slots: number[], given: { finalized?: number; block?: BlockOf; time?: number | null } = {}) {
+  const asked: string[] = [];
+  let finalized = given.finalized ?? slots.at(-1) ?? 0;
+  const rpc: Rpc = {
+    async call(method, params, _timeoutMs, numbers) {
+      asked.push(method);
+      switch (method) {
+        case 'getSlot':
+          return finalized;
+        case 'getBlocksWithLimit': {
+          const [from, limit] = params as [number, number];
+          return slots.filter((slot) => slot >= from).slice(0, limit);
+        }
+        case 'getBlockTime':
+          return given.time ?? TIME;
+        case 'getBlock': {
+          const slot = params[0] as number;
+          const there = slots.includes(slot) ? {} : null;
+          const block = given.block === undefined ? there : given.block(slot, numbers);
+          if (block instanceof Error) throw block;
+          return block && written(slot, block);
+        }
+        default:
+          throw new Error(`nobody expected ${method}`);
+      }
+    },
+    batch: () => Promise.reject(new Error('no batches')),
+    close: () => Promise.resolve(),
+  };
+  const written = (slot: number, { hash, parent, time, balances = [] }: Given) => ({
+    blockhash: hash ?? hashAt(slot),
+    previousBlockhash: parent ?? hashAt(slots[slots.indexOf(slot) - 1] ?? slot - 1),
+    blockTime: time === undefined ? TIME : time,
+    transactions: balances.map(([before, after]) => ({
+      meta: { err: null, fee: 5_000, preBalances: [9, before], postBalances: [9, after] },
+      transaction: { signatures: [SIGNATURE], accountKeys: [{ pubkey: payer }, { pubkey: ours }] },
+    })),
+  });
+  const reader = createSolanaReader({ rpc, network: { name: 'local' } });
+  return { reader, asked, finalize: (slot: number) => (finalized = slot) };
+}
+
+const heights = (blocks: { height: number }[]) => blocks.map(({ height }) => height);
+
+describe('the blocks after one', () => {
+  test('leave out the slots that have none', async () => {
+    const { reader } = nodeOf([5, 7, 8, 12]);
+    expect(heights(await reader.blocksAfter(5, 10))).toEqual([7, 8, 12]);
+    expect(heights(await reader.blocksAfter(5, 2))).toEqual([7, 8]);
+  });
+
+  test('end at the finalized one, whatever the node names beyond', async () => {
+    const { reader } = nodeOf([5, 6, 7, 8], { finalized: 6 });
+    expect(heights(await reader.blocksAfter(5, 10))).toEqual([6]);
+    expect(await reader.block(7)).toBeUndefined();
+    expect(await reader.hashAt(7)).toBeUndefined();
+  });
+
+  test('end before a hole: a node that names too few', async () => {
+    const block: BlockOf = (slot) => (slot === 8 ? { parent: hashAt(7, 'D') } : {});
+    const { reader } = nodeOf([5, 6, 8, 9], { block });
+    expect(heights(await reader.blocksAfter(5, 10))).toEqual([6]);
+  });
+
+  test.each([
+    ['nothing', null],
+    [
+      'no block here',
+      new RpcRefused('getBlock', -32_009, 'Slot 7 was skipped, or missing in long-term storage'),
+    ],
+  ])('are not known when a block that was named is not given: %s', async (_, answer) => {
+    const { reader } = nodeOf([5, 6, 7], { block: (slot) => (slot === 7 ? answer : {}) });
+    await expect(reader.blocksAfter(5, 10)).rejects.toThrow('no block at slot 7');
+    // Asked for by itself, it may have been skipped.
+    expect(await reader.block(7)).toBeUndefined();
+  });
+
+  test('are not known when the node has thrown them away', async () => {
+    const gone = new RpcRefused('getBlock', -32_001, 'Block 6 cleaned up, does not exist on node');
+    const { reader } = nodeOf([5, 6], { block: () => gone });
+    await expect(reader.blocksAfter(5, 10)).rejects.toThrow('cleaned up');
+    await expect(reader.hashAt(5)).rejects.toThrow('cleaned up');
+  });
+});
+
+test.each([null, 1_767_323])('a block whose time is %p has the one that the node estimates', async (time) => {
+  const { reader } = nodeOf([5], { block: () => ({ time }), time: TIME + 1 });
+  expect((await reader.block(5))?.time).toEqual(new Date((TIME + 1) * 1000));
+  expect((await reader.head()).time).toEqual(new Date((TIME + 1) * 1000));
+});
+
+test('amounts longer than a double holds are asked for again, as text', async () => {
+  const block: BlockOf = (_slot, numbers) =>
+    numbers === 'exact'
+      ? { balances: [[new ExactNumber('9007199254740993'), new ExactNumber('9007199254740994')]] }
+      : { balances: [[9_007_199_254_740_992, 9_007_199_254_740_994]] };
+  const { reader } = nodeOf([5], { block });
+  expect((await reader.block(5))?.payments).toMatchObject([{ address: ours, amount: 1n }]);
+});
+
+test('a head that is no block yet is no head', async () => {
+  const { reader } = nodeOf([], { finalized: 0 });
+  await expect(reader.head()).rejects.toThrow('no finalized block yet');
+});
+
+describe('what waits', () => {
+  const paying: BlockOf = (slot) => ({ balances: slot === 8 ? [[0, 5]] : [] });
+  const watchOf = (node: ReturnType<typeof nodeOf>) => {
+    const watch = node.reader.watchPending?.();
+    if (watch === undefined) throw new Error('it has no watch');
+    return watch;
+  };
+
+  test('is in blocks above the finalized one, is told once, and waits until its own is', async () => {
+    const node = nodeOf([5, 6, 7, 8], { finalized: 6, block: paying });
+    const watch = watchOf(node);
+    const first = await watch.look();
+    expect(first.fresh).toMatchObject([{ address: ours, amount: 5n }]);
+    expect([first.has(SIGNATURE), first.height]).toEqual([true, 6]);
+    const second = await watch.look();
+    expect([second.fresh, second.has(SIGNATURE)]).toEqual([[], true]);
+    node.finalize(8);
+    const third = await watch.look();
+    expect([third.fresh, third.has(SIGNATURE), third.height]).toEqual([[], false, 8]);
+  });
+
+  test('is still fresh after a look that failed half-way', async () => {
+    let fails = true;
+    const block: BlockOf = (slot, numbers) =>
+      fails && slot === 9 ? new RpcRefused('getBlock', -32_005, 'node is behind') : paying(slot, numbers);
+    const watch = watchOf(nodeOf([7, 8, 9], { finalized: 7, block }));
+    await expect(watch.look()).rejects.toThrow('behind');
+    fails = false;
+    expect((await watch.look()).fresh).toHaveLength(1);
+  });
+});
