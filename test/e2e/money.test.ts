@@ -1,3 +1,5 @@
+import { execFile, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { formatUnits, parseUnits } from '@quittance/shared/money';
@@ -346,3 +348,121 @@ test.each(['BTC', 'USDC_ERC20', 'SOL'] as const)(
   },
   3 * MINUTE_MS,
 );
+
+const cli = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+
+/** As an operator runs it, with the settings that payouts has. */
+async function verifyBooks(): Promise<{ code: number | null; output: string }> {
+  const { adminUrl, chainSettings } = quittance.stack;
+  const env = { DATABASE_URL_ADMIN: adminUrl, ...chainSettings };
+  return await new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [cli, 'verify-books', '--patience', '0'],
+      { env },
+      (_, out, err) => resolve({ code: child.exitCode, output: out + err }),
+    );
+  });
+}
+
+const aMined = `(select id from payouts.payouts where status = 'mined' and asset = $1 order by id limit 1)`;
+const aCost = `(select min(seq) from ledger.transfers where kind = 'network' and asset = $1)`;
+const aBalance = `asset = $1 and account_id = (select min(account_id) from ledger.balances where asset = $1)`;
+
+/** What is planted in the books, what takes it away again, and how the checker names it. */
+const planted: [string, Asset, string[], string[], RegExp][] = [
+  ...(['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'] as const).map(
+    (asset): [string, Asset, string[], string[], RegExp] => [
+      `a payout of ${asset} that is one unit larger in the books than on the chain`,
+      asset,
+      [
+        `update payouts.payments set amount = amount + 1 where payout_id = ${aMined}`,
+        `update payouts.payouts set amount = amount + 1 where id = ${aMined}`,
+      ],
+      [
+        `update payouts.payments set amount = amount - 1 where payout_id = ${aMined}`,
+        `update payouts.payouts set amount = amount - 1 where id = ${aMined}`,
+      ],
+      new RegExp(`I4 payout \\d+: \\w+ pays \\d+ ${asset} to `),
+    ],
+  ),
+  ...(['BTC', 'ETH', 'SOL'] as const).map((asset): [string, Asset, string[], string[], RegExp] => [
+    `a cost in ${asset} that the chain did not take`,
+    asset,
+    [`update ledger.transfers set amount = amount + 1 where seq = ${aCost}`],
+    [`update ledger.transfers set amount = amount - 1 where seq = ${aCost}`],
+    /I6 \w+ cost \d+ in the chain, \d+ is booked/,
+  ]),
+  ...(['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'] as const).map(
+    (asset): [string, Asset, string[], string[], RegExp] => [
+      `more ${asset} owed than lies on the chain`,
+      asset,
+      [`update ledger.balances set available = available + 10^24::numeric where ${aBalance}`],
+      [`update ledger.balances set available = available - 10^24::numeric where ${aBalance}`],
+      new RegExp(`I6 ${asset} is short of \\d+`),
+    ],
+  ),
+];
+
+test(
+  'verify-books names each breach that is planted, and ends with 1',
+  async () => {
+    await eventually(async () => expect(await verifyBooks()).toMatchObject({ code: 0 }), MINUTE_MS);
+    for (const [what, asset, plant, heal, named] of planted) {
+      for (const sql of plant) await quittance.db.rows(sql, [asset]);
+      const found = await verifyBooks();
+      for (const sql of heal) await quittance.db.rows(sql, [asset]);
+      expect([what, found]).toEqual([what, { code: 1, output: expect.stringMatching(named) }]);
+    }
+    expect(await verifyBooks()).toMatchObject({ code: 0 });
+  },
+  3 * MINUTE_MS,
+);
+
+const otherSeed = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+const otherNetworks = { ETHEREUM_CHAIN_ID: '1', BITCOIN_NETWORK: 'signet', SOLANA_NETWORK: 'mainnet' };
+const refusals = [
+  /the node is on chain 31337, configured is 1/,
+  /the node is not on Bitcoin's signet/,
+  /the node is on local .*configured is mainnet/,
+];
+
+/** How a service ends up that is started in place of the running one, which is not needed any more. */
+async function startedWith(service: 'payouts' | 'invoices', other: Record<string, string>, until: RegExp[]) {
+  await quittance.stack.services[service].stop();
+  const env = { ...quittance.stack.settingsOf(service), ...other };
+  const main = fileURLToPath(new URL(`../../services/${service}/src/main.ts`, import.meta.url));
+  const child = spawn(process.execPath, [main], { env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  try {
+    await eventually(() => {
+      for (const said of until) expect(output).toMatch(said);
+    }, 30_000);
+    return await eventually(async () => {
+      if (child.exitCode !== null) return { code: child.exitCode };
+      return { ready: (await fetch(`http://127.0.0.1:${env['PORT']}/readyz`)).status };
+    });
+  } finally {
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
+
+test.each([
+  ['', /WALLET_SEED: is required/],
+  [`${otherSeed} yellow`, /WALLET_SEED: must be the words of a BIP-39 wallet/],
+])('a seed that is none (%j) is named, and ends payouts', async (seed, said) => {
+  expect(await startedWith('payouts', { WALLET_SEED: seed }, [said])).toEqual({ code: 1 });
+});
+
+test('a seed of another wallet is named, and payouts is never ready with it', async () => {
+  const said = /WALLET_SEED belongs to the hot wallet \w+, this database was used with/;
+  expect(await startedWith('payouts', { WALLET_SEED: otherSeed }, [said])).toEqual({ ready: 503 });
+});
+
+test('with nodes of other networks payouts is never ready, and invoices ends', async () => {
+  expect(await startedWith('payouts', otherNetworks, refusals)).toEqual({ ready: 503 });
+  expect(await startedWith('invoices', otherNetworks, refusals)).toEqual({ code: 1 });
+});

@@ -22,14 +22,20 @@ type Run = { child: ChildProcess; output: () => string; ended: Promise<number | 
 const running: Run[] = [];
 
 function start(...given: string[]): Run {
-  const run = started(main, given);
+  return startWith({}, ...given);
+}
+
+function startWith(env: Record<string, string>, ...given: string[]): Run {
+  const run = started(main, given, env);
   running.push(run);
   return run;
 }
 
-function started(script: string, given: readonly string[]): Run {
+function started(script: string, given: readonly string[], env = {}): Run {
   let output = '';
-  const child = spawn(process.execPath, [script, ...given], { env: { ...process.env, SANDBOX_DIR: home } });
+  const child = spawn(process.execPath, [script, ...given], {
+    env: { ...process.env, SANDBOX_DIR: home, ...env },
+  });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   return { child, output: () => output, ended };
@@ -132,10 +138,16 @@ test('it starts, says what to type next, keeps its data, and leaves nothing behi
   await stop(fresh);
 }, 400_000);
 
-test('a sandbox that is killed takes its engines and services with it', async () => {
+test('without a Bitcoin node it goes on without BTC; killed, it takes its engines and services with it', async () => {
   const port = await freePort();
-  const run = start('--port', String(port));
+  const run = startWith({ BITCOIND_PATH: '/nowhere/bitcoind' }, '--port', String(port));
   await ready(run);
+  expect(run.output()).toMatch(/WITHOUT BITCOIN: .*BITCOIND_PATH.*switched off/);
+  const { url, accounts, nodes } = sandbox();
+  expect(Object.keys(nodes)).toEqual(['ethereum', 'solana']);
+  const { body } = await merchant(url, '', accounts[0].token).get('/api/assets');
+  expect(body.data.map(({ symbol }: { symbol: string }) => symbol)).not.toContain('BTC');
+  expect(body.data).toHaveLength(4);
   run.child.kill('SIGKILL');
   await run.ended;
   await eventually(async () => {
