@@ -364,9 +364,14 @@ describe('whatever is observed', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
         const { pendingAmount, paidAmount } = foldSeen(given, list, seen, NOW);
+        const isGivenUp = ({ droppedHeight }: Deposit) =>
+          droppedHeight !== null && seen.height >= droppedHeight + 3;
         const countable = list.deposits.filter(
           (one) =>
-            one.asset === 'ETH' && one.amount >= 10n && ['seen', 'settled', 'missing'].includes(one.state),
+            one.asset === 'ETH' &&
+            one.amount >= 10n &&
+            ['seen', 'settled', 'missing'].includes(one.state) &&
+            !isGivenUp(one),
         );
         const inBlocks = new Set(countable.map(({ outpoint }) => outpoint));
         const waiting = list.sightings.filter(
