@@ -83,7 +83,9 @@ describe('the service as a process', () => {
       await eventually(() => expect(out.stdout).toContain('the bus is not there yet'));
       const nats = await startNats({ dataDir, port: natsPort });
       await eventually(async () =>
-        expect(await waitsFor(env['PORT'])).toEqual(['a first rate of ETH', 'a first rate of USDC_ERC20']),
+        expect(await waitsFor(env['PORT'])).toEqual(
+          ['BTC', 'ETH', 'SOL', 'USDC_ERC20', 'USDC_SOL'].map((asset) => `a first rate of ${asset}`),
+        ),
       );
       kill('SIGTERM');
       expect((await ended).code).toBe(0);
