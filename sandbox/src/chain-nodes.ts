@@ -96,14 +96,11 @@ export async function startChainNodes(starting: Starting): Promise<ChainNodes> {
 }
 
 /** Waits for all, also when one fails: what has come up by then is known, and can be stopped. */
-export async function allOrNone<T extends readonly unknown[]>(
-  works: readonly [...{ [K in keyof T]: Promise<T[K]> | T[K] }],
-): Promise<T> {
-  const outcomes = await Promise.allSettled(works);
-  return outcomes.map((outcome) => {
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
-  }) as unknown as T;
+export async function allOrNone<T extends readonly Promise<unknown>[] | []>(
+  works: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(works);
+  return await Promise.all(works);
 }
 
 /** What the hot wallet should have when the Solana node's chain is new: it keeps nothing over a restart. */

@@ -1,4 +1,3 @@
-import { openWallet } from '@quittance/chains/evm/wallet';
 import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
 import {
   createPublicClient,
@@ -21,11 +20,6 @@ export const faucet = mnemonicToAccount(FAUCET_WORDS);
 
 const HOT_WALLET_FLOAT = parseEther('10');
 const HOT_WALLET_LOW = parseEther('5');
-
-export function ethereumFacts(walletSeed: string): { xpub: string; hotAddress: string } {
-  const wallet = openWallet(walletSeed);
-  return { xpub: wallet.accountXpub, hotAddress: wallet.hotAddress };
-}
 
 /**
  * Makes the development chain ready for use, once: the test USD Coin, and Ether in the hot wallet to pay

@@ -52,9 +52,6 @@ const wellKnown = (name: string): Promise<KeyPairSigner> =>
 const faucetSigner = () => wellKnown('faucet');
 const mintSigner = () => wellKnown('USD Coin');
 
-/** The test USD Coin's mint: the same address on every development chain. */
-export const testMint = async (): Promise<string> => (await mintSigner()).address;
-
 /**
  * Makes a new development chain ready for use: the test USD Coin, a rich faucet, and in the hot wallet what it
  * should have. On a chain that has the coin already, nothing happens.

@@ -121,7 +121,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const [{ postgres, adminUrl }, nats, redis, { chainNodes, nodes, chainSettings }] = await allOrNone([
       database,
       startNats({ dataDir: join(dir, 'nats'), port: ports.nats, onUnexpectedExit }).then(keep),
-      options.redis === true ? startRedis({ port: ports.redis, onUnexpectedExit }).then(keep) : undefined,
+      options.redis === true
+        ? startRedis({ port: ports.redis, onUnexpectedExit }).then(keep)
+        : Promise.resolve(undefined),
       startChainNodes({ dir, ports, pace, chains, keep, onUnexpectedExit, say }).then(async (started) => ({
         chainNodes: started,
         ...(await prepareChains(started, secrets.walletSeed, reserves)),
