@@ -96,7 +96,7 @@ export async function startChainNodes(starting: Starting): Promise<ChainNodes> {
 }
 
 /** Waits for all, also when one fails: what has come up by then is known, and can be stopped. */
-export async function allOrNone<T extends readonly Promise<unknown>[] | []>(
+export async function allOrNone<const T extends readonly unknown[] | []>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(works);
