@@ -112,12 +112,12 @@ export async function spendableCoins(db: Queryable, chain: Chain, limit: number)
 
 const sumSpendable = statement(
   'coins_spendable_sum',
-  `select coalesce(sum(amount), 0) as amount from coins where ${isSpendable}`,
+  `select coalesce(sum(amount), 0) as amount from coins where ${isSpendable} and amount > $2`,
 );
 
-/** What all coins that may be spent come to. */
-export async function spendableSum(db: Queryable, chain: Chain): Promise<Units> {
-  return units((await db.one<{ amount: string }>(sumSpendable, [chain])).amount);
+/** What all coins come to that may be spent and are worth more than `above`. */
+export async function spendableSum(db: Queryable, chain: Chain, above: Units): Promise<Units> {
+  return units((await db.one<{ amount: string }>(sumSpendable, [chain, above.toString()])).amount);
 }
 
 const selectStillSpendable = statement(

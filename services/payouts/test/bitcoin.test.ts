@@ -163,6 +163,42 @@ describe('a payout', () => {
     expect(left.sort()).toEqual(['held', 'swept']);
   });
 
+  it('that as many coins as a transaction takes cover, but not its fee, is paid when they are merged', async () => {
+    await world.depositMany(200, 10_000n);
+    await world.depositMany(50, 9_000n);
+    const payout = await world.reserve(1_999_000n);
+    const small = await world.reserve(10_000n);
+    await world.run();
+    expect(await world.transactions()).toMatchObject([{ purpose: 'sweep', state: 'broadcast' }]);
+    await world.finish();
+    expect([await world.statusOf(payout), await world.statusOf(small)]).toEqual(['mined', 'mined']);
+    expect(await world.spent()).toHaveLength(2);
+  });
+
+  it('for which coins cannot be merged at this fee keeps nobody waiting', async () => {
+    await world.depositMany(200, 100_000n);
+    await world.depositMany(50, 90_000n);
+    const sender = { ...world.sender, feeRate: async () => 400n };
+    const payouts = [await world.reserve(19_990_000n), await world.reserve(21_000_000n)];
+    const small = await world.reserve(1_000_000n);
+    await world.run(world.replica({ sender }));
+    expect(await Promise.all(payouts.map((one) => world.statusOf(one)))).toEqual(['reserved', 'reserved']);
+    expect(await world.statusOf(small)).toBe('broadcast');
+    expect(world.lines).toContainEqual(expect.objectContaining({ level: 'error', asset: 'BTC', payouts: 1 }));
+  });
+
+  it('is not paid from coins that cost more than they are worth, and they are not merged', async () => {
+    await world.depositMany(199, 10_000n);
+    await world.depositMany(61, 600n);
+    const payout = await world.reserve(1_993_000n);
+    await world.run(world.replica({ sender: { ...world.sender, feeRate: async () => 10n } }));
+    expect(await world.statusOf(payout)).toBe('reserved');
+    expect(await world.transactions()).toEqual([]);
+    expect(world.lines).toContainEqual(
+      expect.objectContaining({ level: 'error', has: '0.0199', needs: '0.01993' }),
+    );
+  });
+
   it('of dust is refused, and keeps nobody waiting', async () => {
     await world.deposit(BITCOIN);
     const dust = await world.reserve(545n);

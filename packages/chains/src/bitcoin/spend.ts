@@ -14,7 +14,7 @@ export const DUST = 546n;
 /** Standard transactions have up to 100,000 virtual bytes; one of more is relayed by nobody. */
 const VIRTUAL_BYTES_MAX = 90_000;
 /** Virtual bytes of an input that spends P2WPKH, rounded up. */
-const INPUT_VIRTUAL_BYTES = 69n;
+export const INPUT_VIRTUAL_BYTES = 69n;
 /** Every input says that it may be replaced (BIP-125), for nodes that still ask for that. */
 const SEQUENCE = 0xfffffffd;
 

@@ -1,7 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import fc from 'fast-check';
-import { BATCH_MAX, GATHER_MS, mostThatFit, needsMerging, planBatch, type Queued } from './plan.ts';
+import {
+  BATCH_MAX,
+  GATHER_MS,
+  mostThatFit,
+  needsMerging,
+  paidByChange,
+  planBatch,
+  type Queued,
+} from './plan.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const long = new Date(now.getTime() - GATHER_MS);
@@ -75,6 +83,15 @@ test.each([
     expect(needsMerging(planBatch(queue(...wanted), means, now), means)).toBe(merged);
   },
 );
+
+test.each([
+  ['brings the fee', 12, 10, 5, true],
+  ['is too little', 16, 10, 5, false],
+  ['is none', 10, 10, 0, false],
+])('change that %s: %i of %i and %i', (_what, needs, free, coming, isPaid) => {
+  const means = { free: units(BigInt(free)), coming: units(BigInt(coming)), beyond: units(7n) };
+  expect(paidByChange(units(BigInt(needs)), means)).toBe(isPaid);
+});
 
 test('the most that fit are found with few questions', () => {
   fc.assert(

@@ -71,6 +71,13 @@ export function needsMerging<Q extends Queued>({ pay, waiting }: BatchPlan<Q>, m
 }
 
 /**
+ * Whether change that is on its way brings what a payout lacks. `needs` is its amount with a fee: one that our coins
+ * cover, but not together with the fee of so many of them, has to be helped like one that they do not cover.
+ */
+export const paidByChange = (needs: Units, { free, coming }: Means): boolean =>
+  coming > 0n && needs <= free + coming;
+
+/**
  * How many of the first ones fit, when fewer always fit where more do; asks about few numbers, because each question
  * is a selection among all coins.
  */

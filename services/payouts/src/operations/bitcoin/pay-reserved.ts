@@ -1,12 +1,13 @@
-import { DUST, type Spend } from '@quittance/chains/bitcoin/spend';
+import { DUST, INPUT_VIRTUAL_BYTES, type Spend } from '@quittance/chains/bitcoin/spend';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
-import { formatUnits, sum, units } from '@quittance/shared/money';
+import { formatUnits, sum, type Units, units } from '@quittance/shared/money';
 import { FEE_MAX } from '../../domain/bitcoin/bump.ts';
 import {
   type Means,
   mostThatFit,
   needsMerging,
+  paidByChange,
   planBatch,
   type Shortage,
 } from '../../domain/bitcoin/plan.ts';
@@ -72,38 +73,45 @@ export async function payReserved(ports: BitcoinPorts, lease: Lease): Promise<nu
 async function chooseNext(
   ports: BitcoinPorts,
   queue: readonly Payout[],
-  coins: readonly Coin[],
+  all: readonly Coin[],
 ): Promise<{ next: Next | undefined; changeIndex: number }> {
   const { db, sender, clock } = ports;
-  const means = await meansOf(ports, coins);
   const feeRate = await sender.feeRate();
+  // To spend a smaller coin costs more than it is worth.
+  const inputFee = units(INPUT_VIRTUAL_BYTES * feeRate);
+  const coins = all.filter(({ amount }) => amount > inputFee);
+  const means = await meansOf(ports, coins, inputFee);
   const changeIndex = await nextChangeIndex(db);
   let left = [...queue];
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const plan = planBatch(left, means, clock.now());
     if (plan.short !== undefined) complain(ports, plan.short);
-    if (needsMerging(plan, means)) {
-      return { next: merge(ports, { coins, feeRate, changeIndex }), changeIndex };
-    }
+    const isForMerging = needsMerging(plan, means);
     const chosen = mostThatFit(plan.pay.length, (count) =>
       select(ports, { payouts: plan.pay.slice(0, count), coins, feeRate, changeIndex }),
     );
     if (chosen !== undefined) {
       return { next: { payouts: plan.pay.slice(0, chosen.count), spend: chosen.fit }, changeIndex };
     }
-    const [first] = plan.pay;
-    // What is on its way may bring its fee.
-    if (first === undefined || means.coming + means.beyond > 0n) break;
-    complain(ports, { has: means.free, needs: first.amount, payouts: 1 });
-    left = left.filter((payout) => payout !== first);
+    const stuck = isForMerging ? plan.waiting[0] : plan.pay[0];
+    if (stuck === undefined) break;
+    const needs = units(stuck.amount + inputFee * BigInt(coins.length));
+    if (paidByChange(needs, means)) break;
+    if (means.beyond > 0n) {
+      const next = merge(ports, { coins, feeRate, changeIndex });
+      if (next !== undefined) return { next, changeIndex };
+    } else if (means.coming > 0n) break;
+    // Neither it nor a merge can be had at this fee: those behind it do not wait for that.
+    complain(ports, { has: means.free, needs, payouts: 1 });
+    left = left.filter((payout) => payout !== stuck);
   }
   return { next: undefined, changeIndex };
 }
 
-async function meansOf({ db, chain }: BitcoinPorts, coins: readonly Coin[]): Promise<Means> {
+async function meansOf({ db, chain }: BitcoinPorts, coins: readonly Coin[], inputFee: Units): Promise<Means> {
   const free = sum(coins.map(({ amount }) => amount));
   const coming = await comingChange(db, chain);
-  const all = coins.length < COINS_MAX ? free : await spendableSum(db, chain);
+  const all = coins.length < COINS_MAX ? free : await spendableSum(db, chain, inputFee);
   return { free, coming, beyond: units(all > free ? all - free : 0n) };
 }
 
