@@ -42,13 +42,31 @@ const insertDeposits = statement(
    on conflict do nothing`,
 );
 
-const selectOthers = statement(
-  'coins_differing',
-  `select outpoint from coins join unnest($1::text[], $2::text[]) as told(outpoint, deposit_id) using (outpoint)
-   where source_deposit_id is distinct from told.deposit_id`,
+// What is told of a deposit that is reversed by now, late or again, says nothing about the coin of a later one.
+const isOfAnotherStanding = `coins.outpoint = told.outpoint
+     and coins.source_deposit_id is distinct from told.deposit_id
+     and not exists (
+       select from holdings where holdings.deposit_id = told.deposit_id and holdings.reversed_at is not null)`;
+
+const takeOver = statement(
+  'coins_take_over',
+  `update coins set source_deposit_id = told.deposit_id, reversed_at = null, retry_at = null, updated_at = now()
+   from unnest($1::text[], $2::text[]) as told(outpoint, deposit_id)
+   where ${isOfAnotherStanding} and coins.branch = 'deposit' and coins.reversed_at is not null
+   returning coins.source_deposit_id`,
 );
 
-/** Writes the outputs of deposits down once. Two deposits of one output are an error. */
+const selectOthers = statement(
+  'coins_differing',
+  `select coins.outpoint from coins, unnest($1::text[], $2::text[]) as told(outpoint, deposit_id)
+   where ${isOfAnotherStanding}`,
+);
+
+/**
+ * Writes the outputs of deposits down once; their holdings are known already. An output whose block was dropped may be
+ * mined again, as a deposit of its own: that one's coin it is from then on, whoever had locked it. Two deposits of one
+ * output at a time are an error, until the reversal of the earlier one is told.
+ */
 export async function insertDepositCoins(trx: Trx, deposits: readonly Deposit[]): Promise<void> {
   const outpoints = deposits.map((deposit) => deposit.outpoint);
   const ids = deposits.map((deposit) => deposit.depositId);
@@ -60,6 +78,7 @@ export async function insertDepositCoins(trx: Trx, deposits: readonly Deposit[])
     deposits.map((deposit) => deposit.amount.toString()),
     ids,
   ]);
+  await noteHoldings(trx, await trx.rows<Source>(takeOver, [outpoints, ids]));
   const others = await trx.rows<{ outpoint: string }>(selectOthers, [outpoints, ids]);
   invariant(
     others.length === 0,
@@ -136,12 +155,15 @@ export async function stillSpendable(
   return new Set(rows.map(({ outpoint }) => outpoint));
 }
 
-// Of a family's attempts one will be mined: the one that brings least is counted on.
+// Of a family's attempts one will be mined: the one that brings least is counted on. Not on one whose coins are gone:
+// whether anything of it will ever be mined is open, and nobody waits for that.
 const sumComing = statement(
   'coins_coming',
   `select coalesce(sum(least_change), 0) as amount from (
      select min(amount) as least_change from coins
-     where chain = $1 and state = 'coming' and reversed_at is null group by source_family) as families`,
+     where chain = $1 and state = 'coming' and reversed_at is null
+       and not exists (select from transactions where id = source_family and doubted_at is not null)
+     group by source_family) as families`,
 );
 
 /** Our change that is in no block yet. */

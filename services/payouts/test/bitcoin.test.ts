@@ -246,6 +246,75 @@ describe('a payout', () => {
   });
 });
 
+describe('a deposit whose block was dropped and that is mined again, as a deposit of its own', () => {
+  const again = ({ payload }: Deposit) => ({ ...payload, deposit_id: newDepositId(new Date()) });
+  const coin = () =>
+    world.db.rows('select source_deposit_id, state, reversed_at is not null as reversed from coins');
+
+  it('is spent like any other, and what is told late of the earlier one changes nothing', async () => {
+    const deposit = await world.deposit(BITCOIN);
+    const later = again(deposit);
+    await world.reversed(deposit.payload);
+    await world.settled(later);
+    const standing = [{ source_deposit_id: later.deposit_id, state: 'available', reversed: false }];
+    expect(await coin()).toEqual(standing);
+    await world.reversed(deposit.payload);
+    await world.settled(deposit.payload);
+    expect(await coin()).toEqual(standing);
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    expect(
+      await world.db.rows('select deposit_id, state, reversed_at is not null as reversed from holdings'),
+    ).toEqual(
+      expect.arrayContaining([
+        { deposit_id: deposit.payload.deposit_id, state: 'held', reversed: true },
+        { deposit_id: later.deposit_id, state: 'swept', reversed: false },
+      ]),
+    );
+  });
+
+  it('has to wait for the reversal of the earlier one', async () => {
+    const deposit = await world.deposit(BITCOIN);
+    const later = again(deposit);
+    await expect(world.settled(later)).rejects.toThrow('one deposit for each output');
+    expect(await world.db.rows('select deposit_id from holdings')).toHaveLength(1);
+    await world.reversed(deposit.payload);
+    await world.settled(later);
+    expect(await coin()).toMatchObject([{ source_deposit_id: later.deposit_id, reversed: false }]);
+  });
+
+  it('is reversed as well, whatever is told first', async () => {
+    const deposit = await world.deposit(BITCOIN);
+    const later = again(deposit);
+    await world.reversed(later);
+    expect(await coin()).toMatchObject([{ source_deposit_id: deposit.payload.deposit_id, reversed: false }]);
+    await world.reversed(deposit.payload);
+    await world.settled(later);
+    expect(await coin()).toMatchObject([{ reversed: true }]);
+    const last = again(deposit);
+    await world.settled(last);
+    expect(await coin()).toMatchObject([{ source_deposit_id: last.deposit_id, reversed: false }]);
+  });
+
+  it('stays with the transaction that spends it', async () => {
+    const deposit = await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    const later = again(deposit);
+    await world.reversed(deposit.payload);
+    await world.settled(later);
+    expect(
+      await world.db.rows(`select source_deposit_id, state from coins where branch = 'deposit'`),
+    ).toEqual([{ source_deposit_id: later.deposit_id, state: 'locked' }]);
+    const holding = (id: string) => world.db.one(`select state from holdings where deposit_id = $1`, [id]);
+    expect(await holding(later.deposit_id)).toEqual({ state: 'sweeping' });
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+    expect(await holding(later.deposit_id)).toEqual({ state: 'swept' });
+  });
+});
+
 /** Everything that was signed and is in no block, in a block of its own; whatever else waits. */
 const mineRaw = (raw: readonly string[]) =>
   world.node.rpc('generateblock', `raw(6a08${randomBytes(8).toString('hex')})`, raw);
@@ -503,6 +572,20 @@ describe('a coin that somebody else spends', () => {
     const again = await world.reserve(BITCOIN / 4n);
     await world.finish();
     expect(await world.statusOf(again)).toBe('mined');
+  });
+
+  it('keeps nobody else waiting for change that may never come', async () => {
+    const deposit = await world.deposit(BITCOIN);
+    const lost = await world.reserve(BITCOIN / 4n);
+    await world.run();
+    await mineRaw([elsewhere(deposit)]);
+    await world.deposit(BITCOIN / 10n);
+    const larger = await world.reserve(BITCOIN / 2n);
+    const small = await world.reserve(BITCOIN / 20n);
+    await world.run();
+    await world.run();
+    expect(await world.statusOf(small)).toBe('broadcast');
+    expect([await world.statusOf(lost), await world.statusOf(larger)]).toEqual(['broadcast', 'reserved']);
   });
 
   it('in a block that is dropped again fails nothing', async () => {
