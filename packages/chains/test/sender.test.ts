@@ -190,11 +190,25 @@ describe('the estimate of a transfer', () => {
     expect(await sender.estimateTransfer('ETH', await revertingCode(code), units(1n))).toBe('reverts');
   });
 
-  test('has headroom for a recipient that runs code', async () => {
+  test('tells that the recipient takes more gas than the merchant pays for', async () => {
     // Writes one new storage slot: 21,000 + 22,100 and a little.
-    const gas = await sender.estimateTransfer('ETH', await revertingCode('0x600160015500'), units(1n));
+    expect(await sender.estimateTransfer('ETH', await revertingCode('0x600160015500'), units(1n))).toBe(
+      'reverts',
+    );
+  });
+
+  test.each<[string, Hex, bigint]>([
+    // Logs two words, about what a Safe does.
+    ['headroom for a recipient that runs code', '0x60406000a000', 25n],
+    // Hashes much memory, to some 37k gas: with headroom it would be more than the fee covers.
+    ['no more than the fee covers', '0x61a8005f20', 0n],
+  ])('has %s', async (_what, code, percent) => {
+    const recipient = await revertingCode(code);
+    const gas = await sender.estimateTransfer('ETH', recipient, units(1n));
     if (gas === 'reverts') throw new Error('it reverts');
-    expect(gas).toBeGreaterThan(50_000n);
+    const estimate = await chain.client.estimateGas({ account: hot as Hex, to: recipient as Hex, value: 1n });
+    expect(gas).toBe(percent === 0n ? 42_000n : estimate + (estimate * percent) / 100n);
+    expect(estimate).toBeGreaterThan(percent === 0n ? 35_000n : 21_500n);
     const signed = await transfer(1n, { gas });
     await sender.broadcast(signed.raw);
     await mine();

@@ -23,8 +23,13 @@ type Hex = `0x${string}`;
 
 /** What sending native money to an address without code costs, always. */
 const PLAIN_TRANSFER_GAS = 21_000n;
-/** Who takes more than this to be paid is not paid: the fee would be ours. */
-const TRANSFER_GAS_MAX = 250_000n;
+/**
+ * A native transfer is given no more than this, twice the plain one, which is what the merchant's network fee covers:
+ * a recipient that burns gas would do so at our cost. A Safe's takes about 28,000.
+ */
+const NATIVE_TRANSFER_GAS_MAX = 2n * PLAIN_TRANSFER_GAS;
+/** A token's code is of the operator's choice, its recipients run none: what takes more than this is not usual. */
+const TOKEN_TRANSFER_GAS_MAX = 250_000n;
 /** A receiver may need a little more gas in another block than in the one it was estimated in. */
 const GAS_HEADROOM_PERCENT = 25n;
 /** For the order of a token sweep: 61k with the test token, under 100k with USD Coin behind its proxy. */
@@ -265,8 +270,12 @@ async function estimate(
   const result = read(bytes, answered(resultAnswer), 'eth_call');
   // A token may also say no by returning false, and would take the fee for nothing.
   if (data !== '0x' && /^0x0{64}$/.test(result)) return 'reverts';
-  if (gas > TRANSFER_GAS_MAX) return 'reverts';
-  return gas === PLAIN_TRANSFER_GAS ? gas : gas + (gas * GAS_HEADROOM_PERCENT) / 100n;
+  const isNative = data === '0x';
+  if (gas > (isNative ? NATIVE_TRANSFER_GAS_MAX : TOKEN_TRANSFER_GAS_MAX)) return 'reverts';
+  if (isNative && gas === PLAIN_TRANSFER_GAS) return gas;
+  const withHeadroom = gas + (gas * GAS_HEADROOM_PERCENT) / 100n;
+  // The code may burn in the block whatever it is given, also where it took little when it was estimated.
+  return isNative ? within(0n, withHeadroom, NATIVE_TRANSFER_GAS_MAX) : withHeadroom;
 }
 
 /** Only what a node says when the called code itself failed; anything else is about the node, or about us. */
