@@ -35,8 +35,9 @@ export async function openUnresolved(
 /*
  * Holds that pay deposits back, decided like all others (store-holds.ts): once by payout id, and after the balances
  * are locked, which is why `waiting` counts them first. Whoever changes a deposit has its balance locked, so `state`
- * is true until this statement commits. Of two that want one deposit the first is decided and the other asked again;
- * a deposit that is not here, or is not all that is asked for, leaves its hold undecided as well.
+ * is true until this statement commits. Refused is for ever, so only what can never be open again is refused. Of two
+ * that want one deposit the first is decided; a deposit that is on its way back, is not here, or is not all that is
+ * asked for leaves its hold undecided as well.
  */
 const decide = statement(
   'returns_decide',
@@ -66,7 +67,7 @@ const decide = statement(
      where state = 'open' and turn = 1
      union all
      select payout_id, account_id, asset, amount, network_fee, deposit_id, 'refused', now() from weighed
-     where state <> 'open'
+     where state in ('accepted', 'returned', 'reversed')
      on conflict (payout_id) do nothing
      returning payout_id, account_id, asset, amount, network_fee, deposit_id, state),
    placed as (
@@ -117,6 +118,14 @@ class UnknownDeposit extends Error {
   }
 }
 
+/** A payout is to pay it back already, which may fail: nobody can say yet what will become of it. */
+class OnItsWayBack extends Error {
+  constructor(deposit: DepositId) {
+    super(`deposit ${deposit} is on its way back by another payout`);
+    this.name = 'OnItsWayBack';
+  }
+}
+
 /** Throws where asking again would bring nothing. */
 async function assertAskable(db: Queryable, { account, asset, amount, networkFee, deposit }: Return) {
   const item = await findUnresolved(db, deposit);
@@ -125,6 +134,7 @@ async function assertAskable(db: Queryable, { account, asset, amount, networkFee
   if (item.account !== account || item.asset !== asset || !isAll) {
     throw new OtherContents(`the return of deposit ${deposit}`);
   }
+  if (item.state === 'returning') throw new OnItsWayBack(deposit);
 }
 
 export type UnresolvedItem = {
