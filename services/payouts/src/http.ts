@@ -98,10 +98,12 @@ async function giveBack(ports: Ports, depositId: string, req: Request, res: Resp
   const deposit = /^\w{1,64}$/.test(depositId) ? await findUnresolved(ports.db, depositId) : undefined;
   if (deposit === undefined) return answers.noModel('Deposit');
   if (deposit.account !== identity.account) return answers.unauthorized;
-  if (deposit.isReversed) return answers.alreadyResolved('reversed');
   // The deposit is named by the path alone: the same key for another one is another request.
   const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
-  return payOnce(ports, req, res, asked, depositId, () => readReturnOrder(body, deposit, ports));
+  return payOnce(ports, req, res, asked, depositId, () =>
+    // After the key: what an earlier request was answered stays, whatever the chain has done since.
+    deposit.isReversed ? answers.alreadyResolved('reversed') : readReturnOrder(body, deposit, ports),
+  );
 }
 
 /** What both kinds of payout have in common. `asked` is what the same Idempotency-Key must come with again. */
@@ -111,7 +113,7 @@ async function payOnce(
   res: Response,
   asked: Buffer,
   returnsDeposit: string | null,
-  readOrder: () => Result<PayoutOrder, FieldErrors>,
+  readOrder: () => Result<PayoutOrder, FieldErrors> | Answer,
 ): Promise<Answer> {
   const { identity, requestId } = contextOf(res);
   const { account } = identity;
@@ -121,6 +123,7 @@ async function payOnce(
   if (earlier !== undefined) return earlier;
 
   const order = readOrder();
+  if ('status' in order) return order;
   const badKey = given === undefined || key !== undefined ? {} : (given as FieldErrors);
   if (!order.ok) return answers.invalid({ ...order.refusal, ...badKey });
   if (Object.keys(badKey).length > 0) return answers.invalid(badKey);

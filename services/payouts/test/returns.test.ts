@@ -124,6 +124,18 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(await payoutsOf(other.deposit_id)).toEqual([]);
   });
 
+  it('answers the same key as before when the chain has taken the deposit back since', async () => {
+    const gone = await deposit();
+    const headers = { 'idempotency-key': 'before the chain took it' };
+    const first = await giveBack(gone.deposit_id, { address }, headers);
+    await db.transaction((trx) => reverseDeposits(trx, [gone]));
+    const again = await giveBack(gone.deposit_id, { address }, headers);
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    const reversed = { message: 'These funds were already reversed.' };
+    const other = await giveBack(gone.deposit_id, { address }, { 'idempotency-key': 'after it' });
+    expect([other.status, other.body]).toEqual([409, reversed]);
+  });
+
   it('may be asked again when the payout has failed', async () => {
     const { deposit_id } = await deposit();
     const { body } = await giveBack(deposit_id);
@@ -172,10 +184,11 @@ describe('POST /api/unresolved/{deposit}/return', () => {
   it('is 503 when the ledger says nothing, and free again', async () => {
     ledger.reply = () => ({});
     const { deposit_id } = await deposit();
-    expect((await giveBack(deposit_id)).status).toBe(503);
+    const headers = { 'idempotency-key': 'the ledger says nothing' };
+    expect((await giveBack(deposit_id, { address }, headers)).status).toBe(503);
     expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'voided' }]);
     ledger.reply = () => ({ outcome: 'placed' });
-    expect((await giveBack(deposit_id)).status).toBe(201);
+    expect((await giveBack(deposit_id, { address }, headers)).status).toBe(201);
   });
 
   it('knows no deposit that is credited, unknown or taken back by the chain, and none of another account', async () => {

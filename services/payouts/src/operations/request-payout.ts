@@ -90,7 +90,7 @@ async function writeRequest(
   }
 }
 
-/** The ledger says no and not why: of unresolved money that is because the account has accepted it. */
+/** The ledger says no and not why: of unresolved money it does so for good, as the account has accepted it. */
 const whyRefused = ({ returnsDeposit }: Payout) =>
   returnsDeposit === null ? ('insufficient_balance' as const) : ('already_accepted' as const);
 
