@@ -106,6 +106,8 @@ function answer(method: string, params: readonly unknown[]): string {
       return String(height);
     case 'getrawmempool':
       return '[]';
+    case 'getmempoolinfo':
+      return '{"loaded":true}';
     case 'getnetworkinfo':
       return '{"version":300200}';
     default:

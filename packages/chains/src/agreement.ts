@@ -260,7 +260,9 @@ function agreeingWatch(watches: readonly PendingWatch[]): PendingWatch {
         if (everywhere || payment.txHash === null || !has(payment.txHash)) partly.delete(outpoint);
       }
       // The highest: what no longer waits on any node is in a block that one of them may have before the others.
-      return { fresh, has, height: highest(looks.map((look) => look.height)) };
+      const height = highest(looks.map((look) => look.height));
+      const isComplete = looks.every((look) => look.isComplete !== false);
+      return { fresh, has, height, isComplete };
     },
   };
 }

@@ -80,6 +80,8 @@ export type PendingLook = {
    * will not be mined as it was.
    */
   height: number;
+  /** False when more waits than one look tells: the next ones go on. Undefined where a look always tells all. */
+  isComplete?: boolean;
 };
 
 export type SignedTransaction = {

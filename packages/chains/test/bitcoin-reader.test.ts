@@ -3,7 +3,7 @@ import { units } from '@quittance/shared/money';
 import { createBitcoinReader } from '../src/bitcoin/reader.ts';
 import { signSpend } from '../src/bitcoin/spend.ts';
 import { WrongNetwork } from '../src/chain.ts';
-import { connectRpc } from '../src/json-rpc.ts';
+import { connectRpc, RpcUnavailable } from '../src/json-rpc.ts';
 import { type BitcoinChain, bitcoinChain, outpointOf, wallet } from './bitcoin-chain.ts';
 
 let chain: BitcoinChain;
@@ -188,6 +188,39 @@ describe('what waits', () => {
     const look = await watch?.look();
     expect(look?.has(txHash)).toBe(true);
     expect(look?.fresh.some((payment) => payment.txHash === txHash)).toBe(true);
+    await chain.node.mine(1);
+  });
+
+  // What the node says of its pool, and of what waits in it, is another's word.
+  const saying = (info: object, waiting?: string[]) =>
+    createBitcoinReader({
+      network: 'regtest',
+      rpc: {
+        ...chain.rpc,
+        async batch(calls, ...more) {
+          const answers = await chain.rpc.batch(calls, ...more);
+          return answers.map((answer, i) => {
+            if (calls[i]?.method === 'getmempoolinfo') return { ...(answer as object), ...info };
+            if (calls[i]?.method === 'getrawmempool') return waiting ?? answer;
+            return answer;
+          });
+        },
+      },
+    }).watchPending?.();
+
+  test('is not known to a node that is still loading it, and nothing is said to be gone', async () => {
+    await expect(saying({ loaded: false })?.look()).rejects.toThrow(RpcUnavailable);
+    expect(await saying({ loaded: true })?.look()).toMatchObject({ isComplete: true });
+  });
+
+  test('and is more than a look tells: that is said', async () => {
+    const strangers = Array.from({ length: 5_001 }, (_, i) => i.toString(16).padStart(64, '0'));
+    const txHash = await chain.node.pay(newAddress(), '0.5');
+    const full = await saying({}, [...strangers.slice(0, 5_000), txHash])?.look();
+    expect(full).toMatchObject({ fresh: [], isComplete: false });
+    expect(await saying({}, [...strangers.slice(0, 4_999), txHash])?.look()).toMatchObject({
+      isComplete: true,
+    });
     await chain.node.mine(1);
   });
 

@@ -1,7 +1,7 @@
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import type { Block, ChainReader, Head, Payment, PendingWatch } from '../chain.ts';
-import { answered, type Rpc, read } from '../json-rpc.ts';
+import { answered, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import { type BitcoinNetwork, checkNetwork } from './network.ts';
 import { amount, hash, height as heightForm, isNotFound, isOutOfRange, seconds } from './rpc.ts';
 
@@ -27,6 +27,7 @@ const transaction = z.object({
 });
 const header = z.object({ hash, height: heightForm, time: seconds, confirmations: z.int() });
 const block = header.extend({ previousblockhash: hash.optional(), tx: z.array(transaction) });
+const poolInfo = z.object({ loaded: z.boolean() });
 type RawTransaction = z.infer<typeof transaction>;
 
 /** The parent of the first block, which has none. */
@@ -120,14 +121,28 @@ function watchMempool(rpc: Rpc): PendingWatch {
 
   return {
     async look() {
-      // In this order: what left the pool before the first answer is in a block that the second one counts.
-      const waiting = read(z.array(hash), await rpc.call('getrawmempool', []), 'getrawmempool');
-      const height = read(heightForm, await rpc.call('getblockcount', []), 'getblockcount');
+      // In this order: what left the pool before it was listed is in a block that is counted after. And in one request:
+      // a node that is started anew in between does not pass for the one that had all its pool.
+      const [info, pool, count] = await rpc.batch(
+        [
+          { method: 'getmempoolinfo', params: [] },
+          { method: 'getrawmempool', params: [] },
+          { method: 'getblockcount', params: [] },
+        ],
+        BATCH_TIMEOUT_MS,
+      );
+      // A node that has just been started reads its pool from disk for minutes; nothing has vanished from it.
+      if (!read(poolInfo, answered(info), 'getmempoolinfo').loaded) {
+        throw new RpcUnavailable('getrawmempool', 'the node is still loading what waits');
+      }
+      const waiting = read(z.array(hash), answered(pool), 'getrawmempool');
+      const height = read(heightForm, answered(count), 'getblockcount');
       const now = new Set(waiting);
       // Kept only when the whole look succeeds: who was not answered has been told nothing.
       const known = told.intersection(now);
       const fresh: Payment[] = [];
-      const untold = waiting.filter((txid) => !known.has(txid)).slice(0, PENDING_A_LOOK);
+      const left = waiting.filter((txid) => !known.has(txid));
+      const untold = left.slice(0, PENDING_A_LOOK);
       for (let start = 0; start < untold.length; start += PENDING_AT_ONCE) {
         const some = untold.slice(start, start + PENDING_AT_ONCE);
         const answers = await rpc.batch(
@@ -143,7 +158,8 @@ function watchMempool(rpc: Rpc): PendingWatch {
         }
       }
       told = known;
-      return { fresh, has: (txHash) => now.has(txHash), height };
+      const isComplete = untold.length === left.length;
+      return { fresh, has: (txHash) => now.has(txHash), height, isComplete };
     },
   };
 }
