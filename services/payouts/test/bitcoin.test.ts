@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Queryable, Trx } from '@quittance/shared/db';
 import { newDepositId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import {
@@ -10,6 +11,9 @@ import {
   CONFIRMATIONS,
   type Deposit,
 } from './bitcoin-world.ts';
+
+/** Hardly a reorganisation goes so deep: less is no proof that a payment is dead. */
+const PROOF_CONFIRMATIONS = 6;
 
 /** The engine on a real Bitcoin node, stepped by hand. */
 let ground: BitcoinGround;
@@ -393,6 +397,27 @@ describe('a reorganisation', () => {
     },
   );
 
+  it('or a block is not remembered by half: change of what is in a block can be spent', async () => {
+    await world.deposit(BITCOIN);
+    await world.reserve(BITCOIN / 4n);
+    await world.run();
+    await world.node.mine(1);
+    const refusing = <Q extends Queryable>(of: Q): Q => ({
+      ...of,
+      rows: async (sql, values) => {
+        if (typeof sql !== 'string' && sql.name === 'coins_change_in_block') throw new Error('no');
+        return of.rows(sql, values);
+      },
+    });
+    const db = {
+      ...refusing(world.db),
+      transaction: <T>(work: (trx: Trx) => Promise<T>) => world.db.transaction((trx) => work(refusing(trx))),
+    };
+    await expect(world.run({ ...world.ports, db })).rejects.toThrow('no');
+    await world.run();
+    expect((await world.coins()).find(({ branch }) => branch === 'change')?.state).toBe('available');
+  });
+
   it('that drops a payout and the one that spends its change: both come again', async () => {
     await world.deposit(BITCOIN);
     const first = await world.reserve(BITCOIN / 4n);
@@ -513,6 +538,28 @@ describe('a fee that is too low', () => {
     expect(await world.payout(payout.id)).toMatchObject({ tx_hash: attempts.at(-1)?.tx_hash });
   });
 
+  it('is not raised for a price that its recipient makes', async () => {
+    await world.deposit(BITCOIN);
+    const index = 5_000_000;
+    const payout = await world.reserve(BITCOIN / 4n, world.wallet.address('deposit', index));
+    await world.run();
+    const [first] = await world.transactions();
+    // What spends the payment pays a fee that a replacement would have to pay as well.
+    const { raw } = world.sender.signSpend({
+      coins: [{ outpoint: `${first?.tx_hash}:0`, branch: 'deposit', index, amount: units(payout.amount) }],
+      recipients: [{ to: world.newRecipient(), amount: units(payout.amount - 50_000n) }],
+      change: null,
+      fee: units(50_000n),
+    });
+    await world.node.rpc('sendrawtransaction', raw);
+    world.clock.advance(21 * 60_000);
+    await world.run();
+    expect(await world.transactions()).toHaveLength(1);
+    expect(world.lines).toContainEqual(expect.objectContaining({ why: 'too_dear' }));
+    await world.finish();
+    expect(await world.statusOf(payout)).toBe('mined');
+  });
+
   it('is not raised when its change is spent by another payout', async () => {
     await world.deposit(BITCOIN);
     const first = await world.reserve(BITCOIN / 4n);
@@ -550,13 +597,13 @@ describe('a coin that somebody else spends', () => {
     }).raw;
   }
 
-  it('fails the payout when that is as deep as a payment has to be, and not a block earlier', async () => {
+  it('fails the payout when that is six blocks deep, and not a block earlier', async () => {
     const deposit = await world.deposit(BITCOIN);
     const other = await world.deposit(BITCOIN / 2n);
     const payout = await world.reserve((BITCOIN * 5n) / 4n);
     await world.run();
     await mineRaw([elsewhere(deposit)]);
-    await world.node.mine(CONFIRMATIONS - 2);
+    await world.node.mine(PROOF_CONFIRMATIONS - 2);
     for (let i = 0; i < 15; i++) await world.run();
     expect(await world.statusOf(payout)).toBe('broadcast');
     expect(await world.announced(payout)).toEqual(['payout.created']);
@@ -661,6 +708,7 @@ describe('a deposit that is double-spent', () => {
     expect(await world.statusOf(payout)).toBe('broadcast');
     await world.node.reorganise(2, [[paysThem.raw]]);
     expect(await world.node.rpc('getrawmempool')).toEqual([]);
+    await world.node.mine(PROOF_CONFIRMATIONS);
     for (let i = 0; i < 15; i++) await world.run();
     expect(await world.statusOf(payout)).toBe('failed');
     expect(await world.coins()).toContainEqual(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ATTEMPTS_MAX, BUMP_AFTER_MS, nextFeeRate } from './bump.ts';
+import { ATTEMPTS_MAX, BUMP_AFTER_MS, FEE_MAX, mostFor, nextFeeRate } from './bump.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const long = new Date(now.getTime() - BUMP_AFTER_MS);
@@ -16,4 +16,9 @@ test.each([
   ['not beyond the limit', { ...stuck, feeRate: 300n }, 40n, undefined],
 ])('the next fee rate is %s', (_what, attempt, current, rate) => {
   expect(nextFeeRate(attempt, current, now)).toBe(rate);
+});
+
+test('a replacement costs at most twice what its own bytes ask for, and never more than the limit', () => {
+  expect(mostFor(10n, 250)).toBe(5_000n);
+  expect(mostFor(300n, 10_000)).toBe(FEE_MAX);
 });

@@ -3,7 +3,7 @@ import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { type Units, units } from '@quittance/shared/money';
-import { FEE_MAX, nextFeeRate } from '../../domain/bitcoin/bump.ts';
+import { mostFor, nextFeeRate } from '../../domain/bitcoin/bump.ts';
 import type { BitcoinPorts } from '../../ports.ts';
 import { type Coin, isChangeUsed, lockCoins, spendableCoins } from '../../store-coins.ts';
 import { paymentsOf } from '../../store-payments.ts';
@@ -67,7 +67,7 @@ async function signNext(
     changeIndex: terms.changeIndex,
     feeRate,
     feeMin,
-    feeMax: FEE_MAX,
+    feeMax: mostFor(feeRate, terms.virtualBytes + MORE_VIRTUAL_BYTES),
   });
   if (typeof spend !== 'string') return sign(ports, lease, newest, { terms, spend });
   const said = { transaction: newest.txHash, fee_rate: feeRate.toString(), why: spend };

@@ -4,10 +4,12 @@ import { attemptsOf, type Family, noteSearched } from '../../store-transactions.
 
 /** How many blocks a round searches. */
 const BLOCKS_PER_ROUND = 256;
+/** What is dead stays dead: it is not buried before hardly a reorganisation reaches the proof, however little a payment asks. */
+const PROOF_CONFIRMATIONS = 6;
 /** A coin is gone when the one it was made of is gone, and so on: rarely more than one step. */
 const STEPS_MAX = 8;
 
-/** The coin that is gone for good, and the transaction that proves it, as deep as a payment has to be. */
+/** The coin that is gone for good, and the transaction that proves it, as deep as a proof has to be. */
 export type Conflict = { coin: string; by: Spender };
 
 /** An output whose spender, when it is not one of `ours`, means that `coin` will never be there. */
@@ -33,7 +35,7 @@ export async function findConflict(
   const begin = (first.finalHeightWhenSigned ?? 0) + 1;
   const from = first.searchedTo === null ? begin : first.searchedTo + 1;
   // Only what is so deep proves anything.
-  const deepest = (await sender.height()) - first.minConfirmations + 1;
+  const deepest = (await sender.height()) - Math.max(first.minConfirmations, PROOF_CONFIRMATIONS) + 1;
   const to = Math.min(deepest, from + BLOCKS_PER_ROUND - 1);
   const spenders = await sender.findSpenders([...byOutpoint.keys()], from, to);
   for (const by of spenders) {

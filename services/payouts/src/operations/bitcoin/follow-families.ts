@@ -103,23 +103,26 @@ async function settle(ports: BitcoinPorts, lease: Lease, look: Look[number] | un
 
 /** The change of the attempt that is in a block may be spent from then on, until that block is dropped. */
 async function rememberBlock({ db, logger }: BitcoinPorts, look: Look): Promise<void> {
-  let changed = false;
+  const changed: Look = [];
   let minedTxHash: string | null = null;
   for (const { of, seen } of look) {
     const block = seen.state === 'mined' ? seen : null;
     if (block !== null) minedTxHash = of.txHash;
     if ((block?.blockHash ?? null) === of.blockHash) continue;
-    changed = true;
+    changed.push({ of, seen });
     if (block === null) {
       logger.warn(
         { transaction: of.txHash, block: of.blockHash },
         'a block was dropped, sending the same bytes again',
       );
     }
-    await noteBlock(db, of.id, block);
   }
-  const [first] = look;
-  if (changed && first !== undefined) await noteChange(db, first.of.family, minedTxHash);
+  const [first] = changed;
+  if (first === undefined) return;
+  await db.transaction(async (trx) => {
+    for (const { of, seen } of changed) await noteBlock(trx, of.id, seen.state === 'mined' ? seen : null);
+    await noteChange(trx, first.of.family, minedTxHash);
+  });
 }
 
 /** What waits in the pool contradicts nothing in the chain. */
