@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { networkCheck, refuseWrongNetworks } from '@quittance/chains/network-check';
 import { checkAddress, connectSender } from '@quittance/chains/registry';
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain } from '@quittance/shared/assets';
@@ -18,6 +19,7 @@ import { handlers } from './consumers.ts';
 import { createHttp } from './http.ts';
 import { createNotices } from './notices.ts';
 import { deriveAddresses } from './operations/derive-addresses.ts';
+import { refuseStrangeWallets } from './operations/refuse-strange-wallets.ts';
 import { payoutNumbers } from './payout-numbers.ts';
 import type { PayoutChain, Ports } from './ports.ts';
 import { startWorkers } from './workers.ts';
@@ -78,11 +80,25 @@ export async function startPayouts(
       reason === undefined ? [] : [`the right wallet, network and database of ${chain}: ${reason}`],
     ),
   ];
+  const disconnect = async () => {
+    await Promise.all([...chains.values()].map(({ sender }) => sender.close()));
+    await db.close();
+  };
+  const networks = new Map([...chains].map(([chain, { sender }]) => [chain, networkCheck(sender)]));
+  await refuseWrongNetworks('payouts', networks, logger).catch(async (error: unknown) => {
+    await disconnect();
+    throw error;
+  });
   const listening = await listen(createHttp(ports, waitsFor), config.HOST, config.PORT);
   const hotWallets = Object.fromEntries([...chains].map(([chain, { sender }]) => [chain, sender.hotAddress]));
   logger.info({ port: listening.port, hot_wallets: hotWallets }, 'payouts listens');
 
   await untilReady(check, logger);
+  await refuseStrangeWallets(ports).catch(async (error: unknown) => {
+    await listening.close(DRAIN_MS);
+    await disconnect();
+    throw error;
+  });
   const bus = await connectBus({ url: config.NATS_URL, service: 'payouts', logger });
   ports.bus = given.bus ?? bus;
   bus.answer(commandSubject('addresses.derive'), (body) =>
@@ -103,8 +119,7 @@ export async function startPayouts(
       await listening.close(DRAIN_MS);
       await Promise.all([workers?.stop(), messenger.stop(), board.stop()]);
       await bus.close();
-      await Promise.all([...chains.values()].map(({ sender }) => sender.close()));
-      await db.close();
+      await disconnect();
     },
   };
 }
