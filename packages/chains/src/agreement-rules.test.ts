@@ -83,7 +83,7 @@ describe('two Solana nodes', () => {
     [[true, false], false],
     [[false, false], false],
   ])('of which %j prove a death: %s', (answers, dead) => {
-    expect(solanaRules.isDead(answers, ['a', 1])).toBe(dead);
+    expect(solanaRules.isDead(answers, ['a', 1, 1])).toBe(dead);
   });
 
   test('have to agree on rents, trials and what is held', () => {

@@ -10,6 +10,7 @@ import {
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
+import type { Rpc } from '../src/json-rpc.ts';
 import { createSolanaSender, type Rents, type SolanaSender } from '../src/solana/sender.ts';
 import { associatedAccount, type SolanaSigned } from '../src/solana/transaction.ts';
 import { eventually, newAddress, type SolanaChain, solanaChain, wallet } from './solana-chain.ts';
@@ -253,17 +254,29 @@ describe('a sweep', () => {
 });
 
 test('a transaction that is sent too late is in no block, ever; before that is proven it is not said', async () => {
+  const from = await sender.finalizedHeight();
   const early = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
   const landed = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
   await land(landed);
   const looks: boolean[] = [];
   await eventually(async () => {
-    const dead = await sender.isDead(early.txHash, early.validToHeight);
+    const dead = await sender.isDead(early.txHash, early.validToHeight, from);
     looks.push(dead);
     return dead ? true : undefined;
   });
   expect(looks[0]).toBe(false);
-  expect(await sender.isDead(landed.txHash, landed.validToHeight)).toBe(false);
+  expect(await sender.isDead(landed.txHash, landed.validToHeight, from)).toBe(false);
+  // A node that was started from a snapshot has forgotten its status, not its block.
+  const forgetful: Rpc = {
+    ...chain.rpc,
+    async call(method, ...rest) {
+      const answer = await chain.rpc.call(method, ...rest);
+      return method === 'getSignatureStatuses' ? { ...(answer as object), value: [null] } : answer;
+    },
+  };
+  const behindIt = createSolanaSender({ rpc: forgetful, network: chain.network, wallet });
+  await expect(behindIt.isDead(landed.txHash, landed.validToHeight, from)).rejects.toThrow('is in its block');
+  expect(await behindIt.isDead(early.txHash, early.validToHeight, from)).toBe(true);
   // The node takes it, or not, and either way nothing comes of it.
   expect(await sender.broadcast(early.raw)).not.toBe('rejected');
   await chain.finalized(

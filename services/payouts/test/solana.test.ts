@@ -212,11 +212,11 @@ describe('sweeps', () => {
 
 /** Waits until what was signed last can be in no block any more, and proof of it is asked for. */
 async function expires(): Promise<void> {
-  const last = (await world.transactions()).at(-1) as { valid_to_height: string; tx_hash: string };
-  await world.until(async () =>
-    // tidy-allow number: a height
-    expect(await world.sender.isDead(last.tx_hash, Number(last.valid_to_height))).toBe(true),
-  );
+  type Row = { valid_to_height: string; tx_hash: string; final_height_when_signed: string };
+  const last = (await world.transactions()).at(-1) as Row;
+  // tidy-allow number: heights
+  const [validTo, from] = [Number(last.valid_to_height), Number(last.final_height_when_signed)];
+  await world.until(async () => expect(await world.sender.isDead(last.tx_hash, validTo, from)).toBe(true));
   world.clock.advance(31_000);
 }
 

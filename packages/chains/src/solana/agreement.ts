@@ -27,6 +27,6 @@ export const solanaRules: Rules<SolanaSender> = {
     );
   },
   isSignedByHot: (answers) => answers.some((signed) => signed),
-  // Each node has to have come that far itself, and to have no status of it.
+  // Each node has to have come that far itself, and to show all the blocks that it could be in without it.
   isDead: (answers) => answers.every((dead) => dead),
 };

@@ -110,12 +110,21 @@ describe('a broadcast', () => {
 });
 
 describe('the proof that a transaction is dead', () => {
+  const blockAbove = (height: number) => ({
+    blockhash: 'B'.repeat(44),
+    previousBlockhash: 'A'.repeat(44),
+    parentSlot: 299,
+    blockHeight: height + 1,
+    signatures: ['5'.repeat(88)],
+  });
   const asked = (height: number, status: object | null, statusSlot: number, atOnce = height) =>
     senderOn({
       getEpochInfo: [{ absoluteSlot: 500, blockHeight: atOnce }],
       getBlockHeight: [height],
       getSignatureStatuses: [statusAt(statusSlot, status)],
-    }).isDead('3'.repeat(88), 150);
+      getBlocksWithLimit: [[300]],
+      getBlock: [blockAbove(150)],
+    }).isDead('3'.repeat(88), 150, 300);
 
   test.each([
     ['a finalized block above its last height, and no status', 151, null, 500, true],
@@ -138,7 +147,7 @@ describe('the proof that a transaction is dead', () => {
       getBlockHeight: [151],
       getSignatureStatuses: [new RpcRefused('getSignatureStatuses', -32_011, 'history is not available')],
     });
-    await expect(sender.isDead('3'.repeat(88), 150)).rejects.toThrow('history');
+    await expect(sender.isDead('3'.repeat(88), 150, 300)).rejects.toThrow('history');
   });
 });
 

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Broadcast, ChainSender, TransactionStatus } from '../chain.ts';
 import { type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { checkAddress } from './address.ts';
+import { assertInNoBlock } from './in-no-block.ts';
 import { checkNetwork, mintOf, type SolanaNetwork } from './network.ts';
 import {
   accountOf,
@@ -71,10 +72,11 @@ export type SolanaSender = ChainSender & {
   /** The accounts out of which a deposit address's tokens can be swept at once, richest first. */
   tokenAccounts(asset: AssetSymbol, index: number): Promise<TokenAccount[]>;
   /**
-   * The proof that a signed transaction can never be mined: a finalized block is above the last height it is valid
-   * at, and the node, having come that far, has no status of it. False proves nothing.
+   * The proof that a signed transaction can never be mined: it is in none of the finalized blocks from the slot that
+   * was finalized when it was signed to the first above the last height it is valid at. False proves nothing. Throws
+   * when the node does not have all of these blocks, and StatusMissing when the transaction is in one all the same.
    */
-  isDead(txHash: string, lastValidBlockHeight: number): Promise<boolean>;
+  isDead(txHash: string, lastValidBlockHeight: number, finalizedWhenSigned: number): Promise<boolean>;
   /**
    * The finalized transactions that name the hot wallet, oldest first: the newest `limit` of those after `after`, or
    * after the beginning when that is null.
@@ -271,8 +273,8 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
 
     status: (txHash) => status(rpc, txHash),
 
-    async isDead(txHash, lastValidBlockHeight) {
-      // In this order: what is found missing is missing from a chain that had come that far before. Slot and height in
+    async isDead(txHash, lastValidBlockHeight, finalizedWhenSigned) {
+      // What costs little first, in this order: what is found missing is missing from a chain that had come that far before. Slot and height in
       // one answer, because two may come from two nodes; the height alone as well, because one development node takes
       // no notice of `finalized` in the first question.
       const final = [{ commitment: 'finalized' }];
@@ -281,7 +283,9 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       if (Math.min(reached.blockHeight, height) <= lastValidBlockHeight) return false;
       const { found, slot } = await statusOf(rpc, txHash);
       // An answer of a node behind a balancer that is not as far as the one before says nothing.
-      return found === null && slot >= reached.absoluteSlot;
+      if (found !== null || slot < reached.absoluteSlot) return false;
+      await assertInNoBlock(rpc, txHash, finalizedWhenSigned, lastValidBlockHeight);
+      return true;
     },
 
     async signatures(after, limit) {

@@ -1,4 +1,5 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
+import { StatusMissing } from '@quittance/chains/solana/in-no-block';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
@@ -58,17 +59,20 @@ async function lookOrSay(ports: SolanaPorts, family: Family): Promise<Look | und
     return await look(ports, of);
   } catch (error) {
     const said = { transaction: of.txHash, reason: reason(error) };
-    ports.notices.say('warn', `look.${of.id}`, said, 'the node does not tell of a transaction');
+    // That one does not pass by itself: the node does not have what it must have.
+    const level = error instanceof StatusMissing ? 'error' : 'warn';
+    ports.notices.say(level, `look.${of.id}`, said, 'the node does not tell of a transaction');
     return undefined;
   }
 }
 
 async function look({ sender, clock, settings }: SolanaPorts, of: Transaction): Promise<Look> {
-  const { txHash, validToHeight } = of;
+  const { txHash, validToHeight, finalHeightWhenSigned } = of;
   invariant(validToHeight !== null, `${txHash} is valid for ever`);
+  invariant(finalHeightWhenSigned !== null, `it is not known where a search for ${txHash} begins`);
   const seen = await sender.status(txHash);
   const isAsked = needsProof(of, seen, clock.now(), settings.patience);
-  return { of, seen, isDead: isAsked && (await sender.isDead(txHash, validToHeight)) };
+  return { of, seen, isDead: isAsked && (await sender.isDead(txHash, validToHeight, finalHeightWhenSigned)) };
 }
 
 /** 1 when it was moved on. */

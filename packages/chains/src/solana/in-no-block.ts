@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
+import { base58, count, isNoBlock } from './rpc.ts';
+
+const BLOCK_TIMEOUT_MS = 20_000;
+/** A transaction is valid for 150 blocks, and what is finalized is some 32 behind when it is signed. */
+const SLOTS_AT_ONCE = 200;
+const TOGETHER = 4;
+
+const slots = z.array(count);
+const block = z.object({
+  blockhash: base58,
+  previousBlockhash: base58,
+  parentSlot: count,
+  blockHeight: count,
+  signatures: z.array(base58),
+});
+type Searched = z.infer<typeof block> & { slot: number };
+
+/** The node has no status of a transaction and gives a block it is in: it was mined, and its end is not told. */
+export class StatusMissing extends Error {
+  constructor(txHash: string, slot: number) {
+    super(`the node has no status of ${txHash}, which is in its block at slot ${slot}`);
+    this.name = 'StatusMissing';
+  }
+}
+
+/**
+ * Reads every finalized block from a slot to the first above a height, and throws unless they are one chain without a
+ * hole and the transaction is in none of them: StatusMissing when it is in one. That a node has no status of a
+ * transaction proves nothing by itself: one that was started anew from a snapshot has none of what came before.
+ *
+ * One development node gives blocks without transactions their slot as their height (seen): there the search ends
+ * sooner, and heights prove no chain.
+ */
+export async function assertInNoBlock(
+  rpc: Rpc,
+  txHash: string,
+  fromSlot: number,
+  lastHeight: number,
+): Promise<void> {
+  let last: Searched | undefined;
+  for (;;) {
+    const wanted = await slotsFrom(rpc, last === undefined ? fromSlot : last.slot + 1);
+    if (wanted.length === 0) {
+      throw new RpcUnavailable('getBlocksWithLimit', `no finalized block above the height ${lastHeight}`);
+    }
+    for (let start = 0; start < wanted.length; start += TOGETHER) {
+      const some = wanted.slice(start, start + TOGETHER);
+      for (const next of await Promise.all(some.map((slot) => blockAt(rpc, slot)))) {
+        if (next.signatures.includes(txHash)) throw new StatusMissing(txHash, next.slot);
+        if (!(last === undefined ? isFirst(next, fromSlot) : follows(next, last))) {
+          throw new RpcUnavailable('getBlock', `a block is missing before the one at slot ${next.slot}`);
+        }
+        if (next.blockHeight > lastHeight) return;
+        last = next;
+      }
+    }
+  }
+}
+
+/** Whether no block can lie between a slot and this one. */
+const isFirst = ({ slot, parentSlot }: Searched, fromSlot: number): boolean =>
+  slot === fromSlot || parentSlot <= fromSlot;
+
+const follows = (next: Searched, last: Searched): boolean =>
+  next.previousBlockhash === last.blockhash && next.parentSlot === last.slot;
+
+async function slotsFrom(rpc: Rpc, slot: number): Promise<number[]> {
+  const method = 'getBlocksWithLimit';
+  const answer = await rpc.call(method, [slot, SLOTS_AT_ONCE, { commitment: 'finalized' }]);
+  return read(slots, answer, method)
+    .filter((one) => one >= slot)
+    .toSorted((a, b) => a - b);
+}
+
+/** The node has named this block: one that it does not give may hold anything. */
+async function blockAt(rpc: Rpc, slot: number): Promise<Searched> {
+  const method = 'getBlock';
+  const config = {
+    transactionDetails: 'signatures',
+    commitment: 'finalized',
+    encoding: 'json',
+    maxSupportedTransactionVersion: 0,
+    rewards: false,
+  };
+  const missing = `no block at slot ${slot}, which getBlocksWithLimit named`;
+  try {
+    const found = read(block.nullable(), await rpc.call(method, [slot, config], BLOCK_TIMEOUT_MS), method);
+    if (found !== null) return { ...found, slot };
+  } catch (error) {
+    if (!isNoBlock(error)) throw error;
+  }
+  throw new RpcUnavailable(method, missing);
+}
