@@ -159,3 +159,17 @@ test.each([
 ])('the price of a place among %p', (recent, price) => {
   expect(unitPriceFor(recent)).toBe(price);
 });
+
+test('what was only simulated was signed by nobody, and is no transaction of the hot wallet', async () => {
+  const listed = (signature: string) => ({ signature, confirmationStatus: 'finalized' });
+  const sender = senderOn({
+    getSignaturesForAddress: [
+      [
+        listed('5'.repeat(88)),
+        listed('1'.repeat(64)),
+        { signature: '4'.repeat(88), confirmationStatus: 'confirmed' },
+      ],
+    ],
+  });
+  expect(await sender.signatures(null, 10)).toEqual(['5'.repeat(88)]);
+});

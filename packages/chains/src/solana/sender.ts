@@ -292,10 +292,14 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       const method = 'getSignaturesForAddress';
       const config = { commitment: 'finalized', limit, ...(after === null ? {} : { until: after }) };
       const found = read(signatures, await rpc.call(method, [hotAddress, config]), method);
-      return found
-        .filter(({ confirmationStatus }) => (confirmationStatus ?? 'finalized') === 'finalized')
-        .map(({ signature }) => signature)
-        .toReversed();
+      return (
+        found
+          .filter(({ confirmationStatus }) => (confirmationStatus ?? 'finalized') === 'finalized')
+          .map(({ signature }) => signature)
+          // A development node (seen) lists what it was only asked to simulate. No chain takes what nobody signed.
+          .filter((signature) => signature !== NEVER_SENT)
+          .toReversed()
+      );
     },
 
     async isSignedByHot(txHash) {
