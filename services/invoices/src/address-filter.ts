@@ -45,10 +45,17 @@ export function createAddressFilter(chain: Chain, capacityMin = CAPACITY_MIN): A
 
   return {
     async among(db, addresses) {
-      const filled = current ?? (await fill(db));
-      const { given, next } = await addressesSince(db, chain, filled.since);
-      for (const address of given) add(filled, address);
-      filled.since = next;
+      let filled = current ?? (await fill(db));
+      const { since } = filled;
+      let news = await addressesSince(db, chain, since);
+      // After a failover the numbers of transactions may begin again below those that were seen: what they gave out
+      // is not found from there on.
+      if (BigInt(news.next) < BigInt(since)) {
+        filled = await fill(db);
+        news = await addressesSince(db, chain, filled.since);
+      }
+      for (const address of news.given) add(filled, address);
+      filled.since = news.next;
       // A fuller one would let ever more pass; the next question fills a larger one.
       current = filled.count > filled.capacity ? undefined : filled;
       return addresses.filter((address) => mayHave(filled, address));

@@ -99,6 +99,25 @@ describe('the filter', () => {
     expect(await filter.among(db, [before, after])).toEqual([before, after]);
   });
 
+  it('misses none after a failover to a database whose transactions have lower numbers', async () => {
+    const filter = createAddressFilter('ethereum');
+    const before = newAddress();
+    await give([before]);
+    const ahead: Db = {
+      ...db,
+      async one<Row>(...asked: Parameters<Db['one']>) {
+        const row = await db.one<{ next?: string }>(...asked);
+        return (
+          row.next === undefined ? row : { ...row, next: String(BigInt(row.next) + 1_000_000n) }
+        ) as Row;
+      },
+    };
+    expect(await filter.among(ahead, [before])).toEqual([before]);
+    const after = newAddress();
+    await give([after]);
+    expect(await filter.among(db, [before, after])).toEqual([before, after]);
+  });
+
   it('does not take another chain’s addresses for its own', async () => {
     const address = newAddress();
     await give([address]);
