@@ -1,4 +1,5 @@
 import type { Block, Head } from '@quittance/chains/chain';
+import { type ChainKind, chainKinds } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { earlier } from '../domain/deposit.ts';
@@ -15,8 +16,8 @@ import {
 import { BLOCKS_REMEMBERED, type MovingPorts, moveChain } from './move-chain.ts';
 import { firstBlock, whereToBegin } from './where-to-begin.ts';
 
-/** Blocks a step takes at most: after a long downtime it goes on in the next. */
-const BATCH = 16;
+/** Blocks a step takes at most: after a long downtime it goes on in the next. Those of Bitcoin are of 20 MB each. */
+const BATCH = { bitcoin: 4, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;
 /** Blocks of a new branch that are taken in together with the old one's leaving. */
 const BRANCH_MAX = 64;
 /** Hashes from before the first block that is scanned, in case the chain parts below it. */
@@ -39,7 +40,7 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
   if (head.height < cursor.height) return { taken: 0, isAtHead: false };
   if (head.hash === cursor.hash) return { taken: 0, isAtHead: !isStale(watched, head, ports.clock.now()) };
   if (head.height === cursor.height) return await changeBranch(ports, watched, lease, cursor);
-  const blocks = await blocksAfter(watched, cursor.height, BATCH);
+  const blocks = await blocksAfter(watched, cursor.height, BATCH[chainKinds[chain]]);
   crashPoint('invoices.blocks_read');
   let at: KnownBlock = cursor;
   let taken = 0;
@@ -104,11 +105,15 @@ async function changeBranch(
   const blocks = await blocksAfter(watched, base.height, BRANCH_MAX);
   crashPoint('invoices.branch_read');
   const [first] = blocks;
+  const last = blocks.at(-1);
   const linked = blocks.every((block, i) => i === 0 || block.parentHash === blocks[i - 1]?.hash);
   // The chain went on changing under our reading: nothing is decided, the next step looks again.
-  if (first === undefined || first.parentHash !== base.hash || !linked) {
+  if (first === undefined || last === undefined || first.parentHash !== base.hash || !linked) {
     return { taken: 0, isAtHead: false };
   }
+  // The node names a head this high, and has not shown all of its branch yet: payments that it mines again in the
+  // rest of it would be told to be gone, and come back with the next step.
+  if (blocks.length < BRANCH_MAX && last.height < cursor.height) return { taken: 0, isAtHead: false };
   ports.logger.warn(
     { chain, from: cursor.height, back_to: base.height, blocks: blocks.length },
     'the chain was reorganised, following its new branch',
