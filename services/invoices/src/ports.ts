@@ -54,6 +54,8 @@ export type WatchedChain = {
   staleMs?: number | undefined;
   /** When the head was not reached for longer than this, invoices are given the time back. */
   outageMs: number;
+  /** What waited for a block counts as gone when it was missing at every look for so long. */
+  goneAfterMs: number;
   /** What a wallet opens to pay. */
   uri(asset: AssetSymbol, address: string, amount: Units): string;
 };

@@ -9,7 +9,7 @@ import type { Deposit } from './domain/deposit.ts';
 import type { ChainView } from './domain/fold.ts';
 import type { Invoice, Progress, Status } from './domain/invoice.ts';
 import type { ClockOfInvoice, Outage } from './domain/outage.ts';
-import type { Sighting } from './domain/sighting.ts';
+import { AWAITED_AFTER_GONE_MS, type Sighting } from './domain/sighting.ts';
 import { type DepositRow, depositJson, depositOrder, toDeposit } from './store-deposits.ts';
 import { type SightingRow, sightingJson, sightingOrder, toSighting } from './store-sightings.ts';
 
@@ -388,22 +388,28 @@ const selectExpiring = statement(
      and i.expires_at < $2 and (a.balance_check_at is null or i.expires_at < a.balance_known_until)
      and not exists (
        select 1 from sightings s
-       where s.invoice_id = i.id and s.gone_at is null and s.first_seen_at <= i.expires_at
-         and s.asset = i.asset and s.amount >= i.dust)
+       where s.invoice_id = i.id and (s.gone_at is null or s.gone_at >= $2 - $5::int * interval '1 millisecond')
+         and s.first_seen_at <= i.expires_at and s.asset = i.asset and s.amount >= i.dust)
+     and not exists (
+       select 1 from deposits d
+       where d.invoice_id = i.id and d.state = 'dropped' and d.first_seen_at <= i.expires_at
+         and d.asset = i.asset and d.amount >= i.dust
+         and (d.dropped_height is null or $4 < d.dropped_height + d.min_confirmations))
    order by i.expires_at limit $3`,
 );
 
 /**
- * Open invoices whose time is over, as far as their chain and their balance are known, but those that a payment
- * without a block still waits for.
+ * Open invoices whose time is over, as far as their chain and their balance are known, but those that the fold holds
+ * open for a payment without a block: they would crowd out the others.
  */
 export async function expiringInvoices(
   db: Queryable,
   chain: Chain,
-  knownUntil: Date,
+  { knownUntil, height }: { knownUntil: Date; height: number },
   limit: number,
 ): Promise<InvoiceId[]> {
-  const rows = await db.rows<{ id: InvoiceId }>(selectExpiring, [chain, knownUntil, limit]);
+  const values = [chain, knownUntil, limit, height, AWAITED_AFTER_GONE_MS];
+  const rows = await db.rows<{ id: InvoiceId }>(selectExpiring, values);
   return rows.map(({ id }) => id);
 }
 

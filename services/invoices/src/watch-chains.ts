@@ -25,6 +25,8 @@ const STALE_MS = {
   evm: 3 * MINUTE_MS,
   solana: 2 * MINUTE_MS,
 } as const satisfies Record<ChainKind, number>;
+/** A node may not have for a moment what waits: when it is started anew, or hears of it again from others. */
+const GONE_AFTER_MS = 30_000;
 /** Under load so many spare addresses are taken in one statement, and so many statements are under way. */
 const TAKEN_MAX = 64;
 const TAKEN_AT_ONCE = 2;
@@ -53,6 +55,8 @@ function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedC
     quietMs,
     // A development chain makes no block while nobody asks for one.
     staleMs: quietMs === undefined ? STALE_MS[kind] : undefined,
+    // The node of a development chain is alone, and what it drops nobody tells it again.
+    goneAfterMs: quietMs === undefined ? GONE_AFTER_MS : 0,
     outageMs: Math.max(OUTAGE_MS, 3 * options.scanEveryMs),
     uri: (asset, address, amount) => paymentUri(settings, asset, address, amount),
   };

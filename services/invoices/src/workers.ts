@@ -1,9 +1,10 @@
-import { type Lease, releaseLease, takeLease } from '@quittance/shared/lease';
+import { type Lease, LeaseLost, releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { startWorker } from '@quittance/shared/worker';
 import { checkBalances } from './operations/check-balances.ts';
 import { expireInvoices } from './operations/expire-invoices.ts';
 import { forgetOldAnswers } from './operations/forget-old-answers.ts';
+import { holdingLease } from './operations/hold-lease.ts';
 import {
   lookAtPending,
   newPendingMemory,
@@ -26,13 +27,15 @@ export type WorkerSettings = {
   replica: string;
   /** Called when something may have been announced. */
   announced: () => void;
+  /** How long a chain is followed by one that says nothing more; 5 seconds, when not given. */
+  leaseMs?: number;
 };
 
 /** One replica follows a chain at a time; each step renews its right to. */
 export function createScanner(
   ports: Ports,
   watched: WatchedChain,
-  { replica, announced }: Omit<WorkerSettings, 'scanEveryMs'>,
+  { replica, announced, leaseMs = SCANNER_LEASE_MS }: Omit<WorkerSettings, 'scanEveryMs'>,
 ): { step(): Promise<number>; leave(): Promise<void> } {
   const { db, clock } = ports;
   const watch = watched.reader.watchPending?.bind(watched.reader);
@@ -55,6 +58,8 @@ export function createScanner(
       const pending = await takePending(ports, watched, held, memory, look);
       if (pending === undefined) return taken;
       if (pending > 0) announced();
+      // What waits and was not told yet may be a payment in time: the clocks stand still until all of it is known.
+      if (look.isComplete === false) return taken + 1;
     }
     await reachHead(ports, watched, held, startedAt);
     return taken + (await checkBalances(ports, watched, held));
@@ -62,25 +67,29 @@ export function createScanner(
 
   return {
     async step() {
-      lease = await takeLease(db, `scanner.${watched.chain}`, replica, SCANNER_LEASE_MS);
+      const held = await takeLease(db, `scanner.${watched.chain}`, replica, leaseMs);
+      // Whoever followed the chain meanwhile has seen what waits.
+      if (held?.token !== lease?.token) memory = undefined;
+      lease = held;
+      if (held === undefined) return 0;
       try {
-        if (lease !== undefined) {
+        const done = await holdingLease(ports, held, leaseMs, async () => {
           // Nothing is read from a node before it is known to be on the right network.
           if (!isReady) await watched.network.check();
           // A million addresses take seconds: not inside the transaction of the first block.
           if (!isReady) await watched.filter.among(db, []);
           isReady = true;
-          const done = await follow(lease);
-          if (done > 0) announced();
-          return done;
-        }
+          return await follow(held);
+        });
+        if (done > 0) announced();
+        return done;
       } catch (error) {
-        memory = undefined;
+        // Reading all that waits anew takes minutes: not for a node or a database that was away for a moment.
+        if (error instanceof LeaseLost) memory = undefined;
+        // A node that was away has not shown that anything vanished meanwhile.
+        memory?.missing.clear();
         throw error;
       }
-      // Whoever follows the chain now has seen what waits.
-      memory = undefined;
-      return 0;
     },
     async leave() {
       if (lease !== undefined) await releaseLease(db, lease);

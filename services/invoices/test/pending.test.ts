@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { expireInvoices } from '../src/operations/expire-invoices.ts';
+import { createScanner } from '../src/workers.ts';
 import { newTx, type Paying } from './scripted-chain.ts';
 import { MINUTE, startWorld, type World } from './world.ts';
 
@@ -222,7 +224,7 @@ describe('and the time to pay', () => {
     ['all', DUE, 'confirmed'],
     ['a part', DUE / 2n, 'partially_paid'],
   ])(
-    '%s of it waits past its time: nothing is closed, and when it vanishes it is expired',
+    '%s of it waits past its time: nothing is closed, and an hour after it vanished it is expired',
     async (_what, amount, status) => {
       const invoice = await anInvoice({ expires_in: 1 });
       const tx = await send(invoice.to, amount);
@@ -231,10 +233,65 @@ describe('and the time to pay', () => {
       expect(await invoice.read()).toMatchObject({ status });
       world.chain.forget(tx);
       await world.scan();
+      world.pass(60 * MINUTE);
+      await blocks(1);
+      expect(await invoice.read()).toMatchObject({ status: 'pending', pending_amount: '0' });
+      expect((await invoice.kinds()).at(-1)).toBe('invoice.payment_reversed');
+      world.pass(1);
+      await blocks(1);
       expect(await invoice.read()).toMatchObject({ status: 'expired', pending_amount: '0' });
       expect((await invoice.kinds()).slice(-2)).toEqual(['invoice.payment_reversed', 'invoice.expired']);
     },
   );
+
+  it('vanished, and is mined after its time all the same: it was in time', async () => {
+    const invoice = await anInvoice({ expires_in: 1 });
+    const tx = await send(invoice.to, DUE);
+    world.chain.forget(tx);
+    await world.scan();
+    world.pass(30 * MINUTE);
+    await blocks(3);
+    expect(await invoice.read()).toMatchObject({ status: 'pending', pending_amount: '0' });
+    await mine(invoice.to, DUE, tx);
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid' });
+  });
+
+  it('hundreds of invoices that are held open do not keep the others from expiring', async () => {
+    const fresh = await startWorld({ chain: 'bitcoin' });
+    try {
+      await fresh.scan();
+      const merchant = fresh.merchant();
+      const make = (expires_in: number) => merchant.invoice({ asset: 'BTC', expires_in });
+      const held = await Promise.all(Array.from({ length: 120 }, () => make(1)));
+      const last = await make(2);
+      const pays = (half: boolean) =>
+        held
+          .filter((_, i) => (i % 2 === 0) === half)
+          .map(({ address }) => ({ to: address.address as string, amount: DUE, tx: newTx() }));
+      const [mempool, block] = [pays(true), pays(false)];
+      fresh.chain.wait(...mempool);
+      fresh.chain.mine({ pay: block });
+      await fresh.scan();
+      for (const { tx } of mempool) fresh.chain.forget(tx);
+      fresh.pass(3 * MINUTE);
+      // Half of them vanished; the others have lost their block.
+      fresh.chain.reorg(1, {}, {});
+      await fresh.scan();
+      expect(await merchant.read(last.id)).toMatchObject({ status: 'expired' });
+      for (const one of [held[0], held[1]]) {
+        expect(await merchant.read(one.id)).toMatchObject({ status: 'pending', pending_amount: '0' });
+      }
+      fresh.pass(61 * MINUTE);
+      fresh.chain.mine({}, {}, {});
+      await fresh.scan();
+      const { body } = await merchant.get('/api/invoices?status=expired&perPage=1');
+      expect(body.meta.total).toBe(121);
+    } finally {
+      await fresh.stop();
+    }
+  });
 
   it('was seen between two looks at the chain: the block that mines it comes first, and it is in time', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
@@ -259,6 +316,108 @@ describe('and the time to pay', () => {
 });
 
 describe('a node in trouble', () => {
+  it('that has lost for a moment what waits: nothing is told, and only what stays away is gone', async () => {
+    const fresh = await startWorld({ chain: 'bitcoin', goneAfterMs: 30_000 });
+    try {
+      await fresh.scan();
+      const merchant = fresh.merchant();
+      const invoice = await merchant.invoice({ asset: 'BTC' });
+      const to = invoice.address.address as string;
+      const kinds = async () => (await fresh.told(invoice.id)).map(({ kind }) => kind).slice(1);
+      const tx = newTx();
+      const pending = { to, amount: DUE / 2n, tx };
+      const scanAfter = async (ms: number) => {
+        fresh.pass(ms);
+        await fresh.scan();
+      };
+      fresh.chain.wait(pending);
+      await fresh.scan();
+      fresh.chain.forget(tx);
+      await fresh.scan();
+      await scanAfter(29_999);
+      fresh.chain.wait(pending);
+      await scanAfter(2);
+      fresh.chain.forget(tx);
+      await fresh.scan();
+      await scanAfter(29_999);
+      // A node that was away has shown nothing.
+      fresh.chain.away = true;
+      await expect(fresh.scan()).rejects.toThrow('does not answer');
+      fresh.chain.away = false;
+      await scanAfter(29_999);
+      await scanAfter(29_999);
+      expect(await merchant.read(invoice.id)).toMatchObject({ status: 'partially_paid' });
+      expect(await kinds()).toEqual(['invoice.partially_paid']);
+      await scanAfter(1);
+      expect(await merchant.read(invoice.id)).toMatchObject({ status: 'pending', pending_amount: '0' });
+      expect(await kinds()).toEqual(['invoice.partially_paid', 'invoice.payment_reversed']);
+      // What is replaced by another payment of ours does not count beside it for a moment.
+      fresh.chain.wait(pending);
+      await fresh.scan();
+      fresh.chain.forget(tx);
+      fresh.chain.wait({ ...pending, tx: newTx() });
+      await fresh.scan();
+      expect(await merchant.read(invoice.id)).toMatchObject({
+        status: 'partially_paid',
+        pending_amount: '0.00025',
+      });
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  it('that has more waiting than a look tells: nobody is late for it', async () => {
+    const fresh = await startWorld({ chain: 'bitcoin', outageMs: MINUTE });
+    try {
+      await fresh.scan();
+      const merchant = fresh.merchant();
+      const invoice = await merchant.invoice({ asset: 'BTC', expires_in: 2 });
+      fresh.chain.crowded = true;
+      fresh.chain.wait({ to: invoice.address.address, amount: DUE });
+      for (let minute = 0; minute < 5; minute++) {
+        fresh.pass(MINUTE);
+        fresh.chain.mine({});
+        // It has something to do as long as not all is told.
+        for (let step = 0; step < 3; step++) expect(await fresh.scanner.step()).toBeGreaterThan(0);
+        expect(await expireInvoices(fresh.ports, fresh.watchedChain)).toBe(0);
+      }
+      expect(await merchant.read(invoice.id)).toMatchObject({ status: 'pending', payments: [] });
+      fresh.chain.crowded = false;
+      await fresh.scan();
+      expect(await merchant.read(invoice.id)).toMatchObject({ status: 'confirmed' });
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  it('that is away for a moment does not make us read again all that waits', async () => {
+    const watchPending = world.chain.watchPending as NonNullable<typeof world.chain.watchPending>;
+    let watches = 0;
+    world.chain.watchPending = () => {
+      watches += 1;
+      return watchPending();
+    };
+    const { replica } = world.service;
+    const scanner = createScanner(world.ports, world.watchedChain, { replica, announced: () => undefined });
+    world.chain.watchPending = watchPending;
+    const scan = async () => {
+      while ((await scanner.step()) > 0);
+    };
+    await scan();
+    expect(watches).toBe(1);
+    world.chain.away = true;
+    await expect(scan()).rejects.toThrow('does not answer');
+    world.chain.away = false;
+    await scan();
+    expect(watches).toBe(1);
+    // Whoever lost the lease meanwhile has to: another one wrote down what it saw.
+    await world.rows(
+      `update leases set holder = 'other', token = token + 1, expires_at = now() - interval '1 second'`,
+    );
+    await scan();
+    expect(watches).toBe(2);
+  });
+
   it('that lags behind what we read does not make payments vanish', async () => {
     const invoice = await anInvoice();
     await blocks(2);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sleep } from '@quittance/shared/clock';
 import fc from 'fast-check';
 import { scanChain } from '../src/operations/scan-chain.ts';
 import { createScanner } from '../src/workers.ts';
@@ -68,6 +69,25 @@ describe('following the chain', () => {
       const to = invoice.address.address.toLowerCase();
       const half = DUE / 2n;
       fresh.chain.mine({ pay: [{ to, amount: half }] }, { inside: [{ to, amount: half }] }, ...empty(10));
+      await fresh.scan();
+      expect(await merchant.read(invoice.id)).toMatchObject({ paid_amount: '0.01' });
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  it('and by the clocks of those who make its blocks, which may be off by two hours', async () => {
+    const fresh = await startWorld();
+    try {
+      const time = () => new Date(fresh.clock.at.getTime() - 115 * MINUTE);
+      for (let block = 0; block < 100; block++) {
+        fresh.chain.mine({ time: time() });
+        fresh.pass(10 * MINUTE);
+      }
+      const merchant = fresh.merchant();
+      const invoice = await merchant.invoice();
+      const to = invoice.address.address.toLowerCase();
+      fresh.chain.mine({ pay: [{ to, amount: DUE }], time: time() }, { time: time() }, { time: time() });
       await fresh.scan();
       expect(await merchant.read(invoice.id)).toMatchObject({ paid_amount: '0.01' });
     } finally {
@@ -178,6 +198,31 @@ describe('one scanner at a time', () => {
     expect(await second.step()).toBe(1);
     expect(await world.scanner.step()).toBe(0);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    await second.leave();
+  });
+
+  it('one whose blocks take longer to read than its lease lasts is left to it', async () => {
+    const invoice = await anInvoice();
+    const other = await world.replica();
+    const follower = (replica: string) =>
+      createScanner(other.ports, world.watchedChain, { replica, announced: () => undefined, leaseMs: 300 });
+    const [first, second] = [follower('first'), follower('second')];
+    await world.scanner.leave();
+    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const { blocksAfter } = world.chain;
+    world.chain.blocksAfter = async (...asked) => {
+      await sleep(1_000);
+      return await blocksAfter(...asked);
+    };
+    const reading = first.step();
+    for (let i = 0; i < 8; i++) {
+      await sleep(100);
+      expect(await second.step()).toBe(0);
+    }
+    expect(await reading).toBe(1);
+    world.chain.blocksAfter = blocksAfter;
+    expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
+    await first.leave();
     await second.leave();
   });
 

@@ -42,6 +42,8 @@ export type WorldOptions = {
   /** Never, when not given: most tests let hours pass between two looks at the chain. */
   outageMs?: number;
   staleMs?: number;
+  /** When what waited counts as gone: at once, when not given. */
+  goneAfterMs?: number;
   toleranceBps?: number;
 };
 
@@ -304,7 +306,13 @@ const settings = {
 function watchScripted(
   chain: ScriptedChain,
   db: InvoicesService['ports']['db'],
-  { chain: name = 'ethereum', quietMs, outageMs = Number.POSITIVE_INFINITY, staleMs }: WorldOptions,
+  {
+    chain: name = 'ethereum',
+    quietMs,
+    outageMs = Number.POSITIVE_INFINITY,
+    staleMs,
+    goneAfterMs = 0,
+  }: WorldOptions,
 ): WatchedChain {
   const given: ChainSettings = settings[name];
   return {
@@ -317,6 +325,7 @@ function watchScripted(
     quietMs,
     outageMs,
     staleMs,
+    goneAfterMs,
     uri: (asset, address, amount) => paymentUri(given, asset, address, amount),
   };
 }

@@ -209,15 +209,19 @@ describe('payments without a block', () => {
     });
   });
 
-  it('hold an invoice open whose time is over, whole or in part, and it expires when they vanish', () => {
+  it('hold an invoice open whose time is over, whole or in part, and it expires an hour after they vanished', () => {
     for (const amount of [units(1_000n), units(10n)]) {
       const sighting = aSighting({ amount });
       const held = foldSeen(anInvoice(), waiting([sighting]), view(100, NOW), NOW);
       expect(held.closedAt).toBeNull();
       const left = { ...anInvoice(), ...held };
-      expect(foldSeen(left, waiting([{ ...sighting, goneAt: NOW }]), view(100, NOW), NOW)).toMatchObject({
+      const gone = waiting([{ ...sighting, goneAt: at(9_000) }]);
+      const vanished = foldSeen(left, gone, view(100, at(9_000 + 3_600)), NOW);
+      expect(vanished).toMatchObject({ status: 'pending', closedAt: null, pendingAmount: 0n });
+      expect(foldSeen({ ...left, ...vanished }, gone, view(100, at(9_000 + 3_600.001)), NOW)).toMatchObject({
         status: 'expired',
         closedAt: NOW,
+        events: ['invoice.expired'],
       });
     }
   });
@@ -306,7 +310,7 @@ describe('whatever is observed', () => {
       }),
     );
   const chain = fc
-    .record({ height: fc.integer({ min: 95, max: 120 }), until: fc.integer({ min: 0, max: 6_000 }) })
+    .record({ height: fc.integer({ min: 95, max: 120 }), until: fc.integer({ min: 0, max: 14_000 }) })
     .map(({ height, until }) => view(height, at(until)));
 
   it('any order of it, any of it given twice, makes the same', () => {
@@ -408,6 +412,25 @@ describe('whatever is observed', () => {
           const left = list.deposits.filter((one) => one.state === 'seen' && folded.final.includes(one.id));
           expect(left.every(({ id }) => settled.has(id))).toBe(true);
         }
+      }),
+    );
+  });
+
+  it('nothing is closed over the head of what waits, or vanished within the last hour', () => {
+    fc.assert(
+      fc.property(invoice, payments, chain, (given, list, seen) => {
+        const { closedAt } = foldSeen(given, list, seen, NOW);
+        const known = seen.knownUntil?.getTime() ?? 0;
+        const isAwaited = list.sightings.some(
+          ({ asset, amount: paid, firstSeenAt, goneAt }) =>
+            asset === 'ETH' &&
+            paid >= 10n &&
+            (given.expiresAt === null || firstSeenAt <= given.expiresAt) &&
+            (goneAt === null || known <= goneAt.getTime() + 3_600_000),
+        );
+        const inBlocks = new Set(list.deposits.map(({ outpoint }) => outpoint));
+        const isAlone = list.sightings.every(({ outpoint }) => !inBlocks.has(outpoint));
+        if (isAwaited && isAlone && given.closedAt === null) expect(closedAt).toBeNull();
       }),
     );
   });

@@ -2,7 +2,7 @@ import type { DepositId } from '@quittance/shared/ids';
 import { lessTolerance, sum, type Units } from '@quittance/shared/money';
 import { confirmationsOf, type Deposit, type Disposition, givenUpAt } from './deposit.ts';
 import type { Invoice, Progress, Status } from './invoice.ts';
-import type { Seen, Sighting } from './sighting.ts';
+import { AWAITED_AFTER_GONE_MS, type Seen, type Sighting } from './sighting.ts';
 
 /** What is known of the invoice's chain. */
 export type ChainView = {
@@ -82,10 +82,10 @@ export function fold(invoice: FoldedInvoice, given: Seen, view: ChainView, now: 
   const coveredForGood = isOpen ? amountOf(timely.filter(isFinal)) >= need : covered;
   const credited = amountOf(timely.filter((deposit) => deposit.creditedAt !== null));
 
-  // Money that lost its block usually returns within a few, and what waits for its first one gets there or is
-  // replaced: nothing is closed over its head.
+  // Money that lost its block usually returns within a few, what waits for its first one gets there or is replaced,
+  // and what vanished may come back: nothing is closed over its head.
   const awaited =
-    timelyWaiting.length > 0 ||
+    sightings.some((sighting) => counts(sighting) && inTime(sighting) && isAwaited(sighting, view)) ||
     deposits.some(
       (deposit) =>
         deposit.state === 'dropped' && counts(deposit) && inTime(deposit) && !isGivenUp(deposit, view),
@@ -178,6 +178,9 @@ function statusOf({ invoice, isOpen, covered, isPaid, over, seen }: Facts): Stat
 
 const isGivenUp = (deposit: Deposit, view: ChainView): boolean =>
   deposit.droppedHeight !== null && view.height >= givenUpAt(deposit.droppedHeight, deposit.minConfirmations);
+
+const isAwaited = ({ goneAt }: Sighting, { knownUntil }: ChainView): boolean =>
+  goneAt === null || knownUntil === null || knownUntil.getTime() - goneAt.getTime() <= AWAITED_AFTER_GONE_MS;
 
 const amountOf = (payments: readonly Counted[]): Units => sum(payments.map(({ amount }) => amount));
 

@@ -18,6 +18,12 @@ export type Sighting = {
   goneAt: Date | null;
 };
 
+/**
+ * What waits no more may have been evicted by one node, or lost by one that was killed, and still be with all others and
+ * in the next block: so long, as far as the chain is known, its invoice stays open for it.
+ */
+export const AWAITED_AFTER_GONE_MS = 60 * 60_000;
+
 /** All that was seen of an invoice's payments, in blocks and before. */
 export type Seen = { deposits: readonly Deposit[]; sightings: readonly Sighting[] };
 

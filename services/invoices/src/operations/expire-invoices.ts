@@ -18,7 +18,7 @@ export async function expireInvoices(
 ): Promise<number> {
   const cursor = await findCursor(ports.db, chain);
   if (cursor === undefined) return 0;
-  const ids = await expiringInvoices(ports.db, chain, cursor.knownUntil, BATCH);
+  const ids = await expiringInvoices(ports.db, chain, cursor, BATCH);
   if (ids.length === 0) return 0;
   const closed = await ports.db.transaction((trx) => bringUpToDate(trx, ids, ports));
   crashPoint('invoices.expired');

@@ -16,29 +16,40 @@ const LOOKED_UP_AT_ONCE = 5_000;
 
 type Fresh = Omit<Sighting, 'goneAt'>;
 
-/**
- * What a scanner keeps of the payments that wait for a block. The watch tells each of them once, so that whoever could
- * not write one down forgets all of it and begins anew.
- */
-export type PendingMemory = { watch: PendingWatch; untaken: Map<string, Fresh> };
+/** What a scanner keeps of the payments that wait for a block. The watch tells each of them once. */
+export type PendingMemory = {
+  watch: PendingWatch;
+  /** Told, and whose they are was not looked up yet. */
+  told: { payment: Payment; seenAt: Date }[];
+  /** Ours, and not written down yet. */
+  untaken: Map<string, Fresh>;
+  /** Since when those that were written down were missing at every look, by outpoint. */
+  missing: Map<string, Date>;
+};
 
 export const newPendingMemory = (watch: NonNullable<ChainReader['watchPending']>): PendingMemory => ({
   watch: watch(),
+  told: [],
   untaken: new Map(),
+  missing: new Map(),
 });
 
 /** Looks at the payments that wait now, before the chain is followed: what waits no more is then in a block read after. */
 export async function lookAtPending(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   watched: Pick<WatchedChain, 'chain' | 'filter'>,
-  { watch, untaken }: PendingMemory,
+  { watch, told, untaken }: PendingMemory,
 ): Promise<PendingLook> {
-  const firstSeenAt = clock.now();
+  const seenAt = clock.now();
   const look = await watch.look();
-  for (let start = 0; start < look.fresh.length; start += LOOKED_UP_AT_ONCE) {
-    const some = look.fresh.slice(start, start + LOOKED_UP_AT_ONCE);
-    const ours = await ourAddresses(db, watched, [...new Set(some.map(({ address }) => address))]);
-    for (const payment of some) {
+  for (const payment of look.fresh) told.push({ payment, seenAt });
+  while (told.length > 0) {
+    const some = told.slice(0, LOOKED_UP_AT_ONCE);
+    const addresses = new Set(some.map(({ payment }) => payment.address));
+    const ours = await ourAddresses(db, watched, [...addresses]);
+    // Only now: what could not be looked up is not told again.
+    told.splice(0, some.length);
+    for (const { payment, seenAt: firstSeenAt } of some) {
       const owner = ours.get(payment.address);
       if (owner === undefined || !hasHash(payment) || payment.amount <= 0n) continue;
       const { outpoint, txHash, outputIndex, asset, address, amount } = payment;
@@ -62,33 +73,43 @@ const hasHash = (payment: Payment): payment is Payment & { txHash: string } => p
 
 /**
  * Writes down what a look saw, once the chain was followed at least as high as it was then: payments that came, and
- * those that wait no more and are in no block. All in one transaction, so that a payment and the one that replaces it
- * never count together.
+ * those that wait no more and are in no block. What is missing for a moment only may be a node's hiccup; but when
+ * another payment of its invoice came, it was replaced, and all in one transaction, so that both never count together.
  * @returns how many came or went; undefined when the chain was not followed far enough, and the next look has to tell
  */
 export async function takePending(
   ports: MovingPorts,
-  { chain }: Pick<WatchedChain, 'chain'>,
+  { chain, goneAfterMs }: Pick<WatchedChain, 'chain' | 'goneAfterMs'>,
   lease: Lease,
-  { untaken }: PendingMemory,
+  { untaken, missing }: PendingMemory,
   look: PendingLook,
 ): Promise<number | undefined> {
   const told = [...untaken.values()];
   const waitedBefore = await waitingSightings(ports.db, chain);
-  const gone = waitedBefore.filter(({ txHash }) => !look.has(txHash));
+  const now = ports.clock.now();
+  const away = waitedBefore.filter(({ txHash }) => !look.has(txHash));
+  keepMissing(missing, away, now);
+  const known = new Set(waitedBefore.map(({ outpoint }) => outpoint));
+  const paidAnew = new Set(
+    told.flatMap(({ outpoint, invoiceId }) => (known.has(outpoint) ? [] : [invoiceId])),
+  );
+  const gone = away.filter(({ outpoint, invoiceId }) => {
+    const since = missing.get(outpoint) ?? now;
+    return paidAnew.has(invoiceId) || now.getTime() - since.getTime() >= goneAfterMs;
+  });
   const isReached = await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
     if ((await lockCursor(trx, chain)).height < look.height) return false;
     if (told.length + gone.length === 0) return true;
     const touched = new Set([...told, ...gone].map(({ invoiceId }) => invoiceId));
     await lockInvoices(trx, touched);
-    const known = await depositsByOutpoint(
+    const deposits = await depositsByOutpoint(
       trx,
       chain,
       told.map(({ outpoint }) => outpoint),
     );
     const inChain = (fresh: Fresh) =>
-      (known.get(fresh.outpoint) ?? []).some(({ state }) => state === 'seen' || state === 'settled');
+      (deposits.get(fresh.outpoint) ?? []).some(({ state }) => state === 'seen' || state === 'settled');
     // One that was mined while we looked was seen before its block was.
     await sightDeposits(trx, chain, told.filter(inChain));
     // One that lost its block was first seen when it first was.
@@ -96,7 +117,7 @@ export async function takePending(
       .filter((fresh) => !inChain(fresh) && look.has(fresh.txHash))
       .map((fresh) => ({
         ...fresh,
-        firstSeenAt: (known.get(fresh.outpoint) ?? []).reduce(
+        firstSeenAt: (deposits.get(fresh.outpoint) ?? []).reduce(
           (first, deposit) => earlier(first, deposit.firstSeenAt),
           fresh.firstSeenAt,
         ),
@@ -106,7 +127,7 @@ export async function takePending(
       trx,
       chain,
       gone.map(({ outpoint }) => outpoint),
-      ports.clock.now(),
+      now,
     );
     await bringUpToDate(trx, touched, ports);
     crashPoint('invoices.pending_written');
@@ -115,4 +136,11 @@ export async function takePending(
   if (!isReached) return undefined;
   untaken.clear();
   return told.length + gone.length;
+}
+
+/** Since the first look that did not find them, as long as none has found them again. */
+function keepMissing(missing: Map<string, Date>, away: readonly Sighting[], now: Date): void {
+  const outpoints = new Set(away.map(({ outpoint }) => outpoint));
+  for (const outpoint of missing.keys()) if (!outpoints.has(outpoint)) missing.delete(outpoint);
+  for (const outpoint of outpoints) if (!missing.has(outpoint)) missing.set(outpoint, now);
 }

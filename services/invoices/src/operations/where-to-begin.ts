@@ -2,8 +2,8 @@ import type { Block, ChainReader } from '@quittance/chains/chain';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { firstInvoiceAt } from '../store-chain.ts';
 
-/** Blocks carry their maker's clock, which need not be ours. */
-const CLOCKS_APART_MS = 10 * 60_000;
+/** Blocks carry their maker's clock, which need not be ours: on Bitcoin it may be off by two hours. */
+const CLOCKS_APART_MS = 130 * 60_000;
 
 /**
  * The block from which a chain is followed that was never followed before: where the node is now, or before
