@@ -15,6 +15,7 @@ type Given = {
   time?: number | null;
   balances?: [unknown, unknown][];
   exact?: unknown[];
+  signature?: string;
 };
 type BlockOf = (slot: number, numbers: Numbers | undefined) => Given | null | Error;
 
@@ -22,6 +23,7 @@ type BlockOf = (slot: number, numbers: Numbers | undefined) => Given | null | Er
 function nodeOf(slots: number[], given: { finalized?: number; block?: BlockOf; time?: number | null } = {}) {
   const asked: string[] = [];
   let finalized = given.finalized ?? slots.at(-1) ?? 0;
+  let named = slots;
   const rpc: Rpc = {
     async call(method, params, _timeoutMs, numbers) {
       asked.push(method);
@@ -30,7 +32,7 @@ function nodeOf(slots: number[], given: { finalized?: number; block?: BlockOf; t
           return finalized;
         case 'getBlocksWithLimit': {
           const [from, limit] = params as [number, number];
-          return slots.filter((slot) => slot >= from).slice(0, limit);
+          return named.filter((slot) => slot >= from).slice(0, limit);
         }
         case 'getBlockTime':
           return given.time ?? TIME;
@@ -48,17 +50,22 @@ function nodeOf(slots: number[], given: { finalized?: number; block?: BlockOf; t
     batch: () => Promise.reject(new Error('no batches')),
     close: () => Promise.resolve(),
   };
-  const written = (slot: number, { hash, parent, time, balances = [] }: Given) => ({
+  const written = (slot: number, { hash, parent, time, balances = [], signature = SIGNATURE }: Given) => ({
     blockhash: hash ?? hashAt(slot),
     previousBlockhash: parent ?? hashAt(slots[slots.indexOf(slot) - 1] ?? slot - 1),
     blockTime: time === undefined ? TIME : time,
     transactions: balances.map(([before, after]) => ({
       meta: { err: null, fee: 5_000, preBalances: [9, before], postBalances: [9, after] },
-      transaction: { signatures: [SIGNATURE], accountKeys: [{ pubkey: payer }, { pubkey: ours }] },
+      transaction: { signatures: [signature], accountKeys: [{ pubkey: payer }, { pubkey: ours }] },
     })),
   });
   const reader = createSolanaReader({ rpc, network: { name: 'local' } });
-  return { reader, asked, finalize: (slot: number) => (finalized = slot) };
+  return {
+    reader,
+    asked,
+    finalize: (slot: number) => (finalized = slot),
+    name: (some: number[]) => (named = some),
+  };
 }
 
 const heights = (blocks: { height: number }[]) => blocks.map(({ height }) => height);
@@ -154,4 +161,67 @@ describe('what waits', () => {
     fails = false;
     expect((await watch.look()).fresh).toHaveLength(1);
   });
+
+  const at = (height: number) => SIGNATURE.slice(0, 86) + String(height).padStart(2, '1').replace('0', 'z');
+  const each: BlockOf = (slot) => ({ balances: [[0, 5]], signature: at(slot) });
+
+  test('waits while a node behind a balancer is behind, and is not told twice', async () => {
+    const node = nodeOf([5, 6, 7, 8], { finalized: 6, block: each });
+    const watch = watchOf(node);
+    await watch.look();
+    for (const [finalized, named] of [
+      [6, [5, 6, 7]],
+      [5, [5, 6, 7]],
+      [6, []],
+      [7, [5, 6]],
+      [6, [5, 6, 7, 8]],
+    ] as const) {
+      node.finalize(finalized);
+      node.name([...named]);
+      const look = await watch.look();
+      expect([look.has(at(8)), look.height]).toEqual([true, finalized]);
+      expect(look.fresh.map(({ txHash }) => txHash)).not.toContain(at(8));
+    }
+    node.finalize(8);
+    node.name([5, 6, 7, 8, 9]);
+    expect((await watch.look()).has(at(8))).toBe(false);
+  });
+
+  test('waits no more once other blocks have taken the place of its own', async () => {
+    const fork: Record<number, Given> = { 9: { parent: hashAt(7) } };
+    const block: BlockOf = (slot, numbers) => ({ ...each(slot, numbers), ...fork[slot] });
+    const node = nodeOf([5, 6, 7, 8, 9, 10], { finalized: 6, block });
+    node.name([5, 6, 7, 8]);
+    const watch = watchOf(node);
+    expect((await watch.look()).has(at(8))).toBe(true);
+    node.name([5, 6, 7, 9, 10]);
+    const look = await watch.look();
+    expect([7, 8, 9, 10].map((slot) => look.has(at(slot)))).toEqual([true, false, true, true]);
+  });
+
+  test.each([
+    ['is not given any more', null, false],
+    ['is still given: the node has named too few', undefined, true],
+    ['is another one', { hash: hashAt(8, 'D'), signature: '6'.repeat(88), balances: [[0, 7]] }, false],
+  ] as [string, Given | null | undefined, boolean][])(
+    'under a block that is not its child: it %s',
+    async (_, later, waits) => {
+      let isLater = false;
+      const block: BlockOf = (slot, numbers) => {
+        if (slot === 8 && isLater && later !== undefined) return later;
+        return slot === 9 ? { parent: hashAt(8, 'D') } : each(slot, numbers);
+      };
+      const node = nodeOf([5, 6, 7, 8, 9], { finalized: 6, block });
+      node.name([5, 6, 7, 8]);
+      const watch = watchOf(node);
+      await watch.look();
+      isLater = true;
+      node.name([5, 6, 7, 8, 9]);
+      const look = await watch.look();
+      expect([look.has(at(7)), look.has(at(8))]).toEqual([true, waits]);
+      const isAnother = later?.signature !== undefined;
+      expect(look.has('6'.repeat(88))).toBe(isAnother);
+      expect(look.fresh.map(({ amount }) => amount)).toEqual(isAnother ? [7n] : []);
+    },
+  );
 });

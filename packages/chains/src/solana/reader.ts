@@ -145,38 +145,77 @@ export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainRe
       return (await headerAt(height))?.blockhash;
     },
 
-    watchPending: () => pendingWatch(rpc, slotsAfter, blocks),
+    watchPending: () => pendingWatch({ rpc, slotsAfter, blocks, blockAt }),
 
     close: () => rpc.close(),
   };
 }
 
-/** Blocks that are voted for: some thirteen seconds later they are finalized, or, hardly ever, dropped. */
-function pendingWatch(
-  rpc: Rpc,
-  slotsAfter: (slot: number, limit: number, commitment: Commitment) => Promise<number[]>,
-  blocks: (wanted: readonly number[], commitment: Commitment) => AsyncIterable<Block>,
-): PendingWatch {
-  const seen = new Map<number, Block>();
+type WatchParts = {
+  rpc: Rpc;
+  slotsAfter(slot: number, limit: number, commitment: Commitment): Promise<number[]>;
+  blocks(wanted: readonly number[], commitment: Commitment): AsyncIterable<Block>;
+  blockAt(slot: number, commitment: Commitment): Promise<Block | undefined>;
+};
+
+/**
+ * Blocks that are voted for: some thirteen seconds later they are finalized, or, hardly ever, dropped. A node behind a
+ * balancer that is not as far as the one before does not name the newest, which proves nothing: a block waits until one
+ * at its slot or above is finalized, or others take its place.
+ */
+function pendingWatch({ rpc, slotsAfter, blocks, blockAt }: WatchParts): PendingWatch {
+  let seen = new Map<number, Block>();
 
   return {
     async look(): Promise<PendingLook> {
       const finalized = await slotAt(rpc, 'finalized');
       const waiting = await slotsAfter(finalized, PENDING_BLOCKS_MAX, 'confirmed');
-      for (const slot of seen.keys()) if (!waiting.includes(slot)) seen.delete(slot);
       const fresh: Block[] = [];
       const unseen = waiting.filter((slot) => !seen.has(slot));
       for await (const block of blocks(unseen, 'confirmed')) fresh.push(block);
+      const known = new Map([...seen, ...fresh.map((block) => [block.height, block] as const)]);
+      const { dropped, doubtful } = offChain(known, waiting.at(-1));
+      for (const slot of dropped) known.delete(slot);
+      if (doubtful !== undefined) {
+        const now = await blockAt(doubtful.height, 'confirmed');
+        if (now === undefined) known.delete(doubtful.height);
+        else if (now.hash !== doubtful.hash) {
+          known.set(now.height, now);
+          fresh.push(now);
+        }
+      }
+      const height = await slotAt(rpc, 'finalized');
+      for (const slot of [...known.keys()]) if (slot <= height && seen.has(slot)) known.delete(slot);
       // Only now: what a look that failed half-way had read must be fresh to the next one.
-      for (const block of fresh) seen.set(block.height, block);
+      seen = known;
       const transactions = new Set(
         [...seen.values()].flatMap(({ payments }) => payments.map(({ txHash }) => txHash)),
       );
       return {
         fresh: fresh.flatMap(({ payments }) => payments),
         has: (txHash) => transactions.has(txHash),
-        height: await slotAt(rpc, 'finalized'),
+        height,
       };
     },
   };
+}
+
+/**
+ * The slots of blocks that the chain up to a block passes by; and the highest block that it may pass by, where its
+ * blocks are not known any further down.
+ */
+function offChain(known: ReadonlyMap<number, Block>, tip: number | undefined) {
+  const dropped: number[] = [];
+  let skipped: Block[] = [];
+  let child = tip === undefined ? undefined : known.get(tip);
+  if (tip === undefined || child === undefined) return { dropped, doubtful: undefined };
+  const below = [...known.values()].filter(({ height }) => height < tip);
+  for (const block of below.toSorted((a, b) => b.height - a.height)) {
+    if (block.hash === child.parentHash) {
+      dropped.push(...skipped.map(({ height }) => height));
+      skipped = [];
+      child = block;
+    } else skipped.push(block);
+  }
+  return { dropped, doubtful: skipped[0] };
 }
