@@ -1,11 +1,12 @@
 import type { ChainKind } from '@quittance/shared/assets';
-import type { Trx } from '@quittance/shared/db';
+import type { Db, Trx } from '@quittance/shared/db';
 import type { Lease } from '@quittance/shared/lease';
 import { bitcoinEngine } from './operations/bitcoin/engine.ts';
 import { evmEngine } from './operations/evm/engine.ts';
 import { solanaEngine } from './operations/solana/engine.ts';
 import type { ChainPorts } from './ports.ts';
 import type { Deposit } from './store-holdings.ts';
+import type { Transaction } from './store-transactions.ts';
 
 /** How money leaves on the chains of one kind, and what is kept of the money that comes in there. */
 export type Engine<K extends ChainKind> = {
@@ -20,6 +21,11 @@ export type Engine<K extends ChainKind> = {
    * signed is followed all the same, so `run` is called, and asks again before it signs.
    */
   bar?(ports: ChainPorts<K>): Promise<string | undefined>;
+  /**
+   * An attempt of a family that has ended is in a block that may still be dropped: mostly the one that it ended with,
+   * but another one can have taken its place. What this kind keeps is brought in line with it; told again and again.
+   */
+  standsBy?(db: Db, mined: Transaction): Promise<void>;
   /**
    * Deposits on chains of this kind were written down as holdings: what this kind keeps beside that. They may be told of
    * after their reversal.

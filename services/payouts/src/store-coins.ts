@@ -239,14 +239,28 @@ export async function isChangeUsed(db: Queryable, family: string): Promise<boole
   return (await db.maybe(selectUsedChange, [family])) !== undefined;
 }
 
-const settle = statement(
-  'coins_settle',
-  `update coins set
-     state = case when outpoint = any($2) then 'spent' else 'available' end,
-     locked_by = case when outpoint = any($2) then locked_by end,
-     updated_at = now()
+const free = statement(
+  'coins_free',
+  `update coins set state = 'available', locked_by = null, updated_at = now()
    where locked_by = $1 and state = 'locked'
    returning source_deposit_id`,
+);
+
+const settleAll = statement(
+  'coins_settle_all',
+  `update coins set
+     state = case when outpoint = any($2) then 'spent' else 'available' end,
+     locked_by = case when outpoint = any($2) then $1::bigint end,
+     updated_at = now()
+   where (locked_by = $1 and (state = 'locked' or not outpoint = any($2)))
+     or (locked_by is null and outpoint = any($2))
+   returning source_deposit_id`,
+);
+
+const bringBackChange = statement(
+  'coins_change_is_back',
+  `update coins set reversed_at = null, retry_at = null, updated_at = now()
+   where source_family = $1 and split_part(outpoint, ':', 1) = $2 and reversed_at is not null`,
 );
 
 const dropChange = statement(
@@ -257,14 +271,16 @@ const dropChange = statement(
 
 /**
  * An attempt of a family is deep in the chain: the coins it spends are spent, those that only another attempt would
- * have spent are free again, and the change of the others will never be there.
+ * have spent are free again, and the change of the others will never be there. Told again of another attempt, when a
+ * reorganisation went deeper still, it undoes what it wrote of the one before.
  */
 export async function settleCoins(
   trx: Trx,
   family: string,
   mined: { txHash: string; spends: readonly string[] },
 ): Promise<void> {
-  await noteHoldings(trx, await trx.rows<Source>(settle, [family, mined.spends]));
+  await noteHoldings(trx, await trx.rows<Source>(settleAll, [family, mined.spends]));
+  await trx.rows(bringBackChange, [family, mined.txHash]);
   await noteChange(trx, family, mined.txHash);
   await trx.rows(dropChange, [family, mined.txHash]);
 }
@@ -277,7 +293,7 @@ const markGone = statement(
 /** No attempt of a family can ever be mined, because one of its coins is gone: the others are free again. */
 export async function freeCoins(trx: Trx, family: string, goneOutpoint: string): Promise<void> {
   await trx.rows(markGone, [goneOutpoint]);
-  await noteHoldings(trx, await trx.rows<Source>(settle, [family, []]));
+  await noteHoldings(trx, await trx.rows<Source>(free, [family]));
   await trx.rows(dropChange, [family, null]);
 }
 

@@ -508,6 +508,45 @@ describe('a fee that is too low', () => {
     ]);
   });
 
+  it('is raised with a coin more, and a deep reorganisation changes which of the two is paid, and back', async () => {
+    const { payout, old, next } = await bumped([BITCOIN, 50_000n], BITCOIN - 500n);
+    const books = async () =>
+      (await world.coins())
+        .map(
+          ({ branch, state, reversed_at }) => `${branch} ${state}${reversed_at === null ? '' : ' reversed'}`,
+        )
+        .sort();
+    const look = async () => {
+      await world.db.rows('update transactions set looked_at = null');
+      // What the books call free is spent in the chain, until the transaction has been looked at.
+      await world.run();
+      await world.run();
+      expect(world.ports.signingBar.reason).toBeUndefined();
+    };
+    await mineRaw([old?.raw ?? '']);
+    await world.node.mine(CONFIRMATIONS - 1);
+    await world.run();
+    expect(await world.statusOf(payout)).toBe('mined');
+    const ofOld = ['change coming reversed', 'deposit available', 'deposit spent'];
+    expect(await books()).toEqual(ofOld);
+
+    await world.node.reorganise(CONFIRMATIONS, [[next?.raw ?? '']]);
+    await look();
+    expect(await books()).toEqual(['change available', 'deposit spent', 'deposit spent']);
+    expect(await world.db.rows('select distinct state from holdings')).toEqual([{ state: 'swept' }]);
+    await look();
+    expect(await books()).toEqual(['change available', 'deposit spent', 'deposit spent']);
+
+    await world.node.reorganise((await world.height()) - (await heightOf(next)) + 1, [[old?.raw ?? '']]);
+    await look();
+    expect(await books()).toEqual(ofOld);
+  });
+
+  const heightOf = async (transaction: { tx_hash: string } | undefined): Promise<number> => {
+    const status = await world.sender.status(transaction?.tx_hash ?? '');
+    return status.state === 'mined' ? status.height : 0;
+  };
+
   it('is raised by a transaction that the node does not hear of at first: it is sent until it does', async () => {
     await world.deposit(BITCOIN);
     const payout = await world.reserve(BITCOIN / 4n);

@@ -1,11 +1,12 @@
 import { reason } from '@quittance/shared/logger';
+import { engines } from '../engines.ts';
 import type { ChainPorts } from '../ports.ts';
 import { attemptsOf, endedNotFinal, noteLooked, type Transaction } from '../store-transactions.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const LOOKS_TOGETHER = 16;
 
-type WatchPorts = Pick<ChainPorts, 'db' | 'chain' | 'sender' | 'logger' | 'notices'>;
+type WatchPorts = Pick<ChainPorts, 'db' | 'kind' | 'chain' | 'sender' | 'logger' | 'notices'>;
 
 /**
  * Keeps an eye on transactions that are deep enough but not final: a chain that reorganises deeper than the
@@ -36,9 +37,10 @@ async function look(ports: WatchPorts, transaction: Transaction): Promise<boolea
 }
 
 async function isFinal(
-  { db, sender, chain, logger }: WatchPorts,
-  { id, family, txHash, raw, state }: Transaction,
+  { db, kind, sender, chain, logger }: WatchPorts,
+  transaction: Transaction,
 ): Promise<boolean> {
+  const { id, family, txHash, raw, state } = transaction;
   // Asked first: what is final now was so, or was not, when the transaction is asked about.
   const finalized = await sender.finalizedHeight();
   const status = await sender.status(txHash);
@@ -46,6 +48,7 @@ async function isFinal(
   if (status.state !== 'mined') {
     for (const other of await attemptsOf(db, family)) {
       if (other.id === id || (await sender.status(other.txHash)).state !== 'mined') continue;
+      await engines[kind].standsBy?.(db, other);
       logger.error({ ...said, other: other.txHash }, 'another attempt has taken the place of a settled one');
       return false;
     }
@@ -53,6 +56,7 @@ async function isFinal(
     logger.error({ ...said, answer }, 'a settled transaction has left the chain, sending it again');
     return false;
   }
+  await engines[kind].standsBy?.(db, transaction);
   if (status.succeeded !== (state === 'mined')) {
     logger.error(said, 'a settled transaction ended the other way after a reorganisation');
   }

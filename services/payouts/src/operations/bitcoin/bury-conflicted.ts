@@ -11,7 +11,7 @@ import { readTerms } from './terms.ts';
 /**
  * Ends a family of which no node has anything, when it is proved that nothing of it can ever be mined: another
  * transaction that spends one of the coins all its attempts share, or that coin's own coins, is as deep in the chain as
- * a payment has to be. Nothing else is a proof: not a refusal, not an eviction, however long it lasts.
+ * a payment has to be, and no less than six blocks. Nothing else is a proof: not a refusal, not an eviction, however long it lasts.
  */
 export async function buryConflicted(ports: BitcoinPorts, lease: Lease, family: Family): Promise<boolean> {
   const { db, clock, settings, notices, logger } = ports;

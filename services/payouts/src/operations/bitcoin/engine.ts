@@ -2,6 +2,7 @@ import type { Engine } from '../../engines.ts';
 import { followFamilies } from './follow-families.ts';
 import { payReserved } from './pay-reserved.ts';
 import { recordCoins, reverseCoins } from './record-coins.ts';
+import { settleMined } from './settle-mined.ts';
 import { unknownSpends } from './unknown-spends.ts';
 import { watchHotAddress } from './watch-hot-address.ts';
 
@@ -16,6 +17,7 @@ export const bitcoinEngine: Engine<'bitcoin'> = {
     return followed + paid;
   },
 
+  standsBy: (db, mined) => db.transaction((trx) => settleMined(trx, mined)),
   recordDeposits: recordCoins,
   reverseDeposits: reverseCoins,
 };

@@ -4,7 +4,7 @@ import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { judge } from '../../domain/bitcoin/judge.ts';
 import type { BitcoinPorts } from '../../ports.ts';
-import { noteChange, settleCoins } from '../../store-coins.ts';
+import { noteChange } from '../../store-coins.ts';
 import {
   type Family,
   newestOf,
@@ -18,7 +18,7 @@ import { sendTransaction } from '../send-transaction.ts';
 import { settleTransaction } from '../settle-transaction.ts';
 import { bumpFamily } from './bump-family.ts';
 import { buryConflicted } from './bury-conflicted.ts';
-import { readTerms } from './terms.ts';
+import { settleMined } from './settle-mined.ts';
 
 const OPEN_AT_ONCE = 200;
 const ASKED_TOGETHER = 8;
@@ -95,10 +95,7 @@ async function follow(ports: BitcoinPorts, lease: Lease, family: Family, look: L
 async function settle(ports: BitcoinPorts, lease: Lease, look: Look[number] | undefined): Promise<boolean> {
   invariant(look?.seen.state === 'mined', 'what is settled is mined');
   const { of, seen } = look;
-  const spends = readTerms(of.terms).coins.map(({ outpoint }) => outpoint);
-  return settleTransaction(ports, lease, of, seen, (trx) =>
-    settleCoins(trx, of.family, { txHash: of.txHash, spends }),
-  );
+  return settleTransaction(ports, lease, of, seen, (trx) => settleMined(trx, of));
 }
 
 /** The change of the attempt that is in a block may be spent from then on, until that block is dropped. */
