@@ -119,6 +119,10 @@ async function book(): Promise<void> {
 }
 
 it.each(POINTS)('killed at %s: the story ends as if nothing had happened', async (point) => {
+  // The stories before this one left no gap: as if nobody had looked for two minutes.
+  if (point === 'invoices.time_given_back') {
+    await rows(`update cursors set caught_up_at = now() - interval '2 minutes'`);
+  }
   const service = supervised(point);
   try {
     const account = newAccountId(new Date());
