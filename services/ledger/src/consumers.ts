@@ -34,11 +34,11 @@ export function handleEvents(logger: Logger): BatchHandler {
       ),
     );
     // Deposits before their reversals, whatever order the bus brought them in.
-    await recordDeposits(trx, only(taken, 'deposit.settled'));
+    await recordDeposits(trx, logger, only(taken, 'deposit.settled'));
     await reverseDeposits(trx, logger, only(taken, 'deposit.reversed'));
-    await endHolds(trx, only(taken, 'hold.settle').map(settlement));
-    await endHolds(trx, only(taken, 'hold.release').map(release));
-    await voidHolds(trx, only(taken, 'hold.void'));
+    await endHolds(trx, logger, only(taken, 'hold.settle').map(settlement));
+    await endHolds(trx, logger, only(taken, 'hold.release').map(release));
+    await voidHolds(trx, logger, only(taken, 'hold.void'));
     await recordSpending(trx, only(taken, 'network.spent'));
   };
 }

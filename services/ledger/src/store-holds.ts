@@ -3,7 +3,7 @@ import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import type { EndingHold, Hold, HoldState } from './domain/hold.ts';
-import type { Payout } from './domain/posting.ts';
+import type { Payout, ReleaseTo } from './domain/posting.ts';
 
 export type HoldRow = {
   payout_id: PayoutId;
@@ -103,17 +103,25 @@ export async function decideHolds(db: Queryable, payouts: readonly Payout[]): Pr
 const lockRows = statement(
   'holds_lock',
   `select h.payout_id, h.account_id, h.asset, h.amount, h.network_fee, h.deposit_id, h.state,
-     coalesce(u.state = 'reversed', false) as deposit_reversed
+     case when h.deposit_id is null then 'available'
+       when u.state is distinct from 'reversed' then 'unresolved'
+       when coalesce(l.amount_left, 1) > 0 then 'loss'
+       when exists (select from unresolved n where n.payout_id = h.payout_id and n.state = 'returning') then 'unresolved'
+       else 'available' end as back
    from holds h left join unresolved u on u.deposit_id = h.deposit_id
+   left join deposits d on d.deposit_id = h.deposit_id
+   left join losses l on (l.account_id, l.asset, l.outpoint) = (d.account_id, d.asset, d.outpoint)
    where h.payout_id = any($1::text[]) order by h.payout_id for no key update of h`,
 );
 
-/** Their balances are locked before, which is what keeps the deposits as they are. */
+/**
+ * Where their money would go back to: a loss that is made up for (store-losses.ts) was so by the same payment, come
+ * again as another deposit. It is that one's then, which has taken over the payout if nobody had decided about it.
+ * Their balances are locked before, which is what keeps the deposits as they are.
+ */
 export async function lockHolds(trx: Trx, ids: readonly PayoutId[]): Promise<Map<PayoutId, EndingHold>> {
-  const rows = await trx.rows<HoldRow & { deposit_reversed: boolean }>(lockRows, [ids]);
-  return new Map(
-    rows.map((row) => [row.payout_id, { ...holdOf(row), depositReversed: row.deposit_reversed }]),
-  );
+  const rows = await trx.rows<HoldRow & { back: ReleaseTo }>(lockRows, [ids]);
+  return new Map(rows.map((row) => [row.payout_id, { ...holdOf(row), back: row.back }]));
 }
 
 const insertTombstones = statement(

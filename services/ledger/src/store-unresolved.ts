@@ -200,8 +200,7 @@ export async function acceptUnresolved(
 const markReturned = statement(
   'unresolved_mark_returned',
   `update unresolved u set state = 'returned', resolved_at = now() from holds h
-   where h.payout_id = any($1::text[]) and u.deposit_id = h.deposit_id
-     and u.payout_id = h.payout_id and u.state = 'returning'`,
+   where h.payout_id = any($1::text[]) and u.payout_id = h.payout_id and u.state = 'returning'`,
 );
 
 /** The payouts that paid them back are mined. */
@@ -214,7 +213,7 @@ const openAgain = statement(
   `update unresolved u set state = 'open', payout_id = null,
      amount = u.amount - case when ended.fee_kept then h.network_fee else 0 end
    from unnest($1::text[], $2::bool[]) as ended (payout_id, fee_kept) join holds h using (payout_id)
-   where u.deposit_id = h.deposit_id and u.payout_id = h.payout_id and u.state = 'returning'`,
+   where u.payout_id = h.payout_id and u.state = 'returning'`,
 );
 
 /** The payouts that were to pay them back will never be mined; `feeKept` when the chain took its fee all the same. */

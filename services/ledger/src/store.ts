@@ -161,8 +161,8 @@ const sameAs = (posting: Posting, row: BookedRow): boolean =>
 
 const insertReversals = statement(
   'reversals_insert',
-  `insert into reversals (deposit_id, account_id, asset, amount)
-   select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[]) on conflict (deposit_id) do nothing`,
+  `insert into reversals (deposit_id, account_id, asset, amount, outpoint)
+   select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::text[]) on conflict (deposit_id) do nothing`,
 );
 
 const selectReversals = statement(
@@ -173,12 +173,16 @@ const selectReversals = statement(
 type ReversalRow = { deposit_id: DepositId; account_id: AccountId; asset: AssetSymbol; amount: string };
 
 /** Remembers deposits that the chain took back, to be booked when the deposits are. */
-export async function rememberReversals(trx: Trx, deposits: readonly Deposit[]): Promise<void> {
+export async function rememberReversals(
+  trx: Trx,
+  deposits: readonly (Deposit & { outpoint: string })[],
+): Promise<void> {
   await trx.rows(insertReversals, [
     deposits.map(({ id }) => id),
     deposits.map(({ account }) => account),
     deposits.map(({ asset }) => asset),
     deposits.map(({ amount }) => amount),
+    deposits.map(({ outpoint }) => outpoint),
   ]);
   const rows = await trx.rows<ReversalRow>(selectReversals, [deposits.map(({ id }) => id)]);
   const byId = new Map(rows.map((row) => [row.deposit_id, row]));
@@ -211,28 +215,38 @@ export async function dueReversals(trx: Trx, limit: number): Promise<Deposit[]> 
 const selectUnbooked = statement(
   'reversals_unbooked',
   `select r.deposit_id, t.account_id, t.asset, t.amount, u.state, u.amount as "left",
+     coalesce(r.outpoint, d.outpoint) as outpoint,
      (r.account_id, r.asset, r.amount) = (t.account_id, t.asset, t.amount) as agrees
    from reversals r join transfers t on t.op = 'deposit:' || r.deposit_id
    left join unresolved u on u.deposit_id = r.deposit_id
+   left join deposits d on d.deposit_id = r.deposit_id
    where r.deposit_id = any($1::text[]) and r.booked_at is null
    order by r.deposit_id for update of r`,
 );
 
 export type UnbookedReversal = {
   deposit: Deposit;
+  /** Which payment it is; not known of old ones. */
+  outpoint: string | null;
   /** What became of it, when it had gone to no balance. */
   unresolved: Unresolved | null;
   /** The reversal names the account, asset and amount that the deposit was booked with. */
   agrees: boolean;
 };
 
-type UnbookedRow = ReversalRow & { state: UnresolvedState | null; left: string | null; agrees: boolean };
+type UnbookedRow = ReversalRow & {
+  state: UnresolvedState | null;
+  left: string | null;
+  outpoint: string | null;
+  agrees: boolean;
+};
 
 /** Of these deposits, those that are booked while their reversal is not. */
 export async function unbookedReversals(trx: Trx, ids: readonly DepositId[]): Promise<UnbookedReversal[]> {
   const rows = await trx.rows<UnbookedRow>(selectUnbooked, [ids]);
-  return rows.map(({ deposit_id, account_id, asset, amount, state, left, agrees }) => ({
+  return rows.map(({ deposit_id, account_id, asset, amount, state, left, outpoint, agrees }) => ({
     deposit: { id: deposit_id, account: account_id, asset, amount: units(amount) },
+    outpoint,
     unresolved: state === null || left === null ? null : { state, amount: units(left) },
     agrees,
   }));

@@ -176,7 +176,7 @@ export function aDeposit(
     amount: amount.toString(),
     address: '0x0000000000000000000000000000000000000001',
     derivation_index: 1,
-    outpoint: '0x01:0',
+    outpoint: `0x${randomBytes(8).toString('hex')}:0`,
     tx_hash: null,
     block_height: 1,
     block_hash: '0x01',

@@ -12,13 +12,13 @@ const payout: Payout = {
   networkFee: units(5n),
   deposit: null,
 };
-const aHold = (state: HoldState): EndingHold => ({ ...payout, state, depositReversed: false });
+const aHold = (state: HoldState): EndingHold => ({ ...payout, state, back: 'available' });
 const tombstone: EndingHold = {
   ...payout,
   amount: null,
   networkFee: null,
   state: 'voided',
-  depositReversed: false,
+  back: 'available',
 };
 
 const settle: HoldEnd = { to: 'settled' };
@@ -81,9 +81,9 @@ describe('ending a hold', () => {
 describe('the money of a hold that ends without a payout', () => {
   const deposit = 'dep_1' as DepositId;
   it.each<[string, Partial<EndingHold>, string]>([
-    ['of a balance goes back to it', { deposit: null }, 'available'],
-    ['of an unresolved deposit waits again', { deposit }, 'unresolved'],
-    ['of a deposit that is gone makes up for the loss', { deposit, depositReversed: true }, 'loss'],
+    ['of a balance goes back to it', { deposit: null, back: 'available' }, 'available'],
+    ['of an unresolved deposit waits again', { deposit, back: 'unresolved' }, 'unresolved'],
+    ['of a deposit that is gone makes up for the loss', { deposit, back: 'loss' }, 'loss'],
   ])('%s', (_what, of, bucket) => {
     for (const end of [release, releaseWithFee, giveUp]) {
       const ended = endHold({ ...aHold('placed'), ...of } as EndingHold, end, {

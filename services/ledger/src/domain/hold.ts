@@ -1,6 +1,6 @@
 import type { ReplyOf } from '@quittance/shared/commands';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type Payout, type Posting, releasePosting, settlePosting } from './posting.ts';
+import { type Payout, type Posting, type ReleaseTo, releasePosting, settlePosting } from './posting.ts';
 
 export type HoldState = 'placed' | 'refused' | 'voided' | 'settled' | 'released';
 
@@ -28,8 +28,8 @@ type Tombstone = { amount: null; networkFee: null };
 
 /** A hold as it is when it ends. */
 export type EndingHold = Hold & {
-  /** The chain has taken back the deposit that it pays back. */
-  depositReversed: boolean;
+  /** Where its money goes when it does not leave. */
+  back: ReleaseTo;
 };
 
 /** Ends a hold; `feeKept` when the chain took its fee although the amount did not leave. */
@@ -56,8 +56,7 @@ export function endHold(
   return ok(postingOf(hold, end));
 }
 
-function postingOf(payout: Payout & Pick<EndingHold, 'depositReversed'>, end: HoldEnd): Posting {
-  const back = payout.deposit === null ? 'available' : payout.depositReversed ? 'loss' : 'unresolved';
+function postingOf({ back, ...payout }: Payout & Pick<EndingHold, 'back'>, end: HoldEnd): Posting {
   switch (end.to) {
     case 'settled':
       return settlePosting(payout);

@@ -18,6 +18,7 @@ export type Entry = { bucket: MerchantBucket | PlatformBucket; amount: Units };
 export type Op =
   | `deposit:${DepositId}`
   | `reversal:${DepositId}`
+  | `recovery:${DepositId}:${string}`
   | `hold:${PayoutId}`
   | `settle:${PayoutId}`
   | `release:${PayoutId}`
@@ -27,7 +28,7 @@ export type Op =
 /** A transfer with its entries, ready to be booked. All but the entries must be the same when it comes again. */
 export type Posting = {
   op: Op;
-  kind: 'deposit' | 'reversal' | 'hold' | 'settle' | 'release' | 'accept' | 'network';
+  kind: 'deposit' | 'reversal' | 'recovery' | 'hold' | 'settle' | 'release' | 'accept' | 'network';
   /** Null: it is the platform's own affair. */
   account: AccountId | null;
   asset: AssetSymbol;
@@ -100,6 +101,26 @@ export function lossOf(reversal: Posting): Units {
   return minus(sum(reversal.entries.filter((entry) => entry.bucket === 'loss').map((entry) => entry.amount)));
 }
 
+/** A payment that was lost after it was spent is here again, as this deposit: so much of it makes up for the loss. */
+export function recoveryPosting(
+  deposit: Deposit,
+  from: MerchantBucket,
+  amount: Units,
+  cause: string,
+): Posting {
+  return balanced({
+    op: `recovery:${deposit.id}:${cause}`,
+    kind: 'recovery',
+    ...partsOf({ ...deposit, amount }),
+    networkFee: zero,
+    detail: '',
+    entries: [
+      { bucket: from, amount: minus(amount) },
+      { bucket: 'loss', amount },
+    ],
+  });
+}
+
 /** A payout's money is set aside. The store books the same in the statement that decides it. */
 export function holdPosting(payout: Payout): Posting {
   const total = plus(payout.amount, payout.networkFee);
@@ -137,7 +158,8 @@ export type ReleaseReason = 'failed' | 'failed_fee_kept' | 'voided';
 
 /**
  * Where the money of a hold goes back to: where it was taken from, unless that was a deposit that the chain has
- * taken back meanwhile. Then it was never anybody's, and makes up for the loss that was booked.
+ * taken back meanwhile. Then it was never anybody's, and makes up for the loss that was booked; unless the same
+ * payment has come again and did so.
  */
 export type ReleaseTo = 'available' | 'unresolved' | 'loss';
 

@@ -5,13 +5,15 @@ import { invariant } from '@quittance/shared/result';
 import { lossOf, reversalPosting } from '../domain/posting.ts';
 import { whereItIs } from '../domain/unresolved.ts';
 import { book, lockBalances, markReversalsBooked, OtherContents, unbookedReversals } from '../store.ts';
+import { keepPayments, openLoss } from '../store-losses.ts';
 import { markUnresolvedReversed } from '../store-unresolved.ts';
+import { recoverLosses } from './recover-losses.ts';
 
 /** Books the reversals of these deposits, as far as the deposits are booked. Their balances are locked. */
 export async function bookReversals(trx: Trx, logger: Logger, ids: readonly DepositId[]): Promise<number> {
   const reversals = await unbookedReversals(trx, ids);
   // One by one: how much the second can take depends on what the first has left.
-  for (const { deposit, unresolved, agrees } of reversals) {
+  for (const { deposit, outpoint, unresolved, agrees } of reversals) {
     if (!agrees) throw new OtherContents(`the reversal of deposit ${deposit.id}`);
     const [balance] = await lockBalances(trx, [deposit]);
     invariant(balance !== undefined, 'a locked balance is there');
@@ -19,6 +21,11 @@ export async function bookReversals(trx: Trx, logger: Logger, ids: readonly Depo
     const posting = reversalPosting(deposit, bucket, amount);
     await book(trx, [posting]);
     const loss = lossOf(posting);
+    if (outpoint !== null) {
+      const payment = { ...deposit, outpoint };
+      await keepPayments(trx, [payment]);
+      if (loss > 0n) await openLoss(trx, payment, loss);
+    }
     const line = { alarm: true, deposit: deposit.id, account: deposit.account, asset: deposit.asset };
     logger.error(
       { ...line, amount: deposit.amount.toString(), loss: loss.toString() },
@@ -30,5 +37,10 @@ export async function bookReversals(trx: Trx, logger: Logger, ids: readonly Depo
   const booked = reversals.map(({ deposit }) => deposit.id);
   await markReversalsBooked(trx, booked);
   await markUnresolvedReversed(trx, booked);
+  // The same payment may be booked as another deposit already, when the bus brought that first.
+  for (const { deposit, outpoint } of reversals) {
+    if (outpoint !== null)
+      await recoverLosses(trx, logger, [{ ...deposit, outpoint }], `reversed:${deposit.id}`);
+  }
   return reversals.length;
 }

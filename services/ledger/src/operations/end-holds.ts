@@ -2,12 +2,15 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import type { Logger } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
 import { endHold, type HoldEnd } from '../domain/hold.ts';
 import type { Posting, ReleaseReason } from '../domain/posting.ts';
 import { book } from '../store.ts';
 import { lockHolds, markHoldsEnded } from '../store-holds.ts';
+import { makeUpLoss, returnedPayments } from '../store-losses.ts';
 import { markUnresolvedReturned, openUnresolvedAgain } from '../store-unresolved.ts';
+import { recoverLosses } from './recover-losses.ts';
 
 /** What a payout's service says of a hold; amounts are not said of one that is given up. */
 export type Ending = {
@@ -24,7 +27,7 @@ class HoldCannotEnd extends Error {
 }
 
 /** Ends holds, all of them the same way. Again is nothing; another way than before is refused. */
-export async function endHolds(trx: Trx, endings: readonly Ending[]): Promise<void> {
+export async function endHolds(trx: Trx, logger: Logger, endings: readonly Ending[]): Promise<void> {
   const [first] = endings;
   if (first === undefined) return;
   const holds = await lockHolds(
@@ -38,11 +41,22 @@ export async function endHolds(trx: Trx, endings: readonly Ending[]): Promise<vo
     if (decision.value) postings.set(payout.id, decision.value);
   }
   if (postings.size === 0) return;
-  await book(trx, [...postings.values()]);
+  const booked = await book(trx, [...postings.values()]);
   crashPoint(`ledger.hold_${first.end.to}`);
   await markHoldsEnded(trx, [...postings.keys()], first.end.to);
   const returns = [...postings].filter(([id]) => typeof holds.get(id)?.deposit === 'string');
   await endReturns(trx, first.end.to, new Map(returns));
+  const freed = returns.filter(([, { op, kind }]) => kind === 'release' && booked.has(op));
+  if (freed.length > 0) await settleLosses(trx, logger, new Map(freed));
+}
+
+/** What goes to no merchant makes up for a loss, and a deposit that is open again may have one to repay. */
+async function settleLosses(trx: Trx, logger: Logger, freed: ReadonlyMap<PayoutId, Posting>): Promise<void> {
+  for (const [id, payment] of await returnedPayments(trx, [...freed.keys()])) {
+    const toLoss = freed.get(id)?.entries.find(({ bucket }) => bucket === 'loss');
+    if (toLoss === undefined) await recoverLosses(trx, logger, [payment], `freed:${id}`);
+    else await makeUpLoss(trx, payment, toLoss.amount);
+  }
 }
 
 /** Deposits that were on their way back are returned, or wait for a decision again. */

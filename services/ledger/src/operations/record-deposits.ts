@@ -2,14 +2,21 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
+import type { Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { announce } from '@quittance/shared/outbox';
 import { depositPosting } from '../domain/posting.ts';
 import { book } from '../store.ts';
+import { keepPayments, type Payment } from '../store-losses.ts';
 import { openUnresolved } from '../store-unresolved.ts';
+import { recoverLosses } from './recover-losses.ts';
 
-/** Credits settled deposits, each once whatever arrives how often, and tells invoices that it is done. */
-export async function recordDeposits(trx: Trx, events: readonly EventOf<'deposit.settled'>[]): Promise<void> {
+/** Credits settled deposits, each once whatever arrives how often; what repays a loss first does. Tells invoices that it is done. */
+export async function recordDeposits(
+  trx: Trx,
+  logger: Logger,
+  events: readonly EventOf<'deposit.settled'>[],
+): Promise<void> {
   if (events.length === 0) return;
   const booked = await book(
     trx,
@@ -31,6 +38,18 @@ export async function recordDeposits(trx: Trx, events: readonly EventOf<'deposit
     trx,
     told.map(({ payload }) => payload).filter(({ disposition }) => disposition === 'unresolved'),
   );
+  const payments = told.map(({ payload: { deposit_id, account_id, asset, outpoint } }) => ({
+    id: deposit_id as DepositId,
+    account: account_id as AccountId,
+    asset,
+    outpoint,
+  }));
+  const lost = await keepPayments(trx, payments);
+  for (const payment of payments) {
+    const isLost = ({ account, outpoint }: Payment) =>
+      account === payment.account && outpoint === payment.outpoint;
+    if (lost.some(isLost)) await recoverLosses(trx, logger, [payment], `settled:${payment.id}`);
+  }
   await announce(
     trx,
     told.map(({ payload: { deposit_id, invoice_id } }) => ({

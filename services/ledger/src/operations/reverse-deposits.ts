@@ -18,6 +18,7 @@ export async function reverseDeposits(
     account: payload.account_id as AccountId,
     asset: payload.asset,
     amount: units(payload.amount),
+    outpoint: payload.outpoint,
   }));
   await rememberReversals(trx, deposits);
   await bookReversals(

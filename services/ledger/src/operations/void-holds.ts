@@ -1,11 +1,16 @@
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import type { Logger } from '@quittance/shared/logger';
 import { leaveTombstones } from '../store-holds.ts';
 import { endHolds } from './end-holds.ts';
 
 /** Gives payouts up: what was held comes back, and what was not held yet can never be. */
-export async function voidHolds(trx: Trx, events: readonly EventOf<'hold.void'>[]): Promise<void> {
+export async function voidHolds(
+  trx: Trx,
+  logger: Logger,
+  events: readonly EventOf<'hold.void'>[],
+): Promise<void> {
   if (events.length === 0) return;
   const payouts = events.map(({ payload }) => ({
     id: payload.payout_id as PayoutId,
@@ -16,6 +21,7 @@ export async function voidHolds(trx: Trx, events: readonly EventOf<'hold.void'>[
   await leaveTombstones(trx, payouts);
   await endHolds(
     trx,
+    logger,
     payouts.map((payout) => ({ payout, end: { to: 'voided' } })),
   );
 }

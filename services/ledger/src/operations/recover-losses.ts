@@ -1,0 +1,43 @@
+import type { Trx } from '@quittance/shared/db';
+import type { Logger } from '@quittance/shared/logger';
+import { recoveryPosting } from '../domain/posting.ts';
+import { whereItIs } from '../domain/unresolved.ts';
+import { book } from '../store.ts';
+import { makeUpLoss, type Payment, repayingDeposits, takeFromOpen } from '../store-losses.ts';
+
+/**
+ * A payment that the chain took back after its money was spent, and then mined again, is another deposit. Its money
+ * was spent already: it makes up for the loss first, as far as it is there. Balances are locked.
+ * @param cause what may have brought loss and money together, named so that it happens once.
+ */
+export async function recoverLosses(
+  trx: Trx,
+  logger: Logger,
+  payments: readonly Payment[],
+  cause: `${'settled' | 'reversed' | 'freed'}:${string}`,
+): Promise<void> {
+  for (const payment of payments) {
+    const { length } = await repayingDeposits(trx, payment);
+    // Read again for each: how much the second can give depends on what the first has given.
+    for (let i = 0; i < length; i++) {
+      const repaying = (await repayingDeposits(trx, payment))[i];
+      if (repaying === undefined) continue;
+      const { deposit, loss, available, unresolved } = repaying;
+      const { bucket, amount: there } = whereItIs(unresolved, available);
+      let taken = deposit.amount;
+      if (loss < taken) taken = loss;
+      if (there < taken) taken = there;
+      if (taken === 0n) continue;
+      const booked = await book(trx, [recoveryPosting(deposit, bucket, taken, cause)]);
+      if (booked.size === 0) continue;
+      await makeUpLoss(trx, payment, taken);
+      if (unresolved?.state === 'open') {
+        await takeFromOpen(trx, deposit.id, payment, { taken, isAll: taken === unresolved.amount });
+      }
+      logger.warn(
+        { deposit: deposit.id, account: deposit.account, asset: deposit.asset, amount: taken.toString() },
+        'a payment that was reversed when it was spent is in the chain again: it makes up for the loss',
+      );
+    }
+  }
+}

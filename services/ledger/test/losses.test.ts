@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RequestOf } from '@quittance/shared/commands';
+import type { AccountId, DepositId } from '@quittance/shared/ids';
+import fc from 'fast-check';
+import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
+import { catchUpReversals } from '../src/operations/catch-up-reversals.ts';
+import type { LedgerService } from '../src/service.ts';
+import { findUnresolved } from '../src/store-unresolved.ts';
+import {
+  aDeposit,
+  aHold,
+  anAccount,
+  type LedgerWorld,
+  ledgerWorld,
+  logger,
+  reversalOf,
+  type Sent,
+} from './ledger-world.ts';
+
+/** One payment that the chain takes back and mines again: it is another deposit then, and one payment still. */
+let world: LedgerWorld;
+let ledger: LedgerService;
+beforeAll(async () => {
+  world = await ledgerWorld();
+  ledger = await world.start();
+});
+afterAll(() => world.stop());
+afterEach(async () => expect(await world.breaches()).toEqual([]));
+
+type Deposit = ReturnType<typeof aDeposit>;
+type Hold = RequestOf<'hold.place'>;
+const handle = (...events: Sent[]) => world.handle(...events);
+const settled = (payload: Deposit): Sent => ({ kind: 'deposit.settled', payload });
+const reversed = (deposit: Deposit): Sent => ({ kind: 'deposit.reversed', payload: reversalOf(deposit) });
+const outcomeOf = ({ deposit_id: _, ...hold }: Hold) => ({ ...hold, tx_hash: '0xab' });
+const settle = (hold: Hold): Sent => ({ kind: 'hold.settle', payload: outcomeOf(hold) });
+const release = (hold: Hold): Sent => ({
+  kind: 'hold.release',
+  payload: { ...outcomeOf(hold), fee_kept: false },
+});
+
+const account = (deposit: Deposit) => deposit.account_id as AccountId;
+const aReturn = (deposit: Deposit): Hold => aHold(account(deposit), 100n, { deposit_id: deposit.deposit_id });
+const minedAgain = (deposit: Deposit, other: Partial<Deposit> = {}): Deposit => ({
+  ...deposit,
+  deposit_id: aDeposit(account(deposit), 1n).deposit_id,
+  ...other,
+});
+
+async function spend(deposit: Deposit, amount: bigint): Promise<void> {
+  const hold = aHold(account(deposit), amount);
+  expect(await world.place(hold)).toBe('placed');
+  await handle(settle(hold));
+}
+
+async function booksOf(deposit: Deposit): Promise<string[]> {
+  const { loss } = await world.admin.one<{ loss: string }>(
+    `select coalesce(-sum(e.amount), 0) as loss from entries e join transfers t on t.seq = e.transfer_seq
+     where t.account_id = $1 and e.bucket = 'loss'`,
+    [deposit.account_id],
+  );
+  return [...(await world.balance(account(deposit))), loss];
+}
+
+async function stateOf(deposit: Deposit) {
+  const item = await findUnresolved(world.db, deposit.deposit_id as DepositId);
+  return item && [item.state, item.amount.toString(), item.payout];
+}
+
+describe('a payment that was reversed after it was spent, and is mined again', () => {
+  it('makes up for the loss, once, and cannot be spent again', async () => {
+    const old = aDeposit(anAccount(), 100n);
+    await handle(settled(old));
+    await spend(old, 100n);
+    await handle(reversed(old));
+    expect(await booksOf(old)).toEqual(['0', '0', '0', '100']);
+    const again = minedAgain(old);
+    await handle(settled(again));
+    await handle(settled(again), settled(again));
+    expect(await booksOf(old)).toEqual(['0', '0', '0', '0']);
+    expect(await world.place(aHold(account(old), 1n))).toBe('refused');
+  });
+
+  it('is the account’s as far as it was not spent', async () => {
+    const old = aDeposit(anAccount(), 100n);
+    await handle(settled(old));
+    await spend(old, 70n);
+    await handle(reversed(old));
+    await handle(settled(minedAgain(old)));
+    expect(await booksOf(old)).toEqual(['30', '0', '0', '0']);
+  });
+
+  it('repays again each time the chain does it again', async () => {
+    const old = aDeposit(anAccount(), 100n);
+    await handle(settled(old));
+    await spend(old, 70n);
+    let last = old;
+    for (let i = 0; i < 3; i++) {
+      await handle(reversed(last));
+      expect(await booksOf(old)).toEqual(['0', '0', '0', '70']);
+      last = minedAgain(old);
+      await handle(settled(last));
+      expect(await booksOf(old)).toEqual(['30', '0', '0', '0']);
+    }
+  });
+
+  it('shows what is left of it when it waits for a decision', async () => {
+    const old = aDeposit(anAccount(), 100n);
+    await handle(settled(old));
+    await spend(old, 70n);
+    const again = minedAgain(old, { disposition: 'unresolved' });
+    await handle(reversed(old));
+    await handle(settled(again));
+    expect(await booksOf(old)).toEqual(['0', '0', '30', '0']);
+    expect(await stateOf(again)).toEqual(['open', '30', null]);
+    await acceptDeposit(ledger.ports, account(old), again.deposit_id as DepositId);
+    expect(await booksOf(old)).toEqual(['30', '0', '0', '0']);
+  });
+
+  it('waits for no decision when nothing is left of it', async () => {
+    const old = aDeposit(anAccount(), 100n);
+    await handle(settled(old));
+    await spend(old, 100n);
+    const again = minedAgain(old, { disposition: 'unresolved' });
+    await handle(reversed(old));
+    await handle(settled(again));
+    expect(await booksOf(old)).toEqual(['0', '0', '0', '0']);
+    expect(await stateOf(again)).toEqual(['accepted', '100', null]);
+    expect(await world.place(aReturn(again))).toBe('refused');
+  });
+
+  it('was returned to its payer when it was, and is not returned twice', async () => {
+    const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
+    await handle(settled(old));
+    const hold = aReturn(old);
+    await world.place(hold);
+    await handle(settle(hold));
+    await handle(reversed(old));
+    const again = minedAgain(old);
+    await handle(settled(again));
+    expect(await stateOf(again)).toEqual(['returned', '100', hold.payout_id]);
+    expect(await booksOf(old)).toEqual(['0', '0', '0', '0']);
+    expect(await world.place(aReturn(again))).toBe('refused');
+  });
+
+  it.each<[string, Deposit['disposition'], (hold: Hold) => Sent, string[], unknown]>([
+    ['and is mined', 'unresolved', settle, ['0', '0', '0', '0'], 'returned'],
+    ['and fails', 'unresolved', release, ['0', '0', '100', '0'], 'open'],
+    ['and fails when it is credited now', 'credit', release, ['100', '0', '0', '0'], undefined],
+  ])('while its return is under way %s', async (_how, disposition, end, books, state) => {
+    const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
+    await handle(settled(old));
+    const hold = aReturn(old);
+    await world.place(hold);
+    await handle(reversed(old));
+    const again = minedAgain(old, { disposition });
+    await handle(settled(again));
+    expect(await booksOf(old)).toEqual(['0', '100', '0', '0']);
+    await handle(end(hold));
+    await handle(end(hold));
+    expect(await booksOf(old)).toEqual(books);
+    expect((await stateOf(again))?.[0]).toBe(state);
+  });
+
+  it('makes up for no other payment’s loss, nor another account’s', async () => {
+    const old = aDeposit(anAccount(), 100n);
+    await handle(settled(old));
+    await spend(old, 100n);
+    await handle(reversed(old));
+    const other = minedAgain(old, { outpoint: '0xother:0' });
+    const foreign = minedAgain(old, { account_id: anAccount() });
+    await handle(settled(other), settled(foreign));
+    expect(await booksOf(old)).toEqual(['100', '0', '0', '100']);
+    expect(await booksOf(foreign)).toEqual(['100', '0', '0', '0']);
+  });
+});
+
+it('whatever order the news come in, the books are the same, and one payment is one', async () => {
+  const dispositions = fc.constantFrom('credit' as const, 'unresolved' as const);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({ before: dispositions, after: dispositions, spent: fc.bigInt(0n, 100n), how: fc.nat(4) }),
+      fc.nat(3),
+      async ({ before, after, spent, how }, order) => {
+        const ended = [];
+        for (const turn of [0, order]) {
+          const old = aDeposit(anAccount(), 100n, { disposition: before });
+          const again = minedAgain(old, { disposition: after });
+          if (turn === 3) await handle(reversed(old));
+          await handle(settled(old));
+          if (before === 'unresolved' && how > 2) {
+            const hold = aReturn(old);
+            await world.place(hold);
+            if (how > 3) await handle(settle(hold));
+          } else if (before === 'unresolved' && how > 0) {
+            await acceptDeposit(ledger.ports, account(old), old.deposit_id as DepositId);
+          }
+          const isThere = BigInt((await world.balance(account(old)))[0]) >= spent;
+          if (spent > 0n && isThere) await spend(old, spent);
+          if (turn === 0) {
+            await handle(reversed(old));
+            await handle(settled(again));
+          } else if (turn === 1) {
+            await handle(settled(again));
+            await handle(reversed(old));
+          } else if (turn === 2) {
+            await handle(reversed(old), settled(again));
+          } else {
+            await handle(settled(again));
+            while ((await catchUpReversals({ db: world.db, logger })) > 0);
+          }
+          await handle(reversed(old), settled(again));
+          const books = await booksOf(old);
+          expect(books[3]).toBe('0');
+          ended.push([...books, (await stateOf(again))?.slice(0, 2)]);
+          expect(await world.breaches()).toEqual([]);
+        }
+        expect(ended[1]).toEqual(ended[0]);
+      },
+    ),
+    { numRuns: 60 },
+  );
+}, 60_000);
