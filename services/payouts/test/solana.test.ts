@@ -4,6 +4,7 @@ import type { PayoutId } from '@quittance/shared/ids';
 import { takeLease } from '@quittance/shared/lease';
 import { deriveAddresses } from '../src/operations/derive-addresses.ts';
 import { engineLease } from '../src/operations/run-engine.ts';
+import { unknownHistory } from '../src/operations/solana/unknown-history.ts';
 import {
   newWallet,
   RENT,
@@ -387,6 +388,25 @@ describe('a database that has lost commits', () => {
     await world.db.rows('delete from outbox');
     await world.db.rows('delete from payouts');
     world.sent.length = 0;
+  });
+
+  it('is looked for where the last look ended, also when that failed half-way', async () => {
+    await fresh();
+    await world.run();
+    for (let i = 1n; i <= 3n; i++) await world.pay('SOL', world.wallet.hotAddress, i * SOL);
+    const payments = (await world.sender.signatures(null, 100)).slice(-3);
+    const asked: string[] = [];
+    let isAway = true;
+    const isSignedByHot = async (signature: string): Promise<boolean> => {
+      asked.push(signature);
+      if (isAway && signature === payments[2]) throw new Error('the node is away');
+      return await world.sender.isSignedByHot(signature);
+    };
+    const ports = { ...world.ports, sender: { ...world.sender, isSignedByHot } };
+    await expect(unknownHistory(ports)).rejects.toThrow('away');
+    isAway = false;
+    expect(await unknownHistory(ports)).toBeUndefined();
+    expect(asked).toEqual([...payments, payments[2]]);
   });
 });
 

@@ -24,8 +24,12 @@ export async function unknownHistory({
   // The chain first: what it has of ours was stored before.
   const since = await sender.signatures(known.signature, SIGNATURES_MAX);
   for (const signature of await unknownHashes(db, since)) {
-    // Others name the wallet too, when they pay it.
-    if (!(await sender.isSignedByHot(signature))) continue;
+    // Others name the wallet too, when they pay it. Noted one by one: a call that fails does not begin all anew. What
+    // lies between two of them is known.
+    if (!(await sender.isSignedByHot(signature))) {
+      await noteHistory(db, chain, hotAddress, signature);
+      continue;
+    }
     return `the chain has a transaction of the hot wallet ${hotAddress} that this database does not know (${signature}): nothing is signed until an operator decides`;
   }
   const newest = since.at(-1);
