@@ -100,6 +100,8 @@ export type HttpParts = {
   clock: Clock;
   /** What the service waits for before it can serve; empty when it is ready. */
   waitsFor: () => Promise<string[]>;
+  /** What is out of service while the rest is ready: said by `/readyz`, which stays 200. */
+  without?: () => string[];
   /** Clients call it directly: the ids they give their requests are not taken over. */
   atTheEdge?: boolean;
   /** Query parameters that may be given several times; of any other, the last one counts. */
@@ -115,6 +117,7 @@ export type Tell = (res: ServerResponse, answer: Answer) => void;
 export function createApp({
   clock,
   waitsFor,
+  without = () => [],
   atTheEdge = false,
   lists = [],
   tell = send,
@@ -135,9 +138,14 @@ export function createApp({
   app.get('/healthz', (_req, res) => send(res, { status: 200, body: { status: 'ok' } }));
   app.get('/readyz', async (_req, res) => {
     const waiting = await waitsFor();
+    const missing = without();
     send(res, {
       status: waiting.length === 0 ? 200 : 503,
-      body: { ready: waiting.length === 0, waits_for: waiting },
+      body: {
+        ready: waiting.length === 0,
+        waits_for: waiting,
+        ...(missing.length === 0 ? {} : { without: missing }),
+      },
     });
   });
   return app;

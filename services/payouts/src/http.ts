@@ -6,6 +6,7 @@ import {
   contextOf,
   createApp,
   finishApp,
+  type HttpParts,
   readBody,
   send,
 } from '@quittance/shared/http';
@@ -39,10 +40,10 @@ const listForm = form({
   created_to: rules.date().optional,
 });
 
-/** The service's HTTP interface, behind the gateway. `waitsFor` names what keeps it from being ready. */
-export function createHttp(ports: Ports, waitsFor: () => Promise<string[]>): Express {
+/** The service's HTTP interface, behind the gateway. `readiness` names what keeps it, or a part of it, from serving. */
+export function createHttp(ports: Ports, readiness: Pick<HttpParts, 'waitsFor' | 'without'>): Express {
   const { logger, clock, settings } = ports;
-  const app = createApp({ logger, clock, waitsFor });
+  const app = createApp({ logger, clock, ...readiness });
   const signedIn = authenticated(settings.identitySecret, clock);
   app.get('/api/payouts', signedIn, async (req, res) => send(res, await list(ports, req, res)));
   app.get('/api/payouts/:id', signedIn, async (req, res) =>

@@ -14,6 +14,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { watchQuotes } from '@quittance/shared/quotes';
 import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
+import { barredChains } from './barred-chains.ts';
 import type { PayoutsConfig } from './config.ts';
 import { handlers } from './consumers.ts';
 import { createHttp } from './http.ts';
@@ -76,10 +77,9 @@ export async function startPayouts(
   const check = databaseCheck(db, MIGRATIONS, logger);
   const waitsFor = async () => [
     ...(await waitsForEngines(check, ports.bus)),
-    ...[...chains.values()].flatMap(({ chain, signingBar: { reason } }) =>
-      reason === undefined ? [] : [`the right wallet, network and database of ${chain}: ${reason}`],
-    ),
+    ...barredChains(chains.values()).waitsFor,
   ];
+  const without = () => barredChains(chains.values()).without;
   const disconnect = async () => {
     await Promise.all([...chains.values()].map(({ sender }) => sender.close()));
     await db.close();
@@ -89,7 +89,7 @@ export async function startPayouts(
     await disconnect();
     throw error;
   });
-  const listening = await listen(createHttp(ports, waitsFor), config.HOST, config.PORT);
+  const listening = await listen(createHttp(ports, { waitsFor, without }), config.HOST, config.PORT);
   const hotWallets = Object.fromEntries([...chains].map(([chain, { sender }]) => [chain, sender.hotAddress]));
   logger.info({ port: listening.port, hot_wallets: hotWallets }, 'payouts listens');
 
