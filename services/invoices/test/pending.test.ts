@@ -264,7 +264,7 @@ describe('and the time to pay', () => {
       await fresh.scan();
       const merchant = fresh.merchant();
       const make = (expires_in: number) => merchant.invoice({ asset: 'BTC', expires_in });
-      const held = await Promise.all(Array.from({ length: 120 }, () => make(1)));
+      const held = await Promise.all(Array.from({ length: 240 }, () => make(1)));
       const last = await make(2);
       const pays = (half: boolean) =>
         held
@@ -287,7 +287,7 @@ describe('and the time to pay', () => {
       fresh.chain.mine({}, {}, {});
       await fresh.scan();
       const { body } = await merchant.get('/api/invoices?status=expired&perPage=1');
-      expect(body.meta.total).toBe(121);
+      expect(body.meta.total).toBe(241);
     } finally {
       await fresh.stop();
     }
