@@ -13,7 +13,8 @@ import { type Counts, closingLine, type Run } from '../test/closing-line.ts';
  */
 const projects = {
   unit: { workers: 2, limitMs: 10 * 60_000 },
-  integration: { workers: 2, limitMs: 30 * 60_000 },
+  // Most of them wait for processes, blocks and clocks: more at once than there are cores to keep busy.
+  integration: { workers: 3, limitMs: 30 * 60_000 },
   // Every end-to-end suite starts a whole stack of processes; two at once only make each other late.
   e2e: { workers: 1, limitMs: 60 * 60_000 },
   // Small by default; `PROOFS=full` makes them as large as they are meant to be believed.
