@@ -1,4 +1,5 @@
-import type { BitcoindHandle } from '@quittance/engines/bitcoind';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BitcoindHandle, BitcoindRefused } from '@quittance/engines/bitcoind';
 import { payOnBitcoin } from '@quittance/sandbox/bitcoin';
 import { type Customer, type Payments, unitsOf } from './customer.ts';
 
@@ -8,6 +9,9 @@ export type BitcoinCustomer = Customer & {
   /** Replaces the newest `depth` blocks by empty ones, one more than there were: what they held waits again. */
   dropBlocks(depth: number): Promise<void>;
 };
+
+const SCAN_TRIES_MAX = 200;
+const SCAN_PAUSE_MS = 50;
 
 type Output = { value: number; scriptPubKey: { address?: string } };
 type Block = { tx: { txid: string; vout: Output[] }[] };
@@ -30,9 +34,8 @@ export function bitcoinCustomer(node: BitcoindHandle): BitcoinCustomer {
       await node.reorganise(depth);
     },
     async balance(_asset, address) {
-      const found = await node.rpc<{ total_amount: number }>('scantxoutset', 'start', [`addr(${address})`]);
       // A double has enough digits for all the coins there are.
-      return unitsOf('BTC', found.total_amount.toFixed(8));
+      return unitsOf('BTC', (await scan(node, address)).toFixed(8));
     },
     async transactions(address) {
       const height = await node.rpc<number>('getblockcount');
@@ -47,4 +50,18 @@ export function bitcoinCustomer(node: BitcoindHandle): BitcoinCustomer {
       return found;
     },
   };
+}
+
+/** The node looks for one at a time, and refuses the others meanwhile. */
+async function scan(node: BitcoindHandle, address: string): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const look = ['start', [`addr(${address})`]] as const;
+      return (await node.rpc<{ total_amount: number }>('scantxoutset', ...look)).total_amount;
+    } catch (error) {
+      const isBusy = error instanceof BitcoindRefused && /in progress/.test(error.message);
+      if (!isBusy || tries >= SCAN_TRIES_MAX) throw error;
+      await sleep(SCAN_PAUSE_MS);
+    }
+  }
 }
