@@ -51,7 +51,7 @@ export type BitcoindHandle = Engine & {
 export type Reorganisation = readonly (readonly string[])[];
 
 /** Core refused a call. */
-class BitcoindRefused extends Error {
+export class BitcoindRefused extends Error {
   readonly code: number;
 
   constructor(method: string, code: number, message: string) {
