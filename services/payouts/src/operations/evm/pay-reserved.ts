@@ -1,25 +1,22 @@
 import type { EvmFees } from '@quittance/chains/chain';
-import { type AssetSymbol, assets, type Chain, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
-import { formatUnits, type Units, units } from '@quittance/shared/money';
-import { type Plan, planRun, type Queued, type Shortage } from '../../domain/plan.ts';
-import type { Purse } from '../../domain/purse.ts';
+import { type Units, units } from '@quittance/shared/money';
+import { planRun, type Queued } from '../../domain/plan.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { sweepableSum } from '../../store-holdings.ts';
 import { type Payout, reservedPayouts } from '../../store-payouts.ts';
 import { failUnsigned } from '../fail-unsigned.ts';
 import { keepLease } from '../keep-lease.ts';
+import { lookAhead, PAYOUTS_PER_ASSET } from '../look-ahead.ts';
+import { sayShort } from '../say-short.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { lookForTreasures, type Treasure } from './look-for-treasures.ts';
+import { lookForTreasures } from './look-for-treasures.ts';
 import { lookIntoPurse } from './look-into-purse.ts';
 import { openWallet } from './open-wallet.ts';
 import { signPayout } from './sign-payout.ts';
 import { signSweep } from './sign-sweep.ts';
 
-const PAYOUTS_PER_ASSET = 50;
-/** So often the next payouts of an asset are looked at when none of those before them can be paid or waited for. */
-const PAGES_MAX = 10;
 const ASKED_TOGETHER = 8;
 
 /** What a transfer is taken to need until its turn comes and the node is asked. */
@@ -27,8 +24,6 @@ const USUAL_GAS = { native: 21_000n, token: 90_000n } as const;
 
 /** `gas`: the node's estimate, once it was asked. */
 type Candidate = Queued & { payout: Payout; gas: bigint | undefined };
-/** What payouts can be paid from: now, by sweeping, and by sweeping what is not shown yet. */
-type Means = { purse: Purse; treasures: Treasure[]; beyond: Map<AssetSymbol, Units> };
 
 /**
  * Pays those payouts, oldest first, that the hot wallet can pay now, and sweeps deposits for those that come next.
@@ -46,8 +41,9 @@ export async function payReserved(ports: EvmPorts, lease: Lease): Promise<number
   const purse = await lookIntoPurse(ports, assetsInUse);
   const treasures = await lookForTreasures(ports, assetsInUse, fees);
 
-  const means: Means = { purse, treasures, beyond: new Map() };
-  const { guessed, first } = await lookAhead(ports, oldest, means, fees);
+  const means = { purse, treasures, beyond: new Map<AssetSymbol, Units>() };
+  const guess = (payout: Payout) => candidateOf(payout, undefined, fees);
+  const { queue: guessed, plan: first } = await lookAhead(ports, oldest, means, guess);
   const { estimated, refused } = await estimate(ports, first.pay);
   for (const payout of refused) await failUnsigned(ports, lease, payout);
   const queue = guessed
@@ -55,7 +51,7 @@ export async function payReserved(ports: EvmPorts, lease: Lease): Promise<number
     .map(({ payout }) => candidateOf(payout, estimated.get(payout), fees));
   const plan = planRun(chain, queue, purse, treasures, means.beyond);
   crashPoint('payouts.planned');
-  for (const shortage of plan.short) complain(ports, shortage);
+  for (const shortage of plan.short) sayShort(ports, shortage);
 
   let signed = 0;
   const minConfirmations = Math.max(...guessed.map(({ payout }) => payout.minConfirmations));
@@ -76,59 +72,6 @@ export async function payReserved(ports: EvmPorts, lease: Lease): Promise<number
     await sendTransaction(ports, transaction);
   }
   return signed + refused.length;
-}
-
-/**
- * A plan for the oldest payouts. When all of one asset are passed over, those behind them are looked at too: they may
- * need less. Fills in what lies on deposits beyond the largest, when those were not enough for somebody.
- */
-async function lookAhead(
-  { db, chain }: EvmPorts,
-  oldest: readonly Payout[],
-  means: Means,
-  fees: EvmFees,
-): Promise<{ guessed: Candidate[]; first: Plan<Candidate, Treasure> }> {
-  let guessed = oldest.map((payout) => candidateOf(payout, undefined, fees));
-  const plan = () => planRun(chain, guessed, means.purse, means.treasures, means.beyond);
-  let first = plan();
-  if (first.short.length > 0) {
-    for (const { asset } of first.short) {
-      means.beyond.set(asset, await hiddenWorth(db, chain, asset, means.treasures));
-    }
-    first = plan();
-  }
-  for (let page = 1; page < PAGES_MAX; page++) {
-    const after = new Map<AssetSymbol, string>();
-    for (const [asset, of] of Map.groupBy(guessed, (one) => one.asset)) {
-      const isPassedOver = ![...first.pay, ...first.waiting].some((one) => one.asset === asset);
-      const last = of.at(-1)?.payout.seq;
-      if (isPassedOver && of.length === page * PAYOUTS_PER_ASSET && last !== undefined)
-        after.set(asset, last);
-    }
-    if (after.size === 0) break;
-    const next = await reservedPayouts(db, after, PAYOUTS_PER_ASSET);
-    if (next.length === 0) break;
-    guessed = [...guessed, ...next.map((payout) => candidateOf(payout, undefined, fees))].sort((a, b) =>
-      BigInt(a.payout.seq) < BigInt(b.payout.seq) ? -1 : 1,
-    );
-    first = plan();
-  }
-  return { guessed, first };
-}
-
-/** What lies on deposits that were not shown because others are larger. */
-async function hiddenWorth(
-  db: EvmPorts['db'],
-  chain: Chain,
-  asset: AssetSymbol,
-  treasures: readonly Treasure[],
-): Promise<Units> {
-  const shown = treasures.filter((one) => one.asset === asset);
-  // Where the largest are not worth their fees, the others are not either.
-  if (shown.some(({ net }) => net === 0n)) return units(0n);
-  const all = await sweepableSum(db, chain, asset);
-  const known = shown.reduce((sum, { holding }) => sum + holding.amount, 0n);
-  return units(all > known ? all - known : 0n);
 }
 
 function candidateOf(payout: Payout, gas: bigint | undefined, fees: EvmFees): Candidate {
@@ -160,17 +103,4 @@ async function estimate(
     }
   }
   return { estimated, refused };
-}
-
-function complain({ chain, sender, notices }: EvmPorts, { asset, has, needs, payouts }: Shortage): void {
-  const { decimals } = assets[asset];
-  const said = {
-    chain,
-    address: sender.hotAddress,
-    asset,
-    has: formatUnits(has, decimals),
-    needs: formatUnits(needs, decimals),
-    payouts,
-  };
-  notices.say('error', `short.${asset}`, said, `payouts wait: the hot wallet has too little ${asset}`);
 }

@@ -3,37 +3,28 @@ import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets'
 import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
-import { formatUnits, type Units, units } from '@quittance/shared/money';
-import { type Plan, planRun, type Queued, type Shortage } from '../../domain/plan.ts';
-import { amountOf, type Purse } from '../../domain/purse.ts';
+import { type Units, units } from '@quittance/shared/money';
+import type { Plan, Queued } from '../../domain/plan.ts';
+import { amountOf } from '../../domain/purse.ts';
 import { priceMost, priceOf } from '../../domain/solana/prices.ts';
 import type { SolanaPorts } from '../../ports.ts';
-import { sweepableSum } from '../../store-holdings.ts';
 import { type Payout, reservedPayouts } from '../../store-payouts.ts';
 import { failUnsigned } from '../fail-unsigned.ts';
 import { keepLease } from '../keep-lease.ts';
+import { lookAhead, type Means as OfAnyKind, PAYOUTS_PER_ASSET } from '../look-ahead.ts';
+import { sayShort } from '../say-short.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { lookForTreasures, type Treasure } from './look-for-treasures.ts';
 import { lookIntoPurse } from './look-into-purse.ts';
 import { signPayout } from './sign-payout.ts';
 import { signSweep } from './sign-sweep.ts';
 
-const PAYOUTS_PER_ASSET = 50;
-/** So often the next payouts of an asset are looked at when none of those before them can be paid or waited for. */
-const PAGES_MAX = 10;
 const TRIED_TOGETHER = 8;
 
 type Candidate = Queued & { payout: Payout };
 type Rents = { wallet: Units; tokenAccount: Units };
 /** What everything costs at the moment, and what payouts can be paid from. */
-type Means = {
-  unitPrice: bigint;
-  rents: Rents;
-  purse: Purse;
-  treasures: Treasure[];
-  /** On deposits beyond the largest. */
-  beyond: Map<AssetSymbol, Units>;
-};
+type Means = OfAnyKind<Treasure> & { unitPrice: bigint; rents: Rents };
 
 /**
  * Pays those payouts, oldest first, that the hot wallet can pay now, and sweeps deposits for those that come next.
@@ -45,9 +36,9 @@ export async function payReserved(ports: SolanaPorts, lease: Lease): Promise<num
   const oldest = await reservedPayouts(db, fromStart, PAYOUTS_PER_ASSET);
   if (oldest.length === 0) return 0;
   const means = await lookForMeans(ports, new Set(oldest.map(({ asset }) => asset)));
-  const plan = await lookAhead(ports, oldest, means);
+  const { plan } = await lookAhead(ports, oldest, means, (payout) => candidateOf(payout, means));
   crashPoint('payouts.planned');
-  for (const shortage of plan.short) complain(ports, shortage);
+  for (const shortage of plan.short) sayShort(ports, shortage);
   const swept = await sweep(ports, lease, plan, means);
   return swept + (await pay(ports, lease, plan.pay, means));
 }
@@ -59,56 +50,6 @@ async function lookForMeans(ports: SolanaPorts, wanted: ReadonlySet<AssetSymbol>
   const purse = await lookIntoPurse(ports, assetsInUse);
   const treasures = await lookForTreasures(ports, assetsInUse, unitPrice, rents.tokenAccount);
   return { unitPrice, rents, purse, treasures, beyond: new Map() };
-}
-
-/**
- * A plan for the oldest payouts. When all of one asset are passed over, those behind them are looked at too: they may
- * need less.
- */
-async function lookAhead(
-  { db, chain }: SolanaPorts,
-  oldest: readonly Payout[],
-  means: Means,
-): Promise<Plan<Candidate, Treasure>> {
-  let queue = oldest.map((payout) => candidateOf(payout, means));
-  const draw = () => planRun(chain, queue, means.purse, means.treasures, means.beyond);
-  let plan = draw();
-  if (plan.short.length > 0) {
-    for (const { asset } of plan.short) means.beyond.set(asset, await hiddenWorth(db, chain, asset, means));
-    plan = draw();
-  }
-  for (let page = 1; page < PAGES_MAX; page++) {
-    const after = new Map<AssetSymbol, string>();
-    for (const [asset, of] of Map.groupBy(queue, (one) => one.asset)) {
-      const isPassedOver = ![...plan.pay, ...plan.waiting].some((one) => one.asset === asset);
-      const last = of.at(-1)?.payout.seq;
-      if (isPassedOver && of.length === page * PAYOUTS_PER_ASSET && last !== undefined)
-        after.set(asset, last);
-    }
-    if (after.size === 0) return plan;
-    const next = await reservedPayouts(db, after, PAYOUTS_PER_ASSET);
-    if (next.length === 0) return plan;
-    queue = [...queue, ...next.map((payout) => candidateOf(payout, means))].sort((a, b) =>
-      BigInt(a.payout.seq) < BigInt(b.payout.seq) ? -1 : 1,
-    );
-    plan = draw();
-  }
-  return plan;
-}
-
-/** What lies on deposits that were not shown because others are larger. */
-async function hiddenWorth(
-  db: SolanaPorts['db'],
-  chain: SolanaPorts['chain'],
-  asset: AssetSymbol,
-  { treasures }: Means,
-): Promise<Units> {
-  const shown = treasures.filter((one) => one.asset === asset);
-  // Where the largest are not worth their fees, the others are not either.
-  if (shown.some(({ net }) => net === 0n)) return units(0n);
-  const all = await sweepableSum(db, chain, asset);
-  const known = shown.reduce((sum, { holding }) => sum + holding.amount, 0n);
-  return units(all > known ? all - known : 0n);
 }
 
 function candidateOf(payout: Payout, { unitPrice, rents }: Means): Candidate {
@@ -202,18 +143,4 @@ async function pay(
     }
   }
   return moved;
-}
-
-function complain({ chain, sender, notices }: SolanaPorts, { asset, has, needs, payouts }: Shortage): void {
-  const { decimals } = assets[asset];
-  const said = {
-    chain,
-    address: sender.hotAddress,
-    asset,
-    // Below zero: something is promised, or the account must keep it.
-    has: formatUnits(has, decimals),
-    needs: formatUnits(needs, decimals),
-    payouts,
-  };
-  notices.say('error', `short.${asset}`, said, `payouts wait: the hot wallet has too little ${asset}`);
 }
