@@ -1,31 +1,16 @@
-import {
-  AckPolicy,
-  type ConsumerMessages,
-  connect,
-  DeliverPolicy,
-  DiscardPolicy,
-  type JetStreamClient,
-  type JetStreamManager,
-  type JsMsg,
-  type KV,
-  type NatsConnection,
-  NatsError,
-  RetentionPolicy,
-  StorageType,
-  type Subscription,
-} from 'nats';
+import { type ConsumerMessages, type JetStreamClient, type KV, NatsError, type Subscription } from 'nats';
 import type { z } from 'zod';
+import { connectPatiently } from './bus-connection.ts';
+import { type BucketName, STREAM } from './bus-names.ts';
+import { isNotFound } from './bus-setup.ts';
 import { type CommandName, commandSubject, commands, type ReplyOf, type RequestOf } from './commands.ts';
-import { type EventKind, events, type Service, subjectOf, subjectsTo } from './events.ts';
+import { type EventKind, events, type Service, subjectOf } from './events.ts';
 import { type Logger, reason } from './logger.ts';
+import { trouble } from './trouble.ts';
 
-const STREAM = 'EVT';
-/** What a service that died had fetched is handed out again after this long; writing a batch takes a tenth. */
-const ACK_WAIT_MS = 5_000;
 const PUBLISH_TIMEOUT_MS = 5_000;
-const STREAM_AGE_MS = 7 * 24 * 3_600_000;
-const DEDUPLICATION_MS = 120_000;
-const nanos = (ms: number) => ms * 1_000_000;
+/** The broker counts a message's headers, too: its name for doubles is all that ours have. */
+const HEADERS_MAX_BYTES = 1_024;
 
 /** What the relay hands over: `dedupe` makes a second copy within two minutes disappear in the broker. */
 export type Outgoing = { kind: EventKind; dedupe: string; body: string };
@@ -45,20 +30,32 @@ export type Bus = {
   ): Promise<Asked<z.infer<T>>>;
   /** Answers questions on a subject, shared among the replicas of a service. A throw is no answer at all. */
   answer(subject: string, handle: (body: unknown) => Promise<unknown>): void;
-  /** The service's durable pull consumer, created when missing. */
+  /** The service's durable pull consumer; throws while the bus lacks it. */
   consume(service: Service): Promise<ConsumerMessages>;
-  kv(bucket: string): Promise<KV>;
+  kv(bucket: BucketName): Promise<Bucket>;
   connected(): boolean;
+  /** Whether the bus takes a body of this size at all; what it does not take once it never does. */
+  hasRoomFor(body: string): boolean;
   close(): Promise<void>;
 };
+
+/** Single keys, their newest value each: to read more of a bucket takes rights that no service has. */
+export type Bucket = Pick<KV, 'get' | 'put'>;
 
 export type BusOptions = { url: string; service: string; logger: Logger };
 
 /** Connects and stays connected: a bus that is down at start or later is retried for ever, with a log line. */
 export async function connectBus({ url, service, logger }: BusOptions): Promise<Bus> {
   const nc = await connectPatiently(url, service, logger);
-  const js = nc.jetstream({ timeout: PUBLISH_TIMEOUT_MS });
+  const js = nc.jetstream({ timeout: PUBLISH_TIMEOUT_MS, checkAPI: false });
+  const lacks = lackOf(logger);
+  const refusing = trouble(logger, {
+    level: 'warn',
+    begins: 'events could not be published, they will be sent again',
+    ends: 'events are published again',
+  });
   let up = true;
+  const refused = new Set<string>();
   const answering = new Map<Subscription, Set<Promise<void>>>();
   void (async () => {
     for await (const status of nc.status()) {
@@ -67,16 +64,27 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
         logger.warn('the bus is gone, reconnecting');
       } else if (status.type === 'reconnect') {
         up = true;
+        refused.clear();
         logger.info('the bus is back');
+      } else if (status.type === 'error') {
+        const { data: error, permissionContext: of } = status;
+        // The same refusal again and again is one line.
+        const what = JSON.stringify([error, of]);
+        if (!refused.has(what)) logger.error({ error, of }, 'the bus refused something');
+        refused.add(what);
       }
     }
   })();
 
   const bus: Bus = {
     async publish(messages) {
-      const sent = await Promise.all(messages.map((message) => publishCopies(js, message, logger)));
-      // A broker that lost its data directory lost its stream as well: make it again, the next try finds it.
-      if (sent.flat().includes('no_stream')) await ensureStream(await nc.jetstreamManager(), logger);
+      const sent = await Promise.all(messages.map((message) => publishCopies(js, message)));
+      const failures = sent.flat().filter((outcome) => typeof outcome === 'object');
+      // Hundreds that are refused alike are one line.
+      if (failures[0] !== undefined) refusing.met({ copies: failures.length, reason: failures[0].failed });
+      else if (messages.length > 0) refusing.over();
+      // A broker that lost its data directory lost its stream as well: a later try finds it made again.
+      if (messages.length > 0) lacks('event stream', sent.flat().includes('no_stream'));
       return sent.map((copies) => copies.every((outcome) => outcome === 'stored'));
     },
 
@@ -101,6 +109,9 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
         callback: (error, message) => {
           if (error !== null)
             return logger.error({ subject, reason: reason(error) }, 'a question could not be read');
+          // An answer is sent with our rights: whoever asks must not choose a place where it is more than an answer.
+          if (message.reply?.startsWith('_INBOX.') !== true)
+            return logger.error({ subject, to: message.reply }, 'a question wanted its answer elsewhere');
           // Parsing inside the promise: a malformed question is logged, and its sender runs into its timeout.
           const answered = Promise.resolve()
             .then(() => handle(message.json()))
@@ -116,16 +127,24 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
     },
 
     async consume(name) {
-      const manager = await nc.jetstreamManager();
-      await ensureStream(manager, logger);
-      await ensureConsumer(manager, name);
-      const consumer = await js.consumers.get(STREAM, name);
-      // Ends when the stream or the durable is gone, so that its reader asks again and both are made anew.
-      return consumer.consume({ max_messages: 400, expires: 5_000, abort_on_missing_resource: true });
+      try {
+        const consumer = await js.consumers.get(STREAM, name);
+        lacks('durable consumer', false);
+        // Ends when the stream or the durable is gone, so that its reader asks again and finds it made anew.
+        return await consumer.consume({ max_messages: 400, expires: 5_000, abort_on_missing_resource: true });
+      } catch (error) {
+        if (isNotFound(error)) lacks('durable consumer', true);
+        throw error;
+      }
     },
 
-    kv: (bucket) => js.views.kv(bucket, { history: 1, storage: StorageType.File }),
+    // No question to the bus: who may read or write keys may not ask about the bucket.
+    kv: (bucket) => js.views.kv(bucket, { bindOnly: true, allow_direct: true }),
     connected: () => up && !nc.isClosed(),
+    hasRoomFor(body) {
+      const bytes = nc.info?.max_payload;
+      return bytes === undefined || Buffer.byteLength(body) + HEADERS_MAX_BYTES <= bytes;
+    },
     async close() {
       // There is nothing to wait for from a bus that is away.
       if (!bus.connected()) return nc.close();
@@ -138,94 +157,37 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
   return bus;
 }
 
-async function connectPatiently(url: string, service: string, logger: Logger): Promise<NatsConnection> {
-  for (;;) {
-    try {
-      return await connect({
-        servers: url,
-        name: service,
-        inboxPrefix: `_INBOX.${service}`,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: 500,
-        pingInterval: 5_000,
-        maxPingOut: 2,
-        timeout: 3_000,
-        // A stack trace made for every publication in case it fails is a seventh of the relay's work.
-        noAsyncTraces: true,
-      });
-    } catch (error) {
-      logger.warn({ reason: reason(error) }, 'the bus is not there yet, trying again in a second');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+/** Says once that the bus lacks something, and once that it has it: its keeper makes it, nobody else may. */
+function lackOf(logger: Logger) {
+  const lacking = new Set<string>();
+  return (what: string, lacks: boolean) => {
+    if (lacks === lacking.has(what)) return;
+    if (lacks) {
+      lacking.add(what);
+      logger.warn(`the bus has no ${what}, waiting until it is made`);
+    } else {
+      lacking.delete(what);
+      logger.info(`the bus has its ${what} now`);
     }
-  }
+  };
 }
 
-type Publication = 'stored' | 'no_stream' | 'failed';
+type Publication = 'stored' | 'no_stream' | { failed: string };
 
 /** A copy for each receiver. Once all are stored the event is; else all go again, and those stored are doubles. */
-const publishCopies = (js: JetStreamClient, message: Outgoing, logger: Logger): Promise<Publication[]> =>
-  Promise.all(events[message.kind].to.map((to) => publishOne(js, message, to, logger)));
+const publishCopies = (js: JetStreamClient, message: Outgoing): Promise<Publication[]> =>
+  Promise.all(events[message.kind].to.map((to) => publishOne(js, message, to)));
 
-async function publishOne(
-  js: JetStreamClient,
-  message: Outgoing,
-  to: Service,
-  logger: Logger,
-): Promise<Publication> {
+async function publishOne(js: JetStreamClient, message: Outgoing, to: Service): Promise<Publication> {
   try {
     await js.publish(subjectOf(message.kind, to), message.body, { msgID: `${message.dedupe}.${to}` });
     return 'stored';
   } catch (error) {
-    // 503: nobody listens on the subject, that is, there is no stream for it.
+    // The stream's own refusal, as when it is full, is a 503 as well; its words are not the driver's.
+    const refusal = error instanceof NatsError ? error.api_error : undefined;
+    if (refusal !== undefined) return { failed: refusal.description };
+    // 503 from nobody: there is no stream for the subject.
     if (error instanceof NatsError && error.code === '503') return 'no_stream';
-    logger.warn(
-      { kind: message.kind, reason: reason(error) },
-      'an event could not be published, it will be sent again',
-    );
-    return 'failed';
+    return { failed: reason(error) };
   }
 }
-
-/** The one stream: on file, full means refuse (the outbox keeps it), nothing can be deleted from it. */
-async function ensureStream(manager: JetStreamManager, logger: Logger): Promise<void> {
-  try {
-    await manager.streams.info(STREAM);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    logger.info('making the event stream');
-    await manager.streams.add({
-      name: STREAM,
-      subjects: ['evt.>'],
-      storage: StorageType.File,
-      retention: RetentionPolicy.Limits,
-      discard: DiscardPolicy.New,
-      max_age: nanos(STREAM_AGE_MS),
-      duplicate_window: nanos(DEDUPLICATION_MS),
-      deny_delete: true,
-      deny_purge: true,
-    });
-  }
-}
-
-async function ensureConsumer(manager: JetStreamManager, service: Service): Promise<void> {
-  try {
-    await manager.consumers.info(STREAM, service);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    await manager.consumers.add(STREAM, {
-      durable_name: service,
-      // One filter: a consumer with several gets a tenth as much out of nats-server 2.10, and ever less.
-      filter_subject: subjectsTo(service),
-      ack_policy: AckPolicy.Explicit,
-      deliver_policy: DeliverPolicy.All,
-      ack_wait: nanos(ACK_WAIT_MS),
-      max_ack_pending: 1_000,
-      max_deliver: -1,
-    });
-  }
-}
-
-const isNotFound = (error: unknown): boolean =>
-  error instanceof NatsError && (error.api_error?.code === 404 || error.code === '404');
-
-export type { JsMsg };

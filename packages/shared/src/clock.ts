@@ -1,5 +1,9 @@
 /** Time and chance are arguments, so that tests and the simulation can hold them still. */
-export type Clock = { now(): Date };
+export type Clock = {
+  now(): Date;
+  /** A clock that says nothing of sleeping sleeps in real time. */
+  sleep?(ms: number, signal?: AbortSignal): Promise<void>;
+};
 
 export const systemClock: Clock = { now: () => new Date() };
 
@@ -15,4 +19,38 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       resolve();
     }
   });
+}
+
+/** Sleeps by a clock. */
+export const sleepBy = (clock: Clock, ms: number, signal?: AbortSignal): Promise<void> =>
+  (clock.sleep ?? sleep)(ms, signal);
+
+/**
+ * Does the work and, until it ends, `again` every `everyMs`, one at a time. The work is waited for, and what of `again`
+ * is under way when it ends; a process that is stopped does neither. When `again` throws it is not done any more, and
+ * its error is thrown when the work has ended well.
+ */
+export async function meanwhile<T>(
+  clock: Clock,
+  everyMs: number,
+  again: () => Promise<void>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const repeating = (async () => {
+    for (;;) {
+      await sleepBy(clock, everyMs, ended.signal);
+      if (ended.signal.aborted) return;
+      await again();
+    }
+  })();
+  // Until it is waited for below, nobody hears of its failure, and Node would end the process.
+  const settled = Promise.allSettled([repeating]);
+  const done = await work().finally(() => {
+    // With a reason, as one is made up otherwise, with a stack trace.
+    ended.abort('the work has ended');
+    return settled;
+  });
+  await repeating;
+  return done;
 }

@@ -5,7 +5,9 @@ import type { Service } from './events.ts';
 /** How many addresses one question may ask for: about a quarter of a second of derivation. */
 export const ADDRESSES_DERIVED_MAX = 500;
 
-/** Requests that wait for their answer, with the time after which the caller stops waiting. */
+/**
+ * Requests that wait for their answer: who answers, who may ask, and the time after which the caller stops waiting.
+ */
 export const commands = {
   /**
    * Reserve amount + network fee of a merchant's balance for a payout. Decided once per payout id; the
@@ -13,8 +15,11 @@ export const commands = {
    */
   'hold.place': {
     by: 'ledger',
+    askedBy: ['payouts'],
     timeoutMs: 2_000,
     request: z.object({
+      /** Of the client that wants the payout, for the log. */
+      request_id: z.string().optional(),
       payout_id: z.string(),
       account_id: z.string(),
       asset: z.enum(assetSymbols),
@@ -34,6 +39,7 @@ export const commands = {
    */
   'addresses.derive': {
     by: 'payouts',
+    askedBy: ['invoices'],
     timeoutMs: 5_000,
     request: z.object({
       chain: z.enum(chains),
@@ -46,7 +52,10 @@ export const commands = {
     }),
     reply: z.object({ addresses: z.array(z.string()) }),
   },
-} as const satisfies Record<string, { by: Service; timeoutMs: number; request: z.ZodType; reply: z.ZodType }>;
+} as const satisfies Record<
+  string,
+  { by: Service; askedBy: readonly Service[]; timeoutMs: number; request: z.ZodType; reply: z.ZodType }
+>;
 
 export type CommandName = keyof typeof commands;
 export type RequestOf<C extends CommandName> = z.infer<(typeof commands)[C]['request']>;

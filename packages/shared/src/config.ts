@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toSecret } from './secret.ts';
 
 /** Thrown with every problem of a configuration at once, so that one look mends them all. */
 export class ConfigError extends Error {
@@ -36,20 +37,22 @@ export function loadConfig<T extends z.ZodType>(
   throw new ConfigError(service, problems);
 }
 
-const port = z.coerce.number().int().min(1).max(65_535);
+export const port = z.coerce.number().int().min(1).max(65_535);
 export const milliseconds = z.coerce.number().int().min(1).max(3_600_000);
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
-/** What every service needs. */
+/** What every service needs; what holds a password, or is one, can be printed and says nothing. */
 export const serviceSettings = {
   HOST: z.string().default('127.0.0.1'),
   PORT: port,
   /** The service's own role; its tables live in the schema of the service's name. */
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' })
+    .transform(toSecret),
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(8),
-  NATS_URL: z.url({ protocol: /^(nats|tls)$/, error: 'must be a nats:// URL' }),
+  NATS_URL: z.url({ protocol: /^(nats|tls)$/, error: 'must be a nats:// URL' }).transform(toSecret),
   /** Shared by the gateway and the services; signs the header that says whose request it is. */
-  IDENTITY_SECRET: z.string().min(32, 'must have at least 32 characters'),
+  IDENTITY_SECRET: z.string().min(32, 'must have at least 32 characters').transform(toSecret),
   /** Where merchants and customers reach the gateway; links and payment pages start with it. */
   PUBLIC_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),

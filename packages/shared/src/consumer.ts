@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Bus, JsMsg } from './bus.ts';
+import type { Bus } from './bus.ts';
 import { sleep } from './clock.ts';
 import { crashPoint } from './crash.ts';
-import { type Db, isPassing, type Trx } from './db.ts';
-import { type EventKind, type EventOf, parseEvent, type Service } from './events.ts';
+import { type Db, isPassing, mayPassInParts, type Trx } from './db.ts';
+import { type EventKind, type EventOf, events, parseEvent, type Service, subjectOf } from './events.ts';
 import { thenGather } from './gather-pause.ts';
 import { firstTimes, park } from './inbox.ts';
 import { type Logger, reason } from './logger.ts';
+import { type Trouble, trouble } from './trouble.ts';
 
 const BATCH = 100;
 const TRIES = 8;
+/** One event may end its connection, and be to blame; of two in a row neither is. */
+const AWAY_AFTER = 2;
 const RETRY_MS = [100, 500, 1_000, 2_000, 5_000] as const;
 
 /**
@@ -24,28 +27,60 @@ export type Handlers = { [K in EventKind]?: (trx: Trx, events: readonly EventOf<
  */
 export type BatchHandler = (trx: Trx, events: readonly EventOf<EventKind>[]) => Promise<void>;
 
-export type ConsumerOptions = {
-  bus: Bus;
+/** What a consumer gets, and must acknowledge, put back or end. */
+export type Message = {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** `deliveryCount`: 1 the first time. */
+  readonly info: { readonly deliveryCount: number };
+  json<T = unknown>(): T;
+  ack(): void;
+  /** To be handed out again, after a while. */
+  nak(afterMs?: number): void;
+  /** Never to be handed out again. */
+  term(): void;
+};
+
+export type TakeInOptions = {
   db: Db;
-  service: Service;
   handlers: Handlers | BatchHandler;
   logger: Logger;
+  /** Events that wait for something to pass, the database's return most of all: kept from batch to batch. */
+  waiting: Trouble;
   /** Called after each commit: kick what the effects have given work. */
   committed?: () => void;
 };
 
-type Taken = { message: JsMsg; event: EventOf<EventKind> };
+export type ConsumerOptions = Omit<TakeInOptions, 'waiting'> & { bus: Bus; service: Service };
+
+type Taken = { message: Message; event: EventOf<EventKind> };
+type Failed = Taken & { error: unknown };
+
+/** An hour without the database is a line a minute, and not one for each event and try. */
+export const waitingEvents = (logger: Logger, nowMs?: () => number): Trouble =>
+  trouble(
+    logger,
+    {
+      level: 'warn',
+      begins: 'events could not be taken in, they will be tried again',
+      ends: 'events are taken in again',
+    },
+    nowMs,
+  );
 
 /** Takes events off the bus in batches: inbox row and effect in one transaction, acknowledged after commit. */
-export function startConsumer(options: ConsumerOptions): { stop(): Promise<void> } {
-  const { bus, service, logger } = options;
+export function startConsumer(given: ConsumerOptions): { stop(): Promise<void> } {
+  const { bus, service, logger } = given;
+  const options = { ...given, waiting: waitingEvents(logger) };
   const stopping = new AbortController();
   let close: (() => void) | undefined;
+  let said: string | undefined;
 
   const loop = (async () => {
     while (!stopping.signal.aborted) {
       try {
         const messages = await bus.consume(service);
+        said = undefined;
         close = () => messages.stop();
         if (stopping.signal.aborted) messages.stop();
         try {
@@ -55,7 +90,10 @@ export function startConsumer(options: ConsumerOptions): { stop(): Promise<void>
           messages.stop();
         }
       } catch (error) {
-        logger.warn({ reason: reason(error) }, 'the consumer lost the bus, starting it again');
+        // Twice a second until the bus is whole: the same trouble is one line.
+        const why = reason(error);
+        if (why !== said) logger.warn({ reason: why }, 'the consumer lost the bus, starting it again');
+        said = why;
       }
       await sleep(500, stopping.signal);
     }
@@ -71,15 +109,29 @@ export function startConsumer(options: ConsumerOptions): { stop(): Promise<void>
 }
 
 /** Gathers what has arrived while the last batch was written, so that a busy consumer writes large batches. */
-async function drain(messages: AsyncIterable<JsMsg>, options: ConsumerOptions): Promise<void> {
-  const waiting: JsMsg[] = [];
+async function drain(
+  messages: AsyncIterable<Message>,
+  options: TakeInOptions & Pick<ConsumerOptions, 'service'>,
+): Promise<void> {
+  const { service, logger } = options;
+  const waiting: Message[] = [];
   let wake: (() => void) | undefined;
   let ended = false;
   let failure: Error | undefined;
+  let astray = 0;
 
   const reading = (async () => {
     try {
       for await (const message of messages) {
+        // A broker that lost its power may know less of its stream than of its durables. What it then hands out again
+        // by number is another event, of anybody's: its own durable brings it to where it belongs.
+        if (!isFor(service, message)) {
+          message.ack();
+          astray += 1;
+          if (astray === 1)
+            logger.warn({ subject: message.subject }, 'the bus handed over what is for others');
+          continue;
+        }
         waiting.push(message);
         wake?.();
       }
@@ -108,33 +160,64 @@ async function drain(messages: AsyncIterable<JsMsg>, options: ConsumerOptions): 
   if (failure !== undefined) throw failure;
 }
 
-async function takeIn(messages: readonly JsMsg[], options: ConsumerOptions): Promise<void> {
+/**
+ * Takes in a batch: what is new and its effect in one transaction, acknowledged after the commit. What fails for a
+ * reason that passes is handed out again later; an event that is refused, alone, as well, and parked when it never
+ * succeeds. Never throws.
+ */
+export async function takeIn(messages: readonly Message[], options: TakeInOptions): Promise<void> {
   const batch: Taken[] = [];
   for (const message of messages) {
     const taken = await read(message, options);
     if (taken) batch.push(taken);
   }
   if (batch.length === 0) return;
-  try {
-    await write(batch, options);
-  } catch (error) {
-    if (batch.length === 1) return retryOrPark(batch[0] as Taken, error, options);
-    // One event that cannot be taken in must not hold up the others: find it by taking them one by one.
-    options.logger.warn(
-      { events: batch.length, reason: reason(error) },
-      'a batch failed, taking its events one by one',
-    );
-    for (const taken of batch) {
-      try {
-        await write([taken], options);
-      } catch (single) {
-        await retryOrPark(taken, single, options);
-      }
-    }
-  }
+  const failed = await failedOf(batch, options);
+  const [waiting, refused] = [failed.filter(isWaiting), failed.filter((one) => !isWaiting(one))];
+  for (const { message } of waiting) handBack(message);
+  for (const one of refused) await retryOrPark(one, options);
+  const [first] = waiting;
+  if (first !== undefined) options.waiting.met({ events: waiting.length, reason: reason(first.error) });
+  else if (failed.length < batch.length) options.waiting.over();
 }
 
-async function write(batch: readonly Taken[], { db, handlers, committed }: ConsumerOptions): Promise<void> {
+const isWaiting = ({ error }: Failed): boolean => isPassing(error);
+
+/**
+ * Writes a batch and answers what of it failed. One event that cannot be taken in must not hold up the others: it is
+ * found by taking them one by one. Where the database is away that finds nothing, and would take each event's share of
+ * time to learn the same: what the second in a row has met holds for those behind it.
+ */
+async function failedOf(batch: readonly Taken[], options: TakeInOptions): Promise<Failed[]> {
+  try {
+    await write(batch, options);
+    return [];
+  } catch (error) {
+    if (batch.length === 1) return batch.map((taken) => ({ ...taken, error }));
+    const said = { events: batch.length, reason: reason(error) };
+    if (isPassing(error)) options.waiting.met(said);
+    else options.logger.warn(said, 'a batch failed, taking its events one by one');
+  }
+  const failed: Failed[] = [];
+  let inARow = 0;
+  for (const [i, taken] of batch.entries()) {
+    const [single] = await failedOf([taken], options);
+    if (single !== undefined) failed.push(single);
+    inARow = single !== undefined && isOfNone(single) ? inARow + 1 : 0;
+    if (single === undefined || inARow < AWAY_AFTER) continue;
+    const { error } = single;
+    return [...failed, ...batch.slice(i + 1).map((untried) => ({ ...untried, error }))];
+  }
+  return failed;
+}
+
+/** Nothing of the event's own: the database would have answered the same to any other. */
+const isOfNone = ({ error }: Failed): boolean => isPassing(error) && !mayPassInParts(error);
+
+async function write(
+  batch: readonly Taken[],
+  { db, handlers, logger, committed }: TakeInOptions,
+): Promise<void> {
   await db.transaction(async (trx) => {
     const fresh = await firstTimes(
       trx,
@@ -151,6 +234,10 @@ async function write(batch: readonly Taken[], { db, handlers, committed }: Consu
   });
   crashPoint('consumer.after_commit');
   for (const { message } of batch) message.ack();
+  crashPoint('consumer.acknowledged');
+  for (const { event } of batch) {
+    logger.debug({ event: event.id, kind: event.kind, request_id: event.request_id }, 'took in an event');
+  }
   committed?.();
 }
 
@@ -166,49 +253,65 @@ async function handleByKind(
   }
 }
 
-async function read(message: JsMsg, options: ConsumerOptions): Promise<Taken | undefined> {
+const isFor = (service: Service, { subject }: Message): boolean => subject.split('.')[2] === service;
+
+/** The bus lets each service write under its own name only: what it says elsewhere of itself counts for nothing. */
+const mayComeAs = (kind: EventKind, subject: string): boolean =>
+  events[kind].to.some((to) => subjectOf(kind, to) === subject);
+
+async function read(message: Message, options: TakeInOptions): Promise<Taken | undefined> {
+  const { subject } = message;
   try {
-    return { message, event: parseEvent(message.json()) };
+    const event = parseEvent(message.json());
+    if (mayComeAs(event.kind, subject)) return { message, event };
+    const forged = new Error(`${event.kind} may not come as ${subject}`);
+    // Not under the id it claims: by that the true one's sender would take it for arrived.
+    await putAside(message, subject, forged, options, namelessId(message));
   } catch (error) {
-    await putAside(message, message.subject, error, options);
-    return undefined;
+    await putAside(message, subject, error, options);
   }
+  return undefined;
 }
 
 /** Its own id when it has one: by that its sender asks whether it arrived. */
-function idOf(message: JsMsg): string {
+function idOf(message: Message): string {
   try {
     const { id } = message.json<{ id?: unknown }>();
     if (typeof id === 'string' && /^\w{1,64}$/.test(id)) return id;
   } catch {
     // No JSON at all, or null: it has no id.
   }
-  return `unreadable_${createHash('sha256').update(message.data).digest('hex')}`;
+  return namelessId(message);
 }
 
-async function retryOrPark(
-  { message, event }: Taken,
-  error: unknown,
-  options: ConsumerOptions,
-): Promise<void> {
+const namelessId = ({ data }: Message): string =>
+  `unreadable_${createHash('sha256').update(data).digest('hex')}`;
+
+async function retryOrPark({ message, event, error }: Failed, options: TakeInOptions): Promise<void> {
   const tries = message.info.deliveryCount;
   // The count says little of the event: it also grows while a message waits its turn in here.
-  if (tries >= TRIES && !isPassing(error)) return putAside(message, event.kind, error, options);
+  if (tries >= TRIES) return putAside(message, event.kind, error, options);
   options.logger.warn(
     { event: event.id, kind: event.kind, tries, reason: reason(error) },
     'an event could not be taken in, it will be tried again',
   );
+  handBack(message);
+}
+
+/** The oftener it was handed out, the later it is again. */
+function handBack(message: Message): void {
+  const tries = message.info.deliveryCount;
   message.nak(RETRY_MS[Math.min(tries, RETRY_MS.length) - 1] ?? RETRY_MS[0]);
 }
 
 /** Parks a message for an operator. Never throws: nothing about one message may stop those behind it. */
 async function putAside(
-  message: JsMsg,
+  message: Message,
   kind: string,
   error: unknown,
-  { db, logger }: ConsumerOptions,
+  { db, logger }: TakeInOptions,
+  id = idOf(message),
 ): Promise<void> {
-  const id = idOf(message);
   const said = { event: id, kind, tries: message.info.deliveryCount, reason: reason(error) };
   try {
     await park(db, id, kind, message.data, reason(error));

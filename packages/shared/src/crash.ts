@@ -1,4 +1,8 @@
+import { writeSync } from 'node:fs';
+
 type Plan = { point: string; nth: number; passed: number };
+
+const STDOUT = 1;
 
 let plan: Plan | undefined;
 
@@ -17,5 +21,16 @@ export function armCrashPoint(text: string | undefined): void {
 export function crashPoint(point: string): void {
   if (plan === undefined || plan.point !== point) return;
   plan.passed += 1;
-  if (plan.passed === plan.nth) process.kill(process.pid, 'SIGKILL');
+  if (plan.passed < plan.nth) return;
+  const line = {
+    level: 'fatal',
+    time: new Date().toISOString(),
+    crash_point: point,
+    msg: 'killed by CRASH_AT',
+  };
+  try {
+    writeSync(STDOUT, `${JSON.stringify(line)}\n`);
+  } finally {
+    process.kill(process.pid, 'SIGKILL');
+  }
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { type Logger, reason } from './logger.ts';
+import { trouble } from './trouble.ts';
 
 /** SQL with a name: Postgres plans it once per connection. The name is unique within its service. */
 export type Statement = { readonly name: string; readonly text: string };
@@ -73,8 +74,19 @@ export function openDb({
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   });
-  // A connection that breaks while idle is replaced by the pool; without this listener it would end the process.
-  pool.on('error', (error) => logger.warn({ reason: reason(error) }, 'an idle database connection broke'));
+  const breaking = trouble(logger, {
+    level: 'warn',
+    begins: 'a database connection broke',
+    ends: 'a database connection was made again',
+  });
+  // For as long as it is there, whoever has it: an error that nobody listens to ends the process. A pool listens to idle
+  // ones only, and one may break as soon as it is made, before whoever asked for it has heard of it.
+  pool.on('connect', (client) => {
+    breaking.over();
+    client.on('error', (error) => breaking.met({ reason: reason(error) }));
+  });
+  // Told by the connection itself.
+  pool.on('error', () => undefined);
 
   return {
     ...queryable((query) => pool.query(query)),
@@ -162,6 +174,18 @@ export function isDatabaseDown(error: unknown): boolean {
 export function isPassing(error: unknown): boolean {
   if (error instanceof pg.DatabaseError && /^(40001|40P01)$/.test(error.code ?? '')) return true;
   return isDatabaseDown(error);
+}
+
+/**
+ * True when what passes was met by this transaction and perhaps by no other: another's write or lock, a limit of time or
+ * memory. A smaller one may not meet it, and where several were put into one, one of them may be to blame.
+ */
+export function mayPassInParts(error: unknown): boolean {
+  // 40 another's write, 55P03 lock, 57014 statement timeout, 25P03 idle transaction, 53200 memory, 53400 a set limit.
+  return (
+    error instanceof pg.DatabaseError &&
+    /^(40001|40P01|55P03|57014|25P03|53200|53400)$/.test(error.code ?? '')
+  );
 }
 
 /** True when Postgres cannot hold a value as it was given: no such text or JSON (22), or beyond its limits (54). */

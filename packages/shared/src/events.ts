@@ -9,6 +9,8 @@ import type { EventId } from './ids.ts';
  */
 const unitsText = z.string().regex(/^\d{1,78}$/);
 const asset = z.enum(assetSymbols);
+/** Halts are numbered: whichever of two messages comes late is known by it. */
+const haltNumber = z.string().regex(/^\d{1,18}$/);
 
 /** What a merchant is told: `data` is the resource as the API shows it, at the moment of the event. */
 const told = z.object({
@@ -104,9 +106,23 @@ export const events = {
     to: ['ledger'],
     payload: z.object({ payout_id: z.string(), account_id: z.string(), asset }),
   },
+
+  /** The books of an asset are wrong: nothing new is signed for it until an operator has looked. */
+  'asset.halted': {
+    from: 'auditor',
+    to: ['payouts'],
+    payload: z.object({
+      asset,
+      halt: haltNumber,
+      breaches: z.array(z.object({ invariant: z.string(), what: z.string() })),
+    }),
+  },
+  /** An operator has lifted that halt, and all before it. */
+  'asset.resumed': { from: 'auditor', to: ['payouts'], payload: z.object({ asset, halt: haltNumber }) },
 } as const satisfies Record<string, { from: Service; to: readonly Service[]; payload: z.ZodType }>;
 
-export const services = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'] as const;
+/** The auditor comes last: it is given the right to read tables that the others' migrations make. */
+export const services = ['gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'auditor'] as const;
 export type Service = (typeof services)[number];
 
 export type EventKind = keyof typeof events;
@@ -139,6 +155,9 @@ export const kindsFor = (service: Service): EventKind[] =>
   (Object.keys(events) as EventKind[]).filter((kind) =>
     (events[kind].to as readonly Service[]).includes(service),
   );
+
+/** Services that are handed events at all. */
+export const receivers: readonly Service[] = services.filter((service) => kindsFor(service).length > 0);
 
 const envelope = z.object({
   id: z.string(),

@@ -35,6 +35,7 @@ export function watchFeeEstimates(bus: Bus, clock: Clock, logger: Logger): FeeEs
   const following = followBucket({
     bus,
     bucket: BUCKET,
+    keys: assetSymbols,
     logger,
     take(entry) {
       try {

@@ -10,12 +10,15 @@ const PAUSE_MAX_MS = 20;
  * events share one, while an event alone never waits.
  * @param isFull whether a step's answer says that more is waiting already: then there is nothing to rest for
  */
-export async function thenGather<T>(step: () => Promise<T>, isFull: (done: T) => boolean): Promise<T> {
+export async function thenGather<T>(
+  step: () => Promise<T>,
+  isFull: (done: T) => boolean,
+  rest: (ms: number) => Promise<void> = sleep,
+): Promise<T> {
   const begun = performance.now();
   const done = await step();
-  if (!isFull(done)) {
-    const took = performance.now() - begun;
-    await sleep(Math.min(took * TIMES_AS_LONG, PAUSE_MAX_MS));
-  }
+  if (!isFull(done)) await rest(restAfterMs(performance.now() - begun));
   return done;
 }
+
+export const restAfterMs = (tookMs: number): number => Math.min(tookMs * TIMES_AS_LONG, PAUSE_MAX_MS);

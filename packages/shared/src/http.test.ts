@@ -1,7 +1,7 @@
-import { request } from 'node:http';
+import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { systemClock } from './clock.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sleep, systemClock } from './clock.ts';
 import {
   authenticated,
   contextOf,
@@ -16,6 +16,7 @@ import { readKey } from './idempotency.ts';
 import { IDENTITY_HEADER, sealIdentity } from './identity.ts';
 import type { AccountId } from './ids.ts';
 import { createLogger } from './logger.ts';
+import { Secret } from './secret.ts';
 
 const secret = 'a secret of more than thirty-two characters';
 let server: Listening;
@@ -24,10 +25,10 @@ let base: string;
 beforeAll(async () => {
   const logger = createLogger('test', 'silent');
   const app = createApp({ logger, clock: systemClock, waitsFor: async () => [] });
-  app.get('/api/mine', authenticated(secret, systemClock), (_req, res) =>
+  app.get('/api/mine', authenticated(new Secret(secret), systemClock), (_req, res) =>
     send(res, { status: 200, body: { mine: true } }),
   );
-  app.post('/api/echo', authenticated(secret, systemClock), ...readBody, (req, res) => {
+  app.post('/api/echo', authenticated(new Secret(secret), systemClock), ...readBody, (req, res) => {
     const { identity, rawBody, body } = contextOf(res);
     const key = readKey(req.headers['idempotency-key'], identity.account, rawBody);
     send(res, { status: 200, body: { body: body ?? 'none', key } });
@@ -92,4 +93,76 @@ test('what is refused for how it was sent is told why, in JSON', async () => {
     asked.on('error', reject).end();
   });
   expect(expecting).toEqual([417, '{"message":"Only \\"100-continue\\" can be expected."}']);
+});
+
+describe('one that closes', () => {
+  const answering = async (held?: Promise<void>) => {
+    const app = createApp({
+      logger: createLogger('test', 'silent'),
+      clock: systemClock,
+      waitsFor: async () => [],
+    });
+    app.get('/api/things/:id', async (req, res) => {
+      await held;
+      send(res, { status: 200, body: { id: req.params.id } });
+    });
+    finishApp(app, createLogger('test', 'silent'));
+    const listening = await listen(app, '127.0.0.1', 0);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const get = () =>
+      new Promise<{ status: number | undefined; connection: string | undefined; reused: boolean }>(
+        (resolve, reject) => {
+          const asked = request({ port: listening.port, path: '/api/things/1', agent }, (answer) => {
+            const { statusCode: status, headers } = answer;
+            answer.resume();
+            answer.on('end', () =>
+              resolve({ status, connection: headers.connection, reused: asked.reusedSocket }),
+            );
+          });
+          asked.on('error', reject);
+          asked.end();
+        },
+      );
+    return { listening, get, agent };
+  };
+
+  test('answers once more on a connection that is kept, and then ends it', async () => {
+    const { listening, get } = await answering();
+    expect(await get()).toEqual({ status: 200, connection: 'keep-alive', reused: false });
+    const closing = listening.close(5_000);
+    await sleep(100);
+    expect(await get()).toEqual({ status: 200, connection: 'close', reused: true });
+    await closing;
+    await expect(get()).rejects.toThrow('ECONNREFUSED');
+  });
+
+  test('ends the connection of a request that it answers meanwhile', async () => {
+    const held = Promise.withResolvers<void>();
+    const { listening, get } = await answering(held.promise);
+    const asked = get();
+    await sleep(100);
+    const closing = listening.close(5_000);
+    await sleep(800);
+    held.resolve();
+    expect(await asked).toEqual({ status: 200, connection: 'close', reused: false });
+    await closing;
+  });
+
+  test('waits neither for connections that nobody has nor for one that nobody uses', async () => {
+    const { listening, get, agent } = await answering();
+    await get();
+    const began = performance.now();
+    await listening.close(5_000);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    agent.destroy();
+    // One of three at least: a busy machine may hold up any of them, a server that waits holds up all.
+    const took: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const other = await answering();
+      const from = performance.now();
+      await other.listening.close(5_000);
+      took.push(performance.now() - from);
+    }
+    expect(Math.min(...took)).toBeLessThan(300);
+  });
 });

@@ -1,4 +1,5 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import express, {
   type Express,
@@ -7,13 +8,16 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express';
-import type { Clock } from './clock.ts';
+import { type Clock, sleep } from './clock.ts';
 import { isDatabaseDown } from './db.ts';
 import { type ExactJson, parseExactJson } from './exact-json.ts';
 import { IDENTITY_HEADER, type Identity, openIdentity } from './identity.ts';
 import { newRequestId } from './ids.ts';
 import { type Logger, reason } from './logger.ts';
+import type { Metrics } from './metrics.ts';
 import { readQuery } from './query.ts';
+import type { Secret } from './secret.ts';
+import { whyNotListening } from './start-refusal.ts';
 import type { FieldErrors } from './validation.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
@@ -40,6 +44,8 @@ export const answers = {
   /** Of unresolved money, of which something else has become. */
   alreadyResolved: (how: 'accepted' | 'returned' | 'reversed') =>
     said(409, `These funds were already ${how}.`),
+  /** Not as things stand: the message says what to do. */
+  conflict: (message: string) => said(409, message),
   unavailable: said(503, 'Service Unavailable', { 'Retry-After': String(RETRY_AFTER_SECONDS) }),
   serverError: said(500, 'Server Error'),
   noModel: (model: string) => said(404, `No query results for model [${model}].`),
@@ -73,13 +79,15 @@ export type RequestContext = {
   /** The body as it came: what is signed or compared by its bytes. */
   rawBody: Buffer;
   body: ExactJson | undefined;
+  /** The pattern of its route, where express does not know it. */
+  route: string;
 };
 
 const context = (res: Response): Partial<RequestContext> => res.locals;
 
 const noBytes = Buffer.alloc(0);
 
-export function contextOf(res: Response): RequestContext {
+export function contextOf(res: Response): Omit<RequestContext, 'route'> {
   const { requestId = '', identity, rawBody = noBytes, body } = context(res);
   // Routes behind `authenticated` always have one; anything else is a route that forgot it.
   if (identity === undefined) throw new Error('this route does not know whose request it is');
@@ -108,6 +116,8 @@ export type HttpParts = {
   lists?: readonly string[];
   /** JSON unless given. */
   tell?: Tell;
+  /** Requests are counted there; shown at `/metrics` unless clients call it directly. */
+  metrics?: Metrics;
 };
 
 /** How an answer of the server's own goes out. */
@@ -115,18 +125,21 @@ export type Tell = (res: ServerResponse, answer: Answer) => void;
 
 /** An express app with the answers every service gives: request ids, health, errors. */
 export function createApp({
+  logger,
   clock,
   waitsFor,
   without = () => [],
   atTheEdge = false,
   lists = [],
   tell = send,
+  metrics,
 }: HttpParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', (text: string) => readQuery(text, lists));
   app.use((req, res, next) => {
+    noteRequest({ logger, metrics }, req, res);
     const given = atTheEdge ? undefined : req.headers['x-request-id'];
     const id = typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : newRequestId(clock.now());
     context(res).requestId = id;
@@ -148,13 +161,58 @@ export function createApp({
       },
     });
   });
+  if (metrics !== undefined && !atTheEdge) {
+    app.get('/metrics', async (_req, res) => {
+      const text = await metrics.text();
+      res.setHeader('Content-Type', metrics.contentType);
+      res.end(text);
+    });
+  }
   return app;
 }
 
+/** Names the route of a request in an app that finds its routes itself: what it is counted under. */
+export function nameRoute(res: Response, pattern: string): void {
+  context(res).route = pattern;
+}
+
+/** A path may be anything, and names things of clients: only what routes and methods there are is counted by. */
+const NONE = 'none';
+const methodsKnown = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Asked every few seconds by machines: nobody looks for these in a log. */
+const routesOfMachines: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
+function noteRequest(
+  { logger, metrics }: { logger: Logger; metrics: Metrics | undefined },
+  req: Request,
+  res: Response,
+): void {
+  const beganMs = performance.now();
+  res.on('close', () => {
+    const found = context(res).route ?? (req.route as { path?: unknown } | undefined)?.path;
+    const route = typeof found === 'string' ? found : NONE;
+    const ms = performance.now() - beganMs;
+    const labels = {
+      route,
+      method: methodsKnown.has(req.method) ? req.method : NONE,
+      // Without an answer its client has gone.
+      status: res.headersSent ? `${Math.floor(res.statusCode / 100)}xx` : NONE,
+    };
+    metrics?.request(labels, ms / 1_000);
+    if (routesOfMachines.has(route)) return;
+    const { method } = req;
+    logger.debug(
+      { request_id: context(res).requestId, method, route, status: res.statusCode, ms: Math.round(ms) },
+      'answered a request',
+    );
+  });
+}
+
 /** Lets a request through when the gateway vouches for it. */
-export function authenticated(secret: string, clock: Clock): RequestHandler {
+export function authenticated(secret: Secret, clock: Clock): RequestHandler {
   return (req, res, next) => {
-    const identity = openIdentity(secret, req.headers[IDENTITY_HEADER], clock.now());
+    const identity = openIdentity(secret.reveal(), req.headers[IDENTITY_HEADER], clock.now());
     if (identity === undefined) {
       send(res, answers.unauthenticated);
       return;
@@ -227,13 +285,13 @@ function answerTo(error: unknown, req: Request): Answer {
 
 export type Listening = {
   port: number;
-  /** Takes no new connection, lets open requests end, at most `ms`. */
+  /** Ends each connection after a last answer, takes no new one, lets open requests end; all of it in at most `ms`. */
   close(ms: number): Promise<void>;
 };
 
 /**
  * Starts serving. Express sets two prototypes on every request, which V8 punishes; objects born with them
- * make that a no-op and the service twice as fast.
+ * make that a no-op and the service twice as fast. Throws StartRefused when nobody can listen there.
  */
 export function listen(app: Express, host: string, port: number): Promise<Listening> {
   function Req(this: IncomingMessage, ...given: unknown[]) {
@@ -254,19 +312,25 @@ export function listen(app: Express, host: string, port: number): Promise<Listen
     },
     app as never,
   );
+  const answering = new Set<ServerResponse>();
+  server.prependListener('request', (_req: IncomingMessage, res: ServerResponse) => {
+    answering.add(res);
+    res.once('close', () => answering.delete(res));
+  });
   server.on('clientError', refuseUnreadable);
   // Node's own refusal has no body.
   server.on('checkExpectation', (_req, res) => send(res, answers.expectation));
   // Longer than any client of ours keeps a connection, so that it is never closed under a request.
   server.keepAliveTimeout = 75_000;
   return new Promise((resolve, rejectListen) => {
-    server.once('error', rejectListen);
+    const refuse = (error: Error) => rejectListen(whyNotListening(error, host, port));
+    server.once('error', refuse);
     server.listen({ host, port, backlog: 511 }, () => {
-      server.off('error', rejectListen);
+      server.off('error', refuse);
       const address = server.address();
       resolve({
         port: typeof address === 'object' && address !== null ? address.port : port,
-        close: (ms) => closeServer(server, ms),
+        close: (ms) => closeServer(server, answering, ms),
       });
     });
   });
@@ -297,12 +361,24 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
 }
 
 const SWEEP_EVERY_MS = 50;
+/**
+ * For so long a kept connection is answered on once more before it is closed. Closed at once, it would be closed under a
+ * request that is being sent, of which its sender could not say whether it was read; nobody who asks often uses one later.
+ */
+const RETIRE_WITHIN_MS = 500;
 
-function closeServer(server: Server, ms: number): Promise<void> {
-  // A kept connection on which a last request came is told that there will be no next one.
-  server.prependListener('request', (_req, res) => res.setHeader('Connection', 'close'));
-  return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), ms);
+async function closeServer(server: Server, answering: Iterable<ServerResponse>, ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  const retired = Math.min(performance.now() + RETIRE_WITHIN_MS, end);
+  // A connection on which a last request came, or is being answered, is told that there will be no next one.
+  const beTheLast = (res: ServerResponse) => {
+    if (!res.headersSent) res.setHeader('Connection', 'close');
+  };
+  for (const res of answering) beTheLast(res);
+  server.prependListener('request', (_req, res) => beTheLast(res));
+  while (performance.now() < retired && (await connectionsOf(server)) > 0) await sleep(SWEEP_EVERY_MS);
+  await new Promise<void>((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), Math.max(0, end - performance.now()));
     // Node closes what is idle now; what answers its request a moment later would stay open until the end.
     const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_EVERY_MS);
     server.close(() => {
@@ -313,3 +389,8 @@ function closeServer(server: Server, ms: number): Promise<void> {
     server.closeIdleConnections();
   });
 }
+
+const connectionsOf = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  });

@@ -1,4 +1,5 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
+import { type Clock, systemClock } from './clock.ts';
 
 declare const brand: unique symbol;
 /** A type of its own for each kind of id or amount, so that two cannot be swapped. */
@@ -49,9 +50,17 @@ export function pooledBytes(size: number): Uint8Array {
   return pool.slice(used - size, used);
 }
 
+/** Where ids come from whose maker says nothing of time and chance. */
+let source: { clock: Clock; random: Random } = { clock: systemClock, random: pooledBytes };
+
+/** For the simulation: from now on ids follow from its seed, and may be guessed. */
+export function drawIdsFrom(given: { clock: Clock; random: Random }): void {
+  source = given;
+}
+
 const make =
   <Id extends string>(prefix: string) =>
-  (now: Date, random: Random = pooledBytes): Id =>
+  (now: Date = source.clock.now(), random: Random = source.random): Id =>
     timeOrdered(prefix, now, random) as Id;
 
 export const newAccountId = make<AccountId>('acc');

@@ -1,3 +1,4 @@
+import { type Clock, meanwhile } from './clock.ts';
 import { type Db, statement, type Trx } from './db.ts';
 
 export type Lease = { name: string; holder: string; token: string };
@@ -30,6 +31,27 @@ export async function takeLease(
 ): Promise<Lease | undefined> {
   const row = await db.maybe<{ token: string }>(take, [name, holder, ttlMs]);
   return row && { name, holder, token: row.token };
+}
+
+/** Prolongs it; throws when it has gone to another holder meanwhile. */
+export async function renewLease(db: Db, lease: Lease, ttlMs: number): Promise<void> {
+  const kept = await takeLease(db, lease.name, lease.holder, ttlMs);
+  if (kept?.token !== lease.token) throw new LeaseLost(lease.name);
+}
+
+/**
+ * Does the work and prolongs the lease all the while: one answer of a slow node, or one full block, may take longer than
+ * a lease lasts, and with two replicas each would take it from the other and neither ever write. A process that is
+ * stopped prolongs nothing. `failed` hears why it could not be prolonged: when it is lost, the next one who wants to
+ * write with it is refused.
+ */
+export function holdingLease<T>(
+  { db, clock, ttlMs, failed }: { db: Db; clock: Clock; ttlMs: number; failed: (error: unknown) => void },
+  lease: Lease,
+  work: () => Promise<T>,
+): Promise<T> {
+  const renew = () => renewLease(db, lease, ttlMs).catch(failed);
+  return meanwhile(clock, Math.ceil(ttlMs / 3), renew, work);
 }
 
 const fence = statement(

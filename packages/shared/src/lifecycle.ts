@@ -1,18 +1,23 @@
 import { ConfigError } from './config.ts';
 import { reason } from './logger.ts';
+import { isOlder, tooOld } from './start-refusal.ts';
 
 const DRAIN_MS = 10_000;
+/** `JSON.parse` tells the source text of numbers, without which amounts would not be exact; and runs TypeScript as it stands. */
+const NODE_WANTED = [24];
 
 export type Running = {
   /** Stops taking work, ends what is under way, closes connections. */
   stop(): Promise<void>;
+  /** Where it runs before everything it needs is there: rejects when that comes and is nothing it may work with. */
+  ready?: Promise<void>;
 };
 
 /**
  * Runs a service until it is told to stop. The first SIGTERM or SIGINT drains within ten seconds, a second
- * one stops at once. A wrong configuration is named in full and ends with code 1 before anything starts.
+ * one stops at once. Whatever keeps it from starting is named, on standard error, and ends it with code 1.
  */
-export async function runService(start: () => Promise<Running>): Promise<void> {
+export async function runService(service: string, start: () => Promise<Running>): Promise<void> {
   let running: Running | undefined;
   let stopping = false;
 
@@ -26,10 +31,19 @@ export async function runService(start: () => Promise<Running>): Promise<void> {
   process.on('SIGTERM', () => void stop());
   process.on('SIGINT', () => void stop());
 
+  const refuse = (error: unknown): never => {
+    // A wrong configuration names the service by itself.
+    const why = error instanceof ConfigError ? error.message : `${service} cannot start: ${reason(error)}`;
+    process.stderr.write(`${why}\n`);
+    process.exit(1);
+  };
+  if (isOlder(process.versions.node, NODE_WANTED)) {
+    refuse(tooOld('Node', process.versions.node, NODE_WANTED));
+  }
   try {
     running = await start();
   } catch (error) {
-    process.stderr.write(`${error instanceof ConfigError ? error.message : reason(error)}\n`);
-    process.exit(1);
+    refuse(error);
   }
+  running?.ready?.catch(refuse);
 }

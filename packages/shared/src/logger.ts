@@ -1,20 +1,28 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { logLines } from './log-lines.ts';
 
 export type { Logger };
 
-/** Names under which a secret could stand; pino replaces their values at any of the depths given. */
+/** Settings are of a type that prints nothing (secret.ts). This is for what comes as a plain text, under a name it could have. */
 const secrets = ['authorization', 'token', 'secret', 'password', 'seed', 'mnemonic', 'privateKey', 'cookie'];
 
-/** One JSON line an entry on standard output, with the service's name; no secret under a known name. */
-export function createLogger(service: string, level: string): Logger {
-  return pino({
+/**
+ * One JSON line an entry on standard output or where `to` says, with the service's name; no secret under a known name.
+ */
+export function createLogger(
+  service: string,
+  level: string,
+  to: DestinationStream = logLines((trouble) => process.stderr.write(`${service}: ${trouble}\n`)),
+): Logger {
+  const options = {
     name: service,
     level,
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
-  });
+  };
+  return pino(options, to);
 }
 
 /** An error as a log line needs it: what happened, without a stack that no reader can use. */

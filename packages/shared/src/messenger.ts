@@ -9,7 +9,8 @@ import { answerReconcilers, reconcileStep } from './reconcile.ts';
 import { startWorker } from './worker.ts';
 
 const RELAY_EVERY_MS = 100;
-const RECONCILE_EVERY_MS = 20_000;
+/** An event that is lost is missed after twenty seconds at the earliest: two looks that nobody answers, and it is there within sixty. */
+const RECONCILE_EVERY_MS = 10_000;
 
 export type MessengerOptions = {
   db: Db;
@@ -46,7 +47,7 @@ export function startMessenger({
     everyMs: RELAY_EVERY_MS,
     step: async () => {
       const carried = await thenGather(
-        () => relayStep(db, bus),
+        () => relayStep(db, bus, logger),
         (count) => count === 0 || count >= RELAY_BATCH,
       );
       // Whoever announces more kicks; a look to find nothing costs as much as one that finds something.

@@ -2,7 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import knex from 'knex';
-import pg from 'pg';
+import { asAdmin } from './admin-connection.ts';
+import { isOlder, migratedByNewer, POSTGRES_WANTED, tooOld } from './start-refusal.ts';
 
 const sharedMigrations = fileURLToPath(new URL('../migrations', import.meta.url));
 
@@ -28,7 +29,8 @@ export function serviceUrl(adminUrl: string, service: string, password: string):
 
 /**
  * Brings one service's schema up to date: its role, its schema, then each numbered file once, forward
- * only. The role owns nothing: it may read and write rows, and a migration may take even that away.
+ * only. The role owns nothing: it may read and write rows, and a migration takes away what its code does not need.
+ * Throws StartRefused, and changes no table, when the database is newer than this code or its engine too old.
  */
 export async function migrateService({
   adminUrl,
@@ -39,21 +41,38 @@ export async function migrateService({
   await prepareRole(adminUrl, service, password);
   const db = knex({ client: 'pg', connection: adminUrl, searchPath: [service], pool: { min: 0, max: 1 } });
   try {
-    const [, applied] = (await db.migrate.latest({
-      migrationSource: sqlFiles([sharedMigrations, folder]),
-      schemaName: service,
-      tableName: 'migrations',
-    })) as [number, string[]];
+    const [, applied] = (await db.migrate
+      .latest({
+        migrationSource: sqlFiles([sharedMigrations, folder]),
+        schemaName: service,
+        tableName: 'migrations',
+      })
+      .catch(sayIfNewer)) as [number, string[]];
+    // Made by knex, with the rights that all new tables are given; a service reads which of them were applied.
+    await db.raw('revoke all on ??, ?? from ??', [
+      `${service}.migrations`,
+      `${service}.migrations_lock`,
+      roleOf(service),
+    ]);
+    await db.raw('grant select on ?? to ??', [`${service}.migrations`, roleOf(service)]);
     return applied;
   } finally {
     await db.destroy();
   }
 }
 
+/** In the words of knex such a database is a corrupt folder of files. */
+function sayIfNewer(error: unknown): never {
+  const [, strange] =
+    /following files are missing: (.+)$/.exec(Error.isError(error) ? error.message : '') ?? [];
+  throw strange === undefined ? error : migratedByNewer(strange.split(', '));
+}
+
 async function prepareRole(adminUrl: string, service: string, password: string): Promise<void> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
+  await asAdmin(adminUrl, async (client) => {
+    const { rows } = await client.query<{ server_version: string }>('show server_version');
+    const version = rows[0]?.server_version ?? '';
+    if (isOlder(version, POSTGRES_WANTED)) throw tooOld('Postgres', version, POSTGRES_WANTED);
     const role = client.escapeIdentifier(roleOf(service));
     const schema = client.escapeIdentifier(service);
     const secret = client.escapeLiteral(password);
@@ -61,7 +80,10 @@ async function prepareRole(adminUrl: string, service: string, password: string):
     await client.query('begin');
     await client.query(`select pg_advisory_xact_lock(hashtext('quittance roles'))`);
     const known = await client.query('select 1 from pg_roles where rolname = $1', [roleOf(service)]);
-    await client.query(`${known.rowCount === 0 ? 'create' : 'alter'} role ${role} login password ${secret}`);
+    const rights = 'login nosuperuser nocreatedb nocreaterole noreplication nobypassrls';
+    await client.query(
+      `${known.rowCount === 0 ? 'create' : 'alter'} role ${role} ${rights} password ${secret}`,
+    );
     await client.query(`create schema if not exists ${schema}`);
     await client.query(`revoke all on schema public from public`);
     await client.query(`grant usage on schema ${schema} to ${role}`);
@@ -70,9 +92,7 @@ async function prepareRole(adminUrl: string, service: string, password: string):
     );
     await client.query(`alter default privileges in schema ${schema} grant usage on sequences to ${role}`);
     await client.query('commit');
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 type SqlFile = { name: string; path: string };

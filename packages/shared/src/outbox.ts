@@ -1,12 +1,16 @@
 import type { Bus } from './bus.ts';
-import { systemClock } from './clock.ts';
 import { crashPoint } from './crash.ts';
 import { type Db, statement, type Trx } from './db.ts';
 import type { Announcement, EventKind } from './events.ts';
 import { newEventId } from './ids.ts';
+import type { Logger } from './logger.ts';
+import { invariant } from './result.ts';
 
 /** At most so many are carried in one step. */
 export const RELAY_BATCH = 200;
+
+/** Far below what the bus takes (a megabyte), and far above what anything we tell has. */
+const PAYLOAD_MAX_BYTES = 256 * 1_024;
 
 /**
  * What a relay notes of its own work need not wait for the disk: a note that a power cut takes away is an event sent
@@ -31,11 +35,15 @@ export async function announce(
   at: Date | null = null,
 ): Promise<void> {
   if (announcements.length === 0) return;
-  const now = systemClock.now();
+  const payloads = announcements.map(({ kind, payload }) => {
+    const text = JSON.stringify(payload);
+    invariant(Buffer.byteLength(text) <= PAYLOAD_MAX_BYTES, `an event has room on the bus, ${kind} too`);
+    return text;
+  });
   await trx.rows(insertEvents, [
-    announcements.map(() => newEventId(now)),
+    announcements.map(() => newEventId()),
     announcements.map((event) => event.kind),
-    announcements.map((event) => JSON.stringify(event.payload)),
+    payloads,
     announcements.map(() => requestId),
     at,
   ]);
@@ -51,11 +59,12 @@ type OutboxRow = {
   sends: number;
 };
 
-// Claimed for ten seconds, so that no transaction stays open while the bus is asked.
+// Claimed, so that no transaction stays open while the bus is asked: for a little longer than that may take, because
+// what a process that died had claimed waits for so long.
 const claim = statement(
   'outbox_claim',
   `with ${WITHOUT_WAITING}
-   update outbox set claimed_until = now() + interval '10 seconds'
+   update outbox set claimed_until = now() + interval '6 seconds'
    where (select count(*) from relaxed) = 1 and seq in (
      select seq from outbox
      where sent_at is null and (claimed_until is null or claimed_until < now())
@@ -75,29 +84,45 @@ const giveBack = statement(
   `update outbox set claimed_until = now() + interval '1 second' where seq = any($1::bigint[])`,
 );
 
+// Nobody claims it again until an operator clears this.
+const setAside = statement(
+  'outbox_set_aside',
+  `update outbox set claimed_until = 'infinity' where seq = any($1::bigint[])`,
+);
+
 /**
- * One step of the relay: carries a batch from the outbox to the bus. At least once; an inbox makes it once.
- * @returns how many were carried; 0 means wait.
+ * One step of the relay: carries a batch from the outbox to the bus. At least once; an inbox makes it once. What is too
+ * large for the bus is set aside, so that the others go on.
+ * @returns how many were dealt with; 0 means wait.
  */
-export async function relayStep(db: Db, bus: Bus): Promise<number> {
+export async function relayStep(db: Db, bus: Bus, logger: Logger): Promise<number> {
   if (!bus.connected()) return 0;
   const rows = await db.rows<OutboxRow>(claim);
   if (rows.length === 0) return 0;
   rows.sort((a, b) => (BigInt(a.seq) < BigInt(b.seq) ? -1 : 1));
   crashPoint('relay.claimed');
+  const all = rows.map((row) => ({ ...row, body: JSON.stringify(envelopeOf(row)) }));
+  const { carried = [], tooLarge = [] } = Object.groupBy(all, ({ body }) =>
+    bus.hasRoomFor(body) ? 'carried' : 'tooLarge',
+  );
+  // Said first: what is set aside in silence would stay so.
+  for (const { id, kind, body } of tooLarge) {
+    logger.error(
+      { event: id, kind, bytes: Buffer.byteLength(body) },
+      'an event is too large for the bus and is set aside: nobody is told of it until an operator has looked',
+    );
+  }
+  if (tooLarge.length > 0) await db.rows(setAside, [tooLarge.map(({ seq }) => seq)]);
   const stored = await bus.publish(
-    rows.map((row) => ({
-      kind: row.kind,
-      dedupe: `${row.id}.${row.sends}`,
-      body: JSON.stringify(envelopeOf(row)),
-    })),
+    carried.map(({ id, sends, kind, body }) => ({ kind, dedupe: `${id}.${sends}`, body })),
   );
   crashPoint('relay.published');
-  const sent = rows.filter((_, i) => stored[i] === true);
-  const unsent = rows.filter((_, i) => stored[i] !== true);
+  const sent = carried.filter((_, i) => stored[i] === true);
+  const unsent = carried.filter((_, i) => stored[i] !== true);
   if (sent.length > 0) await db.rows(markSent, [sent.map((row) => row.seq)]);
+  crashPoint('relay.marked');
   if (unsent.length > 0) await db.rows(giveBack, [unsent.map((row) => row.seq)]);
-  return sent.length;
+  return sent.length + tooLarge.length;
 }
 
 const envelopeOf = (row: OutboxRow) => ({

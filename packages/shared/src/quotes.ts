@@ -47,6 +47,7 @@ export function watchQuotes(bus: Bus, clock: Clock, logger: Logger, maxAgeMs: nu
   const following = followBucket({
     bus,
     bucket: BUCKET,
+    keys: assetSymbols,
     logger,
     take(entry) {
       try {

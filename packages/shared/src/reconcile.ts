@@ -1,5 +1,6 @@
 import type { Bus } from './bus.ts';
 import { missingAnswer, missingQuestion, missingSubject } from './commands.ts';
+import { crashPoint } from './crash.ts';
 import { type Db, statement } from './db.ts';
 import { events, kindsFor, type Service, services } from './events.ts';
 import { missingFromInbox } from './inbox.ts';
@@ -13,12 +14,26 @@ const GRACE_SECONDS = 20;
 /** A receiver that is merely behind has what it is sent again twice: ever later, up to this. */
 const GRACE_MAX_SECONDS = 300;
 
+/**
+ * The bus hands over in the order of sending: who has an event that was sent so much later than another is past that
+ * one, which is lost, however often it was lost before. Longer than what a receiver could not take in yet stays away.
+ */
+const OVERTAKEN_BY_SECONDS = 6;
+
+/** The latest too, however many come before them: they tell how far a receiver is. */
+const LATEST = 20;
+
+const unconfirmed = (order: string, limit: number) =>
+  `(select seq, id, sent_at as "sentAt",
+      sent_at < now() - least($3::int * 2 ^ (least(sends, 10) - 1), ${GRACE_MAX_SECONDS}) * interval '1 second' as "isOverdue"
+    from outbox
+    where confirmed_at is null and kind = any($1::text[]) and $2::text <> all(confirmed_by)
+      and sent_at < now() - $3::int * interval '1 second'
+    order by ${order} limit ${limit})`;
+
 const selectUnconfirmed = statement(
   'reconcile_unconfirmed',
-  `select seq, id from outbox
-   where confirmed_at is null and kind = any($1::text[]) and $2::text <> all(confirmed_by)
-     and sent_at < now() - least($3::int * 2 ^ (least(sends, 10) - 1), ${GRACE_MAX_SECONDS}) * interval '1 second'
-   order by seq limit ${BATCH}`,
+  `${unconfirmed('seq', BATCH)} union ${unconfirmed('seq desc', LATEST)}`,
 );
 
 // The row itself knows who else has it: two replicas that hear from two receivers at once must both count.
@@ -45,7 +60,7 @@ const forgetOld = statement(
      select seq from outbox where confirmed_at < now() - interval '30 days' order by seq limit ${BATCH})`,
 );
 
-type Row = { seq: string; id: string };
+type Row = { seq: string; id: string; sentAt: Date; isOverdue: boolean };
 
 /**
  * Compares this service's outbox with the inboxes of those it wrote to, and sends again what did not
@@ -81,14 +96,21 @@ async function reconcileWith(
   const asked = await bus.askRaw(missingSubject(service), { ids }, missingAnswer, ASK_TIMEOUT_MS);
   if (!asked.known) return 0;
   const missing = new Set(asked.reply.missing);
+  crashPoint('reconciler.asked');
   const arrived = rows.filter((row) => !missing.has(row.id));
-  const lost = rows.filter((row) => missing.has(row.id));
+  const reachedMs = Math.max(...arrived.map(({ sentAt }) => sentAt.getTime()));
+  const lost = rows.filter(
+    ({ id, sentAt, isOverdue }) =>
+      missing.has(id) && (isOverdue || sentAt.getTime() + OVERTAKEN_BY_SECONDS * 1_000 < reachedMs),
+  );
   if (arrived.length > 0) await db.rows(confirm, [arrived.map((row) => row.seq), service, receivers]);
+  crashPoint('reconciler.confirmed');
   if (lost.length > 0) {
     logger.warn({ events: lost.length, to: service }, 'events had not arrived, sending them again');
     await db.rows(sendAgain, [lost.map((row) => row.seq)]);
+    crashPoint('reconciler.sent_again');
   }
-  return rows.length;
+  return arrived.length + lost.length;
 }
 
 /** Answers the other services' reconcilers from this service's inbox. */

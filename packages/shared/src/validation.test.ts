@@ -169,3 +169,23 @@ test.each([
   const errors = { created_from: ['The created from is not a valid date.'] };
   expect(since({ created_from: given })).toEqual({ ok: false, refusal: errors });
 });
+
+const active = form({ is_active: rules.boolean().required });
+
+test.each([
+  ['true', true],
+  ['false', false],
+  ['1', true],
+  ['0', false],
+  ['"1"', true],
+  ['"0"', false],
+])('%s is %s', (json, value) => {
+  expect(active(read(`{"is_active":${json}}`))).toEqual({ ok: true, value: { is_active: value } });
+});
+
+test.each(['"true"', '"yes"', '2', '1.0', '-1', '[]', '{}', '[true]'])('%s is no truth', (json) => {
+  expect(active(read(`{"is_active":${json}}`))).toEqual({
+    ok: false,
+    refusal: { is_active: ['The is active field must be true or false.'] },
+  });
+});

@@ -143,6 +143,14 @@ const isListOf =
     return { value: [...new Set(value as T[])], elements };
   };
 
+/** What Laravel takes for a truth: JSON's own, and 1 and 0 as numbers or texts. */
+const isBoolean: Rule<unknown, boolean> = (value, attribute) => {
+  const given = value instanceof ExactNumber ? value.source : value;
+  if (given === true || given === '1') return { value: true };
+  if (given === false || given === '0') return { value: false };
+  return fail(`The ${attribute} field must be true or false.`);
+};
+
 const isoDate =
   /^(\d{4}-\d{2}-(\d{2}))(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
 
@@ -169,6 +177,7 @@ export const rules = {
   integer: (min: number, max: number): Rules<number> => rulesOf(isInteger, between(BigInt(min), BigInt(max))),
   oneOf: <T extends string>(allowed: readonly T[]): Rules<T> => rulesOf(isText, isOneOf(allowed)),
   listOf: <T extends string>(allowed: readonly T[]): Rules<T[]> => rulesOf(isListOf(allowed)),
+  boolean: (): Rules<boolean> => rulesOf(isBoolean),
   date: (): Rules<Date> => rulesOf(isText, isDate),
 };
 

@@ -1,5 +1,6 @@
 import { sleep } from './clock.ts';
 import { type Logger, reason } from './logger.ts';
+import { trouble } from './trouble.ts';
 
 export type Worker = {
   /** There is work: step now instead of at the end of the pause. */
@@ -24,24 +25,27 @@ export function startWorker({ name, everyMs, step, logger }: WorkerOptions): Wor
   let stopped = false;
   let nudge = new AbortController();
   let kicked = false;
-  let failing = false;
+  const failures = trouble(logger, {
+    of: { worker: name },
+    level: 'error',
+    begins: 'a step failed, trying again every second',
+    ends: 'the worker is working again',
+  });
 
   const loop = (async () => {
     while (!stopped) {
       kicked = false;
       let pauseMs = everyMs;
+      let failed = false;
       try {
         if ((await step()) > 0) pauseMs = 0;
-        if (failing) logger.info({ worker: name }, 'the worker is working again');
-        failing = false;
+        failures.over();
       } catch (error) {
-        // The same trouble once a second is one line, not one line a second.
-        if (!failing)
-          logger.error({ worker: name, reason: reason(error) }, 'a step failed, trying again every second');
-        failing = true;
+        failures.met({ reason: reason(error) });
+        failed = true;
         pauseMs = FAILURE_PAUSE_MS;
       }
-      if (pauseMs === 0 || (kicked && !failing)) {
+      if (pauseMs === 0 || (kicked && !failed)) {
         await new Promise((resolve) => setImmediate(resolve));
         continue;
       }

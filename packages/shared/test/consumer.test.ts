@@ -1,8 +1,9 @@
+import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Bus } from '../src/bus.ts';
-import { startConsumer } from '../src/consumer.ts';
+import { type Handlers, type Message, startConsumer, takeIn, waitingEvents } from '../src/consumer.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
 import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
@@ -13,13 +14,16 @@ import { createLogger } from '../src/logger.ts';
 const logger = createLogger('test', 'silent');
 let database: TestDatabase;
 let db: Db;
+/** Removes what the service's own role must keep. */
+let admin: Db;
 
 beforeAll(async () => {
   database = await testDatabase();
   db = openDb({ url: database.urlOf('invoices'), schema: 'invoices', pool: 4, logger });
+  admin = openDb({ url: database.adminUrl, schema: 'invoices', pool: 1, logger });
 });
 afterAll(async () => {
-  await db.close();
+  await Promise.all([db.close(), admin.close()]);
   await database.drop();
 });
 
@@ -33,30 +37,40 @@ const anEvent = (payload: object = { deposit_id: 'dep_1', invoice_id: 'inv_1' })
 
 type Outcome = 'acked' | 'handed back' | 'ended';
 
+type Handle = NonNullable<Handlers['credit.recorded']>;
+type Delivered = { tries?: number | undefined; subject?: string | undefined };
+
+/** What the bus hands over for a body, and what the consumer says to it. */
+const messageOf = (
+  body: string,
+  note: (outcome: Outcome) => void,
+  { tries = 1, subject = 'evt.ledger.invoices.credit.recorded' }: Delivered = {},
+): Message => ({
+  subject,
+  info: { deliveryCount: tries },
+  data: Buffer.from(body),
+  json: () => JSON.parse(body),
+  ack: () => note('acked'),
+  nak: () => note('handed back'),
+  term: () => note('ended'),
+});
+
 /** Delivers each body once, as its `tries`th delivery, and answers what the consumer said to each. */
 async function deliver(
   bodies: readonly string[],
-  {
-    tries = 1,
-    handle = async () => undefined,
-  }: { tries?: number; handle?: (trx: Trx) => Promise<void> } = {},
+  { tries, handle = async () => undefined, subject }: Delivered & { handle?: Handle } = {},
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const stopped = Promise.withResolvers<void>();
-  const note = (i: number, outcome: Outcome) => {
-    outcomes[i] = outcome;
-  };
-  const messages = bodies.map((body, i) => ({
-    subject: 'evt.ledger.invoices.credit.recorded',
-    seq: i + 1,
-    info: { stream: 'EVT', deliveryCount: tries },
-    data: Buffer.from(body),
-    string: () => body,
-    json: () => JSON.parse(body),
-    ack: () => note(i, 'acked'),
-    nak: () => note(i, 'handed back'),
-    term: () => note(i, 'ended'),
-  }));
+  const messages = bodies.map((body, i) =>
+    messageOf(
+      body,
+      (outcome) => {
+        outcomes[i] = outcome;
+      },
+      { tries, subject },
+    ),
+  );
   const consume = async () =>
     Object.assign(
       (async function* () {
@@ -73,7 +87,7 @@ async function deliver(
     handlers: { 'credit.recorded': handle },
   });
   try {
-    await eventually(() => expect(Object.keys(outcomes)).toHaveLength(bodies.length), 5_000);
+    await eventually(() => expect(Object.keys(outcomes)).toHaveLength(bodies.length), 15_000);
   } finally {
     await consumer.stop();
   }
@@ -131,7 +145,7 @@ test.each([
   ['half a character', JSON.stringify({ ...anEvent(), kind: 'half \ud800' })],
   ['more depth than jsonb takes', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
 ])('%s is parked, and what comes behind it is taken in', async (_what, poison) => {
-  await db.rows('delete from parked');
+  await admin.rows('delete from parked');
   expect(await deliver([poison, JSON.stringify(anEvent())])).toEqual(['ended', 'acked']);
   const { envelope } = await db.one<{ envelope: unknown }>('select envelope from parked');
   // Nothing of it is lost, whether or not the database can store it as it stands.
@@ -142,7 +156,7 @@ test.each([
 });
 
 test('two unreadable messages are two, even when the bus starts counting anew', async () => {
-  await db.rows('delete from parked');
+  await admin.rows('delete from parked');
   await deliver(['first']);
   await deliver(['second']);
   expect(await db.rows('select 1 from parked')).toHaveLength(2);
@@ -165,4 +179,124 @@ test('what cannot even be parked is handed back, and what comes behind it is tak
     await admin.rows('alter table parked_elsewhere rename to parked');
     await admin.close();
   }
+});
+
+test('what is for another service is left to that one', async () => {
+  await admin.rows('delete from parked');
+  const told = { ...anEvent(), kind: 'invoice.created' };
+  const subject = 'evt.invoices.webhooks.invoice.created';
+  expect(await deliver([JSON.stringify(told)], { subject, handle: raise('23514') })).toEqual(['acked']);
+  expect(await db.rows('select 1 from parked')).toEqual([]);
+  expect(await missingFromInbox(db, [told.id])).toEqual([told.id]);
+});
+
+test('an event under the name of a service that does not send it has no effect, and hides no true one', async () => {
+  const forged = anEvent();
+  const subject = 'evt.payouts.invoices.credit.recorded';
+  let handled = 0;
+  const handle = async () => {
+    handled += 1;
+  };
+  expect(await deliver([JSON.stringify(forged)], { subject, handle })).toEqual(['ended']);
+  expect(handled).toBe(0);
+  expect(await missingFromInbox(db, [forged.id])).toEqual([forged.id]);
+});
+
+/** A consumer's step with what it keeps from batch to batch, and the lines that it writes. */
+function aConsumer() {
+  const lines: object[] = [];
+  const to = new Writable({
+    write(text, _, done) {
+      const { level, events, event, times, unsaid, reason, msg } = JSON.parse(String(text));
+      lines.push({ level, events, event, times, unsaid, reason, msg });
+      done();
+    },
+  });
+  const written = createLogger('test', 'info', to);
+  const waiting = waitingEvents(written);
+  return {
+    lines,
+    /** Takes a batch in; answers what was said to each of its events. */
+    async take(batch: readonly object[], handle: Handle): Promise<Outcome[]> {
+      const outcomes: Outcome[] = [];
+      const messages = batch.map((event, i) =>
+        messageOf(JSON.stringify(event), (outcome) => {
+          outcomes[i] = outcome;
+        }),
+      );
+      await takeIn(messages, { db, handlers: { 'credit.recorded': handle }, logger: written, waiting });
+      return outcomes;
+    },
+  };
+}
+
+const some = (count: number) => Array.from({ length: count }, () => anEvent());
+
+test('a database that takes nothing is one line, however many events wait for it, and one when it takes them', async () => {
+  const { lines, take } = aConsumer();
+  let asked = 0;
+  const full: Handle = (trx) => {
+    asked += 1;
+    return raise('53100')(trx);
+  };
+  for (let i = 0; i < 5; i++)
+    expect(await take(some(20), full)).toEqual(Array.from({ length: 20 }, () => 'handed back'));
+  expect(lines).toEqual([
+    {
+      level: 'warn',
+      events: 20,
+      reason: expect.stringContaining('53100'),
+      msg: 'events could not be taken in, they will be tried again',
+    },
+  ]);
+  // All together and two of them alone: the others would learn the same.
+  expect(asked).toBe(5 * 3);
+
+  const [again] = some(1);
+  expect(await take([again ?? {}], async () => undefined)).toEqual(['acked']);
+  expect(lines.slice(1)).toEqual([{ level: 'info', unsaid: 9, msg: 'events are taken in again' }]);
+  await take(some(1), full);
+  expect(lines.slice(2)).toMatchObject([{ level: 'warn', events: 1 }]);
+});
+
+test.each([
+  ['a lock held too long', '55P03', 2],
+  ['a statement that lasts too long', '57014', 2],
+  ['a deadlock', '40P01', 2],
+  ['the end of the connection', '57P01', 1],
+])('%s that some events meet does not hold up the others', async (_what, sqlstate, met) => {
+  const { lines, take } = aConsumer();
+  const batch = some(5);
+  const those = batch.slice(2, 2 + met);
+  const handle: Handle = async (trx, events) => {
+    if (events.some(({ id }) => those.some((one) => one.id === id))) await raise(sqlstate)(trx);
+  };
+  const outcomes = batch.map((one) => (those.includes(one) ? 'handed back' : 'acked'));
+  expect(await take(batch, handle)).toEqual(outcomes);
+  expect(lines).toMatchObject([{ level: 'warn', events: 5, reason: expect.stringContaining(sqlstate) }]);
+  expect(await take(some(1), async () => undefined)).toEqual(['acked']);
+  expect(lines.slice(1)).toMatchObject([{ level: 'info' }]);
+});
+
+test('an event that is refused is told of by its name, also while others wait for what passes', async () => {
+  const { lines, take } = aConsumer();
+  const batch = some(5);
+  const ids = batch.map(({ id }) => id);
+  const tried: string[][] = [];
+  const handle: Handle = async (trx, events) => {
+    tried.push(events.map(({ id }) => id));
+    if (events.some(({ id }) => id === ids[1])) await raise('23514')(trx);
+    if (events.some(({ id }) => id === ids[2] || id === ids[3])) await raise('57P01')(trx);
+  };
+  expect(await take(batch, handle)).toEqual([
+    'acked',
+    ...Array.from({ length: 4 }, () => 'handed back' as const),
+  ]);
+  // The last one is not tried: the database is away.
+  expect(tried).toEqual([ids, ...ids.slice(0, 4).map((id) => [id])]);
+  expect(lines).toMatchObject([
+    { level: 'warn', events: 5, msg: 'a batch failed, taking its events one by one' },
+    { level: 'warn', event: ids[1], msg: 'an event could not be taken in, it will be tried again' },
+    { level: 'warn', events: 3, msg: 'events could not be taken in, they will be tried again' },
+  ]);
 });

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 /** A way to the database on which, from one moment on, all open connections are silent: no answer, no reset. */
-async function fragileWay(): Promise<{ url: string; silence(): void; close(): void }> {
+async function fragileWay(): Promise<{ url: string; silence(): void; reset(): void; close(): void }> {
   const url = new URL(database.urlOf('ledger'));
   // tidy-allow number: a port
   const target = { host: url.hostname, port: Number(url.port) };
@@ -35,6 +35,9 @@ async function fragileWay(): Promise<{ url: string; silence(): void; close(): vo
     url: url.href,
     silence() {
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    reset() {
+      for (const socket of sockets) socket.resetAndDestroy();
     },
     close() {
       for (const socket of sockets) socket.destroy();
@@ -66,4 +69,60 @@ test('a database that vanishes without a word is noticed, and its connection is 
     await db.close();
     way.close();
   }
-}, 10_000);
+});
+
+test('a connection that breaks between two statements of a transaction fails it, and nothing else', async () => {
+  const way = await fragileWay();
+  const db = openDb({ url: way.url, schema: 'ledger', pool: 1, logger });
+  try {
+    const inTransaction = db.transaction(async (trx) => {
+      await trx.rows('select 1');
+      way.reset();
+      // Nobody waits for an answer when the end of the connection is heard.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await trx.rows('select 2');
+    });
+    expect(isDatabaseDown(await inTransaction.catch((error: unknown) => error))).toBe(true);
+    expect(await db.one('select 3 as n')).toEqual({ n: 3 });
+  } finally {
+    await db.close();
+    way.close();
+  }
+});
+
+/** A Postgres that takes a client in and ends its connection in the same breath. */
+async function farewell(): Promise<{ url: string; close(): void }> {
+  const message = (type: string, ...parts: Buffer[]) => {
+    const body = Buffer.concat(parts);
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(body.length + 4);
+    return Buffer.concat([Buffer.from(type), length, body]);
+  };
+  const fields = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command'];
+  const welcomeAndFarewell = Buffer.concat([
+    message('R', Buffer.alloc(4)),
+    message('Z', Buffer.from('I')),
+    message('E', Buffer.from(`${fields.join('\0')}\0\0`)),
+  ]);
+  const server = createServer((client) => {
+    client.on('error', () => client.destroy());
+    client.once('data', () => client.end(welcomeAndFarewell));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `postgres://anybody:any@127.0.0.1:${port}/any`, close: () => void server.close() };
+}
+
+test('a connection that ends before its transaction has begun fails it, and nothing else', async () => {
+  const postgres = await farewell();
+  const db = openDb({ url: postgres.url, schema: 'ledger', pool: 2, logger });
+  try {
+    const ended = () => db.transaction((trx) => trx.rows('select 1')).catch((error: unknown) => error);
+    for (const failure of await Promise.all([ended(), ended(), ended()]))
+      expect(isDatabaseDown(failure)).toBe(true);
+    expect(isDatabaseDown(await db.rows('select 2').catch((error: unknown) => error))).toBe(true);
+  } finally {
+    await db.close();
+    postgres.close();
+  }
+});

@@ -49,7 +49,7 @@ const credits = (name: string, count: number) => Array.from({ length: count }, (
 const send = (announcements: Announcement[]) => sender.db.transaction((trx) => announce(trx, announcements));
 
 async function relayAll(): Promise<void> {
-  while ((await relayStep(sender.db, sender.bus)) > 0);
+  while ((await relayStep(sender.db, sender.bus, logger)) > 0);
 }
 
 /** Takes events in and remembers what for, as an effect would: in the transaction that commits it. */
@@ -78,7 +78,7 @@ test('what 16 writers announce at once arrives, each once, though the relay runs
     for (let i = 0; i < 25; i++) await send([credit(`writer-${writer}`)]);
   });
   const relays = Array.from({ length: 2 }, async () => {
-    for (let i = 0; i < 40; i++) await relayStep(sender.db, sender.bus);
+    for (let i = 0; i < 40; i++) await relayStep(sender.db, sender.bus, logger);
   });
   await Promise.all([...writers, ...relays]);
   await relayAll();
@@ -92,12 +92,12 @@ test('what a relay notes waits for no disk, and everything else on its connectio
     await db.rows('set synchronous_commit to on');
     await db.transaction((trx) => announce(trx, [credit('noted')]));
     await db.transaction(async (trx) => {
-      expect(await relayStep(trx as unknown as Db, sender.bus)).toBeGreaterThan(0);
+      expect(await relayStep(trx as unknown as Db, sender.bus, logger)).toBeGreaterThan(0);
       expect(await trx.one('show synchronous_commit')).toEqual({ synchronous_commit: 'off' });
     });
     expect(await db.one('show synchronous_commit')).toEqual({ synchronous_commit: 'on' });
     await db.transaction((trx) => announce(trx, [credit('noted')]));
-    await relayStep(db, sender.bus);
+    await relayStep(db, sender.bus, logger);
     expect(await db.one('show synchronous_commit')).toEqual({ synchronous_commit: 'on' });
   } finally {
     await db.close();
@@ -118,6 +118,49 @@ test('what is rolled back is announced to nobody', async () => {
   await relayAll();
   await eventually(() => expect(effects).toContain((kept.payload as { deposit_id: string }).deposit_id));
   expect(effects.some((name) => name.startsWith('doomed'))).toBe(false);
+});
+
+test('nothing is announced that the bus might not take', async () => {
+  const large: Announcement = {
+    kind: 'credit.recorded',
+    payload: { deposit_id: 'x'.repeat(270_000), invoice_id: 'i' },
+  };
+  await expect(send([credit('beside'), large])).rejects.toThrow('an event has room on the bus');
+  const beside = await sender.db.rows(`select 1 from outbox where payload->>'invoice_id' = 'beside'`);
+  expect(beside).toEqual([]);
+});
+
+test('one that is too large all the same is set aside with an error that names it, and the others go on', async () => {
+  const effects = receive();
+  const errors: unknown[] = [];
+  const listening = {
+    ...logger,
+    error: (...told: unknown[]) => errors.push(told),
+  } as unknown as typeof logger;
+  await send([credit('around')]);
+  // As an older version may have left it there.
+  await sender.db.rows(
+    `insert into outbox (id, kind, payload)
+     values ('evt_large', 'credit.recorded', jsonb_build_object('deposit_id', repeat('x', 2000000), 'invoice_id', 'large'))`,
+  );
+  await send([credit('around')]);
+  while ((await relayStep(sender.db, sender.bus, listening)) > 0);
+  await eventually(() => expect(effects.filter((name) => name.startsWith('around'))).toHaveLength(2));
+  expect(errors).toEqual([
+    [
+      { event: 'evt_large', kind: 'credit.recorded', bytes: expect.any(Number) },
+      expect.stringContaining('too large'),
+    ],
+  ]);
+  const row = () =>
+    sender.db.one(
+      `select sent_at, claimed_until = 'infinity' as "isAside" from outbox where id = 'evt_large'`,
+    );
+  expect(await row()).toEqual({ sent_at: null, isAside: true });
+  await reconcileStep(sender.db, sender.bus, logger, 0);
+  expect(await relayStep(sender.db, sender.bus, listening)).toBe(0);
+  expect(errors).toHaveLength(1);
+  await sender.db.rows(`update outbox set sent_at = now(), confirmed_at = now() where id = 'evt_large'`);
 });
 
 test('an event sent a second time has no second effect', async () => {

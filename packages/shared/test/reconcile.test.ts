@@ -25,20 +25,27 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Those that are up, each with what it answers: nothing or everything is missing. */
-type Receivers = Partial<Record<Service, 'has all' | 'has none'>>;
+/** Those that are up, each with what it answers: nothing, everything or some is missing. */
+type Receivers = Partial<Record<Service, 'has all' | 'has none' | { lacks: readonly string[] }>>;
 
 /** One step; answers whom it asked for how many events. */
 async function reconcile(receivers: Receivers): Promise<Partial<Record<Service, number>>> {
   const asked: Partial<Record<Service, number>> = {};
+  await step(receivers, asked);
+  return asked;
+}
+
+/** One step; answers how much it settled. */
+function step(receivers: Receivers, asked: Partial<Record<Service, number>> = {}): Promise<number> {
   const askRaw = async (subject: string, { ids }: { ids: string[] }) => {
     const service = services.find((one) => missingSubject(one) === subject) as Service;
     asked[service] = ids.length;
-    if (receivers[service] === undefined) return { known: false, reason: 'timeout' };
-    return { known: true, reply: { missing: receivers[service] === 'has all' ? [] : ids } };
+    const one = receivers[service];
+    if (one === undefined) return { known: false, reason: 'timeout' };
+    const lacks = typeof one === 'object' ? one.lacks : one === 'has all' ? [] : ids;
+    return { known: true, reply: { missing: ids.filter((id) => lacks.includes(id)) } };
   };
-  await reconcileStep(db, { connected: () => true, askRaw } as unknown as Bus, logger);
-  return asked;
+  return reconcileStep(db, { connected: () => true, askRaw } as unknown as Bus, logger);
 }
 
 /** Events that the bus took from the relay some time ago. */
@@ -88,9 +95,34 @@ test.each([
   [1000, 299, 0],
   [1000, 301, 1],
 ])(
-  'an event sent %i times, the last time %i s ago, is asked for %i times',
+  'an event sent %i times, the last time %i s ago, is sent again %i times to who has nothing since',
   async (sends, secondsAgo, times) => {
     await sent('invoice.paid', 1, { sends, secondsAgo });
-    expect((await reconcile({ webhooks: 'has none' })).webhooks ?? 0).toBe(times);
+    await reconcile({ webhooks: 'has none' });
+    expect(await count('sent_at is null', 'invoice.paid')).toBe(times);
   },
 );
+
+test('what was overtaken is lost, however often it was sent before: it is sent again at once', async () => {
+  await sent('invoice.paid', 1, { sends: 5, secondsAgo: 40 });
+  const [{ id } = { id: '' }] = await db.rows<{ id: string }>('select id from outbox');
+  // Between them more than a question holds, and none of them there yet.
+  await sent('invoice.paid', 600, { sends: 5, secondsAgo: 30 });
+  const lacks = (await db.rows<{ id: string }>('select id from outbox')).map((row) => row.id);
+  await sent('invoice.paid', 1, { secondsAgo: 37 });
+  await reconcile({ webhooks: { lacks } });
+  expect(await count('sent_at is null', 'invoice.paid')).toBe(0);
+  await sent('invoice.paid', 1, { secondsAgo: 28 });
+  await reconcile({ webhooks: { lacks } });
+  expect(await db.rows('select id from outbox where sent_at is null')).toEqual([{ id }]);
+  for (const lost of [520, 601]) {
+    await sent('invoice.paid', 1, { secondsAgo: 21 });
+    await reconcile({ webhooks: { lacks } });
+    expect(await count('sent_at is null', 'invoice.paid')).toBe(lost);
+  }
+});
+
+test('to wait for who is behind is not to be busy', async () => {
+  await sent('invoice.paid', 3, { sends: 5 });
+  expect(await step({ webhooks: 'has none' })).toBe(0);
+});

@@ -1,0 +1,72 @@
+import { connect, type NatsConnection } from 'nats';
+import { inboxPrefix } from './bus-names.ts';
+import { sleep } from './clock.ts';
+import { type Logger, reason } from './logger.ts';
+import { isOlder, StartRefused, tooOld } from './start-refusal.ts';
+
+/** Older ones may lose what they have acknowledged when the power goes, and let users read what is not theirs. */
+const NATS_WANTED = [2, 10, 20];
+
+/** A bus's URL with the user's name and password in it, as NATS_URL has it. */
+export function busUrl(url: string, user: string, password: string): string {
+  const own = new URL(url);
+  own.username = encodeURIComponent(user);
+  own.password = encodeURIComponent(password);
+  return own.href;
+}
+
+/** The driver takes no credentials in a URL, and what it says of a server must not hold a password. */
+function serverOf(url: string): { servers: string; user?: string; pass?: string } {
+  const server = new URL(url);
+  const user = decodeURIComponent(server.username);
+  const pass = decodeURIComponent(server.password);
+  server.username = '';
+  server.password = '';
+  return { servers: server.href, ...(user === '' ? {} : { user, pass }) };
+}
+
+/**
+ * Connects and stays connected: a bus that is down at start or later is retried for ever, with a log line. Throws
+ * StartRefused when it is too old.
+ */
+export async function connectPatiently(
+  url: string,
+  name: string,
+  logger: Logger,
+  stopping?: AbortSignal,
+): Promise<NatsConnection> {
+  let said: string | undefined;
+  for (;;) {
+    try {
+      const bus = await connect({
+        ...serverOf(url),
+        name,
+        inboxPrefix: inboxPrefix(name),
+        maxReconnectAttempts: -1,
+        // A bus that does not know us yet may be told of us later.
+        ignoreAuthErrorAbort: true,
+        reconnectTimeWait: 500,
+        pingInterval: 5_000,
+        maxPingOut: 2,
+        timeout: 3_000,
+        // A stack trace made for every publication in case it fails is a seventh of the relay's work.
+        noAsyncTraces: true,
+      });
+      await refuseOld(bus);
+      return bus;
+    } catch (error) {
+      if (stopping?.aborted === true || error instanceof StartRefused) throw error;
+      const why = reason(error);
+      if (why !== said) logger.warn({ reason: why }, 'the bus is not there yet, trying again every second');
+      said = why;
+      await sleep(1_000, stopping);
+    }
+  }
+}
+
+async function refuseOld(bus: NatsConnection): Promise<void> {
+  const version = bus.info?.version;
+  if (version === undefined || !isOlder(version, NATS_WANTED)) return;
+  await bus.close();
+  throw tooOld('nats-server', version, NATS_WANTED);
+}

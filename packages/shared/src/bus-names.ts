@@ -1,0 +1,26 @@
+import type { Service } from './events.ts';
+
+/** The one stream; every event travels in it. */
+export const STREAM = 'EVT';
+
+/**
+ * What is told over and over and only the newest word of which counts: a key-value bucket of the bus each, a key an
+ * asset. Who writes one does not read it: see docs/decisions/0014.
+ */
+export const buckets = {
+  quotes: { writtenBy: 'ledger', readBy: ['invoices', 'payouts'] },
+  fee_estimates: { writtenBy: 'payouts', readBy: ['ledger'] },
+} as const satisfies Record<string, { writtenBy: Service; readBy: readonly Service[] }>;
+
+export type BucketName = keyof typeof buckets;
+export const bucketNames = Object.keys(buckets) as BucketName[];
+
+/** The stream in which NATS keeps a bucket. */
+export const bucketStream = (bucket: BucketName): string => `KV_${bucket}`;
+
+/** Who makes stream, durables and buckets, and may do nothing else. */
+export const KEEPER = 'keeper';
+export type BusUser = Service | typeof KEEPER;
+
+/** Where a user hears answers, and nobody else does. */
+export const inboxPrefix = (user: string): string => `_INBOX.${user}`;

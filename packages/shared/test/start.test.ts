@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '@quittance/engines/free-port';
+import { onServer } from '@quittance/testkit/databases';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import type { Db } from '../src/db.ts';
+import { type Service, services } from '../src/events.ts';
+import { createLogger } from '../src/logger.ts';
+import { databaseCheck, untilReady } from '../src/readiness.ts';
+import { isOlder } from '../src/start-refusal.ts';
+
+/** What keeps a service from starting is one line on standard error that names it, and it ends with 1. */
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.drop());
+
+const NOWHERE = 'http://127.0.0.1:1';
+const own: Record<Service, Record<string, string>> = {
+  gateway: { INVOICES_URL: NOWHERE, PAYOUTS_URL: NOWHERE, LEDGER_URL: NOWHERE, WEBHOOKS_URL: NOWHERE },
+  invoices: {},
+  payouts: {
+    WALLET_SEED: 'legal winner thank year wave sausage worth useful legal winner thank yellow',
+    ETHEREUM_RPC_URL: NOWHERE,
+    ETHEREUM_CHAIN_ID: '31337',
+  },
+  ledger: { PRICES: 'file:/nowhere/prices.json' },
+  webhooks: { WEBHOOK_SECRETS_KEY: 'w'.repeat(32) },
+  auditor: {},
+};
+
+const settingsOf = async (service: Service, other: Record<string, string> = {}) => ({
+  PORT: String(await freePort()),
+  DATABASE_URL: database.urlOf(service),
+  NATS_URL: 'nats://127.0.0.1:1',
+  IDENTITY_SECRET: 'i'.repeat(32),
+  PUBLIC_URL: 'http://localhost',
+  ...own[service],
+  ...other,
+});
+
+function start(
+  service: Service,
+  env: Record<string, string>,
+  { node = [], stdout = 'ignore' }: { node?: string[]; stdout?: number | 'ignore' } = {},
+) {
+  const main = fileURLToPath(new URL(`../../../services/${service}/src/main.ts`, import.meta.url));
+  const child = spawn(process.execPath, [...node, main], { env, stdio: ['ignore', stdout, 'pipe'] });
+  const said = { err: '' };
+  child.stderr?.on('data', (chunk) => {
+    said.err += chunk;
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  return { said, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
+}
+
+/** It ends with code 1 and this is all it says. */
+async function refused(...given: Parameters<typeof start>): Promise<string> {
+  const { said, ended, kill } = start(...given);
+  const slow = setTimeout(kill, 30_000, 'SIGKILL');
+  const code = await ended;
+  clearTimeout(slow);
+  expect({ code, said: said.err }).toMatchObject({ code: 1 });
+  return said.err;
+}
+
+describe.each([...services])('%s', (service) => {
+  test('names what is missing of its settings before anything starts', async () => {
+    const { DATABASE_URL: _, ...others } = await settingsOf(service);
+    expect(await refused(service, others)).toBe(
+      `${service} cannot start, its configuration is wrong:\n  DATABASE_URL: is required\n`,
+    );
+  });
+
+  test('does not start on a port that is in use', async () => {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      expect(await refused(service, await settingsOf(service, { PORT: String(port) }))).toBe(
+        `${service} cannot start: port ${port} of 127.0.0.1 is in use: end the process that listens there, or set PORT to another one\n`,
+      );
+    } finally {
+      server.close();
+    }
+  });
+
+  test('does not start on a database that is newer than it knows', async () => {
+    await onServer(
+      database.adminUrl,
+      `insert into ${service}.migrations (name, batch) values ('9001_of_tomorrow', 99), ('9002_and_more', 99)`,
+    );
+    try {
+      expect(await refused(service, await settingsOf(service))).toBe(
+        `${service} cannot start: the database was migrated by a newer release (9001_of_tomorrow, 9002_and_more not known here): run that release, or a newer one\n`,
+      );
+    } finally {
+      await onServer(database.adminUrl, `delete from ${service}.migrations where batch = 99`);
+    }
+  });
+});
+
+test('a database that turns out to be newer only when it is back ends the gateway all the same', async () => {
+  const name = new URL(database.urlOf('gateway')).pathname.slice(1);
+  const admin = new URL(database.adminUrl);
+  admin.pathname = '/postgres';
+  await onServer(admin.href, `alter database ${name} allow_connections false`);
+  const { said, ended, kill } = start('gateway', await settingsOf('gateway'));
+  const slow = setTimeout(kill, 30_000, 'SIGKILL');
+  await onServer(admin.href, `alter database ${name} allow_connections true`);
+  await onServer(
+    database.adminUrl,
+    `insert into gateway.migrations (name, batch) values ('9001_of_tomorrow', 99)`,
+  );
+  try {
+    expect(await ended).toBe(1);
+    expect(said.err).toMatch(/^gateway cannot start: .*9001_of_tomorrow not known here.*\n$/);
+  } finally {
+    clearTimeout(slow);
+    await onServer(database.adminUrl, `delete from gateway.migrations where batch = 99`);
+  }
+});
+
+describe('an engine that is too old', () => {
+  test('Node', async () => {
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.18.0' } })`;
+    const node = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
+    expect(await refused('ledger', {}, { node })).toBe(
+      'ledger cannot start: Node 22.18.0 is too old, 24 or newer is needed\n',
+    );
+  });
+
+  test('nats-server', async () => {
+    const old = createServer((socket) => {
+      socket.write(`INFO {"server_id":"x","version":"2.9.10","proto":1,"max_payload":1048576}\r\n`);
+      socket.on('data', (data) => {
+        if (String(data).includes('PING')) socket.write('PONG\r\n');
+      });
+      socket.on('error', () => socket.destroy());
+    });
+    await once(old.listen(0, '127.0.0.1'), 'listening');
+    const url = `nats://127.0.0.1:${(old.address() as AddressInfo).port}`;
+    try {
+      expect(await refused('ledger', await settingsOf('ledger', { NATS_URL: url }))).toBe(
+        'ledger cannot start: nats-server 2.9.10 is too old, 2.10.20 or newer is needed\n',
+      );
+    } finally {
+      old.close();
+    }
+  });
+
+  test('Postgres', async () => {
+    const one = async () => ({ version: '14.19 (Debian 14.19-1)', applied: [] });
+    const logger = createLogger('test', 'silent');
+    const check = databaseCheck({ one } as unknown as Db, new URL('../migrations/', import.meta.url), logger);
+    await expect(untilReady(check, logger)).rejects.toThrow(
+      'Postgres 14.19 (Debian 14.19-1) is too old, 15 or newer is needed',
+    );
+  });
+
+  test.each([
+    ['2.9.10', [2, 10, 20], true],
+    ['2.10.19', [2, 10, 20], true],
+    ['2.10.20-beta.1', [2, 10, 20], false],
+    ['2.12.0', [2, 10, 20], false],
+    ['15.14 (Debian 15.14-0+deb12u1)', [15], false],
+    ['14.9', [15], true],
+    ['18', [15], false],
+  ])('%s against %j', (version, wanted, older) => {
+    expect(isOlder(version, wanted)).toBe(older);
+  });
+});
+
+test('a role that Postgres does not let in is told apart from one that has no tables', async () => {
+  const logger = createLogger('test', 'silent');
+  const failing = (code: string) =>
+    databaseCheck(
+      { one: () => Promise.reject(Object.assign(new Error('no'), { code })) } as unknown as Db,
+      new URL('../migrations/', import.meta.url),
+      logger,
+    ).lacks();
+  expect(await failing('28P01')).toBe('the database to be migrated, or another password in DATABASE_URL');
+  expect(await failing('3D000')).toBe('the database of DATABASE_URL to be created');
+  expect(await failing('42P01')).toBe('the database to be migrated');
+});
+
+test('a full disk under the log is said once, and the service goes on without', async () => {
+  const env = await settingsOf('ledger', { LOG_LEVEL: 'debug' });
+  const { said, ended, kill } = start('ledger', env, { stdout: openSync('/dev/full', 'w') });
+  try {
+    const { PORT: port } = env;
+    await eventually(async () =>
+      expect((await fetch(`http://127.0.0.1:${port}/readyz`)).headers.get('x-request-id')).toBeTruthy(),
+    );
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+    expect(said.err).toMatch(
+      /^ledger: the log cannot be written, its lines are lost until it can be: ENOSPC: no space left on device, write\n$/,
+    );
+    kill('SIGTERM');
+    expect(await ended).toBe(0);
+  } finally {
+    kill('SIGKILL');
+  }
+});
