@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Chain, chainKinds, chains } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
 import { openBitcoinWallet } from './bitcoin/wallet.ts';
 import { openWallet } from './evm/wallet.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import type { BitcoinSettings, ChainSettings, EvmSettings, SolanaSettings } from './settings.ts';
 
 const phrase = 'test test test test test test test test test test test junk';
-const rpcUrls = ['http://127.0.0.1:1'];
+const rpcUrls = [new Secret('http://127.0.0.1:1')];
 const usdc = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed';
 const mint = 'EPjFWdd5AufqSSqeM2qNRswuDk3gyJyrCbuoXjUkyUAz';
 
@@ -215,7 +216,10 @@ describe('the registry', () => {
 
   test('connects each kind to its reader and sender, and one chain by several nodes as one', async () => {
     for (const settings of Object.values<ChainSettings>(networks)) {
-      const several = { ...settings, rpcUrls: ['http://127.0.0.1:1', 'http://127.0.0.1:2'] };
+      const several = {
+        ...settings,
+        rpcUrls: [new Secret('http://127.0.0.1:1'), new Secret('http://127.0.0.1:2')],
+      };
       for (const given of [settings, several]) {
         const [reader, sender] = [connectReader(given), connectSender(given, phrase)];
         expect([reader.chain, sender.chain]).toEqual([settings.chain, settings.chain]);

@@ -55,7 +55,9 @@ export const drivers: Drivers = {
     reader: ({ network }, rpcUrl) => createBitcoinReader({ network, rpc: connectRpc(rpcUrl) }),
     senders({ network, rpcUrls }, seedPhrase) {
       const wallet = openBitcoinWallet(network, seedPhrase);
-      return rpcUrls.map((rpcUrl) => createBitcoinSender({ network, wallet, rpc: connectRpc(rpcUrl) }));
+      return rpcUrls.map((rpcUrl) =>
+        createBitcoinSender({ network, wallet, rpc: connectRpc(rpcUrl.reveal()) }),
+      );
     },
     rules: bitcoinRules,
     checkAddress: ({ network }, text) => bitcoin.checkAddress(network, text),
@@ -72,7 +74,7 @@ export const drivers: Drivers = {
     senders({ chain, chainId, usdcAddress, rpcUrls }, seedPhrase) {
       const wallet = openEvmWallet(seedPhrase);
       return rpcUrls.map((rpcUrl) =>
-        createEvmSender({ chain, chainId, usdcAddress, wallet, rpc: connectRpc(rpcUrl) }),
+        createEvmSender({ chain, chainId, usdcAddress, wallet, rpc: connectRpc(rpcUrl.reveal()) }),
       );
     },
     rules: evmRules,
@@ -87,7 +89,7 @@ export const drivers: Drivers = {
     senders(settings, seedPhrase) {
       const [network, wallet] = [solanaNetwork(settings), openSolanaWallet(seedPhrase)];
       return settings.rpcUrls.map((rpcUrl) =>
-        createSolanaSender({ network, wallet, rpc: connectRpc(rpcUrl) }),
+        createSolanaSender({ network, wallet, rpc: connectRpc(rpcUrl.reveal()) }),
       );
     },
     rules: solanaRules,
@@ -108,7 +110,7 @@ const driverOf = <K extends ChainKind>(settings: SettingsOf<K>): Driver<K> =>
 /** Reads a chain from its node, or from its nodes when they agree. */
 export function connectReader<K extends ChainKind>(settings: SettingsOf<K>): ChainReader {
   const { reader } = driverOf(settings);
-  return agreeingReader(settings.rpcUrls.map((rpcUrl) => reader(settings, rpcUrl)));
+  return agreeingReader(settings.rpcUrls.map((rpcUrl) => reader(settings, rpcUrl.reveal())));
 }
 
 /** Sends to a chain through its nodes, with the keys of the words. Throws when they are no wallet's, without repeating them. */

@@ -1,6 +1,7 @@
 import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
 import { assetsOf, nativeAsset } from '@quittance/shared/assets';
 import { ConfigError, httpUrl, milliseconds } from '@quittance/shared/config';
+import { type Secret, toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 import { depositAddresses as bitcoinAddresses } from './bitcoin/address.ts';
 import { type BitcoinNetwork, bitcoinNetworks } from './bitcoin/network.ts';
@@ -14,8 +15,8 @@ const DEVELOPMENT_CHAIN_IDS = [1_337, 31_337];
 const DEVELOPMENT_QUIET_MS = 5_000;
 
 type OfAnyKind = {
-  /** Several: they have to agree. */
-  rpcUrls: readonly string[];
+  /** Several: they have to agree. Many hold a key. */
+  rpcUrls: readonly Secret[];
   /** The first block to look at; where the node is at the first start, when not given. */
   startHeight?: number | undefined;
   /**
@@ -47,7 +48,7 @@ export type SolanaSettings = OfAnyKind & {
   usdcMint?: string | undefined;
 };
 
-/** A chain as an operator configured it. It holds the node's credentials: never print one. */
+/** A chain as an operator configured it. */
 export type ChainSettings = BitcoinSettings | EvmSettings | SolanaSettings;
 export type SettingsOf<K extends ChainKind> = Extract<ChainSettings, { kind: K }>;
 
@@ -65,7 +66,7 @@ const rpcUrls = z
       complain('names the same node twice: it would always agree with itself');
     }
   })
-  .transform(splitUrls);
+  .transform((text) => splitUrls(text).map(toSecret));
 
 const ofAnyKind = {
   RPC_URL: rpcUrls.optional(),

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
 import { testAnvil } from '@quittance/testkit/engines';
 import { parseEther } from 'viem';
 import type { ChainReader, EvmSender } from '../src/chain.ts';
@@ -35,7 +36,7 @@ beforeAll(async () => {
   settings = {
     kind: 'evm',
     chain: 'ethereum',
-    rpcUrls: [first.node.rpcUrl, second.rpcUrl],
+    rpcUrls: [new Secret(first.node.rpcUrl), new Secret(second.rpcUrl)],
     chainId: CHAIN_ID,
     usdcAddress: first.usdc,
   };
@@ -66,7 +67,10 @@ describe('two nodes', () => {
     await expect(reader.check()).resolves.toBeUndefined();
     await expect(sender.check()).resolves.toBeUndefined();
     const other = await testAnvil({ chainId: 5 });
-    const mixed = connectReader({ ...settings, rpcUrls: [first.node.rpcUrl, other.rpcUrl] });
+    const mixed = connectReader({
+      ...settings,
+      rpcUrls: [new Secret(first.node.rpcUrl), new Secret(other.rpcUrl)],
+    });
     try {
       await expect(mixed.check()).rejects.toMatchObject({ name: 'WrongNetwork' });
     } finally {

@@ -150,6 +150,8 @@ function flags(options: BitcoindOptions, dataDir: string, port: number, password
     ],
     // Many callers at once are refused only when they are very many.
     ...['-rpcthreads=8', '-rpcworkqueue=512'],
+    // It closes what has been idle for half a minute just when a busy machine's client asks again.
+    '-rpcservertimeout=3600',
     ...['-txindex=1', '-fallbackfee=0.00002', '-dbcache=16', '-maxmempool=50'],
     ...(options.flags ?? []),
   ];

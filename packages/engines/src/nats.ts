@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { assertPortsFree, withPort } from './free-port.ts';
@@ -14,6 +14,11 @@ export type NatsOptions = EngineOptions & {
   port: number;
   /** More configuration in nats-server's own language: accounts, users, permissions, limits. */
   config?: string | undefined;
+  /**
+   * When what was acknowledged reaches the disk: nats-server's own default is within two minutes, `always` before each
+   * acknowledgement.
+   */
+  syncInterval?: string | undefined;
 };
 
 export type NatsHandle = Engine & { url: string; port: number };
@@ -30,7 +35,9 @@ export async function startNats(options: NatsOptions): Promise<NatsHandle> {
       command: async () => {
         await assertPortsFree([{ port, what: 'nats-server' }]);
         mkdirSync(options.dataDir, { recursive: true });
-        writeFileSync(configFile, configuration(options, port));
+        // Made anew: the mode counts for new files only, and the configuration may hold passwords.
+        rmSync(configFile, { force: true });
+        writeFileSync(configFile, configuration(options, port), { mode: 0o600 });
         return { file, args: ['--config', configFile], env };
       },
       ask: () => askForInfo(port),
@@ -41,11 +48,12 @@ export async function startNats(options: NatsOptions): Promise<NatsHandle> {
 
 function configuration(options: NatsOptions, port: number): string {
   const storeDir = JSON.stringify(path.resolve(options.dataDir, 'jetstream'));
-  return `${options.config ?? ''}\nlisten: "127.0.0.1:${port}"\njetstream { store_dir: ${storeDir} }\n`;
+  const sync = options.syncInterval === undefined ? '' : `, sync_interval: ${options.syncInterval}`;
+  return `${options.config ?? ''}\nlisten: "127.0.0.1:${port}"\njetstream { store_dir: ${storeDir}${sync} }\n`;
 }
 
 /** A server greets every connection with its INFO, before any login, and only once JetStream has its data. */
-function askForInfo(port: number): Promise<void> {
+export function askForInfo(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', timeout: ASK_WITHIN_MS });
     let greeting = '';

@@ -6,15 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { assertPortsFree, withPort } from './free-port.ts';
+import { ENVIRONMENT } from './launch-process.ts';
 import { findPlace, type Place, privateFile, privateFolder, removeData } from './postgres-place.ts';
-import {
-  ENVIRONMENT,
-  type Engine,
-  EngineFailed,
-  type EngineOptions,
-  messageOf,
-  startEngine,
-} from './process.ts';
+import { type Engine, EngineFailed, type EngineOptions, messageOf, startEngine } from './process.ts';
 
 const SUPERUSER = 'postgres';
 const MAJOR = '18';
@@ -105,7 +99,8 @@ function flags(settings: PostgresSettings = {}): string[] {
   return all.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-async function selectOne(url: string): Promise<void> {
+/** Throws while the server does not answer; takes some two seconds at most. */
+export async function selectOne(url: string): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: ASK_WITHIN_MS,

@@ -43,7 +43,8 @@ function settings(options: RedisOptions, port: number): string[] {
   ];
 }
 
-function ping(port: number): Promise<void> {
+/** Throws while it does not answer, or is still reading its data; takes some two seconds at most. */
+export function ping(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', timeout: ASK_WITHIN_MS });
     socket.setEncoding('utf8');

@@ -31,7 +31,7 @@ export type SurfpoolHandle = Engine & {
  * every restart, is a new chain. Throws EngineMissing where there is no binary for this machine.
  */
 export async function startSurfpool(options: SurfpoolOptions): Promise<SurfpoolHandle> {
-  const packageName = installedPackage();
+  const packageName = assertInstalled();
   const payerSecretKey = newKey();
   return await withPort(options.port, (port) =>
     withPort(options.wsPort, async (wsPort) => {
@@ -68,12 +68,13 @@ export async function startSurfpool(options: SurfpoolOptions): Promise<SurfpoolH
   );
 }
 
-/** Its makers build for Linux with glibc and for macOS. */
-function installedPackage(): string {
+/** Its makers build for Linux with glibc and for macOS. @returns the package's name. */
+function assertInstalled(): string {
   const libc = process.platform === 'linux' ? '-gnu' : '';
   const name = `@solana/surfpool-${process.platform}-${process.arch}${libc}`;
   try {
-    return createRequire(import.meta.url).resolve(name);
+    createRequire(import.meta.url).resolve(name);
+    return name;
   } catch {
     throw new EngineMissing(
       `there is no Solana node for ${process.platform}-${process.arch} among the packages (${name}): leave Solana out`,

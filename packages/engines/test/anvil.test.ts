@@ -45,7 +45,7 @@ async function rpc(anvil: AnvilHandle, method: string, ...params: unknown[]): Pr
 async function mined(anvil: AnvilHandle, transaction: object): Promise<{ hash: string; contract: string }> {
   const [from] = await rpc(anvil, 'eth_accounts');
   const hash = await rpc(anvil, 'eth_sendTransaction', { from, gas: '0x30d40', ...transaction });
-  await until(async () => (await rpc(anvil, 'eth_getTransactionReceipt', hash)) !== null, 2_000);
+  await until(async () => (await rpc(anvil, 'eth_getTransactionReceipt', hash)) !== null, 10_000);
   const { contractAddress } = await rpc(anvil, 'eth_getTransactionReceipt', hash);
   return { hash, contract: contractAddress };
 }
@@ -91,7 +91,7 @@ test('a kill loses no more than the seconds since the state was written', async 
   const anvil = await start({ statePath, stateEverySeconds: 1 });
   const { transactions, contract } = await history(anvil);
   const before = await picture(anvil, transactions, contract);
-  await until(() => existsSync(statePath), 3_000);
+  await until(() => existsSync(statePath), 10_000);
   anvil.kill();
   await anvil.restart();
   expect(await picture(anvil, transactions, contract)).toEqual(before);
@@ -114,7 +114,7 @@ test('while it runs, whole states are put aside', async () => {
   const statePath = newState();
   const anvil = await start({ statePath, stateEverySeconds: 1 });
   await sendEther(anvil);
-  await until(() => existsSync(`${statePath}.copy`), 6_000);
+  await until(() => existsSync(`${statePath}.copy`), 15_000);
   expect(statSync(`${statePath}.copy`).size).toBe(statSync(statePath).size);
 });
 
@@ -132,7 +132,7 @@ test('past states make balances before the restart readable and reorganisations 
 test('it mines when it is told to: by the clock, by hand', async () => {
   const clock = await start({ blockTimeSeconds: 0.1, slotsInAnEpoch: 2 });
   const hand = await start({ mining: 'manual' });
-  await until(async () => (await rpc(clock, 'eth_blockNumber')) >= '0x5', 2_000);
+  await until(async () => (await rpc(clock, 'eth_blockNumber')) >= '0x5', 10_000);
   const finalized = await rpc(clock, 'eth_getBlockByNumber', 'finalized', false);
   // tidy-allow number: a height
   expect(Number(finalized.number)).toBeGreaterThan(0);

@@ -64,11 +64,11 @@ test('a reorganisation takes payments out of the chain, or puts them into other 
 test('it mines by the clock, also after it was killed, until it is stopped', async () => {
   const node = await start({ blockEverySeconds: 0.2 });
   const before = await height(node);
-  await until(async () => (await height(node)) > before + 1, 5_000);
+  await until(async () => (await height(node)) > before + 1, 15_000);
   node.kill();
   await node.restart();
   const after = await height(node);
-  await until(async () => (await height(node)) > after, 5_000);
+  await until(async () => (await height(node)) > after, 15_000);
   await node.stop();
   expect(node.pid).toBeUndefined();
 });
@@ -77,7 +77,7 @@ test('a node that ends by itself is told of', async () => {
   const errors: Error[] = [];
   const node = await start({ onUnexpectedExit: (error) => errors.push(error) });
   await node.rpc('stop');
-  await until(() => errors.length === 1, 5_000);
+  await until(() => errors.length === 1, 15_000);
   expect(errors[0]?.message).toContain('bitcoind ended (exit code 0)');
 });
 

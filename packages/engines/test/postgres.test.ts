@@ -77,7 +77,7 @@ test('a second Postgres on the same data is refused, and the first one is left a
   const { pid } = postgres;
   expect(await failureOf(startPostgres({ dataDir, port: 0 }))).toContain(`in use by process ${pid}`);
   expect(pid !== undefined && runs(pid)).toBe(true);
-}, 20_000);
+});
 
 test('a folder that is not a cluster is neither used nor removed', async () => {
   const notes = path.join(scratch.folder, 'notes.txt');

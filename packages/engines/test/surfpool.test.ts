@@ -33,9 +33,9 @@ test('its finalized blocks follow each other, with and without transactions, and
   const node = await start();
   const hash = await rpc(node, 'requestAirdrop', someone, 1_000_000_000);
   const status = async () => (await rpc(node, 'getSignatureStatuses', [hash])).value[0];
-  await until(async () => (await status())?.confirmationStatus === 'finalized', 10_000);
+  await until(async () => (await status())?.confirmationStatus === 'finalized', 20_000);
   const { slot } = await status();
-  await until(async () => (await rpc(node, 'getSlot', finalized)) > slot, 5_000);
+  await until(async () => (await rpc(node, 'getSlot', finalized)) > slot, 15_000);
   const slots = await rpc(node, 'getBlocks', slot - 2, slot + 1, finalized);
   expect(slots).toEqual([slot - 2, slot - 1, slot, slot + 1]);
   const options = { ...finalized, transactionDetails: 'signatures', rewards: false };

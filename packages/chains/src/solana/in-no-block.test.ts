@@ -35,8 +35,11 @@ function chainOf(count: number): Map<number, Block> {
 
 type Script = { named?: number[]; give?: (slot: number) => Block | Error | null | undefined };
 
-/** A node that is far enough, has no status of the transaction, and these blocks. */
-function isDeadOn(chain: Map<number, Block>, { named, give }: Script = {}, from = FROM) {
+const isDeadOn = (chain: Map<number, Block>, script: Script = {}, from = FROM) =>
+  senderOn(chain, script).isDead(OURS, LAST_HEIGHT, from);
+
+/** Of a node that is far enough, has no status of any transaction, and these blocks. */
+function senderOn(chain: Map<number, Block>, { named, give }: Script) {
   const rpc: Rpc = {
     async call(method, params) {
       switch (method) {
@@ -66,7 +69,7 @@ function isDeadOn(chain: Map<number, Block>, { named, give }: Script = {}, from 
     batch: () => Promise.reject(new Error('no batches')),
     close: () => Promise.resolve(),
   };
-  return createSolanaSender({ rpc, network: { name: 'local' }, wallet }).isDead(OURS, LAST_HEIGHT, from);
+  return createSolanaSender({ rpc, network: { name: 'local' }, wallet });
 }
 
 const slotOf = (chain: Map<number, Block>, height: number): number => {
@@ -97,6 +100,49 @@ describe('a transaction without a status', () => {
       name: 'StatusMissing',
       message: expect.stringContaining(`slot ${slotOf(chain, height)}`),
     });
+  });
+
+  test('is searched for in blocks that were read for others, as long as there are not too many', async () => {
+    const chain = chainOf(820);
+    at(chain, 600).signatures = [OURS];
+    const read: number[] = [];
+    const sender = senderOn(chain, {
+      give(slot) {
+        read.push(slot);
+        return undefined;
+      },
+    });
+    const others = Array.from({ length: 50 }, (_, i) => `${i + 11}`.replaceAll('0', 'z').padEnd(88, '4'));
+    const dead = others.map((other) => sender.isDead(other, LAST_HEIGHT, FROM));
+    expect(await Promise.all(dead)).toEqual(others.map(() => true));
+    await expect(sender.isDead(OURS, LAST_HEIGHT, FROM)).rejects.toMatchObject({ name: 'StatusMissing' });
+    // The first above the last height, and up to three that are asked for with it.
+    expect(new Set(read).size).toBe(read.length);
+    expect(read.length).toBeLessThanOrEqual(210);
+    // So many later that none of these is kept.
+    expect(await sender.isDead(others[0] as string, 1_315, slotOf(chain, 1_000))).toBe(true);
+    const before = read.length;
+    expect(await sender.isDead(others[1] as string, LAST_HEIGHT, FROM)).toBe(true);
+    expect(read.length - before).toBeGreaterThanOrEqual(206);
+  });
+
+  test('is searched for anew where blocks did not fit or could not be read', async () => {
+    const chain = chainOf(210);
+    const wrong: (Partial<Block> | Error)[] = [
+      { previousBlockhash: hashAt(7) },
+      new RpcUnavailable('a', 'b'),
+    ];
+    const sender = senderOn(chain, {
+      give(slot) {
+        if (slot !== slotOf(chain, 601)) return undefined;
+        const next = wrong.shift();
+        if (next === undefined) return undefined;
+        return next instanceof Error ? next : { ...at(chain, 601), ...next };
+      },
+    });
+    await unproved(sender.isDead(OURS, LAST_HEIGHT, FROM));
+    await unproved(sender.isDead(OURS, LAST_HEIGHT, FROM));
+    expect(await sender.isDead(OURS, LAST_HEIGHT, FROM)).toBe(true);
   });
 
   const unproved = async (proof: Promise<boolean>) =>

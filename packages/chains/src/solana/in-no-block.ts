@@ -6,6 +6,10 @@ const BLOCK_TIMEOUT_MS = 20_000;
 /** A transaction is valid for 150 blocks, and what is finalized is some 32 behind when it is signed. */
 const SLOTS_AT_ONCE = 200;
 const TOGETHER = 4;
+/** Transactions of the same minute are searched for in the same blocks: as many as a search reads, and some more. */
+const BLOCKS_KEPT = 300;
+/** Of each signature in them, so that blocks of thousands take little room; no two begin with the same 128 bits. */
+const SIGNATURE_KEPT = 22;
 
 const slots = z.array(count);
 const block = z.object({
@@ -15,7 +19,7 @@ const block = z.object({
   blockHeight: count,
   signatures: z.array(base58),
 });
-type Searched = z.infer<typeof block> & { slot: number };
+type Searched = Omit<z.infer<typeof block>, 'signatures'> & { slot: number; signatures: string };
 
 /** The node has no status of a transaction and gives a block it is in: it was mined, and its end is not told. */
 export class StatusMissing extends Error {
@@ -25,38 +29,57 @@ export class StatusMissing extends Error {
   }
 }
 
+/** Throws unless a transaction is in none of the blocks from a slot to the first above a height. */
+type AssertInNoBlock = (txHash: string, fromSlot: number, lastHeight: number) => Promise<void>;
+
 /**
  * Reads every finalized block from a slot to the first above a height, and throws unless they are one chain without a
  * hole and the transaction is in none of them: StatusMissing when it is in one. That a node has no status of a
  * transaction proves nothing by itself: one that was started anew from a snapshot has none of what came before.
  *
+ * When a node took nothing for a while, hundreds of transactions have to be searched for at once, and each search reads
+ * some two hundred blocks: those that were read are kept for the next one, because what is finalized stays as it is.
+ *
  * One development node gives blocks without transactions their slot as their height (seen): there the search ends
  * sooner, and heights prove no chain.
  */
-export async function assertInNoBlock(
-  rpc: Rpc,
-  txHash: string,
-  fromSlot: number,
-  lastHeight: number,
-): Promise<void> {
-  let last: Searched | undefined;
-  for (;;) {
-    const wanted = await slotsFrom(rpc, last === undefined ? fromSlot : last.slot + 1);
-    if (wanted.length === 0) {
-      throw new RpcUnavailable('getBlocksWithLimit', `no finalized block above the height ${lastHeight}`);
-    }
-    for (let start = 0; start < wanted.length; start += TOGETHER) {
-      const some = wanted.slice(start, start + TOGETHER);
-      for (const next of await Promise.all(some.map((slot) => blockAt(rpc, slot)))) {
-        if (next.signatures.includes(txHash)) throw new StatusMissing(txHash, next.slot);
-        if (!(last === undefined ? isFirst(next, fromSlot) : follows(next, last))) {
-          throw new RpcUnavailable('getBlock', `a block is missing before the one at slot ${next.slot}`);
+export function searchOfBlocks(rpc: Rpc): AssertInNoBlock {
+  const kept = new Map<number, Promise<Searched>>();
+
+  function keptBlockAt(slot: number): Promise<Searched> {
+    const known = kept.get(slot);
+    if (known !== undefined) return known;
+    const asked = blockAt(rpc, slot);
+    kept.set(slot, asked);
+    asked.catch(() => kept.delete(slot));
+    const [oldest] = kept.keys();
+    if (kept.size > BLOCKS_KEPT && oldest !== undefined) kept.delete(oldest);
+    return asked;
+  }
+
+  return async (txHash, fromSlot, lastHeight) => {
+    const wantedSignature = txHash.slice(0, SIGNATURE_KEPT);
+    let last: Searched | undefined;
+    for (;;) {
+      const wanted = await slotsFrom(rpc, last === undefined ? fromSlot : last.slot + 1);
+      if (wanted.length === 0) {
+        throw new RpcUnavailable('getBlocksWithLimit', `no finalized block above the height ${lastHeight}`);
+      }
+      for (let start = 0; start < wanted.length; start += TOGETHER) {
+        const some = wanted.slice(start, start + TOGETHER);
+        for (const next of await Promise.all(some.map(keptBlockAt))) {
+          if (next.signatures.includes(wantedSignature)) throw new StatusMissing(txHash, next.slot);
+          if (!(last === undefined ? isFirst(next, fromSlot) : follows(next, last))) {
+            // Whichever of them is wrong is asked for anew.
+            kept.clear();
+            throw new RpcUnavailable('getBlock', `a block is missing before the one at slot ${next.slot}`);
+          }
+          if (next.blockHeight > lastHeight) return;
+          last = next;
         }
-        if (next.blockHeight > lastHeight) return;
-        last = next;
       }
     }
-  }
+  };
 }
 
 /** Whether no block can lie between a slot and this one. */
@@ -87,9 +110,12 @@ async function blockAt(rpc: Rpc, slot: number): Promise<Searched> {
   const missing = `no block at slot ${slot}, which getBlocksWithLimit named`;
   try {
     const found = read(block.nullable(), await rpc.call(method, [slot, config], BLOCK_TIMEOUT_MS), method);
-    if (found !== null) return { ...found, slot };
+    if (found !== null) return { ...found, slot, signatures: keptOf(found.signatures) };
   } catch (error) {
     if (!isNoBlock(error)) throw error;
   }
   throw new RpcUnavailable(method, missing);
 }
+
+const keptOf = (signatures: readonly string[]): string =>
+  signatures.map((signature) => signature.slice(0, SIGNATURE_KEPT)).join(' ');

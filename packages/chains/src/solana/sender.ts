@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Broadcast, ChainSender, TransactionStatus } from '../chain.ts';
 import { type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { checkAddress } from './address.ts';
-import { assertInNoBlock } from './in-no-block.ts';
+import { searchOfBlocks } from './in-no-block.ts';
 import { checkNetwork, mintOf, type SolanaNetwork } from './network.ts';
 import {
   accountOf,
@@ -140,6 +140,7 @@ export type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: Sola
 /** Signs and sends with the wallet's keys. */
 export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts): SolanaSender {
   const { hotAddress, hotSigner } = wallet;
+  const assertInNoBlock = searchOfBlocks(rpc);
 
   async function tokensAt(
     mint: string,
@@ -284,7 +285,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       const { found, slot } = await statusOf(rpc, txHash);
       // An answer of a node behind a balancer that is not as far as the one before says nothing.
       if (found !== null || slot < reached.absoluteSlot) return false;
-      await assertInNoBlock(rpc, txHash, finalizedWhenSigned, lastValidBlockHeight);
+      await assertInNoBlock(txHash, finalizedWhenSigned, lastValidBlockHeight);
       return true;
     },
 

@@ -1,6 +1,7 @@
 import { mintTestUsdc } from '@quittance/sandbox/test-usdc';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
 import { concat, encodeFunctionData, type Hex, pad, parseEther, toHex } from 'viem';
 import { connectReader, connectSender } from '../../src/registry.ts';
 import type { EvmSettings } from '../../src/settings.ts';
@@ -21,7 +22,7 @@ async function openAnvil(): Promise<World> {
   const settings: EvmSettings = {
     kind: 'evm',
     chain: 'ethereum',
-    rpcUrls: [chain.node.rpcUrl],
+    rpcUrls: [new Secret(chain.node.rpcUrl)],
     chainId: CHAIN_ID,
     usdcAddress: usdc,
   };
@@ -97,7 +98,7 @@ async function openAnvil(): Promise<World> {
       return { reader: connectReader(other), sender: connectSender(other, PHRASE) };
     },
     nobody: () => {
-      const gone = { ...settings, rpcUrls: ['http://127.0.0.1:1'] };
+      const gone = { ...settings, rpcUrls: [new Secret('http://127.0.0.1:1')] };
       return { reader: connectReader(gone), sender: connectSender(gone, PHRASE) };
     },
     async stop() {

@@ -1,4 +1,5 @@
 import { formatUnits, units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
 import { connectReader, connectSender } from '../../src/registry.ts';
 import type { BitcoinSettings } from '../../src/settings.ts';
 import { bitcoinChain, outpointOf, PHRASE, wallet } from '../bitcoin-chain.ts';
@@ -23,7 +24,7 @@ async function openBitcoind(): Promise<World> {
   const settings: BitcoinSettings = {
     kind: 'bitcoin',
     chain: 'bitcoin',
-    rpcUrls: [node.rpcUrl],
+    rpcUrls: [new Secret(node.rpcUrl)],
     network: 'regtest',
   };
   const reader = connectReader(settings);
@@ -107,7 +108,7 @@ async function openBitcoind(): Promise<World> {
       return { reader: connectReader(other), sender: connectSender(other, PHRASE) };
     },
     nobody: () => {
-      const gone = { ...settings, rpcUrls: ['http://127.0.0.1:1'] };
+      const gone = { ...settings, rpcUrls: [new Secret('http://127.0.0.1:1')] };
       return { reader: connectReader(gone), sender: connectSender(gone, PHRASE) };
     },
     async stop() {

@@ -1,5 +1,6 @@
 import { payOnSolana } from '@quittance/sandbox/solana';
 import { units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
 import type { Address } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { connectReader, connectSender } from '../../src/registry.ts';
@@ -23,7 +24,7 @@ async function openSurfpool(): Promise<World> {
   const settings: SolanaSettings = {
     kind: 'solana',
     chain: 'solana',
-    rpcUrls: [chain.node.rpcUrl],
+    rpcUrls: [new Secret(chain.node.rpcUrl)],
     network: 'local',
     usdcMint: chain.network.usdcMint,
   };
@@ -81,7 +82,7 @@ async function openSurfpool(): Promise<World> {
       return { reader: connectReader(other), sender: connectSender(other, PHRASE) };
     },
     nobody: () => {
-      const gone = { ...settings, rpcUrls: ['http://127.0.0.1:1'] };
+      const gone = { ...settings, rpcUrls: [new Secret('http://127.0.0.1:1')] };
       return { reader: connectReader(gone), sender: connectSender(gone, PHRASE) };
     },
     async stop() {
