@@ -12,23 +12,28 @@ export type Seen = {
   paid: { asset: AssetSymbol; address: string; amount: bigint }[];
 };
 
-/** Where the money is said to be: on account chains addresses, on Bitcoin coins. */
-export type Places = { addresses: readonly string[]; coins: readonly string[] };
+export type Block = { height: number; hash: string };
 
 /**
  * The eyes of the books on a chain. They ask the node themselves, and share with the services only how a node's
  * answers are read: a mistake of theirs must not be made here again.
  */
 export type ChainLook = {
+  /**
+   * From here on everything is answered as of the node's newest block, which is returned: what comes later is not seen.
+   * Nodes of chains other than Ethereum's kind cannot answer so, and go on.
+   */
+  pin(): Promise<Block | undefined>;
   transaction(txHash: string): Promise<Seen | undefined>;
-  /** What lies there in blocks. */
-  reserves(asset: AssetSymbol, places: Places): Promise<bigint>;
+  /** What lies in blocks at each of these places, in their order: on account chains addresses, on Bitcoin coins. */
+  reserves(asset: AssetSymbol, places: readonly string[]): Promise<bigint[]>;
+  /** The hash of the node's block at a height; undefined when it has none there, or none yet. */
+  hashAt(height: number): Promise<string | undefined>;
   close(): Promise<void>;
 };
 
-/** Looks through the first of the configured nodes. */
-export function lookAt(settings: ChainSettings): ChainLook {
-  const [url = ''] = settings.rpcUrls;
+/** Looks through one of the configured nodes. */
+export function lookAt(settings: ChainSettings, url: string): ChainLook {
   switch (settings.kind) {
     case 'bitcoin':
       return lookAtBitcoin(url);

@@ -4,6 +4,10 @@ import { z } from 'zod';
 import type { ChainLook } from './chain-look.ts';
 
 const AT_ONCE = 100;
+/** Fewer: a transaction may be as large as a block. */
+const PARENTS_AT_ONCE = 10;
+/** The node has not come so far. */
+const OUT_OF_RANGE = -8;
 
 const transactionForm = z.object({
   blockhash: hash.optional(),
@@ -16,20 +20,46 @@ const transactionForm = z.object({
 const headerForm = z.object({ confirmations: z.int() });
 const coinForm = z.object({ value: amount }).nullable();
 
+type Output = { txid: string; vout: number };
+
 export function lookAtBitcoin(url: string): ChainLook {
   const rpc = connectRpc(url);
   const ask = (method: string, params: unknown[]) => rpc.call(method, params, undefined, 'exact');
 
+  const transactionOf = (answer: unknown) => read(transactionForm, answer, 'getrawtransaction');
+
   async function find(txHash: string) {
     try {
-      return read(transactionForm, await ask('getrawtransaction', [txHash, true]), 'getrawtransaction');
+      return transactionOf(await ask('getrawtransaction', [txHash, true]));
     } catch (error) {
       if (error instanceof RpcRefused && isNotFound(error)) return undefined;
       throw error;
     }
   }
 
+  /** What these outputs hold. Each transaction is asked for once: it brings all its outputs, and many may be of one. */
+  async function sumOf(outputs: readonly Output[]): Promise<bigint> {
+    let value = 0n;
+    const parents = [...Map.groupBy(outputs, ({ txid }) => txid)];
+    for (let at = 0; at < parents.length; at += PARENTS_AT_ONCE) {
+      const asked = parents.slice(at, at + PARENTS_AT_ONCE);
+      const calls = asked.map(([txid]) => ({ method: 'getrawtransaction', params: [txid, true] }));
+      const answers = await rpc.batch(calls, undefined, 'exact');
+      for (const [i, [txid, spent]] of asked.entries()) {
+        const { vout } = transactionOf(answered(answers[i]));
+        for (const { vout: place } of spent) {
+          const output = vout[place];
+          if (output === undefined) throw new Error(`the node shows no output ${place} of ${txid}`);
+          value += output.value;
+        }
+      }
+    }
+    return value;
+  }
+
   return {
+    pin: async () => undefined,
+
     async transaction(txHash) {
       const found = await find(txHash);
       if (found?.blockhash === undefined) return undefined;
@@ -39,13 +69,11 @@ export function lookAtBitcoin(url: string): ChainLook {
         'getblockheader',
       );
       if (confirmations < 1) return undefined;
-      let brought = 0n;
-      for (const { txid, vout } of found.vin) {
-        if (txid === undefined || vout === undefined) continue;
-        const spent = (await find(txid))?.vout[vout];
-        if (spent === undefined) throw new Error(`the node does not know ${txid}, which ${txHash} spends`);
-        brought += spent.value;
-      }
+      const brought = await sumOf(
+        found.vin.flatMap(({ txid, vout }) =>
+          txid === undefined || vout === undefined ? [] : [{ txid, vout }],
+        ),
+      );
       const left = found.vout.reduce((sum, { value }) => sum + value, 0n);
       return {
         succeeded: true,
@@ -58,8 +86,8 @@ export function lookAtBitcoin(url: string): ChainLook {
       };
     },
 
-    async reserves(_asset, { coins }) {
-      let sum = 0n;
+    async reserves(_asset, coins) {
+      const found: bigint[] = [];
       for (let at = 0; at < coins.length; at += AT_ONCE) {
         const calls = coins.slice(at, at + AT_ONCE).map((outpoint) => {
           const [txid, output] = outpoint.split(':');
@@ -67,10 +95,19 @@ export function lookAtBitcoin(url: string): ChainLook {
           return { method: 'gettxout', params: [txid, Number(output), false] };
         });
         for (const answer of await rpc.batch(calls, undefined, 'exact')) {
-          sum += read(coinForm, answered(answer), 'gettxout')?.value ?? 0n;
+          found.push(read(coinForm, answered(answer), 'gettxout')?.value ?? 0n);
         }
       }
-      return sum;
+      return found;
+    },
+
+    async hashAt(height) {
+      try {
+        return read(hash, await ask('getblockhash', [height]), 'getblockhash');
+      } catch (error) {
+        if (error instanceof RpcRefused && error.code === OUT_OF_RANGE) return undefined;
+        throw error;
+      }
     },
 
     close: () => rpc.close(),

@@ -1,10 +1,10 @@
 import { tokensOf } from '@quittance/chains/evm/network';
-import { address, bytes, count, feeFields, feeOf, hash, units256 } from '@quittance/chains/evm/rpc';
+import { address, bytes, count, feeFields, feeOf, hash, toHex, units256 } from '@quittance/chains/evm/rpc';
 import { answered, connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
 import type { SettingsOf } from '@quittance/chains/settings';
 import { nativeAsset } from '@quittance/shared/assets';
 import { z } from 'zod';
-import type { ChainLook, Seen } from './chain-look.ts';
+import type { Block, ChainLook, Seen } from './chain-look.ts';
 
 /** Transfer(address,address,uint256) */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -14,17 +14,28 @@ const AT_ONCE = 100;
 const receiptForm = z
   .object({
     status: count,
+    blockNumber: count,
     ...feeFields,
     logs: z.array(z.object({ address, topics: z.array(hash), data: bytes })),
   })
   .nullable();
+const blockForm = z.object({ hash }).nullable();
+const newestForm = z.object({ hash, number: count });
 const transactionForm = z.object({ to: address.nullable(), value: units256 }).nullable();
 
 export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
   const rpc = connectRpc(url);
   const native = nativeAsset[settings.chain];
   const tokens = tokensOf(settings);
+  let pinned: Block | undefined;
   return {
+    async pin() {
+      const answer = await rpc.call('eth_getBlockByNumber', ['latest', false]);
+      const { hash, number: height } = read(newestForm, answer, 'eth_getBlockByNumber');
+      pinned = { height, hash };
+      return pinned;
+    },
+
     async transaction(txHash) {
       const [given, sent] = await rpc.batch([
         { method: 'eth_getTransactionReceipt', params: [txHash] },
@@ -33,6 +44,7 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
       const receipt = read(receiptForm, answered(given), 'eth_getTransactionReceipt');
       const transaction = read(transactionForm, answered(sent), 'eth_getTransactionByHash');
       if (receipt === null || transaction === null) return undefined;
+      if (pinned !== undefined && receipt.blockNumber > pinned.height) return undefined;
       const succeeded = receipt.status === 1;
       const paid: Seen['paid'] = [];
       if (succeeded && transaction.to !== null && transaction.value > 0n) {
@@ -47,30 +59,42 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
       return { succeeded, cost: feeOf(receipt), paid };
     },
 
-    async reserves(asset, { addresses }) {
-      let sum = 0n;
+    async reserves(asset, addresses) {
+      const found: bigint[] = [];
       const contract = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
       if (asset !== native && contract === undefined)
         throw new Error(`no contract is configured for ${asset}`);
       for (let at = 0; at < addresses.length; at += AT_ONCE) {
-        sum += await balances(rpc, contract, addresses.slice(at, at + AT_ONCE));
+        found.push(...(await balances(rpc, contract, addresses.slice(at, at + AT_ONCE), pinned)));
       }
-      return sum;
+      return found;
+    },
+
+    async hashAt(height) {
+      const answer = await rpc.call('eth_getBlockByNumber', [toHex(height), false]);
+      return read(blockForm, answer, 'eth_getBlockByNumber')?.hash;
     },
 
     close: () => rpc.close(),
   };
 }
 
-async function balances(rpc: Rpc, contract: string | undefined, owners: readonly string[]): Promise<bigint> {
+async function balances(
+  rpc: Rpc,
+  contract: string | undefined,
+  owners: readonly string[],
+  pinned: Block | undefined,
+): Promise<bigint[]> {
+  // By its hash: behind one URL there may be several nodes, and one that has not seen it must refuse (EIP-1898).
+  const block = pinned === undefined ? 'latest' : { blockHash: pinned.hash, requireCanonical: true };
   const calls = owners.map((owner) =>
     contract === undefined
-      ? { method: 'eth_getBalance', params: [owner, 'latest'] }
+      ? { method: 'eth_getBalance', params: [owner, block] }
       : {
           method: 'eth_call',
-          params: [{ to: contract, data: `${BALANCE_OF}${owner.slice(2).padStart(64, '0')}` }, 'latest'],
+          params: [{ to: contract, data: `${BALANCE_OF}${owner.slice(2).padStart(64, '0')}` }, block],
         },
   );
   const answers = await rpc.batch(calls);
-  return answers.reduce<bigint>((sum, answer) => sum + read(units256, answered(answer), 'a balance'), 0n);
+  return answers.map((answer) => read(units256, answered(answer), 'a balance'));
 }

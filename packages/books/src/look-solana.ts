@@ -1,7 +1,7 @@
 import { connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
 import type { SettingsOf } from '@quittance/chains/settings';
 import { tokensOf } from '@quittance/chains/solana/network';
-import { base58, count, lamports, tokenUnits } from '@quittance/chains/solana/rpc';
+import { base58, count, isNoBlock, lamports, tokenUnits } from '@quittance/chains/solana/rpc';
 import { z } from 'zod';
 import type { ChainLook, Seen } from './chain-look.ts';
 
@@ -29,6 +29,7 @@ const transactionForm = z
   .nullable();
 type Transaction = NonNullable<z.infer<typeof transactionForm>>;
 
+const blockForm = z.object({ blockhash: base58 }).nullable();
 const balanceForm = z.object({ value: lamports });
 const tokensForm = z.object({
   value: z.array(
@@ -46,6 +47,8 @@ export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): Chain
   const rpc = connectRpc(url);
   const tokens = tokensOf({ name: settings.network, usdcMint: settings.usdcMint });
   return {
+    pin: async () => undefined,
+
     async transaction(txHash) {
       const how = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: 0 };
       const answer = await rpc.call('getTransaction', [txHash, how], undefined, 'exact');
@@ -60,19 +63,35 @@ export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): Chain
       };
     },
 
-    async reserves(asset, { addresses }) {
+    async reserves(asset, addresses) {
       const mint = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
       if (asset !== 'SOL' && mint === undefined) throw new Error(`no mint is configured for ${asset}`);
-      let sum = 0n;
+      const found: bigint[] = [];
       // Nodes for development take no batches.
       for (let at = 0; at < addresses.length; at += AT_ONCE) {
         const some = addresses.slice(at, at + AT_ONCE);
         const amounts = await Promise.all(
           some.map((owner) => (mint === undefined ? solOf(rpc, owner) : tokensOfOwner(rpc, owner, mint))),
         );
-        sum += amounts.reduce((total, one) => total + one, 0n);
+        found.push(...amounts);
       }
-      return sum;
+      return found;
+    },
+
+    async hashAt(slot) {
+      const how = {
+        transactionDetails: 'none',
+        rewards: false,
+        commitment,
+        maxSupportedTransactionVersion: 0,
+      };
+      try {
+        const answer = await rpc.call('getBlock', [slot, how]);
+        return read(blockForm, answer, 'getBlock')?.blockhash;
+      } catch (error) {
+        if (isNoBlock(error)) return undefined;
+        throw error;
+      }
     },
 
     close: () => rpc.close(),

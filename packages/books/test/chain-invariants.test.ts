@@ -1,0 +1,254 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { Secret } from '@quittance/shared/secret';
+import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import { compareWithChain, NodeElsewhere, type Story } from '../src/chain-invariants.ts';
+import { SeenBalances } from '../src/seen-balances.ts';
+
+/** The books against a chain, as a node that does as it is told shows it. */
+
+const hash = (digit: string) => `0x${digit.repeat(64)}`;
+const address = (digit: string) => `0x${digit.repeat(40)}`;
+const HOT = address('1');
+const DEPOSIT = address('2');
+const RECIPIENT = address('3');
+const PAID = hash('9');
+
+let node: ScriptedEvmNode;
+let settings: Parameters<typeof compareWithChain>[1];
+
+beforeEach(async () => {
+  node = new ScriptedEvmNode();
+  node.blocks.set(10, hash('a'));
+  node.balances.set(HOT, 40n).set(DEPOSIT, 60n);
+  settings = await node.start();
+});
+afterEach(() => node.stop());
+
+const story = (given: Partial<Story> = {}): Story => ({
+  payouts: [],
+  transactions: [],
+  costs: [],
+  owed: [{ asset: 'ETH', amount: '100' }],
+  hot: [HOT],
+  held: [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
+  coins: [],
+  dropped: [],
+  cursor: { height: 10, hash: hash('a') },
+  height: 10,
+  ...given,
+});
+const breachesOf = async (given: Partial<Story> = {}, memory?: SeenBalances) =>
+  (await compareWithChain(story(given), settings, memory)).map(({ what }) => what);
+
+const payout = {
+  id: '7',
+  asset: 'ETH',
+  address: RECIPIENT,
+  amount: '30',
+  family: '1',
+  is_held: false,
+} as const;
+const transaction = {
+  family: '1',
+  tx_hash: PAID,
+  purpose: 'payout',
+  asset: 'ETH',
+  cost_due: false,
+  may_leave: false,
+} as const;
+const mined = {
+  payouts: [{ ...payout, status: 'mined' }],
+  transactions: [{ ...transaction, state: 'mined' }],
+};
+/** The payment is in the chain; the story that is given is told of it. */
+function paid(given: Partial<Story> = {}, value = 30n, to = RECIPIENT): Partial<Story> {
+  node.mined.set(PAID, { to, value, succeeded: true, height: 10 });
+  return given;
+}
+
+test('what is owed lies there', async () => {
+  expect(await breachesOf()).toEqual([]);
+});
+
+test('one unit less is named, with its asset', async () => {
+  node.balances.set(DEPOSIT, 59n);
+  expect(await compareWithChain(story(), settings)).toEqual([
+    {
+      invariant: 'I6',
+      asset: 'ETH',
+      subject: 'ETH is short',
+      amount: 1n,
+      what: expect.stringMatching(/^ETH is short of 1: 100 is owed, 99 lies on ethereum/),
+    },
+  ]);
+});
+
+test.each<[string, Partial<Story>]>([
+  ['a deposit that the chain dropped may come back', { dropped: [{ asset: 'ETH', amount: '60' }], held: [] }],
+  [
+    'a payout that is mined and still held in the ledger is leaving',
+    {
+      ...mined,
+      payouts: [{ ...payout, status: 'mined', is_held: true }],
+      owed: [{ asset: 'ETH', amount: '130' }],
+    },
+  ],
+])('%s', async (_, given) => {
+  paid();
+  expect(await breachesOf(given)).toEqual([]);
+});
+
+test.each<[string, () => void]>([
+  [
+    'has not come so far',
+    () => {
+      node.blocks.clear();
+      node.blocks.set(9, hash('9'));
+    },
+  ],
+  ['stands on another branch', () => node.blocks.set(10, hash('b'))],
+])('a node that %s is asked nothing more', async (_, change) => {
+  change();
+  node.balances.clear();
+  await expect(compareWithChain(story(), settings)).rejects.toBeInstanceOf(NodeElsewhere);
+  expect(node.asked).toEqual([]);
+});
+
+test('a node that has the block of the cursor and not that of a payout has not come so far either', async () => {
+  await expect(compareWithChain(story({ height: 11 }), settings)).rejects.toBeInstanceOf(NodeElsewhere);
+});
+
+const leaving = {
+  ...mined,
+  payouts: [{ ...payout, status: 'broadcast', is_held: true }],
+  owed: [{ asset: 'ETH' as const, amount: '130' }],
+};
+
+test('what lies there is asked before the transactions, however many', async () => {
+  const others = ['4', '5', '6'].map((digit) => ({ tx_hash: hash(digit), amount: '20' }));
+  for (const { tx_hash } of others)
+    node.mined.set(tx_hash, { to: HOT, value: 1n, succeeded: true, height: 9 });
+  paid();
+  expect(await breachesOf({ ...leaving, costs: others })).toEqual([]);
+  expect(node.asked.slice(0, 3)).toEqual([HOT, DEPOSIT, PAID]);
+  expect(node.asked).toHaveLength(6);
+});
+
+test('what comes after the block that is looked at is not seen', async () => {
+  // Stolen, and then the payout that would have explained it.
+  node.mined.set(PAID, { to: RECIPIENT, value: 30n, succeeded: true, height: 11 });
+  expect(await breachesOf(leaving)).toEqual([expect.stringMatching(/^ETH is short of 30/)]);
+});
+
+test.each<[string, () => void, RegExp]>([
+  [
+    'a node that does not know the block it is asked about',
+    () => {
+      node.knowsBlocks = false;
+    },
+    /header not found/,
+  ],
+  [
+    'a node that drops the block while it is asked',
+    () => {
+      node.before = (method) => method === 'eth_getBalance' && node.blocks.set(11, hash('c'));
+      node.blocks.set(11, hash('b'));
+    },
+    /it has dropped block 11 while it was asked/,
+  ],
+])('%s has shown nothing', async (_, change, said) => {
+  change();
+  await expect(breachesOf()).rejects.toThrow(said);
+});
+
+test('when a node is away, lags, or does not know the block, the next one is asked', async () => {
+  const lagging = new ScriptedEvmNode();
+  const rpcUrls = [new Secret('http://127.0.0.1:1'), ...(await lagging.start()).rpcUrls, ...settings.rpcUrls];
+  try {
+    const chain = { ...settings, rpcUrls };
+    expect(await compareWithChain(story(), chain)).toEqual([]);
+    node.blocks.clear();
+    lagging.blocks.set(10, hash('b'));
+    await expect(compareWithChain(story(), chain)).rejects.toBeInstanceOf(NodeElsewhere);
+  } finally {
+    await lagging.stop();
+  }
+});
+
+test('a payout that is mined is there once, exactly', async () => {
+  paid();
+  expect(await breachesOf(mined)).toEqual([]);
+});
+
+test.each<[string, () => Partial<Story>, RegExp[]]>([
+  ['is not there', () => mined, [/payout 7 is mined, and no transaction of it is in the chain/]],
+  ['pays one unit more', () => paid(mined, 31n), [/payout 7: 0x9+ pays 31 ETH to 0x3+, not 30/]],
+  ['pays somebody else', () => paid(mined, 30n, HOT), [/payout 7: 0x9+ pays 0 ETH to 0x3+, not 30/]],
+  [
+    'failed and is there',
+    () =>
+      paid({ payouts: [{ ...payout, status: 'failed' }], transactions: [{ ...transaction, state: 'dead' }] }),
+    [/payout 7 failed, and 0x9+ of it is in the chain/],
+  ],
+  [
+    'is there twice',
+    () => {
+      paid();
+      node.mined.set(hash('8'), { to: RECIPIENT, value: 30n, succeeded: true, height: 10 });
+      const twin = { ...transaction, tx_hash: hash('8'), state: 'dead' };
+      return { ...mined, transactions: [...mined.transactions, twin] };
+    },
+    [/payout 7 has 2 transactions in the chain: 0x9+, 0x8+/],
+  ],
+  [
+    'cost another amount than is booked',
+    () => paid({ ...mined, costs: [{ tx_hash: PAID, amount: '21' }] }),
+    [/0x9+ cost 20 in the chain, 21 is booked/],
+  ],
+  [
+    'cost what is not booked',
+    () => paid({ ...mined, transactions: [{ ...transaction, state: 'mined', cost_due: true }] }),
+    [/what 0x9+ cost in the chain is not booked/],
+  ],
+  [
+    'cost what the chain never took',
+    () => ({ costs: [{ tx_hash: PAID, amount: '20' }] }),
+    [/a cost of 20 is booked for 0x9+, which is not in the chain/],
+  ],
+])('a payout that %s is named', async (_, given, named) => {
+  expect(await breachesOf(given())).toEqual(named.map((one) => expect.stringMatching(one)));
+});
+
+test('a payment that is not final may leave the chain for a while, with its cost', async () => {
+  const transactions = [{ ...transaction, state: 'mined', may_leave: true }];
+  expect(await breachesOf({ ...mined, transactions, costs: [{ tx_hash: PAID, amount: '20' }] })).toEqual([]);
+});
+
+test('what lies still is not asked about each time, and all is before anything is missing', async () => {
+  const memory = new SeenBalances();
+  const many = Array.from({ length: 500 }, (_, i) => ({
+    asset: 'ETH' as const,
+    address: `0x${(i + 16).toString(16).padStart(40, '0')}`,
+    amount: '1',
+    moving: false,
+  }));
+  for (const one of many) node.balances.set(one.address, 1n);
+  const given = { held: many, owed: [{ asset: 'ETH' as const, amount: '540' }] };
+  expect(await breachesOf(given, memory)).toEqual([]);
+  expect(node.asked).toHaveLength(501);
+  node.asked = [];
+  expect(await breachesOf(given, memory)).toEqual([]);
+  // The hot wallet, and those whose turn it is.
+  expect(node.asked).toHaveLength(201);
+  node.asked = [];
+  // One was swept, and its money is in the hot wallet.
+  node.balances.set(many[0]?.address ?? '', 0n).set(HOT, 41n);
+  expect(await breachesOf({ ...given, held: many.slice(1) }, memory)).toEqual([]);
+  // Half of one is stolen: found at once where it is asked, and then with all the others asked.
+  node.balances.set(many[499]?.address ?? '', 0n).set(HOT, 40n);
+  node.asked = [];
+  expect(await breachesOf({ ...given, held: many.slice(1) }, memory)).toEqual([
+    expect.stringMatching(/^ETH is short of 2/),
+  ]);
+  expect(node.asked.length).toBeGreaterThan(500);
+});

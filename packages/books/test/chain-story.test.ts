@@ -1,0 +1,120 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Db, openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import type { Limits, WatchedChain } from '../src/chain-invariants.ts';
+import { snapshotOf } from '../src/snapshot.ts';
+import { checkChain } from '../src/verify-books.ts';
+
+/** Rows of a database against a chain: one deposit, of which a part is paid out. */
+
+const HOT = `0x${'1'.repeat(40)}`;
+const RECIPIENT = `0x${'3'.repeat(40)}`;
+const PAID = `0x${'9'.repeat(64)}`;
+const BLOCK = `0x${'a'.repeat(64)}`;
+const [DEPOSITED, AMOUNT, FEE, COST] = [1_000n, 500n, 30n, 20n];
+
+let database: TestDatabase;
+let db: Db;
+let node: ScriptedEvmNode;
+let chain: WatchedChain;
+
+const noBooks = `
+  delete from ledger.balances; delete from ledger.holds; delete from ledger.transfers; delete from payouts.payments;
+  delete from payouts.transactions; delete from payouts.payouts; delete from payouts.wallets`;
+const books = `${noBooks};
+  insert into ledger.balances (account_id, asset, available, held)
+    values ('acc_1', 'ETH', ${DEPOSITED - AMOUNT - FEE}, ${AMOUNT + FEE});
+  insert into ledger.holds (payout_id, account_id, asset, amount, network_fee, state)
+    values ('7', 'acc_1', 'ETH', ${AMOUNT}, ${FEE}, 'placed');
+  insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 1);
+  insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status)
+    values (1, 7, 'acc_1', 'ETH', ${AMOUNT}, ${FEE}, '${RECIPIENT}', 3, 'broadcast');
+  insert into payouts.transactions (id, family, chain, wallet, nonce, purpose, asset, amount, max_cost,
+      min_confirmations, raw, tx_hash, fence, state) overriding system value
+    values (1, 1, 'ethereum', '${HOT}', 0, 'payout', 'ETH', ${AMOUNT}, 1, 3, 'bytes', '${PAID}', 1, 'broadcast');
+  insert into payouts.payments (payout_id, family, address, amount) values (7, 1, '${RECIPIENT}', ${AMOUNT})`;
+
+async function run(sql: string): Promise<void> {
+  for (const one of sql.split(';')) if (one.trim() !== '') await db.rows(one);
+}
+
+/** What is wrong, with nothing looked at twice. */
+const found = async (given: Partial<Limits> = {}) =>
+  (await checkChain(snapshotOf(db, 10_000), chain, { patienceSeconds: 0, ...given })).map(({ what }) => what);
+
+beforeAll(async () => {
+  database = await testDatabase();
+  db = openDb({ url: database.adminUrl, schema: 'public', pool: 1, logger: createLogger('test', 'silent') });
+  await run('set session_replication_role = replica');
+});
+afterAll(async () => {
+  await run(noBooks);
+  await db.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  await run(books);
+  node = new ScriptedEvmNode();
+  node.blocks.set(10, BLOCK);
+  node.balances.set(HOT, DEPOSITED);
+  const settings = await node.start();
+  chain = { settings };
+});
+afterEach(() => node.stop());
+
+/** The payment is in a block, and too new to be settled. */
+function isMined(): void {
+  node.mined.set(PAID, { to: RECIPIENT, value: AMOUNT, succeeded: true, height: 10 });
+  node.balances.set(HOT, DEPOSITED - AMOUNT - COST);
+}
+
+test('a payout under way is no shortage: its fee pays for what its transaction costs', async () => {
+  expect(await found()).toEqual([]);
+  isMined();
+  expect(await found()).toEqual([]);
+});
+
+test('what is missing beside it is', async () => {
+  isMined();
+  node.balances.set(HOT, DEPOSITED - AMOUNT - FEE - 1n);
+  expect(await found()).toEqual([expect.stringMatching(/^ETH is short of 1:/)]);
+});
+
+describe('what is known to be wrong', () => {
+  const STOLEN = `0x${'8'.repeat(64)}`;
+  const days = (n: number) => new Date(Date.now() - n * 86_400_000);
+
+  test('is looked at however old, and as long as it is wrong', async () => {
+    // Three days ago: a payout that is mined in the books only, and a cost of which no transaction is known.
+    await run(
+      `update payouts.payouts set status = 'mined', tx_hash = '${PAID}', completed_at = now() - interval '3 days';
+       update payouts.transactions set state = 'mined', block_height = 9, block_hash = '0xb', final_at = now() - interval '3 days',
+         updated_at = now() - interval '3 days';
+       update ledger.balances set held = 0; update ledger.holds set state = 'settled';
+       insert into ledger.transfers (op, kind, account_id, asset, amount, created_at)
+         values ('network:${STOLEN}', 'network', null, 'ETH', 20, now() - interval '3 days')`,
+    );
+    const everything = await found();
+    expect(everything).toEqual([
+      expect.stringMatching(/^payout 7 is mined, and no transaction of it is in the chain/),
+      expect.stringMatching(/^a cost of 20 is booked for 0x8+, which is not in the chain/),
+      expect.stringMatching(/^what 0x9+ cost in the chain is not booked/),
+    ]);
+    const since = days(2);
+    expect(await found({ since })).toEqual([]);
+    const marks = { transfers: '999', deposits: '999', transactions: '999' };
+    for (const given of [{ since }, { since, marks }]) {
+      expect(await found({ ...given, suspects: ['payout 7 chain'] })).toEqual([everything[0], everything[2]]);
+      expect(await found({ ...given, suspects: [`cost ${STOLEN}`] })).toEqual([everything[1]]);
+      expect(await found({ ...given, suspects: [`cost ${PAID}, more than was accepted`] })).toEqual([
+        everything[0],
+        everything[2],
+      ]);
+    }
+    await run('delete from ledger.transfers');
+    isMined();
+    expect(await found({ since, suspects: ['payout 7 chain', `cost ${STOLEN}`] })).toEqual([everything[2]]);
+  });
+});

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { ChainLook } from '../src/chain-look.ts';
+import { lookAtBitcoin } from '../src/look-bitcoin.ts';
+
+const id = (digit: string): string => digit.repeat(64);
+const [SPENDER, MANY, OTHER, BLOCK] = [id('a'), id('b'), id('c'), id('d')];
+const COINS = 30;
+
+type Coin = { txid: string; vout: number };
+type Transaction = { blockhash?: string; vin: Coin[]; vout: { value: number; scriptPubKey: object }[] };
+const output = (value: number, address?: string) => ({
+  value,
+  scriptPubKey: address === undefined ? {} : { address },
+});
+
+let transactions: Map<string, Transaction>;
+let asked: string[];
+let look: ChainLook;
+
+const answer = ({ id, method, params }: { id: number; method: string; params: [string] }) => {
+  const found =
+    method === 'getblockheader'
+      ? { confirmations: params[0] === BLOCK ? 1 : -1 }
+      : transactions.get(params[0]);
+  asked.push(`${method} ${params[0]}`);
+  return found === undefined
+    ? { id, error: { code: -5, message: 'No such mempool or blockchain transaction.' } }
+    : { id, result: found };
+};
+
+const node = createServer((req, res) => {
+  void text(req).then((body) => {
+    const calls = JSON.parse(body);
+    res.end(JSON.stringify(Array.isArray(calls) ? calls.map(answer) : answer(calls)));
+  });
+});
+
+beforeEach(async () => {
+  asked = [];
+  const coins = Array.from({ length: COINS }, (_, vout) => ({ txid: MANY, vout }));
+  transactions = new Map([
+    [MANY, { blockhash: BLOCK, vin: [], vout: coins.map(() => output(0.5)) }],
+    [OTHER, { blockhash: BLOCK, vin: [], vout: [output(9), output(0.1)] }],
+    [
+      SPENDER,
+      {
+        blockhash: BLOCK,
+        vin: [...coins, { txid: OTHER, vout: 1 }],
+        vout: [output(15, 'bcrt1qours'), output(0.0001)],
+      },
+    ],
+  ]);
+  node.listen(0, '127.0.0.1');
+  await once(node, 'listening');
+  look = lookAtBitcoin(`http://127.0.0.1:${(node.address() as AddressInfo).port}`);
+});
+afterEach(async () => {
+  await look.close();
+  node.close();
+  await once(node, 'close');
+});
+
+test('what a transaction cost is what it spends less what it pays, however many coins came of one transaction', async () => {
+  expect(await look.transaction(SPENDER)).toEqual({
+    succeeded: true,
+    cost: 9_990_000n,
+    paid: [{ asset: 'BTC', address: 'bcrt1qours', amount: 1_500_000_000n }],
+  });
+  expect(asked.filter((one) => one === `getrawtransaction ${MANY}`)).toHaveLength(1);
+  expect(asked).toHaveLength(4);
+});
+
+test.each<[string, () => void, string | undefined]>([
+  [
+    'is in no block',
+    () => {
+      transactions.set(SPENDER, { vin: [], vout: [] });
+    },
+    undefined,
+  ],
+  [
+    'is in a block that was dropped',
+    () => {
+      transactions.set(SPENDER, { blockhash: id('e'), vin: [], vout: [] });
+    },
+    undefined,
+  ],
+  ['is not known', () => transactions.delete(SPENDER), undefined],
+  ['spends what the node does not know', () => transactions.delete(OTHER), 'No such mempool'],
+  [
+    'spends an output that is not there',
+    () => {
+      transactions.set(OTHER, { blockhash: BLOCK, vin: [], vout: [output(9)] });
+    },
+    `the node shows no output 1 of ${OTHER}`,
+  ],
+])('a transaction that %s', async (_, change, said) => {
+  change();
+  const seen = look.transaction(SPENDER);
+  if (said === undefined) expect(await seen).toBeUndefined();
+  else await expect(seen).rejects.toThrow(said);
+});

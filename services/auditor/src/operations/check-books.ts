@@ -1,0 +1,213 @@
+import type { Limits, WatchedChain } from '@quittance/books/chain-invariants';
+import { invariants, type Marks } from '@quittance/books/invariants';
+import { snapshotOf } from '@quittance/books/snapshot';
+import { type Breach, ChainUnseen, checkChain, checkInvariants } from '@quittance/books/verify-books';
+import { crashPoint } from '@quittance/shared/crash';
+import type { Db, Trx } from '@quittance/shared/db';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import { announce } from '@quittance/shared/outbox';
+import { judge, type Look, type Plan, type Verdict, withOutgrown } from '../domain/verdict.ts';
+import type { Ports } from '../ports.ts';
+import {
+  addChainToCheck,
+  advanceSums,
+  forgetBreaches,
+  forgetOldChecks,
+  insertCheckRow,
+  knownBreaches,
+  lastMarks,
+  marksOfNow,
+  openHalt,
+  rebuildSums,
+  seeBreaches,
+} from '../store.ts';
+import { howFarBack } from '../store-chains.ts';
+
+/** What is new is read in a moment; every row there is may take a while. */
+const CHECK_MAX_MS = { recent: 60_000, again: 30 * 60_000, whole: 30 * 60_000 } as const;
+/** As many as a log line and a message can bear. */
+const TOLD_MAX = 20;
+
+/**
+ * One check: of every row there is, of what is newer than the last check and of all that is open, or once more of what is
+ * under suspicion. A breach that was seen before halts the payouts of its asset. What the books alone show is judged
+ * before any node is asked, and each chain by itself: neither waits for the other.
+ * @returns what is wrong, seen for the first time or again.
+ */
+export async function checkBooks(ports: Ports, lease: Lease, plan: Plan): Promise<readonly Breach[]> {
+  const { db, clock, settings } = ports;
+  const began = { at: clock.now(), ms: performance.now() };
+  const marks = await marksOfNow(db);
+  const since = plan.extent === 'recent' ? await lastMarks(db) : undefined;
+  const extent = plan.extent === 'recent' && since === undefined ? 'whole' : plan.extent;
+  const invariantsAsked = plan.extent === 'again' ? plan.invariants : undefined;
+  const asked = invariants.filter(({ name }) => invariantsAsked?.has(name) !== false);
+  const snapshot = snapshotOf(ports.slowDb, CHECK_MAX_MS[extent]);
+  const limits: Limits = {
+    patienceSeconds: settings.patienceSeconds,
+    marks: since,
+  };
+  const known = (await knownBreaches(db)).filter(({ isAccepted, times }) => isAccepted || times === 1);
+  const found = await checkInvariants(snapshot, asked, { ...limits, known }).catch((cause: unknown) => {
+    throw extent === 'recent' ? new RecentFailed(reason(cause), { cause }) : cause;
+  });
+  crashPoint('auditor.looked');
+  const look: Look = {
+    seen: found,
+    isWhole: extent !== 'recent',
+    ...(invariantsAsked && { invariants: invariantsAsked }),
+  };
+  const seq = await decide(ports, lease, look, async (trx) => {
+    await forgetOldChecks(trx);
+    const tookMs = Math.round(performance.now() - began.ms);
+    return await insertCheckRow(trx, { extent, wasRight: isRight(found), marks, tookMs });
+  });
+  // From here on a check of what is new can tell what each balance should show.
+  if (look.isWhole && invariantsAsked?.has('I2') !== false) await sumUp(ports, lease, marks);
+  else if (extent === 'recent' && isRight(found)) {
+    await underLease({ db: ports.slowDb }, lease, (trx) => advanceSums(trx, marks));
+  }
+
+  for (const chain of ports.chains) {
+    const { chain: name } = chain.settings;
+    if (plan.extent === 'again' && !plan.chains.has(name)) continue;
+    // What a node that was away did not show is looked at when it is back.
+    const isSuspected = known.some((one) => one.chain === name && one.halts && !one.isAccepted);
+    const comparedTo = extent !== 'recent' || isSuspected ? undefined : await lastMarks(db, name);
+    const howFar = await howFarBack(db, name, settings.chainDays);
+    const compared = await compare(
+      ports,
+      snapshot,
+      chain,
+      { ...limits, ...howFar, marks: comparedTo },
+      began.at,
+    );
+    if (compared === undefined) continue;
+    const { breaches, unseen } = compared;
+    const note = (trx: Trx) =>
+      addChainToCheck(trx, seq, { chain: name, unseen, wasRight: isRight(breaches) });
+    if (unseen === null) {
+      await decide(ports, lease, { seen: breaches, isWhole: comparedTo === undefined, chain: name }, note);
+    } else {
+      await underLease(ports, lease, note);
+    }
+    found.push(...breaches);
+  }
+  return found;
+}
+
+/** What is new could not be read, or not in time: every row has to be. */
+export class RecentFailed extends Error {
+  override name = 'RecentFailed';
+}
+
+const isRight = (seen: readonly Breach[]): boolean => !seen.some(({ halts }) => halts);
+
+const underLease = <T>(
+  { db }: { db: Pick<Db, 'transaction'> },
+  lease: Lease,
+  work: (trx: Trx) => Promise<T>,
+): Promise<T> =>
+  db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    return await work(trx);
+  });
+
+/** Writes down what a look means, with the note of it, and says it. */
+async function decide<T>(ports: Ports, lease: Lease, look: Look, note: (trx: Trx) => Promise<T>): Promise<T> {
+  const { verdict, noted } = await underLease(ports, lease, async (trx) => {
+    const known = await knownBreaches(trx);
+    const seen = withOutgrown(known, look.seen);
+    const judged = judge(known, { ...look, seen });
+    const at = ports.clock.now();
+    await seeBreaches(trx, seen, at);
+    await forgetBreaches(trx, judged.gone);
+    const noted = await note(trx);
+    const halted = await halt(trx, judged, at);
+    if (halted.length > 0) crashPoint('auditor.halting');
+    return { verdict: { ...judged, halted }, noted };
+  });
+  if (verdict.halted.length > 0) crashPoint('auditor.halted');
+  say(ports, verdict);
+  return noted;
+}
+
+const sumUp = (ports: Ports, lease: Lease, marks: Marks): Promise<void> =>
+  underLease({ db: ports.slowDb }, lease, (trx) => rebuildSums(trx, marks, CHECK_MAX_MS.whole));
+
+type Compared = { breaches: Breach[]; unseen: string | null };
+
+/** Undefined when it is not yet time to ask its node again. A node that cannot be asked is no breach. */
+async function compare(
+  { logger, memory, settings }: Ports,
+  snapshot: ReturnType<typeof snapshotOf>,
+  chain: WatchedChain,
+  limits: Limits,
+  now: Date,
+): Promise<Compared | undefined> {
+  const { chain: name } = chain.settings;
+  const remembered = memory.get(name);
+  if (remembered === undefined) return undefined;
+  const isDue =
+    limits.marks === undefined ||
+    remembered.lookedAt === undefined ||
+    now < remembered.lookedAt ||
+    now.getTime() - remembered.lookedAt.getTime() >= settings.chainsEveryMs;
+  if (!isDue) return undefined;
+  remembered.lookedAt = now;
+  try {
+    const breaches = await checkChain(snapshot, chain, limits, remembered.balances);
+    if (remembered.unseen !== undefined)
+      logger.info({ chain: name }, 'the books are compared with the chain again');
+    remembered.unseen = undefined;
+    return { breaches, unseen: null };
+  } catch (error) {
+    if (!(error instanceof ChainUnseen)) throw error;
+    // The same trouble once a minute is one line.
+    if (remembered.unseen === undefined) {
+      logger.warn({ chain: name, reason: error.message }, 'the books cannot be compared with the chain');
+    }
+    remembered.unseen = error.message;
+    return { breaches: [], unseen: error.message };
+  }
+}
+
+type Halted = Verdict['halts'][number] & { number: string };
+
+/** Those that are not halted already: the rows, and the word to payouts. */
+async function halt(trx: Trx, { halts }: Verdict, at: Date): Promise<Halted[]> {
+  const halted: Halted[] = [];
+  for (const { asset, breaches } of halts) {
+    const told = breaches.slice(0, TOLD_MAX).map(({ invariant, what }) => ({ invariant, what }));
+    const number = await openHalt(trx, asset, told, at);
+    if (number === undefined) continue;
+    await announce(trx, [{ kind: 'asset.halted', payload: { asset, halt: number, breaches: told } }]);
+    halted.push({ asset, breaches, number });
+  }
+  return halted;
+}
+
+function say(
+  { logger, announced }: Ports,
+  { suspected, confirmed, gone, halted }: Verdict & { halted: readonly Halted[] },
+): void {
+  const named = (all: readonly { invariant: string; what: string }[]) =>
+    all.slice(0, TOLD_MAX).map(({ invariant, what }) => `${invariant} ${what}`);
+  if (suspected.length > 0) {
+    logger.warn(
+      { breaches: named(suspected) },
+      'the books look wrong, looking again before anything is done',
+    );
+  }
+  const late = confirmed.filter(({ halts }) => !halts);
+  if (late.length > 0) logger.error({ breaches: named(late) }, 'the books are wrong, no money is lost by it');
+  for (const { asset, breaches, number } of halted) {
+    logger.error(
+      { asset, halt: number, breaches: named(breaches) },
+      'the books are wrong: payouts is told to halt this asset until an operator resumes it',
+    );
+  }
+  if (gone.length > 0) logger.info({ breaches: named(gone) }, 'the books are right again here');
+  if (halted.length > 0) announced();
+}

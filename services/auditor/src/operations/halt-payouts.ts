@@ -1,0 +1,22 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Clock } from '@quittance/shared/clock';
+import type { Db } from '@quittance/shared/db';
+import { announce } from '@quittance/shared/outbox';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import { openHalt } from '../store.ts';
+
+export type HaltOrder = { asset: AssetSymbol; reason: string };
+
+/** An operator halts the payouts of an asset, whatever the books say. It lasts until one resumes them. */
+export async function haltPayouts(
+  { db, clock }: { db: Db; clock: Clock },
+  { asset, reason }: HaltOrder,
+): Promise<Result<{ halt: string }, 'halted_already'>> {
+  return await db.transaction(async (trx) => {
+    const breaches = [{ invariant: 'operator', what: reason }];
+    const halt = await openHalt(trx, asset, breaches, clock.now());
+    if (halt === undefined) return refuse('halted_already');
+    await announce(trx, [{ kind: 'asset.halted', payload: { asset, halt, breaches } }]);
+    return ok({ halt });
+  });
+}

@@ -1,0 +1,69 @@
+import type { WatchedChain } from '@quittance/books/chain-invariants';
+import { invariants } from '@quittance/books/invariants';
+import { snapshotOf } from '@quittance/books/snapshot';
+import { type Breach, ChainUnseen, checkChain, checkInvariants } from '@quittance/books/verify-books';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import type { Clock } from '@quittance/shared/clock';
+import type { Db } from '@quittance/shared/db';
+import { announce } from '@quittance/shared/outbox';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import { closeHalt, openHalts, settleBreaches } from '../store.ts';
+import { howFarBack } from '../store-chains.ts';
+
+const CHECK_MAX_MS = 30 * 60_000;
+
+export type ResumeOrder = {
+  asset: AssetSymbol;
+  /** Although a breach is still there, or its chain cannot be asked. */
+  force: boolean;
+  /** Those whose nodes can be asked. */
+  chains: readonly WatchedChain[];
+  patienceSeconds: number;
+  /** How far back payouts are looked up in their chain. */
+  chainDays: number;
+};
+
+export type ResumeRefusal =
+  | { why: 'not_halted' }
+  /** What is still wrong. */
+  | { why: 'still_wrong'; breaches: readonly Breach[] }
+  /** The books were not compared with the chain of the asset. */
+  | { why: 'chain_unseen'; reason: string };
+
+export type Resumed = { halt: string; accepted: readonly Breach[] };
+
+/**
+ * An operator lets the payouts of an asset go on. Every row is looked at once more: what is still wrong refuses it, or
+ * is accepted by force, and does not halt it again.
+ */
+export async function resumePayouts(
+  { db, clock }: { db: Db; clock: Clock },
+  { asset, force, chains, patienceSeconds, chainDays }: ResumeOrder,
+): Promise<Result<Resumed, ResumeRefusal>> {
+  const halts = await openHalts(db);
+  if (!halts.some((halt) => halt.asset === asset)) return refuse({ why: 'not_halted' });
+  const { chain } = assets[asset];
+  const watched = chains.filter(({ settings }) => settings.chain === chain);
+  if (watched.length === 0 && !force) {
+    return refuse({ why: 'chain_unseen', reason: `no node of ${chain} is configured` });
+  }
+  const snapshot = snapshotOf(db, CHECK_MAX_MS);
+  const found = await checkInvariants(snapshot, invariants, { patienceSeconds });
+  const limits = { patienceSeconds, ...(await howFarBack(db, chain, chainDays)) };
+  try {
+    for (const one of watched) found.push(...(await checkChain(snapshot, one, limits)));
+  } catch (error) {
+    if (!(error instanceof ChainUnseen)) throw error;
+    if (!force) return refuse({ why: 'chain_unseen', reason: error.message });
+  }
+  const breaches = found.filter((one) => one.halts && (one.asset === undefined || one.asset === asset));
+  if (breaches.length > 0 && !force) return refuse({ why: 'still_wrong', breaches });
+  return await db.transaction(async (trx) => {
+    const at = clock.now();
+    const halt = await closeHalt(trx, asset, { at, forced: force && breaches.length > 0 });
+    if (halt === undefined) return refuse({ why: 'not_halted' } as const);
+    await settleBreaches(trx, asset, breaches, at);
+    await announce(trx, [{ kind: 'asset.resumed', payload: { asset, halt } }]);
+    return ok({ halt, accepted: breaches });
+  });
+}

@@ -1,0 +1,34 @@
+import type { WatchedChain } from '@quittance/books/chain-invariants';
+import type { SeenBalances } from '@quittance/books/seen-balances';
+import type { Chain } from '@quittance/shared/assets';
+import type { Clock } from '@quittance/shared/clock';
+import type { Db } from '@quittance/shared/db';
+import type { Logger } from '@quittance/shared/logger';
+
+export type Settings = {
+  /** Tells this process from the other replicas: the lease is held under this name. */
+  replica: string;
+  checkEveryMs: number;
+  chainsEveryMs: number;
+  wholeEveryMs: number;
+  chainDays: number;
+  patienceSeconds: number;
+};
+
+/** What was seen of a chain, so that its node is not asked more than it has to be. Losing it costs questions only. */
+export type ChainMemory = { balances: SeenBalances; lookedAt: Date | undefined; unseen: string | undefined };
+
+/** Everything an operation may need from the outside; each takes the part it uses. */
+export type Ports = {
+  db: Db;
+  /** For the questions that read every row: its answers may take half an hour, and nobody else waits behind them. */
+  slowDb: Pick<Db, 'transaction'>;
+  clock: Clock;
+  logger: Logger;
+  /** Those whose nodes are asked. */
+  chains: readonly WatchedChain[];
+  memory: ReadonlyMap<Chain, ChainMemory>;
+  settings: Settings;
+  /** Called after a commit that wrote an event: carry it at once. */
+  announced: () => void;
+};

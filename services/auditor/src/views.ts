@@ -1,0 +1,40 @@
+import type { HaltInForce, ShownBreach, ShownCheck, ShownHalt } from './store.ts';
+
+const checkView = (check: ShownCheck | undefined) =>
+  check === undefined
+    ? null
+    : {
+        began_at: check.beganAt.toISOString(),
+        ended_at: check.endedAt.toISOString(),
+        right: check.wasRight,
+        chains: check.chains,
+      };
+
+/** The state of the books, as an operator is shown it. */
+export const booksView = (
+  checks: { recent: ShownCheck | undefined; whole: ShownCheck | undefined },
+  breaches: readonly ShownBreach[],
+  halts: readonly ShownHalt[],
+  inForce: readonly HaltInForce[],
+) => ({
+  checks: { recent: checkView(checks.recent), whole: checkView(checks.whole) },
+  breaches: breaches.map((one) => ({
+    invariant: one.invariant,
+    what: one.what,
+    asset: one.asset ?? null,
+    chain: one.chain ?? null,
+    halts: one.halts,
+    seen: one.times,
+    first_seen_at: one.firstSeenAt.toISOString(),
+    last_seen_at: one.lastSeenAt.toISOString(),
+    accepted_at: one.acceptedAt?.toISOString() ?? null,
+  })),
+  halts: halts.map(({ seq, asset, breaches: why, haltedAt }) => ({
+    halt: seq,
+    asset,
+    halted_at: haltedAt.toISOString(),
+    // payouts does it, and not only was told to
+    in_force: inForce.some((one) => one.asset === asset && one.inForce),
+    breaches: why,
+  })),
+});

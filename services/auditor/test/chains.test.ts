@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SeenBalances } from '@quittance/books/seen-balances';
+import { systemClock } from '@quittance/shared/clock';
+import { type Db, openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import { resumePayouts } from '../src/operations/resume-payouts.ts';
+import { stepAudit } from '../src/operations/step-audit.ts';
+import type { Ports } from '../src/ports.ts';
+
+/** How far back the auditor looks into a chain: a cost is booked of which the chain knows nothing. */
+
+const HASH = `0x${'9'.repeat(64)}`;
+const BREACH = { invariant: 'I6', subject: `cost ${HASH}` };
+const noBooks = 'delete from ledger.entries; delete from ledger.transfers';
+
+let database: TestDatabase;
+let admin: Db;
+let db: Db;
+let operator: Db;
+let node: ScriptedEvmNode;
+let ports: Ports;
+
+async function run(sql: string): Promise<void> {
+  for (const one of sql.split(';')) if (one.trim() !== '') await admin.rows(one);
+}
+const booked = (ago: string) =>
+  run(
+    `insert into ledger.transfers (op, kind, account_id, asset, amount, created_at)
+       values ('network:${HASH}', 'network', null, 'ETH', 20, now() - interval '${ago}');
+     insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
+       select seq, null, bucket, 'ETH', parts.amount from ledger.transfers,
+         (values ('custody', 20), ('network', -20)) as parts(bucket, amount)`,
+  );
+/** So much later all that was written is so much older. */
+const later = (by: string) =>
+  run(
+    `update auditor.checks set began_at = began_at - interval '${by}', ended_at = ended_at - interval '${by}';
+     update ledger.transfers set created_at = created_at - interval '${by}'`,
+  );
+async function check(after = '1 minute'): Promise<void> {
+  await later(after);
+  for (const seen of ports.memory.values()) seen.lookedAt = undefined;
+  expect(await stepAudit(ports)).toBe(1);
+}
+const breaches = () =>
+  db.rows<{ invariant: string; subject: string }>(
+    `select invariant, subject from breaches where chain = 'ethereum'`,
+  );
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const logger = createLogger('test', 'silent');
+  admin = openDb({ url: database.adminUrl, schema: 'public', pool: 1, logger });
+  operator = openDb({ url: database.adminUrl, schema: 'auditor', pool: 1, logger });
+  db = openDb({ url: database.urlOf('auditor'), schema: 'auditor', pool: 3, logger });
+  await run('set session_replication_role = replica');
+});
+afterAll(async () => {
+  await run(noBooks);
+  await Promise.all([admin.close(), operator.close(), db.close()]);
+  await database.drop();
+});
+beforeEach(async () => {
+  await run(
+    `${noBooks}; delete from auditor.checks; delete from auditor.breaches; delete from auditor.halts;
+     delete from auditor.leases; delete from auditor.sums; delete from auditor.sums_until`,
+  );
+  node = new ScriptedEvmNode();
+  node.blocks.set(10, `0x${'a'.repeat(64)}`);
+  const settings = await node.start();
+  ports = {
+    db,
+    slowDb: db,
+    clock: systemClock,
+    logger: createLogger('test', 'silent'),
+    chains: [{ settings }],
+    memory: new Map([['ethereum', { balances: new SeenBalances(), lookedAt: undefined, unseen: undefined }]]),
+    settings: {
+      replica: randomUUID(),
+      checkEveryMs: 60_000,
+      chainsEveryMs: 60_000,
+      wholeEveryMs: 86_400_000,
+      chainDays: 2,
+      patienceSeconds: 0,
+    },
+    announced: () => {},
+  };
+});
+afterEach(() => node.stop());
+
+describe('a breach of a chain', () => {
+  it('does not heal by growing old, and does when it is put right', async () => {
+    await booked('1 hour');
+    await check();
+    await check();
+    expect(await breaches()).toEqual([BREACH]);
+    await check('3 days');
+    await check('3 days');
+    expect(await breaches()).toEqual([BREACH]);
+    await run(noBooks);
+    await check('1 day');
+    expect(await breaches()).toEqual([]);
+  });
+
+  it('that came while the node was away is found when it is back, be that a week later', async () => {
+    await check();
+    const height = [...node.blocks];
+    node.blocks.clear();
+    await check();
+    await booked('0 seconds');
+    for (let day = 0; day < 9; day++) await check('1 day');
+    expect(await breaches()).toEqual([]);
+    for (const [at, hash] of height) node.blocks.set(at, hash);
+    await check();
+    expect(await breaches()).toEqual([BREACH]);
+  });
+});
+
+describe('an operator', () => {
+  const resume = ({ isWatched = true, force = false, chainDays = 30 } = {}) =>
+    resumePayouts(
+      { db: operator, clock: systemClock },
+      { asset: 'ETH', force, chains: isWatched ? ports.chains : [], patienceSeconds: 0, chainDays },
+    );
+  const unseen = { ok: false, refusal: { why: 'chain_unseen', reason: 'no node of ethereum is configured' } };
+  const wrong = { ok: false, refusal: { why: 'still_wrong', breaches: [{ ...BREACH, amount: 20n }] } };
+
+  it('without a node resumes nothing but by force', async () => {
+    await booked('1 hour');
+    await check();
+    await check();
+    await run(noBooks);
+    expect(await resume({ isWatched: false })).toEqual(unseen);
+    expect(await resume({ isWatched: false, force: true })).toMatchObject({ ok: true });
+  });
+
+  it('resumes nothing while a breach is there that is known, however old, or that is not older than was asked', async () => {
+    await booked('1 hour');
+    await check();
+    await check();
+    await check('60 days');
+    expect(await resume()).toMatchObject(wrong);
+    await run('delete from auditor.breaches');
+    expect(await resume({ chainDays: 61 })).toMatchObject(wrong);
+    await run(noBooks);
+    expect(await resume()).toMatchObject({ ok: true, value: { accepted: [] } });
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, it } from '@jest/globals';
+import { loadConfig } from '@quittance/shared/config';
+import { testDatabase, testNats } from '@quittance/testkit/engines';
+import { configSchema } from '../src/config.ts';
+import { startAuditor } from '../src/service.ts';
+
+/** Longer than a database may be silent, and shorter than a look at every row may take. */
+const SILENCE_S = 22;
+
+it('a database that says nothing is given up soon, but by who reads every row', async () => {
+  const [database, nats] = await Promise.all([testDatabase(), testNats()]);
+  const env = {
+    PORT: '1',
+    DATABASE_URL: database.urlOf('auditor'),
+    NATS_URL: nats.url,
+    LOG_LEVEL: 'silent',
+  };
+  // Any free port: what no operator may ask for.
+  const config = { ...loadConfig('auditor', configSchema, env), PORT: 0 };
+  const auditor = await startAuditor(config, { workers: false });
+  try {
+    const silent = (db: typeof auditor.ports.slowDb) =>
+      db.transaction(async (trx) => {
+        await trx.rows('set local statement_timeout = 0');
+        await trx.rows(`select pg_sleep(${SILENCE_S})`);
+        return 'answered';
+      });
+    const { db, slowDb } = auditor.ports;
+    expect(await Promise.all([silent(db).catch(String), silent(slowDb).catch(String)])).toEqual([
+      expect.stringMatching(/timeout/),
+      'answered',
+    ]);
+  } finally {
+    await auditor.stop();
+    await nats.stop();
+    await database.drop();
+  }
+});
