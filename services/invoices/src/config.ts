@@ -7,6 +7,8 @@ export const configSchema = withChains(
     ...serviceSettings,
     ...chainSettings,
     SCAN_EVERY_MS: milliseconds.default(1_000),
+    /** A process that died is followed by another one after this long. */
+    LEASE_MS: milliseconds.default(5_000),
     /** How many addresses are kept ready for new invoices, on each chain. */
     ADDRESSES_AHEAD: z.coerce.number().int().min(1).max(100_000).default(512),
     /**

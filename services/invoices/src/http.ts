@@ -11,6 +11,8 @@ import {
 } from '@quittance/shared/http';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import { reason } from '@quittance/shared/logger';
+import type { Metrics } from '@quittance/shared/metrics';
+import type { Secret } from '@quittance/shared/secret';
 import type { Express, Request, Response } from 'express';
 import { createInvoice } from './operations/create-invoice.ts';
 import { findPayment } from './operations/find-payment.ts';
@@ -23,17 +25,18 @@ export type HttpPorts = Omit<Ports, 'bus'>;
 
 export type HttpOptions = {
   /** Signs the gateway's word on whose request it is. */
-  identitySecret: string;
+  identitySecret: Secret;
   /** Names what keeps the service from being ready. */
   waitsFor: () => Promise<string[]>;
   /** Called when an invoice was made. */
   announced: () => void;
+  metrics: Metrics;
 };
 
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: HttpPorts, options: HttpOptions): Express {
   const { logger, clock } = ports;
-  const app = createApp({ logger, clock, waitsFor: options.waitsFor });
+  const app = createApp({ logger, clock, waitsFor: options.waitsFor, metrics: options.metrics });
   const merchant = authenticated(options.identitySecret, clock);
   app.get('/api/invoices', merchant, async (req, res) => send(res, await list(ports, req, res)));
   app.get('/api/invoices/:id', merchant, async (req, res) => send(res, await show(ports, req, res)));

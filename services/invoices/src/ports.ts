@@ -35,6 +35,8 @@ export type WatchedChain = {
   /** What can be paid there, as the chain is configured. */
   assets: ReadonlySet<AssetSymbol>;
   reader: ChainReader;
+  /** The node's head, when it was asked for last. */
+  headHeight?: () => number | undefined;
   /** Whether its node is on the right network. */
   network: NetworkCheck;
   addresses: AddressPool;

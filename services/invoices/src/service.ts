@@ -14,6 +14,7 @@ import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/re
 import type { InvoicesConfig } from './config.ts';
 import { handleEvents } from './consumers.ts';
 import { createHttp } from './http.ts';
+import { invoicesMetrics } from './metrics.ts';
 import type { Ports } from './ports.ts';
 import { findInvoices, type NewInvoice, saveNewInvoices } from './store.ts';
 import { watchChains } from './watch-chains.ts';
@@ -51,8 +52,9 @@ export async function startInvoices(
   const logger = given.logger ?? createLogger('invoices', config.LOG_LEVEL);
   const clock = given.clock ?? systemClock;
   const db =
-    given.db ?? openDb({ url: config.DATABASE_URL, schema: 'invoices', pool: config.DATABASE_POOL, logger });
-  const { ADDRESSES_AHEAD: ahead, SCAN_EVERY_MS: scanEveryMs } = config;
+    given.db ??
+    openDb({ url: config.DATABASE_URL.reveal(), schema: 'invoices', pool: config.DATABASE_POOL, logger });
+  const { ADDRESSES_AHEAD: ahead, SCAN_EVERY_MS: scanEveryMs, LEASE_MS: leaseMs } = config;
   const chains = given.chains ?? watchChains(config.chains, { db, logger, ahead, scanEveryMs });
   if (chains.size === 0) logger.warn('no chain is configured, and no invoice can be made');
   const networks = new Map([...chains].map(([chain, { network }]) => [chain, network]));
@@ -73,7 +75,9 @@ export async function startInvoices(
   const announced = () => kick();
 
   const check = databaseCheck(db, MIGRATIONS, logger);
+  const metrics = invoicesMetrics(config.DATABASE_URL.reveal(), logger, chains);
   const app = createHttp(ports, {
+    metrics,
     identitySecret: config.IDENTITY_SECRET,
     waitsFor: async () => [
       ...(await waitsForEngines(check, ports.bus)),
@@ -83,7 +87,7 @@ export async function startInvoices(
   });
   const disconnect = async () => {
     await Promise.all([...chains.values()].map(({ reader }) => reader.close()));
-    await db.close();
+    await Promise.all([db.close(), metrics.close()]);
   };
   await refuseWrongNetworks('invoices', networks, logger).catch(async (error: unknown) => {
     await disconnect();
@@ -94,7 +98,7 @@ export async function startInvoices(
 
   await untilReady(check, logger);
   for (const { addresses } of chains.values()) void addresses.fill();
-  const bus = given.bus ?? (await connectBus({ url: config.NATS_URL, service: 'invoices', logger }));
+  const bus = given.bus ?? (await connectBus({ url: config.NATS_URL.reveal(), service: 'invoices', logger }));
   const board = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
   const all: Ports = Object.assign(ports, { bus, quotes: given.quotes ?? board });
   const messenger = startMessenger({
@@ -106,7 +110,7 @@ export async function startInvoices(
   });
   kick = messenger.kick;
   const replica = randomUUID();
-  const workers = withWorkers ? startWorkers(all, { scanEveryMs, replica, announced }) : undefined;
+  const workers = withWorkers ? startWorkers(all, { scanEveryMs, replica, announced, leaseMs }) : undefined;
 
   return {
     ports: all,

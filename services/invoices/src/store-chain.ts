@@ -26,12 +26,18 @@ const toCursor = (row: CursorRow): Cursor => ({
 
 const selectCursor = statement(
   'cursors_select',
-  `select height, hash, time, known_until from cursors where chain = $1`,
+  `select height, hash, time, known_until, exists (
+     select from rescans r where r.chain = cursors.chain and r.ended_at is null) as rescan_asked
+   from cursors where chain = $1`,
 );
 
-export async function findCursor(db: Queryable, chain: Chain): Promise<Cursor | undefined> {
-  const row = await db.maybe<CursorRow>(selectCursor, [chain]);
-  return row && toCursor(row);
+/** `isRescanAsked`: somebody wants blocks below to be read once more. */
+export async function findCursor(
+  db: Queryable,
+  chain: Chain,
+): Promise<(Cursor & { isRescanAsked: boolean }) | undefined> {
+  const row = await db.maybe<CursorRow & { rescan_asked: boolean }>(selectCursor, [chain]);
+  return row && { ...toCursor(row), isRescanAsked: row.rescan_asked };
 }
 
 const selectBalancesHeight = statement(
@@ -179,18 +185,38 @@ export async function findBlock(
   return await db.maybe<KnownBlock>(selectBlock, [chain, height]);
 }
 
+const selectRemembered = statement(
+  'blocks_between',
+  `select height, hash, time from blocks where chain = $1 and height between $2 and $3`,
+);
+const selectLowest = statement('blocks_lowest', `select min(height) as lowest from blocks where chain = $1`);
+
+/** What is remembered of these heights, and from which height on all blocks are. */
+export async function rememberedBetween(
+  db: Queryable,
+  chain: Chain,
+  low: number,
+  high: number,
+): Promise<{ blocks: KnownBlock[]; lowest: number | null }> {
+  const blocks = await db.rows<KnownBlock>(selectRemembered, [chain, low, high]);
+  const { lowest } = await db.one<{ lowest: number | null }>(selectLowest, [chain]);
+  return { blocks, lowest };
+}
+
 /** Whose an address is. */
 export type OurAddress = {
   address: string;
   invoiceId: InvoiceId;
   derivationIndex: number;
   minConfirmations: number;
+  /** How far the chain was followed when it was given out; null: not at all. */
+  givenHeight: number | null;
 };
 
 const selectOurs = statement(
   'addresses_ours',
   `select a.address, a.invoice_id as "invoiceId", a.derivation_index as "derivationIndex",
-     i.min_confirmations as "minConfirmations"
+     i.min_confirmations as "minConfirmations", a.given_height as "givenHeight"
    from addresses a join invoices i on i.id = a.invoice_id
    where a.chain = $1 and a.address = any($2::text[])`,
 );
@@ -231,8 +257,6 @@ export async function recordSpends(
 
 /** An address whose balance is to be explained. */
 export type WatchedAddress = OurAddress & {
-  /** How far the chain was followed when it was given out. */
-  givenHeight: number | null;
   /** Where its balance was last explained in full. */
   balanceHeight: number | null;
   /** What lay on it before it was given out; null: not looked at yet. */
@@ -258,7 +282,7 @@ const selectBalancesDue = statement(
   `select ${watchedColumns}
    from addresses a join invoices i on i.id = a.invoice_id
    where a.chain = $1 and a.balance_check_at <= $2 and a.balance_height is distinct from $3
-   order by a.balance_check_at limit $4`,
+   order by a.balance_check_at, a.address limit $4`,
 );
 
 /** Those whose turn it is and that were not looked at at this height, the longest waiting first. */
@@ -279,7 +303,7 @@ const selectBalancesHoldingUp = statement(
    where i.closed_at is null and i.status in ('pending', 'partially_paid') and i.chain = $1
      and i.expires_at < $2 and a.balance_check_at is not null
      and (a.balance_known_until is null or a.balance_known_until <= i.expires_at)
-   order by i.expires_at limit $3`,
+   order by i.expires_at, i.id limit $3`,
 );
 
 /** Those whose invoices’ time is over, and that must be looked at before they may expire. */

@@ -395,7 +395,7 @@ const selectExpiring = statement(
        where d.invoice_id = i.id and d.state = 'dropped' and d.first_seen_at <= i.expires_at
          and d.asset = i.asset and d.amount >= i.dust
          and (d.dropped_height is null or $4 < d.dropped_height + d.min_confirmations))
-   order by i.expires_at limit $3`,
+   order by i.expires_at, i.id limit $3`,
 );
 
 /**

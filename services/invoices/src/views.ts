@@ -49,10 +49,24 @@ export function listItemView(invoice: Invoice, { quotes }: Pick<Shown, 'quotes'>
   };
 }
 
+/**
+ * As many payments as an answer and an event list, the newest: anybody can pay dust ten thousand times, and an event
+ * has to fit into a message of the bus.
+ */
+const PAYMENTS_MAX = { answer: 1_000, event: 100 } as const;
+
 /** An invoice in full. */
-export function invoiceView({ invoice, height, ...seen }: FullInvoice, shown: Shown) {
+export function invoiceView(
+  { invoice, height, ...seen }: FullInvoice,
+  shown: Shown,
+  to: keyof typeof PAYMENTS_MAX,
+) {
   const { decimals } = assets[invoice.asset];
   const { deposits, sightings } = standing(seen);
+  // As they were seen first, so that a payment keeps its place when its block comes.
+  const payments = [...deposits, ...sightings].sort(
+    (a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime(),
+  );
   const { asset, ...fields } = listItemView(invoice, shown);
   return {
     ...fields,
@@ -61,11 +75,12 @@ export function invoiceView({ invoice, height, ...seen }: FullInvoice, shown: Sh
     url: pageUrl(invoice, shown),
     asset,
     address: addressView(invoice, invoice.amountDue, shown),
-    // As they were seen first, so that a payment keeps its place when its block comes.
-    payments: [
-      ...deposits.map((deposit) => paymentView(deposit, invoice, height)),
-      ...sightings.map((sighting) => sightingView(sighting, invoice)),
-    ].sort((a, b) => (a.first_seen_at === b.first_seen_at ? 0 : a.first_seen_at < b.first_seen_at ? -1 : 1)),
+    payments: payments
+      .slice(-PAYMENTS_MAX[to])
+      .map((payment) =>
+        'id' in payment ? paymentView(payment, invoice, height) : sightingView(payment, invoice),
+      ),
+    ...(payments.length > PAYMENTS_MAX[to] ? { payments_total: payments.length } : {}),
   };
 }
 export type InvoiceView = ReturnType<typeof invoiceView>;

@@ -9,6 +9,7 @@ import type { Logger } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { createAddressFilter } from './address-filter.ts';
 import { createAddressPool } from './address-pool.ts';
+import { rememberingHead } from './metrics.ts';
 import type { AddressPool, SpareAddress, WatchedChain } from './ports.ts';
 import { nextAddressBlock } from './store.ts';
 import { takeSpares } from './store-addresses.ts';
@@ -43,11 +44,12 @@ export function watchChains(
 
 function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedChain {
   const { chain, kind, quietMs, startHeight } = settings;
-  const reader = connectReader(settings);
+  const { reader, headHeight } = rememberingHead(connectReader(settings));
   return {
     chain,
     assets: new Set(configuredAssets(settings)),
     reader,
+    headHeight,
     network: networkCheck(reader),
     ...addressesOf(settings, options),
     filter: createAddressFilter(chain),

@@ -1,10 +1,9 @@
-import { type Lease, LeaseLost, releaseLease, takeLease } from '@quittance/shared/lease';
+import { holdingLease, type Lease, LeaseLost, releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { startWorker } from '@quittance/shared/worker';
 import { checkBalances } from './operations/check-balances.ts';
 import { expireInvoices } from './operations/expire-invoices.ts';
 import { forgetOldAnswers } from './operations/forget-old-answers.ts';
-import { holdingLease } from './operations/hold-lease.ts';
 import {
   lookAtPending,
   newPendingMemory,
@@ -13,11 +12,10 @@ import {
 } from './operations/look-at-pending.ts';
 import { reachHead } from './operations/reach-head.ts';
 import { refillSpares } from './operations/refill-spares.ts';
+import { rescanChain } from './operations/rescan-chain.ts';
 import { scanChain } from './operations/scan-chain.ts';
 import type { Ports, WatchedChain } from './ports.ts';
 
-/** A scanner that died is followed after this long. */
-const SCANNER_LEASE_MS = 5_000;
 const FORGET_EVERY_MS = 3_600_000;
 const REFILL_EVERY_MS = 1_000;
 
@@ -27,30 +25,32 @@ export type WorkerSettings = {
   replica: string;
   /** Called when something may have been announced. */
   announced: () => void;
-  /** How long a chain is followed by one that says nothing more; 5 seconds, when not given. */
-  leaseMs?: number;
+  /** A scanner that died is followed after this long. */
+  leaseMs: number;
 };
 
 /** One replica follows a chain at a time; each step renews its right to. */
 export function createScanner(
   ports: Ports,
   watched: WatchedChain,
-  { replica, announced, leaseMs = SCANNER_LEASE_MS }: Omit<WorkerSettings, 'scanEveryMs'>,
+  { replica, announced, leaseMs }: Omit<WorkerSettings, 'scanEveryMs'>,
 ): { step(): Promise<number>; leave(): Promise<void> } {
-  const { db, clock } = ports;
+  const { db, clock, logger } = ports;
+  const failed = (error: unknown) =>
+    logger.warn({ reason: reason(error) }, 'the lease could not be prolonged');
   const watch = watched.reader.watchPending?.bind(watched.reader);
   let lease: Lease | undefined;
   let isReady = false;
   let isNear = false;
   let memory: PendingMemory | undefined;
 
-  /** Follows the chain; at its head, takes in what waits for a block, and money that came without a trace. */
+  /** Follows the chain; at its head, takes in what waits for a block, money that came without a trace, and what was missed. */
   async function follow(held: Lease): Promise<number> {
     const startedAt = clock.now();
     // Far from the head there is nothing to be learned yet from what waits there.
     if (watch !== undefined && isNear) memory ??= newPendingMemory(watch);
     const look = memory && (await lookAtPending(ports, watched, memory));
-    const { taken, isAtHead } = await scanChain(ports, watched, held);
+    const { taken, isAtHead, isRescanAsked } = await scanChain(ports, watched, held);
     isNear = isAtHead;
     if (!isAtHead) return taken;
     if (watch !== undefined) {
@@ -62,7 +62,10 @@ export function createScanner(
       if (look.isComplete === false) return taken + 1;
     }
     await reachHead(ports, watched, held, startedAt);
-    return taken + (await checkBalances(ports, watched, held));
+    const found = await checkBalances(ports, watched, held);
+    // Beside its work, and at its pace.
+    if (isRescanAsked === true) await rescanChain(ports, watched, held);
+    return taken + found;
   }
 
   return {
@@ -73,7 +76,7 @@ export function createScanner(
       lease = held;
       if (held === undefined) return 0;
       try {
-        const done = await holdingLease(ports, held, leaseMs, async () => {
+        const done = await holdingLease({ db, clock, ttlMs: leaseMs, failed }, held, async () => {
           // Nothing is read from a node before it is known to be on the right network.
           if (!isReady) await watched.network.check();
           // A million addresses take seconds: not inside the transaction of the first block.

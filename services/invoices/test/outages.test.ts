@@ -13,13 +13,9 @@ beforeEach(async () => {
 });
 
 async function anInvoice(order: object = { expires_in: 10 }) {
-  const merchant = world.merchant();
-  const invoice = await merchant.invoice(order);
+  const invoice = await world.anInvoice(order);
   return {
-    id: invoice.id as string,
-    to: (invoice.address.address as string).toLowerCase(),
-    expiresAt: new Date(invoice.expires_at),
-    read: () => merchant.read(invoice.id),
+    ...invoice,
     kinds: async () => (await world.told(invoice.id)).map(({ kind }) => kind).slice(1),
     version: async () =>
       (await world.rows('select version from invoices where id = $1', [invoice.id]))[0].version,

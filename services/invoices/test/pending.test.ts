@@ -17,12 +17,9 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 async function anInvoice(order: object = {}) {
-  const merchant = world.merchant();
-  const invoice = await merchant.invoice({ asset: 'BTC', ...order });
+  const invoice = await world.anInvoice({ asset: 'BTC', ...order });
   return {
-    id: invoice.id as string,
-    to: invoice.address.address as string,
-    read: () => merchant.read(invoice.id),
+    ...invoice,
     kinds: async () => (await world.told(invoice.id)).map(({ kind }) => kind).slice(1),
     sightings: () => world.rows('select * from sightings where invoice_id = $1', [invoice.id]),
   };
@@ -398,7 +395,11 @@ describe('a node in trouble', () => {
       return watchPending();
     };
     const { replica } = world.service;
-    const scanner = createScanner(world.ports, world.watchedChain, { replica, announced: () => undefined });
+    const scanner = createScanner(world.ports, world.watchedChain, {
+      replica,
+      announced: () => undefined,
+      leaseMs: 5_000,
+    });
     world.chain.watchPending = watchPending;
     const scan = async () => {
       while ((await scanner.step()) > 0);

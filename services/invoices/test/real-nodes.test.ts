@@ -139,7 +139,7 @@ it('Bitcoin: seen in the mempool, replaced by one that pays us again, mined, dro
     'invoice.payment_reversed',
     'deposit.settled',
   ]);
-}, 120_000);
+});
 
 it.each([
   ['SOL', 250_000_000n],

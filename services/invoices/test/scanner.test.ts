@@ -17,17 +17,13 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 async function anInvoice(order: object = {}) {
-  const merchant = world.merchant();
-  const invoice = await merchant.invoice(order);
-  const deposits = () =>
-    world.rows('select * from deposits where invoice_id = $1 order by first_seen_at, amount, id', [
-      invoice.id as string,
-    ]);
+  const invoice = await world.anInvoice(order);
   return {
-    id: invoice.id as string,
-    to: (invoice.address.address as string).toLowerCase(),
-    read: () => merchant.read(invoice.id),
-    deposits,
+    ...invoice,
+    deposits: () =>
+      world.rows('select * from deposits where invoice_id = $1 order by first_seen_at, amount, id', [
+        invoice.id,
+      ]),
   };
 }
 
@@ -189,6 +185,7 @@ describe('one scanner at a time', () => {
     const second = createScanner(other.ports, world.watchedChain, {
       replica: other.replica,
       announced: () => undefined,
+      leaseMs: 5_000,
     });
     await world.scanner.step();
     world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
@@ -205,18 +202,18 @@ describe('one scanner at a time', () => {
     const invoice = await anInvoice();
     const other = await world.replica();
     const follower = (replica: string) =>
-      createScanner(other.ports, world.watchedChain, { replica, announced: () => undefined, leaseMs: 300 });
+      createScanner(other.ports, world.watchedChain, { replica, announced: () => undefined, leaseMs: 1_000 });
     const [first, second] = [follower('first'), follower('second')];
     await world.scanner.leave();
     world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     const { blocksAfter } = world.chain;
     world.chain.blocksAfter = async (...asked) => {
-      await sleep(1_000);
+      await sleep(3_000);
       return await blocksAfter(...asked);
     };
     const reading = first.step();
     for (let i = 0; i < 8; i++) {
-      await sleep(100);
+      await sleep(300);
       expect(await second.step()).toBe(0);
     }
     expect(await reading).toBe(1);

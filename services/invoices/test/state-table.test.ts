@@ -15,12 +15,9 @@ afterAll(() => world.stop());
 
 /** An invoice, and where its customer sends money. */
 async function anInvoice(order: object = {}) {
-  const merchant = world.merchant();
-  const invoice = await merchant.invoice(order);
+  const invoice = await world.anInvoice(order);
   return {
-    id: invoice.id as string,
-    to: (invoice.address.address as string).toLowerCase(),
-    read: () => merchant.read(invoice.id),
+    ...invoice,
     kinds: async () => (await world.told(invoice.id)).map(({ kind }) => kind),
     last: async () => (await world.told(invoice.id)).at(-1),
   };

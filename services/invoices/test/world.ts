@@ -142,6 +142,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const scanner = createScanner(ports, watchedChain, {
     replica: service.replica,
     announced: () => undefined,
+    leaseMs: 5_000,
   });
   const ledger = await connectBus({ url: nats.url, service: 'ledger', logger });
   const admin = new pg.Pool({
@@ -212,6 +213,20 @@ export async function startWorld(options: WorldOptions = {}) {
     };
   }
 
+  /** An invoice of a merchant of its own: where its customer sends money, and what its merchant reads. */
+  async function anInvoice(order: object = {}) {
+    const shop = merchant();
+    const made = await shop.invoice(order);
+    const shown: string = made.address.address;
+    return {
+      id: made.id as string,
+      expiresAt: new Date(made.expires_at),
+      shown,
+      to: chainName === 'ethereum' ? shown.toLowerCase() : shown,
+      read: () => shop.read(made.id),
+    };
+  }
+
   return {
     clock,
     chain,
@@ -228,6 +243,7 @@ export async function startWorld(options: WorldOptions = {}) {
     tell,
     credit,
     merchant,
+    anInvoice,
     replica,
     /** Lets time pass for everybody. */
     pass(ms: number) {
@@ -274,7 +290,7 @@ async function startReplica(
   });
   const { watch, ...ports } = given;
   const db = openDb({
-    url: config.DATABASE_URL,
+    url: config.DATABASE_URL.reveal(),
     schema: 'invoices',
     pool: 6,
     logger: createLogger('test', 'silent'),

@@ -12,8 +12,10 @@ import {
 } from '@quittance/shared/http';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
+import type { Metrics } from '@quittance/shared/metrics';
 import { pageOf, pageView, perPageField } from '@quittance/shared/pages';
 import { refuse } from '@quittance/shared/result';
+import type { Secret } from '@quittance/shared/secret';
 import { form, rules } from '@quittance/shared/validation';
 import type { Express, Request } from 'express';
 import { unresolvedStates } from './domain/unresolved.ts';
@@ -26,10 +28,11 @@ export type HttpOptions = {
   db: Db;
   clock: Clock;
   logger: Logger;
-  identitySecret: string;
+  identitySecret: Secret;
   /** Where merchants reach the API: the beginning of the lists' links. */
   publicUrl: string;
   waitsFor: () => Promise<string[]>;
+  metrics: Metrics;
 };
 
 const listForm = form({
@@ -39,8 +42,8 @@ const listForm = form({
 });
 
 export function createHttp(options: HttpOptions): Express {
-  const { db, clock, logger, identitySecret, waitsFor } = options;
-  const app = createApp({ logger, clock, waitsFor });
+  const { db, clock, logger, identitySecret, waitsFor, metrics } = options;
+  const app = createApp({ logger, clock, waitsFor, metrics });
   const merchant = authenticated(identitySecret, clock);
 
   app.get('/api/balances', merchant, async (_req, res) => {

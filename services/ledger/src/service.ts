@@ -14,6 +14,7 @@ import type { LedgerConfig } from './config.ts';
 import { handleEvents } from './consumers.ts';
 import { openHoldDesk } from './hold-desk.ts';
 import { createHttp } from './http.ts';
+import { ledgerMetrics } from './metrics.ts';
 import { decideAllHolds } from './operations/decide-holds.ts';
 import { placeHold } from './operations/place-hold.ts';
 import type { Ports } from './ports.ts';
@@ -51,7 +52,7 @@ export async function startLedger(
   const db =
     given.db ??
     openDb({
-      url: config.DATABASE_URL,
+      url: config.DATABASE_URL.reveal(),
       schema: 'ledger',
       pool: config.DATABASE_POOL,
       logger,
@@ -60,10 +61,12 @@ export async function startLedger(
   const check = databaseCheck(db, MIGRATIONS, logger);
   let connected: Bus | undefined;
 
+  const metrics = ledgerMetrics(config.DATABASE_URL.reveal(), logger);
   const app = createHttp({
     db,
     clock,
     logger,
+    metrics,
     identitySecret: config.IDENTITY_SECRET,
     publicUrl: config.PUBLIC_URL,
     waitsFor: async () => {
@@ -77,7 +80,7 @@ export async function startLedger(
 
   await untilReady(check, logger);
   await configureAssets(db, config.ASSETS_ACTIVE, config.MIN_CONFIRMATIONS);
-  const bus = given.bus ?? (await connectBus({ url: config.NATS_URL, service: 'ledger', logger }));
+  const bus = given.bus ?? (await connectBus({ url: config.NATS_URL.reveal(), service: 'ledger', logger }));
   connected = bus;
   const fees = watchFeeEstimates(bus, clock, logger);
   const ports: Ports = {
@@ -96,9 +99,13 @@ export async function startLedger(
       }),
   };
 
-  bus.answer(commandSubject('hold.place'), (body) =>
-    placeHold(ports, commands['hold.place'].request.parse(body)),
-  );
+  bus.answer(commandSubject('hold.place'), async (body) => {
+    const request = commands['hold.place'].request.parse(body);
+    const reply = await placeHold(ports, request);
+    const { request_id, payout_id: payout } = request;
+    logger.debug({ request_id, payout, outcome: reply.outcome }, 'decided a hold');
+    return reply;
+  });
   const messenger = startMessenger({ db, bus, service: 'ledger', logger, handlers: handleEvents(logger) });
   const workers = withWorkers
     ? startWorkers(ports, { quotesEveryMs: config.QUOTES_EVERY_MS, replica: randomUUID() })
@@ -111,7 +118,7 @@ export async function startLedger(
       await listening.close(DRAIN_MS);
       await Promise.all([workers?.stop(), messenger.stop(), fees.stop()]);
       await bus.close();
-      await db.close();
+      await Promise.all([db.close(), metrics.close()]);
     },
   };
 }

@@ -197,7 +197,7 @@ const selectDue = statement(
   'reversals_due',
   `select r.deposit_id, r.account_id, r.asset, r.amount
    from reversals r join transfers t on t.op = 'deposit:' || r.deposit_id
-   where r.booked_at is null order by r.created_at limit $1`,
+   where r.booked_at is null order by r.created_at, r.deposit_id limit $1`,
 );
 
 /** Reversals that were heard of before their deposits and can be booked now. Locks nothing. */

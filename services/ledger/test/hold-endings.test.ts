@@ -174,7 +174,7 @@ it('one bad event does not hold up the others, and waits for an operator', async
       ).toEqual([{ kind: 'hold.settle', failure: expect.stringContaining('unknown') }]),
     60_000,
   );
-}, 90_000);
+});
 
 it('stories of many payouts, told twice and out of order to two replicas, end as they must', async () => {
   const accounts = Array.from({ length: 6 }, anAccount);

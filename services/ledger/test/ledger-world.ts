@@ -7,6 +7,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import type { EventKind, EventOf, PayloadOf } from '@quittance/shared/events';
 import { type AccountId, newAccountId, newDepositId, newEventId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { Secret } from '@quittance/shared/secret';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import type { LedgerConfig } from '../src/config.ts';
 import { handleEvents } from '../src/consumers.ts';
@@ -56,10 +57,10 @@ export async function ledgerWorld(): Promise<LedgerWorld> {
   const config: LedgerConfig = {
     HOST: '127.0.0.1',
     PORT: 0,
-    DATABASE_URL: database.urlOf('ledger'),
+    DATABASE_URL: new Secret(database.urlOf('ledger')),
     DATABASE_POOL: 8,
-    NATS_URL: nats.url,
-    IDENTITY_SECRET,
+    NATS_URL: new Secret(nats.url),
+    IDENTITY_SECRET: new Secret(IDENTITY_SECRET),
     PUBLIC_URL: 'http://localhost:4000',
     LOG_LEVEL: 'silent',
     PRICES: { from: 'public' },

@@ -50,7 +50,7 @@ function run(env: Record<string, string>) {
 async function settings(other: Record<string, string> = {}): Promise<Record<string, string>> {
   return {
     PORT: String(await freePort()),
-    DATABASE_URL: world.config.DATABASE_URL,
+    DATABASE_URL: world.config.DATABASE_URL.reveal(),
     NATS_URL: world.natsUrl,
     IDENTITY_SECRET,
     PUBLIC_URL: 'http://localhost:4000',

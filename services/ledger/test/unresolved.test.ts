@@ -503,7 +503,7 @@ it('any story of an unresolved deposit leaves the books as they must be', async 
     }),
     { numRuns: 150 },
   );
-}, 120_000);
+});
 
 describe('over HTTP', () => {
   async function ask(method: 'GET' | 'POST', path: string, account: AccountId) {

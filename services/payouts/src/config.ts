@@ -2,6 +2,7 @@ import { chainSettings, withChains } from '@quittance/chains/settings';
 import { isWalletPhrase } from '@quittance/chains/wallet-phrase';
 import { chains } from '@quittance/shared/assets';
 import { milliseconds, serviceSettings } from '@quittance/shared/config';
+import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 
 /** `chains`: those that payouts leave on, each switched on by its `<CHAIN>_RPC_URL`. */
@@ -10,8 +11,13 @@ export const configSchema = withChains(
     ...serviceSettings,
     ...chainSettings,
     /** The words that every key derives from: the hot wallets' and those of all deposit addresses. Never printed. */
-    WALLET_SEED: z.string().refine(isWalletPhrase, 'must be the words of a BIP-39 wallet'),
+    WALLET_SEED: z
+      .string()
+      .refine(isWalletPhrase, 'must be the words of a BIP-39 wallet')
+      .transform(toSecret),
     ENGINE_EVERY_MS: milliseconds.default(1_000),
+    /** A process that died is followed by another one after this long. */
+    LEASE_MS: milliseconds.default(5_000),
   }),
 ).superRefine((config, context) => {
   const names = chains.map((chain) => `${chain.toUpperCase()}_RPC_URL`).join(' or ');

@@ -1,8 +1,9 @@
 import type { Handlers } from '@quittance/shared/consumer';
 import { recordDeposits } from './operations/record-deposits.ts';
 import { reverseDeposits } from './operations/reverse-deposits.ts';
+import { noteHalt, noteResume } from './store-halts.ts';
 
-/** What the treasury learns from the others: which deposits are there to be used. */
+/** What is learnt from the others: which deposits are there to be used, and which assets wait for an operator. */
 export const handlers: Handlers = {
   'deposit.settled': (trx, events) =>
     recordDeposits(
@@ -14,4 +15,10 @@ export const handlers: Handlers = {
       trx,
       events.map((event) => event.payload),
     ),
+  'asset.halted': async (trx, events) => {
+    for (const { payload } of events) await noteHalt(trx, payload);
+  },
+  'asset.resumed': async (trx, events) => {
+    for (const { payload } of events) await noteResume(trx, payload);
+  },
 };

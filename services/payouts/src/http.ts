@@ -1,4 +1,5 @@
 import { assetSymbols } from '@quittance/shared/assets';
+import { sleepBy } from '@quittance/shared/clock';
 import {
   type Answer,
   answers,
@@ -28,9 +29,18 @@ import { type Refusal, requestPayout } from './operations/request-payout.ts';
 import { type PayoutOrder, readPayoutOrder } from './payout-order.ts';
 import type { Ports } from './ports.ts';
 import { readReturnOrder } from './return-order.ts';
-import { findUnresolved } from './store-holdings.ts';
+import { findUnresolved, type Unresolved } from './store-holdings.ts';
 import { payoutPage } from './store-payouts.ts';
 import { createdView, payoutView, refusedView } from './views.ts';
+
+/** A halt waits for a person. */
+const HALTED_RETRY_AFTER_SECONDS = 60;
+
+/** How long a deposit that nobody has told of yet is waited for before it counts as unknown: about three seconds. */
+const HEARD_AFTER_MS = [50, 100, 200, 400, 800, 1_600] as const;
+/** Requests that may wait so at once: who asks for what there is not must not hold up everybody's. */
+const LISTENING_MAX = 8;
+let listening = 0;
 
 const listForm = form({
   perPage: perPageField,
@@ -41,7 +51,10 @@ const listForm = form({
 });
 
 /** The service's HTTP interface, behind the gateway. `readiness` names what keeps it, or a part of it, from serving. */
-export function createHttp(ports: Ports, readiness: Pick<HttpParts, 'waitsFor' | 'without'>): Express {
+export function createHttp(
+  ports: Ports,
+  readiness: Pick<HttpParts, 'waitsFor' | 'without' | 'metrics'>,
+): Express {
   const { logger, clock, settings } = ports;
   const app = createApp({ logger, clock, ...readiness });
   const signedIn = authenticated(settings.identitySecret, clock);
@@ -96,7 +109,7 @@ function create(ports: Ports, req: Request, res: Response): Promise<Answer> {
 async function giveBack(ports: Ports, depositId: string, req: Request, res: Response): Promise<Answer> {
   const { identity, rawBody, body } = contextOf(res);
   // Anything else names no deposit, and may not even be a text of Postgres.
-  const deposit = /^\w{1,64}$/.test(depositId) ? await findUnresolved(ports.db, depositId) : undefined;
+  const deposit = /^\w{1,64}$/.test(depositId) ? await heardUnresolved(ports, depositId) : undefined;
   if (deposit === undefined) return answers.noModel('Deposit');
   if (deposit.account !== identity.account) return answers.unauthorized;
   // The deposit is named by the path alone: the same key for another one is another request.
@@ -105,6 +118,26 @@ async function giveBack(ports: Ports, depositId: string, req: Request, res: Resp
     // After the key: what an earlier request was answered stays, whatever the chain has done since.
     deposit.isReversed ? answers.alreadyResolved('reversed') : readReturnOrder(body, deposit, ports),
   );
+}
+
+/**
+ * The ledger lists a deposit, and webhooks tell of it, as soon as it is booked there; this service may hear of it a
+ * moment later.
+ */
+async function heardUnresolved({ db, clock }: Ports, depositId: string): Promise<Unresolved | undefined> {
+  const known = await findUnresolved(db, depositId);
+  if (known !== undefined || listening >= LISTENING_MAX) return known;
+  listening += 1;
+  try {
+    for (const ms of HEARD_AFTER_MS) {
+      await sleepBy(clock, ms);
+      const found = await findUnresolved(db, depositId);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  } finally {
+    listening -= 1;
+  }
 }
 
 /** What both kinds of payout have in common. `asked` is what the same Idempotency-Key must come with again. */
@@ -159,4 +192,5 @@ const refusals = {
   already_returned: answers.alreadyResolved('returned'),
   key_taken: answers.stillRunning,
   unavailable: answers.unavailable,
+  halted: { ...answers.unavailable, headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) } },
 } as const satisfies Record<Refusal, Answer>;

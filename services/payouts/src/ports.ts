@@ -6,6 +6,7 @@ import type { Db } from '@quittance/shared/db';
 import type { Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { QuoteBoard } from '@quittance/shared/quotes';
+import type { Secret } from '@quittance/shared/secret';
 import type { Patience } from './domain/patience.ts';
 import type { Notices } from './notices.ts';
 import type { PayoutNumbers } from './payout-numbers.ts';
@@ -29,7 +30,7 @@ export type PayoutChain<K extends ChainKind = ChainKind> = {
 }[K];
 
 export type Settings = {
-  identitySecret: string;
+  identitySecret: Secret;
   publicUrl: string;
   /** Tells this process from the other replicas: leases are held under this name. */
   replica: string;
@@ -54,7 +55,7 @@ export type Ports = {
   announced: () => void;
 };
 
-/** What the engine of one chain works with: everything, and that chain. */
+/** What the engine of one chain works with: everything, and that chain; of its assets those that are not halted. */
 export type ChainPorts<K extends ChainKind = ChainKind> = Omit<Ports, 'chains'> & PayoutChain<K>;
 export type EvmPorts = ChainPorts<'evm'>;
 export type BitcoinPorts = ChainPorts<'bitcoin'>;

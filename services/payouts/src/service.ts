@@ -14,10 +14,12 @@ import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { watchQuotes } from '@quittance/shared/quotes';
 import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
+import type { Secret } from '@quittance/shared/secret';
 import { barredChains } from './barred-chains.ts';
 import type { PayoutsConfig } from './config.ts';
 import { handlers } from './consumers.ts';
 import { createHttp } from './http.ts';
+import { payoutsMetrics } from './metrics.ts';
 import { createNotices } from './notices.ts';
 import { deriveAddresses } from './operations/derive-addresses.ts';
 import { refuseStrangeWallets } from './operations/refuse-strange-wallets.ts';
@@ -35,8 +37,6 @@ export type PayoutsOptions = Partial<Ports> & {
 const MIGRATIONS = new URL('../migrations/', import.meta.url);
 const DRAIN_MS = 8_000;
 const QUOTE_AGE_MAX_MS = 60_000;
-/** A process that died is followed after this long. */
-const LEASE_MS = 5_000;
 const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 3 * 60_000 } as const;
 
 /**
@@ -50,7 +50,8 @@ export async function startPayouts(
   const logger = given.logger ?? createLogger('payouts', config.LOG_LEVEL);
   const clock = given.clock ?? systemClock;
   const db =
-    given.db ?? openDb({ url: config.DATABASE_URL, schema: 'payouts', pool: config.DATABASE_POOL, logger });
+    given.db ??
+    openDb({ url: config.DATABASE_URL.reveal(), schema: 'payouts', pool: config.DATABASE_POOL, logger });
   const chains = given.chains ?? connectChains(config);
 
   const ports: Ports = {
@@ -67,7 +68,7 @@ export async function startPayouts(
       identitySecret: config.IDENTITY_SECRET,
       publicUrl: config.PUBLIC_URL,
       replica: randomUUID(),
-      leaseMs: LEASE_MS,
+      leaseMs: config.LEASE_MS,
       patience: PATIENCE,
     },
     announced: () => {},
@@ -80,16 +81,17 @@ export async function startPayouts(
     ...barredChains(chains.values()).waitsFor,
   ];
   const without = () => barredChains(chains.values()).without;
+  const metrics = payoutsMetrics(config.DATABASE_URL.reveal(), logger, chains);
   const disconnect = async () => {
     await Promise.all([...chains.values()].map(({ sender }) => sender.close()));
-    await db.close();
+    await Promise.all([db.close(), metrics.close()]);
   };
   const networks = new Map([...chains].map(([chain, { sender }]) => [chain, networkCheck(sender)]));
   await refuseWrongNetworks('payouts', networks, logger).catch(async (error: unknown) => {
     await disconnect();
     throw error;
   });
-  const listening = await listen(createHttp(ports, { waitsFor, without }), config.HOST, config.PORT);
+  const listening = await listen(createHttp(ports, { waitsFor, without, metrics }), config.HOST, config.PORT);
   const hotWallets = Object.fromEntries([...chains].map(([chain, { sender }]) => [chain, sender.hotAddress]));
   logger.info({ port: listening.port, hot_wallets: hotWallets }, 'payouts listens');
 
@@ -99,7 +101,7 @@ export async function startPayouts(
     await disconnect();
     throw error;
   });
-  const bus = await connectBus({ url: config.NATS_URL, service: 'payouts', logger });
+  const bus = await connectBus({ url: config.NATS_URL.reveal(), service: 'payouts', logger });
   ports.bus = given.bus ?? bus;
   bus.answer(commandSubject('addresses.derive'), (body) =>
     deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),
@@ -130,7 +132,7 @@ function connectChains(config: PayoutsConfig): Map<Chain, PayoutChain> {
   );
 }
 
-function connectChain(settings: ChainSettings, seedPhrase: string): PayoutChain {
+function connectChain(settings: ChainSettings, seed: Secret): PayoutChain {
   const ofAnyKind = {
     assets: configuredAssets(settings),
     signingBar: { reason: undefined },
@@ -142,21 +144,21 @@ function connectChain(settings: ChainSettings, seedPhrase: string): PayoutChain 
         ...ofAnyKind,
         kind: settings.kind,
         chain: settings.chain,
-        sender: connectSender<'bitcoin'>(settings, seedPhrase),
+        sender: connectSender<'bitcoin'>(settings, seed.reveal()),
       };
     case 'evm':
       return {
         ...ofAnyKind,
         kind: settings.kind,
         chain: settings.chain,
-        sender: connectSender<'evm'>(settings, seedPhrase),
+        sender: connectSender<'evm'>(settings, seed.reveal()),
       };
     case 'solana':
       return {
         ...ofAnyKind,
         kind: settings.kind,
         chain: settings.chain,
-        sender: connectSender<'solana'>(settings, seedPhrase),
+        sender: connectSender<'solana'>(settings, seed.reveal()),
       };
   }
 }

@@ -139,11 +139,12 @@ const isSweepable = `chain = $1 and asset = $2 and state = 'held' and reversed_a
 // The largest deposits lead to the addresses; of those, everything is taken along.
 const selectSweepable = statement(
   'holdings_sweepable',
-  `with largest as (select address from holdings where ${isSweepable} order by amount desc limit $3)
+  `with largest as (select address from holdings where ${isSweepable} order by amount desc, deposit_id limit $3)
    select asset, address, derivation_index, sum(amount) as amount, array_agg(deposit_id order by deposit_id) as deposit_ids
    from holdings
    where ${isSweepable} and address in (select address from largest)
-   group by asset, address, derivation_index`,
+   group by asset, address, derivation_index
+   order by address`,
 );
 
 type HoldingRow = {

@@ -3,6 +3,7 @@ import { type Db, type Queryable, statement, type Trx } from '@quittance/shared/
 import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import { assertMoves, type PayoutStatus, payoutMoves } from './domain/states.ts';
+import { isHalted } from './store-halts.ts';
 
 export type Payout = {
   seq: string;
@@ -69,7 +70,8 @@ const payoutOf = (row: PayoutRow): Payout => ({
 const insertRequest = statement(
   'payouts_insert',
   `insert into payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, returns_deposit)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   select $1::bigint, $2::bigint, $3::text, $4::text, $5::numeric, $6::numeric, $7::text, $8::int, $9::text
+   where not ${isHalted('$4::text')}
    returning ${columns()}`,
 );
 
@@ -86,9 +88,12 @@ export type NewPayout = Pick<
   | 'returnsDeposit'
 >;
 
-/** Writes down that a payout was asked for, before anybody is asked to reserve its money. */
-export async function insertRequested(db: Queryable, payout: NewPayout): Promise<Payout> {
-  const row = await db.one<PayoutRow>(insertRequest, [
+/**
+ * Writes down that a payout was asked for, before anybody is asked to reserve its money. Undefined when payouts of its
+ * asset are halted.
+ */
+export async function insertRequested(db: Queryable, payout: NewPayout): Promise<Payout | undefined> {
+  const row = await db.maybe<PayoutRow>(insertRequest, [
     payout.seq,
     payout.id,
     payout.account,
@@ -99,7 +104,7 @@ export async function insertRequested(db: Queryable, payout: NewPayout): Promise
     payout.minConfirmations,
     payout.returnsDeposit,
   ]);
-  return payoutOf(row);
+  return row && payoutOf(row);
 }
 
 // One statement, because a client waits for it: the move, its event and the answer that its key keeps.
@@ -182,7 +187,7 @@ const selectStale = statement(
   'payouts_stale',
   `select id from payouts
    where status = 'requested' and created_at < now() - $1::int * interval '1 millisecond'
-   order by created_at limit 100 for update skip locked`,
+   order by created_at, id limit 100 for update skip locked`,
 );
 
 /** Requests that nobody has decided for so long, locked: whoever asked for them is gone. */

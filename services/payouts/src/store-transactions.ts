@@ -4,6 +4,7 @@ import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import { type Units, units } from '@quittance/shared/money';
 import type { OpenSum } from './domain/purse.ts';
 import { assertMoves, type TransactionState, transactionMoves } from './domain/states.ts';
+import { isHalted } from './store-halts.ts';
 
 /** Signed bytes and what is known of them: one attempt of a family, of which at most one is ever mined. */
 export type Transaction = {
@@ -110,6 +111,7 @@ const insertTransaction = statement(
    overriding system value
    select drawn.id, coalesce($1::bigint, drawn.id), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
    from (select nextval(pg_get_serial_sequence('transactions', 'id')) as id) as drawn
+   where not ${isHalted('$8')}
    returning ${columns}`,
 );
 
@@ -134,9 +136,20 @@ export type NewTransaction = {
   terms: object | null;
 };
 
-/** Stores signed bytes, before anybody else sees them. What they pay is bound to their family by insertPayments. */
+/** Thrown to undo the transaction that was to sign: the books of the asset are wrong, and an operator has to look. */
+export class AssetHalted extends Error {
+  constructor(asset: AssetSymbol) {
+    super(`nothing is signed for ${asset}: its payouts are halted`);
+    this.name = 'AssetHalted';
+  }
+}
+
+/**
+ * Stores signed bytes, before anybody else sees them. What they pay is bound to their family by insertPayments. Throws
+ * AssetHalted for what may not be signed at the moment, whatever was planned.
+ */
 export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Transaction> {
-  const row = await trx.one<TransactionRow>(insertTransaction, [
+  const row = await trx.maybe<TransactionRow>(insertTransaction, [
     made.after?.family ?? null,
     (made.after?.attempt ?? 0) + 1,
     made.chain,
@@ -155,13 +168,14 @@ export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Tran
     made.validToHeight,
     made.terms === null ? null : JSON.stringify(made.terms),
   ]);
+  if (row === undefined) throw new AssetHalted(made.asset);
   return transactionOf(row);
 }
 
 const selectOpenWallets = statement(
   'transactions_open_wallets',
   `select wallet from transactions where chain = $1 and state in ('signed', 'broadcast')
-   group by wallet order by wallet <> $2, max(last_broadcast_at) nulls first limit $3`,
+   group by wallet order by wallet <> $2, max(last_broadcast_at) nulls first, wallet limit $3`,
 );
 
 /** Wallets that have signed something whose end is open, the hot wallet first. */
@@ -204,21 +218,24 @@ const selectStuck = statement(
   `select ${columns} from transactions
    where state in ('signed', 'broadcast') and family in (
      select family from transactions
-     where chain = $1 and state in ('signed', 'broadcast')
+     where chain = $1 and state in ('signed', 'broadcast') and asset = any($4) and ($5::text is null or wallet = $5)
      group by family
      having bool_and(block_hash is null) and bool_and(first_broadcast_at < $2)
      order by min(nonce), family limit $3)
    order by nonce, family, attempt`,
 );
 
+/** Which of the stuck families are asked for. */
+export type Stuck = { chain: Chain; assets: readonly AssetSymbol[]; sentBefore: Date; wallet?: string };
+
 /** Families of which no attempt is in a block, and whose newest was sent before that time for the first time. */
 export async function stuckFamilies(
   db: Queryable,
-  chain: Chain,
-  sentBefore: Date,
+  { chain, assets, sentBefore, wallet }: Stuck,
   limit: number,
 ): Promise<Family[]> {
-  const stuck = (await db.rows<TransactionRow>(selectStuck, [chain, sentBefore, limit])).map(transactionOf);
+  const values = [chain, sentBefore, limit, assets, wallet ?? null];
+  const stuck = (await db.rows<TransactionRow>(selectStuck, values)).map(transactionOf);
   return [...Map.groupBy(stuck, (one) => one.family).values()] as unknown as Family[];
 }
 
@@ -227,7 +244,7 @@ const selectNotFinal = statement(
   `select ${columns} from transactions
    where chain = $1 and state in ('mined', 'reverted') and final_at is null
      and (looked_at is null or looked_at < now() - $2::int * interval '1 millisecond')
-   order by looked_at nulls first limit $3`,
+   order by looked_at nulls first, id limit $3`,
 );
 
 /** Ended transactions whose blocks are not final yet, those first that nobody has looked at for longest. */

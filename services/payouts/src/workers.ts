@@ -6,7 +6,7 @@ import { runEngine } from './operations/run-engine.ts';
 import { voidStaleRequests } from './operations/void-stale-requests.ts';
 import type { Ports } from './ports.ts';
 
-const VOID_EVERY_MS = 2_000;
+const VOID_EVERY_MS = 500;
 const FEES_EVERY_MS = 15_000;
 
 /**

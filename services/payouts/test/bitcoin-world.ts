@@ -15,6 +15,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger, type Logger } from '@quittance/shared/logger';
 import { formatUnits, units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { createNotices } from '../src/notices.ts';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
@@ -85,6 +86,8 @@ type DepositPayload = Parameters<typeof recordDeposits>[1][number];
 export class BitcoinWorld {
   readonly node: BitcoindHandle;
   readonly db: Db;
+  /** A superuser's connection: for what the service's own role may not do. */
+  readonly admin: Db;
   readonly clock = new TestClock();
   readonly lines: Line[] = [];
   readonly account: AccountId = newAccountId(new Date());
@@ -102,6 +105,7 @@ export class BitcoinWorld {
     this.node = node;
     const logger = keepingLogger(this.lines);
     this.db = openDb({ url: database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
+    this.admin = openDb({ url: database.adminUrl, schema: 'payouts', pool: 1, logger });
     this.#rpc = connectRpc(node.rpcUrl);
     const real = createBitcoinSender({ rpc: this.#rpc, network: 'regtest', wallet: this.wallet });
     this.sender = {
@@ -117,7 +121,7 @@ export class BitcoinWorld {
   static async fresh(ground: BitcoinGround): Promise<BitcoinWorld> {
     const world = new BitcoinWorld(ground);
     const tables = ['coins', 'coin_cursors', 'holdings', 'payments', 'transactions', 'wallets', 'payouts'];
-    for (const table of [...tables, 'leases', 'outbox']) await world.db.rows(`delete from ${table}`);
+    for (const table of [...tables, 'leases', 'outbox']) await world.admin.rows(`delete from ${table}`);
     // What another test left waiting is none of this one's.
     await world.node.mine(1);
     world.#from = await world.height();
@@ -143,7 +147,7 @@ export class BitcoinWorld {
       sender: this.sender,
       signingBar: { reason: undefined },
       settings: {
-        identitySecret: 'x'.repeat(32),
+        identitySecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
         leaseMs: 60_000,
@@ -381,7 +385,7 @@ export class BitcoinWorld {
 
   async close(): Promise<void> {
     await this.#rpc.close();
-    await this.db.close();
+    await Promise.all([this.db.close(), this.admin.close()]);
   }
 }
 

@@ -7,6 +7,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger, type Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
 import type { TestDatabase } from '@quittance/testkit/engines';
 import { createNotices } from '../src/notices.ts';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
@@ -59,11 +60,14 @@ export class EngineWorld {
   readonly account: AccountId = newAccountId(new Date());
   readonly ports: WorldPorts;
   readonly db: Db;
+  /** A superuser's connection: for what the service's own role may not do. */
+  readonly admin: Db;
   #recipients = 0;
 
   constructor(database: TestDatabase) {
     const logger = keepingLogger(this.lines);
     this.db = openDb({ url: database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
+    this.admin = openDb({ url: database.adminUrl, schema: 'payouts', pool: 1, logger });
     this.ports = this.replica();
   }
 
@@ -71,7 +75,7 @@ export class EngineWorld {
   static async fresh(database: TestDatabase): Promise<EngineWorld> {
     const world = new EngineWorld(database);
     for (const table of ['holdings', 'payments', 'transactions', 'wallets', 'payouts', 'leases', 'outbox']) {
-      await world.db.rows(`delete from ${table}`);
+      await world.admin.rows(`delete from ${table}`);
     }
     return world;
   }
@@ -96,7 +100,7 @@ export class EngineWorld {
       sender: this.chain.sender,
       signingBar: { reason: undefined },
       settings: {
-        identitySecret: 'x'.repeat(32),
+        identitySecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
         leaseMs: 60_000,
@@ -225,8 +229,8 @@ export class EngineWorld {
     for (const raw of this.chain.arrived) expect(stored).toContain(raw);
   }
 
-  close(): Promise<void> {
-    return this.db.close();
+  async close(): Promise<void> {
+    await Promise.all([this.db.close(), this.admin.close()]);
   }
 }
 

@@ -143,7 +143,7 @@ describe('a payout', () => {
     await world.run(world.replica({ sender: { ...sender, estimateTransfer } }));
     expect(await world.payout(odd.id)).toMatchObject({ status: 'reserved' });
     expect(await world.payout(other.id)).toMatchObject({ status: 'broadcast' });
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     await world.finish();
     expect(await world.payout(odd.id)).toMatchObject({ status: 'mined' });
   });
@@ -221,7 +221,7 @@ describe('a broadcast', () => {
     const dies = { ...sender, broadcast: () => Promise.reject(new Error('killed')) };
     await expect(world.run(world.replica({ sender: dies }))).rejects.toThrow('killed');
     expect(await world.payout(id)).toMatchObject({ status: 'signed' });
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     await world.finish();
     expect(await world.payout(id)).toMatchObject({ status: 'mined' });
     expect(await world.transactions()).toHaveLength(1);
@@ -375,7 +375,7 @@ describe('money is given back', () => {
     world.chain.mine(world.chain.finalizedLag);
     const { sender } = world.chain;
     const blind = world.replica({ sender: { ...sender, findByNonce: async () => undefined } });
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     for (let i = 0; i < 5; i++) {
       await world.run(blind);
       world.clock.advance(61_000);
@@ -463,11 +463,11 @@ describe('a sweep', () => {
         isMined = true;
         return sender.balance(...given);
       };
-      await world.db.rows('delete from leases');
+      await world.admin.rows('delete from leases');
       await world.run(world.replica({ sender: { ...sender, balance } }));
       expect(isMined).toBe(true);
       expect(await world.transactions()).toHaveLength(1);
-      await world.db.rows('delete from leases');
+      await world.admin.rows('delete from leases');
       await world.finish();
       expect(await world.transactions()).toMatchObject([
         { state: 'mined' },
@@ -597,7 +597,7 @@ describe('a payout that needs more deposits than are looked at together', () => 
     await world.finish();
     await world.finish();
     expect(await world.payout(id)).toMatchObject({ status: 'mined' });
-  }, 30_000);
+  });
 
   it('of which only some can be paid for now gets those, and waits', async () => {
     const gas = (TOKEN_SWEEP_GAS + 90_000n) * MAX_FEE;
@@ -657,18 +657,18 @@ describe('the node', () => {
       return sender.status(txHash);
     };
     const third = await world.reserve();
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     const stumbling = world.replica({ sender: { ...sender, status } });
     await world.run(stumbling);
     expect(await world.payout(odd.id)).toMatchObject({ status: 'broadcast' });
     expect(await world.payout(other.id)).toMatchObject({ status: 'mined' });
     expect(await world.payout(third.id)).toMatchObject({ status: 'broadcast' });
     expect(world.lines).toContainEqual(expect.objectContaining({ level: 'warn', transaction: oddHash }));
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     await world.finish();
     // Not when it has ended either.
     await world.reserve();
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     await world.db.rows('update transactions set looked_at = null');
     expect(await world.run(stumbling)).toBe(1);
   });
@@ -678,7 +678,7 @@ describe('the node', () => {
     await world.reserve();
     await world.finish();
     const { id } = await world.reserve();
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     await world.db.rows('update transactions set looked_at = null');
     const { sender } = world.chain;
     const status = () => Promise.reject(new Error('the node stumbles'));
@@ -761,8 +761,8 @@ describe('a chain that knows more of the hot wallet than the database', () => {
     const { id, to } = await world.reserve();
     await world.run();
     world.chain.mine();
-    await world.db.rows('delete from payments');
-    await world.db.rows('delete from transactions');
+    await world.admin.rows('delete from payments');
+    await world.admin.rows('delete from transactions');
     await world.db.rows(`update wallets set next_nonce = 0`);
     await world.db.rows(`update payouts set status = 'reserved', tx_hash = null`);
     world.chain.mine(CONFIRMATIONS + world.chain.finalizedLag);
@@ -815,12 +815,12 @@ describe('the engine', () => {
     const { id } = await world.reserve();
     const { sender } = world.chain;
     const fees = async () => {
-      await setTimeout(900);
+      await setTimeout(3_000);
       return sender.fees();
     };
-    const short = () => ({ settings: { ...world.ports.settings, replica: randomUUID(), leaseMs: 300 } });
+    const short = () => ({ settings: { ...world.ports.settings, replica: randomUUID(), leaseMs: 1_000 } });
     const slow = world.run(world.replica({ ...short(), sender: { ...sender, fees } }));
-    await setTimeout(600);
+    await setTimeout(2_000);
     expect(await world.run(world.replica(short()))).toBe(0);
     expect(await slow).toBe(1);
     expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });

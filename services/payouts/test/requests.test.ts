@@ -79,6 +79,7 @@ describe('POST /api/payouts', () => {
     expect(body.data.id).toBeLessThan(2 ** 53);
     expect(ledger.asked).toEqual([
       {
+        request_id: expect.stringMatching(/^req_/),
         payout_id: String(body.data.id),
         account_id: shop.account,
         asset: 'ETH',
@@ -245,6 +246,30 @@ describe('a database that is cut off in the middle of a commit', () => {
         expect(status).toBe(201);
         expect(await rowsOf(client)).toEqual([{ id: String(body.data.id), status: 'reserved' }]);
         expect(await kindsOf(body.data.id)).toEqual(['payout.created']);
+      },
+    );
+  });
+
+  it('and is cut off again when it is asked what stands: 201 all the same', async () => {
+    await withLostAnswers(
+      'payouts_reserve',
+      (call) => (call === 1 ? 'after' : 'no'),
+      async (client) => {
+        const flaky = service.ports.db;
+        let looks = 0;
+        service.ports.db = {
+          ...flaky,
+          async maybe<T extends object>(sql: Statement | string, values?: readonly unknown[]) {
+            if (typeof sql !== 'string' && sql.name === 'payouts_one' && ++looks === 1) {
+              throw new Error('Connection terminated unexpectedly');
+            }
+            return flaky.maybe<T>(sql, values);
+          },
+        };
+        const { status, body } = await client.post(order);
+        expect(looks).toBe(2);
+        expect(status).toBe(201);
+        expect(await rowsOf(client)).toEqual([{ id: String(body.data.id), status: 'reserved' }]);
       },
     );
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
+import { sleep } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { newDepositId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
@@ -49,10 +50,10 @@ const FINNEY = 10n ** 15n;
 type Given = { asset?: AssetSymbol; amount?: bigint; disposition?: 'credit' | 'unresolved' };
 let made = 0;
 
-/** Money that came too late, say. */
-async function deposit({ asset = 'ETH', amount = 10n * FINNEY, disposition = 'unresolved' }: Given = {}) {
+/** Money that came too late, say; nobody has told payouts of it. */
+function untold({ asset = 'ETH', amount = 10n * FINNEY, disposition = 'unresolved' }: Given = {}) {
   made += 1;
-  const payload = {
+  return {
     deposit_id: newDepositId(new Date()) as string,
     account_id: shop.account as string,
     invoice_id: 'inv_late',
@@ -66,7 +67,13 @@ async function deposit({ asset = 'ETH', amount = 10n * FINNEY, disposition = 'un
     block_hash: '0xb',
     disposition,
   };
-  await db.transaction((trx) => recordDeposits(trx, [payload]));
+}
+
+const tell = (told: ReturnType<typeof untold>) => db.transaction((trx) => recordDeposits(trx, [told]));
+
+async function deposit(given: Given = {}) {
+  const payload = untold(given);
+  await tell(payload);
   return payload;
 }
 
@@ -89,6 +96,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     ]);
     expect(ledger.asked).toEqual([
       {
+        request_id: expect.stringMatching(/^req_/),
         payout_id: String(body.data.id),
         account_id: shop.account,
         asset: 'ETH',
@@ -99,6 +107,14 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     ]);
     const { body: shown } = await shop.get(`/api/payouts/${body.data.id}`);
     expect(shown).toMatchObject({ amount: '0.0095', to_address: address, status: 'pending' });
+  });
+
+  it('waits for the event of a deposit that the ledger lists already', async () => {
+    const told = untold();
+    const answer = giveBack(told.deposit_id);
+    await sleep(700);
+    await tell(told);
+    expect((await answer).status).toBe(201);
   });
 
   it('does so once: also at the same moment, and whether it was asked or not', async () => {

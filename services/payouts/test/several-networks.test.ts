@@ -188,7 +188,7 @@ it('each network pays by itself, with the same address and nonces of its own; on
     { chain: 'base', asset: 'ETH_BASE' },
     { chain: 'ethereum', asset: 'ETH' },
   ]);
-}, 100_000);
+});
 
 it('an asset of a network that is not configured, and a token without its contract, cannot be paid', async () => {
   for (const asset of ['POL', 'SOL', 'USDC_ERC20', 'USDC_BASE']) {

@@ -15,6 +15,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger, type Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
+import { Secret } from '@quittance/shared/secret';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
 import { createNotices } from '../src/notices.ts';
@@ -105,6 +106,8 @@ type Row = Record<string, unknown>;
 /** The engine with everything around it, for one test: empty tables, a wallet of its own, and a real node. */
 export class SolanaWorld {
   readonly db: Db;
+  /** A superuser's connection: for what the service's own role may not do. */
+  readonly admin: Db;
   readonly clock = new TestClock();
   readonly lines: Line[] = [];
   readonly account: AccountId = newAccountId(new Date());
@@ -124,6 +127,7 @@ export class SolanaWorld {
     this.#ground = ground;
     const logger = keepingLogger(this.lines);
     this.db = openDb({ url: ground.database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
+    this.admin = openDb({ url: ground.database.adminUrl, schema: 'payouts', pool: 1, logger });
     this.rpc = connectRpc(ground.node.rpcUrl);
     this.network = { name: 'local', usdcMint: ground.usdcMint };
     this.customer = solanaCustomer({ rpc: ground.node.rpcUrl, tokens: { USDC_SOL: ground.usdcMint } });
@@ -151,7 +155,7 @@ export class SolanaWorld {
       'leases',
       'outbox',
     ];
-    for (const table of tables) await world.db.rows(`delete from ${table}`);
+    for (const table of tables) await world.admin.rows(`delete from ${table}`);
     if (hot.lamports > 0n) await world.pay('SOL', world.wallet.hotAddress, hot.lamports);
     if (hot.usdc !== undefined) await world.pay('USDC_SOL', world.wallet.hotAddress, hot.usdc);
     return world;
@@ -177,7 +181,7 @@ export class SolanaWorld {
       sender: this.sender,
       signingBar: { reason: undefined },
       settings: {
-        identitySecret: 'x'.repeat(32),
+        identitySecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
         leaseMs: 60_000,
@@ -328,6 +332,6 @@ export class SolanaWorld {
 
   async close(): Promise<void> {
     await this.rpc.close();
-    await this.db.close();
+    await Promise.all([this.db.close(), this.admin.close()]);
   }
 }

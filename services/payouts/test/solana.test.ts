@@ -15,7 +15,7 @@ import {
   TOKEN_RENT,
 } from './solana-world.ts';
 
-jest.setTimeout(90_000);
+jest.setTimeout(300_000);
 
 let ground: SolanaGround;
 let world: SolanaWorld;
@@ -88,7 +88,7 @@ describe('a payout', () => {
     await world.ends(other.id, 'mined');
     expect(await world.transactions()).toHaveLength(1);
     // Of the token account's own tokens nothing moved; it is no recipient whose balance was due.
-    await world.db.rows('delete from payouts where id = $1', [id]);
+    await world.admin.rows('delete from payouts where id = $1', [id]);
   });
 
   it('of what the hot wallet must keep waits, and so does nobody else', async () => {
@@ -280,10 +280,10 @@ describe('a payout that no block takes', () => {
         isDead: () => Promise.reject(new Error('the node is away')),
       },
     });
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     await world.run(silent);
     expect(await world.transactions()).toHaveLength(1);
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     world.onBroadcast = (_raw, send) => send();
     await world.ends(id, 'mined');
     expect(await world.transactions()).toHaveLength(2);
@@ -318,10 +318,10 @@ describe('a payout that no block takes', () => {
         },
       },
     });
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     await world.run(slow);
     expect(await world.transactions()).toHaveLength(1);
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     world.onBroadcast = (_raw, send) => send();
     await world.ends(id, 'mined');
   });
@@ -352,10 +352,10 @@ describe('a broadcast', () => {
     await expect(world.run()).rejects.toThrow('killed');
     expect(await world.transactions()).toMatchObject([{ state: 'signed', broadcasts: 0 }]);
     world.onBroadcast = (_raw, send) => send();
-    await world.db.rows('delete from leases');
+    await world.admin.rows('delete from leases');
     await world.until(async () => {
       await world.run(world.replica());
-      await world.db.rows('delete from leases');
+      await world.admin.rows('delete from leases');
       expect((await world.payout(id as PayoutId))['status']).toBe('mined');
     });
     expect(new Set(world.sent).size).toBe(1);
@@ -378,15 +378,15 @@ describe('a database that has lost commits', () => {
     const all = await world.sender.signatures(null, 100);
     const before = all[all.indexOf(known.tx_hash) - 1];
     await world.db.rows('update wallet_histories set signature = $1', [before]);
-    await world.db.rows('delete from payments');
-    await world.db.rows('delete from transactions');
+    await world.admin.rows('delete from payments');
+    await world.admin.rows('delete from transactions');
     await world.db.rows(`update payouts set status = 'reserved', tx_hash = null`);
     await world.run();
     expect(world.ports.signingBar.reason).toMatch(known.tx_hash);
     expect(await world.transactions()).toEqual([]);
     expect(await world.customer.balance('SOL', first.to)).toBe(SOL);
-    await world.db.rows('delete from outbox');
-    await world.db.rows('delete from payouts');
+    await world.admin.rows('delete from outbox');
+    await world.admin.rows('delete from payouts');
     world.sent.length = 0;
   });
 

@@ -200,7 +200,8 @@ function announcer(before: readonly string[]) {
       const key = detail === undefined ? event : `${event}:${detail}`;
       if (known.has(key)) return;
       known.add(key);
-      events.push(event);
+      // Once a fold, however many payments it is of: each event carries the whole invoice.
+      if (!events.includes(event)) events.push(event);
     },
     /** How many payments were told to be gone so far; undefined for none. */
     reversals(): string | undefined {

@@ -143,7 +143,7 @@ function toMerchant({ invoice, deposits, sightings, folded, height }: Change, sh
     account_id: invoice.account,
     resource_id: invoice.id,
     version: invoice.version,
-    data: invoiceView({ invoice, deposits, sightings, height }, shown),
+    data: invoiceView({ invoice, deposits, sightings, height }, shown, 'event'),
   };
   return folded.events.map((kind): Announcement => ({ kind, payload }));
 }

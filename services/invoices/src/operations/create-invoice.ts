@@ -93,7 +93,7 @@ export async function createInvoice(
   if (quote === undefined) throw new Unavailable(`there is no fresh rate for ${wanted.value.asset}`);
 
   const invoice = await draw(ports, request.account, wanted.value, quote);
-  const data = invoiceView({ invoice, deposits: [], sightings: [], height: 0 }, ports);
+  const data = invoiceView({ invoice, deposits: [], sightings: [], height: 0 }, ports, 'answer');
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data } };
   const payload = { account_id: invoice.account, resource_id: invoice.id, version: invoice.version, data };
   const created: NewInvoice = {
@@ -165,6 +165,7 @@ async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quot
   const rate = parseRate(quote.usd_rate);
   invariant(rate.ok, 'a quote has a rate');
   const { address, derivationIndex } = await watched(ports.chains, chain).addresses.take();
+  crashPoint('invoices.address_taken');
   const now = ports.clock.now();
   return {
     id: newInvoiceId(now, ports.random),

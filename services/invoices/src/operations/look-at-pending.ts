@@ -134,6 +134,7 @@ export async function takePending(
     return true;
   });
   if (!isReached) return undefined;
+  if (told.length + gone.length > 0) crashPoint('invoices.pending_committed');
   untaken.clear();
   return told.length + gone.length;
 }

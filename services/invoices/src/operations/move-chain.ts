@@ -73,8 +73,10 @@ export async function moveChain(ports: MovingPorts, move: Move): Promise<void> {
     if (base.height < from.height) {
       await dropDeposits(trx, chain, base.height, from.height);
       await dropBlocks(trx, chain, base.height);
+      crashPoint('invoices.branch_dropped');
     }
     await takeIn(trx, chain, paid, ports);
+    if (paid.length > 0) crashPoint('invoices.deposits_written');
     await recordSpends(trx, chain, spendsFrom(ours, blocks));
     await rememberBlocks(trx, chain, blocks);
     await forgetBlocksBelow(trx, chain, tip.height - BLOCKS_REMEMBERED);
@@ -85,7 +87,7 @@ export async function moveChain(ports: MovingPorts, move: Move): Promise<void> {
   crashPoint('invoices.block_committed');
 }
 
-function isLinked(base: KnownBlock, blocks: readonly Block[]): boolean {
+export function isLinked(base: KnownBlock, blocks: readonly Block[]): boolean {
   return blocks.every((block, i) => {
     const before = blocks[i - 1] ?? base;
     // On Solana, where heights are slots, some have no block.
@@ -93,15 +95,15 @@ function isLinked(base: KnownBlock, blocks: readonly Block[]): boolean {
   });
 }
 
-const mentioned = (blocks: readonly Block[]): string[] => [
+export const mentioned = (blocks: readonly Block[]): string[] => [
   ...new Set(
     blocks.flatMap(({ payments, spends }) => [...payments, ...spends].map(({ address }) => address)),
   ),
 ];
 
-type Paid = { payment: Payment; owner: OurAddress; block: Block };
+export type Paid = { payment: Payment; owner: OurAddress; block: Block };
 
-function paymentsTo(ours: ReadonlyMap<string, OurAddress>, block: Block): Paid[] {
+export function paymentsTo(ours: ReadonlyMap<string, OurAddress>, block: Block): Paid[] {
   return block.payments.flatMap((payment): Paid[] => {
     const owner = ours.get(payment.address);
     return owner === undefined || payment.amount <= 0n ? [] : [{ payment, owner, block }];

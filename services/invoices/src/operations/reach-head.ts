@@ -26,6 +26,7 @@ export async function reachHead(
     if (extended > 0)
       ports.logger.warn({ chain, from, until: at, invoices: extended }, 'the chain is seen again');
   }
+  crashPoint('invoices.head_reached');
   const quietUntil = quietMs === undefined ? null : new Date(at.getTime() - quietMs);
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);

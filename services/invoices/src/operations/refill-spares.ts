@@ -1,5 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
 import { ADDRESSES_DERIVED_MAX } from '@quittance/shared/commands';
+import { crashPoint } from '@quittance/shared/crash';
 import type { Ports, Spares } from '../ports.ts';
 import { countSpares, nextSpareIndex, saveSpares } from '../store-addresses.ts';
 
@@ -13,9 +14,10 @@ export async function refillSpares(
   chain: Chain,
   { ahead, isAddress }: Spares,
 ): Promise<number> {
+  // First: what another replica saves from here on either shows in the count, or has taken this index.
+  const from = await nextSpareIndex(db, chain);
   const ready = await countSpares(db, chain, ahead);
   if (ready >= ahead) return 0;
-  const from = await nextSpareIndex(db, chain);
   const count = Math.min(ADDRESSES_DERIVED_MAX, ahead - ready);
   const asked = await bus.ask('addresses.derive', { chain, from, count });
   if (!asked.known) {
@@ -27,7 +29,9 @@ export async function refillSpares(
   const isGood =
     addresses.length === count && new Set(addresses).size === count && addresses.every(isAddress);
   if (!isGood) throw new Error(`the key holder named addresses of ${chain} that are none, or not ${count}`);
+  crashPoint('invoices.spares_named');
   const saved = await saveSpares(db, chain, from, addresses);
+  crashPoint('invoices.spares_saved');
   if (saved > 0) logger.debug({ chain, from, saved }, 'addresses are ready');
   return saved;
 }

@@ -25,8 +25,11 @@ const BLOCKS_BEFORE_START = 64;
 
 export type ScanPorts = MovingPorts & Pick<Ports, 'logger'>;
 
-/** How many blocks a step took, and whether the node's head was reached: as it was when the step began. */
-export type Scanned = { taken: number; isAtHead: boolean };
+/**
+ * How many blocks a step took, and whether the node's head was reached: as it was when the step began. At the head there
+ * may be time for blocks that somebody wants to be read once more.
+ */
+export type Scanned = { taken: number; isAtHead: boolean; isRescanAsked?: boolean };
 
 /**
  * One step along the chain, by the holder of the lease: the next blocks one by one, or back to where the
@@ -34,11 +37,15 @@ export type Scanned = { taken: number; isAtHead: boolean };
  */
 export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: Lease): Promise<Scanned> {
   const { reader, chain } = watched;
-  const cursor = (await findCursor(ports.db, chain)) ?? (await begin(ports, watched, lease));
+  const found = await findCursor(ports.db, chain);
+  const cursor = found ?? (await begin(ports, watched, lease));
+  const isRescanAsked = found?.isRescanAsked ?? false;
   const head = await reader.head();
   // A node that has lost blocks will find them again; nothing that was read is undone for it.
   if (head.height < cursor.height) return { taken: 0, isAtHead: false };
-  if (head.hash === cursor.hash) return { taken: 0, isAtHead: !isStale(watched, head, ports.clock.now()) };
+  if (head.hash === cursor.hash) {
+    return { taken: 0, isAtHead: !isStale(watched, head, ports.clock.now()), isRescanAsked };
+  }
   if (head.height === cursor.height) return await changeBranch(ports, watched, lease, cursor);
   const blocks = await blocksAfter(watched, cursor.height, BATCH[chainKinds[chain]]);
   crashPoint('invoices.blocks_read');
@@ -54,7 +61,8 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
     at = block;
     taken += 1;
   }
-  return { taken, isAtHead: at.height >= head.height && !isStale(watched, at, ports.clock.now()) };
+  const isAtHead = at.height >= head.height && !isStale(watched, at, ports.clock.now());
+  return { taken, isAtHead, isRescanAsked };
 }
 
 async function blocksAfter({ reader }: WatchedChain, height: number, limit: number): Promise<Block[]> {
@@ -89,6 +97,7 @@ async function begin(
     await beginCursor(trx, chain, cursor);
     await dateAddresses(trx, chain, height);
   });
+  crashPoint('invoices.chain_begun');
   ports.logger.info({ chain, height }, 'the chain is followed from here');
   return cursor;
 }

@@ -1,3 +1,4 @@
+import { crashPoint } from '@quittance/shared/crash';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
@@ -15,7 +16,10 @@ export async function acceptDeposit(
   if (item === undefined) return refuse('unknown');
   if (item.account !== account) return refuse('not_yours');
   const accepted = await acceptUnresolved(db, item);
-  if (accepted !== undefined) return ok(accepted);
+  if (accepted !== undefined) {
+    crashPoint('ledger.unresolved_accepted');
+    return ok(accepted);
+  }
   // Somebody was faster, or it was decided long ago.
   const { state } = (await findUnresolved(db, id)) ?? item;
   switch (state) {

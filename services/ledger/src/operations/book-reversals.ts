@@ -1,3 +1,4 @@
+import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { DepositId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
@@ -20,6 +21,7 @@ export async function bookReversals(trx: Trx, logger: Logger, ids: readonly Depo
     const { bucket, amount } = whereItIs(unresolved, balance.available);
     const posting = reversalPosting(deposit, bucket, amount);
     await book(trx, [posting]);
+    crashPoint('ledger.reversal_booked');
     const loss = lossOf(posting);
     if (outpoint !== null) {
       const payment = { ...deposit, outpoint };

@@ -1,3 +1,4 @@
+import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import { units } from '@quittance/shared/money';
@@ -19,4 +20,5 @@ export async function recordSpending(trx: Trx, events: readonly EventOf<'network
       }),
     ),
   );
+  if (spent.length > 0) crashPoint('ledger.spending_booked');
 }

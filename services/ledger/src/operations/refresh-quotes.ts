@@ -1,4 +1,5 @@
 import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { type Units, units } from '@quittance/shared/money';
 import { publishQuotes } from '@quittance/shared/quotes';
@@ -44,7 +45,9 @@ export async function refreshQuotes(
       changedFees(await feePolicies(trx), (asset) => costIn(fees, asset), now),
     );
   });
+  crashPoint('ledger.rates_saved');
   await publishQuotes(bus, (await allAssets(db)).map(quoteView));
+  crashPoint('ledger.quotes_published');
   return agreed.length;
 }
 

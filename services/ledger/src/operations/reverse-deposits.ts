@@ -1,3 +1,4 @@
+import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
@@ -21,6 +22,7 @@ export async function reverseDeposits(
     outpoint: payload.outpoint,
   }));
   await rememberReversals(trx, deposits);
+  crashPoint('ledger.reversals_remembered');
   await bookReversals(
     trx,
     logger,

@@ -1,3 +1,4 @@
+import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
@@ -19,6 +20,7 @@ export async function voidHolds(
   }));
   // First, so that nothing can be placed between looking and leaving it.
   await leaveTombstones(trx, payouts);
+  crashPoint('ledger.tombstones_left');
   await endHolds(
     trx,
     logger,

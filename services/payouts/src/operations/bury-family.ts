@@ -47,10 +47,11 @@ export async function buryFamily(
     }
     if (purpose === 'sweep') await markUnswept(trx, family, clock.now());
     await alongside(trx);
+    crashPoint(`${purpose}s.burying`);
     return payments;
   });
   if (buried === undefined) return false;
-  crashPoint(`${purpose}s.dead`);
+  crashPoint(`${purpose}s.buried`);
   announced();
   const payouts = buried.map(({ payoutId }) => payoutId);
   logger.error({ chain, transaction: txHash, payouts, wallet, nonce }, 'a transaction can never be mined');

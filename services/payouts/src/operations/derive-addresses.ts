@@ -1,4 +1,5 @@
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
+import { crashPoint } from '@quittance/shared/crash';
 import type { Ports } from '../ports.ts';
 import { insertWalletOnce } from '../store-wallets.ts';
 import { strangeWallet } from './strange-wallet.ts';
@@ -20,5 +21,6 @@ export async function deriveAddresses(
   if (on.kind === 'solana') {
     await db.transaction((trx) => insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null));
   }
+  crashPoint('payouts.addresses_named');
   return { addresses: Array.from({ length: count }, (_, i) => sender.depositAddress(from + i)) };
 }

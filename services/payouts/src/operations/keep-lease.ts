@@ -1,49 +1,18 @@
-import { type Lease, LeaseLost, takeLease } from '@quittance/shared/lease';
+import { holdingLease, type Lease, renewLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
 
 /** Prolongs the lease in the middle of a long round; throws when it has gone to another process meanwhile. */
-export async function keepLease(
-  { db, settings }: Pick<Ports, 'db' | 'settings'>,
-  lease: Lease,
-): Promise<void> {
-  const kept = await takeLease(db, lease.name, lease.holder, settings.leaseMs);
-  if (kept?.token !== lease.token) throw new LeaseLost(lease.name);
-}
+export const keepLease = ({ db, settings }: Pick<Ports, 'db' | 'settings'>, lease: Lease): Promise<void> =>
+  renewLease(db, lease, settings.leaseMs);
 
-/**
- * Does the work and prolongs the lease all the while: a single answer of a slow node may take longer than a lease
- * lasts, and with two replicas each would take it from the other and nobody ever sign. A process that is stopped
- * prolongs nothing.
- */
-export async function holdingLease<T>(
-  ports: Pick<Ports, 'db' | 'settings' | 'notices'>,
+/** Does a round and prolongs the lease all the while; who wants to sign with a lost one is told so. */
+export function keepingLease<T>(
+  { db, clock, settings, notices }: Pick<Ports, 'db' | 'clock' | 'settings' | 'notices'>,
   lease: Lease,
-  work: () => Promise<T>,
+  round: () => Promise<T>,
 ): Promise<T> {
-  let renewal: Promise<void> = Promise.resolve();
-  let isRenewing = false;
-  const renew = async (): Promise<void> => {
-    isRenewing = true;
-    try {
-      await keepLease(ports, lease);
-    } catch (error) {
-      // When it is lost, the next one who wants to sign with it is told so.
-      ports.notices.say('warn', 'lease', { reason: reason(error) }, 'the lease could not be prolonged');
-    } finally {
-      isRenewing = false;
-    }
-  };
-  const timer = setInterval(
-    () => {
-      if (!isRenewing) renewal = renew();
-    },
-    Math.ceil(ports.settings.leaseMs / 3),
-  );
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-    await renewal;
-  }
+  const failed = (error: unknown) =>
+    notices.say('warn', 'lease', { reason: reason(error) }, 'the lease could not be prolonged');
+  return holdingLease({ db, clock, ttlMs: settings.leaseMs, failed }, lease, round);
 }

@@ -1,20 +1,28 @@
 import type { Asked } from '@quittance/shared/bus';
-import { sleep } from '@quittance/shared/clock';
+import { sleepBy } from '@quittance/shared/clock';
 import type { ReplyOf } from '@quittance/shared/commands';
 import { crashPoint } from '@quittance/shared/crash';
-import { brokenConstraint, isDatabaseDown } from '@quittance/shared/db';
+import { brokenConstraint, isDatabaseDown, type Queryable } from '@quittance/shared/db';
 import { type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { PayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
-import { findPayout, insertRequested, movePayout, type Payout, reserveRequested } from '../store-payouts.ts';
+import {
+  findPayout,
+  insertRequested,
+  movePayout,
+  type NewPayout,
+  type Payout,
+  reserveRequested,
+} from '../store-payouts.ts';
+import { AssetHalted } from '../store-transactions.ts';
 import { createdView, refusedView, toldView } from '../views.ts';
 import { voidRequest } from './void-request.ts';
 
 /** Shorter than a client's patience, and than the time after which undecided requests are given up. */
-const RESERVE_FOR_MS = 6_000;
+const RESERVE_FOR_MS = 3_000;
 const RESERVE_PAUSE_MS = 500;
 
 type RequestPorts = Pick<Ports, 'db' | 'bus' | 'numbers' | 'clock' | 'logger' | 'announced'>;
@@ -29,10 +37,12 @@ export type PayoutRequest = PayoutOrder & {
 
 /**
  * `key_taken`: another request with this key came first, look what it was answered. `unavailable`: nobody
- * knows whether the ledger has reserved the money, so it never will be paid out for this request. Of unresolved money:
+ * knows whether the ledger has reserved the money, so it never will be paid out for this request. `halted`: the books of
+ * the asset are wrong, and nothing was done. Of unresolved money:
  * `already_returned` by another payout that has not failed, or `already_accepted` into the balance.
  */
 export type Refusal =
+  | 'halted'
   | 'insufficient_balance'
   | 'key_taken'
   | 'unavailable'
@@ -50,7 +60,7 @@ export async function requestPayout(
   const payout = written.value;
   crashPoint('payouts.requested');
 
-  const outcome = outcomeOf(await askForHold(ports, payout));
+  const outcome = outcomeOf(await askForHold(ports, payout, request.requestId));
   crashPoint('payouts.held');
   switch (outcome) {
     case 'placed':
@@ -71,18 +81,19 @@ export async function requestPayout(
 async function writeRequest(
   { db, numbers }: RequestPorts,
   request: PayoutRequest,
-): Promise<Result<Payout, 'key_taken' | 'already_returned'>> {
+): Promise<Result<Payout, 'halted' | 'key_taken' | 'already_returned'>> {
   const { key } = request;
   const { returnsDeposit = null } = request;
   const payout = { ...request, returnsDeposit, ...(await numbers.next()) };
   try {
-    if (key === undefined) return ok(await insertRequested(db, payout));
+    if (key === undefined) return ok(await insertUnlessHalted(db, payout));
     const written = await db.transaction(async (trx) => {
       await takeKey(trx, key, payout.id, null);
-      return insertRequested(trx, payout);
+      return insertUnlessHalted(trx, payout);
     });
     return ok(written);
   } catch (error) {
+    if (error instanceof AssetHalted) return refuse('halted');
     const broken = brokenConstraint(error);
     if (broken === 'idempotency_keys_once') return refuse('key_taken');
     if (broken === 'payouts_one_return_of_deposit') return refuse('already_returned');
@@ -90,12 +101,24 @@ async function writeRequest(
   }
 }
 
+/** Throws, so that the key that was taken for it is free again. */
+async function insertUnlessHalted(db: Queryable, payout: NewPayout): Promise<Payout> {
+  const written = await insertRequested(db, payout);
+  if (written === undefined) throw new AssetHalted(payout.asset);
+  return written;
+}
+
 /** The ledger says no and not why: of unresolved money it does so for good, as the account has accepted it. */
 const whyRefused = ({ returnsDeposit }: Payout) =>
   returnsDeposit === null ? ('insufficient_balance' as const) : ('already_accepted' as const);
 
-function askForHold({ bus }: RequestPorts, payout: Payout): Promise<Asked<ReplyOf<'hold.place'>>> {
+function askForHold(
+  { bus }: RequestPorts,
+  payout: Payout,
+  requestId: string,
+): Promise<Asked<ReplyOf<'hold.place'>>> {
   return bus.ask('hold.place', {
+    request_id: requestId,
     payout_id: payout.id,
     account_id: payout.account,
     asset: payout.asset,
@@ -126,9 +149,9 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
   let moved: boolean | undefined;
   for (let tries = 1; moved === undefined; tries++) {
     try {
-      moved = await reserveRequested(db, reservation, clock.now());
-      // Moved by a try before this one, whose answer was lost.
-      if (!moved && tries > 1) moved = (await findPayout(db, requested.id))?.status !== 'voided';
+      const isMine = await reserveRequested(db, reservation, clock.now());
+      // Or moved by a try before this one, whose answer was lost. Until that is known nothing is.
+      moved = isMine || (tries > 1 && (await findPayout(db, requested.id))?.status !== 'voided');
     } catch (error) {
       if (!isDatabaseDown(error) || clock.now().getTime() > deadline) {
         throw new Error(
@@ -142,7 +165,7 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
         { payout: requested.id, reason: reason(error) },
         'a payout could not be written down, trying again',
       );
-      await sleep(RESERVE_PAUSE_MS);
+      await sleepBy(clock, RESERVE_PAUSE_MS);
     }
   }
   crashPoint('payouts.reserved');

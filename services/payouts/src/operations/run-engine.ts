@@ -1,9 +1,11 @@
 import { WrongNetwork } from '@quittance/chains/chain';
-import type { ChainKind } from '@quittance/shared/assets';
+import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
 import { type Lease, LeaseLost, takeLease } from '@quittance/shared/lease';
 import { engines } from '../engines.ts';
 import type { ChainPorts, PayoutChain, Ports } from '../ports.ts';
-import { holdingLease } from './keep-lease.ts';
+import { haltedAssets } from '../store-halts.ts';
+import { AssetHalted } from '../store-transactions.ts';
+import { keepingLease } from './keep-lease.ts';
 import { sayBarred } from './say-barred.ts';
 import { strangeWallet } from './strange-wallet.ts';
 import { watchEnded } from './watch-ended.ts';
@@ -18,18 +20,37 @@ export const engineLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'send
  * @returns how much was moved on; 0 means wait.
  */
 export async function runEngine<K extends ChainKind>(all: Ports, on: PayoutChain<K>): Promise<number> {
-  const ports: ChainPorts<K> = { ...all, ...on };
   const { db, settings, logger } = all;
+  const ports: ChainPorts<K> = { ...all, ...on, assets: await notHalted(all, on) };
   if (!(await isRightWalletOnRightNetwork(ports))) return 0;
   const lease = await takeLease(db, engineLease(on), settings.replica, settings.leaseMs);
   if (lease === undefined) return 0;
   try {
-    return await holdingLease(ports, lease, () => round(ports, lease));
+    return await keepingLease(ports, lease, () => round(ports, lease));
   } catch (error) {
-    if (!(error instanceof LeaseLost)) throw error;
-    logger.warn({ lease: lease.name }, 'another process has taken over the engine');
-    return 0;
+    if (error instanceof LeaseLost) {
+      logger.warn({ lease: lease.name }, 'another process has taken over the engine');
+      return 0;
+    }
+    // Halted between the plan and the signature: the next round leaves it out.
+    if (error instanceof AssetHalted) return 0;
+    throw error;
   }
+}
+
+/** What may be signed for. What was signed before is followed and sent again all the same. */
+async function notHalted(
+  { db, notices }: Pick<Ports, 'db' | 'notices'>,
+  { chain, assets }: Pick<PayoutChain, 'chain' | 'assets'>,
+): Promise<AssetSymbol[]> {
+  const halted = await haltedAssets(db);
+  const stopped = assets.filter((asset) => halted.has(asset));
+  if (stopped.length > 0) {
+    const trouble =
+      'the books are wrong: nothing new is signed for these assets until an operator resumes them';
+    notices.say('error', `halted.${chain}`, { assets: stopped }, trouble);
+  }
+  return assets.filter((asset) => !halted.has(asset));
 }
 
 async function round<K extends ChainKind>(ports: ChainPorts<K>, lease: Lease): Promise<number> {

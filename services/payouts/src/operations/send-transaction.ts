@@ -11,17 +11,18 @@ import { moveTransaction, noteSent, type Transaction } from '../store-transactio
 export async function sendTransaction(
   {
     db,
+    kind,
     chain,
     sender,
     clock,
     notices,
     logger,
-  }: Pick<ChainPorts, 'db' | 'chain' | 'sender' | 'clock' | 'notices' | 'logger'>,
+  }: Pick<ChainPorts, 'db' | 'kind' | 'chain' | 'sender' | 'clock' | 'notices' | 'logger'>,
   transaction: Transaction,
 ): Promise<void> {
   const { id, family, purpose, txHash, wallet, nonce, raw } = transaction;
   const answer = await sender.broadcast(raw);
-  crashPoint(`${purpose}s.sent`);
+  crashPoint(`${kind}.${purpose}s.sent`);
   const now = clock.now();
   await db.transaction(async (trx) => {
     await noteSent(trx, id, now);
@@ -30,7 +31,7 @@ export async function sendTransaction(
     if (moved === undefined) return;
     for (const { payoutId } of await paymentsOf(trx, family)) await showPayoutSent(trx, payoutId, txHash);
   });
-  crashPoint(`${purpose}s.broadcast`);
+  crashPoint(`${kind}.${purpose}s.broadcast`);
   const said = { chain, transaction: txHash, family, wallet, nonce, answer };
   if (answer === 'accepted') logger.debug(said, 'sent');
   else

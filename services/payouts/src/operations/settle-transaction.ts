@@ -31,11 +31,12 @@ export type Ending = { height: number; blockHash: string; succeeded: boolean; fe
 export async function settleTransaction(
   {
     db,
+    kind,
     chain,
     clock,
     logger,
     announced,
-  }: Pick<ChainPorts, 'db' | 'chain' | 'clock' | 'logger' | 'announced'>,
+  }: Pick<ChainPorts, 'db' | 'kind' | 'chain' | 'clock' | 'logger' | 'announced'>,
   lease: Lease,
   transaction: Transaction,
   ending: Ending,
@@ -56,11 +57,11 @@ export async function settleTransaction(
     }
     await announce(trx, spent(chain, purpose, txHash, ending.feePaid));
     await alongside(trx);
-    crashPoint(`${purpose}s.settling`);
+    crashPoint(`${kind}.${purpose}s.settling`);
     return payments;
   });
   if (settled === undefined) return false;
-  crashPoint(`${purpose}s.${state}`);
+  crashPoint(`${kind}.${purpose}s.settled`);
   announced();
   const payouts = settled.map(({ payoutId }) => payoutId);
   const said = { chain, transaction: txHash, payouts, purpose, height: ending.height };

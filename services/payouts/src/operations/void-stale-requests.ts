@@ -4,7 +4,7 @@ import { staleRequests } from '../store-payouts.ts';
 import { voidRequest } from './void-request.ts';
 
 /** Longer than any request waits for the ledger: whoever made it has died in between. */
-const STALE_AFTER_MS = 10_000;
+const STALE_AFTER_MS = 6_000;
 
 /**
  * Gives up requests that were never decided because the process that made them died.
@@ -17,9 +17,10 @@ export async function voidStaleRequests(
   const voided = await db.transaction(async (trx) => {
     const ids = await staleRequests(trx, olderThanMs);
     for (const id of ids) await voidRequest(trx, id, null);
-    crashPoint('payouts.sweeping_requests');
+    if (ids.length > 0) crashPoint('payouts.sweeping_requests');
     return ids;
   });
+  if (voided.length > 0) crashPoint('payouts.requests_swept');
   if (voided.length > 0) {
     logger.warn({ payouts: voided }, 'gave up requests that were never decided');
     announced();

@@ -27,6 +27,11 @@ describe('a family', () => {
     ['whose block was dropped', [{ ...sent, blockHash: 'block' }], { is: 'to_send' }],
     ['that waits', [pending], { is: 'waiting', attempt: 0 }],
     ['whose newest waits', [absent, pending], { is: 'waiting', attempt: 1 }],
+    [
+      'that waits, and whose sender died before noting it',
+      [{ ...pending, lastBroadcastAt: null }],
+      { is: 'to_replace', attempt: 0 },
+    ],
     ['whose newest was never sent', [pending, unsent], { is: 'to_replace', attempt: 0 }],
     ['whose newest was just sent, and an older one waits', [pending, sent], { is: 'waiting', attempt: 0 }],
     ['whose newest was refused', [pending, absent], { is: 'to_replace', attempt: 0 }],

@@ -16,7 +16,7 @@ export type Verdict =
   | { is: 'in_block'; attempt: number }
   /** `attempt` waits in the node's pool, where nothing waits that contradicts the chain; it is the newest, or that was just sent. */
   | { is: 'waiting'; attempt: number }
-  /** The same, but a newer one should be in its place: send that, for the first time or again. */
+  /** The same, but a newer one should be in its place, or it is not known when it was sent: send the newest (again). */
   | { is: 'to_replace'; attempt: number }
   /** The node has none, and was given one a moment ago. */
   | { is: 'sent' }
@@ -36,10 +36,11 @@ export function judge(
     return { is: seen.confirmations >= minConfirmations ? 'settled' : 'in_block', attempt: mined };
   }
   const waiting = attempts.findLastIndex(({ seen }) => seen.state === 'pending');
-  const sentAt = attempts.at(-1)?.lastBroadcastAt?.getTime() ?? Number.NEGATIVE_INFINITY;
-  const sentLately = now.getTime() - sentAt < resendAfterMs;
+  const sentAt = attempts.at(-1)?.lastBroadcastAt?.getTime();
+  const sentLately = sentAt !== undefined && now.getTime() - sentAt < resendAfterMs;
   if (waiting !== -1) {
-    const isReplaced = waiting === attempts.length - 1 || sentLately;
+    // Who sent it may have died before that was noted: it would be called unsent, and wait for ever at a fee too low.
+    const isReplaced = (waiting === attempts.length - 1 && sentAt !== undefined) || sentLately;
     return { is: isReplaced ? 'waiting' : 'to_replace', attempt: waiting };
   }
   // Its block was dropped: at once.

@@ -129,11 +129,11 @@ async function sign(
       }),
     });
     await storeChange(trx, { chain, sender }, transaction, spend, signed.changeOutput);
-    crashPoint('payouts.bumping');
+    crashPoint('bitcoin.bumps.signing');
     return transaction;
   });
   if (stored === undefined) return undefined;
-  crashPoint('payouts.bumped');
+  crashPoint('bitcoin.bumps.signed');
   const said = { chain, transaction: stored.txHash, before: newest.txHash, attempt: stored.attempt };
   logger.info({ ...said, fee: signed.fee.toString() }, 'the fee of a transaction was raised');
   return stored;

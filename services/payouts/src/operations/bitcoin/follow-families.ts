@@ -1,4 +1,5 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
+import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
@@ -81,7 +82,10 @@ async function follow(ports: BitcoinPorts, lease: Lease, family: Family, look: L
       return false;
     case 'waiting':
       await believe(ports, family);
-      await bumpFamily(ports, lease, family, family[verdict.attempt] as Transaction);
+      // A higher fee is another signature.
+      if (ports.assets.includes('BTC')) {
+        await bumpFamily(ports, lease, family, family[verdict.attempt] as Transaction);
+      }
       return false;
     case 'to_send':
       // The oldest first: whatever it is that the node refuses about a later one, one of them is on its way.
@@ -120,6 +124,7 @@ async function rememberBlock({ db, logger }: BitcoinPorts, look: Look): Promise<
     for (const { of, seen } of changed) await noteBlock(trx, of.id, seen.state === 'mined' ? seen : null);
     await noteChange(trx, first.of.family, minedTxHash);
   });
+  crashPoint('bitcoin.block_noted');
 }
 
 /** What waits in the pool contradicts nothing in the chain. */

@@ -46,8 +46,8 @@ type Next = { payouts: Payout[]; spend: Spend };
  * @returns how many are paid by it, or found impossible; 0 means that nobody can be paid at the moment.
  */
 export async function payReserved(ports: BitcoinPorts, lease: Lease): Promise<number> {
-  const { db, sender } = ports;
-  const oldest = await reservedPayouts(db, new Map([['BTC', '0']]), QUEUE_MAX);
+  const { db, sender, assets: payable } = ports;
+  const oldest = await reservedPayouts(db, new Map(payable.map((asset) => [asset, '0'])), QUEUE_MAX);
   const [queue, impossible] = partition(oldest, (payout) => canBePaid(ports, payout));
   for (const payout of impossible) await failUnsigned(ports, lease, payout);
   if (queue.length === 0) return impossible.length;
@@ -56,7 +56,7 @@ export async function payReserved(ports: BitcoinPorts, lease: Lease): Promise<nu
 
   const finalHeight = await sender.finalizedHeight();
   const { next, changeIndex } = await chooseNext(ports, queue, coins);
-  crashPoint('payouts.planned');
+  crashPoint('bitcoin.planned');
   if (next === undefined || (await foreignCoins(ports, coins, next.spend)).length > 0)
     return impossible.length;
   const { payouts, spend } = next;

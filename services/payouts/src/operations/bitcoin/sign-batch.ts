@@ -37,7 +37,7 @@ export async function signBatch(
   const signed = ports.sender.signSpend(order.spend);
   try {
     const stored = await ports.db.transaction((trx) => store(trx, ports, lease, order, signed));
-    crashPoint(`${stored.purpose}s.signed`);
+    crashPoint(`bitcoin.${stored.purpose}s.signed`);
     return stored;
   } catch (error) {
     if (error instanceof NotNow) return undefined;
@@ -90,7 +90,7 @@ async function store(
       payouts.map(({ id, address, amount }, outputIndex) => ({ payoutId: id, address, amount, outputIndex })),
     );
   }
-  crashPoint(`${transaction.purpose}s.signing`);
+  crashPoint(`bitcoin.${transaction.purpose}s.signing`);
   return transaction;
 }
 

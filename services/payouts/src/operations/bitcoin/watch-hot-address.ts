@@ -1,3 +1,4 @@
+import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { BitcoinPorts } from '../../ports.ts';
 import { coinCursor, insertHotCoins, moveCoinCursor } from '../../store-coins.ts';
@@ -26,6 +27,7 @@ export async function watchHotAddress(ports: BitcoinPorts, lease: Lease): Promis
     await insertHotCoins(trx, chain, sender.hotAddress, found);
     await moveCoinCursor(trx, chain, upTo);
   });
+  if (found.length > 0) crashPoint('bitcoin.hot_coins_stored');
   if (found.length > 0) ports.logger.info({ chain, outputs: found.length }, 'the hot address received money');
 }
 

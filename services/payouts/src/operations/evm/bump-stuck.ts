@@ -1,5 +1,5 @@
 import type { EvmFees, SignedTransaction } from '@quittance/chains/chain';
-import { assets, nativeAsset } from '@quittance/shared/assets';
+import { assets, assetsOf, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { type Units, units } from '@quittance/shared/money';
@@ -30,9 +30,11 @@ const AT_ONCE = 50;
  * @returns how many were signed.
  */
 export async function bumpStuck(ports: EvmPorts, lease: Lease): Promise<number> {
-  const { db, chain, sender, clock, settings } = ports;
+  const { db, chain, sender, clock, settings, assets: payable } = ports;
   const sentBefore = new Date(clock.now().getTime() - settings.patience.stuckAfterMs);
-  const stuck = await stuckFamilies(db, chain, sentBefore, AT_ONCE);
+  await sayWhatBlocks(ports, sentBefore);
+  // A higher fee is another signature: none for an asset that is halted.
+  const stuck = await stuckFamilies(db, { chain, assets: payable, sentBefore }, AT_ONCE);
   if (stuck.length === 0) return 0;
   const usual = await sender.fees();
   const native = nativeAsset[chain];
@@ -110,11 +112,11 @@ async function signSuccessor(
       finalHeight: newest.finalHeightWhenSigned,
       terms: writeTerms(made.terms),
     });
-    crashPoint('bumps.signing');
+    crashPoint('evm.bumps.signing');
     return successor;
   });
   if (stored === undefined) return undefined;
-  crashPoint('bumps.signed');
+  crashPoint('evm.bumps.signed');
   const said = { chain, transaction: stored.txHash, instead_of: newest.txHash, attempt: stored.attempt };
   logger.warn(said, 'a transaction is stuck, its fee is raised');
   return stored;
@@ -154,6 +156,23 @@ async function sign(
   const signed = await sender.signNativeSweep({ index, balance: holding.amount, nonce, fees });
   if (signed === 'not_worth_it') return undefined;
   return { signed, amount: units(holding.amount - signed.maxCost), sweptAddress, terms: raised };
+}
+
+/** Nonces are mined in their order: what is stuck in the hot wallet stops everything behind it, of any asset. */
+async function sayWhatBlocks(ports: EvmPorts, sentBefore: Date): Promise<void> {
+  const { db, chain, sender, notices } = ports;
+  const halted = assetsOf(chain).filter((asset) => !ports.assets.includes(asset));
+  if (halted.length === 0) return;
+  const wallet = sender.hotAddress;
+  const [family] = await stuckFamilies(db, { chain, assets: halted, sentBefore, wallet }, 1);
+  if (family === undefined) return;
+  const { asset, txHash, nonce } = newestOf(family);
+  notices.say(
+    'error',
+    `blocked.${chain}`,
+    { chain, asset, transaction: txHash, nonce },
+    'a transaction of a halted asset is stuck: nothing later of the hot wallet is mined before it or before its asset is resumed',
+  );
 }
 
 function sayTooPoor({ chain, sender, notices }: EvmPorts, family: Family): void {

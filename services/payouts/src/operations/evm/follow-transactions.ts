@@ -1,4 +1,5 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
+import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
@@ -162,7 +163,10 @@ const toSend = (family: Family): readonly Transaction[] =>
 async function rememberBlock({ db, logger }: EvmPorts, family: Family, { of, seen }: Look): Promise<void> {
   const [first] = family;
   const isThere = seen.state === 'mined' || seen.state === 'found';
-  if (isThere && seen.blockHash !== of.blockHash) await noteBlock(db, of.id, seen);
+  if (isThere && seen.blockHash !== of.blockHash) {
+    await noteBlock(db, of.id, seen);
+    crashPoint('evm.block_noted');
+  }
   for (const { id, txHash, blockHash } of family) {
     if (blockHash === null || (isThere && id === of.id)) continue;
     logger.warn(

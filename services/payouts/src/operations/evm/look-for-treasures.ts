@@ -13,12 +13,13 @@ export type Treasure = Sweepable & { holding: Holding };
 
 /** Deposits that could be swept, with what would arrive of them. */
 export async function lookForTreasures(
-  { db, chain }: EvmPorts,
+  { db, chain, assets: payable }: EvmPorts,
   assetsInUse: Iterable<AssetSymbol>,
   { maxFeePerGas }: EvmFees,
 ): Promise<Treasure[]> {
   const treasures: Treasure[] = [];
   for (const asset of assetsInUse) {
+    if (!payable.includes(asset)) continue;
     for (const holding of await sweepableHoldings(db, chain, asset, HOLDINGS_PER_ASSET)) {
       const paysItself = assets[asset].type === 'native';
       const ownFee = paysItself ? NATIVE_SWEEP_GAS * maxFeePerGas : 0n;

@@ -1,3 +1,4 @@
+import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { EvmPorts } from '../../ports.ts';
 import { insertWalletOnce, nextNonce, skipUsedNonces } from '../../store-wallets.ts';
@@ -44,6 +45,7 @@ async function openFirst(
     await assertLease(trx, lease);
     await insertWalletOnce(trx, chain, address, address === sender.hotAddress ? 'hot' : 'deposit', used);
   });
+  crashPoint('evm.wallet_opened');
   logger.info(said, 'a wallet signs here for the first time');
   return true;
 }

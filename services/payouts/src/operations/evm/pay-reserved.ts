@@ -50,7 +50,7 @@ export async function payReserved(ports: EvmPorts, lease: Lease): Promise<number
     .filter(({ payout }) => !refused.includes(payout))
     .map(({ payout }) => candidateOf(payout, estimated.get(payout), fees));
   const plan = planRun(chain, queue, purse, treasures, means.beyond);
-  crashPoint('payouts.planned');
+  crashPoint('evm.planned');
   for (const shortage of plan.short) sayShort(ports, shortage);
 
   let signed = 0;

@@ -37,9 +37,9 @@ export async function signPayout(
     }));
     if (transaction === undefined) return undefined;
     await insertPayments(trx, transaction.family, [{ payoutId: id, address, amount, outputIndex: null }]);
-    crashPoint('payouts.signing');
+    crashPoint('evm.payouts.signing');
     return transaction;
   });
-  if (stored !== undefined) crashPoint('payouts.signed');
+  if (stored !== undefined) crashPoint('evm.payouts.signed');
   return stored;
 }

@@ -60,11 +60,11 @@ export async function signSweep(
       const transaction = await signWithNextNonce(trx, order, (nonce) => sign(ports, holding, nonce, fees));
       if (transaction === undefined) throw new NotNow();
       await assignSweep(trx, depositIds, transaction.family);
-      crashPoint('sweeps.signing');
+      crashPoint('evm.sweeps.signing');
       return transaction;
     }),
   );
-  if (stored !== undefined) crashPoint('sweeps.signed');
+  if (stored !== undefined) crashPoint('evm.sweeps.signed');
   return stored;
 }
 

@@ -104,5 +104,6 @@ async function follow(
 async function goOn(ports: SolanaPorts, lease: Lease, dead: Transaction): Promise<boolean> {
   await keepLease(ports, lease);
   if (dead.purpose === 'sweep') return buryFamily(ports, lease, dead);
+  if (!ports.assets.includes(dead.asset)) return false;
   return signAgain(ports, lease, dead);
 }

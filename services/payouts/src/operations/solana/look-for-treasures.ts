@@ -12,7 +12,7 @@ export type Treasure = Sweepable & { holding: Holding; fee: Units };
 
 /** Deposits that could be swept, with what would arrive of them. */
 export async function lookForTreasures(
-  { db, chain }: Pick<SolanaPorts, 'db' | 'chain'>,
+  { db, chain, assets: payable }: Pick<SolanaPorts, 'db' | 'chain' | 'assets'>,
   assetsInUse: Iterable<AssetSymbol>,
   unitPrice: bigint,
   tokenAccountRent: Units,
@@ -20,6 +20,7 @@ export async function lookForTreasures(
   const fees = feesAt(unitPrice).sweep;
   const treasures: Treasure[] = [];
   for (const asset of assetsInUse) {
+    if (!payable.includes(asset)) continue;
     const isNative = assets[asset].type === 'native';
     const fee = isNative ? fees.native.hot : fees.token;
     for (const holding of await sweepableHoldings(db, chain, asset, HOLDINGS_PER_ASSET)) {

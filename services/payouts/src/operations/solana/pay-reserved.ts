@@ -37,7 +37,7 @@ export async function payReserved(ports: SolanaPorts, lease: Lease): Promise<num
   if (oldest.length === 0) return 0;
   const means = await lookForMeans(ports, new Set(oldest.map(({ asset }) => asset)));
   const { plan } = await lookAhead(ports, oldest, means, (payout) => candidateOf(payout, means));
-  crashPoint('payouts.planned');
+  crashPoint('solana.planned');
   for (const shortage of plan.short) sayShort(ports, shortage);
   const swept = await sweep(ports, lease, plan, means);
   return swept + (await pay(ports, lease, plan.pay, means));

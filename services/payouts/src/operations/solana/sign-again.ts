@@ -67,11 +67,11 @@ export async function signAgain(ports: SolanaPorts, lease: Lease, dead: Transact
       validToHeight: signed.validToHeight,
       terms: null,
     });
-    crashPoint('resigns.signing');
+    crashPoint('solana.resigns.signing');
     return stored;
   });
   if (successor === undefined) return false;
-  crashPoint('resigns.signed');
+  crashPoint('solana.resigns.signed');
   const said = { chain, transaction: successor.txHash, instead_of: dead.txHash, attempt: successor.attempt };
   logger.warn(said, 'a transaction was in no block in its time, the payment is signed again');
   await sendTransaction(ports, successor);

@@ -39,9 +39,9 @@ export async function signPayout(
       terms: null,
     });
     await insertPayments(trx, transaction.family, [{ payoutId: id, address, amount, outputIndex: null }]);
-    crashPoint('payouts.signing');
+    crashPoint('solana.payouts.signing');
     return transaction;
   });
-  if (stored !== undefined) crashPoint('payouts.signed');
+  if (stored !== undefined) crashPoint('solana.payouts.signed');
   return stored;
 }

@@ -67,10 +67,10 @@ export async function signSweep(
       terms: null,
     });
     await assignSweep(trx, depositIds, transaction.family);
-    crashPoint('sweeps.signing');
+    crashPoint('solana.sweeps.signing');
     return transaction;
   });
-  if (stored !== undefined) crashPoint('sweeps.signed');
+  if (stored !== undefined) crashPoint('solana.sweeps.signed');
   return stored;
 }
 

@@ -1,0 +1,113 @@
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { InvoiceId } from '@quittance/shared/ids';
+import type { KnownBlock } from './store-chain.ts';
+
+/** What an operator asked to be read once more, and how far that has come. */
+export type Rescan = {
+  id: string;
+  fromHeight: number;
+  /** The first block that was not read again yet. */
+  nextHeight: number;
+  /** The last block to be read; null: it has not begun. */
+  untilHeight: number | null;
+  /** Of the last block that was read; null: none was. */
+  lastHash: string | null;
+  found: number;
+};
+
+const selectOpen = statement(
+  'rescans_open',
+  `select id, from_height as "fromHeight", next_height as "nextHeight", until_height as "untilHeight",
+     last_hash as "lastHash", found
+   from rescans where chain = $1 and ended_at is null order by id limit 1`,
+);
+
+/** The one that was asked for first and has not ended. */
+export const openRescan = (db: Queryable, chain: Chain): Promise<Rescan | undefined> =>
+  db.maybe<Rescan>(selectOpen, [chain]);
+
+const update = statement(
+  'rescans_advance',
+  `update rescans set until_height = $2, first_height = coalesce(first_height, $3), next_height = $4 + 1, last_hash = $5,
+     found = found + $6, tries = 0
+   where id = $1`,
+);
+
+/** The blocks from `first` to `last` have been read again; `found` payments in them had been missed. */
+export async function advanceRescan(
+  trx: Trx,
+  id: string,
+  {
+    untilHeight,
+    first,
+    last,
+    found,
+  }: {
+    untilHeight: number;
+    first: Pick<KnownBlock, 'height'>;
+    last: Pick<KnownBlock, 'height' | 'hash'>;
+    found: number;
+  },
+): Promise<void> {
+  await trx.rows(update, [id, untilHeight, first.height, last.height, last.hash, found]);
+}
+
+const updateTries = statement(
+  'rescans_try',
+  'update rescans set tries = tries + 1 where id = $1 returning tries',
+);
+
+/** The node has not told what comes next. @returns how often in a row */
+export async function countTry(db: Queryable, id: string): Promise<number> {
+  return (await db.one<{ tries: number }>(updateTries, [id])).tries;
+}
+
+const updateEnded = statement(
+  'rescans_end',
+  'update rescans set ended_at = $2, failure = $3 where id = $1 and ended_at is null',
+);
+
+/** @param failure why it did not come to its end; null: all was read */
+export async function endRescan(
+  db: Queryable,
+  id: string,
+  now: Date,
+  failure: string | null = null,
+): Promise<void> {
+  await db.rows(updateEnded, [id, now, failure]);
+}
+
+// Such a deposit is named by its block and its address, see check-balances.ts.
+const selectByBalance = statement(
+  'deposits_found_by_balance',
+  `select distinct address from deposits
+   where chain = $1 and asset = $2 and invoice_id = any($3::text[]) and outpoint = block_hash || ':' || address`,
+);
+
+/** The addresses of these invoices that got native money which nothing but their balance showed. */
+export async function paidWithoutTrace(
+  trx: Trx,
+  chain: Chain,
+  nativeAsset: string,
+  invoices: readonly InvoiceId[],
+): Promise<Set<string>> {
+  const rows = await trx.rows<{ address: string }>(selectByBalance, [chain, nativeAsset, invoices]);
+  return new Set(rows.map(({ address }) => address));
+}
+
+const updateLookAgain = statement(
+  'addresses_look_again',
+  `update addresses set balance_check_at = $3, balance_height = null
+   where chain = $1 and address = any($2::text[])`,
+);
+
+/** Has the balances of these addresses explained anew, at the next block. */
+export async function lookAgain(
+  trx: Trx,
+  chain: Chain,
+  addresses: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (addresses.length > 0) await trx.rows(updateLookAgain, [chain, addresses, now]);
+}

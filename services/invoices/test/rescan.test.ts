@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Units } from '@quittance/shared/money';
+import { newTx } from './scripted-chain.ts';
+import { ETHER, MINUTE, startWorld, type World } from './world.ts';
+
+/** Blocks are read once more when an operator asks for it: what was missed comes in, nothing comes in twice. */
+const DUE = ETHER / 100n;
+const DOLLARS = 25_000_000n;
+const MONTH = 30 * 24 * 60 * MINUTE;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.scan();
+});
+afterAll(() => world.stop());
+
+async function anInvoice(order: object = {}) {
+  const invoice = await world.anInvoice(order);
+  const { id } = invoice;
+  return {
+    ...invoice,
+    deposits: () =>
+      world.rows(
+        'select outpoint, amount::text, state from deposits where invoice_id = $1 order by outpoint',
+        [id],
+      ),
+    settled: async () => (await world.told(id)).filter(({ kind }) => kind === 'deposit.settled'),
+  };
+}
+
+/** A block that the node shows without a payment at first. */
+function blockOf(payment: { to: string; amount: bigint; asset: 'ETH' | 'USDC_ERC20' }) {
+  const [block] = world.chain.mine({});
+  if (block === undefined) throw new Error('no block was mined');
+  const txHash = newTx();
+  const { to: address, amount, asset } = payment;
+  return {
+    height: block.height,
+    outpoint: `${txHash}:0`,
+    show: () =>
+      (block.payments as unknown[]).push({
+        outpoint: `${txHash}:0`,
+        txHash,
+        outputIndex: 0,
+        asset,
+        address,
+        amount: amount as Units,
+      }),
+  };
+}
+
+const ask = (from: number) =>
+  world.rows(
+    `insert into rescans (chain, from_height, next_height, asked_at) values ('ethereum', $1, $1, now())`,
+    [from],
+  );
+const lastRescan = async () => (await world.rows('select * from rescans order by id desc limit 1'))[0];
+const height = async () => (await world.rows('select height from cursors'))[0].height as number;
+
+/** Steps until all that was asked for has ended. */
+async function done() {
+  for (let steps = 0; steps < 200; steps++) {
+    await world.scan();
+    const [{ open }] = await world.rows('select count(*)::int as open from rescans where ended_at is null');
+    if (open === 0) return;
+  }
+  throw new Error(`does not end: ${JSON.stringify(await lastRescan())}`);
+}
+async function rescan(from: number) {
+  await ask(from);
+  await done();
+}
+
+it('takes in what was missed, final at once, and moves nothing else', async () => {
+  const invoice = await anInvoice({ asset: 'USDC_ERC20' });
+  const paid = blockOf({ to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
+  world.chain.mine({}, {}, {}, {});
+  await world.scan();
+  expect(await invoice.read()).toMatchObject({ status: 'pending' });
+  paid.show();
+  await world.scan();
+  expect(await invoice.deposits()).toEqual([]);
+
+  const before = await height();
+  await rescan(paid.height);
+  expect(await height()).toBe(before);
+  expect(await invoice.deposits()).toEqual([
+    { outpoint: paid.outpoint, amount: DOLLARS.toString(), state: 'settled' },
+  ]);
+  expect(await lastRescan()).toMatchObject({ found: 1, until_height: before, failure: null });
+  await world.credit();
+  expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '25' });
+});
+
+it('leaves alone what is known: nothing is announced twice', async () => {
+  const invoice = await anInvoice();
+  world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, ...Array.from({ length: 40 }, () => ({})));
+  await world.scan();
+  const told = await world.told(invoice.id);
+  await rescan(0);
+  expect(await lastRescan()).toMatchObject({ found: 0, next_height: (await height()) + 1 });
+  expect(await world.told(invoice.id)).toEqual(told);
+});
+
+it('counts what was found by its balance only once, also when its block shows it now', async () => {
+  const invoice = await anInvoice();
+  const [block] = world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+  world.chain.mine({}, {}, {});
+  await world.scan();
+  expect(await invoice.settled()).toHaveLength(1);
+  // The node was wrong: it was an ordinary payment.
+  const hidden = block as unknown as { inside: unknown[]; payments: unknown[]; height: number };
+  hidden.inside.length = 0;
+  const txHash = newTx();
+  const payment = {
+    outpoint: `${txHash}:0`,
+    txHash,
+    outputIndex: 0,
+    asset: 'ETH',
+    address: invoice.to,
+    amount: DUE,
+  };
+  hidden.payments.push(payment);
+  await rescan(hidden.height);
+  world.chain.mine({}, {});
+  await world.scan();
+  expect(await invoice.settled()).toHaveLength(1);
+  expect(await lastRescan()).toMatchObject({ found: 0 });
+  // What its balance does not explain is found all the same, in the same transaction or not.
+  const more = blockOf({ to: invoice.to, amount: DUE, asset: 'ETH' });
+  await world.scan();
+  world.pass(MONTH);
+  world.chain.mine({});
+  await world.scan();
+  more.show();
+  world.chain.mine({}, {}, {});
+  await world.scan();
+  const settled = await invoice.settled();
+  await rescan(more.height);
+  world.chain.mine({}, {}, {});
+  await world.scan();
+  expect(settled.length).toBeLessThanOrEqual(2);
+  expect((await invoice.settled()).map(({ payload }) => payload.amount)).toEqual([
+    DUE.toString(),
+    DUE.toString(),
+  ]);
+});
+
+it('takes in native money that nobody looks at the balance for any more, once', async () => {
+  const invoice = await anInvoice();
+  world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {}, {}, {});
+  await world.scan();
+  await world.credit();
+  world.pass(MONTH);
+  world.chain.mine({});
+  await world.scan();
+  const late = blockOf({ to: invoice.to, amount: DUE, asset: 'ETH' });
+  world.chain.mine({}, {}, {});
+  await world.scan();
+  late.show();
+  await ask(late.height);
+  await rescan(late.height);
+  world.chain.mine({}, {});
+  await world.scan();
+  expect(await invoice.settled()).toHaveLength(2);
+  expect((await invoice.deposits()).map(({ outpoint }) => outpoint)).toContain(late.outpoint);
+});
+
+/** The node tells blocks in another way for so many steps. */
+async function whileTold(told: typeof world.chain.blocksAfter, steps: number) {
+  const { blocksAfter } = world.chain;
+  world.chain.blocksAfter = told;
+  try {
+    for (let i = 0; i < steps; i++) await world.scanner.step();
+  } finally {
+    world.chain.blocksAfter = blocksAfter;
+  }
+}
+
+it('skips nothing that the node does not tell for a while, or tells with a hole, or of another chain', async () => {
+  const invoice = await anInvoice({ asset: 'USDC_ERC20' });
+  world.chain.mine(...Array.from({ length: 20 }, () => ({})));
+  const paid = blockOf({ to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
+  world.chain.mine({}, {}, {}, {});
+  await world.scan();
+  paid.show();
+  await ask(paid.height - 18);
+  await world.scanner.step();
+  const { next_height: next } = await lastRescan();
+  expect(next).toBeLessThan(paid.height);
+  const { blocksAfter } = world.chain;
+  await whileTold(() => Promise.resolve([]), 5);
+  await whileTold(() => Promise.reject(new Error('too many requests')), 5);
+  await whileTold(async (from, limit) => (await blocksAfter(from, limit)).slice(3), 5);
+  const strange = { hash: '0xelse', payments: [{ to: 'nobody' }] };
+  await whileTold(
+    async (from, limit) =>
+      (await blocksAfter(from, limit)).map((block) => ({ ...block, ...strange }) as never),
+    5,
+  );
+  expect(await lastRescan()).toMatchObject({ next_height: next, tries: 20, ended_at: null });
+  await done();
+  expect(await lastRescan()).toMatchObject({ found: 1, failure: null, first_height: paid.height - 18 });
+  expect(await invoice.deposits()).toMatchObject([{ outpoint: paid.outpoint }]);
+});
+
+it('takes in nothing of a fork, though its blocks follow each other', async () => {
+  const invoice = await anInvoice();
+  const [last] = world.chain.mine({}, {}, {}).slice(-1);
+  await world.scan();
+  const forged = {
+    ...last,
+    hash: '0xfork',
+    payments: [
+      {
+        outpoint: '0xforged:0',
+        txHash: '0xforged',
+        outputIndex: 0,
+        asset: 'ETH',
+        address: invoice.to,
+        amount: DUE,
+      },
+    ],
+  };
+  await ask(last?.height ?? 0);
+  await whileTold(() => Promise.resolve([forged as never]), 3);
+  expect(await invoice.deposits()).toEqual([]);
+  expect(await lastRescan()).toMatchObject({ tries: 3 });
+  await done();
+});
+
+it('credits nobody with what came before the address was given out', async () => {
+  const [earlier] = world.chain.mine({});
+  if (earlier === undefined) throw new Error('no block was mined');
+  world.chain.mine({});
+  await world.scan();
+  const invoice = await anInvoice({ asset: 'USDC_ERC20' });
+  (earlier.payments as unknown[]).push({
+    outpoint: '0xearlier:0',
+    txHash: '0xearlier',
+    outputIndex: 0,
+    asset: 'USDC_ERC20',
+    address: invoice.to,
+    amount: DOLLARS,
+  });
+  await rescan(earlier.height);
+  expect(await invoice.deposits()).toEqual([]);
+  expect(await lastRescan()).toMatchObject({ found: 0, failure: null });
+});
+
+it('is given up when the node does not have the blocks, and not while the node is away', async () => {
+  await ask(0);
+  await whileTold((from) => (from < 0 ? Promise.reject(new Error('pruned')) : Promise.resolve([])), 59);
+  expect(await lastRescan()).toMatchObject({ ended_at: null, tries: 59 });
+  world.chain.away = true;
+  await expect(world.scanner.step()).rejects.toThrow('the node does not answer');
+  expect(await lastRescan()).toMatchObject({ ended_at: null, tries: 59 });
+  world.chain.away = false;
+  await whileTold(() => Promise.reject(new Error('pruned')), 1);
+  expect(await lastRescan()).toMatchObject({ failure: 'pruned' });
+});

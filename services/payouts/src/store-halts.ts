@@ -1,0 +1,41 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { PayloadOf } from '@quittance/shared/events';
+
+/** Part of a statement that must do nothing while the auditor has halted an asset. */
+export const isHalted = (asset: string): string =>
+  `exists (select from halted_assets where asset = ${asset} and resumed_at is null)`;
+
+const selectHalted = statement('halted_assets', `select asset from halted_assets where resumed_at is null`);
+
+/** Assets for which nothing new is signed, because their books are wrong. */
+export async function haltedAssets(db: Queryable): Promise<Set<AssetSymbol>> {
+  return new Set((await db.rows<{ asset: AssetSymbol }>(selectHalted)).map(({ asset }) => asset));
+}
+
+// The bus may bring a halt after its end: whichever has the higher number was said later.
+const halt = statement(
+  'halted_assets_halt',
+  `insert into halted_assets (asset, halt) values ($1, $2)
+   on conflict (asset) do update set halt = excluded.halt, halted_at = now(), resumed_at = null
+   where halted_assets.halt < excluded.halt`,
+);
+
+export async function noteHalt(trx: Trx, { asset, halt: number }: PayloadOf<'asset.halted'>): Promise<void> {
+  await trx.rows(halt, [asset, number]);
+}
+
+const resume = statement(
+  'halted_assets_resume',
+  `insert into halted_assets (asset, halt, resumed_at) values ($1, $2, now())
+   on conflict (asset) do update set halt = excluded.halt, resumed_at = now()
+   where halted_assets.halt <= excluded.halt`,
+);
+
+/** Ends that halt, and every one before it; one after it stands. */
+export async function noteResume(
+  trx: Trx,
+  { asset, halt: number }: PayloadOf<'asset.resumed'>,
+): Promise<void> {
+  await trx.rows(resume, [asset, number]);
+}
