@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { httpUrl, milliseconds, serviceSettings } from '@quittance/shared/config';
+import { httpUrl, milliseconds, port, serviceSettings } from '@quittance/shared/config';
+import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 
 /** The gateway announces nothing and hears nothing: it has no need of the bus. */
@@ -27,8 +28,13 @@ const networks = z
 
 export const configSchema = z.object({
   ...settings,
+  /** Where `/metrics` is shown, which no client of PORT is to see; nowhere unless given. */
+  METRICS_PORT: port.optional(),
   /** Counts limits across all replicas; without it each counts by itself. */
-  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis:// URL' }).optional(),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/, error: 'must be a redis:// URL' })
+    .transform(toSecret)
+    .optional(),
   INVOICES_URL: httpUrl,
   PAYOUTS_URL: httpUrl,
   LEDGER_URL: httpUrl,

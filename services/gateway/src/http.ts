@@ -1,5 +1,14 @@
-import { type Answer, answers, BODY_BYTES_MAX, createApp, finishApp } from '@quittance/shared/http';
+import { crashPoint } from '@quittance/shared/crash';
+import {
+  type Answer,
+  answers,
+  BODY_BYTES_MAX,
+  createApp,
+  finishApp,
+  nameRoute,
+} from '@quittance/shared/http';
 import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import type { Metrics } from '@quittance/shared/metrics';
 import type { Express, Request, Response } from 'express';
 import { hasBody, readBody } from './body.ts';
 import { forwardedHeaders } from './domain/forwarded.ts';
@@ -7,9 +16,10 @@ import { peerOf } from './domain/peer.ts';
 import { findRoute, type Route } from './domain/routes.ts';
 import { limitHeaders, type Spent } from './domain/spent.ts';
 import { authenticate } from './operations/authenticate.ts';
+import { isOver, lost, type Passage, passageOf } from './passage.ts';
 import { tell } from './pay-page.ts';
 import type { Ports } from './ports.ts';
-import { isOver, lost, type Passage, passageOf, type ServiceProxy } from './proxy.ts';
+import type { ServiceProxy } from './proxy.ts';
 import type { Caller } from './store.ts';
 
 const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } };
@@ -18,15 +28,31 @@ const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } }
 const anybody = 'anybody';
 type Admitted = Caller | typeof anybody;
 
-export type HttpParts = Ports & { proxy: ServiceProxy; waitsFor: () => Promise<string[]> };
+export type HttpParts = Ports & {
+  proxy: ServiceProxy;
+  waitsFor: () => Promise<string[]>;
+  metrics: Metrics;
+};
+
+/** For Prometheus, on a port of its own: what the gateway tells of itself is no client's business. */
+export function createMetricsApp({
+  logger,
+  clock,
+  waitsFor,
+  metrics,
+}: Pick<HttpParts, 'logger' | 'clock' | 'waitsFor' | 'metrics'>): Express {
+  const app = createApp({ logger, clock, waitsFor, metrics });
+  finishApp(app, logger);
+  return app;
+}
 
 /**
  * The one way in. The order of checks is the contract's: route and verb, whose request it is, how many there
  * were, how long it is. Only then does a service hear of it.
  */
 export function createGatewayApp(parts: HttpParts): Express {
-  const { config, clock, logger, proxy, waitsFor } = parts;
-  const app = createApp({ logger, clock, waitsFor, atTheEdge: true, tell });
+  const { config, clock, logger, proxy, waitsFor, metrics } = parts;
+  const app = createApp({ logger, clock, waitsFor, metrics, atTheEdge: true, tell });
   app.set('trust proxy', config.TRUSTED_PROXIES);
 
   app.use(async (req: Request, res: Response) => {
@@ -35,6 +61,7 @@ export function createGatewayApp(parts: HttpParts): Express {
     if (found.kind === 'unknown') return tell(res, answers.noRoute(path.replace(/^\/+/, '') || '/'));
     if (found.kind === 'wrong_verb') return tell(res, answers.wrongVerb(req.method, found.allowed));
 
+    nameRoute(res, found.route.pattern);
     endInTime(res, parts);
     const admitted = await admit(req, res, found.route, parts);
     if (admitted === undefined || isOver(res)) return;
@@ -45,11 +72,14 @@ export function createGatewayApp(parts: HttpParts): Express {
     req.headers = headersFor(req, res, admitted, body, parts);
     res.locals['passage'] = {
       upstream: found.route.upstream,
+      endless: found.route.endless === true,
       body,
       tries: 0,
       outgoing: undefined,
       sent: false,
+      streaming: false,
     } satisfies Passage;
+    crashPoint('gateway.admitted');
     await proxy.pass(req, res);
   });
 
@@ -70,8 +100,8 @@ function pathOf(req: Request): string {
 /** Whatever a request waits for, a database or a service, its client is not kept waiting with it for ever. */
 function endInTime(res: Response, { config, logger }: HttpParts): void {
   const timer = setTimeout(() => {
-    if (isOver(res)) return;
     const passage = passageOf(res);
+    if (isOver(res) || passage?.streaming === true) return;
     const answer = lost(res);
     const line = { request_id: res.getHeader('X-Request-Id'), upstream: passage?.upstream };
     logger.warn({ ...line, status: answer.status }, 'a request took too long');
@@ -126,7 +156,7 @@ function headersFor(
   headers['x-request-id'] = String(res.getHeader('X-Request-Id'));
   headers['x-forwarded-for'] = req.ip;
   if (admitted !== anybody) {
-    headers[IDENTITY_HEADER] = sealIdentity(config.IDENTITY_SECRET, admitted, clock.now());
+    headers[IDENTITY_HEADER] = sealIdentity(config.IDENTITY_SECRET.reveal(), admitted, clock.now());
   }
   // Always by length: two servers that disagree where a body ends can be made to see different requests.
   if (body !== undefined) headers['content-length'] = String(body.length);

@@ -14,6 +14,8 @@ export type Limits = {
   failures: Limit;
   /** Payment pages, by peer. */
   pages: Limit;
+  /** Limits are counted in memory although there is a Redis to count them in. */
+  isRedisAway(): boolean;
   close(): void;
 };
 
@@ -21,16 +23,26 @@ export type Limits = {
 const REDIS_TIMEOUT_MS = 200;
 const RECONNECT_MS_MAX = 1_000;
 
-export function openLimits(config: GatewayConfig, logger: Logger): Limits {
-  const redis = config.REDIS_URL === undefined ? undefined : connectRedis(config.REDIS_URL, logger);
+export const limitNames = ['token', 'failure', 'page'] as const;
+export type LimitName = (typeof limitNames)[number];
+
+/** @param refused hears of each hit that was one too many */
+export function openLimits(
+  config: GatewayConfig,
+  logger: Logger,
+  refused: (limit: LimitName) => void = () => undefined,
+): Limits {
+  const redis = config.REDIS_URL === undefined ? undefined : connectRedis(config.REDIS_URL.reveal(), logger);
   if (redis) logger.info('limits are counted in Redis, across all gateways');
   else logger.warn('limits are counted in memory: set REDIS_URL when there is more than one gateway');
-  const limit = (name: string, perMinute: number) => countIn(redis, name, perMinute, config.GATEWAY_REPLICAS);
+  const limit = (name: LimitName, perMinute: number) =>
+    countIn(redis, { name, points: perMinute, replicas: config.GATEWAY_REPLICAS, refused });
   return {
     tokens: limit('token', config.RATE_LIMIT_PER_MINUTE),
     failures: limit('failure', config.FAILED_AUTH_PER_MINUTE),
     pages: limit('page', config.PAGES_PER_MINUTE),
-    close: () => redis?.disconnect(),
+    isRedisAway: () => redis !== undefined && redis.status !== 'ready',
+    close: () => redis?.removeAllListeners('close').disconnect(),
   };
 }
 
@@ -39,7 +51,7 @@ export function openLimits(config: GatewayConfig, logger: Logger): Limits {
  * once and the limits are counted in memory: a Redis that hangs costs a few requests 200 ms, not all of them.
  */
 function connectRedis(url: string, logger: Logger): Redis {
-  const redis = new Redis(url, {
+  const redis = new HastyRedis(url, {
     enableOfflineQueue: false,
     commandTimeout: REDIS_TIMEOUT_MS,
     socketTimeout: REDIS_TIMEOUT_MS,
@@ -50,15 +62,33 @@ function connectRedis(url: string, logger: Logger): Redis {
     retryStrategy: (tries) => Math.min(tries * 100, RECONNECT_MS_MAX),
   });
   let away = false;
-  redis.on('error', (error) => {
-    if (!away) logger.warn({ reason: reason(error) }, 'Redis is away, limits are counted in memory');
+  const isAway = (why: string) => {
+    if (!away) logger.warn({ reason: why }, 'Redis is away, limits are counted in memory');
     away = true;
-  });
+  };
+  redis.on('error', (error) => isAway(reason(error)));
+  redis.on('close', () => isAway('it closed the connection'));
   redis.on('ready', () => {
     if (away) logger.info('Redis is back, limits are counted there again');
     away = false;
   });
   return redis;
+}
+
+/**
+ * Gives a connection up whose answer comes too late, though bytes of it do come: a Redis, or a way to it, that is slow
+ * would cost every request its timeout.
+ */
+class HastyRedis extends Redis {
+  override sendCommand(...given: Parameters<Redis['sendCommand']>): unknown {
+    const [{ promise }] = given;
+    promise.catch((error: unknown) => {
+      if (reason(error) !== 'Command timed out' || this.status !== 'ready') return;
+      this.emit('error', error);
+      this.disconnect(true);
+    });
+    return super.sendCommand(...given);
+  }
 }
 
 /**
@@ -73,7 +103,9 @@ function gatherWrites({ stream }: { stream: Redis['stream'] | null | undefined }
   process.nextTick(() => stream.uncork());
 }
 
-function countIn(redis: Redis | undefined, name: string, points: number, replicas: number): Limit {
+type Counting = { name: LimitName; points: number; replicas: number; refused: (limit: LimitName) => void };
+
+function countIn(redis: Redis | undefined, { name, points, replicas, refused }: Counting): Limit {
   const window = { keyPrefix: `limit:${name}`, duration: WINDOW_SECONDS };
   const limiter =
     redis === undefined
@@ -93,9 +125,10 @@ function countIn(redis: Redis | undefined, name: string, points: number, replica
       try {
         const left = await limiter.consume(key);
         return { allowed: true, limit: points, remaining: left.remainingPoints, resetMs: left.msBeforeNext };
-      } catch (refused) {
-        if (!(refused instanceof RateLimiterRes)) throw refused;
-        return { allowed: false, limit: points, remaining: 0, resetMs: refused.msBeforeNext };
+      } catch (over) {
+        if (!(over instanceof RateLimiterRes)) throw over;
+        refused(name);
+        return { allowed: false, limit: points, remaining: 0, resetMs: over.msBeforeNext };
       }
     },
   };

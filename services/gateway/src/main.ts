@@ -4,7 +4,7 @@ import { runService } from '@quittance/shared/lifecycle';
 import { configSchema } from './config.ts';
 import { startGateway } from './service.ts';
 
-await runService(() => {
+await runService('gateway', () => {
   const config = loadConfig('gateway', configSchema, process.env);
   armCrashPoint(config.CRASH_AT);
   return startGateway(config);

@@ -1,29 +1,19 @@
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import type { AgentOptions, ClientRequest } from 'node:http';
 import { Readable } from 'node:stream';
-import { type Answer, answers } from '@quittance/shared/http';
 import { type Logger, reason } from '@quittance/shared/logger';
 import type { Request, Response } from 'express';
 import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
-import { isReturned } from './domain/forwarded.ts';
+import { type RenewingAgent, renewingAgent } from './agents.ts';
 import type { Upstream } from './domain/routes.ts';
+import { giveBack, isEventStream, openStreams } from './giving-back.ts';
+import { isOver, lost, type Passage, passageOf } from './passage.ts';
 import { tell } from './pay-page.ts';
-
-/** One request on its way to a service. */
-export type Passage = {
-  upstream: Upstream;
-  /** All of the client's body, when it has one. */
-  body: Buffer | undefined;
-  tries: number;
-  /** Undefined while it waits for a socket. */
-  outgoing: ClientRequest | undefined;
-  /** Whether a byte of it may have reached the service: from then on nobody here knows what was done. */
-  sent: boolean;
-};
 
 export type ServiceProxy = {
   /** Passes a request on, and its answer back. Ends when the client has an answer. */
   pass(req: Request, res: Response): Promise<void>;
+  /** Ends all streams, and each that begins from now on: their clients open them again elsewhere. */
+  endStreams(): void;
   close(): void;
 };
 
@@ -37,27 +27,20 @@ const agentOptions = {
   timeout: 60_000,
 } as const;
 
-export const passageOf = (res: Response): Passage | undefined => res.locals['passage'] as Passage | undefined;
-
-/**
- * What a client is told whose request got no answer. 503 promises that nothing was done: true of what only reads
- * and of what was never sent. Anything else may have been done, and 500 promises nothing.
- */
-export function lost(res: Response): Answer {
-  const reads = res.req.method === 'GET' || res.req.method === 'HEAD';
-  return reads || passageOf(res)?.sent !== true ? answers.unavailable : answers.serverError;
-}
-
-/** The client has its answer or is gone: whatever still happens is of no interest. */
-export const isOver = (res: Response): boolean => res.writableEnded || res.destroyed;
+/** Streams keep their connections for minutes: with these of their own they take none from those who ask and go. */
+const agentOptionsOfStreams = { ...agentOptions, maxSockets: 2_048 } as const;
 
 /** Passes requests on to the services. What goes wrong there is a 503 or 500 here and a log line, never a word to the client. */
 export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Logger): ServiceProxy {
-  const agents: HttpAgent[] = [];
+  const agents: RenewingAgent[] = [];
+  const streams = openStreams();
 
-  function towards(upstream: Upstream): RequestHandler<Request, Response> {
+  function towards(
+    upstream: Upstream,
+    options: AgentOptions = agentOptions,
+  ): RequestHandler<Request, Response> {
     const { protocol, hostname, port, pathname } = new URL(urls[upstream]);
-    const agent = protocol === 'https:' ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions);
+    const agent = renewingAgent(protocol, options);
     agents.push(agent);
     // Taken apart once: a text would be parsed again for each request.
     const target = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, pathname };
@@ -79,7 +62,11 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
             if (isOver(res)) outgoing.destroy();
             else noteSending(outgoing, passageOf(res));
           });
-          proxy.on('proxyRes', (incoming, _req, res) => giveBack(incoming, res, fail));
+          proxy.on('proxyRes', (incoming, _req, res) => {
+            const passage = passageOf(res);
+            if (passage?.endless === true && isEventStream(incoming)) streams.pass(incoming, res, passage);
+            else giveBack(incoming, res, fail);
+          });
           proxy.on('error', (error, req, res) => {
             if (req === undefined || res === undefined || !('locals' in res)) throw error;
             if (mayTryAgain(error, req, res)) void pass(req, res);
@@ -92,6 +79,11 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
 
   function fail(error: Error, res: Response): void {
     if (isOver(res)) return;
+    if (passageOf(res)?.streaming === true) {
+      // Half an answer is out: all that can be told is that the rest does not come.
+      res.destroy();
+      return;
+    }
     const answer = lost(res);
     const line = { request_id: res.getHeader('X-Request-Id'), upstream: passageOf(res)?.upstream };
     logger.warn({ ...line, status: answer.status, reason: reason(error) }, 'a service did not answer');
@@ -104,16 +96,18 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
     ledger: towards('ledger'),
     webhooks: towards('webhooks'),
   };
+  const toStreams = towards('webhooks', agentOptionsOfStreams);
 
   function pass(req: Request, res: Response): Promise<void> {
     const passage = passageOf(res);
     if (passage === undefined) throw new Error('a request without a passage goes nowhere');
     passage.tries += 1;
-    return services[passage.upstream](req, res);
+    return (passage.endless ? toStreams : services[passage.upstream])(req, res);
   }
 
   return {
     pass,
+    endStreams: streams.end,
     close: () => {
       for (const agent of agents) agent.destroy();
     },
@@ -143,30 +137,4 @@ function mayTryAgain(error: Error, req: Request, res: Response): boolean {
     (error.code === 'ECONNRESET' || error.code === 'EPIPE') &&
     !isOver(res)
   );
-}
-
-/** Answers are small: taken in whole, one that breaks off half way can still become an honest refusal. */
-function giveBack(
-  incoming: IncomingMessage,
-  res: Response,
-  fail: (error: Error, res: Response) => void,
-): void {
-  const chunks: Buffer[] = [];
-  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-  incoming.on('error', (error) => fail(error, res));
-  incoming.on('end', () => {
-    if (isOver(res)) return;
-    // Latin-1 stands for the bytes as they are; as a text, head and body go out in one piece.
-    const body = chunks.map((chunk) => chunk.toString('latin1')).join('');
-    res.statusCode = incoming.statusCode ?? 502;
-    const { rawHeaders } = incoming;
-    for (let i = 0; i < rawHeaders.length; i += 2) {
-      const name = rawHeaders[i] ?? '';
-      if (isReturned(name.toLowerCase())) res.appendHeader(name, rawHeaders[i + 1] ?? '');
-    }
-    // The length of an answer to HEAD is that of the body it would have; 204 and 304 have none.
-    const length = body.length > 0 ? body.length : incoming.headers['content-length'];
-    if (length !== undefined) res.setHeader('Content-Length', length);
-    res.end(body, 'latin1');
-  });
 }

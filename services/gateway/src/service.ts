@@ -3,11 +3,12 @@ import { openDb } from '@quittance/shared/db';
 import { listen } from '@quittance/shared/http';
 import type { Running } from '@quittance/shared/lifecycle';
 import { createLogger, reason } from '@quittance/shared/logger';
-import { databaseCheck } from '@quittance/shared/readiness';
+import { databaseCheck, untilReady } from '@quittance/shared/readiness';
 import { openCallers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
-import { createGatewayApp } from './http.ts';
+import { createGatewayApp, createMetricsApp } from './http.ts';
 import { openLimits } from './limits.ts';
+import { gatewayMetrics } from './metrics.ts';
 import { writeTokenUses } from './operations/write-token-uses.ts';
 import type { Ports } from './ports.ts';
 import { createProxy } from './proxy.ts';
@@ -23,23 +24,30 @@ export type GatewayOptions = Partial<Ports> & {
 
 const DRAIN_MS = 8_000;
 
+/**
+ * Starts a gateway replica. What is away is waited for, and requests that need it are answered 503 until then. Throws
+ * StartRefused when the database is newer than this code; where that shows only later, `ready` rejects with it.
+ */
 export async function startGateway(
   config: GatewayConfig,
   { workers = true, ...given }: GatewayOptions = {},
 ): Promise<GatewayService> {
   const logger = given.logger ?? createLogger('gateway', config.LOG_LEVEL);
   const db =
-    given.db ?? openDb({ url: config.DATABASE_URL, schema: 'gateway', pool: config.DATABASE_POOL, logger });
+    given.db ??
+    openDb({ url: config.DATABASE_URL.reveal(), schema: 'gateway', pool: config.DATABASE_POOL, logger });
+  const metrics = gatewayMetrics(logger);
   const ports: Ports = {
     config,
     logger,
     clock: systemClock,
     db,
     callers: openCallers(db),
-    limits: openLimits(config, logger),
+    limits: openLimits(config, logger, metrics.refused),
     tokenUses: createTokenUses(),
     ...given,
   };
+  metrics.watch(ports.limits);
   const proxy = createProxy(
     {
       invoices: config.INVOICES_URL,
@@ -55,24 +63,39 @@ export async function startGateway(
     const lack = await database.lacks();
     return lack === undefined ? [] : [lack];
   };
-  const app = createGatewayApp({ ...ports, proxy, waitsFor });
+  const app = createGatewayApp({ ...ports, proxy, waitsFor, metrics });
+  const disconnect = async () => {
+    proxy.close();
+    ports.limits.close();
+    await ports.db.close();
+  };
+  await database.lacks();
+  const unfit = database.refusal();
+  if (unfit !== undefined) {
+    await disconnect();
+    throw unfit;
+  }
+  const told =
+    config.METRICS_PORT === undefined
+      ? undefined
+      : await listen(createMetricsApp({ ...ports, waitsFor, metrics }), config.HOST, config.METRICS_PORT);
   const listening = await listen(app, config.HOST, config.PORT);
   const running = workers ? startWorkers(ports) : [];
   logger.info({ port: listening.port }, 'the gateway listens');
-  void database.lacks().then((lack) => {
-    if (lack !== undefined) logger.warn(`waiting for ${lack}; until then requests are answered 503`);
-  });
+  const stopping = new AbortController();
 
   return {
+    ready: untilReady(database, logger, stopping.signal),
     ports,
     port: listening.port,
     async stop() {
+      stopping.abort();
+      proxy.endStreams();
       await listening.close(DRAIN_MS);
       await Promise.all(running.map((worker) => worker.stop()));
       if (workers) await writeLastUses(ports);
-      proxy.close();
-      ports.limits.close();
-      await ports.db.close();
+      await told?.close(0);
+      await disconnect();
     },
   };
 }

@@ -11,7 +11,7 @@ create table endpoints (
   -- why Quittance itself disabled it; null while enabled
   disabled_reason text,
   created_at timestamptz not null,
-  -- deleted ones stay, so that what was delivered can be explained; their secrets do not
+  -- deleted ones stay while anything that was delivered to them is kept, to explain it; their secrets do not
   deleted_at timestamptz
 );
 create index endpoints_of_account on endpoints (account_id, key) where deleted_at is null;

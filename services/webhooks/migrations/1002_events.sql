@@ -5,7 +5,7 @@ create table accounts (
   last_sequence bigint not null
 ) with (fillfactor = 70);
 
--- What each account was to be told, for ever in this order.
+-- What each account was to be told, in this order as long as it is kept.
 create table events (
   account_id text not null,
   sequence bigint not null constraint events_sequence_positive check (sequence > 0),

@@ -19,6 +19,9 @@ export function literalOf(hostname: string): string | undefined {
   return ipaddr.isValid(bare) ? bare : undefined;
 }
 
+/** One spelling for each address; an IPv4 address that is wrapped in an IPv6 one is the IPv4 address. */
+export const canonicalAddress = (address: string): string => ipaddr.process(address).toString();
+
 /**
  * Whether a URL's host may be public, as far as that can be seen without asking DNS: what a name leads to is
  * judged at each attempt.

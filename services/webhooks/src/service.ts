@@ -9,7 +9,9 @@ import { startMessenger } from '@quittance/shared/messenger';
 import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
 import type { WebhooksConfig } from './config.ts';
 import { handleEvents } from './consumers.ts';
+import { createEventStreams } from './event-streams.ts';
 import { createHttp } from './http.ts';
+import { webhooksMetrics } from './metrics.ts';
 import type { Ports } from './ports.ts';
 import { createPoster } from './poster.ts';
 import { createSeal } from './seal.ts';
@@ -35,18 +37,22 @@ export async function startWebhooks(
 ): Promise<WebhooksService> {
   const logger = given.logger ?? createLogger('webhooks', config.LOG_LEVEL);
   const db =
-    given.db ?? openDb({ url: config.DATABASE_URL, schema: 'webhooks', pool: config.DATABASE_POOL, logger });
+    given.db ??
+    openDb({ url: config.DATABASE_URL.reveal(), schema: 'webhooks', pool: config.DATABASE_POOL, logger });
   const random = given.random ?? randomBytes;
   const allowInsecureEndpoints = given.allowInsecureEndpoints ?? config.ALLOW_INSECURE_ENDPOINTS;
+  const metrics = webhooksMetrics(config.DATABASE_URL.reveal(), logger);
   const withoutBus: Omit<Ports, 'bus'> = {
     db,
     clock: systemClock,
     random,
     logger,
-    seal: createSeal(config.WEBHOOK_SECRETS_KEY, random),
+    seal: createSeal(config.WEBHOOK_SECRETS_KEY.reveal(), random),
     poster: given.poster ?? createPoster({ publicOnly: !allowInsecureEndpoints }),
+    streams: given.streams ?? createEventStreams({ db, logger }),
     publicUrl: config.PUBLIC_URL,
     allowInsecureEndpoints,
+    attempted: metrics.attempted,
     ...given,
   };
 
@@ -54,6 +60,7 @@ export async function startWebhooks(
   const check = databaseCheck(db, MIGRATIONS, logger);
   const app = createHttp({
     ...withoutBus,
+    metrics,
     identitySecret: config.IDENTITY_SECRET,
     waitsFor: () => waitsForEngines(check, connected),
   });
@@ -62,7 +69,7 @@ export async function startWebhooks(
   if (allowInsecureEndpoints) logger.warn('endpoints may be http and private: for a sandbox only');
 
   await untilReady(check, logger);
-  const bus = given.bus ?? (await connectBus({ url: config.NATS_URL, service: 'webhooks', logger }));
+  const bus = given.bus ?? (await connectBus({ url: config.NATS_URL.reveal(), service: 'webhooks', logger }));
   connected = bus;
   const ports: Ports = { ...withoutBus, bus };
 
@@ -73,17 +80,22 @@ export async function startWebhooks(
     service: 'webhooks',
     logger,
     handlers: handleEvents(ports),
-    committed: () => workers?.kick(),
+    committed: () => {
+      workers?.kick();
+      ports.streams.kick();
+    },
   });
 
   return {
     ports,
     port: listening.port,
     async stop() {
-      await Promise.all([listening.close(DRAIN_MS), messenger.stop(), workers?.stop()]);
+      // Streams end by nobody else's doing: the others have all of the time there is.
+      const ended = ports.streams.close();
+      await Promise.all([ended, listening.close(DRAIN_MS), messenger.stop(), workers?.stop()]);
       await ports.poster.close();
       await bus.close();
-      await db.close();
+      await Promise.all([db.close(), metrics.close()]);
     },
   };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { newSecret, signatureHeaders } from './signature.ts';
+import { newSecret, signatureHeaders, signingKey } from './signature.ts';
 
 const now = new Date();
 
@@ -15,7 +15,7 @@ test('whatever is sent verifies with each secret that is good, and with no other
         newSecret(randomBytes),
         newSecret(randomBytes),
       ];
-      const headers = signatureHeaders([current, former], 'evt_1', now, body);
+      const headers = signatureHeaders([current, former].map(signingKey), 'evt_1', now, body);
       expect(new Webhook(current).verify(body, headers)).toEqual({ text });
       expect(new Webhook(former).verify(body, headers)).toEqual({ text });
       expect(() => new Webhook(foreign).verify(body, headers)).toThrow();
@@ -28,7 +28,9 @@ test('whatever is sent verifies with each secret that is good, and with no other
 test('the example of the specification', () => {
   const at = new Date(1_614_265_330_000);
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-  expect(signatureHeaders([secret], 'msg_p5jXN8AQM9LWM0D4loKWxJek', at, '{"test": 2432232314}')).toEqual({
+  expect(
+    signatureHeaders([signingKey(secret)], 'msg_p5jXN8AQM9LWM0D4loKWxJek', at, '{"test": 2432232314}'),
+  ).toEqual({
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     'webhook-timestamp': '1614265330',
     'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',

@@ -11,11 +11,19 @@ export type Endpoint = {
   description: string | null;
   enabled: boolean;
   disabledReason: string | null;
+  /** The last time; it may be enabled again since. */
+  disabledAt: Date | null;
+  /** Since when nothing that was sent to it has arrived; null while it is well, and while it is disabled. */
+  failingSince: Date | null;
+  /** Until when it asked to be left alone; null when it did not, or something has arrived since. */
+  pausedUntil: Date | null;
   createdAt: Date;
 };
 
 const columns = `key, id, account_id as "accountId", url, kinds, description, enabled,
-  disabled_reason as "disabledReason", created_at as "createdAt"`;
+  disabled_reason as "disabledReason", disabled_at as "disabledAt", created_at as "createdAt",
+  (select failing_since from lanes where endpoint_key = key) as "failingSince",
+  (select paused_until from lanes where endpoint_key = key) as "pausedUntil"`;
 
 const lockAccountRow = statement(
   'account_lock',
@@ -75,20 +83,56 @@ export const insertEndpoint = (trx: Trx, made: NewEndpoint): Promise<Endpoint> =
     made.sealedSecret,
   ]);
 
-const closeLanes = statement('lanes_close', `delete from lanes where endpoint_key = any($1::bigint[])`);
-
-const cancelWaiting = statement(
-  'deliveries_cancel_waiting',
-  `update deliveries set state = 'cancelled' where endpoint_key = any($1::bigint[]) and state = 'waiting'`,
+const closeLanes = statement(
+  'lanes_close',
+  `with closed as (delete from lanes where endpoint_key = any($1::bigint[]) returning endpoint_key)
+   update endpoints set cancelling = true from closed where key = closed.endpoint_key`,
 );
 
 /**
- * Ends all that waits for these endpoints and lets nothing new come. What is being sent at this moment ends as
- * it will, and is not tried again. The lanes must be locked, or about to be by this very statement.
+ * Lets nothing more be sent to these endpoints; what waits for them is cancelled afterwards, by `cancelWaiting`. What is
+ * being sent at this moment ends as it will, and is not tried again. Locks their lanes, if that is not done yet.
  */
-async function endDeliveries(trx: Trx, keys: readonly string[]): Promise<void> {
+async function closeEndpoints(trx: Trx, keys: readonly string[]): Promise<void> {
   await trx.rows(closeLanes, [keys]);
-  await trx.rows(cancelWaiting, [keys]);
+}
+
+const lockCancelling = statement(
+  'endpoint_cancelling_lock',
+  `select key from endpoints where key = $1 and cancelling for update`,
+);
+
+const lockNextCancelling = statement(
+  'endpoint_cancelling_lock_next',
+  `select key from endpoints where cancelling order by key limit 1 for update skip locked`,
+);
+
+/** Locks an endpoint for which something may wait that will not be sent: this one, or one that nobody works on. */
+export async function lockCancellingEndpoint(trx: Trx, key?: string): Promise<string | undefined> {
+  const found =
+    key === undefined
+      ? await trx.maybe<{ key: string }>(lockNextCancelling)
+      : await trx.maybe<{ key: string }>(lockCancelling, [key]);
+  return found?.key;
+}
+
+// A statement of its own after the lock: a snapshot from before it may lack what waited last.
+const cancelSome = statement(
+  'deliveries_cancel_waiting',
+  `with part as materialized (
+     select endpoint_key, sequence from deliveries where endpoint_key = $1 and state = 'waiting' limit $2 for update),
+   gone as (
+     update deliveries d set state = 'cancelled' from part
+     where d.endpoint_key = part.endpoint_key and d.sequence = part.sequence returning 1),
+   told as (
+     update endpoints set cancelling = false where key = $1 and (select count(*) from part) < $2)
+   select count(*)::int as gone from gone`,
+);
+
+/** Cancels at most so many of those that wait for a locked endpoint without a lane; fewer were the last. */
+export async function cancelWaiting(trx: Trx, key: string, atMost: number): Promise<number> {
+  const { gone } = await trx.one<{ gone: number }>(cancelSome, [key, atMost]);
+  return gone;
 }
 
 const markDeleted = statement(
@@ -99,13 +143,13 @@ const markDeleted = statement(
 );
 
 export async function deleteEndpointRow(trx: Trx, key: string, now: Date): Promise<void> {
-  await endDeliveries(trx, [key]);
+  await closeEndpoints(trx, [key]);
   await trx.rows(markDeleted, [key, now]);
 }
 
 const markDisabled = statement(
   'endpoints_disable',
-  `update endpoints set enabled = false, disabled_reason = given.reason
+  `update endpoints set enabled = false, disabled_reason = given.reason, disabled_at = $3
    from unnest($1::bigint[], $2::text[]) as given(key, reason) where endpoints.key = given.key`,
 );
 
@@ -113,8 +157,63 @@ const markDisabled = statement(
 export async function disableEndpoints(
   trx: Trx,
   disabled: readonly { key: string; reason: string }[],
+  now: Date,
 ): Promise<void> {
   const keys = disabled.map(({ key }) => key);
-  await endDeliveries(trx, keys);
-  await trx.rows(markDisabled, [keys, disabled.map(({ reason }) => reason)]);
+  await closeEndpoints(trx, keys);
+  await trx.rows(markDisabled, [keys, disabled.map(({ reason }) => reason), now]);
+}
+
+const markEnabled = statement(
+  'endpoint_enable',
+  `with live as (
+     update endpoints set enabled = true, disabled_reason = null, told_since = $2 where key = $1 returning key)
+   insert into lanes (endpoint_key) select key from live`,
+);
+
+/**
+ * Makes a disabled endpoint live again, as if nothing had ever failed; its account must be locked, and nothing may wait
+ * for it from before.
+ */
+export async function enableEndpoint(trx: Trx, key: string, now: Date): Promise<void> {
+  await trx.rows(markEnabled, [key, now]);
+}
+
+const rewrite = statement(
+  'endpoint_change',
+  `update endpoints set url = $2, kinds = $3, description = $4,
+     told_since = case when $3 <@ kinds then told_since else $5 end
+   where key = $1`,
+);
+
+/** Writes what its owner may choose about an endpoint. Told of more kinds than before, it is so from now on. */
+export async function changeEndpointRow(
+  trx: Trx,
+  { key, url, kinds, description }: Pick<Endpoint, 'key' | 'url' | 'kinds' | 'description'>,
+  now: Date,
+): Promise<void> {
+  await trx.rows(rewrite, [key, url, kinds, description, now]);
+}
+
+const renewLane = statement(
+  'lane_renew',
+  `update lanes set generation = default, failures = 0, failing_since = null, failed_at = null,
+     paused_until = null, proven = false, "full" = false, retries_full = false, due_at = $2
+   where endpoint_key = $1`,
+);
+
+/** Forgets how an endpoint has been doing and has its next claim look at all that waits; its lane must be locked. */
+export async function renewHealth(trx: Trx, key: string, now: Date): Promise<void> {
+  await trx.rows(renewLane, [key, now]);
+}
+
+const countTest = statement(
+  'endpoint_count_test',
+  `update endpoints set tests = tests + 1 where key = $1 returning tests::int`,
+);
+
+/** One more test of a locked endpoint; answers which it is. */
+export async function countEndpointTest(trx: Trx, key: string): Promise<number> {
+  const { tests } = await trx.one<{ tests: number }>(countTest, [key]);
+  return tests;
 }

@@ -47,7 +47,10 @@ export const insertEvents = (trx: Trx, events: readonly NewEvent[]): Promise<Num
     events.map((event) => event.data),
   ]);
 
-const columns = `id, kind, created_at as "createdAt", sequence, data::text as data`;
+/** After every other. */
+export const SEQUENCE_MAX = '9223372036854775807';
+
+const columns = `id, kind, created_at as "createdAt", sequence, version, data::text as data`;
 
 const selectOne = statement(
   'event_by_id',
@@ -60,27 +63,133 @@ export const findEvent = (
 ): Promise<(LoggedEvent & { accountId: AccountId }) | undefined> =>
   db.maybe<LoggedEvent & { accountId: AccountId }>(selectOne, [id]);
 
-const selectAfter = statement(
-  'events_after',
-  `select ${columns} from events
-   where account_id = $1 and sequence > $2 and ($3::text[] is null or kind = any($3)) order by sequence limit $4`,
-);
+export type EventsWanted = {
+  after: number;
+  kinds: readonly string[] | null;
+  /** Those that happened in a span of time: since then, and before then. */
+  from: Date | null;
+  to: Date | null;
+  limit: number;
+};
 
-export const eventsAfter = (
+// Without a name, so that it is planned for these very dates: a short span is found by time, a long one by sequence.
+const selectInSpan = `
+  select ${columns} from events
+  where account_id = $1 and sequence > $2 and ($3::text[] is null or kind = any($3))
+    and created_at >= coalesce($5, '-infinity'::timestamptz) and created_at < coalesce($6, 'infinity'::timestamptz)
+  order by sequence limit $4`;
+
+export async function eventsAfter(
   db: Queryable,
   account: AccountId,
-  after: number,
-  kinds: readonly string[] | null,
-  limit: number,
-): Promise<LoggedEvent[]> => db.rows<LoggedEvent>(selectAfter, [account, after, kinds, limit]);
+  { after, kinds, from, to, limit }: EventsWanted,
+): Promise<LoggedEvent[]> {
+  if (from !== null || to !== null)
+    return await db.rows<LoggedEvent>(selectInSpan, [account, after, kinds, limit, from, to]);
+  const [events = []] = await eventsForFollowers(db, [{ account, after: String(after), kinds }], limit);
+  return events;
+}
 
-const selectLast = statement(
-  'account_last_sequence',
-  `select last_sequence as "lastSequence" from accounts where account_id = $1`,
+/** The numbers of an account's events: "0" and "1" when nothing has happened yet. */
+export type Extent = {
+  lastSequence: string;
+  /** The oldest that is still kept; one more than the last when none is. */
+  firstSequence: string;
+};
+
+const selectExtents = statement(
+  'account_extents',
+  `select account_id as "accountId", last_sequence as "lastSequence", forgotten + 1 as "firstSequence"
+   from accounts where account_id = any($1::text[])`,
 );
 
-/** The number of an account's latest event; "0" when there is none. */
-export async function lastSequenceOf(db: Queryable, account: AccountId): Promise<string> {
-  const row = await db.maybe<{ lastSequence: string }>(selectLast, [account]);
-  return row?.lastSequence ?? '0';
+/** How far the logs of accounts go; none for an account to which nothing has happened yet. */
+export async function extentsOf(
+  db: Queryable,
+  accounts: readonly AccountId[],
+): Promise<Map<AccountId, Extent>> {
+  const rows = await db.rows<Extent & { accountId: AccountId }>(selectExtents, [accounts]);
+  return new Map(rows.map(({ accountId, ...extent }) => [accountId, extent]));
+}
+
+const nothingYet: Extent = { lastSequence: '0', firstSequence: '1' };
+
+export async function extentOf(db: Queryable, account: AccountId): Promise<Extent> {
+  return (await extentsOf(db, [account])).get(account) ?? nothingYet;
+}
+
+/** Somebody who follows an account's log and has had all up to a number. */
+export type Follower = { account: AccountId; after: string; kinds: readonly string[] | null };
+
+// Every kind is looked for by itself, so that a rare one costs as little as the others: through the log by its sequence
+// it would be sought among everything else. Compared as a whole row, as the index is ordered: nothing else will do then.
+const selectForFollowers = statement(
+  'events_for_followers',
+  `select f.place::int as place, e.*
+   from unnest($1::text[], $2::bigint[], $3::text[]) with ordinality as f(account, after, kinds, place)
+   cross join lateral (
+     (select ${columns} from events
+      where f.kinds is null and account_id = f.account and sequence > f.after order by sequence limit $4)
+     union all
+     (select ${columns} from (
+        select found.sequence as next
+        from (select distinct kind from unnest(string_to_array(f.kinds, ',')) as kind) as wanted
+        cross join lateral (
+          select sequence from events
+          where (account_id, kind, sequence) > (f.account, wanted.kind, f.after)
+            and (account_id, kind, sequence) <= (f.account, wanted.kind, ${SEQUENCE_MAX})
+          order by account_id, kind, sequence limit $4) as found
+        order by next limit $4) as nearest
+      join events on account_id = f.account and sequence = next)) as e
+   order by f.place, e.sequence`,
+);
+
+/** What each of them has not had yet, in order, at most so many for each; in the order in which they were given. */
+export async function eventsForFollowers(
+  db: Queryable,
+  followers: readonly Follower[],
+  limit: number,
+): Promise<LoggedEvent[][]> {
+  const rows = await db.rows<LoggedEvent & { place: number }>(selectForFollowers, [
+    followers.map(({ account }) => account),
+    followers.map(({ after }) => after),
+    followers.map(({ kinds }) => kinds?.join(',') ?? null),
+    limit,
+  ]);
+  const byPlace = Map.groupBy(rows, ({ place }) => place);
+  return followers.map((_, i) => byPlace.get(i + 1) ?? []);
+}
+
+const selectForgettable = statement(
+  'accounts_to_forget_of',
+  `select a.account_id as "accountId", first.created_at < now() - interval '90 days' as "isOld"
+   from (select account_id, forgotten from accounts where account_id > $1 order by account_id limit $2) as a
+   left join lateral (
+     select created_at from events e where e.account_id = a.account_id and e.sequence > a.forgotten
+     order by sequence limit 1) as first on true
+   order by a.account_id`,
+);
+
+/** The next accounts in the order of their ids, and whether the oldest event of each is older than events are kept. */
+export const agesOfLogs = (
+  db: Queryable,
+  afterAccount: string,
+  limit: number,
+): Promise<{ accountId: AccountId; isOld: boolean | null }[]> =>
+  db.rows<{ accountId: AccountId; isOld: boolean | null }>(selectForgettable, [afterAccount, limit]);
+
+const forget = statement('events_forget', `select forget_events($1, $2) as gone`);
+
+/** Removes an account's oldest events that are older than events are kept, with what came of them. */
+export async function forgetEvents(db: Queryable, account: AccountId, limit: number): Promise<number> {
+  const { gone } = await db.one<{ gone: number }>(forget, [account, limit]);
+  return gone;
+}
+
+const forgetDeleted = statement('endpoints_forget', `select forget_endpoints($1) as gone`);
+
+/** Removes endpoints that were deleted longer ago than events are kept, and of whose deliveries nothing is left. */
+export async function forgetEndpoints(db: Queryable, limit: number): Promise<number> {
+  const { gone } = await db.one<{ gone: number }>(forgetDeleted, [limit]);
+  return gone;
 }

@@ -1,5 +1,7 @@
+import { deliveryIdOf } from './domain/delivery-id.ts';
 import type { LoggedEvent } from './domain/envelope.ts';
 import { envelopeOf } from './domain/envelope.ts';
+import type { LoggedDelivery } from './store-delivery-log.ts';
 import type { Endpoint } from './store-endpoints.ts';
 
 /** An endpoint as its owner sees it; the secret is never in it. */
@@ -10,6 +12,9 @@ export const endpointView = (endpoint: Endpoint) => ({
   description: endpoint.description,
   enabled: endpoint.enabled,
   disabled_reason: endpoint.disabledReason,
+  disabled_at: endpoint.disabledAt?.toISOString() ?? null,
+  failing_since: endpoint.failingSince?.toISOString() ?? null,
+  paused_until: endpoint.pausedUntil?.toISOString() ?? null,
   created_at: endpoint.createdAt.toISOString(),
 });
 
@@ -17,6 +22,40 @@ export const endpointView = (endpoint: Endpoint) => ({
 export const newEndpointView = (endpoint: Endpoint, secret: string) => ({
   ...endpointView(endpoint),
   secret,
+});
+
+/** An endpoint with a new secret, and until when the former ones are good at most. */
+export const rotatedEndpointView = ({
+  endpoint,
+  secret,
+  formerUntil,
+}: {
+  endpoint: Endpoint;
+  secret: string;
+  formerUntil: Date;
+}) => ({ ...newEndpointView(endpoint, secret), former_secrets_end_at: formerUntil.toISOString() });
+
+/** A delivery with its latest attempts. */
+export const deliveryView = (delivery: LoggedDelivery) => ({
+  id: deliveryIdOf(delivery.endpointId, delivery.eventId),
+  webhook_id: delivery.endpointId,
+  event: {
+    id: delivery.eventId,
+    event: delivery.kind,
+    // tidy-allow number: a place in a sequence, below 2^53 as JSON has it
+    sequence: Number(delivery.sequence),
+    created_at: delivery.eventCreatedAt.toISOString(),
+  },
+  status: delivery.state,
+  next_attempt_at: delivery.state === 'waiting' ? delivery.dueAt.toISOString() : null,
+  attempts: delivery.attempts.map(({ number, startedAt, ms, status, failure, answer }) => ({
+    number,
+    started_at: startedAt.toISOString(),
+    ms,
+    status,
+    failure,
+    answer,
+  })),
 });
 
 /** An event as its webhook's body has it. */

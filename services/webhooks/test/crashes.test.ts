@@ -105,7 +105,6 @@ const publish = (event: ToldEvent) =>
 
 test.each([
   // Before the POST: it arrives once. After it, or at the same moment: at least once.
-  { point: 'consumer.before_commit', arrivals: [1] },
   { point: 'consumer.after_commit', arrivals: [1] },
   { point: 'webhooks.claimed', arrivals: [1] },
   { point: 'webhooks.sent', arrivals: [2] },
@@ -157,7 +156,7 @@ test('told to stop, it ends what is under way, exits with 0 and leaves nothing c
   const [code] = await once(child, 'exit');
   expect(code).toBe(0);
   expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
-}, 30_000);
+});
 
 test('a wrong configuration is named in full, and nothing is started', async () => {
   const { child, said } = await startProcess({

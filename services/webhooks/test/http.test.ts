@@ -1,44 +1,26 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { systemClock } from '@quittance/shared/clock';
-import { type Listening, listen } from '@quittance/shared/http';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
-import { createHttp } from '../src/http.ts';
-import { anAccount, anEndpoint, anEvent, IDENTITY_SECRET, openStage, type Stage, takeIn } from './stage.ts';
+import { type Answered, type Caller, openCaller } from './caller.ts';
+import { anAccount, anEndpoint, openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 /** As in production, and as in a sandbox. */
-let strict: Listening;
-let lax: Listening;
+let strict: Caller;
+let lax: Caller;
 
 beforeAll(async () => {
   stage = await openStage();
-  const parts = { ...stage.ports, identitySecret: IDENTITY_SECRET, waitsFor: async () => [] };
-  strict = await listen(createHttp({ ...parts, allowInsecureEndpoints: false }), '127.0.0.1', 0);
-  lax = await listen(createHttp({ ...parts, allowInsecureEndpoints: true }), '127.0.0.1', 0);
+  strict = await openCaller(stage, { insecureToo: false });
+  lax = await openCaller(stage);
 });
 afterAll(async () => {
-  await Promise.all([strict?.close(0), lax?.close(0)]);
+  await Promise.all([strict?.close(), lax?.close()]);
   await stage?.close();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
-type Answered = { status: number; body: any };
-
-async function call(
-  method: string,
-  path: string,
-  account: AccountId,
-  body?: unknown,
-  to = strict,
-): Promise<Answered> {
-  const answer = await fetch(`http://127.0.0.1:${to.port}${path}`, {
-    method,
-    headers: { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, systemClock.now()) },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  return { status: answer.status, body: await answer.json() };
-}
+const call = (method: string, path: string, account: AccountId, body?: unknown): Promise<Answered> =>
+  strict.call(method, path, account, body);
 
 const url = 'https://shop.example/hook';
 const fiveKinds = [
@@ -63,6 +45,9 @@ test('an endpoint is registered; its secret is in this answer and in no other', 
         description: null,
         enabled: true,
         disabled_reason: null,
+        disabled_at: null,
+        failing_since: null,
+        paused_until: null,
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         secret: expect.stringMatching(/^whsec_/),
       },
@@ -165,7 +150,7 @@ test('the longest URL is taken', async () => {
 });
 
 test('a sandbox takes http and private addresses', async () => {
-  const made = await call('POST', '/api/webhooks', anAccount(), { url: 'http://localhost:9/x' }, lax);
+  const made = await lax.call('POST', '/api/webhooks', anAccount(), { url: 'http://localhost:9/x' });
   expect(made.status).toBe(201);
 });
 
@@ -268,71 +253,4 @@ test('without the gateway’s word nothing is answered', async () => {
     });
     expect(answer.status).toBe(401);
   }
-});
-
-test('events are read in order from where the reader was, and say where to go on', async () => {
-  const account = anAccount();
-  const events = Array.from({ length: 5 }, (_, i) =>
-    anEvent({ account, resource: `inv_${i}`, data: { n: i } }),
-  );
-  await takeIn(stage.ports, ...events, anEvent());
-  await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed', resource: '77' }));
-  const all = await call('GET', '/api/events', account);
-  expect(all.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([1, 2, 3, 4, 5, 6]);
-  expect(all.body.data.slice(0, 5).map((event: { id: string }) => event.id)).toEqual(
-    events.map(({ id }) => id),
-  );
-  expect(all.body.data[2]).toEqual({
-    id: events[2]?.id,
-    event: 'invoice.created',
-    created_at: events[2]?.created_at,
-    sequence: 3,
-    data: { n: 2 },
-  });
-  expect(all.body.meta).toEqual({ has_more: false, next_after: 6, last_sequence: 6 });
-  const some = await call('GET', '/api/events?after=1&limit=2', account);
-  expect(some.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([2, 3]);
-  expect(some.body.meta).toEqual({ has_more: true, next_after: 3, last_sequence: 6 });
-  const none = await call('GET', '/api/events?kinds=invoice.paid', account);
-  expect(none.body).toEqual({ data: [], meta: { has_more: false, next_after: 6, last_sequence: 6 } });
-  const one = await call('GET', '/api/events?kinds=invoice.paid,payout.failed&kinds=payout.failed', account);
-  expect(one.status).toBe(422);
-  const named = await call('GET', '/api/events?kinds=invoice.paid,payout.failed', account);
-  expect(named.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([6]);
-  const repeated = await call('GET', '/api/events?kinds=invoice.paid&kinds=payout.failed', account);
-  expect(repeated.body).toEqual(named.body);
-  const beyond = await call('GET', '/api/events?after=100', account);
-  expect(beyond.body).toEqual({ data: [], meta: { has_more: false, next_after: 100, last_sequence: 6 } });
-  expect((await call('GET', '/api/events', anAccount())).body.meta.last_sequence).toBe(0);
-});
-
-test.each([
-  ['after=-1', { after: ['The after must be at least 0.'] }],
-  ['after=x', { after: ['The after must be an integer.'] }],
-  ['limit=0', { limit: ['The limit must be at least 1.'] }],
-  ['limit=501', { limit: ['The limit must not be greater than 500.'] }],
-  ['kinds=invoice.paid,nothing', { 'kinds.1': ['The selected kinds.1 is invalid.'] }],
-])('events?%s is refused', async (query, errors) => {
-  expect(await call('GET', `/api/events?${query}`, anAccount())).toEqual({
-    status: 422,
-    body: { message: 'The given data was invalid.', errors },
-  });
-});
-
-test('one event is read as it is delivered; another account’s is forbidden', async () => {
-  const account = anAccount();
-  const event = anEvent({ account, data: { amount: '1.5' } });
-  await takeIn(stage.ports, event);
-  expect((await call('GET', `/api/events/${event.id}`, account)).body).toEqual({
-    id: event.id,
-    event: 'invoice.created',
-    created_at: event.created_at,
-    sequence: 1,
-    data: { amount: '1.5' },
-  });
-  expect((await call('GET', `/api/events/${event.id}`, anAccount())).status).toBe(403);
-  expect(await call('GET', '/api/events/evt_0', account)).toEqual({
-    status: 404,
-    body: { message: 'No query results for model [Event].' },
-  });
 });

@@ -1,11 +1,12 @@
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
 import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
 import { createPoster } from '../src/poster.ts';
-import { startWorkers, type Workers } from '../src/workers.ts';
+import { startWorkers } from '../src/workers.ts';
 import {
   anAccount,
   anEndpoint,
@@ -19,18 +20,25 @@ import {
 
 let stage: Stage;
 let ports: StagePorts;
-let workers: Workers;
+let workers: ReturnType<typeof startWorkers>;
 let receiver: Receiver;
-let tarPit: { server: Server; url: string };
+let tarPit: { server: Server; url: string; letGo(): void };
 
 beforeAll(async () => {
   receiver = await startReceiver();
   // Long enough to hold its slots for the whole of a test.
   stage = await openStage({ poster: createPoster({ publicOnly: false, timeoutMs: 60_000 }) });
   ports = { ...stage.ports, clock: systemClock };
-  const server = createServer((socket) => socket.on('error', () => {}).resume());
+  const held = new Set<Socket>();
+  const server = createServer((socket) => {
+    held.add(socket);
+    socket.on('close', () => held.delete(socket));
+    socket.on('error', () => {}).resume();
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  tarPit = { server, url: `http://127.0.0.1:${(server.address() as { port: number }).port}/` };
+  const { port } = server.address() as { port: number };
+  const letGo = () => held.forEach((socket) => void socket.destroy());
+  tarPit = { server, url: `http://127.0.0.1:${port}/`, letGo };
   workers = startWorkers(ports as Parameters<typeof startWorkers>[0]);
 });
 afterAll(async () => {
@@ -40,56 +48,63 @@ afterAll(async () => {
   await stage?.close();
 });
 
-/** How long one event took to each of the good endpoints, in milliseconds. */
-async function tell(account: AccountId, path: string, endpoints: number): Promise<number[]> {
+/** How long one event took to reach the last of the good endpoints, in milliseconds. */
+async function tell(account: AccountId, path: string, endpoints: number): Promise<number> {
   const event = anEvent({ account, resource: `inv_${Math.random()}` });
   const start = performance.now();
   await takeIn(ports, event);
   workers.kick();
   const arrived = () =>
     receiver.received.filter((one) => one.path === path && one.headers['webhook-id'] === event.id);
-  const took: number[] = [];
-  await eventually(
-    () => {
-      while (took.length < arrived().length) took.push(performance.now() - start);
-      expect(took).toHaveLength(endpoints);
-    },
-    20_000,
-    1,
-  );
-  return took;
+  await eventually(() => expect(arrived()).toHaveLength(endpoints), 20_000, 1);
+  return performance.now() - start;
 }
 
-const p95 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(0.95 * values.length)] ?? 0;
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+const BACKLOG = 100;
+const BLOCKS = 5;
+const ROUNDS = 6;
+/** An attempt that waits for a hanging one waits for a minute. Every day the cores are shared with other suites. */
+const SLACK_MS = process.env['PROOFS'] === 'full' ? 50 : 1_500;
+
+/** Endpoints that hang, with a backlog: one of this account, and ten of another one. Answers how to end them. */
+async function hang(beside: AccountId): Promise<() => Promise<void>> {
+  const stranger = anAccount();
+  const hanging = [{ account: beside, ...(await anEndpoint(stage.ports, beside, tarPit.url)) }];
+  for (let i = 0; i < 10; i++)
+    hanging.push({ account: stranger, ...(await anEndpoint(stage.ports, stranger, tarPit.url)) });
+  const backlog = Array.from({ length: BACKLOG }, (_, i) =>
+    anEvent({ account: stranger, resource: `s_${i}` }),
+  );
+  await takeIn(ports, ...backlog);
+  workers.kick();
+  return async () => {
+    // They never took anything: each has two slots.
+    const states = (await deliveriesOf(stage.db, hanging[1]?.key ?? '')).map(({ state }) => state);
+    expect(states.filter((state) => state === 'sending')).toHaveLength(2);
+    expect(states.filter((state) => state === 'waiting')).toHaveLength(BACKLOG - 2);
+    for (const { account, id } of hanging) await deleteEndpoint(ports, account, id);
+    tarPit.letGo();
+    const sending = `select 1 from deliveries where state = 'sending'`;
+    await eventually(async () => expect(await stage.db.rows(sending)).toEqual([]));
+  };
+}
 
 test('endpoints that hang, with a backlog, delay nobody else', async () => {
-  const [alone, beside] = [anAccount(), anAccount()];
-  for (const [account, path] of [
-    [alone, '/alone'],
-    [beside, '/beside'],
-  ] as const) {
-    for (let i = 0; i < 10; i++) await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+  const account = anAccount();
+  for (let i = 0; i < 10; i++) await anEndpoint(stage.ports, account, `${receiver.url}/good`);
+  await tell(account, '/good', 10);
+  const [alone, beside]: [number[], number[]] = [[], []];
+  // In turns: a machine has better and worse minutes.
+  for (let block = 0; block < BLOCKS; block++) {
+    for (let i = 0; i < ROUNDS; i++) alone.push(await tell(account, '/good', 10));
+    const letGo = await hang(account);
+    for (let i = 0; i < ROUNDS; i++) beside.push(await tell(account, '/good', 10));
+    await letGo();
   }
-  const before: number[] = [];
-  for (let i = 0; i < 20; i++) before.push(...(await tell(alone, '/alone', 10)));
-
-  // Of the same account and of another one, more than they have slots for.
-  const stranger = anAccount();
-  const hanging = [await anEndpoint(stage.ports, beside, tarPit.url)];
-  for (let i = 0; i < 10; i++) hanging.push(await anEndpoint(stage.ports, stranger, tarPit.url));
-  await takeIn(
-    ports,
-    ...Array.from({ length: 300 }, (_, i) => anEvent({ account: stranger, resource: `s_${i}` })),
-  );
-  const after: number[] = [];
-  for (let i = 0; i < 20; i++) after.push(...(await tell(beside, '/beside', 10)));
-
-  const states = await deliveriesOf(stage.db, hanging[1]?.key ?? '');
-  expect(states.filter(({ state }) => state === 'sending')).toHaveLength(16);
-  expect(states.filter(({ state }) => state === 'waiting')).toHaveLength(284);
-  // A noisy machine is allowed some milliseconds; an attempt that waits for a hanging one takes seconds.
-  expect(p95(after)).toBeLessThan(2 * p95(before) + 50);
-}, 120_000);
+  expect(median(beside)).toBeLessThan(2 * median(alone) + SLACK_MS);
+});
 
 test('a claim lives as long as its sender is at it', async () => {
   const account = anAccount();
@@ -111,11 +126,16 @@ test('a claim lives as long as its sender is at it', async () => {
 });
 
 test('stopping gives back what hangs, for another replica to send at once', async () => {
-  const before = await stage.db.rows(`select 1 from deliveries where state = 'sending'`);
-  expect(before.length).toBeGreaterThan(0);
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, tarPit.url);
+  await takeIn(ports, anEvent({ account }));
+  workers.kick();
+  await eventually(async () =>
+    expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'sending' }]),
+  );
   const start = performance.now();
   await workers.stop();
   expect(performance.now() - start).toBeLessThan(8_000);
   expect(await stage.db.rows(`select 1 from deliveries where state = 'sending'`)).toHaveLength(0);
-  expect(await stage.db.rows(`select 1 from attempts where failure is not null`)).toHaveLength(0);
-}, 30_000);
+  expect(await stage.db.rows('select 1 from attempts where endpoint_key = $1', [key])).toHaveLength(0);
+});

@@ -1,11 +1,16 @@
 import type { LookupAddress } from 'node:dns';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type Server, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { createPoster, type Poster, type PosterOptions } from '../src/poster.ts';
 
-const TIMEOUT_MS = 400;
+/** Long enough for what is answered at all, on a machine that is busy. */
+const TIMEOUT_MS = 10_000;
+/** For what never is. */
+const SOON_MS = 400;
 const order = { headers: { 'content-type': 'application/json' }, body: '{}' };
 
 let receiver: Receiver;
@@ -16,6 +21,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
+  jest.restoreAllMocks();
   receiver.received.length = 0;
   receiver.answer((response) => response.writeHead(200).end());
   await Promise.all(posters.splice(0).map((poster) => poster.close()));
@@ -29,23 +35,32 @@ function aPoster(options: Partial<PosterOptions> = {}): Poster {
   return poster;
 }
 
+function counted(server: Server): () => number {
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
+  return () => connections;
+}
+
 /** A server that speaks bytes; counts its connections. */
 async function rawServer(
   talk: (socket: Socket) => void,
 ): Promise<{ url: string; connections: () => number }> {
-  let connections = 0;
   const server = createServer((socket) => {
-    connections += 1;
     socket.on('error', () => {});
     talk(socket);
   });
+  const connections = counted(server);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}/`, connections: () => connections };
+  return { url: `http://127.0.0.1:${port}/`, connections };
 }
 
 const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
+const TOO_LARGE = { kind: 'failed', failure: 'headers_too_large' };
 
 test('a POST arrives as it was ordered, over one kept connection', async () => {
   const poster = aPoster();
@@ -87,8 +102,12 @@ test.each<[string, (socket: Socket) => void]>([
 ])('a receiver that %s is given up when the time is over', async (_, talk) => {
   const { url } = await rawServer(talk);
   const start = performance.now();
-  expect(await aPoster().post({ ...order, url })).toEqual({ kind: 'failed', failure: 'timed_out' });
-  expect(performance.now() - start).toBeLessThan(TIMEOUT_MS + 300);
+  expect(await aPoster({ timeoutMs: SOON_MS }).post({ ...order, url })).toEqual({
+    kind: 'failed',
+    failure: 'timed_out',
+  });
+  // It would go on for ever; a busy machine may come late.
+  expect(performance.now() - start).toBeLessThan(SOON_MS + 5_000);
 });
 
 function drip(socket: Socket, first: string, more: string): void {
@@ -99,7 +118,10 @@ function drip(socket: Socket, first: string, more: string): void {
 
 test('a body that drips ends with its time; the status was the answer', async () => {
   const { url } = await rawServer((socket) => drip(socket, `${OK}Content-Length: 100000\r\n\r\n`, 'x'));
-  expect(await aPoster().post({ ...order, url })).toMatchObject({ kind: 'answered', status: 200 });
+  expect(await aPoster({ timeoutMs: 5 * SOON_MS }).post({ ...order, url })).toMatchObject({
+    kind: 'answered',
+    status: 200,
+  });
 });
 
 test('of an endless body 64 kB are read', async () => {
@@ -112,7 +134,7 @@ test('of an endless body 64 kB are read', async () => {
     socket.on('drain', more);
     more();
   });
-  expect(await aPoster({ timeoutMs: 10_000 }).post({ ...order, url })).toMatchObject({
+  expect(await aPoster().post({ ...order, url })).toMatchObject({
     kind: 'answered',
     status: 200,
   });
@@ -162,6 +184,132 @@ test('nobody there, no such name, no TLS', async () => {
   expect(await poster.post({ ...order, url: https })).toEqual({ kind: 'failed', failure: 'not_connected' });
 });
 
+test('what is not https is not sent where only public addresses are called', async () => {
+  const asked: string[] = [];
+  const poster = aPoster({
+    publicOnly: true,
+    isPublic: () => true,
+    resolve: async (hostname) => {
+      asked.push(hostname);
+      return [{ address: '127.0.0.1', family: 4 }];
+    },
+  });
+  const { port } = new URL(receiver.url);
+  for (const host of ['127.0.0.1', 'shop.example']) {
+    expect(await poster.post({ ...order, url: `http://${host}:${port}/` })).toEqual({
+      kind: 'failed',
+      failure: 'not_secure',
+    });
+  }
+  expect(asked).toEqual([]);
+  expect(receiver.received).toHaveLength(0);
+});
+
+test('a kept connection is used only while the name still leads there', async () => {
+  const heard: string[] = [];
+  const listening = async (host: string, port: number) => {
+    const server = createHttpServer((_, response) => {
+      heard.push(host);
+      response.end();
+    });
+    server.keepAliveTimeout = 60_000;
+    const connections = counted(server);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(port, host, resolve));
+    return { port: (server.address() as { port: number }).port, connections };
+  };
+  const former = await listening('127.0.0.2', 0);
+  const latter = await listening('127.0.0.3', former.port);
+  let address = '127.0.0.2';
+  let asked = 0;
+  const poster = aPoster({
+    timeoutMs: 4_000,
+    resolve: async () => {
+      asked += 1;
+      return [{ address, family: 4 }];
+    },
+  });
+  const url = `http://moving.example:${former.port}/`;
+  for (let i = 0; i < 3; i++) await poster.post({ ...order, url });
+  expect(heard).toEqual(Array(3).fill('127.0.0.2'));
+  expect(former.connections()).toBe(1);
+  // Attempts that start together share an answer.
+  expect(asked).toBe(1);
+  address = '127.0.0.3';
+  await eventually(async () => {
+    await poster.post({ ...order, url });
+    expect(heard.at(-1)).toBe('127.0.0.3');
+  });
+  expect(asked).toBe(2);
+  const before = heard.length;
+  await poster.post({ ...order, url });
+  expect(heard.slice(before)).toEqual(['127.0.0.3']);
+  expect([former.connections(), latter.connections()]).toEqual([1, 1]);
+});
+
+test('a kept connection has the whole of its limits for each attempt', async () => {
+  receiver.answer((response) =>
+    response.writeHead(200, { 'x-a': 'a'.repeat(9_000) }).end('b'.repeat(40_000)),
+  );
+  const poster = aPoster();
+  for (let i = 0; i < 4; i++) {
+    expect(await poster.post({ ...order, url: receiver.url })).toMatchObject({
+      kind: 'answered',
+      excerpt: 'b'.repeat(1_024),
+    });
+  }
+});
+
+test('an attempt takes 15 seconds at most, unless somebody says otherwise', async () => {
+  const { url } = await rawServer((socket) => drip(socket, OK, 'X-A: b\r\n'));
+  const poster = createPoster({ publicOnly: false });
+  posters.push(poster);
+  const start = performance.now();
+  expect(await poster.post({ ...order, url })).toEqual({ kind: 'failed', failure: 'timed_out' });
+  expect(performance.now() - start).toBeGreaterThan(14_900);
+  expect(performance.now() - start).toBeLessThan(19_000);
+});
+
+const SMALL_LINES = 'x: y\r\n'.repeat(60_000);
+/** What the parser may be given of one answer: up to the end of its headers, and after it. */
+const GIVEN_MAX = (16 + 64) * 1_024;
+/** It goes on to the end of what it has been given at once, even when it has given up. */
+const PIECE_MAX = 2_048;
+
+/** Every piece that is read from connections to this port from now on: what the parser there is given. */
+function piecesFrom(port: string): number[] {
+  const pieces: number[] = [];
+  const { read } = Socket.prototype;
+  jest.spyOn(Socket.prototype, 'read').mockImplementation(function (this: Socket, ...size) {
+    const piece = read.apply(this, size) as Buffer | null;
+    if (piece !== null && String(this.remotePort) === port) pieces.push(piece.length);
+    return piece;
+  });
+  return pieces;
+}
+
+test.each<[string, string, object]>([
+  ['60,000 small headers', `${OK}${SMALL_LINES}\r\n`, TOO_LARGE],
+  ['an endless reason', `HTTP/1.1 200 ${'a'.repeat(1_000_000)}`, TOO_LARGE],
+  ['nothing but 1xx', 'HTTP/1.1 103 E\r\n\r\n'.repeat(30_000), TOO_LARGE],
+  ['60,000 trailers', `${CHUNKED}0\r\n${SMALL_LINES}\r\n`, { kind: 'answered', status: 200 }],
+  ['an endless chunk extension', `${CHUNKED}1;a=${'b'.repeat(1_000_000)}`, { kind: 'answered', status: 200 }],
+])('%s end the attempt, and hardly any of it is parsed', async (_, text, outcome) => {
+  const { url } = await rawServer((socket) =>
+    socket.once('data', () => {
+      // What is handed to the system at once comes in large pieces.
+      socket.write(text);
+    }),
+  );
+  const pieces = piecesFrom(new URL(url).port);
+  expect(await aPoster().post({ ...order, url })).toMatchObject(outcome);
+  // Counted, not timed: what parsing takes depends on who else has the machine, what is parsed does not.
+  const given = pieces.reduce((sum, piece) => sum + piece, 0);
+  expect(given).toBeGreaterThan(0);
+  expect(given).toBeLessThanOrEqual(GIVEN_MAX);
+  expect(Math.max(...pieces)).toBeLessThanOrEqual(PIECE_MAX);
+});
+
 const PRIVATE = { kind: 'failed', failure: 'private_address' };
 
 test.each([
@@ -177,7 +325,6 @@ test.each([
 ])('the literal %s is never connected to', async (host) => {
   const port = new URL(receiver.url).port;
   const poster = aPoster({ publicOnly: true });
-  expect(await poster.post({ ...order, url: `http://${host}:${port}/` })).toEqual(PRIVATE);
   expect(await poster.post({ ...order, url: `https://${host}:${port}/` })).toEqual(PRIVATE);
   expect(receiver.received).toHaveLength(0);
 });
@@ -193,7 +340,7 @@ test.each<[string, LookupAddress[]]>([
   ],
   ['to a mapped one', [{ address: '::ffff:127.0.0.1', family: 6 }]],
 ])('a name that leads %s is never connected to', async (_, addresses) => {
-  const url = `http://shop.example:${new URL(receiver.url).port}/`;
+  const url = `https://shop.example:${new URL(receiver.url).port}/`;
   const poster = aPoster({ publicOnly: true, resolve: () => Promise.resolve(addresses) });
   expect(await poster.post({ ...order, url })).toEqual(PRIVATE);
   expect(receiver.received).toHaveLength(0);
@@ -201,20 +348,21 @@ test.each<[string, LookupAddress[]]>([
 
 test('a name that changes between two attempts is asked again, and its new address judged', async () => {
   const answers = ['203.0.113.1', '127.0.0.1'];
-  const url = `http://rebinding.example:${new URL(receiver.url).port}/`;
+  const url = `https://rebinding.example:${new URL(receiver.url).port}/`;
   const poster = aPoster({
     publicOnly: true,
     resolve: () => Promise.resolve([{ address: answers.shift() ?? '127.0.0.1', family: 4 }]),
   });
   // 203.0.113.1 is for documentation: not public either, so nothing is asked of the outside world here.
-  expect(await poster.post({ ...order, url })).toEqual(PRIVATE);
-  expect(await poster.post({ ...order, url })).toEqual(PRIVATE);
-  expect(answers).toHaveLength(0);
+  await eventually(async () => {
+    expect(await poster.post({ ...order, url })).toEqual(PRIVATE);
+    expect(answers).toHaveLength(0);
+  });
   expect(receiver.received).toHaveLength(0);
 });
 
 test('DNS itself is asked, not this machine’s hosts file', async () => {
-  const url = `http://localhost:${new URL(receiver.url).port}/`;
+  const url = `https://localhost:${new URL(receiver.url).port}/`;
   const posted = await aPoster({ publicOnly: true, timeoutMs: 8_000 }).post({ ...order, url });
   expect(posted).toMatchObject({
     kind: 'failed',
@@ -260,7 +408,7 @@ test('what was given up before there was a connection is not sent when there is 
 
 test('closing ends what is under way as stopped', async () => {
   const { url } = await rawServer(() => {});
-  const poster = aPoster({ timeoutMs: 10_000 });
+  const poster = aPoster();
   const posting = poster.post({ ...order, url });
   await new Promise((resolve) => setTimeout(resolve, 50));
   await poster.close();
@@ -272,11 +420,12 @@ test('many attempts at one origin do not wait for each other', async () => {
   receiver.answer((response, { path }) => {
     if (path !== '/hang') response.writeHead(200).end();
   });
-  const poster = aPoster({ timeoutMs: 2_000 });
+  const poster = aPoster();
   const hanging = Array.from({ length: 50 }, () => poster.post({ ...order, url: `${receiver.url}/hang` }));
   const start = performance.now();
   expect(await poster.post({ ...order, url: `${receiver.url}/quick` })).toMatchObject({ status: 200 });
-  expect(performance.now() - start).toBeLessThan(1_000);
+  // It would wait for as long as they do.
+  expect(performance.now() - start).toBeLessThan(TIMEOUT_MS / 2);
   await poster.close();
   expect(await Promise.all(hanging)).toEqual(Array(50).fill({ kind: 'stopped' }));
 });

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { type Db, openDb } from '@quittance/shared/db';
+import { type Db, openDb, type Trx } from '@quittance/shared/db';
 import type { EventKind, EventOf } from '@quittance/shared/events';
-import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
+import {
+  type AccountId,
+  type EndpointId,
+  newAccountId,
+  newEndpointId,
+  newEventId,
+} from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { Room } from '../src/domain/health.ts';
 import { defaultKinds } from '../src/domain/kinds.ts';
+import { createEventStreams } from '../src/event-streams.ts';
 import { type Attempt, attemptDelivery } from '../src/operations/attempt-delivery.ts';
 import { claimDeliveries } from '../src/operations/claim-deliveries.ts';
 import { recordAttempts } from '../src/operations/record-attempts.ts';
@@ -13,6 +21,8 @@ import { registerEndpoint } from '../src/operations/register-endpoint.ts';
 import type { Ports } from '../src/ports.ts';
 import { createPoster } from '../src/poster.ts';
 import { createSeal } from '../src/seal.ts';
+import { newSecret } from '../src/signature.ts';
+import { insertEndpoint } from '../src/store-endpoints.ts';
 
 export const SECRETS_KEY = 'a key of tests, longer than 32 characters';
 export const IDENTITY_SECRET = 'an identity secret of tests, 32 long';
@@ -54,6 +64,7 @@ export async function openStage(given: Partial<StagePorts> = {}): Promise<Stage>
     logger,
     seal: createSeal(SECRETS_KEY, randomBytes),
     poster: createPoster({ publicOnly: false, timeoutMs: 2_000 }),
+    streams: createEventStreams({ db, logger }),
     publicUrl: 'http://quittance.test',
     allowInsecureEndpoints: true,
     ...given,
@@ -64,6 +75,7 @@ export async function openStage(given: Partial<StagePorts> = {}): Promise<Stage>
     clock,
     ports,
     async close() {
+      await ports.streams.close();
       await ports.poster.close();
       await db.close();
       await database.drop();
@@ -107,15 +119,38 @@ export async function anEndpoint(
   account: AccountId,
   url: string,
   kinds: string[] = [...defaultKinds],
-): Promise<{ key: string; id: string; secret: string }> {
+): Promise<{ key: string; id: EndpointId; secret: string }> {
   const made = await registerEndpoint(ports, { account, url, kinds, description: null });
   if (!made.ok) throw new Error(made.refusal);
   return { key: made.value.endpoint.key, id: made.value.endpoint.id, secret: made.value.secret };
 }
 
+/**
+ * Endpoints as they stand in the database, without any of what registration looks at: more of them than an account may
+ * have, at URLs that it would not take.
+ */
+export const insertedEndpoints = (
+  { db, seal }: StagePorts,
+  account: AccountId,
+  urls: readonly string[],
+): Promise<void> =>
+  db.transaction(async (trx) => {
+    for (const url of urls) {
+      const id = newEndpointId(new Date(), randomBytes);
+      await insertEndpoint(trx, {
+        ...{ id, accountId: account, url, description: null, createdAt: new Date() },
+        kinds: ['invoice.created'],
+        sealedSecret: seal.close(newSecret(randomBytes), id),
+      });
+    }
+  });
+
+/** Room for whatever a test has. */
+export const ROOM: Room = { prompt: 1_024, doubtful: 1_024 };
+
 /** One round of the workers: claims all that is due, sends it, records what came of it. */
 export async function deliver(ports: StagePorts): Promise<Attempt[]> {
-  const claimed = await claimDeliveries(ports, 1_024);
+  const claimed = await claimDeliveries(ports, ROOM);
   const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(ports, delivery)));
   if (attempts.length > 0) await recordAttempts(ports, attempts);
   return attempts;
@@ -129,6 +164,12 @@ export async function deliverAll(ports: StagePorts): Promise<Attempt[]> {
 }
 
 export type DeliveryRow = { sequence: string; state: string; attempts: number; due_at: Date };
+
+/** The same database, but what is asked in its transactions is answered by `rows`. */
+export const withinTransactions = (db: Db, rows: (trx: Trx) => Trx['rows']): Db => ({
+  ...db,
+  transaction: (work) => db.transaction((trx) => work({ ...trx, rows: rows(trx) })),
+});
 
 /** An endpoint's deliveries as they are stored. */
 export const deliveriesOf = (db: Db, endpointKey: string): Promise<DeliveryRow[]> =>

@@ -18,6 +18,7 @@ test.each([
   ['POST', '/api/webhooks', 'webhooks'],
   ['DELETE', '/api/webhooks/whe_1', 'webhooks'],
   ['GET', '/api/events', 'webhooks'],
+  ['GET', '/api/events/stream', 'webhooks'],
   ['GET', '/pay/inv_1', 'invoices'],
   ['HEAD', '/pay/inv_1', 'invoices'],
 ])('%s %s goes to %s', (method, path, upstream) => {
@@ -32,7 +33,7 @@ test.each([
   ['POST', '/api/unresolved', ['GET', 'HEAD']],
   ['GET', '/api/unresolved/dep_1/accept', ['POST']],
   ['POST', '/pay/inv_1', ['GET', 'HEAD']],
-  ['PATCH', '/api/webhooks/whe_1', ['GET', 'HEAD', 'DELETE']],
+  ['PUT', '/api/webhooks/whe_1', ['GET', 'HEAD', 'PATCH', 'DELETE']],
 ])('%s %s is a wrong verb', (method, path, allowed) => {
   expect(findRoute(method, path)).toEqual({ kind: 'wrong_verb', allowed });
 });
@@ -68,4 +69,12 @@ test('only the payment page is open to anybody', () => {
     return found.kind === 'route' && found.route.auth === 'none';
   });
   expect(open).toEqual(['/pay/inv_1']);
+});
+
+test('only the stream of events has an answer without an end', () => {
+  const endless = ['/api/events', '/api/events/stream', '/api/events/streams'].filter((path) => {
+    const found = findRoute('GET', path);
+    return found.kind === 'route' && found.route.endless === true;
+  });
+  expect(endless).toEqual(['/api/events/stream']);
 });

@@ -8,6 +8,8 @@ export type Route = {
   upstream: Upstream;
   /** What it takes to be let through: an API token, or nothing at all. */
   auth: 'token' | 'none';
+  /** Its answer goes on until somebody ends it. */
+  endless?: true;
 };
 
 /** Everything that can be reached from outside, and who answers it. */
@@ -22,8 +24,17 @@ const routes: readonly Route[] = [
   { methods: ['POST'], pattern: '/api/unresolved/:id/accept', upstream: 'ledger', auth: 'token' },
   { methods: ['POST'], pattern: '/api/unresolved/:id/return', upstream: 'payouts', auth: 'token' },
   { methods: ['GET', 'POST'], pattern: '/api/webhooks', upstream: 'webhooks', auth: 'token' },
-  { methods: ['GET', 'DELETE'], pattern: '/api/webhooks/:id', upstream: 'webhooks', auth: 'token' },
+  { methods: ['GET', 'PATCH', 'DELETE'], pattern: '/api/webhooks/:id', upstream: 'webhooks', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/webhooks/:id/enable', upstream: 'webhooks', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/webhooks/:id/disable', upstream: 'webhooks', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/webhooks/:id/rotate', upstream: 'webhooks', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/webhooks/:id/test', upstream: 'webhooks', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/webhooks/:id/replay', upstream: 'webhooks', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/webhooks/:id/deliveries', upstream: 'webhooks', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/deliveries/:id', upstream: 'webhooks', auth: 'token' },
+  { methods: ['POST'], pattern: '/api/deliveries/:id/redeliver', upstream: 'webhooks', auth: 'token' },
   { methods: ['GET'], pattern: '/api/events', upstream: 'webhooks', auth: 'token' },
+  { methods: ['GET'], pattern: '/api/events/stream', upstream: 'webhooks', auth: 'token', endless: true },
   { methods: ['GET'], pattern: '/api/events/:id', upstream: 'webhooks', auth: 'token' },
   { methods: ['GET'], pattern: '/pay/:id', upstream: 'invoices', auth: 'none' },
 ];

@@ -27,18 +27,23 @@ test.each([
   expect(verdictOn(answered(status))).toBe(verdict);
 });
 
-const delivery = { name: '1/1', attempts: 0, live: true };
+const delivery = { name: '1/1', attempts: 0, endpoint: 'same' as const };
+const renewed = { ...delivery, attempts: 9, endpoint: 'renewed' as const };
+const gone = { ...delivery, endpoint: 'gone' as const };
 
 test.each([
   ['a success ends it', delivery, answered(200), 'delivered'],
-  ['also of an endpoint deleted meanwhile', { ...delivery, live: false }, answered(200), 'delivered'],
+  ['also of an endpoint deleted meanwhile', gone, answered(200), 'delivered'],
+  ['and of one renewed meanwhile', renewed, answered(200), 'delivered'],
+  ['which may take what its former address did not', renewed, failed, 'waiting'],
+  ['even asked to stop', renewed, answered(410), 'waiting'],
   ['a failure waits', delivery, failed, 'waiting'],
   ['the ninth too', { ...delivery, attempts: 8 }, failed, 'waiting'],
   ['the tenth was the last', { ...delivery, attempts: 9 }, failed, 'exhausted'],
   ['410 is not tried again', delivery, answered(410), 'exhausted'],
-  ['nobody is left to try', { ...delivery, live: false }, failed, 'cancelled'],
+  ['nobody is left to try', gone, failed, 'cancelled'],
   ['what we ended waits', delivery, stopped, 'waiting'],
-  ['what we ended of nobody', { ...delivery, live: false }, stopped, 'cancelled'],
+  ['what we ended of nobody', gone, stopped, 'cancelled'],
 ])('%s', (_, of, posted, state) => {
   expect(fateOf(of, posted, now).state).toBe(state);
 });

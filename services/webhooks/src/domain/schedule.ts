@@ -19,7 +19,7 @@ export const pauses = [
 /** Each pause is this much shorter or longer at most, so that an outage's retries do not come all at once. */
 const JITTER = 0.1;
 /** A receiver may ask to be left alone for as long as our own longest pause. */
-const RETRY_AFTER_MAX_MS = 24 * HOUR;
+export const RETRY_AFTER_MAX_MS = 24 * HOUR;
 
 /**
  * When a delivery of which `attempts` have failed is tried again; undefined when that was the last one.

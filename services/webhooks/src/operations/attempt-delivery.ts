@@ -7,23 +7,35 @@ import type { ClaimedDelivery } from './claim-deliveries.ts';
 
 export type Attempt = { delivery: ClaimedDelivery; startedAt: Date; ms: number; posted: Posted };
 
-/** Signs and sends one claimed delivery, once. */
+/** Signs and sends one claimed delivery, once. What cannot be signed is not sent, and counts as a failure. */
 export async function attemptDelivery(
-  { clock, poster }: Pick<Ports, 'clock' | 'poster'>,
+  { clock, poster, logger }: Pick<Ports, 'clock' | 'poster' | 'logger'>,
   delivery: ClaimedDelivery,
 ): Promise<Attempt> {
   const startedAt = clock.now();
   const start = performance.now();
+  const keys = delivery.endpoint.keys();
+  if (keys.length === 0) {
+    logger.error(
+      { event: delivery.id, endpoint: delivery.endpoint.endpointId },
+      'none of the secrets of an endpoint can be opened: WEBHOOK_SECRETS_KEY is not the one they were sealed with',
+    );
+    return { delivery, startedAt, ms: 0, posted: { kind: 'failed', failure: 'not_signed' } };
+  }
   const body = envelopeOf(delivery);
   const posted = await poster.post({
     url: delivery.endpoint.url,
     headers: {
       'content-type': 'application/json',
       'user-agent': 'Quittance-Webhooks/1',
-      ...signatureHeaders(delivery.endpoint.secrets(), delivery.id, startedAt, body),
+      ...signatureHeaders(keys, delivery.id, startedAt, body),
     },
     body,
   });
   crashPoint('webhooks.sent');
-  return { delivery, startedAt, ms: Math.round(performance.now() - start), posted };
+  const ms = Math.round(performance.now() - start);
+  const came = posted.kind === 'answered' ? { status: posted.status } : { came: posted.kind };
+  const { endpointId: endpoint } = delivery.endpoint;
+  logger.debug({ event: delivery.id, kind: delivery.kind, endpoint, ...came, ms }, 'posted an event');
+  return { delivery, startedAt, ms, posted };
 }

@@ -2,7 +2,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
 import { deleteEndpointRow } from '../store-endpoints.ts';
-import { readEndpoint } from './read-endpoint.ts';
+import { lockEndpoint } from './lock-endpoint.ts';
 
 /** Deletes an endpoint: nothing more is sent to it but what is on its way at this moment. */
 export async function deleteEndpoint(
@@ -11,7 +11,7 @@ export async function deleteEndpoint(
   id: string,
 ): Promise<Result<null, 'unknown' | 'not_yours'>> {
   return await db.transaction(async (trx) => {
-    const found = await readEndpoint({ db: trx }, account, id);
+    const found = await lockEndpoint(trx, account, id);
     if (!found.ok) return found;
     await deleteEndpointRow(trx, found.value.key, clock.now());
     return ok(null);

@@ -1,29 +1,28 @@
 import type { AccountId } from '@quittance/shared/ids';
 import type { LoggedEvent } from '../domain/envelope.ts';
+import { later } from '../domain/sequence.ts';
 import type { Ports } from '../ports.ts';
-import { eventsAfter, lastSequenceOf } from '../store-events.ts';
+import { type EventsWanted, type Extent, eventsAfter, extentOf } from '../store-events.ts';
 
-export type EventsQuery = { after: number; kinds: readonly string[] | null; limit: number };
-/** `nextAfter` is where to go on: nothing of the asked kinds lies between the last event shown and it. */
-export type EventsAfter = {
-  events: LoggedEvent[];
-  hasMore: boolean;
-  nextAfter: string;
-  lastSequence: string;
-};
+/** `nextAfter` is where to go on with the same filters: nothing they ask for, now or later, is at or before it unseen. */
+export type EventsAfter = Extent & { events: LoggedEvent[]; hasMore: boolean; nextAfter: string };
 
 /** What an account was told after a number of its sequence, in order and without a hole. */
 export async function listEvents(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
-  { after, kinds, limit }: EventsQuery,
+  wanted: EventsWanted,
 ): Promise<EventsAfter> {
-  // Read first: all events up to this number are there to be seen by the next statement.
-  const lastSequence = await lastSequenceOf(db, account);
-  const found = await eventsAfter(db, account, after, kinds, limit + 1);
-  const events = found.slice(0, limit);
-  const hasMore = found.length > limit;
-  const seen = [String(after), ...events.map((event) => event.sequence), ...(hasMore ? [] : [lastSequence])];
-  const nextAfter = seen.reduce((most, sequence) => (BigInt(sequence) > BigInt(most) ? sequence : most));
-  return { events, hasMore, nextAfter, lastSequence };
+  // Read first: all events up to its last number are there to be seen by the next statement.
+  const extent = await extentOf(db, account);
+  const found = await eventsAfter(db, account, { ...wanted, limit: wanted.limit + 1 });
+  const events = found.slice(0, wanted.limit);
+  const hasMore = found.length > wanted.limit;
+  const seen = [
+    String(wanted.after),
+    ...events.map((event) => event.sequence),
+    // What comes after all that a `to` lets through is not passed over: it is what a later `to` asks for.
+    ...(hasMore || wanted.to !== null ? [] : [extent.lastSequence]),
+  ];
+  return { events, hasMore, nextAfter: seen.reduce(later), ...extent };
 }

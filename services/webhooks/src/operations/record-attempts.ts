@@ -1,34 +1,29 @@
 import { crashPoint } from '@quittance/shared/crash';
-import { type Health, judge } from '../domain/health.ts';
-import { type Fate, fateOf, verdictOn } from '../domain/outcome.ts';
+import { type Health, judge, pauseAfter } from '../domain/health.ts';
+import { askedUntil, type Fate, fateOf, verdictOn } from '../domain/outcome.ts';
 import type { Ports } from '../ports.ts';
-import {
-  type AttemptRecord,
-  type Lane,
-  lockLanes,
-  recordEnds,
-  type SettledLane,
-  settleLanes,
-} from '../store-deliveries.ts';
+import { type AttemptRecord, recordEnds } from '../store-deliveries.ts';
 import { disableEndpoints } from '../store-endpoints.ts';
+import { type Lane, lockLanes, type SettledLane, settleLanes } from '../store-lanes.ts';
 import type { Attempt } from './attempt-delivery.ts';
 
 type Ended = { attempt: Attempt; fate: Fate };
 
 /** Writes what came of attempts, when to try again, and what it says of their endpoints. */
 export async function recordAttempts(
-  { db, clock, logger }: Pick<Ports, 'db' | 'clock' | 'logger'>,
+  { db, clock, logger, attempted }: Pick<Ports, 'db' | 'clock' | 'logger' | 'attempted'>,
   attempts: readonly Attempt[],
 ): Promise<void> {
   const now = clock.now();
-  await db.transaction(async (trx) => {
+  const recorded = await db.transaction(async (trx) => {
     const keys = new Set(attempts.map(({ delivery }) => delivery.endpointKey));
     const lanes = await lockLanes(trx, [...keys]);
-    const live = new Set(lanes.map((lane) => lane.endpointKey));
+    const live = new Map(lanes.map((lane) => [lane.endpointKey, lane]));
     const ends = attempts.map((attempt) => ({ attempt, fate: decide(attempt, live, now) }));
     const written = await recordEnds(trx, ends.map(recordOf));
-    const names = new Set(written.map(nameOf));
-    const mine = ends.filter(({ attempt }) => names.has(nameOf(attempt.delivery)));
+    crashPoint('webhooks.recording');
+    const claims = new Set(written.map(claimOf));
+    const mine = ends.filter(({ attempt }) => claims.has(claimOf(attempt.delivery)));
     if (mine.length < ends.length) {
       logger.warn(
         { attempts: ends.length - mine.length },
@@ -36,16 +31,29 @@ export async function recordAttempts(
       );
     }
     await settle(trx, lanes, mine, now, logger);
+    return mine;
   });
+  attempted?.(recorded.map(({ fate }) => fate));
   crashPoint('webhooks.recorded');
 }
 
 const nameOf = (delivery: { endpointKey: string; sequence: string }): string =>
   `${delivery.endpointKey}/${delivery.sequence}`;
 
-function decide({ delivery, posted }: Attempt, live: ReadonlySet<string>, now: Date): Fate {
-  const { attempts, endpointKey } = delivery;
-  return fateOf({ name: nameOf(delivery), attempts, live: live.has(endpointKey) }, posted, now);
+/** The same delivery may have been claimed by another since. */
+const claimOf = (delivery: { endpointKey: string; sequence: string; claim: string }): string =>
+  `${nameOf(delivery)}/${delivery.claim.replaceAll('-', '')}`;
+
+/** Whether an attempt says something of its endpoint as it is now: not when that has begun anew since. */
+const isOf = ({ generation }: Lane, { delivery }: Attempt): boolean =>
+  delivery.endpoint.generation === generation;
+
+function decide(attempt: Attempt, live: ReadonlyMap<string, Lane>, now: Date): Fate {
+  const { delivery, posted } = attempt;
+  const lane = live.get(delivery.endpointKey);
+  const endpoint = lane === undefined ? 'gone' : isOf(lane, attempt) ? 'same' : 'renewed';
+  const attempts = delivery.attempts - delivery.roundStart;
+  return fateOf({ name: nameOf(delivery), attempts, endpoint }, posted, now);
 }
 
 function recordOf({ attempt: { delivery, startedAt, ms, posted }, fate }: Ended): AttemptRecord {
@@ -55,6 +63,7 @@ function recordOf({ attempt: { delivery, startedAt, ms, posted }, fate }: Ended)
     claim: delivery.claim,
     state: fate.state,
     dueAt: fate.state === 'waiting' ? fate.dueAt : null,
+    roundBegins: fate.state === 'waiting' && fate.roundBegins === true,
     counted: posted.kind !== 'stopped',
     startedAt,
     ms,
@@ -77,7 +86,8 @@ async function settle(
   for (const lane of lanes) {
     const own = byKey.get(lane.endpointKey);
     if (own === undefined) continue;
-    const verdicts = own.map(({ attempt }) => verdictOn(attempt.posted));
+    const telling = own.filter(({ attempt }) => isOf(lane, attempt));
+    const verdicts = telling.map(({ attempt }) => verdictOn(attempt.posted));
     const { health, disable } = judge(lane, verdicts, now);
     if (disable !== undefined) {
       logger.info(
@@ -87,21 +97,44 @@ async function settle(
       disabled.push({ key: lane.endpointKey, reason: disable });
       continue;
     }
-    const dueAt = earliest([
-      ...own.flatMap(({ fate }) => (fate.state === 'waiting' ? [fate.dueAt] : [])),
-      // A slot is free again, and what waits for one may be due.
-      ...(lane.full ? [now] : []),
-    ]);
-    if (dueAt !== null || !sameHealth(lane, health)) {
-      changed.push({ endpointKey: lane.endpointKey, dueAt, ...health });
+    const due = dueIn(lane, own, now);
+    const arrived = verdicts.includes('delivered');
+    const proven = lane.proven || arrived;
+    const asked = telling.flatMap(({ attempt }) => askedUntil(attempt.posted, now) ?? []);
+    const pausedUntil = pauseAfter(lane.pausedUntil, { asked, arrived }, now);
+    if (
+      due.dueAt !== null ||
+      due.retryDueAt !== null ||
+      proven !== lane.proven ||
+      pausedUntil?.getTime() !== lane.pausedUntil?.getTime() ||
+      !sameHealth(lane, health)
+    ) {
+      changed.push({ endpointKey: lane.endpointKey, ...due, proven, pausedUntil, ...health });
     }
   }
   if (changed.length > 0) await settleLanes(trx, changed);
-  if (disabled.length > 0) await disableEndpoints(trx, disabled);
+  if (disabled.length > 0) await disableEndpoints(trx, disabled, now);
+}
+
+/** When to look again for what is new in a lane, and for what is to be retried; null when nothing has changed. */
+function dueIn(lane: Lane, ends: readonly Ended[], now: Date): Pick<SettledLane, 'dueAt' | 'retryDueAt'> {
+  const waiting = (retries: boolean) =>
+    ends.flatMap(({ attempt: { delivery, posted }, fate }) =>
+      fate.state === 'waiting' && (delivery.retry || posted.kind !== 'stopped') === retries
+        ? [fate.dueAt]
+        : [],
+    );
+  // A slot is free again, and what waits for one may be due.
+  return {
+    dueAt: earliest([...waiting(false), ...(lane.full ? [now] : [])]),
+    retryDueAt: earliest([...waiting(true), ...(lane.full || lane.retriesFull ? [now] : [])]),
+  };
 }
 
 const earliest = (times: readonly Date[]): Date | null =>
   times.reduce<Date | null>((first, time) => (first === null || time < first ? time : first), null);
 
 const sameHealth = (a: Health, b: Health): boolean =>
-  a.failures === b.failures && a.failingSince?.getTime() === b.failingSince?.getTime();
+  a.failures === b.failures &&
+  a.failingSince?.getTime() === b.failingSince?.getTime() &&
+  a.failedAt?.getTime() === b.failedAt?.getTime();

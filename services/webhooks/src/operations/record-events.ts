@@ -1,3 +1,4 @@
+import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
@@ -26,5 +27,6 @@ export async function recordEvents(
     data: JSON.stringify(payload.data),
   }));
   const numbered = await insertEvents(trx, inOrder(events));
+  crashPoint('webhooks.events_logged');
   await insertDeliveries(trx, numbered, clock.now());
 }

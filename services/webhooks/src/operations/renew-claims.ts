@@ -1,16 +1,11 @@
 import type { Ports } from '../ports.ts';
-import { extendClaims } from '../store-deliveries.ts';
+import { extendClaims } from '../store-claims.ts';
 import { type ClaimedDelivery, LEASE_MS } from './claim-deliveries.ts';
 
-/**
- * Says of deliveries that their sender is alive and still at it.
- * @returns until when that is believed
- */
+/** Says of deliveries that their sender is alive and still at it. */
 export async function renewClaims(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   deliveries: readonly ClaimedDelivery[],
-): Promise<Date> {
-  const until = new Date(clock.now().getTime() + LEASE_MS);
-  await extendClaims(db, deliveries, until);
-  return until;
+): Promise<void> {
+  await extendClaims(db, deliveries, new Date(clock.now().getTime() + LEASE_MS));
 }

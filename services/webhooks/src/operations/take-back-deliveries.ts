@@ -1,5 +1,7 @@
+import { crashPoint } from '@quittance/shared/crash';
 import type { Ports } from '../ports.ts';
-import { lockLanes, overdueEndpoints, takeBackOverdue } from '../store-deliveries.ts';
+import { overdueEndpoints, takeBackOverdue } from '../store-claims.ts';
+import { lockLanes } from '../store-lanes.ts';
 
 /**
  * Makes due again what a process claimed and did not record in time: it died, and nobody knows whether it had
@@ -17,6 +19,7 @@ export async function takeBackDeliveries({
     await lockLanes(trx, keys);
     return await takeBackOverdue(trx, keys, now);
   });
+  crashPoint('webhooks.taken_back');
   logger.warn({ deliveries: back.length }, 'took back deliveries whose sender has not recorded them');
   return back.length;
 }

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+import { crashPoint } from '@quittance/shared/crash';
+import type { Response } from 'express';
+import { isReturned } from './domain/forwarded.ts';
+import { isOver, type Passage } from './passage.ts';
+
+/** Answers are small: taken in whole, one that breaks off half way can still become an honest refusal. */
+export function giveBack(
+  incoming: IncomingMessage,
+  res: Response,
+  fail: (error: Error, res: Response) => void,
+): void {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('error', (error) => fail(error, res));
+  incoming.on('end', () => {
+    if (isOver(res)) return;
+    crashPoint('gateway.answered');
+    // Latin-1 stands for the bytes as they are; as a text, head and body go out in one piece.
+    const body = chunks.map((chunk) => chunk.toString('latin1')).join('');
+    giveHead(incoming, res);
+    // The length of an answer to HEAD is that of the body it would have; 204 and 304 have none.
+    const length = body.length > 0 ? body.length : incoming.headers['content-length'];
+    if (length !== undefined) res.setHeader('Content-Length', length);
+    res.end(body, 'latin1');
+  });
+}
+
+function giveHead({ statusCode, rawHeaders }: IncomingMessage, res: Response): void {
+  res.statusCode = statusCode ?? 502;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (isReturned(name.toLowerCase())) res.appendHeader(name, rawHeaders[i + 1] ?? '');
+  }
+}
+
+/** A refusal is an answer like any other, also where a stream was asked for. */
+export const isEventStream = ({ statusCode, headers }: IncomingMessage): boolean =>
+  statusCode === 200 && headers['content-type'] === 'text/event-stream';
+
+export type OpenStreams = {
+  pass(incoming: IncomingMessage, res: Response, passage: Passage): void;
+  end(): void;
+};
+
+/**
+ * Passes streams on as they come, at the pace at which each client reads. When one side breaks off, the proxy breaks
+ * off the other.
+ */
+export function openStreams(): OpenStreams {
+  const open = new Map<Response, IncomingMessage>();
+  let ending = false;
+
+  function end(res: Response, incoming: IncomingMessage): void {
+    // The rest of it ends with the client's connection, not before: that would cut off the end.
+    incoming.unpipe(res);
+    res.end();
+  }
+  return {
+    pass(incoming, res, passage) {
+      passage.streaming = true;
+      giveHead(incoming, res);
+      // Nothing may happen for long, and the client wants to know that it is heard.
+      res.flushHeaders();
+      incoming.pipe(res);
+      open.set(res, incoming);
+      res.on('close', () => open.delete(res));
+      if (ending) end(res, incoming);
+    },
+    end() {
+      ending = true;
+      for (const [res, incoming] of open) end(res, incoming);
+    },
+  };
+}

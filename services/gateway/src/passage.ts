@@ -1,0 +1,34 @@
+import type { ClientRequest } from 'node:http';
+import { type Answer, answers } from '@quittance/shared/http';
+import type { Response } from 'express';
+import type { Upstream } from './domain/routes.ts';
+
+/** One request on its way to a service. */
+export type Passage = {
+  upstream: Upstream;
+  /** Its answer may be a stream without an end. */
+  endless: boolean;
+  /** All of the client's body, when it has one. */
+  body: Buffer | undefined;
+  tries: number;
+  /** Undefined while it waits for a socket. */
+  outgoing: ClientRequest | undefined;
+  /** Whether a byte of it may have reached the service: from then on nobody here knows what was done. */
+  sent: boolean;
+  /** The answer has begun, and goes on for as long as it likes. */
+  streaming: boolean;
+};
+
+export const passageOf = (res: Response): Passage | undefined => res.locals['passage'] as Passage | undefined;
+
+/**
+ * What a client is told whose request got no answer. 503 promises that nothing was done: true of what only reads
+ * and of what was never sent. Anything else may have been done, and 500 promises nothing.
+ */
+export function lost(res: Response): Answer {
+  const reads = res.req.method === 'GET' || res.req.method === 'HEAD';
+  return reads || passageOf(res)?.sent !== true ? answers.unavailable : answers.serverError;
+}
+
+/** The client has its answer or is gone: whatever still happens is of no interest. */
+export const isOver = (res: Response): boolean => res.writableEnded || res.destroyed;

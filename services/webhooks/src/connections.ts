@@ -1,0 +1,173 @@
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction, Socket } from 'node:net';
+import { buildConnector, Client, errors } from 'undici';
+import type { Resolve } from './judged-addresses.ts';
+import { canonicalAddress } from './public-address.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A connection is used this long at most, and kept this long for what comes next. */
+const CONNECTION_MS_MAX = 60_000;
+const IDLE_CONNECTIONS_MAX = 1_024;
+/** All that comes up to the end of the answer's headers counts: their lines, the reason, answers of 1xx. */
+const HEAD_BYTES_MAX = 16 * 1024;
+/** All that comes after it counts: the body, and what chunks and trailers wrap around it. */
+const BODY_BYTES_MAX = 64 * 1024;
+/** The parser finishes what it has been given even when it has given up, so it is given little. */
+const PIECE_BYTES = 2_048;
+
+/** A connection to one origin, for one attempt at a time. */
+export type Connection = {
+  client: Client;
+  /** How many bytes the attempt may still read. */
+  room: number;
+  /** Where it leads; undefined while it is not connected. */
+  address: string | undefined;
+  origin: string;
+  born: number;
+};
+
+export type Connections = {
+  /** One that leads to an address which the name has now, kept or new. */
+  take(origin: string, addresses: readonly LookupAddress[]): Connection;
+  /** The status is known: from here on the body's limit counts. */
+  answered(connection: Connection): void;
+  /** The answer has come to its end: the next attempt may have the connection. */
+  keep(connection: Connection): void;
+  end(connection: Connection): void;
+  close(): Promise<void>;
+};
+
+/** @param judge is asked again for each new connection to a name, so that none is made to what was not judged */
+export function openConnections(judge: Resolve, ca: string | undefined): Connections {
+  const connect = connectorOf(judge, ca);
+  const all = new Set<Connection>();
+  const idle = new Map<string, Connection[]>();
+  let idleCount = 0;
+
+  const end = (connection: Connection) => {
+    all.delete(connection);
+    // It tells whoever waits for it; there is nothing to tell of its end itself.
+    void connection.client.destroy();
+  };
+  const popIdle = (origin: string): Connection | undefined => {
+    const kept = idle.get(origin);
+    const connection = kept?.pop();
+    if (connection !== undefined) idleCount -= 1;
+    if (kept?.length === 0) idle.delete(origin);
+    return connection;
+  };
+  const lost = (connection: Connection) => {
+    connection.address = undefined;
+    const kept = idle.get(connection.origin);
+    const at = kept?.indexOf(connection) ?? -1;
+    if (kept === undefined || at === -1) return;
+    kept.splice(at, 1);
+    idleCount -= 1;
+    if (kept.length === 0) idle.delete(connection.origin);
+    end(connection);
+  };
+
+  const open = (origin: string): Connection => {
+    const client = new Client(origin, {
+      connect: (options, callback) =>
+        connect(options, (...result) => {
+          const [error, socket] = result;
+          if (error === null) {
+            connection.address = socket.remoteAddress && canonicalAddress(socket.remoteAddress);
+            measure(socket, connection);
+          }
+          callback(...result);
+        }),
+      allowH2: false,
+      pipelining: 1,
+      maxHeaderSize: HEAD_BYTES_MAX,
+      keepAliveMaxTimeout: CONNECTION_MS_MAX,
+      // The whole attempt has one limit, which is not kept here.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const connection: Connection = { client, room: 0, address: undefined, origin, born: performance.now() };
+    client.on('disconnect', () => lost(connection));
+    all.add(connection);
+    return connection;
+  };
+
+  return {
+    take(origin, addresses) {
+      const canonical = addresses.map(({ address }) => canonicalAddress(address));
+      let connection = popIdle(origin);
+      while (connection !== undefined && !isUsable(connection, canonical)) {
+        end(connection);
+        connection = popIdle(origin);
+      }
+      connection ??= open(origin);
+      connection.room = HEAD_BYTES_MAX;
+      return connection;
+    },
+    answered(connection) {
+      connection.room = BODY_BYTES_MAX;
+    },
+    keep(connection) {
+      if (connection.address === undefined || idleCount >= IDLE_CONNECTIONS_MAX) {
+        end(connection);
+        return;
+      }
+      const kept = idle.get(connection.origin);
+      if (kept === undefined) idle.set(connection.origin, [connection]);
+      else kept.push(connection);
+      idleCount += 1;
+    },
+    end,
+    async close() {
+      idle.clear();
+      idleCount = 0;
+      await Promise.all([...all].map(({ client }) => client.destroy()));
+      all.clear();
+    },
+  };
+}
+
+const isUsable = ({ address, born }: Connection, addresses: readonly string[]): boolean =>
+  address !== undefined && addresses.includes(address) && performance.now() - born < CONNECTION_MS_MAX;
+
+/**
+ * Hands what comes to the parser in small pieces, and ends the connection at the first byte too many. The parser's own
+ * limits do not do: it counts neither 1xx answers nor reasons nor chunk extensions, and it goes on to the end of what it
+ * has, an error for each line, once there are too many of them.
+ */
+function measure(socket: Socket, connection: Connection): void {
+  const read = socket.read.bind(socket);
+  socket.read = (size?: number) => {
+    const waiting = socket.readableLength;
+    if (size !== undefined || waiting === 0) return read(size);
+    if (socket.destroyed) return null;
+    if (connection.room <= 0) {
+      socket.destroy(new errors.HeadersOverflowError());
+      return null;
+    }
+    const bytes = Math.min(waiting, connection.room, PIECE_BYTES);
+    connection.room -= bytes;
+    return read(bytes);
+  };
+}
+
+function connectorOf(judge: Resolve, ca: string | undefined): buildConnector.connector {
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    judge(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (options.all || first === undefined) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, '', 0),
+    );
+  };
+  return buildConnector({
+    allowH2: false,
+    timeout: CONNECT_TIMEOUT_MS,
+    lookup,
+    // Whatever the environment of the process says.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca }),
+  });
+}

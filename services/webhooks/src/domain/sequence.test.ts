@@ -1,0 +1,11 @@
+import { expect, test } from '@jest/globals';
+import { later } from './sequence.ts';
+
+test.each([
+  ['0', '0', '0'],
+  ['9', '10', '10'],
+  ['10', '9', '10'],
+  ['9007199254740993', '9007199254740992', '9007199254740993'],
+])('of %s and %s the later is %s', (a, b, expected) => {
+  expect(later(a, b)).toBe(expected);
+});

@@ -1,0 +1,82 @@
+import { type Answer, answers, contextOf, readBody, send } from '@quittance/shared/http';
+import type { Express, RequestHandler } from 'express';
+import { readDeliveriesQuery, readReplay } from './forms-deliveries.ts';
+import { ownEndpoint } from './http-endpoints.ts';
+import { idOf } from './ids-in-paths.ts';
+import { listDeliveries } from './operations/list-deliveries.ts';
+import { readDelivery } from './operations/read-delivery.ts';
+import { redeliver } from './operations/redeliver.ts';
+import { REPLAYED_EVENTS_MAX, replayEvents } from './operations/replay-events.ts';
+import type { HttpPorts } from './ports.ts';
+import { deliveryView } from './views.ts';
+
+const noWebhook = answers.noModel('Webhook');
+const noDelivery = answers.noModel('Delivery');
+const isDisabled = answers.conflict('The webhook is disabled: enable it first.');
+
+const refusals = {
+  list: { unknown: noWebhook, not_yours: answers.unauthorized },
+  delivery: { unknown: noDelivery, not_yours: answers.unauthorized },
+  redelivery: {
+    unknown: noDelivery,
+    not_yours: answers.unauthorized,
+    sending: answers.conflict('The delivery is being sent: ask again when that has ended.'),
+    disabled: isDisabled,
+    deleted: answers.conflict('The webhook was deleted: read the event with GET /api/events/{id}.'),
+  },
+  replay: {
+    unknown: noWebhook,
+    not_yours: answers.unauthorized,
+    deleted: answers.conflict('The webhook was deleted: read the events with GET /api/events.'),
+    disabled: isDisabled,
+    too_many: answers.invalid({
+      to: [`The range must not have more than ${REPLAYED_EVENTS_MAX} events: narrow it.`],
+    }),
+  },
+} satisfies Record<string, Record<string, Answer>>;
+
+/** What was sent to a merchant's endpoints, and sending it again. */
+export function deliveryRoutes(app: Express, known: RequestHandler, ports: HttpPorts): void {
+  const own = ownEndpoint(ports);
+
+  app.get('/api/webhooks/:id/deliveries', known, own, async (req, res) => {
+    const read = readDeliveriesQuery(req.query);
+    if (!read.ok) return send(res, answers.invalid(read.refusal));
+    const { event: kind, ...wanted } = read.value;
+    const found = await listDeliveries(ports, contextOf(res).identity.account, idOf(req.params), {
+      ...wanted,
+      kind,
+    });
+    if (!found.ok) return send(res, refusals.list[found.refusal]);
+    const { deliveries, nextBefore } = found.value;
+    // tidy-allow number: a place in a sequence, below 2^53 as JSON has it
+    const meta = { has_more: nextBefore !== null, next_before: nextBefore && Number(nextBefore) };
+    send(res, { status: 200, body: { data: deliveries.map(deliveryView), meta } });
+  });
+
+  app.post('/api/webhooks/:id/replay', known, ...readBody, own, async (req, res) => {
+    const { identity, body } = contextOf(res);
+    const read = readReplay(body, ports.clock.now());
+    if (!read.ok) return send(res, answers.invalid(read.refusal));
+    const { from, to, events: kinds, include_delivered: includeDelivered } = read.value;
+    const order = { from, to, kinds, includeDelivered };
+    const replayed = await replayEvents(ports, identity.account, idOf(req.params), order);
+    if (!replayed.ok) return send(res, refusals.replay[replayed.refusal]);
+    const { queued, alreadyWaiting, alreadyDelivered } = replayed.value;
+    const data = { queued, already_waiting: alreadyWaiting, already_delivered: alreadyDelivered };
+    send(res, { status: 202, body: { message: 'Replay queued successfully.', data } });
+  });
+
+  app.get('/api/deliveries/:id', known, async (req, res) => {
+    const found = await readDelivery(ports, contextOf(res).identity.account, idOf(req.params));
+    if (!found.ok) return send(res, refusals.delivery[found.refusal]);
+    send(res, { status: 200, body: deliveryView(found.value) });
+  });
+
+  app.post('/api/deliveries/:id/redeliver', known, async (req, res) => {
+    const begun = await redeliver(ports, contextOf(res).identity.account, idOf(req.params));
+    if (!begun.ok) return send(res, refusals.redelivery[begun.refusal]);
+    const data = deliveryView(begun.value);
+    send(res, { status: 202, body: { message: 'Delivery queued successfully.', data } });
+  });
+}

@@ -1,0 +1,65 @@
+import { type Answer, answers, contextOf, send } from '@quittance/shared/http';
+import { messages } from '@quittance/shared/validation';
+import type { Express, RequestHandler } from 'express';
+import { answerHead, streamLimits } from './event-streams.ts';
+import { readEventsQuery, readStreamQuery } from './forms-events.ts';
+import { idOf } from './ids-in-paths.ts';
+import { listEvents } from './operations/list-events.ts';
+import { openEventStream } from './operations/open-event-stream.ts';
+import { readEvent } from './operations/read-event.ts';
+import type { HttpPorts } from './ports.ts';
+import { eventView } from './views.ts';
+
+const refusals = {
+  event: { unknown: answers.noModel('Event'), not_yours: answers.unauthorized },
+  stream: {
+    too_many_of_account: {
+      status: 429,
+      body: { message: `An account may have ${streamLimits.perAccount} streams at a time. Close one first.` },
+    },
+    too_many: {
+      status: 503,
+      body: { message: 'There are as many streams as this server can hold. Try again in a moment.' },
+      headers: { 'Retry-After': '5' },
+    },
+    closing: answers.unavailable,
+  },
+} satisfies Record<string, Record<string, Answer>>;
+
+// tidy-allow number: places in a sequence, below 2^53 as JSON has them
+const placeOf = (sequence: string): number => Number(sequence);
+
+/** What a merchant was told, and has missed. */
+export function eventRoutes(app: Express, known: RequestHandler, ports: HttpPorts): void {
+  app.get('/api/events', known, async (req, res) => {
+    const read = readEventsQuery(req.query);
+    if (!read.ok) return send(res, answers.invalid(read.refusal));
+    const { created_from: from, created_to: to, ...wanted } = read.value;
+    const found = await listEvents(ports, contextOf(res).identity.account, { ...wanted, from, to });
+    const meta = {
+      has_more: found.hasMore,
+      next_after: placeOf(found.nextAfter),
+      first_sequence: placeOf(found.firstSequence),
+      last_sequence: placeOf(found.lastSequence),
+    };
+    send(res, { status: 200, body: { data: found.events.map(eventView), meta } });
+  });
+
+  app.get('/api/events/stream', known, async (req, res) => {
+    const read = readStreamQuery(req.query, req.get('Last-Event-ID'));
+    if (!read.ok) return send(res, answers.invalid(read.refusal));
+    if (req.method === 'HEAD') return answerHead(res);
+    const { after, kinds } = read.value;
+    const wanted = { after: after ?? undefined, kinds };
+    const opened = await openEventStream(ports, res, contextOf(res).identity.account, wanted);
+    if (opened.ok) return;
+    if (typeof opened.refusal === 'string') return send(res, refusals.stream[opened.refusal]);
+    send(res, answers.invalid({ after: [messages.atMost('after', opened.refusal.last)] }));
+  });
+
+  app.get('/api/events/:id', known, async (req, res) => {
+    const found = await readEvent(ports, contextOf(res).identity.account, idOf(req.params));
+    if (!found.ok) return send(res, refusals.event[found.refusal]);
+    send(res, { status: 200, body: eventView(found.value) });
+  });
+}

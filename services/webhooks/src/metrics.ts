@@ -1,0 +1,79 @@
+import { statement } from '@quittance/shared/db';
+import type { Logger } from '@quittance/shared/logger';
+import { messageGauges } from '@quittance/shared/message-gauges';
+import {
+  createMetrics,
+  type DatabaseGauge,
+  type Metrics,
+  openMetricsDb,
+  reading,
+} from '@quittance/shared/metrics';
+import type { Fate } from './domain/outcome.ts';
+
+const WAITING_MAX = 100_000;
+const lanes = `(values ('new', false), ('retry', true)) as named(lane, retry)`;
+
+const selectWaiting = statement(
+  'metrics_deliveries_waiting',
+  `select lane, count(waiting.retry)::float as value from ${lanes} left join (
+     select retry from deliveries where state = 'waiting' limit ${WAITING_MAX}) as waiting using (retry)
+   group by lane`,
+);
+
+// Of each endpoint with something due, the first of each lane.
+const selectOldestDue = statement(
+  'metrics_deliveries_oldest_due',
+  `select lane, coalesce(max(extract(epoch from now() - due.due_at)), 0)::float as value from ${lanes}
+   left join lateral (
+     select first.due_at from lanes l, lateral (
+       select d.due_at from deliveries d
+       where d.endpoint_key = l.endpoint_key and d.retry = named.retry and d.state = 'waiting'
+       order by d.due_at limit 1) as first
+     where l.failures = 0 and (l.paused_until is null or l.paused_until < now())
+       and (l."full" or l.due_at <= now() or l.retry_due_at <= now()) and first.due_at <= now()) as due on true
+   group by lane`,
+);
+
+const gauges: readonly DatabaseGauge[] = [
+  {
+    name: 'quittance_deliveries_waiting',
+    help: `Deliveries that wait to be sent, of all endpoints, up to ${WAITING_MAX}: what is new, and what is tried again.`,
+    labels: ['lane'],
+    read: reading(selectWaiting),
+  },
+  {
+    name: 'quittance_deliveries_oldest_due_seconds',
+    help: 'How long the delivery that is due longest waits to be sent, of endpoints that take what they are sent.',
+    labels: ['lane'],
+    read: reading(selectOldestDue),
+  },
+  ...messageGauges,
+];
+
+/** What an attempt came to: arrived, to be tried again, given up, or its endpoint is gone. */
+const outcomes = {
+  delivered: 'delivered',
+  waiting: 'failed',
+  exhausted: 'exhausted',
+  cancelled: 'cancelled',
+} as const satisfies Record<Fate['state'], string>;
+
+export type WebhooksMetrics = Metrics & { attempted(fates: readonly Fate[]): void };
+
+export function webhooksMetrics(databaseUrl: string, logger: Logger): WebhooksMetrics {
+  const metrics = createMetrics({ logger, db: openMetricsDb('webhooks', databaseUrl, logger), gauges });
+  const count = metrics.counter(
+    {
+      name: 'quittance_delivery_attempts_total',
+      help: 'Attempts to deliver, by what came of them: failed ones are tried again.',
+    },
+    'outcome',
+    Object.values(outcomes),
+  );
+  return {
+    ...metrics,
+    attempted(fates) {
+      for (const { state } of fates) count(outcomes[state]);
+    },
+  };
+}

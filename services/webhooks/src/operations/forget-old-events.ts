@@ -1,0 +1,46 @@
+import { reason } from '@quittance/shared/logger';
+import type { Ports } from '../ports.ts';
+import { agesOfLogs, forgetEndpoints, forgetEvents } from '../store-events.ts';
+
+const ACCOUNTS_AT_ONCE = 200;
+/** So few that whoever has an event for this account meanwhile waits for milliseconds. */
+const EVENTS_AT_ONCE = 200;
+const ENDPOINTS_AT_ONCE = 200;
+
+/**
+ * Removes what is older than events are kept, account by account, the oldest first, and then the deleted endpoints of
+ * which nothing is left. Done twice at the same time it does the same: each batch is a statement of its own, and begins
+ * where the last one ended. An account whose events cannot be removed is left for the next time, and keeps no other.
+ */
+export async function forgetOldEvents({ db, logger }: Pick<Ports, 'db' | 'logger'>): Promise<number> {
+  let all = 0;
+  for (let after = ''; ; ) {
+    const accounts = await agesOfLogs(db, after, ACCOUNTS_AT_ONCE);
+    const last = accounts.at(-1);
+    if (last === undefined) break;
+    for (const { accountId, isOld } of accounts) {
+      if (isOld !== true) continue;
+      try {
+        all += await untilFewer(EVENTS_AT_ONCE, (most) => forgetEvents(db, accountId, most));
+      } catch (error) {
+        logger.error({ account: accountId, reason: reason(error) }, 'old events could not be removed');
+      }
+    }
+    after = last.accountId;
+  }
+  const endpoints = await untilFewer(ENDPOINTS_AT_ONCE, (most) => forgetEndpoints(db, most));
+  if (all > 0 || endpoints > 0)
+    logger.info({ events: all, endpoints }, 'removed events that were kept for 90 days');
+  return all;
+}
+
+/** Goes on until a batch was not full; answers how many there were in all. */
+async function untilFewer(most: number, forget: (most: number) => Promise<number>): Promise<number> {
+  let all = 0;
+  let gone: number;
+  do {
+    gone = await forget(most);
+    all += gone;
+  } while (gone === most);
+  return all;
+}

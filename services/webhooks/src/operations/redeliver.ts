@@ -1,0 +1,30 @@
+import type { AccountId } from '@quittance/shared/ids';
+import { type Result, refuse } from '@quittance/shared/result';
+import type { Ports } from '../ports.ts';
+import type { LoggedDelivery } from '../store-delivery-log.ts';
+import { lockLanes } from '../store-lanes.ts';
+import { beginDeliveryAnew } from '../store-replays.ts';
+import { readDelivery } from './read-delivery.ts';
+
+/**
+ * Sends an event to an endpoint again, now and under the same id, whatever came of it before; its schedule begins
+ * anew. Asked for twice before it is sent, it is sent once.
+ */
+export async function redeliver(
+  { db, clock }: Pick<Ports, 'db' | 'clock'>,
+  account: AccountId,
+  id: string,
+): Promise<Result<LoggedDelivery, 'unknown' | 'not_yours' | 'deleted' | 'disabled' | 'sending'>> {
+  const now = clock.now();
+  return await db.transaction(async (trx) => {
+    const known = await readDelivery({ db: trx }, account, id);
+    if (!known.ok) return known;
+    const lanes = await lockLanes(trx, [known.value.endpointKey]);
+    const found = await readDelivery({ db: trx }, account, id);
+    if (!found.ok) return found;
+    if (found.value.endpointDeleted) return refuse('deleted');
+    if (lanes.length === 0) return refuse('disabled');
+    if (!(await beginDeliveryAnew(trx, found.value, now))) return refuse('sending');
+    return await readDelivery({ db: trx }, account, id);
+  });
+}

@@ -1,0 +1,120 @@
+import { type Db, statement, type Trx } from '@quittance/shared/db';
+import type { AccountId, EndpointId } from '@quittance/shared/ids';
+import { lookedAtFrom } from './store-lanes.ts';
+
+// What is asked for again goes with the retries; see the lock order in store-lanes.ts.
+
+const beginAnew = statement(
+  'delivery_begin_anew',
+  `with begun as (
+     update deliveries set state = 'waiting', due_at = $3, round_start = attempts, asked_for = true
+     where endpoint_key = $1 and sequence = $2 and state <> 'sending' returning endpoint_key)
+   update lanes set ${lookedAtFrom('retry_due_at', '$3')} from begun
+   where lanes.endpoint_key = begun.endpoint_key returning 1`,
+);
+
+/** Makes one delivery due now, its schedule at the beginning; its lane must be locked. Nothing while it is being sent. */
+export async function beginDeliveryAnew(
+  trx: Trx,
+  { endpointKey, sequence }: { endpointKey: string; sequence: string },
+  now: Date,
+): Promise<boolean> {
+  return (await trx.rows(beginAnew, [endpointKey, sequence, now])).length > 0;
+}
+
+const insertOne = statement(
+  'delivery_insert',
+  `with told as (
+     insert into deliveries (endpoint_key, sequence, state, due_at) values ($1, $2, 'waiting', $3) returning endpoint_key)
+   update lanes set ${lookedAtFrom('due_at', '$3')} from told where lanes.endpoint_key = told.endpoint_key`,
+);
+
+/** A delivery of a new event to this endpoint alone, due now; its lane must be locked. */
+export async function insertDelivery(
+  trx: Trx,
+  { endpointKey, sequence }: { endpointKey: string; sequence: string },
+  now: Date,
+): Promise<void> {
+  await trx.rows(insertOne, [endpointKey, sequence, now]);
+}
+
+/** The events of an account in [from, to) that an endpoint is to have. */
+export type Range = {
+  endpoint: { key: string; id: EndpointId; accountId: AccountId };
+  kinds: readonly string[];
+  from: Date;
+  to: Date;
+};
+
+/** Tests are for the endpoint that was tested. */
+const inRange = `account_id = $1 and created_at >= $2 and created_at < $3 and kind = any($4::text[])
+       and (kind <> 'webhook.test' or resource_id = $5)`;
+const rangeValues = ({ endpoint, kinds, from, to }: Range) => [
+  endpoint.accountId,
+  from,
+  to,
+  kinds,
+  endpoint.id,
+];
+
+const countRange = statement(
+  'events_in_range',
+  `select count(*)::int as events from (select from events where ${inRange} limit $6) as found`,
+);
+
+/** How many there are; it counts no further than `atMost`. */
+export async function countEvents(db: Db, range: Range, atMost: number): Promise<number> {
+  const { events } = await db.one<{ events: number }>(countRange, [...rangeValues(range), atMost]);
+  return events;
+}
+
+const replayNext = statement(
+  'deliveries_replay',
+  `with chunk as materialized (
+     select sequence, created_at from events
+     where ${inRange} and (created_at, sequence) > ($6::timestamptz, $7::bigint)
+     order by created_at, sequence limit $8),
+   known as materialized (
+     select chunk.sequence, d.state from chunk
+     left join deliveries d on d.endpoint_key = $9 and d.sequence = chunk.sequence),
+   queued as (
+     insert into deliveries (endpoint_key, sequence, state, due_at, asked_for)
+     select $9, sequence, 'waiting', $10, true from known
+     where state is null or state in ('cancelled', 'exhausted') or (state = 'delivered' and $11)
+     on conflict (endpoint_key, sequence) do update
+       set state = 'waiting', due_at = excluded.due_at, round_start = deliveries.attempts, asked_for = true
+     returning sequence),
+   woken as (
+     update lanes set ${lookedAtFrom('retry_due_at', '$10')} where endpoint_key = $9 and exists (select from queued))
+   select (select count(*) from queued)::int as queued,
+     count(*) filter (where state in ('waiting', 'sending'))::int as "alreadyWaiting",
+     count(*) filter (where state = 'delivered' and not $11)::int as "alreadyDelivered",
+     count(*)::int as events,
+     (select array[created_at::text, sequence::text] from chunk order by created_at desc, sequence desc limit 1) as last
+   from known`,
+);
+
+/** What a replay did: what begins anew or for the first time, and what it left as it was. */
+export type Replayed = { queued: number; alreadyWaiting: number; alreadyDelivered: number };
+/** Where the next chunk begins: after the last event of this one. */
+export type Place = [createdAt: string, sequence: string];
+
+/** The next events of a range, at most `limit`. */
+export type Part = { after: Place; limit: number; includeDelivered: boolean };
+export type Chunk = Replayed & { next: Place | undefined };
+
+export const beginningOf = (): Place => ['-infinity', '0'];
+
+/** Queues one part of a range; the endpoint's lane must be locked. */
+export async function replayChunk(
+  trx: Trx,
+  range: Range,
+  { after, limit, includeDelivered }: Part,
+  now: Date,
+): Promise<Chunk> {
+  const { events, last, ...replayed } = await trx.one<Replayed & { events: number; last: Place | null }>(
+    replayNext,
+    [...rangeValues(range), ...after, limit, range.endpoint.key, now, includeDelivered],
+  );
+  return { ...replayed, next: events < limit || last === null ? undefined : last };
+}

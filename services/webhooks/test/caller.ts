@@ -1,0 +1,55 @@
+import { listen } from '@quittance/shared/http';
+import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import type { AccountId } from '@quittance/shared/ids';
+import { Secret } from '@quittance/shared/secret';
+import { createHttp } from '../src/http.ts';
+import { IDENTITY_SECRET, type Stage } from './stage.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
+export type Answered = { status: number; body: any };
+
+export type Caller = {
+  /** As the gateway calls for this account; a body that is a text goes as it stands. */
+  call(method: string, path: string, account: AccountId, body?: unknown): Promise<Answered>;
+  port: number;
+  close(): Promise<void>;
+};
+
+/** The routes of a stage, on a port of their own. */
+export async function openCaller(
+  { ports }: Stage,
+  { insecureToo = ports.allowInsecureEndpoints }: { insecureToo?: boolean } = {},
+): Promise<Caller> {
+  const { port, close } = await listen(
+    createHttp({
+      ...ports,
+      allowInsecureEndpoints: insecureToo,
+      identitySecret: new Secret(IDENTITY_SECRET),
+      waitsFor: async () => [],
+    }),
+    '127.0.0.1',
+    0,
+  );
+  return {
+    async call(method, path, account, body) {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method,
+        headers: { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, ports.clock.now()) },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      return { status: answer.status, body: await answer.json() };
+    },
+    port,
+    close: () => close(0),
+  };
+}
+
+export const noWebhook: Answered = {
+  status: 404,
+  body: { message: 'No query results for model [Webhook].' },
+};
+export const forbidden: Answered = { status: 403, body: { message: 'This action is unauthorized.' } };
+export const invalid = (errors: Record<string, string[]>): Answered => ({
+  status: 422,
+  body: { message: 'The given data was invalid.', errors },
+});

@@ -1,0 +1,121 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { AccountId, EndpointId } from '@quittance/shared/ids';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { cancelMissedOfAny } from '../src/operations/cancel-missed.ts';
+import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
+import { type Caller, openCaller } from './caller.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  deliver,
+  deliverAll,
+  openStage,
+  type Stage,
+  takeIn,
+} from './stage.ts';
+
+const BACKLOG = 2_500;
+
+let stage: Stage;
+let receiver: Receiver;
+let caller: Caller;
+
+beforeAll(async () => {
+  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  caller = await openCaller(stage);
+});
+afterEach(() => {
+  receiver.answer((response) => response.writeHead(200).end());
+});
+afterAll(async () => {
+  await Promise.all([caller?.close(), receiver?.close()]);
+  await stage?.close();
+});
+
+const stored = async (key: string) =>
+  Object.fromEntries(
+    (
+      await stage.db.rows<{ state: string; n: number }>(
+        'select state, count(*)::int as n from deliveries where endpoint_key = $1 group by state',
+        [key],
+      )
+    ).map(({ state, n }) => [state, n]),
+  );
+
+/** An endpoint with one event that is due, and many more that wait for tomorrow. */
+async function withBacklog(path: string): Promise<{ account: AccountId; key: string; id: EndpointId }> {
+  const account = anAccount();
+  const { key, id } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+  await takeIn(
+    stage.ports,
+    ...Array.from({ length: BACKLOG }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
+  );
+  await stage.db.rows(
+    `update deliveries set due_at = due_at + interval '1 day' where endpoint_key = $1 and sequence > 1`,
+    [key],
+  );
+  return { account, key, id: id as EndpointId };
+}
+
+async function logOf(account: AccountId, id: string, status?: string) {
+  const query = status === undefined ? '' : `&status=${status}`;
+  const { body } = await caller.call('GET', `/api/webhooks/${id}/deliveries?limit=100${query}`, account);
+  return (body.data as { status: string }[]).map((delivery) => delivery.status);
+}
+
+test('disabled by 410 beside others: recorded without its backlog, which is cancelled bit by bit', async () => {
+  const { account, key, id } = await withBacklog('/gone');
+  const other = anAccount();
+  const neighbour = await anEndpoint(stage.ports, other, `${receiver.url}/neighbour`);
+  await takeIn(stage.ports, anEvent({ account: other }));
+  receiver.answer((response, { path }) => response.writeHead(path === '/gone' ? 410 : 200).end());
+  await deliver(stage.ports);
+  expect(await stored(neighbour.key)).toEqual({ delivered: 1 });
+  // Nothing of the backlog was touched in that transaction, and none of it is waiting for anybody who looks.
+  expect(await stored(key)).toEqual({ exhausted: 1, waiting: BACKLOG - 1 });
+  expect(await logOf(account, id)).toEqual(Array(100).fill('cancelled'));
+  expect(await logOf(account, id, 'cancelled')).toHaveLength(100);
+  expect(await logOf(account, id, 'waiting')).toEqual([]);
+  stage.clock.advance(2 * 86_400_000);
+  expect(await deliver(stage.ports)).toEqual([]);
+
+  const steps: number[] = [];
+  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelMissedOfAny(stage.ports);
+  expect(steps).toEqual([1, 1, 1, 0]);
+  expect(await stored(key)).toEqual({ exhausted: 1, cancelled: BACKLOG - 1 });
+  expect(await logOf(account, id, 'cancelled')).toHaveLength(100);
+});
+
+test('enabled again before that: what waited stays cancelled, and a replay brings it back', async () => {
+  const { account, key, id } = await withBacklog('/again');
+  expect((await caller.call('POST', `/api/webhooks/${id}/disable`, account)).status).toBe(200);
+  expect(await stored(key)).toEqual({ waiting: BACKLOG });
+  expect((await caller.call('POST', `/api/webhooks/${id}/enable`, account)).status).toBe(200);
+  stage.clock.advance(2 * 86_400_000);
+  expect(await deliverAll(stage.ports)).toEqual([]);
+  expect(await stored(key)).toEqual({ cancelled: BACKLOG });
+  expect(await cancelMissedOfAny(stage.ports)).toBe(0);
+  const day = (days: number) => new Date(stage.clock.now().getTime() + days * 86_400_000).toISOString();
+  const replayed = await caller.call('POST', `/api/webhooks/${id}/replay`, account, {
+    from: day(-5),
+    to: day(1),
+  });
+  expect(replayed.body.data.queued).toBe(BACKLOG);
+  expect(await cancelMissedOfAny(stage.ports)).toBe(0);
+  expect(await stored(key)).toEqual({ waiting: BACKLOG });
+});
+
+test('deleted: nothing is sent, and what waits is cancelled bit by bit', async () => {
+  const { account, key, id } = await withBacklog('/deleted');
+  expect((await deleteEndpoint(stage.ports, account, id)).ok).toBe(true);
+  expect(await stored(key)).toEqual({ waiting: BACKLOG });
+  stage.clock.advance(2 * 86_400_000);
+  expect(await deliverAll(stage.ports)).not.toContainEqual(
+    expect.objectContaining({ delivery: expect.objectContaining({ endpointKey: key }) }),
+  );
+  const steps: number[] = [];
+  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelMissedOfAny(stage.ports);
+  expect(steps).toEqual([1, 1, 1, 0]);
+  expect(await stored(key)).toEqual({ cancelled: BACKLOG });
+});

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Listening, listen } from '@quittance/shared/http';
+import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import type { AccountId } from '@quittance/shared/ids';
+import { Secret } from '@quittance/shared/secret';
+import { eventually } from '@quittance/testkit/eventually';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { EventSource } from 'eventsource';
+import { createHttp } from '../src/http.ts';
+import { changeEndpoint } from '../src/operations/change-endpoint.ts';
+import { listEvents } from '../src/operations/list-events.ts';
+import { readEndpoint } from '../src/operations/read-endpoint.ts';
+import { recordEvents } from '../src/operations/record-events.ts';
+import { replayEvents } from '../src/operations/replay-events.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  deliverAll,
+  IDENTITY_SECRET,
+  openStage,
+  type Stage,
+  takeIn,
+} from './stage.ts';
+
+const HOUR = 3_600_000;
+
+let stage: Stage;
+let receiver: Receiver;
+let server: Listening;
+
+beforeAll(async () => {
+  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  const parts = { ...stage.ports, identitySecret: new Secret(IDENTITY_SECRET), waitsFor: async () => [] };
+  server = await listen(createHttp(parts), '127.0.0.1', 0);
+});
+afterAll(async () => {
+  await stage?.ports.streams.close();
+  await server?.close(0);
+  await receiver?.close();
+  await stage?.close();
+});
+
+type Told = { id: string; sequence: number; version: number; data: { id: string; n: number } };
+
+const page = (account: AccountId, after: number, limit = 500) =>
+  listEvents(stage.ports, account, { after, limit, kinds: null, from: null, to: null });
+
+test('while many write, a reader who follows never sees a number before a smaller one', async () => {
+  const accounts = [anAccount(), anAccount()];
+  const WRITERS = 7;
+  const BATCHES = 25;
+  let writing = true;
+  let written = 0;
+  const writers = Array.from({ length: WRITERS }, async (_, writer) => {
+    for (let i = 0; i < BATCHES; i++) {
+      // Both accounts in one transaction, and now and then a batch that is taken back.
+      const batch = Array.from({ length: 1 + ((writer + i) % 4) }, (_, n) =>
+        anEvent({ account: accounts[(n + i) % 2] as AccountId, resource: `inv_${writer}` }),
+      );
+      if (i % 5 === 0) {
+        const undone = new Error('undone');
+        const trying = stage.db.transaction(async (trx) => {
+          await recordEvents(stage.ports, trx, batch);
+          throw undone;
+        });
+        await expect(trying).rejects.toBe(undone);
+      }
+      await takeIn(stage.ports, ...batch);
+      written += batch.length;
+    }
+  });
+  const readers = accounts.map(async (account) => {
+    const seen: string[] = [];
+    for (let looksLeft = 2; looksLeft > 0; ) {
+      if (!writing) looksLeft -= 1;
+      const { events, nextAfter } = await page(account, seen.length, 40);
+      seen.push(...events.map(({ sequence }) => sequence));
+      expect(nextAfter).toBe(seen.at(-1) ?? '0');
+      if (events.length === 40) looksLeft = 2;
+    }
+    return seen;
+  });
+  await Promise.all(writers);
+  writing = false;
+  const seen = await Promise.all(readers);
+  for (const numbers of seen) expect(numbers).toEqual(numbers.map((_, i) => String(i + 1)));
+  expect(seen.flat()).toHaveLength(written);
+});
+
+test('a receiver that drops older versions ends with the truth, in whatever order they come', async () => {
+  const account = anAccount();
+  await anEndpoint(stage.ports, account, `${receiver.url}/versions`);
+  const shown = new Map<string, Told>();
+  let olderAfterYounger = 0;
+  let requests = 0;
+  receiver.answer((response, { body }) => {
+    requests += 1;
+    // Most first attempts fail, each in its own way.
+    if ((requests * 2_654_435_761) % 7 < 4) return void response.writeHead(500).end();
+    const told = JSON.parse(body) as Told;
+    const known = shown.get(told.data.id);
+    if (known !== undefined && known.version > told.version) olderAfterYounger += 1;
+    else shown.set(told.data.id, told);
+    response.writeHead(200).end();
+  });
+  for (let version = 1; version <= 8; version++) {
+    const events = Array.from({ length: 6 }, (_, i) =>
+      anEvent({ account, resource: `inv_${i}`, version, data: { id: `inv_${i}`, n: version } }),
+    );
+    await takeIn(stage.ports, ...events);
+    await deliverAll(stage.ports);
+    stage.clock.advance(60_000);
+  }
+  for (let i = 0; i < 40; i++) {
+    stage.clock.advance(2 * HOUR);
+    await deliverAll(stage.ports);
+  }
+  expect(olderAfterYounger).toBeGreaterThan(5);
+  expect([...shown.values()].map(({ data }) => data.n)).toEqual([8, 8, 8, 8, 8, 8]);
+});
+
+test('a shop whose server was away for a week misses nothing: it reads, listens, or has it sent again', async () => {
+  const account = anAccount();
+  const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/week`);
+  const happens = async (n: number) => {
+    const events = Array.from({ length: n }, () => ({
+      ...anEvent({ account }),
+      created_at: stage.clock.now().toISOString(),
+    }));
+    await takeIn(stage.ports, ...events);
+    await deliverAll(stage.ports);
+  };
+  /** What the shop has taken: it answered 200, and may have been told again. */
+  const taken: Told[] = [];
+  let isUp = true;
+  receiver.answer((response, { body, path }) => {
+    response.writeHead(isUp ? 200 : 503).end();
+    if (isUp && path === '/week') taken.push(JSON.parse(body) as Told);
+  });
+  const begun = stage.clock.now();
+  await happens(3);
+  expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+
+  isUp = false;
+  for (let day = 0; day < 7; day++) {
+    await happens(4);
+    for (let i = 0; i < 4; i++) {
+      stage.clock.advance(6 * HOUR);
+      await deliverAll(stage.ports);
+    }
+  }
+  expect(taken).toHaveLength(3);
+  const away = await readEndpoint(stage.ports, account, id);
+  expect(away).toMatchObject({
+    value: { enabled: false, disabledReason: 'No delivery has succeeded for 5 days.' },
+  });
+
+  // Up again. First: read on from where it was, page by page.
+  isUp = true;
+  const all = Array.from({ length: 31 }, (_, i) => i + 1);
+  const numbersOf = (events: readonly { sequence: string }[]) =>
+    // tidy-allow number: places in a sequence
+    events.map(({ sequence }) => Number(sequence));
+  const read: number[] = [];
+  for (let after = 3, more = true; more; ) {
+    const { events, hasMore, nextAfter } = await page(account, after, 10);
+    read.push(...numbersOf(events));
+    // tidy-allow number: a place in a sequence
+    [after, more] = [Number(nextAfter), hasMore];
+  }
+  expect(read).toEqual(all.slice(3));
+
+  // Or: listen from there.
+  const heard: number[] = [];
+  const source = new EventSource(`http://127.0.0.1:${server.port}/api/events/stream?after=3`, {
+    fetch: (input, init) => {
+      const identity = sealIdentity(IDENTITY_SECRET, { account }, stage.clock.now());
+      return fetch(input, { ...init, headers: { ...init.headers, [IDENTITY_HEADER]: identity } });
+    },
+  });
+  source.addEventListener('invoice.created', ({ data }) => heard.push((JSON.parse(data) as Told).sequence));
+  try {
+    await eventually(() => expect(heard).toEqual(all.slice(3)));
+  } finally {
+    source.close();
+  }
+
+  // Or: have it sent again, what was given up and what it was never told of.
+  expect((await changeEndpoint(stage.ports, account, id, { enabled: true })).ok).toBe(true);
+  await deliverAll(stage.ports);
+  expect(taken).toHaveLength(3);
+  const range = { from: begun, to: new Date(stage.clock.now().getTime() + 1), kinds: null };
+  const order = { ...range, includeDelivered: false };
+  expect(await replayEvents(stage.ports, account, id, order)).toMatchObject({
+    ok: true,
+    value: { queued: 28, alreadyDelivered: 3 },
+  });
+  // Asked for twice it is sent once.
+  expect(await replayEvents(stage.ports, account, id, order)).toMatchObject({ value: { queued: 0 } });
+  await deliverAll(stage.ports);
+  expect(taken.map(({ sequence }) => sequence).toSorted((a, b) => a - b)).toEqual(all);
+  expect(new Set(taken.map((event) => event.id)).size).toBe(31);
+  await happens(1);
+  expect(taken.at(-1)?.sequence).toBe(32);
+});

@@ -1,0 +1,417 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { newEndpointId } from '@quittance/shared/ids';
+import { eventually } from '@quittance/testkit/eventually';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
+import { claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
+import { recordAttempts } from '../src/operations/record-attempts.ts';
+import { takeBackDeliveries } from '../src/operations/take-back-deliveries.ts';
+import { disableEndpoints } from '../src/store-endpoints.ts';
+import { lockLanes } from '../src/store-lanes.ts';
+import { type Answered, type Caller, forbidden, invalid, noWebhook, openCaller } from './caller.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  deliver,
+  deliverAll,
+  deliveriesOf,
+  openStage,
+  ROOM,
+  type Stage,
+  takeIn,
+} from './stage.ts';
+
+let stage: Stage;
+let receiver: Receiver;
+/** In a sandbox, and as in production. */
+let lax: Caller;
+let strict: Caller;
+
+beforeAll(async () => {
+  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  lax = await openCaller(stage);
+  strict = await openCaller(stage, { insecureToo: false });
+});
+afterEach(() => {
+  receiver.answer((response) => response.writeHead(200).end());
+});
+afterAll(async () => {
+  await Promise.all([lax?.close(), strict?.close(), receiver?.close()]);
+  await stage?.close();
+});
+
+const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
+const statesOf = async (key: string) => (await deliveriesOf(stage.db, key)).map(({ state }) => state);
+const lanesOf = (key: string) =>
+  stage.db.rows('select failures, failing_since, proven, "full" from lanes where endpoint_key = $1', [key]);
+/** Leaves nothing that another test would be asked about. */
+async function finish(): Promise<void> {
+  receiver.answer((response) => response.writeHead(200).end());
+  stage.clock.advance(6_000);
+  await deliverAll(stage.ports);
+}
+const freshLane = { failures: 0, failing_since: null, proven: false, full: false };
+
+/** Since when it should have had all that it wants; the books count from there. */
+const toldSince = async (key: string) =>
+  (
+    await stage.db.one<{ since: Date | null }>('select told_since as since from endpoints where key = $1', [
+      key,
+    ])
+  ).since;
+
+const url = 'https://shop.example/hook';
+
+describe('PATCH', () => {
+  test('changes what is named, and nothing else', async () => {
+    const account = anAccount();
+    const { id } = await anEndpoint(stage.ports, account, url);
+    const before = (await strict.call('GET', `/api/webhooks/${id}`, account)).body;
+    const changes: [object, object][] = [
+      [{ description: ' the shop ' }, { description: 'the shop' }],
+      [{ events: ['payout.failed', 'payout.failed'] }, { events: ['payout.failed'] }],
+      [{ url: ' https://shop.example/new ' }, { url: 'https://shop.example/new' }],
+      [{ description: null }, { description: null }],
+      [{ enabled: true }, {}],
+      [{ nothing: 'known' }, {}],
+    ];
+    let expected = before;
+    for (const [body, change] of changes) {
+      expected = { ...expected, ...change };
+      expect(await strict.call('PATCH', `/api/webhooks/${id}`, account, body)).toEqual({
+        status: 200,
+        body: { message: 'Webhook updated successfully.', data: expected },
+      });
+      expect((await strict.call('GET', `/api/webhooks/${id}`, account)).body).toEqual(expected);
+    }
+  });
+
+  test.each(['', '{', '[]', '5', '{}'])('%j changes nothing', async (body) => {
+    const account = anAccount();
+    const { id } = await anEndpoint(stage.ports, account, url);
+    const before = (await strict.call('GET', `/api/webhooks/${id}`, account)).body;
+    expect(await strict.call('PATCH', `/api/webhooks/${id}`, account, body)).toEqual({
+      status: 200,
+      body: { message: expect.any(String), data: before },
+    });
+  });
+
+  test.each<[object, Record<string, string[]>]>([
+    [{ url: null }, { url: ['The url field is required.'] }],
+    [{ url: '  ' }, { url: ['The url field is required.'] }],
+    [{ url: 'shop.example' }, { url: ['The url must be a valid URL.'] }],
+    [{ url: 'https://me:secret@shop.example/' }, { url: ['The url must be a valid URL.'] }],
+    [{ url: 'http://shop.example/' }, { url: ['The url must start with one of the following: https://.'] }],
+    [{ url: 'https://10.0.0.8/' }, { url: ['The url must not point to a private address.'] }],
+    [{ url: 'https://[::ffff:7f00:1]/' }, { url: ['The url must not point to a private address.'] }],
+    [
+      { url: `https://shop.example/${'a'.repeat(2_028)}` },
+      { url: ['The url must not be greater than 2048 characters.'] },
+    ],
+    [{ events: null }, { events: ['The events field is required.'] }],
+    [{ events: [] }, { events: ['The events must have at least 1 items.'] }],
+    [{ events: 'invoice.paid' }, { events: ['The events must be an array.'] }],
+    [{ events: ['invoice.paid', 'invoice.sold'] }, { 'events.1': ['The selected events.1 is invalid.'] }],
+    [
+      { description: 'x'.repeat(256) },
+      { description: ['The description must not be greater than 255 characters.'] },
+    ],
+    [{ description: ['x'] }, { description: ['The description must be a string.'] }],
+    [{ enabled: null }, { enabled: ['The enabled field is required.'] }],
+    [{ enabled: 'yes' }, { enabled: ['The enabled field must be true or false.'] }],
+    [
+      { url: 'https://localhost/', events: ['no'], description: 5, enabled: 2 },
+      {
+        url: ['The url must not point to a private address.'],
+        'events.0': ['The selected events.0 is invalid.'],
+        description: ['The description must be a string.'],
+        enabled: ['The enabled field must be true or false.'],
+      },
+    ],
+  ])('%j is refused, and nothing of it is done', async (body, errors) => {
+    const account = anAccount();
+    const { id } = await anEndpoint(stage.ports, account, url);
+    const before = (await strict.call('GET', `/api/webhooks/${id}`, account)).body;
+    expect(
+      await strict.call('PATCH', `/api/webhooks/${id}`, account, { events: ['payout.failed'], ...body }),
+    ).toEqual(invalid(errors));
+    expect((await strict.call('GET', `/api/webhooks/${id}`, account)).body).toEqual(before);
+  });
+
+  test('kinds added are told from then on', async () => {
+    const account = anAccount();
+    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/kinds`, ['invoice.paid']);
+    await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['invoice.paid'], description: 'x' });
+    expect(await toldSince(key)).toBeNull();
+    await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed' }));
+    await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['invoice.paid', 'payout.failed'] });
+    await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed' }));
+    expect(await deliveriesOf(stage.db, key)).toMatchObject([{ sequence: '2', state: 'waiting' }]);
+    const since = stage.clock.now();
+    expect(await toldSince(key)).toEqual(since);
+    // Told of less, it still is to have had the rest.
+    stage.clock.advance(1_000);
+    await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['payout.failed'] });
+    expect(await toldSince(key)).toEqual(since);
+  });
+
+  test('what waits goes to a new url, whose health begins anew', async () => {
+    const account = anAccount();
+    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/old`);
+    receiver.answer((response) => response.writeHead(500).end());
+    await takeIn(stage.ports, anEvent({ account }));
+    await deliverAll(stage.ports);
+    expect(await lanesOf(key)).toMatchObject([{ failures: 1 }]);
+    expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body.failing_since).toEqual(
+      stage.clock.now().toISOString(),
+    );
+
+    receiver.answer((response) => response.writeHead(200).end());
+    const { body } = await lax.call('PATCH', `/api/webhooks/${id}`, account, { url: `${receiver.url}/new` });
+    expect(body.data.failing_since).toBeNull();
+    expect(await lanesOf(key)).toEqual([freshLane]);
+    stage.clock.advance(6_000);
+    await deliverAll(stage.ports);
+    expect(arrivedAt('/old')).toHaveLength(1);
+    expect(arrivedAt('/new')).toHaveLength(1);
+    expect(await statesOf(key)).toEqual(['delivered']);
+  });
+});
+
+test('what its former address refused for the last time begins a schedule of its own at the new one', async () => {
+  const account = anAccount();
+  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/tenth`);
+  await takeIn(stage.ports, anEvent({ account }));
+  await stage.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
+  await stage.db.rows('update lanes set retry_due_at = due_at where endpoint_key = $1', [key]);
+  receiver.answer((response) => response.writeHead(500).end());
+  const claimed = await claimDeliveries(stage.ports, ROOM);
+  const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(stage.ports, delivery)));
+  await lax.call('PATCH', `/api/webhooks/${id}`, account, { url: `${receiver.url}/eleventh` });
+  await recordAttempts(stage.ports, attempts);
+  await deliverAll(stage.ports);
+  expect(arrivedAt('/eleventh')).toHaveLength(1);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 11 }]);
+  await finish();
+});
+
+test('an attempt that ends after its delivery was claimed again is not taken for the later one', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/twice`);
+  await takeIn(stage.ports, anEvent({ account }));
+  const claim = async () =>
+    (await claimDeliveries(stage.ports, ROOM)).find(({ endpointKey }) => endpointKey === key);
+  const first = await claim();
+  stage.clock.advance(LEASE_MS);
+  await takeBackDeliveries(stage.ports);
+  const second = await claim();
+  if (first === undefined || second === undefined) throw new Error('not claimed twice');
+  const late = await attemptDelivery(stage.ports, first);
+  receiver.answer((response) => response.writeHead(500).end());
+  const present = await attemptDelivery(stage.ports, second);
+  await recordAttempts(stage.ports, [late, present]);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
+  expect(await lanesOf(key)).toMatchObject([{ failures: 1, proven: false }]);
+  await finish();
+});
+
+test.each([
+  ['has moved', 'PATCH', ''],
+  ['was disabled and enabled again', 'POST', '/enable'],
+])('what its former address answers says nothing of an endpoint that %s meanwhile', async (_, verb, path) => {
+  const account = anAccount();
+  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/former-${verb}`);
+  await takeIn(stage.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
+  const claimed = await claimDeliveries(stage.ports, ROOM);
+  let turn = 0;
+  receiver.answer((response) => response.writeHead(turn++ === 0 ? 410 : 500).end());
+  const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(stage.ports, delivery)));
+  if (verb === 'POST') await lax.call('POST', `/api/webhooks/${id}/disable`, account);
+  const url = `${receiver.url}/present-${verb}`;
+  expect((await lax.call(verb, `/api/webhooks/${id}${path}`, account, { url })).status).toBe(200);
+  await recordAttempts(stage.ports, attempts);
+
+  expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body).toMatchObject({
+    enabled: true,
+    failing_since: null,
+  });
+  expect(await lanesOf(key)).toEqual([freshLane]);
+  receiver.answer((response) => response.writeHead(200).end());
+  await deliverAll(stage.ports);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([
+    { state: 'delivered', attempts: 2 },
+    { state: 'delivered', attempts: 2 },
+  ]);
+  const to = verb === 'PATCH' ? '/present-PATCH' : '/former-POST';
+  expect(
+    arrivedAt(to)
+      .slice(-2)
+      .map((one) => JSON.parse(one.body).sequence)
+      .sort(),
+  ).toEqual([1, 2]);
+});
+
+describe('disabling and enabling', () => {
+  test.each([
+    ['by their routes', 'POST', (on: boolean) => (on ? '/enable' : '/disable'), () => undefined],
+    ['by PATCH', 'PATCH', () => '', (enabled: boolean) => ({ enabled })],
+  ])('%s: nothing more is sent, and what was missed is not sent by itself', async (_, verb, path, body) => {
+    const account = anAccount();
+    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/paused-${verb}`);
+    const turn = (on: boolean): Promise<Answered> =>
+      lax.call(verb, `/api/webhooks/${id}${path(on)}`, account, body(on));
+    await takeIn(stage.ports, anEvent({ account }));
+
+    stage.clock.advance(1_000);
+    const disabledAt = stage.clock.now().toISOString();
+    const off = await turn(false);
+    expect(off).toMatchObject({
+      status: 200,
+      body: {
+        data: { enabled: false, disabled_reason: 'Disabled by its owner.', disabled_at: disabledAt },
+      },
+    });
+    expect((await lax.call('GET', `/api/webhooks/${id}/deliveries`, account)).body.data).toMatchObject([
+      { status: 'cancelled', next_attempt_at: null },
+    ]);
+    stage.clock.advance(1_000);
+    // Once more changes nothing, not even since when.
+    expect(await turn(false)).toEqual(off);
+    await takeIn(stage.ports, anEvent({ account }));
+    expect(await deliver(stage.ports)).toEqual([]);
+
+    const on = await turn(true);
+    const enabledAt = stage.clock.now();
+    expect(await toldSince(key)).toEqual(enabledAt);
+    expect(on).toMatchObject({
+      status: 200,
+      body: { data: { enabled: true, disabled_reason: null, disabled_at: disabledAt } },
+    });
+    stage.clock.advance(1_000);
+    expect(await turn(true)).toEqual(on);
+    expect(await toldSince(key)).toEqual(enabledAt);
+    expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body).toEqual(on.body.data);
+    await deliverAll(stage.ports);
+    await takeIn(stage.ports, anEvent({ account }));
+    await deliverAll(stage.ports);
+    expect(arrivedAt(`/paused-${verb}`).map((one) => JSON.parse(one.body).sequence)).toEqual([3]);
+    expect(await deliveriesOf(stage.db, key)).toMatchObject([
+      { sequence: '1', state: 'cancelled' },
+      { sequence: '3', state: 'delivered' },
+    ]);
+  });
+
+  test('one that 410 has disabled is enabled with its health anew', async () => {
+    const account = anAccount();
+    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/gone`);
+    receiver.answer((response) => response.writeHead(410).end());
+    await takeIn(stage.ports, anEvent({ account }));
+    await deliverAll(stage.ports);
+    const disabled = (await lax.call('GET', `/api/webhooks/${id}`, account)).body;
+    expect(disabled).toMatchObject({
+      enabled: false,
+      disabled_reason: 'The endpoint answered 410 Gone.',
+      disabled_at: stage.clock.now().toISOString(),
+    });
+    // Its owner has nothing to add to that.
+    expect((await lax.call('POST', `/api/webhooks/${id}/disable`, account)).body.data).toEqual(disabled);
+    expect((await lax.call('POST', `/api/webhooks/${id}/enable`, account)).status).toBe(200);
+    expect(await lanesOf(key)).toEqual([freshLane]);
+  });
+
+  test('its owner’s word comes after that of who is just disabling it', async () => {
+    const account = anAccount();
+    const { id, key } = await anEndpoint(stage.ports, account, url);
+    const isWaiting = async () => {
+      const waiting = await stage.db.rows(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      expect(waiting).toHaveLength(1);
+    };
+    const reason = 'The endpoint answered 410 Gone.';
+    const asked = await stage.db.transaction(async (trx) => {
+      await lockLanes(trx, [key]);
+      const call = lax.call('POST', `/api/webhooks/${id}/disable`, account);
+      await eventually(isWaiting);
+      await disableEndpoints(trx, [{ key, reason }], stage.clock.now());
+      return { call };
+    });
+    expect((await asked.call).body.data).toMatchObject({ enabled: false, disabled_reason: reason });
+  });
+
+  test('a deleted one stays deleted', async () => {
+    const account = anAccount();
+    const { id, key } = await anEndpoint(stage.ports, account, url);
+    await lax.call('POST', `/api/webhooks/${id}/disable`, account);
+    const [, ...enabled] = await Promise.all([
+      lax.call('DELETE', `/api/webhooks/${id}`, account),
+      ...Array.from({ length: 5 }, () => lax.call('POST', `/api/webhooks/${id}/enable`, account)),
+    ]);
+    for (const { status } of enabled) expect([200, 404]).toContain(status);
+    expect(await lanesOf(key)).toEqual([]);
+    expect(await lax.call('POST', `/api/webhooks/${id}/enable`, account)).toEqual(noWebhook);
+  });
+});
+
+test('everything at once: each change is whole, no one waits for ever, and no delivery is lost', async () => {
+  const account = anAccount();
+  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/at-once-0`);
+  const path = `/api/webhooks/${id}`;
+  receiver.answer((response) => response.writeHead(Math.random() < 0.3 ? 500 : 200).end());
+  const answers: Answered[] = [];
+  const change = async (round: number): Promise<void> => {
+    const [verb, to, body] = [
+      ['PATCH', path, { url: `${receiver.url}/at-once-${round}`, description: `round ${round}` }],
+      ['POST', `${path}/disable`, undefined],
+      ['PATCH', path, { enabled: true }],
+      ['POST', `${path}/enable`, undefined],
+      ['POST', `${path}/rotate`, { overlap_hours: round % 2 }],
+      ['POST', `${path}/test`, undefined],
+    ][round % 6] as [string, string, unknown];
+    answers.push(await lax.call(verb, to, account, body));
+  };
+  await Promise.all([
+    ...Array.from({ length: 60 }, (_, round) => change(round)),
+    ...Array.from({ length: 30 }, (_, i) => takeIn(stage.ports, anEvent({ account, resource: `inv_${i}` }))),
+    (async () => {
+      for (let i = 0; i < 30; i++) await deliver(stage.ports);
+    })(),
+    (async () => {
+      for (let i = 0; i < 30; i++) await deliver(stage.ports);
+    })(),
+  ]);
+  // 409: a test of a disabled one, or a sixth secret.
+  expect(answers.filter(({ status }) => ![200, 202, 409].includes(status))).toEqual([]);
+  await lax.call('POST', `${path}/enable`, account);
+  for (let i = 0; i < 12; i++) {
+    await deliverAll(stage.ports);
+    stage.clock.advance(3 * 3_600_000);
+  }
+  const states = await statesOf(key);
+  expect(states.filter((state) => state !== 'delivered' && state !== 'cancelled')).toEqual([]);
+  expect(await lanesOf(key)).toMatchObject([{ failures: 0, full: false }]);
+  const shown = (await lax.call('GET', path, account)).body;
+  const [, round] = /^round (\d+)$/.exec(shown.description) ?? [];
+  expect(shown.url).toBe(`${receiver.url}/at-once-${round}`);
+});
+
+test.each([
+  ['PATCH', ''],
+  ['POST', '/enable'],
+  ['POST', '/disable'],
+  ['POST', '/rotate'],
+  ['POST', '/test'],
+  ['POST', '/replay'],
+  ['GET', '/deliveries'],
+])('%s …%s: unknown before forbidden, forbidden before its fields', async (verb, path) => {
+  const { id } = await anEndpoint(stage.ports, anAccount(), url);
+  const stranger = anAccount();
+  const [query, body] = verb === 'GET' ? ['?limit=0', undefined] : ['', { url: 5, overlap_hours: 99 }];
+  expect(await strict.call(verb, `/api/webhooks/${id}${path}${query}`, stranger, body)).toEqual(forbidden);
+  for (const unknown of [newEndpointId(), 'whe_0', 'x'.repeat(300), '%00', "';--"]) {
+    expect(await strict.call(verb, `/api/webhooks/${unknown}${path}${query}`, stranger, body)).toEqual(
+      noWebhook,
+    );
+  }
+});

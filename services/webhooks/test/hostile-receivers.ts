@@ -1,0 +1,98 @@
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+/**
+ * A process of its own, so that what it costs to be hostile is not counted as ours. Says where each receiver is, and
+ * answers any message with how often the canary was called.
+ */
+const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
+const SMALL_LINES = Buffer.from('x: y\r\n'.repeat(10_000));
+const EARLY_HINTS = Buffer.from('HTTP/1.1 103 E\r\n\r\n'.repeat(3_000));
+const CHUNK = Buffer.alloc(65_536, 'x');
+const bomb = gzipSync(Buffer.alloc(200_000_000));
+let canaryCalls = 0;
+
+const canary = createHttpServer((_, response) => {
+  canaryCalls += 1;
+  response.end();
+});
+
+function drip(socket: Socket, first: string): void {
+  socket.write(first);
+  const timer = setInterval(() => socket.write('x'), 1_000);
+  socket.on('close', () => clearInterval(timer));
+}
+
+function pour(socket: Socket, first: string, chunk = CHUNK): void {
+  socket.write(first);
+  const more = () => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on('drain', more);
+  more();
+}
+
+/** Answers once the request has begun to come; what follows is thrown away. */
+const onRequest = (talk: (socket: Socket) => void) => (socket: Socket) => {
+  socket.once('data', () => {
+    talk(socket);
+    socket.resume();
+  });
+};
+
+const says = (text: string) => onRequest((socket) => void socket.end(text));
+
+const canaryUrl = () => `http://127.0.0.1:${(canary.address() as AddressInfo).port}/`;
+
+const receivers: Record<string, (socket: Socket) => void> = {
+  hangs: (socket) => void socket.resume(),
+  'never reads': (socket) => void socket.pause(),
+  'drips a header': onRequest((socket) => drip(socket, `${OK}X-A: `)),
+  'drips a body': onRequest((socket) => drip(socket, `${OK}Content-Length: 1000000\r\n\r\n`)),
+  'resets before it answers': onRequest((socket) => socket.resetAndDestroy()),
+  'resets in mid-answer': onRequest((socket) => {
+    socket.write(`${OK}Content-Length: 1000\r\n\r\nhalf of it`, () =>
+      setTimeout(() => socket.resetAndDestroy(), 20),
+    );
+  }),
+  redirects: onRequest((socket) => {
+    socket.end(`HTTP/1.1 307 Temporary Redirect\r\nLocation: ${canaryUrl()}\r\nContent-Length: 0\r\n\r\n`);
+  }),
+  'answers 10 GB': onRequest((socket) => pour(socket, `${OK}Content-Length: 10000000000\r\n\r\n`)),
+  'answers 10 GB in chunks': onRequest((socket) => pour(socket, `${CHUNKED}fffffff\r\n`)),
+  'is a gzip bomb': onRequest((socket) => {
+    socket.write(`${OK}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`);
+    socket.write(bomb);
+  }),
+  'has headers of 100 kB': says(`${OK}X-A: ${'a'.repeat(100_000)}\r\n\r\n`),
+  'has endless headers': onRequest((socket) => pour(socket, `${OK}X-A: `)),
+  'has endless small headers': onRequest((socket) => pour(socket, OK, SMALL_LINES)),
+  'has endless trailers': onRequest((socket) => pour(socket, `${CHUNKED}0\r\n`, SMALL_LINES)),
+  'has an endless chunk extension': onRequest((socket) => pour(socket, `${CHUNKED}1;a=`)),
+  'has an endless reason': onRequest((socket) => pour(socket, 'HTTP/1.1 200 ')),
+  'says nothing but 103': onRequest((socket) => pour(socket, '', EARLY_HINTS)),
+  'is gone': says('HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n'),
+  'asks for time': says('HTTP/1.1 429 Too Many Requests\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n'),
+  // Where TLS is expected: it takes the connection and never says a word.
+  'has slow TLS': (socket) => void socket.resume(),
+};
+
+const listen = async (server: Server): Promise<number> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
+
+await listen(canary);
+const urls: Record<string, string> = {};
+for (const [name, talk] of Object.entries(receivers)) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    talk(socket);
+  });
+  urls[name] = `${name.endsWith('TLS') ? 'https' : 'http'}://127.0.0.1:${await listen(server)}/`;
+}
+process.on('message', () => process.send?.({ canaryCalls }));
+process.on('disconnect', () => process.exit(0));
+process.send?.({ urls, canary: canaryUrl() });

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Listening, listen } from '@quittance/shared/http';
+import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import type { AccountId } from '@quittance/shared/ids';
+import { Secret } from '@quittance/shared/secret';
+import { createHttp } from '../src/http.ts';
+import { forgetOldEvents } from '../src/operations/forget-old-events.ts';
+import { anAccount, anEvent, IDENTITY_SECRET, openStage, type Stage, takeIn } from './stage.ts';
+
+let stage: Stage;
+let server: Listening;
+
+beforeAll(async () => {
+  stage = await openStage();
+  const parts = { ...stage.ports, identitySecret: new Secret(IDENTITY_SECRET), waitsFor: async () => [] };
+  server = await listen(createHttp(parts), '127.0.0.1', 0);
+});
+afterAll(async () => {
+  await server?.close(0);
+  await stage?.close();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
+type Answered = { status: number; body: any };
+
+async function call(method: string, path: string, account: AccountId): Promise<Answered> {
+  const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+    method,
+    headers: { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, stage.clock.now()) },
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+const DAY = 24 * 3_600_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString();
+
+test('events are read in order from where the reader was, and say where to go on', async () => {
+  const account = anAccount();
+  const events = Array.from({ length: 5 }, (_, i) =>
+    anEvent({ account, resource: `inv_${i}`, data: { n: i } }),
+  );
+  await takeIn(stage.ports, ...events, anEvent());
+  await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed', resource: '77' }));
+  const all = await call('GET', '/api/events', account);
+  expect(all.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(all.body.data.slice(0, 5).map((event: { id: string }) => event.id)).toEqual(
+    events.map(({ id }) => id),
+  );
+  expect(all.body.data[2]).toEqual({
+    id: events[2]?.id,
+    event: 'invoice.created',
+    created_at: events[2]?.created_at,
+    sequence: 3,
+    version: 1,
+    data: { n: 2 },
+  });
+  expect(all.body.meta).toEqual({ has_more: false, next_after: 6, first_sequence: 1, last_sequence: 6 });
+  const some = await call('GET', '/api/events?after=1&limit=2', account);
+  expect(some.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([2, 3]);
+  expect(some.body.meta).toEqual({ has_more: true, next_after: 3, first_sequence: 1, last_sequence: 6 });
+  const none = await call('GET', '/api/events?kinds=invoice.paid', account);
+  expect(none.body).toEqual({
+    data: [],
+    meta: { has_more: false, next_after: 6, first_sequence: 1, last_sequence: 6 },
+  });
+  const one = await call('GET', '/api/events?kinds=invoice.paid,payout.failed&kinds=payout.failed', account);
+  expect(one.status).toBe(422);
+  const named = await call('GET', '/api/events?kinds=invoice.paid,payout.failed', account);
+  expect(named.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([6]);
+  const repeated = await call('GET', '/api/events?kinds=invoice.paid&kinds=payout.failed', account);
+  expect(repeated.body).toEqual(named.body);
+  const beyond = await call('GET', '/api/events?after=100', account);
+  expect(beyond.body).toEqual({
+    data: [],
+    meta: { has_more: false, next_after: 100, first_sequence: 1, last_sequence: 6 },
+  });
+  const fresh = { has_more: false, next_after: 0, first_sequence: 1, last_sequence: 0 };
+  expect((await call('GET', '/api/events', anAccount())).body).toEqual({ data: [], meta: fresh });
+});
+
+test.each([
+  ['after=-1', { after: ['The after must be at least 0.'] }],
+  ['after=x', { after: ['The after must be an integer.'] }],
+  ['limit=0', { limit: ['The limit must be at least 1.'] }],
+  ['limit=501', { limit: ['The limit must not be greater than 500.'] }],
+  ['created_from=yesterday', { created_from: ['The created from is not a valid date.'] }],
+  ['created_to=2026-02-31', { created_to: ['The created to is not a valid date.'] }],
+  ['kinds=invoice.paid,nothing', { 'kinds.1': ['The selected kinds.1 is invalid.'] }],
+])('events?%s is refused', async (query, errors) => {
+  expect(await call('GET', `/api/events?${query}`, anAccount())).toEqual({
+    status: 422,
+    body: { message: 'The given data was invalid.', errors },
+  });
+});
+
+test('one event is read as it is delivered; another account’s is forbidden', async () => {
+  const account = anAccount();
+  const event = anEvent({ account, data: { amount: '1.5' } });
+  await takeIn(stage.ports, event);
+  expect((await call('GET', `/api/events/${event.id}`, account)).body).toEqual({
+    id: event.id,
+    event: 'invoice.created',
+    created_at: event.created_at,
+    sequence: 1,
+    version: 1,
+    data: { amount: '1.5' },
+  });
+  expect((await call('GET', `/api/events/${event.id}`, anAccount())).status).toBe(403);
+  expect(await call('GET', '/api/events/evt_0', account)).toEqual({
+    status: 404,
+    body: { message: 'No query results for model [Event].' },
+  });
+});
+
+test('events of a span of time: from then on, and before then', async () => {
+  const account = anAccount();
+  const days = [4, 3, 2, 1];
+  await takeIn(stage.ports, ...days.map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })));
+  const sequences = async (query: string) => {
+    const { body } = await call('GET', `/api/events?${query}`, account);
+    return [body.data.map((event: { sequence: number }) => event.sequence), body.meta.next_after];
+  };
+  const third = (await call('GET', '/api/events?after=2&limit=1', account)).body.data[0].created_at;
+  expect(await sequences(`created_from=${daysAgo(3.5)}`)).toEqual([[2, 3, 4], 4]);
+  expect(await sequences(`created_to=${daysAgo(1.5)}&limit=2`)).toEqual([[1, 2], 2]);
+  expect(await sequences(`created_from=${third}`)).toEqual([[3, 4], 4]);
+  expect(await sequences(`created_to=${third}`)).toEqual([[1, 2], 2]);
+  expect(await sequences(`created_from=${daysAgo(3.5)}&created_to=${daysAgo(1.5)}&after=2`)).toEqual([
+    [3],
+    3,
+  ]);
+  // Who reads up to a time, and later up to a later one, has had all of it.
+  expect(await sequences(`created_to=${daysAgo(5)}`)).toEqual([[], 0]);
+  expect(await sequences(`created_to=${daysAgo(2.5)}&kinds=payout.failed`)).toEqual([[], 0]);
+  expect(await sequences(`created_to=${daysAgo(0)}&after=2`)).toEqual([[3, 4], 4]);
+});
+
+test('what is no longer kept is missing at the beginning, and the answer says so', async () => {
+  const account = anAccount();
+  await takeIn(
+    stage.ports,
+    ...[92, 91, 1].map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })),
+  );
+  await forgetOldEvents(stage.ports);
+  const { body } = await call('GET', '/api/events', account);
+  expect(body.data.map((event: { sequence: number }) => event.sequence)).toEqual([3]);
+  expect(body.meta).toEqual({ has_more: false, next_after: 3, first_sequence: 3, last_sequence: 3 });
+});

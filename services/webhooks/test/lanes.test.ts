@@ -1,0 +1,279 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '@quittance/shared/clock';
+import type { Statement } from '@quittance/shared/db';
+import type { AccountId } from '@quittance/shared/ids';
+import { onServer } from '@quittance/testkit/databases';
+import { eventually } from '@quittance/testkit/eventually';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import type { Posted } from '../src/domain/outcome.ts';
+import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
+import { type ClaimedDelivery, claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
+import { recordAttempts } from '../src/operations/record-attempts.ts';
+import { renewClaims } from '../src/operations/renew-claims.ts';
+import type { Poster } from '../src/poster.ts';
+import { startWorkers } from '../src/workers.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  deliverAll,
+  deliveriesOf,
+  insertedEndpoints,
+  openStage,
+  ROOM,
+  type Stage,
+  takeIn,
+  withinTransactions,
+} from './stage.ts';
+
+const SECOND = 1_000;
+
+let stage: Stage;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+});
+afterEach(() => {
+  receiver.answer((response) => response.writeHead(200).end());
+});
+afterAll(async () => {
+  await receiver?.close();
+  await stage?.close();
+});
+
+const take = (account: AccountId, count: number, name: string) =>
+  takeIn(
+    stage.ports,
+    ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `${name}_${i}` })),
+  );
+
+const send = async (claimed: readonly ClaimedDelivery[]) =>
+  recordAttempts(
+    stage.ports,
+    await Promise.all(claimed.map((delivery) => attemptDelivery(stage.ports, delivery))),
+  );
+
+const counted = (claimed: readonly ClaimedDelivery[]) => ({
+  news: claimed.filter(({ retry }) => !retry).length,
+  retries: claimed.filter(({ retry }) => retry).length,
+});
+
+/** An endpoint in good standing with so many retries that are due. */
+async function withBacklog(path: string, backlog: number): Promise<{ account: AccountId; key: string }> {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+  receiver.answer((response) => response.writeHead(500).end());
+  await take(account, backlog, 'failed');
+  await deliverAll(stage.ports);
+  receiver.answer((response) => response.writeHead(200).end());
+  await take(account, 1, 'good');
+  await deliverAll(stage.ports);
+  stage.clock.advance(6 * SECOND);
+  return { account, key };
+}
+
+test('what is new does not stand behind an endpoint’s backlog, nor the backlog behind what is new', async () => {
+  const { account, key } = await withBacklog('/backlog', 40);
+  await take(account, 40, 'new');
+  const first = await claimDeliveries(stage.ports, ROOM);
+  expect(counted(first)).toEqual({ news: 12, retries: 4 });
+  // As those that are new end, others that are new follow; the retries keep what is theirs.
+  await send(first.filter(({ retry }) => !retry));
+  const second = await claimDeliveries(stage.ports, ROOM);
+  expect(counted(second)).toEqual({ news: 12, retries: 0 });
+  await send(first.filter(({ retry }) => retry));
+  const third = await claimDeliveries(stage.ports, ROOM);
+  expect(counted(third)).toEqual({ news: 0, retries: 4 });
+  await send([...second, ...third]);
+  await deliverAll(stage.ports);
+  expect(new Set((await deliveriesOf(stage.db, key)).map(({ state }) => state))).toEqual(
+    new Set(['delivered']),
+  );
+});
+
+test('a backlog alone leaves a quarter free for what comes next', async () => {
+  const { account } = await withBacklog('/alone', 40);
+  const retries = await claimDeliveries(stage.ports, ROOM);
+  expect(counted(retries)).toEqual({ news: 0, retries: 12 });
+  expect(await claimDeliveries(stage.ports, ROOM)).toHaveLength(0);
+  await take(account, 10, 'new');
+  const news = await claimDeliveries(stage.ports, ROOM);
+  expect(counted(news)).toEqual({ news: 4, retries: 0 });
+  await send([...retries, ...news]);
+  await deliverAll(stage.ports);
+});
+
+test('an endpoint that fails has one slot, and what waited longer goes first', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/one`);
+  receiver.answer((response) => response.writeHead(500).end());
+  await take(account, 6, 'failed');
+  await deliverAll(stage.ports);
+  stage.clock.advance(6 * SECOND);
+  await take(account, 3, 'new');
+  const kinds: boolean[] = [];
+  for (let i = 0; i < 9; i++) {
+    const claimed = await claimDeliveries(stage.ports, ROOM);
+    expect(claimed).toHaveLength(1);
+    kinds.push(...claimed.map(({ retry }) => retry));
+    await send(claimed);
+  }
+  expect(kinds).toEqual([...Array(6).fill(true), ...Array(3).fill(false)]);
+  expect((await deliveriesOf(stage.db, key)).every(({ state }) => state === 'waiting')).toBe(true);
+});
+
+test('without room for what is doubtful, first attempts at good endpoints are begun, and nothing else', async () => {
+  const { account } = await withBacklog('/good', 5);
+  const failing = anAccount();
+  await anEndpoint(stage.ports, failing, `${receiver.url}/failing`);
+  await take(failing, 5, 'new');
+  await take(account, 5, 'new');
+  const claimed = await claimDeliveries(stage.ports, { prompt: 1_024, doubtful: 0 });
+  expect(claimed.map(({ prompt, retry }) => ({ prompt, retry }))).toEqual(
+    Array(5).fill({ prompt: true, retry: false }),
+  );
+  // One of them does not answer: until it does, its endpoint is no better than one that fails.
+  await take(account, 5, 'more');
+  const [slow = ''] = claimed.map(({ endpointKey }) => endpointKey);
+  expect(await claimDeliveries(stage.ports, { prompt: 1_024, doubtful: 0 }, [slow])).toHaveLength(0);
+  const rest = await claimDeliveries(stage.ports, { prompt: 0, doubtful: 1_024 }, [slow]);
+  expect(rest.every(({ prompt }) => !prompt)).toBe(true);
+  expect(counted(rest.filter(({ endpointKey }) => endpointKey === slow))).toEqual({ news: 5, retries: 4 });
+  await send([...claimed, ...rest]);
+  await deliverAll(stage.ports);
+});
+
+test('a delivery that its owner asked for again goes with the retries', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/asked`);
+  await take(account, 1, 'first');
+  await deliverAll(stage.ports);
+  await take(account, 20, 'asked');
+  await stage.db.rows(
+    `update deliveries set asked_for = true where endpoint_key = $1 and state = 'waiting'`,
+    [key],
+  );
+  await stage.db.rows('update lanes set retry_due_at = due_at, due_at = null where endpoint_key = $1', [key]);
+  await take(account, 20, 'new');
+  expect(counted(await claimDeliveries(stage.ports, ROOM))).toEqual({ news: 12, retries: 4 });
+});
+
+test('claims are renewed without waiting for who records some of them at this moment', async () => {
+  const account = anAccount();
+  await anEndpoint(stage.ports, account, `${receiver.url}/renewed`);
+  await take(account, 2, 'held');
+  const claimed = await claimDeliveries(stage.ports, ROOM);
+  const [first, second] = claimed;
+  const until = async () =>
+    (
+      await stage.db.rows<{ claimed_until: Date }>(
+        'select claimed_until from deliveries where claim = $1 order by sequence',
+        [first?.claim],
+      )
+    ).map(({ claimed_until }) => claimed_until.getTime() - stage.clock.now().getTime());
+  expect(await until()).toEqual([LEASE_MS, LEASE_MS]);
+  stage.clock.advance(SECOND);
+  await stage.db.transaction(async (trx) => {
+    await trx.rows('select 1 from deliveries where endpoint_key = $1 and sequence = $2 for update', [
+      first?.endpointKey,
+      first?.sequence,
+    ]);
+    // Would wait for this very transaction, and be refused by the limit of a lock.
+    await renewClaims(stage.ports, claimed);
+  });
+  expect(second).toBeDefined();
+  expect(await until()).toEqual([LEASE_MS - SECOND, LEASE_MS]);
+  await send(claimed);
+});
+
+/** Endpoints of many accounts; one event reaches twenty of them. */
+async function manyEndpoints(count: number, url: string): Promise<AccountId[]> {
+  const accounts = Array.from({ length: count / 20 }, anAccount);
+  for (const account of accounts) await insertedEndpoints(stage.ports, account, Array<string>(20).fill(url));
+  return accounts;
+}
+
+test('2,000 endpoints that hang delay no first attempt at a good one', async () => {
+  let hanging = 0;
+  let most = 0;
+  const given = new Set<(posted: Posted) => void>();
+  const poster: Poster = {
+    async post({ url, headers }) {
+      if (url.startsWith('http://hang')) {
+        most = Math.max(most, ++hanging);
+        return await new Promise((resolve) => given.add(resolve));
+      }
+      arrived.set(`${headers['webhook-id']}`, performance.now());
+      return { kind: 'answered', status: 200, retryAfter: undefined, excerpt: '' };
+    },
+    async close() {
+      for (const resolve of given) resolve({ kind: 'stopped' });
+    },
+  };
+  const arrived = new Map<string, number>();
+  const ports = { ...stage.ports, clock: systemClock, poster };
+  const good = anAccount();
+  await anEndpoint(stage.ports, good, 'http://good.example/');
+  const workers = startWorkers(ports as unknown as Parameters<typeof startWorkers>[0]);
+  const tell = async (): Promise<number> => {
+    const event = anEvent({ account: good, resource: `inv_${Math.random()}` });
+    await takeIn(ports, event);
+    const begun = performance.now();
+    workers.kick();
+    await eventually(() => expect(arrived.has(event.id)).toBe(true), 20_000, 2);
+    return (arrived.get(event.id) ?? 0) - begun;
+  };
+  try {
+    const before: number[] = [];
+    for (let i = 0; i < 20; i++) before.push(await tell());
+    const strangers = await manyEndpoints(2_000, 'http://hang.example/');
+    for (const account of strangers)
+      await takeIn(ports, ...Array.from({ length: 3 }, (_, i) => anEvent({ account, resource: `inv_${i}` })));
+    workers.kick();
+    const after: number[] = [];
+    for (let i = 0; i < 20; i++) after.push(await tell());
+    await eventually(() => expect(hanging).toBe(512), 20_000);
+    for (let i = 0; i < 20; i++) after.push(await tell());
+    expect(most).toBe(512);
+    const worst = (took: number[]) => took.toSorted((a, b) => a - b)[Math.floor(0.95 * took.length)] ?? 0;
+    // Without lanes of its own it would wait for attempts that never end.
+    expect(worst(after)).toBeLessThan(2 * worst(before) + 250);
+  } finally {
+    await workers.stop();
+  }
+});
+
+test('a claim walks the indexes of what it is after, however many others wait', async () => {
+  const account = anAccount();
+  await stage.db.rows(
+    `with made as (
+       insert into endpoints (id, account_id, url, kinds, created_at)
+       select 'whe_' || n, $1, 'https://shop.example/', '{invoice.created}', $2 from generate_series(1, 5000) as n
+       returning key)
+     insert into lanes (endpoint_key, retry_due_at, proven, failures)
+     select key, $2::timestamptz - key * interval '1 second', key % 3 > 0, key % 2 * 3 from made`,
+    [account, stage.clock.now()],
+  );
+  await takeIn(stage.ports, anEvent({ account }));
+  const tables = ['lanes', 'deliveries', 'events', 'endpoints', 'endpoint_secrets'];
+  for (const table of tables) await onServer(stage.database.adminUrl, `vacuum analyze webhooks.${table}`);
+  const plans = new Map<string, string>();
+  const db = withinTransactions(
+    stage.db,
+    (trx) =>
+      async <T extends object>(sql: Statement | string, values: readonly unknown[] = []) => {
+        const { name, text } = sql as Statement;
+        plans.set(name, JSON.stringify(await trx.rows(`explain ${text}`, values)));
+        return await trx.rows<T>(sql, values);
+      },
+  );
+  expect(await claimDeliveries({ ...stage.ports, db }, { prompt: 40, doubtful: 40 })).not.toEqual([]);
+  expect([...plans.keys()]).toEqual(['lanes_lock_due', 'deliveries_claim', 'recipients_of_lanes']);
+  for (const index of ['lanes_prompt', 'lanes_fresh', 'lanes_failing', 'lanes_retry_due'])
+    expect(plans.get('lanes_lock_due')).toMatch(new RegExp(`Index Scan using ${index} on lanes`));
+  expect(plans.get('deliveries_claim')).toMatch(/using deliveries_sending on deliveries/);
+  expect(plans.get('deliveries_claim')).toMatch(/using deliveries_waiting on deliveries/);
+  expect(plans.get('lanes_lock_due')).not.toMatch(/Seq Scan/);
+  expect(plans.get('deliveries_claim')).not.toMatch(/Seq Scan on deliveries/);
+});

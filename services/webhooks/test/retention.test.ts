@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Db, openDb, type Statement } from '@quittance/shared/db';
+import type { AccountId } from '@quittance/shared/ids';
+import { createLogger } from '@quittance/shared/logger';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
+import { forgetOldEvents } from '../src/operations/forget-old-events.ts';
+import { extentOf, forgetEvents } from '../src/store-events.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  deliverAll,
+  deliveriesOf,
+  openStage,
+  type Stage,
+  takeIn,
+} from './stage.ts';
+
+type Made = Awaited<ReturnType<typeof anEndpoint>>;
+
+const DAY = 24 * 3_600_000;
+
+let stage: Stage;
+let receiver: Receiver;
+let admin: Db;
+
+beforeAll(async () => {
+  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  const logger = createLogger('test', 'silent');
+  admin = openDb({ url: stage.database.adminUrl, schema: 'webhooks', pool: 2, logger });
+});
+afterAll(async () => {
+  await admin?.close();
+  await receiver?.close();
+  await stage?.close();
+});
+
+const happened = (account: AccountId, daysAgo: number) => ({
+  ...anEvent({ account }),
+  created_at: new Date(Date.now() - daysAgo * DAY).toISOString(),
+});
+
+const sequencesOf = async (account: AccountId): Promise<string[]> => {
+  const rows = await stage.db.rows<{ sequence: string }>(
+    'select sequence from events where account_id = $1 order by sequence',
+    [account],
+  );
+  return rows.map(({ sequence }) => sequence);
+};
+const attemptsOf = async (key: string): Promise<string[]> => {
+  const rows = await stage.db.rows<{ sequence: string }>(
+    'select sequence from attempts where endpoint_key = $1 order by sequence',
+    [key],
+  );
+  return rows.map(({ sequence }) => sequence);
+};
+
+test('events older than 90 days go, from the oldest on, with their deliveries and attempts', async () => {
+  const [account, other] = [anAccount(), anAccount()];
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/old`);
+  await takeIn(stage.ports, ...[120, 91, 89, 0].map((days) => happened(account, days)), happened(other, 89));
+  await deliverAll(stage.ports);
+  expect(await attemptsOf(key)).toEqual(['1', '2', '3', '4']);
+
+  expect(await forgetOldEvents(stage.ports)).toBe(2);
+  expect(await sequencesOf(account)).toEqual(['3', '4']);
+  expect((await deliveriesOf(stage.db, key)).map(({ sequence }) => sequence)).toEqual(['3', '4']);
+  expect(await attemptsOf(key)).toEqual(['3', '4']);
+  expect(await extentOf(stage.db, account)).toEqual({ firstSequence: '3', lastSequence: '4' });
+  expect(await sequencesOf(other)).toEqual(['1']);
+  expect(await forgetOldEvents(stage.ports)).toBe(0);
+
+  // The sequence goes on as if nothing had happened.
+  await takeIn(stage.ports, happened(account, 0));
+  expect(await sequencesOf(account)).toEqual(['3', '4', '5']);
+});
+
+test('an old event behind a younger one waits for it: there is no gap in what is kept', async () => {
+  const account = anAccount();
+  await takeIn(stage.ports, ...[100, 80, 100].map((days) => happened(account, days)));
+  await forgetOldEvents(stage.ports);
+  expect(await sequencesOf(account)).toEqual(['2', '3']);
+});
+
+test('all of an account’s events may go, and its next one has the next number', async () => {
+  const account = anAccount();
+  await takeIn(stage.ports, happened(account, 100), happened(account, 95));
+  await forgetOldEvents(stage.ports);
+  expect(await sequencesOf(account)).toEqual([]);
+  expect(await extentOf(stage.db, account)).toEqual({ firstSequence: '3', lastSequence: '2' });
+  await takeIn(stage.ports, happened(account, 0));
+  expect(await sequencesOf(account)).toEqual(['3']);
+});
+
+test('what is still to be delivered stays, and what comes after it', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/late`);
+  await takeIn(stage.ports, ...[100, 99, 98].map((days) => happened(account, days)));
+  await admin.rows(`update deliveries set state = 'delivered' where endpoint_key = $1 and sequence <> 2`, [
+    key,
+  ]);
+  await forgetOldEvents(stage.ports);
+  expect(await sequencesOf(account)).toEqual(['2', '3']);
+  await deliverAll(stage.ports);
+  await forgetOldEvents(stage.ports);
+  expect(await sequencesOf(account)).toEqual([]);
+  expect(receiver.received.filter(({ path }) => path === '/late')).toHaveLength(1);
+});
+
+test('thousands go in small batches, and new ones of the same account hardly wait', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/many`);
+  await admin.rows(
+    `insert into accounts (account_id, last_sequence) values ($1, 5000)
+     on conflict (account_id) do update set last_sequence = 5000`,
+    [account],
+  );
+  await admin.rows(
+    `insert into events (account_id, sequence, id, kind, created_at, resource_id, version, data)
+     select $1, n, $1 || n, 'invoice.created', now() - interval '100 days', 'inv_1', 1, '{}'
+     from generate_series(1, 5000) n`,
+    [account],
+  );
+  await admin.rows(
+    `insert into deliveries (endpoint_key, sequence, state, due_at, attempts)
+     select $1, n, 'delivered', now(), 1 from generate_series(1, 5000) n`,
+    [key],
+  );
+  const waits: number[] = [];
+  const forgetting = forgetOldEvents(stage.ports);
+  let done = false;
+  void forgetting.then(() => (done = true));
+  while (!done) {
+    const start = performance.now();
+    await takeIn(stage.ports, happened(account, 0));
+    waits.push(performance.now() - start);
+  }
+  expect(await forgetting).toBe(5_000);
+  expect(await sequencesOf(account)).toEqual(waits.map((_, i) => String(5_001 + i)));
+  expect(waits.length).toBeGreaterThan(5);
+  // A busy machine may hold up one of them; who waits for all that is forgotten waits as long as that takes.
+  expect(waits.filter((ms) => ms >= 1_000).length).toBeLessThanOrEqual(1);
+});
+
+test('two replicas that forget at once remove each event once', async () => {
+  const account = anAccount();
+  await takeIn(
+    stage.ports,
+    ...Array.from({ length: 500 }, () => happened(account, 91)),
+    happened(account, 0),
+  );
+  const gone = await Promise.all([forgetOldEvents(stage.ports), forgetOldEvents(stage.ports)]);
+  expect(gone[0] + gone[1]).toBe(500);
+  expect(await sequencesOf(account)).toEqual(['501']);
+});
+
+test('a deleted endpoint goes with the last that it explains, and not before', async () => {
+  const account = anAccount();
+  const [used, unused, young] = (await Promise.all(
+    ['/used', '/unused', '/young'].map((path) => anEndpoint(stage.ports, account, `${receiver.url}${path}`)),
+  )) as [Made, Made, Made];
+  await takeIn(stage.ports, ...[100, 80].map((days) => happened(account, days)));
+  await deliverAll(stage.ports);
+  for (const { id } of [used, unused, young]) await deleteEndpoint(stage.ports, account, id);
+  await admin.rows(`delete from attempts where endpoint_key <> $1`, [used.key]);
+  await admin.rows(`delete from deliveries where endpoint_key <> $1`, [used.key]);
+  const deletedFor = (days: number, { key }: { key: string }) =>
+    admin.rows(`update endpoints set deleted_at = now() - $2 * interval '1 day' where key = $1`, [key, days]);
+  await Promise.all([deletedFor(91, used), deletedFor(91, unused), deletedFor(89, young)]);
+  const left = async () => {
+    const rows = await stage.db.rows<{ key: string }>('select key from endpoints where account_id = $1', [
+      account,
+    ]);
+    return new Set(rows.map(({ key }) => key));
+  };
+  // What nobody has deleted stays for as long as it is wanted.
+  const live = await anEndpoint(stage.ports, account, `${receiver.url}/live`);
+  await admin.rows(`update endpoints set created_at = now() - interval '1 year' where key = $1`, [live.key]);
+
+  await forgetOldEvents(stage.ports);
+  expect(await left()).toEqual(new Set([used.key, young.key, live.key]));
+  await admin.rows(`update events set created_at = now() - interval '91 days' where account_id = $1`, [
+    account,
+  ]);
+  await forgetOldEvents(stage.ports);
+  expect(await left()).toEqual(new Set([young.key, live.key]));
+  expect(await attemptsOf(used.key)).toEqual([]);
+});
+
+test('an account whose events cannot be removed keeps no other', async () => {
+  const accounts = Array.from({ length: 3 }, anAccount).toSorted();
+  await takeIn(stage.ports, ...accounts.map((account) => happened(account, 91)));
+  const [, broken] = accounts;
+  const db: Db = {
+    ...stage.db,
+    async one<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
+      if (values[0] === broken) throw new Error('cannot be removed');
+      return await stage.db.one<T>(sql, values);
+    },
+  };
+  expect(await forgetOldEvents({ ...stage.ports, db })).toBe(2);
+  expect(await Promise.all(accounts.map(sequencesOf))).toEqual([[], ['1'], []]);
+});
+
+test('a batch has a limit, whoever asks', async () => {
+  const account = anAccount();
+  const events = Array.from({ length: 1_100 }, () => happened(account, 91));
+  await takeIn(stage.ports, ...events);
+  expect(await forgetEvents(stage.db, account, 1_000_000)).toBe(1_000);
+  const [{ gone } = {}] = await stage.db.rows('select forget_events($1, null) as gone', [account]);
+  expect(gone).toBe(100);
+});
+
+test('the service itself may remove nothing, and its one way removes nothing young', async () => {
+  const account = anAccount();
+  await takeIn(stage.ports, happened(account, 89));
+  for (const sql of [
+    'delete from events',
+    'delete from deliveries',
+    'delete from attempts',
+    'update accounts set forgotten = 1',
+    'update events set created_at = now()',
+    'update deliveries set sequence = 1',
+    'update deliveries set endpoint_key = 1',
+    'update lanes set endpoint_key = 1',
+    'update endpoints set account_id = id',
+    'update endpoints set created_at = now()',
+    'delete from endpoints',
+  ]) {
+    await expect(stage.db.rows(sql)).rejects.toMatchObject({ code: '42501' });
+  }
+  expect(await forgetEvents(stage.db, account, 1_000)).toBe(0);
+  expect(await sequencesOf(account)).toEqual(['1']);
+});

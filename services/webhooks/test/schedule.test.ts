@@ -1,0 +1,231 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { AccountId, EndpointId, EventId } from '@quittance/shared/ids';
+import type { Logger } from '@quittance/shared/logger';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { Webhook } from 'standardwebhooks';
+import { deliveryIdOf } from '../src/domain/delivery-id.ts';
+import { pauses } from '../src/domain/schedule.ts';
+import { claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
+import { readEndpoint } from '../src/operations/read-endpoint.ts';
+import { redeliver } from '../src/operations/redeliver.ts';
+import { takeBackDeliveries } from '../src/operations/take-back-deliveries.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  deliver,
+  deliverAll,
+  deliveriesOf,
+  openStage,
+  ROOM,
+  type Stage,
+  takeIn,
+} from './stage.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const DAY = 24 * HOUR;
+
+let stage: Stage;
+let receiver: Receiver;
+const said: { fields: object; message: string }[] = [];
+
+beforeAll(async () => {
+  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  const info = (fields: object, message: string) => void said.push({ fields, message });
+  Object.assign(stage.ports, {
+    logger: Object.assign(Object.create(stage.ports.logger), { info }) as Logger,
+  });
+});
+afterEach(() => {
+  receiver.answer((response) => response.writeHead(200).end());
+});
+afterAll(async () => {
+  await receiver?.close();
+  await stage?.close();
+});
+
+const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
+
+test('each attempt has the same id and body, and a timestamp and a signature of its own', async () => {
+  const account = anAccount();
+  const { secret } = await anEndpoint(stage.ports, account, `${receiver.url}/signed`);
+  receiver.answer((response) => response.writeHead(500).end());
+  const event = anEvent({ account });
+  await takeIn(stage.ports, event);
+  const attempted: Date[] = [];
+  for (const pause of [...pauses.slice(1), 0]) {
+    attempted.push(stage.clock.now());
+    await deliverAll(stage.ports);
+    stage.clock.advance(1.11 * pause);
+  }
+  const arrived = arrivedAt('/signed');
+  expect(arrived).toHaveLength(10);
+  expect(new Set(arrived.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([event.id]));
+  expect(new Set(arrived.map(({ body }) => body)).size).toBe(1);
+  for (const [i, { headers, body }] of arrived.entries()) {
+    const at = attempted[i] ?? new Date(0);
+    expect(headers['webhook-timestamp']).toBe(String(Math.floor(at.getTime() / SECOND)));
+    // The package looks at its own clock: the signature alone is asked for.
+    const [, signature = ''] = `${headers['webhook-signature']}`.split(',');
+    expect(new Webhook(secret).sign(event.id, at, body)).toBe(`v1,${signature}`);
+  }
+  expect(new Set(arrived.map(({ headers }) => headers['webhook-signature'])).size).toBe(10);
+});
+
+async function redeliverFirst(account: AccountId, endpoint: string): Promise<void> {
+  const [first] = await stage.db.rows<{ id: EventId }>(
+    'select id from events where account_id = $1 and sequence = 1',
+    [account],
+  );
+  const delivery = deliveryIdOf(endpoint as EndpointId, first?.id as EventId);
+  expect((await redeliver(stage.ports, account, delivery)).ok).toBe(true);
+}
+
+const longest = DAY;
+test.each<[string, number | undefined]>([
+  ['7200', 2 * HOUR],
+  ['0', undefined],
+  ['00000120', 120 * SECOND],
+  ['999999999', longest],
+  ['9'.repeat(400), undefined],
+  ['-5', undefined],
+  ['1e9', undefined],
+  ['0x10', undefined],
+  ['12.5', undefined],
+  ['soon', undefined],
+  ['120, 7200', undefined],
+  ['Fri, 31 Dec 9999 23:59:59 GMT', longest],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', undefined],
+  ['Fri, 99 Foo 2026 99:99:99 GMT', undefined],
+  ['2026-01-01T00:00:00Z', undefined],
+])('Retry-After: %s waits for %s ms', async (asked, wait) => {
+  const account = anAccount();
+  const path = `/after/${encodeURIComponent(asked).slice(0, 50)}`;
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+  receiver.answer((response) => response.writeHead(503, { 'retry-after': asked }).end());
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll(stage.ports);
+  const [delivery] = await deliveriesOf(stage.db, key);
+  const waits = (delivery?.due_at.getTime() ?? 0) - stage.clock.now().getTime();
+  if (wait !== undefined) expect(waits).toBe(wait);
+  else {
+    // What cannot be understood, and what is shorter, changes nothing.
+    expect(waits).toBeGreaterThanOrEqual(0.9 * 5 * SECOND);
+    expect(waits).toBeLessThanOrEqual(1.1 * 5 * SECOND);
+  }
+});
+
+test('a delivery that is always answered with a day’s pause still gets ten attempts, and no more', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/day`);
+  const event = anEvent({ account });
+  receiver.answer((response, { headers }) =>
+    headers['webhook-id'] === event.id
+      ? response.writeHead(429, { 'retry-after': '86400' }).end()
+      : response.writeHead(200).end(),
+  );
+  await takeIn(stage.ports, event);
+  // Its other deliveries succeed, so that it stays enabled for these days.
+  for (let day = 0; day < 12; day++) {
+    await deliverAll(stage.ports);
+    await takeIn(stage.ports, anEvent({ account, resource: `inv_${day}` }));
+    stage.clock.advance(1.2 * DAY);
+  }
+  const [first] = await deliveriesOf(stage.db, key);
+  expect(first).toMatchObject({ state: 'exhausted', attempts: 10 });
+});
+
+test('an endpoint that asks to be left alone is left alone by all that is due; then one goes first', async () => {
+  const account = anAccount();
+  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/pause`);
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll(stage.ports);
+  const more = (count: number) =>
+    takeIn(
+      stage.ports,
+      ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
+    );
+  const arrived = () => arrivedAt('/pause').length;
+  const pausedUntil = async () => {
+    const read = await readEndpoint(stage.ports, account, id);
+    return read.ok ? read.value.pausedUntil : undefined;
+  };
+  receiver.answer((response) => response.writeHead(429, { 'retry-after': '7200' }).end());
+  await more(50);
+  await deliverAll(stage.ports);
+  // As many as were on their way together.
+  expect(arrived()).toBe(1 + 16);
+  const until = new Date(stage.clock.now().getTime() + 2 * HOUR);
+  expect(await pausedUntil()).toEqual(until);
+  stage.clock.advance(HOUR);
+  await more(5);
+  await redeliverFirst(account, id);
+  await deliverAll(stage.ports);
+  expect(arrived()).toBe(17);
+  const waiting = await deliveriesOf(stage.db, key);
+  expect(waiting.filter(({ attempts }) => attempts === 0)).toHaveLength(34 + 5);
+
+  // Still not well, and not a word of when it will be.
+  receiver.answer((response) => response.writeHead(503).end());
+  stage.clock.advance(HOUR);
+  expect(await claimDeliveries(stage.ports, ROOM).then((claimed) => claimed.length)).toBe(1);
+  expect(await claimDeliveries(stage.ports, ROOM)).toEqual([]);
+  stage.clock.advance(LEASE_MS);
+  await takeBackDeliveries(stage.ports);
+  expect(await deliver(stage.ports)).toHaveLength(1);
+  expect(await deliver(stage.ports)).toHaveLength(1);
+
+  receiver.answer((response) => response.writeHead(200).end());
+  expect(await deliver(stage.ports)).toHaveLength(1);
+  expect(await pausedUntil()).toBeNull();
+  expect((await deliver(stage.ports)).length).toBeGreaterThan(10);
+  stage.clock.advance(HOUR);
+  await deliverAll(stage.ports);
+  expect(new Set((await deliveriesOf(stage.db, key)).map(({ state }) => state))).toEqual(
+    new Set(['delivered']),
+  );
+});
+
+test('a single success begins the five days anew; when they are over it is disabled, says why, and is told', async () => {
+  const account = anAccount();
+  const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/five`);
+  const endpoint = async () => {
+    const read = await readEndpoint(stage.ports, account, id);
+    if (!read.ok) throw new Error(read.refusal);
+    return read.value;
+  };
+  let events = 0;
+  const fails = async (days: number) => {
+    receiver.answer((response) => response.writeHead(500).end());
+    for (let half = 0; half < 2 * days; half++) {
+      await takeIn(stage.ports, anEvent({ account, resource: `inv_${events++}` }));
+      await deliverAll(stage.ports);
+      stage.clock.advance(12 * HOUR);
+    }
+  };
+  await fails(4.5);
+  expect((await endpoint()).enabled).toBe(true);
+
+  receiver.answer((response) => response.writeHead(204).end());
+  await takeIn(stage.ports, anEvent({ account, resource: 'good' }));
+  await deliverAll(stage.ports);
+  // Nine days of failures but for one success.
+  await fails(4.5);
+  await deliverAll(stage.ports);
+  expect((await endpoint()).enabled).toBe(true);
+
+  said.length = 0;
+  await fails(1);
+  expect(await endpoint()).toMatchObject({
+    enabled: false,
+    disabledReason: 'No delivery has succeeded for 5 days.',
+  });
+  expect(said).toContainEqual({
+    fields: { endpoint: id, why: 'No delivery has succeeded for 5 days.' },
+    message: 'disabled an endpoint',
+  });
+  const told = arrivedAt('/five').length;
+  await fails(1);
+  expect(arrivedAt('/five')).toHaveLength(told);
+});

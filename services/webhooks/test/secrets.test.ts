@@ -1,0 +1,261 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Statement } from '@quittance/shared/db';
+import { eventually } from '@quittance/testkit/eventually';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { Webhook } from 'standardwebhooks';
+import { changeEndpoint } from '../src/operations/change-endpoint.ts';
+import { type ClaimedDelivery, claimDeliveries } from '../src/operations/claim-deliveries.ts';
+import { forgetEndedSecrets } from '../src/operations/forget-ended-secrets.ts';
+import { rotateSecret } from '../src/operations/rotate-secret.ts';
+import { createSeal } from '../src/seal.ts';
+import { type Answered, type Caller, invalid, openCaller } from './caller.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  deliver,
+  deliverAll,
+  deliveriesOf,
+  openStage,
+  ROOM,
+  type Stage,
+  type StagePorts,
+  takeIn,
+  withinTransactions,
+} from './stage.ts';
+
+const HOUR = 3_600_000;
+
+let stage: Stage;
+let receiver: Receiver;
+let caller: Caller;
+
+beforeAll(async () => {
+  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  caller = await openCaller(stage);
+});
+afterAll(async () => {
+  await Promise.all([caller?.close(), receiver?.close()]);
+  await stage?.close();
+});
+
+/** An endpoint with a path of its own, and what becomes of it. */
+async function aShop(path: string) {
+  const account = anAccount();
+  const { id, key, secret } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+  return {
+    key,
+    secret,
+    rotate: (body?: unknown): Promise<Answered> =>
+      caller.call('POST', `/api/webhooks/${id}/rotate`, account, body),
+    read: async () => (await caller.call('GET', `/api/webhooks/${id}`, account)).body,
+    /** Which of these secrets the next delivery can be verified with. */
+    async goodOf(secrets: readonly string[]): Promise<boolean[]> {
+      await takeIn(stage.ports, anEvent({ account }));
+      await deliverAll(stage.ports);
+      const one = receiver.received.findLast((received) => received.path === path);
+      const {
+        'webhook-id': id = '',
+        'webhook-timestamp': at,
+        'webhook-signature': given = '',
+      } = (one?.headers ?? {}) as Record<string, string>;
+      // tidy-allow number: seconds
+      const time = new Date(Number(at) * 1_000);
+      return secrets.map((known) =>
+        given.split(' ').includes(new Webhook(known).sign(id, time, one?.body ?? '')),
+      );
+    },
+  };
+}
+
+const storedSecrets = async (key: string): Promise<number> =>
+  (await stage.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).length;
+
+test('a new secret is shown once; the former one is good for a day', async () => {
+  const shop = await aShop('/rotated');
+  const shown = await shop.read();
+  const { status, body } = await shop.rotate();
+  const { secret } = body.data;
+  const until = new Date(stage.clock.now().getTime() + 24 * HOUR).toISOString();
+  expect(status).toBe(200);
+  expect(body.data).toEqual({ ...shown, secret, former_secrets_end_at: until });
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(secret).not.toBe(shop.secret);
+  expect(await shop.read()).toEqual(shown);
+
+  expect(await shop.goodOf([shop.secret, secret])).toEqual([true, true]);
+  const [one] = receiver.received.filter((received) => received.path === '/rotated');
+  expect(String(one?.headers['webhook-signature']).split(' ')).toHaveLength(2);
+  stage.clock.advance(24 * HOUR - 1);
+  expect(await shop.goodOf([shop.secret, secret])).toEqual([true, true]);
+  stage.clock.advance(1);
+  expect(await shop.goodOf([shop.secret, secret])).toEqual([false, true]);
+});
+
+test('with an overlap of 0 a leaked secret ends at once, and others that were still good', async () => {
+  const shop = await aShop('/leaked');
+  const second = (await shop.rotate({ overlap_hours: 5 })).body.data.secret;
+  const third = (await shop.rotate({ overlap_hours: '0' })).body.data.secret;
+  expect(await shop.goodOf([shop.secret, second, third])).toEqual([false, false, true]);
+});
+
+test('a secret that ends earlier is not given more time', async () => {
+  const shop = await aShop('/earlier');
+  const second = (await shop.rotate({ overlap_hours: 1 })).body.data.secret;
+  const third = (await shop.rotate({ overlap_hours: 24 })).body.data.secret;
+  stage.clock.advance(HOUR);
+  expect(await shop.goodOf([shop.secret, second, third])).toEqual([false, true, true]);
+});
+
+test('five are good at once; the next is told when it may come, or how', async () => {
+  const shop = await aShop('/five');
+  const secrets = [shop.secret];
+  for (let i = 0; i < 4; i++) {
+    secrets.push((await shop.rotate()).body.data.secret);
+    stage.clock.advance(HOUR);
+  }
+  expect(await shop.goodOf(secrets)).toEqual([true, true, true, true, true]);
+  const firstEnds = new Date(stage.clock.now().getTime() + 20 * HOUR).toISOString();
+  const refused = await shop.rotate();
+  expect(refused.status).toBe(409);
+  expect(refused.body.message).toContain(firstEnds);
+  expect(refused.body.message).toContain('overlap_hours');
+  expect(await shop.goodOf(secrets)).toEqual([true, true, true, true, true]);
+
+  stage.clock.advance(20 * HOUR);
+  const sixth = (await shop.rotate()).body.data.secret;
+  expect(await shop.goodOf([...secrets, sixth])).toEqual([false, true, true, true, true, true]);
+  const leaked = await shop.rotate({ overlap_hours: 0 });
+  expect(await shop.goodOf([...secrets, sixth, leaked.body.data.secret])).toEqual([
+    ...[false, false, false, false, false, false],
+    true,
+  ]);
+});
+
+test('rotated many times at once, no more than five are good, and the newest is one of them', async () => {
+  const shop = await aShop('/at-once');
+  const answers = await Promise.all(Array.from({ length: 12 }, () => shop.rotate()));
+  const made = answers.flatMap(({ status, body }) => (status === 200 ? [body.data.secret] : []));
+  expect(made).toHaveLength(4);
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(8);
+  expect(await shop.goodOf([shop.secret, ...made])).toEqual([true, true, true, true, true]);
+});
+
+test('what has ended is removed from the database, and nothing else', async () => {
+  const shop = await aShop('/forgotten');
+  await shop.rotate({ overlap_hours: 2 });
+  const newest = (await shop.rotate({ overlap_hours: 1 })).body.data.secret;
+  expect(await storedSecrets(shop.key)).toBe(3);
+  stage.clock.advance(HOUR - 1);
+  await forgetEndedSecrets(stage.ports);
+  expect(await storedSecrets(shop.key)).toBe(3);
+  stage.clock.advance(1);
+  expect(await forgetEndedSecrets(stage.ports)).toBeGreaterThanOrEqual(2);
+  expect(await storedSecrets(shop.key)).toBe(1);
+  expect(await forgetEndedSecrets(stage.ports)).toBe(0);
+  expect(await shop.goodOf([newest])).toEqual([true]);
+});
+
+test.each([
+  [{ overlap_hours: -1 }, 'The overlap hours must be at least 0.'],
+  [{ overlap_hours: 25 }, 'The overlap hours must not be greater than 24.'],
+  [{ overlap_hours: 1.5 }, 'The overlap hours must be an integer.'],
+  [{ overlap_hours: 'soon' }, 'The overlap hours must be an integer.'],
+  [{ overlap_hours: true }, 'The overlap hours must be an integer.'],
+])('%j is refused, and nothing is rotated', async (body, message) => {
+  const shop = await aShop('/refused');
+  expect(await shop.rotate(body)).toEqual(invalid({ overlap_hours: [message] }));
+  expect(await storedSecrets(shop.key)).toBe(1);
+});
+
+/**
+ * Claims while something changes that commits after the claim has begun to look, and before it has the lane: what it
+ * sees of the row at first is not what it locks.
+ */
+async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelivery[]> {
+  const gate = 'pg_advisory_xact_lock_shared(4711)';
+  const db = withinTransactions(
+    stage.db,
+    (trx) =>
+      <T extends object>(sql: Statement | string, values: readonly unknown[] = []) => {
+        const isLock = typeof sql === 'object' && sql.name === 'lanes_lock_due';
+        const gated = () =>
+          (sql as Statement).text.replaceAll('not "full"', `not "full" and ${gate}::text = ''`);
+        return trx.rows<T>(isLock ? gated() : sql, values);
+      },
+  );
+  const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+  const claiming = await stage.db.transaction(async (trx) => {
+    await trx.rows(`select ${gate.replace('_shared', '')}`);
+    const begun = claimDeliveries({ ...stage.ports, db }, ROOM);
+    await eventually(async () => expect(await stage.db.rows(waiting)).not.toEqual([]));
+    await change();
+    return { begun };
+  });
+  return await claiming.begun;
+}
+
+test('what changed while its lane was being locked is what a delivery goes by', async () => {
+  const account = anAccount();
+  const { key, id } = await anEndpoint(stage.ports, account, `${receiver.url}/before`);
+  await takeIn(stage.ports, anEvent({ account }));
+  const lane = () =>
+    stage.db.one<{ generation: string }>('select generation from lanes where endpoint_key = $1', [key]);
+  const before = await lane();
+  const claimed = await claimWhile(async () => {
+    await changeEndpoint(stage.ports, account, id, { url: `${receiver.url}/now` });
+    await rotateSecret(stage.ports, account, id, 24);
+  });
+  const own = claimed.find(({ endpointKey }) => endpointKey === key);
+  expect(own?.endpoint.url).toBe(`${receiver.url}/now`);
+  expect(own?.endpoint.generation).toBe((await lane()).generation);
+  expect(own?.endpoint.generation).not.toBe(before.generation);
+  expect(own?.endpoint.keys()).toHaveLength(2);
+});
+
+test('an endpoint that failed while its lane was being locked has no more slots than that leaves it', async () => {
+  const account = anAccount();
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/failing`);
+  await takeIn(stage.ports, ...Array.from({ length: 3 }, () => anEvent({ account })));
+  const fail = (failures: number) =>
+    stage.db.rows('update lanes set failures = $2, proven = true where endpoint_key = $1', [key, failures]);
+  await fail(1);
+  const claimed = await claimWhile(() => fail(4));
+  expect(claimed.filter(({ endpointKey }) => endpointKey === key)).toHaveLength(1);
+});
+
+/** As a service whose operator has lost the key, and set another one. */
+const withAnotherKey = (): StagePorts => ({
+  ...stage.ports,
+  seal: createSeal('another key of tests, longer than 32 characters', randomBytes),
+});
+
+test('a secret that cannot be opened any more is a failure like any other, and a new one heals it', async () => {
+  const account = anAccount();
+  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/lost-key`);
+  await takeIn(stage.ports, anEvent({ account }));
+  const ports = withAnotherKey();
+  const arrived = () => receiver.received.filter(({ path }) => path === '/lost-key');
+
+  const [attempt] = await deliver(ports);
+  expect(attempt?.posted).toEqual({ kind: 'failed', failure: 'not_signed' });
+  expect(arrived()).toEqual([]);
+  expect(await deliveriesOf(stage.db, key)).toEqual([
+    expect.objectContaining({ state: 'waiting', attempts: 1 }),
+  ]);
+
+  const rotated = await rotateSecret(ports, account, id, 24);
+  if (!rotated.ok) throw new Error(rotated.refusal.kind);
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliver(ports);
+  const [one] = arrived();
+  const {
+    'webhook-id': webhook = '',
+    'webhook-timestamp': at,
+    'webhook-signature': signature,
+  } = one?.headers ?? {};
+  // tidy-allow number: seconds
+  const time = new Date(Number(at) * 1_000);
+  expect(signature).toBe(new Webhook(rotated.value.secret).sign(String(webhook), time, one?.body ?? ''));
+});

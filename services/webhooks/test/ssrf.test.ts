@@ -1,0 +1,272 @@
+import { once } from 'node:events';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
+import { readEndpointForm } from '../src/forms-endpoints.ts';
+import { createPoster, type Poster, type PosterOptions } from '../src/poster.ts';
+import { isPublicAddress } from '../src/public-address.ts';
+import { CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
+import { type DnsServer, startDnsServer } from './dns-server.ts';
+import { forms, names, PUBLIC } from './ssrf-forms.ts';
+import { anAccount, anEvent, deliverAll, insertedEndpoints, openStage, type Stage, takeIn } from './stage.ts';
+
+const tls = { cert: SERVER_CERTIFICATE, key: SERVER_KEY };
+
+const isPublic = (address: string) => address === PUBLIC;
+
+let stage: Stage;
+let dns: DnsServer;
+/** What nobody may reach: whatever connects to any address of this machine, with or without TLS. */
+let calls = 0;
+const servers: Server[] = [];
+const posters: Poster[] = [];
+let httpPort: number;
+let httpsPort: number;
+const environment = { ...process.env };
+
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  servers.push(server);
+  server.listen(port, host);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+const canary = (server: Server): Server =>
+  server.on('connection', () => {
+    calls += 1;
+  });
+
+beforeAll(async () => {
+  httpPort = await listen(canary(createHttpServer((_, response) => response.end())), 0, '::');
+  httpsPort = await listen(canary(createHttpsServer(tls, (_, response) => response.end())), 0, '::');
+  dns = await startDnsServer((name, query) => rebinding(name, query) ?? names[name] ?? loopbackOf(name));
+  stage = await openStage();
+  const proxy = `http://127.0.0.1:${httpPort}`;
+  Object.assign(process.env, {
+    ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy, http_proxy: proxy, https_proxy: proxy },
+    ...{ NO_PROXY: '', NODE_USE_ENV_PROXY: '1', NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+  });
+});
+afterEach(async () => {
+  calls = 0;
+  await Promise.all(posters.splice(0).map((poster) => poster.close()));
+});
+afterAll(async () => {
+  process.env = environment;
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+  await dns?.close();
+  await stage?.close();
+});
+
+/** A careless resolver knows this one. */
+const loopbackOf = (name: string) => (name === 'localhost' ? { addresses: ['127.0.0.1', '::1'] } : undefined);
+
+/** First somewhere public, then here. */
+const rebinding = (name: string, query: number) =>
+  name.startsWith('rebinding') ? { addresses: [query === 1 ? PUBLIC : '127.0.0.1'] } : undefined;
+
+function aPoster(options: Partial<PosterOptions> = {}): Poster {
+  const poster = createPoster({
+    publicOnly: true,
+    timeoutMs: 5_000,
+    dnsServers: [dns.address],
+    ca: CA,
+    ...options,
+  });
+  posters.push(poster);
+  return poster;
+}
+
+/** With nothing behind the host, and with what may stand there. */
+const urlsOf = (host: string): string[] => [
+  `https://${host}:${httpsPort}/`,
+  `https://${host}:${httpsPort}/hook?to=https://example.com#@example.com/`,
+];
+
+/** How many attempts ended in which way. */
+async function attemptAll(urls: readonly string[], poster: Poster): Promise<Record<string, number>> {
+  const account = anAccount();
+  await insertedEndpoints(stage.ports, account, urls);
+  await takeIn(stage.ports, anEvent({ account }));
+  await deliverAll({ ...stage.ports, poster });
+  const rows = await stage.db.rows<{ outcome: string; count: number }>(
+    `select coalesce(a.failure, 'answered') as outcome, count(*)::int from attempts a
+     join endpoints e on e.key = a.endpoint_key where e.account_id = $1 group by 1`,
+    [account],
+  );
+  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
+}
+
+const sum = (counts: Record<string, number>) =>
+  Object.values(counts).reduce((total, count) => total + count, 0);
+
+const toNames = Object.keys(names).flatMap((name) => [name, name.toUpperCase(), `${name}.`]);
+
+test('there are more than 300 forms, no two alike', () => {
+  expect(new Set([...forms.map(({ host }) => host), ...toNames]).size).toBeGreaterThan(500);
+});
+
+test('no form of a private address can be registered', () => {
+  const accepted = forms
+    .flatMap(({ host }) => [
+      `https://${host}:${httpsPort}/`,
+      `http://${host}:${httpPort}/`,
+      `https://${host}/`,
+    ])
+    .filter((url) => {
+      const read = readEndpointForm({ url }, false);
+      if (!read.ok) expect(Object.keys(read.refusal)).toEqual(['url']);
+      return read.ok;
+    });
+  expect(accepted).toEqual([]);
+});
+
+test('none is attempted, however it came into the database', async () => {
+  const outcomes = await attemptAll(
+    forms.flatMap(({ host }) => urlsOf(host)),
+    aPoster(),
+  );
+  expect(sum(outcomes)).toBe(2 * forms.length);
+  // Not a URL at all, a name without an address, or an address that is not public.
+  expect(
+    Object.keys(outcomes).filter(
+      (outcome) => !/^(not_connected|not_resolved|private_address)$/.test(outcome),
+    ),
+  ).toEqual([]);
+  expect(outcomes['private_address']).toBeGreaterThan(700);
+  expect(calls).toBe(0);
+});
+
+test('no name that leads to a private address, alone or among others, by aliases or not', async () => {
+  const outcomes = await attemptAll(
+    toNames.flatMap(urlsOf),
+    aPoster({ isPublic: (address) => isPublic(address) || isPublicAddress(address) }),
+  );
+  expect(outcomes).toEqual({ private_address: 2 * toNames.length });
+  expect(calls).toBe(0);
+});
+
+test('without the guard the canary is called: these forms do lead there', async () => {
+  const poster = aPoster({ isPublic: () => true });
+  const loopback = forms.filter((form) => form.loopback).map(({ host }) => `https://${host}:${httpsPort}/`);
+  await attemptAll(loopback, poster);
+  // The others are no URLs. The certificate is of another address: that is after the connection.
+  expect(calls).toBeGreaterThan(0.6 * loopback.length);
+  const before = calls;
+  // By name too.
+  await attemptAll(urlsOf('alias.test'), poster);
+  expect(calls).toBeGreaterThan(before);
+});
+
+/** A server at the address that plays the public internet. */
+async function publicServer(
+  heard: (request: IncomingMessage) => void,
+  status = 200,
+  headers: Record<string, string> = {},
+): Promise<number> {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    heard(request);
+    response.writeHead(status, { connection: 'close', ...headers }).end();
+  };
+  return await listen(createHttpsServer(tls, answer), 0, PUBLIC);
+}
+
+const order = { headers: { 'content-type': 'application/json' }, body: '{}' };
+
+test('the connection goes to the address that was judged, with the name’s own SNI and Host', async () => {
+  const heard: { host: string | undefined; servername: string | false | null; from: string | undefined }[] =
+    [];
+  const port = await publicServer(({ headers, socket }) => {
+    heard.push({
+      host: headers.host,
+      servername: (socket as TLSSocket).servername,
+      from: socket.localAddress,
+    });
+  });
+  // Here waits who is meant when the name has changed: at the same port of the loopback address.
+  await listen(canary(createHttpsServer(tls, (_, response) => response.end())), port, '127.0.0.1');
+  const poster = aPoster({ isPublic });
+  const url = `https://rebinding.test:${port}/`;
+  expect(await poster.post({ ...order, url })).toMatchObject({ kind: 'answered', status: 200 });
+  expect(heard).toEqual([{ host: `rebinding.test:${port}`, servername: 'rebinding.test', from: PUBLIC }]);
+  expect(dns.asked.get('rebinding.test')).toBe(1);
+  // An attempt that does not start at once asks anew, and what the name leads to by then is refused.
+  await eventually(async () => {
+    expect(await poster.post({ ...order, url })).toEqual({ kind: 'failed', failure: 'private_address' });
+  });
+  expect(dns.asked.get('rebinding.test')).toBe(2);
+  expect(heard.every(({ from }) => from === PUBLIC)).toBe(true);
+  expect(calls).toBe(0);
+});
+
+test('a certificate of another name, or of nobody known, is refused whatever the environment says', async () => {
+  let heard = 0;
+  const port = await publicServer(() => {
+    heard += 1;
+  });
+  const refused = { kind: 'failed', failure: 'not_connected' };
+  const resolve = async () => [{ address: PUBLIC, family: 4 }];
+  const known = aPoster({ isPublic, resolve });
+  expect(await known.post({ ...order, url: `https://shop.example:${port}/` })).toEqual(refused);
+  const unknown = createPoster({ publicOnly: true, timeoutMs: 5_000, isPublic, resolve });
+  posters.push(unknown);
+  expect(await unknown.post({ ...order, url: `https://shop.test:${port}/` })).toEqual(refused);
+  expect(heard).toBe(0);
+  expect(await known.post({ ...order, url: `https://shop.test:${port}/` })).toMatchObject({ status: 200 });
+  expect(heard).toBe(1);
+});
+
+test('an endpoint that was registered as http in a sandbox is not called, and its log says why', async () => {
+  expect(
+    await attemptAll([`http://127.0.0.1:${httpPort}/`, `http://${PUBLIC}:${httpPort}/`], aPoster()),
+  ).toEqual({
+    not_secure: 2,
+  });
+  expect(calls).toBe(0);
+});
+
+test.each([300, 301, 302, 303, 304, 305, 306, 307, 308, 399])('%i leads nowhere', async (status) => {
+  for (const location of [
+    `http://127.0.0.1:${httpPort}/`,
+    `//[::1]:${httpPort}/`,
+    `https://localhost:${httpsPort}/`,
+  ]) {
+    let heard = 0;
+    const port = await publicServer(
+      () => {
+        heard += 1;
+      },
+      status,
+      { location, refresh: `0; url=${location}`, 'content-location': location },
+    );
+    const posted = await aPoster({ isPublic, resolve: async () => [{ address: PUBLIC, family: 4 }] }).post({
+      ...order,
+      url: `https://shop.test:${port}/`,
+    });
+    expect(posted).toMatchObject({ kind: 'answered', status });
+    expect(heard).toBe(1);
+  }
+  expect(calls).toBe(0);
+});
+
+test.each(['ftp:', 'file:', 'gopher:', 'ws:', 'unix:', 'data:', 'blob:http:', 'javascript:'])(
+  '%s is neither registered nor attempted',
+  async (scheme) => {
+    for (const url of [`${scheme}//127.0.0.1:${httpPort}/`, `${scheme}127.0.0.1:${httpPort}`]) {
+      expect(readEndpointForm({ url }, false)).toMatchObject({ ok: false });
+      expect(await aPoster().post({ ...order, url })).toMatchObject({ kind: 'failed' });
+    }
+    expect(calls).toBe(0);
+  },
+);
