@@ -2,14 +2,15 @@ import { join } from 'node:path';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
-import { type AnvilHandle, startAnvil } from '@quittance/engines/anvil';
-import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
+import type { AnvilHandle } from '@quittance/engines/anvil';
+import type { BitcoindHandle } from '@quittance/engines/bitcoind';
 import { EngineMissing } from '@quittance/engines/installed';
 import type { Engine } from '@quittance/engines/process';
-import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
+import type { SurfpoolHandle } from '@quittance/engines/surfpool';
 import { BITCOIN_NETWORK, prepareBitcoin } from './bitcoin.ts';
 import { CHAIN_ID, prepareEthereum } from './ethereum.ts';
 import type { Nodes } from './faucet.ts';
+import type { Parts } from './parts.ts';
 import type { Ports } from './ports.ts';
 import type { ChainSettings } from './service-settings.ts';
 import { prepareSolana, SOLANA_NETWORK } from './solana.ts';
@@ -44,6 +45,7 @@ type Starting = {
   dir: string;
   ports: Ports;
   pace: Pace;
+  parts: Pick<Parts, 'ethereum' | 'bitcoin' | 'solana'>;
   chains: readonly OptionalChain[];
   keep<E extends Engine>(engine: E): E;
   onUnexpectedExit(error: Error): void;
@@ -52,7 +54,7 @@ type Starting = {
 
 /** Starts a node for each chain, side by side. Where this machine can have none, the chain is left out, loudly. */
 export async function startChainNodes(starting: Starting): Promise<ChainNodes> {
-  const { dir, ports, pace, chains, keep, onUnexpectedExit, say } = starting;
+  const { dir, ports, pace, parts, chains, keep, onUnexpectedExit, say } = starting;
   const wanted = async <E extends Engine>(chain: OptionalChain, start: () => Promise<E>) => {
     if (!chains.includes(chain)) return undefined;
     try {
@@ -64,19 +66,21 @@ export async function startChainNodes(starting: Starting): Promise<ChainNodes> {
     }
   };
   const [ethereum, bitcoin, solana] = await allOrNone([
-    startAnvil({
-      port: ports.ethereum,
-      chainId: CHAIN_ID,
-      statePath: join(dir, 'ethereum.json'),
-      pastStates: PAST_STATES,
-      slotsInAnEpoch: SLOTS_IN_AN_EPOCH,
-      stateEverySeconds: 30,
-      blockTimeSeconds: pace.ethereumBlockSeconds,
-      mining: pace.ethereumBlockSeconds === undefined ? 'manual' : undefined,
-      onUnexpectedExit,
-    }).then(keep),
+    parts
+      .ethereum({
+        port: ports.ethereum,
+        chainId: CHAIN_ID,
+        statePath: join(dir, 'ethereum.json'),
+        pastStates: PAST_STATES,
+        slotsInAnEpoch: SLOTS_IN_AN_EPOCH,
+        stateEverySeconds: 30,
+        blockTimeSeconds: pace.ethereumBlockSeconds,
+        mining: pace.ethereumBlockSeconds === undefined ? 'manual' : undefined,
+        onUnexpectedExit,
+      })
+      .then(keep),
     wanted('bitcoin', () =>
-      startBitcoind({
+      parts.bitcoin({
         port: ports.bitcoin,
         dataDir: join(dir, 'bitcoin'),
         blockEverySeconds: pace.bitcoinBlockSeconds,
@@ -84,7 +88,7 @@ export async function startChainNodes(starting: Starting): Promise<ChainNodes> {
       }),
     ),
     wanted('solana', () =>
-      startSurfpool({
+      parts.solana({
         port: ports.solana,
         wsPort: ports.solanaEvents,
         slotMs: pace.solanaSlotMs,

@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', () => void stop());
   process.on('SIGTERM', () => void stop());
 
-  stack = await startStack({ dir, basePort: port, fresh, pace: humanePace, say });
+  stack = await startStack({ dir, basePort: port, fresh, pace: humanePace, auditor: true, say });
   const accounts = await demoAccounts(stack, dir);
   writeSettings(stack, accounts, dir);
   say(welcome(stack, accounts, join(home, 'sandbox.json'), Date.now() - begun));
@@ -86,6 +86,7 @@ function writeSettings(
     adminDatabaseUrl: stack.adminUrl,
     chains: stack.chainSettings,
     chainsBegan: { solana: stack.began.toISOString() },
+    secretsFile: join(dir, 'secrets.json'),
   };
   for (const folder of [dir, dirname(dir)]) {
     mkdirSync(folder, { recursive: true });

@@ -1,10 +1,10 @@
 import type { Service } from '@quittance/shared/events';
 
-/** The sandbox's default; everything it starts listens within twelve ports of it. */
+/** The sandbox's default; everything it starts listens within thirteen ports of it. */
 export const DEFAULT_PORT = 8400;
 
 /** How many ports a stack takes, from its first on. */
-export const PORTS = 12;
+export const PORTS = 13;
 
 export type Ports = Record<
   Service | 'postgres' | 'nats' | 'redis' | 'ethereum' | 'bitcoin' | 'solana' | 'solanaEvents',
@@ -25,4 +25,5 @@ export const portsFrom = (base: number): Ports => ({
   bitcoin: base + 9,
   solana: base + 10,
   solanaEvents: base + 11,
+  auditor: base + 12,
 });

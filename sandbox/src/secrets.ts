@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateMnemonic } from '@scure/bip39';
-import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { newWalletPhrase } from '@quittance/chains/wallet-phrase';
+import type { BusUser } from '@quittance/shared/bus-names';
+import { busUsers } from '@quittance/shared/bus-permissions';
 import { z } from 'zod';
 
 const schema = z.object({
@@ -11,19 +12,37 @@ const schema = z.object({
   identitySecret: z.string(),
   webhookSecretsKey: z.string(),
   databasePassword: z.string(),
+  /** By user of the bus. */
+  busPasswords: z.record(z.string(), z.string()).default({}),
 });
-export type Secrets = z.infer<typeof schema>;
+type Stored = z.infer<typeof schema>;
+export type Secrets = Omit<Stored, 'busPasswords'> & { busPasswords: Record<BusUser, string> };
 
 /** The sandbox's own secrets: made at the first start, kept beside its data, readable by its owner only. */
 export function sandboxSecrets(dir: string): Secrets {
   const path = join(dir, 'secrets.json');
-  if (existsSync(path)) return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  const secrets: Secrets = {
-    walletSeed: generateMnemonic(wordlist),
+  const secrets = existsSync(path)
+    ? completed(schema.parse(JSON.parse(readFileSync(path, 'utf8'))))
+    : newSecrets();
+  writeFileSync(path, JSON.stringify(secrets, null, 2), { mode: 0o600 });
+  return secrets;
+}
+
+/** For a stack that keeps nothing. */
+export const newSecrets = (): Secrets =>
+  completed({
+    walletSeed: newWalletPhrase(12),
     identitySecret: randomBytes(32).toString('hex'),
     webhookSecretsKey: randomBytes(32).toString('hex'),
     databasePassword: randomBytes(24).toString('hex'),
-  };
-  writeFileSync(path, JSON.stringify(secrets, null, 2), { mode: 0o600 });
-  return secrets;
+    busPasswords: {},
+  });
+
+/** A newer version may know users of the bus that the file does not. */
+function completed(stored: Stored): Secrets {
+  const passwords = busUsers.map((user) => [
+    user,
+    stored.busPasswords[user] ?? randomBytes(24).toString('hex'),
+  ]);
+  return { ...stored, busPasswords: Object.fromEntries(passwords) as Record<BusUser, string> };
 }

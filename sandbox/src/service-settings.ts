@@ -1,3 +1,4 @@
+import { isBusUser } from '@quittance/shared/bus-permissions';
 import type { Service } from '@quittance/shared/events';
 import { serviceUrl } from '@quittance/shared/migrate';
 import type { Ports } from './ports.ts';
@@ -9,10 +10,13 @@ export type Surroundings = {
   publicUrl: string;
   /** A superuser's URL of the database that all services share, each with a schema and a role of its own. */
   adminUrl: string;
-  natsUrl: string;
+  /** The URL each service connects with: its own user. */
+  busUrl(service: Service): string;
   redisUrl: string | undefined;
   pricesFile: string;
   chains: ChainSettings;
+  /** When the stack was started: Solana's chain, and nothing before it, is as old as that. */
+  began: Date;
 };
 
 export type Settings = Record<string, string>;
@@ -27,7 +31,7 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
     HOST: '127.0.0.1',
     PORT: String(ports[service]),
     DATABASE_URL: serviceUrl(around.adminUrl, service, secrets.databasePassword),
-    NATS_URL: around.natsUrl,
+    ...(isBusUser(service) ? { NATS_URL: around.busUrl(service) } : {}),
     IDENTITY_SECRET: secrets.identitySecret,
     PUBLIC_URL: around.publicUrl,
   });
@@ -54,5 +58,6 @@ export function serviceSettings(around: Surroundings): Record<Service, Settings>
       WEBHOOK_SECRETS_KEY: secrets.webhookSecretsKey,
       ALLOW_INSECURE_ENDPOINTS: 'true',
     },
+    auditor: { ...common('auditor'), ...chains.node, SOLANA_BEGAN: around.began.toISOString() },
   };
 }

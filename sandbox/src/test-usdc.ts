@@ -83,11 +83,19 @@ export const payBySplitter = (
     value: amount,
   });
 
-async function deploy(rpcUrl: string, name: 'TestUsdc' | 'Splitter'): Promise<Hex> {
-  const node = connect(rpcUrl);
+/** Where the test USD Coin is, or will be, on every development chain. */
+export const testUsdcAddress = (): string => placeOf('TestUsdc').address.toLowerCase();
+
+function placeOf(name: 'TestUsdc' | 'Splitter'): { address: Hex; bytecode: Hex } {
   const file = new URL(`../contracts/${name}.json`, import.meta.url);
   const { bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { bytecode: Hex };
-  const address = getContractAddress({ opcode: 'CREATE2', from: DEPLOYER, salt: zeroHash, bytecode });
+  const how = { opcode: 'CREATE2', from: DEPLOYER, salt: zeroHash, bytecode } as const;
+  return { address: getContractAddress(how), bytecode };
+}
+
+async function deploy(rpcUrl: string, name: 'TestUsdc' | 'Splitter'): Promise<Hex> {
+  const node = connect(rpcUrl);
+  const { address, bytecode } = placeOf(name);
   if ((await node.getCode({ address })) !== undefined) return address;
   const [account] = await node.getAddresses();
   if (account === undefined) throw new Error('the node has no development account');

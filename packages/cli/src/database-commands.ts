@@ -1,14 +1,19 @@
 import { verifyBooks } from '@quittance/books/verify-books';
+import { knownSecrets } from './known-secrets.ts';
 import { migrateAll } from './migrate-all.ts';
 import type { Outcome } from './outcome.ts';
-import { adminDatabase, databasePasswords, watchedChains } from './settings.ts';
+import { adminDatabase, databasePasswords, operatorPassword, watchedChains } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
 import { table } from './table.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
 export async function migrate(around: Surroundings): Promise<Outcome> {
-  const done = await migrateAll({ adminUrl: adminDatabase(around), passwordOf: databasePasswords(around) });
+  const done = await migrateAll({
+    adminUrl: adminDatabase(around),
+    passwordOf: databasePasswords(around),
+    operatorPassword: operatorPassword(around),
+  });
   const rows = done.map(({ service, applied }) => [
     service,
     applied.length === 0 ? 'was up to date' : applied.join(', '),
@@ -19,11 +24,11 @@ export async function migrate(around: Surroundings): Promise<Outcome> {
   };
 }
 
-export type BooksOrder = { patienceSeconds: number; days: number };
+export type BooksOrder = { patienceSeconds: number; days: number; logs: readonly string[] };
 
 export async function checkBooks(
   around: Surroundings,
-  { patienceSeconds, days }: BooksOrder,
+  { patienceSeconds, days, logs }: BooksOrder,
 ): Promise<Outcome> {
   const chains = watchedChains(around);
   const since = new Date(Date.now() - days * DAY_MS);
@@ -32,6 +37,7 @@ export async function checkBooks(
     patienceSeconds,
     chains,
     since,
+    ...(logs.length === 0 ? {} : { logs: { files: logs, secrets: knownSecrets(around) } }),
   });
   const { invariants, chains: seen, ...counts } = checked;
   const amounts = Object.entries(counts).map(([what, count]) => `${count} ${what}`);

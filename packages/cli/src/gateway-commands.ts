@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { createAccount } from '@quittance/gateway/operations/create-account';
 import { createToken } from '@quittance/gateway/operations/create-token';
 import { listAccounts } from '@quittance/gateway/operations/list-accounts';
@@ -7,6 +6,7 @@ import { revokeToken } from '@quittance/gateway/operations/revoke-token';
 import { type Clock, systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
+import { actor } from './operator-database.ts';
 import type { Outcome } from './outcome.ts';
 import { gatewayDatabase } from './settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
@@ -24,19 +24,9 @@ async function withGateway(around: Surroundings, work: (ports: Ports) => Promise
   const url = gatewayDatabase(around);
   const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('cli', 'silent') });
   try {
-    return await work({ db, clock: systemClock, actor: `cli:${whoami()}` });
+    return await work({ db, clock: systemClock, actor: actor() });
   } finally {
     await db.close();
-  }
-}
-
-/** Who types this, for the audit log. */
-function whoami(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // In a container the user may be a number that has no name.
-    return String(process.getuid?.() ?? 'unknown');
   }
 }
 

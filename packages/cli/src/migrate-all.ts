@@ -1,18 +1,25 @@
 import { fileURLToPath } from 'node:url';
 import { type Service, services } from '@quittance/shared/events';
 import { migrateService } from '@quittance/shared/migrate';
+import { prepareOperator } from './operator-role.ts';
 
 export type MigrateAllOptions = {
   /** A role that may create roles and schemas, on the database that all services share. */
   adminUrl: string;
   /** The password each service's role logs in with. */
   passwordOf(service: Service): string;
+  /** The operator's; nobody logs in with that role when it is not given one. */
+  operatorPassword?: string | undefined;
 };
 
 export type Migrated = { service: Service; applied: string[] };
 
 /** Brings every service's role, schema and tables up to date. Does nothing where nothing is missing. */
-export async function migrateAll({ adminUrl, passwordOf }: MigrateAllOptions): Promise<Migrated[]> {
+export async function migrateAll({
+  adminUrl,
+  passwordOf,
+  operatorPassword,
+}: MigrateAllOptions): Promise<Migrated[]> {
   const done: Migrated[] = [];
   // One after the other: roles belong to the whole cluster, and a failure names the service it stopped at.
   for (const service of services) {
@@ -20,5 +27,6 @@ export async function migrateAll({ adminUrl, passwordOf }: MigrateAllOptions): P
     const applied = await migrateService({ adminUrl, service, folder, password: passwordOf(service) });
     done.push({ service, applied });
   }
+  await prepareOperator(adminUrl, operatorPassword);
   return done;
 }

@@ -1,32 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { WatchedChain } from '@quittance/books/chain-invariants';
 import { chainSettings, withChains } from '@quittance/chains/settings';
+import { type BusUser, KEEPER } from '@quittance/shared/bus-names';
 import { ConfigError, loadConfig } from '@quittance/shared/config';
 import { type Service, services } from '@quittance/shared/events';
-import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';
-import { CommandError, type Surroundings } from './surroundings.ts';
-
-const OPERATOR_FILE = 'operator.json';
-const SANDBOX = '.sandbox';
-const checkout = fileURLToPath(new URL('../../../', import.meta.url));
-
-type Where = Pick<Surroundings, 'env' | 'cwd'>;
-
-/** What `npm start` leaves for this command: how to reach the running sandbox's database. */
-const operatorSchema = z.object({
-  gatewayDatabaseUrl: z.string(),
-  adminDatabaseUrl: z.string(),
-  /** By service; the sandbox migrates by itself, so it need not say. */
-  passwords: z.record(z.string(), z.string()).optional(),
-  /** The settings of the chains, as its services have them. */
-  chains: z.record(z.string(), z.string()).optional(),
-  /** By chain: what was before is not on it, because its node keeps nothing over a restart. */
-  chainsBegan: z.record(z.string(), z.iso.datetime()).optional(),
-});
-type Operator = z.infer<typeof operatorSchema>;
+import { findOperator, OPERATOR_FILE, placesOf, type Where } from './operator-file.ts';
+import { CommandError } from './surroundings.ts';
 
 /** The database in which accounts and tokens are. */
 export function gatewayDatabase(where: Where): string {
@@ -40,6 +19,18 @@ export function gatewayDatabase(where: Where): string {
       `sandbox with \`npm start\`: no ${OPERATOR_FILE} was found ${placesOf(where)}.`,
   );
 }
+
+/** The database as the operator: may read what the commands show and call what they change things with. */
+export function operatorDatabase(where: Where): string {
+  const { OPERATOR_DATABASE_URL } = where.env;
+  return OPERATOR_DATABASE_URL
+    ? proper(OPERATOR_DATABASE_URL, 'OPERATOR_DATABASE_URL')
+    : adminDatabase(where);
+}
+
+/** What the operator's role logs in with; without it the role is made and nobody can. */
+export const operatorPassword = ({ env }: Where): string | undefined =>
+  env['OPERATOR_DATABASE_PASSWORD'] || undefined;
 
 /** The database as its administrator: may read everything, make roles and schemas. */
 export function adminDatabase(where: Where): string {
@@ -74,6 +65,19 @@ export function databasePasswords(where: Where): (service: Service) => string {
   return (service) => passwords.get(service) ?? '';
 }
 
+export const busPasswordVariable = (user: BusUser): string => `${user.toUpperCase()}_NATS_PASSWORD`;
+
+/** The bus as its keeper, who may make what the services need of it. */
+export function keeperBus({ env }: Where): string {
+  const url = env['NATS_URL'];
+  if (url && URL.canParse(url) && /^(nats|tls):$/.test(new URL(url).protocol)) return url;
+  // Without its value: it holds a password.
+  throw new CommandError(
+    `Which bus? Set NATS_URL to nats://${KEEPER}:<password>@<host>:4222.` +
+      (url ? ' It is set, and not to such a URL.' : ' (The sandbox looks after its bus by itself.)'),
+  );
+}
+
 const chainsSchema = withChains(z.object(chainSettings));
 
 /** The chains whose nodes the books are compared with: those that are configured, else the sandbox's. */
@@ -96,43 +100,4 @@ function proper(url: string, variable: string): string {
   if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) return url;
   // Without its value: it holds a password.
   throw new CommandError(`${variable} is not a postgres:// URL.`);
-}
-
-const placesOf = ({ env: { SANDBOX_DIR } }: Where): string =>
-  SANDBOX_DIR === undefined
-    ? `in a ${SANDBOX} here, above, or in the checkout`
-    : `in ${SANDBOX_DIR} (SANDBOX_DIR)`;
-
-/**
- * The sandbox's own file: in SANDBOX_DIR when that is set, as the sandbox has it; else looked for from here upwards,
- * and then beside this checkout's packages.
- */
-function findOperator({ env: { SANDBOX_DIR }, cwd }: Where): Operator | undefined {
-  if (SANDBOX_DIR !== undefined) return readOperator(join(resolve(cwd, SANDBOX_DIR), OPERATOR_FILE));
-  const folders = [cwd];
-  for (let folder = cwd; dirname(folder) !== folder; folder = dirname(folder)) folders.push(dirname(folder));
-  for (const folder of [...folders, checkout]) {
-    const operator = readOperator(join(folder, SANDBOX, OPERATOR_FILE));
-    if (operator !== undefined) return operator;
-  }
-  return undefined;
-}
-
-function readOperator(file: string): Operator | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if (Error.isError(error) && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) {
-      return undefined;
-    }
-    throw new CommandError(`${file} cannot be read: ${reason(error)}`);
-  }
-  try {
-    return operatorSchema.parse(JSON.parse(text));
-  } catch {
-    throw new CommandError(
-      `${file} is not what the sandbox writes; stop it and start it again with \`npm start\`.`,
-    );
-  }
 }

@@ -4,6 +4,10 @@ export type Surroundings = {
   cwd: string;
   out(text: string): void;
   err(text: string): void;
+  /** All of standard input; undefined where a person sits at it. */
+  input?(): Promise<string | undefined>;
+  /** Aborts when the process is told to end. Only a command that runs on asks for it; the others simply end. */
+  stopping?(): AbortSignal;
 };
 
 /** A command could not do what was asked. The message is for the person at the terminal: what is wrong, what to do. */

@@ -243,6 +243,39 @@ describe('migrate', () => {
     }
   });
 
+  test('leaves a database alone that is newer than it knows, or whose disk is full, and says so', async () => {
+    const own = await testDatabase();
+    const admin = { DATABASE_URL_ADMIN: own.adminUrl, ...passwords };
+    try {
+      await onServer(
+        own.adminUrl,
+        `insert into ledger.migrations (name, batch) values ('9001_of_tomorrow', 99)`,
+      );
+      const newer = await quittance(['migrate'], admin);
+      expect(newer).toMatchObject({ code: 1, out: '' });
+      expect(newer.err).toBe(
+        'It was not begun: the database was migrated by a newer release (9001_of_tomorrow not known here): run that release, or a newer one.\n',
+      );
+      await onServer(
+        own.adminUrl,
+        `delete from ledger.migrations where batch = 99 or name like '%least_privilege';
+         create function public.no_room() returns event_trigger language plpgsql as $$ begin
+           raise exception 'could not extend file "base/5/1": No space left on device' using errcode = '53100'; end $$;
+         create event trigger no_room on ddl_command_start execute function public.no_room()`,
+      );
+      const full = await quittance(['migrate'], admin);
+      expect([full.code, full.err]).toEqual([
+        1,
+        expect.stringMatching(
+          /^The database's disk is full: make room there\. \(.*No space left on device\)\n$/,
+        ),
+      ]);
+    } finally {
+      await onServer(own.adminUrl, `drop event trigger if exists no_room`);
+      await own.drop();
+    }
+  });
+
   test('names every password that is missing', async () => {
     const { LEDGER_DATABASE_PASSWORD: _, ...others } = passwords;
     const refused = await quittance(['migrate'], { ...env, ...others });
@@ -277,6 +310,25 @@ describe('verify-books', () => {
       expect(breaches).toMatchObject([{ invariant: 'I2' }]);
     } finally {
       await onServer(own.adminUrl, `delete from ledger.balances where account_id = 'acc_x'`);
+      await own.drop();
+    }
+  });
+});
+
+describe('resume-payouts', () => {
+  test('does not take a chain that nobody looked at for one that is right', async () => {
+    const own = await testDatabase();
+    try {
+      await onServer(own.adminUrl, `insert into auditor.halts (asset, breaches) values ('ETH', '[]')`);
+      const given = { DATABASE_URL_ADMIN: own.adminUrl };
+      const refused = await quittance(['resume-payouts', 'ETH'], given);
+      expect([refused.code, refused.err]).toEqual([
+        1,
+        expect.stringMatching(/not be compared with the chain: no node of ethereum is configured/),
+      ]);
+      const { code, out } = await quittance(['resume-payouts', 'ETH', '--days', '3', '--force'], given);
+      expect([code, out]).toEqual([0, expect.stringMatching(/^Payouts of ETH go on/)]);
+    } finally {
       await own.drop();
     }
   });

@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addressOf } from '@quittance/chains/bitcoin/address';
+import { factsOf } from '@quittance/chains/bitcoin/network';
 import { type BitcoindHandle, BitcoindRefused } from '@quittance/engines/bitcoind';
 import { payOnBitcoin } from '@quittance/sandbox/bitcoin';
 import { type Customer, type Payments, unitsOf } from './customer.ts';
@@ -12,6 +15,7 @@ export type BitcoinCustomer = Customer & {
 
 const SCAN_TRIES_MAX = 200;
 const SCAN_PAUSE_MS = 50;
+const PUBLIC_KEY_BYTES = 33;
 
 type Output = { value: number; scriptPubKey: { address?: string } };
 type Block = { tx: { txid: string; vout: Output[] }[] };
@@ -26,7 +30,8 @@ export function bitcoinCustomer(node: BitcoindHandle): BitcoinCustomer {
         at,
         payments.map(({ to, amount }) => ({ to, amount: unitsOf('BTC', amount) })),
       ),
-    newAddress: () => node.rpc<string>('getnewaddress'),
+    // Nobody's: the node's wallet would pay others with what comes to an address of its own, and the balance be gone.
+    newAddress: async () => addressOf(factsOf('regtest').form, randomBytes(PUBLIC_KEY_BYTES)),
     async mine(blocks = 1) {
       await node.mine(blocks);
     },

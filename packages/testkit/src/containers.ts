@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { withPort } from '@quittance/engines/free-port';
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers';
+import { natsImage, postgresImage, redisImage } from './engine-images.ts';
 
 /*
  * The engines of the suites from container images instead of this machine's binaries. Loaded only when that is
@@ -13,7 +14,8 @@ const POSTGRES_PORT = 5432;
 const NATS_PORT = 4222;
 const REDIS_PORT = 6379;
 const STOP_WITHIN_MS = 10_000;
-const READY_WITHIN_MS = 60_000;
+/** Long: a machine that builds images at the same time is slow to start containers. */
+const READY_WITHIN_MS = 180_000;
 const ASK_EVERY_MS = 500;
 
 /** Like an engine that is a process, but without a pid, and every change of state is a call to Docker. */
@@ -36,7 +38,7 @@ export async function postgresContainer(
   settings: Readonly<Record<string, string | number>>,
 ): Promise<{ url: string; destroy(): Promise<void> }> {
   const password = randomBytes(24).toString('base64url');
-  const container = await new GenericContainer(image('TEST_POSTGRES_IMAGE', 'postgres:18'))
+  const container = await new GenericContainer(postgresImage())
     .withEnvironment({
       POSTGRES_PASSWORD: password,
       // Sorting does not depend on the image's libraries.
@@ -71,7 +73,7 @@ export function natsContainer(dataDir: string): Promise<ContainerEngine> {
   return startContainer('nats', NATS_PORT, () => {
     // Before every start: Docker would make a missing folder root's.
     mkdirSync(dataDir, { recursive: true });
-    return new GenericContainer(image('TEST_NATS_IMAGE', 'nats:2.12'))
+    return new GenericContainer(natsImage())
       .withCommand(['--jetstream', '--store_dir', '/data'])
       .withBindMounts([{ source: dataDir, target: '/data' }])
       .withUser(`${uid}:${gid}`)
@@ -82,14 +84,10 @@ export function natsContainer(dataDir: string): Promise<ContainerEngine> {
 /** A redis-server that keeps its data in memory only. */
 export function redisContainer(): Promise<ContainerEngine> {
   return startContainer('redis', REDIS_PORT, () =>
-    new GenericContainer(image('TEST_REDIS_IMAGE', 'redis:8'))
+    new GenericContainer(redisImage())
       .withCommand(['redis-server', '--save', '', '--appendonly', 'no'])
       .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/)),
   );
-}
-
-function image(setting: string, official: string): string {
-  return process.env[setting] ?? official;
 }
 
 /** The port on the host is chosen here and not by Docker, which would choose another one at every start. */

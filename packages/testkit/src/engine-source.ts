@@ -1,4 +1,7 @@
-/** TEST_ENGINES=containers: Postgres, NATS and Redis come from container images; without it they are processes. */
+/**
+ * TEST_ENGINES=containers: Postgres, NATS and Redis come from container images, and in a whole stack the chain nodes and
+ * the services too; without it they are processes.
+ */
 export function fromContainers(): boolean {
   const wanted = process.env['TEST_ENGINES'];
   if (wanted === undefined || wanted === '') return false;

@@ -6,8 +6,9 @@ import { verifyBooks } from '@quittance/books/verify-books';
 import { type AnvilHandle, type AnvilOptions, startAnvil } from '@quittance/engines/anvil';
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type RedisHandle, startRedis } from '@quittance/engines/redis';
-
+import { keepBus } from '@quittance/shared/bus-setup';
 import type { Service } from '@quittance/shared/events';
+import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { databaseUrl, onServer, TEMPLATE, TEST_PASSWORD } from './databases.ts';
 import { fromContainers } from './engine-source.ts';
@@ -42,19 +43,41 @@ export async function testDatabase(): Promise<TestDatabase> {
     async drop() {
       const { breaches } = await verifyBooks({ databaseUrl: adminUrl, patienceSeconds: 0, aloneOnly: true });
       await onServer(server, `drop database if exists ${name} with (force)`);
-      if (breaches.length > 0) throw new Error(`the books do not balance: ${JSON.stringify(breaches)}`);
+      if (breaches.length > 0)
+        throw new Error(
+          `the books do not balance: ${breaches.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
+        );
     },
   };
 }
 
-/** A nats-server with JetStream of this suite's own, and the folder of its data. */
+/**
+ * A nats-server with JetStream of this suite's own, with stream, durables and buckets as in production, made again when
+ * its data is lost. It knows no users: everybody may do everything.
+ */
 export async function testNats(): Promise<Either<NatsHandle> & { dataDir: string }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quittance-nats-'));
   const nats = fromContainers()
     ? await (await import('./containers.ts')).natsContainer(dataDir)
     : await startNats({ dataDir, port: 0 });
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-  return Object.assign(nats, { dataDir });
+  const startKeeper = () => keepBus({ url: nats.url, logger: createLogger('keep-bus', 'silent') });
+  let keeper = startKeeper();
+  await keeper.made;
+  const { stop, restart } = nats;
+  return Object.assign(nats, {
+    dataDir,
+    async stop() {
+      await keeper.stop();
+      await stop();
+    },
+    async restart() {
+      await keeper.stop();
+      await restart();
+      keeper = startKeeper();
+      await keeper.made;
+    },
+  });
 }
 
 /** A redis-server of this suite's own. */

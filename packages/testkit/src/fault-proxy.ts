@@ -1,4 +1,6 @@
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { requestReader } from './fault-proxy-http.ts';
+import { postgresReader } from './fault-proxy-postgres.ts';
 import { seeded } from './seeded.ts';
 
 /**
@@ -6,35 +8,55 @@ import { seeded } from './seeded.ts';
  * - `pass`: as if it were not there.
  * - `latency`: every piece of an answer comes so much later.
  * - `black hole`: what is sent arrives nowhere, nothing comes back, and no connection is closed.
- * - `reset`: of its answers a connection gives so many bytes and is cut off.
+ * - `refuse`: every connection is cut off, and so is each new one.
+ * - `reset`: of its answers a connection gives so many bytes and is cut off. With `upTo` each connection gives another
+ *   number of them: an answer that is larger than one connection gives would never get through, however often it is
+ *   asked for.
+ * - `half-close`: of its answers a connection gives so many bytes and says that no more will come; it still takes
+ *   what is sent.
+ * - `drip`: answers come in drops of so many bytes, one every so often.
  * - `lose answers`: of HTTP JSON-RPC. A request with one of these methods reaches the node, which does what it asks;
  *   with this probability the connection is cut off when its answer comes.
+ * - `cut commits`: of Postgres. With this probability the connection is cut off in the middle of a commit: `before`
+ *   Postgres got it, so that nothing stands, or `after` it was done, so that all stands and nobody was told.
  */
 export type Fault =
   | { kind: 'pass' }
   | { kind: 'latency'; ms: number }
   | { kind: 'black hole' }
-  | { kind: 'reset'; afterBytes: number }
-  | { kind: 'lose answers'; methods: Readonly<Record<string, number>> };
+  | { kind: 'refuse' }
+  | { kind: 'reset'; afterBytes: number; upTo?: number }
+  | { kind: 'half-close'; afterBytes: number; upTo?: number }
+  | { kind: 'drip'; bytes: number; everyMs: number }
+  | { kind: 'lose answers'; methods: Readonly<Record<string, number>> }
+  | { kind: 'cut commits'; when: 'before' | 'after'; share: number };
 
 export type FaultProxy = {
   /** The target's URL by way of the proxy, with its credentials and path. */
   url: string;
+  /** Another URL of the same target by way of the proxy: other credentials, another database. */
+  through(url: string): string;
   /** From now on, on the connections that are open as well. */
   set(fault: Fault): void;
+  /** Cuts off every connection that is open, and answers how many there were. */
+  cut(): number;
+  /** How often the fault that is set did something: connections held up or cut, answers slowed down or lost. */
+  fired(): number;
   /** How many requests of each method went through, and how many of them lost their answer. */
   counted(method: string): { asked: number; lost: number };
   close(): Promise<void>;
 };
 
-/** Stands before `target`, an http:// or any other URL with host and port. The same seed loses the same answers. */
+/** Stands before `target`, a URL with host and port. The same seed loses the same answers. */
 export async function startFaultProxy(target: string, seed = 1): Promise<FaultProxy> {
-  const { hostname, port } = new URL(target);
+  const { hostname, port, protocol } = new URL(target);
+  const isPostgres = protocol.startsWith('postgres');
+  const isHttp = protocol.startsWith('http');
   const random = seeded(seed);
   const counts = new Map<string, { asked: number; lost: number }>();
-  const open = new Set<() => void>();
-  const changed = new Set<() => void>();
+  const open = new Set<{ cut(): void; adapt(): void }>();
   let fault: Fault = { kind: 'pass' };
+  let fired = 0;
 
   const countOf = (method: string) => {
     const known = counts.get(method) ?? { asked: 0, lost: 0 };
@@ -42,104 +64,196 @@ export async function startFaultProxy(target: string, seed = 1): Promise<FaultPr
     return known;
   };
 
-  /** Whether the answer to a request with this body is to be lost. A batch is lost if one of its calls is. */
-  function isLost(body: string): boolean {
+  /** Whether the answer to a request for these methods is to be lost. A batch is lost if one of its calls is. */
+  function isLost(methods: readonly string[]): boolean {
     let lost = false;
-    for (const method of methodsOf(body)) {
+    for (const method of methods) {
       const count = countOf(method);
       count.asked += 1;
       const share = fault.kind === 'lose answers' ? (fault.methods[method] ?? 0) : 0;
       if (share === 0 || random() >= share) continue;
       count.lost += 1;
+      fired += 1;
       lost = true;
     }
     return lost;
   }
 
-  const server = createServer((client) => {
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     // tidy-allow number: a port
-    const node = connect(Number(port), hostname);
+    const node = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    const [toNode, toClient] = [lane(node), lane(client)];
+    const postgres = postgresReader();
     let answered = 0;
     let dropsAnswer = false;
-    const end = () => {
-      client.destroy();
+    /** Where between the least and the most this connection ends. */
+    let share: number | undefined;
+
+    const cut = () => {
+      // One that is on its way to its end already cannot be reset, and would keep its handle.
+      if (client.readyState === 'open' && client.writableLength === 0) client.resetAndDestroy();
+      else client.destroy();
       node.destroy();
-      open.delete(end);
-      changed.delete(adapt);
+      open.delete(connection);
     };
-    /** In a black hole nothing is read, so that it waits where it is and goes on afterwards. */
     const adapt = () => {
+      if (fault.kind === 'refuse') {
+        fired += 1;
+        cut();
+        return;
+      }
+      if (fault.kind === 'black hole') fired += 1;
+      // In a black hole nothing is read, so that it waits where it is and goes on afterwards.
       for (const socket of [client, node]) fault.kind === 'black hole' ? socket.pause() : socket.resume();
     };
-    open.add(end);
-    changed.add(adapt);
-    for (const socket of [client, node]) socket.on('error', end).on('close', end);
+    const connection = { cut, adapt };
+    open.add(connection);
 
-    const requests = requestReader((body) => {
-      dropsAnswer = isLost(body);
+    const requests = requestReader((methods) => {
+      if (isLost(methods)) dropsAnswer = true;
     });
-    client.on('data', (bytes) => {
-      requests(bytes);
-      node.write(bytes);
+    const [fromClient, fromNode] = isPostgres ? [sentToPostgres, saidByPostgres] : [sent, said];
+    client.on('data', fromClient).on('end', toNode.end);
+    node.on('data', fromNode).on('end', toClient.end);
+    for (const socket of [client, node]) socket.on('error', cut);
+    client.on('close', () => {
+      if (node.destroyed || toNode.isEmpty()) node.destroy();
+      open.delete(connection);
     });
-    node.on('data', (bytes) => {
-      if (dropsAnswer) return end();
-      const left = fault.kind === 'reset' ? fault.afterBytes - answered : Number.POSITIVE_INFINITY;
+    node.on('close', () => {
+      if (toClient.isEmpty()) client.end();
+    });
+
+    function sent(bytes: Buffer): void {
+      if (isHttp) requests(bytes);
+      toNode.give(bytes, 0);
+    }
+
+    function said(bytes: Buffer): void {
+      if (dropsAnswer) cut();
+      else answer(bytes);
+    }
+
+    function sentToPostgres(bytes: Buffer): void {
+      const { before, commit } = postgres.sent(bytes);
+      if (before.length > 0) toNode.give(before, 0);
+      if (commit === undefined) return;
+      if (fault.kind === 'cut commits' && random() < fault.share) {
+        fired += 1;
+        if (fault.when === 'before') {
+          cut();
+          return;
+        }
+        dropsAnswer = true;
+      }
+      toNode.give(commit, 0);
+    }
+
+    function saidByPostgres(bytes: Buffer): void {
+      const done = postgres.answered(bytes);
+      if (!dropsAnswer) answer(bytes);
+      else if (done) cut();
+    }
+
+    function answer(bytes: Buffer): void {
+      const before = answered;
       answered += bytes.length;
-      if (bytes.length >= left) {
+      if (fault.kind === 'latency') {
+        fired += 1;
+        toClient.give(bytes, fault.ms);
+      } else if (fault.kind === 'drip') {
+        fired += 1;
+        for (let from = 0; from < bytes.length; from += fault.bytes) {
+          toClient.give(bytes.subarray(from, from + fault.bytes), 0, fault.everyMs);
+        }
+      } else if ((fault.kind === 'reset' || fault.kind === 'half-close') && answered >= givenOf(fault)) {
         node.pause();
-        client.write(bytes.subarray(0, Math.max(0, left)), () => client.resetAndDestroy());
-      } else if (fault.kind === 'latency') setTimeout(() => client.write(bytes), fault.ms);
-      else client.write(bytes);
-    });
+        fired += 1;
+        toClient.give(bytes.subarray(0, Math.max(0, givenOf(fault) - before)), 0);
+        if (fault.kind === 'half-close') toClient.end();
+        else client.write('', cut);
+      } else toClient.give(bytes, 0);
+    }
+
+    function givenOf({ afterBytes, upTo }: { afterBytes: number; upTo?: number }): number {
+      if (upTo === undefined) return afterBytes;
+      share ??= random();
+      return Math.floor(afterBytes + share * (upTo - afterBytes));
+    }
+
     adapt();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
-  const url = new URL(target);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const through = (url: string) => {
+    const here = new URL(url);
+    here.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return here.href;
+  };
   return {
-    url: url.href,
+    url: through(target),
+    through,
     set(next) {
       fault = next;
-      for (const adapt of changed) adapt();
+      fired = 0;
+      for (const { adapt } of [...open]) adapt();
     },
+    cut() {
+      const cuts = [...open];
+      for (const { cut } of cuts) cut();
+      return cuts.length;
+    },
+    fired: () => fired,
     counted: (method) => ({ ...countOf(method) }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const end of open) end();
+        for (const { cut } of [...open]) cut();
       }),
   };
 }
 
-/** Takes the pieces of HTTP requests as they come and hands over each body, before its last piece is sent on. */
-function requestReader(take: (body: string) => void): (bytes: Buffer) => void {
-  let waiting = Buffer.alloc(0);
-  return (bytes) => {
-    waiting = Buffer.concat([waiting, bytes]);
-    for (;;) {
-      const headEnd = waiting.indexOf('\r\n\r\n');
-      if (headEnd === -1) return;
-      const length = /^content-length: *(\d+)/im.exec(waiting.toString('latin1', 0, headEnd))?.[1] ?? '0';
-      // tidy-allow number: a length
-      const end = headEnd + 4 + Number(length);
-      if (waiting.length < end) return;
-      take(waiting.toString('utf8', headEnd + 4, end));
-      waiting = waiting.subarray(end);
-    }
-  };
-}
+type Lane = {
+  /** Goes out so many ms from now, and so many after what was given before; never before that. */
+  give(bytes: Buffer, delayMs: number, afterLastMs?: number): void;
+  /** Says that there is no more, when all has gone out. */
+  end(): void;
+  isEmpty(): boolean;
+};
 
-function methodsOf(body: string): string[] {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return [];
+/** One direction of a connection: what is given goes out in its order, whatever the delays. */
+function lane(to: Socket): Lane {
+  const waiting: { bytes: Buffer; due: number }[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let lastDue = 0;
+  let ends = false;
+
+  function flush(): void {
+    timer = undefined;
+    for (;;) {
+      const [first] = waiting;
+      if (first === undefined) break;
+      const left = first.due - performance.now();
+      if (left > 0) {
+        timer = setTimeout(flush, Math.ceil(left));
+        return;
+      }
+      waiting.shift();
+      if (to.writable) to.write(first.bytes);
+    }
+    if (ends && to.writable) to.end();
   }
-  return [parsed].flat().flatMap((call) => {
-    const method = (call as { method?: unknown } | null)?.method;
-    return typeof method === 'string' ? [method] : [];
-  });
+
+  return {
+    give(bytes, delayMs, afterLastMs = 0) {
+      lastDue = Math.max(performance.now() + delayMs, lastDue + afterLastMs);
+      waiting.push({ bytes, due: lastDue });
+      if (timer === undefined) flush();
+    },
+    end() {
+      ends = true;
+      if (timer === undefined) flush();
+    },
+    isEmpty: () => waiting.length === 0,
+  };
 }

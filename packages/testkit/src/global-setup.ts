@@ -23,7 +23,11 @@ export default async function setUp(): Promise<void> {
       });
   keepServer(postgres);
   await onServer(postgres.url, `create database ${TEMPLATE}`);
-  await migrateAll({ adminUrl: databaseUrl(postgres.url, TEMPLATE), passwordOf: () => TEST_PASSWORD });
+  await migrateAll({
+    adminUrl: databaseUrl(postgres.url, TEMPLATE),
+    passwordOf: () => TEST_PASSWORD,
+    operatorPassword: TEST_PASSWORD,
+  });
   // Workers are started after this and inherit it.
   process.env['TEST_POSTGRES_URL'] = postgres.url;
 }

@@ -1,3 +1,4 @@
+import type { ClientCall, ClientLog } from '@quittance/books/client-log';
 import { Agent, request } from 'undici';
 
 export type ApiAnswer = {
@@ -13,18 +14,33 @@ export type Merchant = {
   get(path: string): Promise<ApiAnswer>;
   /** `body` may be a text, to send numbers as they are written. */
   post(path: string, body: object | string, headers?: Record<string, string>): Promise<ApiAnswer>;
+  patch(path: string, body: object): Promise<ApiAnswer>;
   delete(path: string): Promise<ApiAnswer>;
 };
 
-/** A merchant's server: the public API over kept connections, with its token. */
-export function merchant(url: string, id: string, token: string, connections = 64): Merchant {
+/**
+ * A merchant's server: the public API over kept connections, with its token.
+ * @param log where it writes down what it asked and was answered, to be compared with the database
+ */
+export function merchant(
+  url: string,
+  id: string,
+  token: string,
+  connections = 64,
+  log?: ClientLog,
+): Merchant {
   const dispatcher = new Agent({ connections, keepAliveTimeout: 30_000 });
   async function call(
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     body?: string,
-    headers = {},
+    headers: Record<string, string> = {},
   ): Promise<ApiAnswer> {
+    const call: ClientCall = { account: id, method, path, ...(body === undefined ? {} : { body }) };
+    const key = Object.entries(headers).find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1];
+    if (key !== undefined) call.key = key;
+    // Before anybody answers: whoever never does is in it as well.
+    log?.push(call);
     const answer = await request(`${url}${path}`, {
       method,
       dispatcher,
@@ -37,11 +53,9 @@ export function merchant(url: string, id: string, token: string, connections = 6
       ...(body === undefined ? {} : { body }),
     });
     const text = await answer.body.text();
-    return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      body: text === '' ? null : JSON.parse(text),
-    };
+    const json = text === '' ? null : JSON.parse(text);
+    Object.assign(call, { status: answer.statusCode, answer: json });
+    return { status: answer.statusCode, headers: answer.headers, body: json };
   }
   return {
     id,
@@ -49,6 +63,7 @@ export function merchant(url: string, id: string, token: string, connections = 6
     get: (path) => call('GET', path),
     post: (path, body, headers) =>
       call('POST', path, typeof body === 'string' ? body : JSON.stringify(body), headers),
+    patch: (path, body) => call('PATCH', path, JSON.stringify(body)),
     delete: (path) => call('DELETE', path),
   };
 }

@@ -1,8 +1,10 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BooksReport, verifyBooks } from '@quittance/books/verify-books';
+import { type ClientLog, checkClientLog } from '@quittance/books/client-log';
+import { secretsInLogs } from '@quittance/books/secrets-in-logs';
+import { type BooksReport, type Breach, verifyBooks } from '@quittance/books/verify-books';
 import { chainSettings, withChains } from '@quittance/chains/settings';
 import { PortTaken } from '@quittance/engines/free-port';
 import { openAccount } from '@quittance/sandbox/open-account';
@@ -15,6 +17,8 @@ import type { Service } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { z } from 'zod';
 import { type BitcoinCustomer, bitcoinCustomer } from './bitcoin-customer.ts';
+import type { ContainerParts } from './container-parts.ts';
+import { fromContainers } from './engine-source.ts';
 import { type Customer as EthereumCustomer, ethereumCustomer } from './ethereum-customer.ts';
 import { eventually } from './eventually.ts';
 import { type Merchant, merchant } from './merchant.ts';
@@ -33,21 +37,33 @@ export type Quittance = {
   db: Db;
   /** The books, compared with the chains; what is younger than the patience may still be on its way. */
   books(patienceSeconds?: number): Promise<BooksReport>;
-  /** Stops everything; throws when the books do not balance in the end. */
+  /** What all merchants of this stack asked and were answered, and where the database says otherwise. */
+  clientLog: ClientLog;
+  clientBreaches(): Promise<Breach[]>;
+  /** Stops everything; throws when in the end the books do not balance, say otherwise than clients heard, or a log holds a secret. */
   stop(): Promise<void>;
 };
 
-export type QuittanceOptions = Pick<StackOptions, 'settings' | 'redis' | 'chains'> & {
+export type QuittanceOptions = Pick<
+  StackOptions,
+  'settings' | 'redis' | 'chains' | 'auditor' | 'engineDirs' | 'natsSyncInterval' | 'busAdmin' | 'say'
+> & {
   /** Requests a minute and token; out of the way unless a test is about them. */
   rateLimit?: number;
   /** Waits for the disk as in production; tests that measure nothing need not. */
   durable?: boolean;
+  /** Postgres' own settings, over those. */
+  postgresSettings?: Record<string, string>;
   /** False where a load leaves more on its way than anybody wants to wait for. */
   checkBooks?: boolean;
   /** The services log warnings only. */
   quiet?: boolean;
   /** Network fees stay as a new installation has them; else they follow the chains. */
   fixedFees?: boolean;
+  /** Bitcoin's and Ethereum's blocks come by themselves; else only when they are mined. */
+  blockEverySeconds?: number;
+  /** How long a slot of Solana takes; what is signed is valid for 150 of them. */
+  solanaSlotMs?: number;
   /** Blocks until a payment is final; few, so that tests mine few. */
   confirmations?: number;
 };
@@ -55,8 +71,11 @@ export type QuittanceOptions = Pick<StackOptions, 'settings' | 'redis' | 'chains
 /** What is on its way between the services arrives within this. */
 const BOOKS_WITHIN_MS = 30_000;
 
-function assertBalanced({ breaches }: BooksReport): void {
-  if (breaches.length > 0) throw new Error(`the books do not balance: ${JSON.stringify(breaches)}`);
+function assertRight(breaches: readonly Breach[]): void {
+  if (breaches.length > 0)
+    throw new Error(
+      `the books do not balance: ${breaches.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
+    );
 }
 
 function present<T>(node: T | undefined, chain: string): T {
@@ -70,21 +89,36 @@ const STARTS_MAX = 5;
 /** Bitcoin and Ethereum mine when told to. Solana's slots come by themselves: final after a second and a half. */
 const SOLANA_SLOT_MS = 50;
 const FIRST_PORT = 20_000;
-const STACKS_SIDE_BY_SIDE = 1_000;
+/** All of them end below 32,768, where Linux begins to give ports to whoever connects. */
+const STACKS_SIDE_BY_SIDE = 950;
 
 /**
  * The whole of Quittance for a test: real engines, a real chain node that mines when told to, five services
- * as processes, on ports and data of its own.
+ * as processes, on ports and data of its own. With TEST_ENGINES=containers all of them are containers instead.
  */
 export async function startQuittance(options: QuittanceOptions = {}): Promise<Quittance> {
   const dir = mkdtempSync(join(tmpdir(), 'quittance-'));
-  const stack = await startSomewhere({
+  const containers = await partsFromContainers(dir, options);
+  const stack = await startSomewhere(containers?.remove, {
     dir,
+    ...(containers === undefined ? {} : { parts: containers.parts }),
     settings: testSettings(options),
-    postgresSettings: options.durable === true ? {} : { fsync: 'off', synchronous_commit: 'off' },
+    postgresSettings: {
+      ...(options.durable === true ? {} : { fsync: 'off', synchronous_commit: 'off' }),
+      ...options.postgresSettings,
+    },
+    ...(options.engineDirs === undefined ? {} : { engineDirs: options.engineDirs }),
+    ...(options.busAdmin === undefined ? {} : { busAdmin: options.busAdmin }),
+    ...(options.natsSyncInterval === undefined ? {} : { natsSyncInterval: options.natsSyncInterval }),
     ...(options.redis === undefined ? {} : { redis: options.redis }),
+    ...(options.auditor === undefined ? {} : { auditor: options.auditor }),
     ...(options.chains === undefined ? {} : { chains: options.chains }),
-    pace: { solanaSlotMs: SOLANA_SLOT_MS },
+    ...(options.say === undefined ? {} : { say: options.say }),
+    pace: {
+      ethereumBlockSeconds: options.blockEverySeconds,
+      bitcoinBlockSeconds: options.blockEverySeconds,
+      solanaSlotMs: options.solanaSlotMs ?? SOLANA_SLOT_MS,
+    },
     beforeServices: (adminUrl) => decideAssets(adminUrl, options),
   });
   const logger = createLogger('testkit', 'error');
@@ -93,7 +127,15 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   const chains = watched.map((settings) => ({ settings }));
   const books = (patienceSeconds = 0) =>
     verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds, chains });
+  const { busPasswords, ...ownSecrets } = stack.secrets;
+  const secrets: Record<string, string> = { ...ownSecrets };
+  for (const [user, password] of Object.entries(busPasswords)) secrets[`password of ${user}`] = password;
+  const leaks = (): Promise<Breach[]> => {
+    const files = readdirSync(join(dir, 'logs')).map((name) => join(dir, 'logs', name));
+    return secretsInLogs(files, secrets);
+  };
   const gateway = openDb({ url: stack.adminUrl, schema: 'gateway', pool: 1, logger });
+  const clientLog: ClientLog = [];
   return {
     url: stack.url,
     stack,
@@ -107,25 +149,36 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
     db,
     async merchant(name = `merchant ${randomBytes(4).toString('hex')}`) {
       const { id, token } = await openAccount({ db: gateway, clock: systemClock }, name, 'testkit');
-      return merchant(stack.url, id, token);
+      secrets[`token of ${name}`] = token;
+      return merchant(stack.url, id, token, undefined, clientLog);
     },
     books,
+    clientLog,
+    clientBreaches: () => checkClientLog(db, clientLog),
     async stop() {
       try {
         if (options.checkBooks !== false) {
-          await eventually(async () => assertBalanced(await books()), BOOKS_WITHIN_MS);
+          await eventually(async () => assertRight((await books()).breaches), BOOKS_WITHIN_MS);
+          await eventually(async () => assertRight(await checkClientLog(db, clientLog)), BOOKS_WITHIN_MS);
         }
+        assertRight(await leaks());
       } finally {
         await Promise.all([db.close(), gateway.close()]);
         await stack.stop();
         await stack.engines.postgres.destroy();
+        await containers?.remove();
         rmSync(dir, { recursive: true, force: true });
       }
     },
   };
 }
 
-function testSettings({ settings = {}, rateLimit = 1_000_000, quiet = false }: QuittanceOptions): Settings {
+/** What lets tests be quick, and what a test wants beside. */
+export function testSettings({
+  settings = {},
+  rateLimit = 1_000_000,
+  quiet = false,
+}: QuittanceOptions): Settings {
   const common: Record<string, string> = quiet ? { LOG_LEVEL: 'warn' } : {};
   return {
     ledger: { ...common, ...settings.ledger },
@@ -133,14 +186,31 @@ function testSettings({ settings = {}, rateLimit = 1_000_000, quiet = false }: Q
     gateway: { ...common, RATE_LIMIT_PER_MINUTE: String(rateLimit), ...settings.gateway },
     invoices: { ...common, SCAN_EVERY_MS: '100', ...settings.invoices },
     payouts: { ...common, ENGINE_EVERY_MS: '100', ...settings.payouts },
+    auditor: { ...common, CHECK_EVERY_MS: '2000', ...settings.auditor },
   };
 }
 
-async function startSomewhere(options: Omit<StackOptions, 'basePort'>): Promise<Stack> {
+/** Nothing where the parts are to be processes. */
+async function partsFromContainers(
+  dir: string,
+  { engineDirs, say = () => undefined }: QuittanceOptions,
+): Promise<ContainerParts | undefined> {
+  if (!fromContainers()) return undefined;
+  if (engineDirs !== undefined)
+    throw new Error('an engine in a container keeps its data there, and not in one of engineDirs');
+  const { containerParts } = await import('./container-parts.ts');
+  return await containerParts(join(dir, 'nodes'), say);
+}
+
+async function startSomewhere(
+  cleanUp: (() => Promise<void>) | undefined,
+  options: Omit<StackOptions, 'basePort'>,
+): Promise<Stack> {
   for (let tries = 1; ; tries++) {
     try {
       return await startStack({ ...options, basePort: FIRST_PORT + PORTS * randomInt(STACKS_SIDE_BY_SIDE) });
     } catch (error) {
+      await cleanUp?.();
       if (!(error instanceof PortTaken) || tries === STARTS_MAX) throw error;
     }
   }

@@ -1,7 +1,10 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { Pool } from 'undici';
+import { type TestDatabase, testDatabase } from '../src/engines.ts';
+import { eventually } from '../src/eventually.ts';
 import { type FaultProxy, startFaultProxy } from '../src/fault-proxy.ts';
 
 const PATIENCE_MS = 5_000;
@@ -33,6 +36,9 @@ afterEach(async () => {
   node.closeAllConnections();
   await new Promise((resolve) => node.close(resolve));
 });
+
+// tidy-allow number: a port
+const portOf = (url: string): number => Number(new URL(url).port);
 
 async function ask(method: string, more = ''): Promise<string> {
   const answer = await pool.request({
@@ -81,6 +87,58 @@ describe('the fault proxy', () => {
     await expect(ask('shorter')).rejects.toThrow();
   });
 
+  it('cuts off each connection after another number of bytes', async () => {
+    proxy.set({ kind: 'reset', afterBytes: 1_000, upTo: 1_000_000 });
+    const answers = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) => ask(`${i}`, 'x'.repeat(500_000))),
+    );
+    const arrived = answers.filter(({ status }) => status === 'fulfilled');
+    expect(arrived.length).toBeGreaterThan(0);
+    expect(arrived.length).toBeLessThan(20);
+  });
+
+  it('refuses everybody, and cuts off who is there', async () => {
+    await ask('before');
+    proxy.set({ kind: 'refuse' });
+    await expect(ask('a')).rejects.toThrow();
+    expect(proxy.fired()).toBeGreaterThanOrEqual(2);
+    expect(asked).toHaveLength(1);
+    proxy.set({ kind: 'pass' });
+    expect(await ask('after')).toContain('after');
+    expect(proxy.cut()).toBe(1);
+  });
+
+  it('says in the middle of an answer that no more will come', async () => {
+    proxy.set({ kind: 'half-close', afterBytes: 1_000 });
+    await expect(ask('a', 'x'.repeat(100_000))).rejects.toThrow(/other side closed|terminated/);
+    expect(proxy.fired()).toBe(1);
+    expect(await ask('short')).toContain('short');
+  });
+
+  it('drips', async () => {
+    proxy.set({ kind: 'drip', bytes: 50, everyMs: 10 });
+    const begun = performance.now();
+    expect(await ask('a', 'x'.repeat(1_000))).toContain('x'.repeat(1_000));
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(190);
+    expect(proxy.fired()).toBeGreaterThan(0);
+  });
+
+  it('keeps the order of what was slow and what is not', async () => {
+    proxy.set({ kind: 'latency', ms: 150 });
+    const socket = connect(portOf(proxy.url), '127.0.0.1');
+    const heard: string[] = [];
+    socket.on('data', (bytes: Buffer) => heard.push(bytes.toString('latin1')));
+    const say = (word: string) =>
+      socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${word.length}\r\n\r\n${word}`);
+    say('first');
+    await eventually(() => expect(asked).toHaveLength(1));
+    await eventually(() => expect(proxy.fired()).toBeGreaterThan(0));
+    proxy.set({ kind: 'pass' });
+    say('second');
+    await eventually(() => expect(heard.join('')).toMatch(/first.*second/s));
+    socket.destroy();
+  });
+
   it('loses the answers to some methods, with this probability, by its seed: the node did all it was asked', async () => {
     proxy.set({ kind: 'lose answers', methods: { send: 0.25 } });
     const run = async () => {
@@ -116,5 +174,78 @@ describe('the fault proxy', () => {
     const batch = JSON.stringify([{ method: 'read' }, { method: 'send' }]);
     await expect(pool.request({ method: 'POST', path: '/', body: batch })).rejects.toThrow();
     expect(asked.map(({ body }) => body)).toEqual([batch]);
+  });
+});
+
+describe('the fault proxy before Postgres', () => {
+  let database: TestDatabase;
+  let truth: pg.Client;
+  let postgres: FaultProxy;
+
+  beforeEach(async () => {
+    database = await testDatabase();
+    truth = new pg.Client({ connectionString: database.adminUrl });
+    await truth.connect();
+    await truth.query('create table public.kept (what text)');
+    postgres = await startFaultProxy(database.adminUrl, 3);
+  });
+  afterEach(async () => {
+    await truth.end();
+    await postgres.close();
+    await database.drop();
+  });
+
+  const kept = async () =>
+    (await truth.query<{ what: string }>('select what from public.kept order by what')).rows.map(
+      ({ what }) => what,
+    );
+
+  async function connected(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: postgres.through(database.adminUrl) });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  async function inTransaction(what: string): Promise<void> {
+    const client = await connected();
+    await client.query('begin');
+    await client.query({ name: 'keep', text: 'insert into public.kept values ($1)', values: [what] });
+    // Of a connection that was cut there is nothing left to end.
+    await client.query('commit').finally(() => client.end().catch(() => undefined));
+  }
+
+  async function alone(what: string): Promise<void> {
+    const client = await connected();
+    const insert = { name: 'keep', text: 'insert into public.kept values ($1)' };
+    await client.query({ ...insert, values: [what] }).finally(() => client.end().catch(() => undefined));
+  }
+
+  it.each([
+    ['a transaction', inTransaction],
+    ['a statement by itself', alone],
+  ])('cuts off %s before its commit, and after it', async (_what, keep) => {
+    await keep('without a fault');
+    postgres.set({ kind: 'cut commits', when: 'before', share: 1 });
+    await expect(keep('before')).rejects.toThrow();
+    expect(postgres.fired()).toBe(1);
+    postgres.set({ kind: 'cut commits', when: 'after', share: 1 });
+    await expect(keep('after')).rejects.toThrow();
+    expect(postgres.fired()).toBe(1);
+    expect(await kept()).toEqual(['after', 'without a fault']);
+  });
+
+  it('lets through what commits nothing, and the share that is left alone', async () => {
+    postgres.set({ kind: 'cut commits', when: 'before', share: 1 });
+    const client = await connected();
+    expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await client.end();
+    expect(postgres.fired()).toBe(0);
+    postgres.set({ kind: 'cut commits', when: 'before', share: 0.5 });
+    let failed = 0;
+    for (let i = 0; i < 20; i++) await inTransaction(String(i)).catch(() => failed++);
+    expect(failed).toBe(postgres.fired());
+    expect(failed).toBeGreaterThan(3);
+    expect(await kept()).toHaveLength(20 - failed);
   });
 });

@@ -1,0 +1,129 @@
+-- What the role of the operator's command may do: read what its commands show, and call what they change things with. Run
+-- after the migrations of all services, as often as they are: it makes anew what it grants and replaces its functions.
+create schema if not exists operator;
+revoke all on schema operator from public;
+grant usage on schema operator to quittance_operator;
+
+-- What operators did with their command; written with the deed.
+create table if not exists operator.deeds (
+  seq bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  actor text not null,
+  deed text not null,
+  subject text not null
+);
+grant select on operator.deeds to quittance_operator;
+
+-- The books, as the auditor reads them, and its halts.
+grant quittance_auditor to quittance_operator;
+
+grant usage on schema gateway, invoices, payouts, ledger, webhooks, auditor to quittance_operator;
+grant select on
+  gateway.accounts,
+  invoices.invoices, invoices.deposits, invoices.sightings, invoices.cursors, invoices.blocks, invoices.leases,
+  invoices.rescans,
+  payouts.payouts, payouts.payments, payouts.wallets, payouts.wallet_histories, payouts.coins, payouts.leases,
+  payouts.halted_assets,
+  ledger.holds, ledger.transfers, ledger.entries, ledger.unresolved, ledger.reversals,
+  webhooks.endpoints, webhooks.deliveries, webhooks.attempts, webhooks.lanes
+to quittance_operator;
+-- Not the signed bytes, not the secrets.
+grant select (id, chain, wallet, nonce, family, attempt, purpose, asset, amount, fee_paid, tx_hash, state, broadcasts,
+  first_broadcast_at, last_broadcast_at, block_height, block_hash, final_at, created_at, updated_at)
+  on payouts.transactions to quittance_operator;
+grant select (account_id, sequence, id, kind, created_at, resource_id, version) on webhooks.events to quittance_operator;
+grant select on
+  invoices.outbox, invoices.inbox, invoices.parked, payouts.outbox, payouts.inbox, payouts.parked,
+  ledger.outbox, ledger.inbox, ledger.parked, webhooks.outbox, webhooks.inbox, webhooks.parked,
+  auditor.outbox, auditor.inbox, auditor.parked
+to quittance_operator;
+
+-- To ask for a delivery again, as its merchant may: its lane is locked first, see webhooks' store-lanes.ts.
+grant update (state, due_at, round_start, asked_for) on webhooks.deliveries to quittance_operator;
+grant update (due_at, retry_due_at) on webhooks.lanes to quittance_operator;
+
+create or replace function operator.note(of_actor text, of_deed text, of_subject text) returns void
+language sql security definer set search_path = pg_temp as $$
+  insert into operator.deeds (actor, deed, subject) values (of_actor, of_deed, of_subject);
+$$;
+
+-- A parked event goes back to where it came from: its sender sends it once more to all that must have it, and who has it
+-- already drops it. It is parked again when it cannot be taken in this time either. `sender` is who may announce its kind.
+create or replace function operator.requeue(receiver text, event text, sender text, of_actor text) returns boolean
+language plpgsql security definer set search_path = pg_temp as $$
+declare
+  parked record;
+begin
+  if not (array[receiver, sender] <@ array['invoices', 'payouts', 'ledger', 'webhooks', 'auditor']) then
+    raise exception 'no service of the bus: %, %', receiver, sender;
+  end if;
+  execute format('delete from %I.parked where event_id = $1 and envelope ->> ''id'' = $1
+    returning event_id, kind, envelope', receiver) into parked using event;
+  if parked.event_id is null then return false; end if;
+  -- A sender forgets what arrived a month ago; then it is told what it said.
+  execute format('insert into %I.outbox (id, kind, payload, request_id, created_at)
+    values ($1, $2, $3 -> ''payload'', $3 ->> ''request_id'', ($3 ->> ''created_at'')::timestamptz)
+    on conflict (id) do update set sent_at = null, claimed_until = null, confirmed_at = null,
+      confirmed_by = array_remove(outbox.confirmed_by, $4)', sender)
+    using event, parked.kind, parked.envelope, receiver;
+  perform operator.note(of_actor, 'requeue', receiver || ' ' || event);
+  return true;
+end $$;
+
+-- The engine of a chain signs nothing while the chain shows what this database does not know of its own wallet. Who has
+-- found out what that was accepts it here: the nonce that comes next, the transaction up to which all is known, the coin
+-- that somebody has spent. Answers whether there was anything to accept.
+create or replace function operator.accept_history(of_chain text, up_to text, of_actor text) returns boolean
+language plpgsql security definer set search_path = pg_temp as $$
+declare
+  accepted int;
+begin
+  if of_chain = 'bitcoin' then
+    update payouts.coins set reversed_at = now(), updated_at = now()
+    where chain = of_chain and outpoint = up_to and state = 'available' and reversed_at is null;
+  elsif of_chain = 'solana' then
+    update payouts.wallet_histories h set signature = up_to, updated_at = now()
+    from payouts.wallets w
+    where h.chain = of_chain and w.chain = h.chain and w.address = h.address and w.role = 'hot'
+      and h.signature is distinct from up_to;
+  else
+    update payouts.wallets set next_nonce = up_to::bigint
+    where chain = of_chain and role = 'hot' and next_nonce < up_to::bigint;
+  end if;
+  get diagnostics accepted = row_count;
+  if accepted > 0 then perform operator.note(of_actor, 'accept history', of_chain || ' ' || up_to); end if;
+  return accepted > 0;
+end $$;
+
+-- Whoever follows the chain reads it again from there, see invoices' rescan-chain.ts. Answers null when the chain is not
+-- followed yet, or not as far.
+create or replace function operator.rescan(of_chain text, from_height int, of_actor text) returns bigint
+language plpgsql security definer set search_path = pg_temp as $$
+declare
+  asked bigint;
+begin
+  insert into invoices.rescans (chain, from_height, next_height, asked_at)
+  select c.chain, from_height, from_height, now() from invoices.cursors c
+  where c.chain = of_chain and c.height >= from_height
+  returning id into asked;
+  if asked is not null then
+    perform operator.note(of_actor, 'rescan', of_chain || ' from ' || from_height);
+  end if;
+  return asked;
+end $$;
+
+-- Ends what was asked to be read again on a chain and has not ended; answers how many that were.
+create or replace function operator.stop_rescans(of_chain text, of_actor text) returns int
+language plpgsql security definer set search_path = pg_temp as $$
+declare
+  stopped int;
+begin
+  update invoices.rescans set ended_at = now(), failure = 'stopped by ' || of_actor
+  where chain = of_chain and ended_at is null;
+  get diagnostics stopped = row_count;
+  if stopped > 0 then perform operator.note(of_actor, 'stop rescans', of_chain); end if;
+  return stopped;
+end $$;
+
+revoke execute on all functions in schema operator from public;
+grant execute on all functions in schema operator to quittance_operator;

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { depositAddresses as bitcoinAddresses } from '@quittance/chains/bitcoin/address';
+import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { depositAddresses as evmAddresses } from '@quittance/chains/evm/address';
+import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
+import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
+import { run } from './run.ts';
+
+const EXAMPLE = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
+const WORDS = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
+
+async function filled(env: string | undefined, ...more: string[]) {
+  let [out, err] = ['', ''];
+  const code = await run(['env', ...more], {
+    env: {},
+    cwd: '/',
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+    input: async () => env,
+  });
+  return { code, out, err };
+}
+
+const settings = (env: string): Record<string, string> =>
+  Object.fromEntries(
+    env
+      .split('\n')
+      .flatMap((line) =>
+        [/^([A-Z0-9_]+)=(.*)$/.exec(line)?.slice(1) ?? []].filter((pair) => pair.length > 0),
+      ),
+  );
+
+test('the example becomes an .env that lacks nothing but the nodes, and says no secret to the terminal', async () => {
+  const { code, out, err } = await filled(EXAMPLE);
+  expect(code).toBe(0);
+  const [before, after] = [settings(EXAMPLE), settings(out)];
+  expect(Object.keys(after)).toEqual(Object.keys(before));
+  const empty = Object.keys(after).filter((name) => after[name] === '');
+  expect(empty.filter((name) => !/_RPC_URL$|^TRUSTED_PROXIES$|^MIN_CONFIRMATIONS$/.test(name))).toEqual([]);
+  for (const [name, value] of Object.entries(before)) if (value !== '') expect(after[name]).toBe(value);
+
+  const made = Object.keys(after).filter((name) => before[name] !== after[name]);
+  expect(err).toBe(`Filled: ${made.join(', ')}.\n`);
+  const secrets = made.filter((name) => /PASSWORD|SECRET/.test(name)).map((name) => after[name]);
+  for (const secret of secrets) expect(secret).toMatch(/^[0-9a-f]{64}$/);
+  expect(new Set(secrets).size).toBe(secrets.length);
+
+  const phrase = after['WALLET_SEED'] ?? '';
+  expect(phrase.split(' ')).toHaveLength(24);
+  expect(bitcoinAddresses('mainnet', after['BITCOIN_XPUB'] ?? '').at(3)).toBe(
+    openBitcoinWallet('mainnet', phrase).address('deposit', 3),
+  );
+  expect(evmAddresses(after['ETHEREUM_XPUB'] ?? '').at(3)).toBe(openEvmWallet(phrase).depositAddress(3));
+  expect(out).toContain(
+    `Bitcoin ${openBitcoinWallet('mainnet', phrase).hotAddress}, Ethereum and its kin ${openEvmWallet(phrase).hotAddress}, Solana ${openSolanaWallet(phrase).hotAddress}\nWALLET_SEED=`,
+  );
+});
+
+test('what has a value keeps it, and a file that was filled stays as it is', async () => {
+  const { out } = await filled(EXAMPLE);
+  expect(await filled(out)).toEqual({ code: 0, out, err: 'Nothing was empty that could be filled.\n' });
+  const own = `# mine\r\nLEDGER_DATABASE_PASSWORD=x\r\nBITCOIN_NETWORK=regtest\r\nBITCOIN_XPUB=\r\nWALLET_SEED="${WORDS}"\r\n`;
+  const { accountXpub } = openBitcoinWallet('regtest', WORDS);
+  const mine = await filled(own);
+  expect(mine.out).toMatch(
+    new RegExp(
+      `^# mine\nLEDGER_DATABASE_PASSWORD=x\nBITCOIN_NETWORK=regtest\nBITCOIN_XPUB=${accountXpub}\n# The hot .*\nWALLET_SEED="${WORDS}"\n$`,
+    ),
+  );
+  expect(accountXpub).toMatch(/^tpub/);
+});
+
+test('words that are none are not taken, nor told; and without a file it says what to type', async () => {
+  const wrong = await filled(`WALLET_SEED=${WORDS} zoo\n`);
+  expect(wrong).toMatchObject({ code: 1, out: '' });
+  expect(wrong.err).toContain('WALLET_SEED');
+  expect(wrong.err).not.toContain('abandon');
+  for (const nothing of [undefined, '', '\n'])
+    expect(await filled(nothing)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('< .env.example'),
+    });
+});
+
+test('a network that there is not is named, and no key of another is made in its place', async () => {
+  const wrong = await filled(`BITCOIN_NETWORK=regtst\nBITCOIN_XPUB=\nWALLET_SEED=${WORDS}\n`);
+  expect(wrong).toMatchObject({ code: 1, out: '' });
+  expect(wrong.err).toBe('BITCOIN_NETWORK: must be one of mainnet, testnet, signet, regtest.\n');
+});
+
+test('in JSON', async () => {
+  const { out } = await filled('POSTGRES_PASSWORD=\n', '--json');
+  const { filled: names, env } = JSON.parse(out);
+  expect(names).toEqual(['POSTGRES_PASSWORD']);
+  expect(env).toMatch(/^POSTGRES_PASSWORD=[0-9a-f]{64}\n$/);
+});

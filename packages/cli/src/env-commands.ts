@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { bitcoinNetworks } from '@quittance/chains/bitcoin/network';
+import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
+import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
+import { isWalletPhrase, newWalletPhrase } from '@quittance/chains/wallet-phrase';
+import { z } from 'zod';
+import type { Outcome } from './outcome.ts';
+import { CommandError, type Surroundings } from './surroundings.ts';
+
+const SETTING = /^([A-Z][A-Z0-9_]*)=(.*)$/;
+const SECRET_NAME = /(?:_PASSWORD|^IDENTITY_SECRET|^WEBHOOK_SECRETS_KEY)$/;
+const SECRET_BYTES = 32;
+const PHRASE = 'WALLET_SEED';
+const ADDRESSES = '# The hot wallets of these words, which pay out:';
+
+/** As docker-compose.yml has it where none is given. */
+const USUAL_NETWORK = 'mainnet';
+const networkSchema = z.enum(bitcoinNetworks);
+
+/**
+ * A compose .env with what it lacks and can be made: secrets, the words of the wallet, and what is derived from those.
+ * What has a value keeps it.
+ */
+export async function fillEnv({ input, err }: Surroundings): Promise<Outcome> {
+  const given = await input?.();
+  if (given === undefined || given.trim() === '')
+    throw new CommandError('Which settings? Give it a file: quittance env < .env.example > .env');
+  const lines = given.replaceAll('\r\n', '\n').trimEnd().split('\n');
+  const values = new Map<string, string>();
+  for (const line of lines) {
+    const [, name, value] = SETTING.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) values.set(name, unquoted(value));
+  }
+
+  const wallets = walletsOf(values);
+  const made = madeFor(values, wallets);
+  const filled: string[] = [];
+  const text = lines
+    .filter((line) => !line.startsWith(ADDRESSES))
+    .flatMap((line) => {
+      const name = SETTING.exec(line)?.[1];
+      const value = name !== undefined && values.get(name) === '' ? made.get(name) : undefined;
+      if (name !== undefined && value !== undefined) filled.push(name);
+      const settled = value === undefined ? line : `${name}=${value}`;
+      return name === PHRASE && wallets !== undefined ? [hotWallets(wallets), settled] : [settled];
+    })
+    .join('\n');
+  err(filled.length === 0 ? 'Nothing was empty that could be filled.\n' : `Filled: ${filled.join(', ')}.\n`);
+  return { text: `${text}\n`, json: { filled, env: `${text}\n` } };
+}
+
+const unquoted = (value: string): string => value.trim().replace(/^(["'])(.*)\1$/, '$2');
+
+type Wallets = NonNullable<ReturnType<typeof walletsOf>>;
+
+/** Those of the words in the file, or of new ones; none where it has no place for words. */
+function walletsOf(values: ReadonlyMap<string, string>) {
+  const given = values.get(PHRASE);
+  if (given === undefined) return undefined;
+  const phrase = given || newWalletPhrase(24);
+  // Without them: they are every key.
+  if (!isWalletPhrase(phrase))
+    throw new CommandError(`${PHRASE}: these are not the 12 or 24 words of a BIP-39 wallet.`);
+  const network = networkSchema.safeParse(values.get('BITCOIN_NETWORK') || USUAL_NETWORK);
+  // The keys of another network than is meant would be given out as addresses.
+  if (!network.success)
+    throw new CommandError(`BITCOIN_NETWORK: must be one of ${bitcoinNetworks.join(', ')}.`);
+  return {
+    phrase,
+    bitcoin: openBitcoinWallet(network.data, phrase),
+    evm: openEvmWallet(phrase),
+    solana: openSolanaWallet(phrase),
+  };
+}
+
+/** By setting, what it would be if it were empty. */
+function madeFor(
+  values: ReadonlyMap<string, string>,
+  wallets: Wallets | undefined,
+): ReadonlyMap<string, string> {
+  const made = new Map<string, string>();
+  for (const name of values.keys()) {
+    if (SECRET_NAME.test(name)) made.set(name, randomBytes(SECRET_BYTES).toString('hex'));
+  }
+  if (wallets === undefined) return made;
+  made.set(PHRASE, wallets.phrase);
+  made.set('BITCOIN_XPUB', wallets.bitcoin.accountXpub);
+  for (const chain of ['ETHEREUM', 'BASE', 'POLYGON']) made.set(`${chain}_XPUB`, wallets.evm.accountXpub);
+  return made;
+}
+
+const hotWallets = ({ bitcoin, evm, solana }: Wallets): string =>
+  `${ADDRESSES} Bitcoin ${bitcoin.hotAddress}, Ethereum and its kin ${evm.hotAddress}, Solana ${solana.hotAddress}`;

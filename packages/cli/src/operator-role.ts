@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises';
+import { asAdmin } from '@quittance/shared/admin-connection';
+
+const ROLE = 'quittance_operator';
+const RIGHTS = new URL('../operator.sql', import.meta.url);
+
+/**
+ * The role of this command: it reads what the command shows and calls what it changes things with, on whatever the
+ * services' migrations have made. Nobody logs in with it before it is given a password.
+ */
+export async function prepareOperator(adminUrl: string, password: string | undefined): Promise<void> {
+  await asAdmin(adminUrl, async (client) => {
+    await client.query('begin');
+    await client.query(`select pg_advisory_xact_lock(hashtext('quittance roles'))`);
+    const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
+    const limits = 'nosuperuser nocreatedb nocreaterole noreplication nobypassrls';
+    if (rowCount === 0) await client.query(`create role ${ROLE} nologin ${limits}`);
+    if (password !== undefined)
+      await client.query(`alter role ${ROLE} login ${limits} password ${client.escapeLiteral(password)}`);
+    await client.query(await readFile(RIGHTS, 'utf8'));
+    await client.query('commit');
+  });
+}

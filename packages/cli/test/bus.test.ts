@@ -1,0 +1,141 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type NatsHandle, startNats } from '@quittance/engines/nats';
+import { busUrl } from '@quittance/shared/bus-connection';
+import { KEEPER } from '@quittance/shared/bus-names';
+import { busUsers } from '@quittance/shared/bus-permissions';
+import { services } from '@quittance/shared/events';
+import { eventually } from '@quittance/testkit/eventually';
+import { run } from '../src/run.ts';
+
+/** The operator's commands for the bus, and what docker compose gives nats-server. */
+
+const checkout = new URL('../../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, checkout), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'quittance-cli-bus-'));
+// Begins with a digit, as a password in hexadecimal may: nats-server would take it for a number.
+const passwordOf = (user: string) => `12e5${user}`;
+
+let nats: NatsHandle;
+
+beforeAll(async () => {
+  const config = join(folder, 'config');
+  mkdirSync(config);
+  // What compose mounts, with the passwords as it hands them over; port and folder are this test's own.
+  let permissions = read('deploy/nats/permissions.conf');
+  for (const user of busUsers) {
+    permissions = permissions.replace(
+      `$${user.toUpperCase()}_NATS_PASSWORD`,
+      JSON.stringify(passwordOf(user)),
+    );
+  }
+  writeFileSync(join(config, 'permissions.conf'), permissions);
+  nats = await startNats({
+    dataDir: join(folder, 'nats'),
+    port: 0,
+    config: `include "../config/permissions.conf"`,
+  });
+});
+afterAll(async () => {
+  await nats?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function quittance(args: readonly string[], env: Record<string, string>, stopping?: AbortSignal) {
+  let out = '';
+  let err = '';
+  const said = { out: () => out, err: () => err };
+  const code = run(args, {
+    env,
+    cwd: folder,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    ...(stopping === undefined ? {} : { stopping: () => stopping }),
+  });
+  return { code, said };
+}
+
+async function ended(args: readonly string[], env: Record<string, string>) {
+  const { code, said } = await quittance(args, env);
+  return { code: await code, out: said.out(), err: said.err() };
+}
+
+const asKeeper = () => ({ NATS_URL: busUrl(nats.url, KEEPER, passwordOf(KEEPER)) });
+
+describe('keep-bus', () => {
+  test('makes what the bus lacks, and then finds nothing to do', async () => {
+    const first = await ended(['keep-bus', '--once'], asKeeper());
+    expect(first).toMatchObject({ code: 0, err: '' });
+    expect(first.out).toMatch(/^Made: stream EVT, .*consumer ledger/);
+    expect((await ended(['keep-bus', '--once'], asKeeper())).out).toBe('The bus lacks nothing.\n');
+    expect(JSON.parse((await ended(['keep-bus', '--once', '--json'], asKeeper())).out)).toEqual({ made: [] });
+  });
+
+  test('looks after a bus that loses its data, until it is told to end', async () => {
+    const stop = new AbortController();
+    const { code, said } = await quittance(['keep-bus'], asKeeper(), stop.signal);
+    await nats.stop();
+    rmSync(join(folder, 'nats', 'jetstream'), { recursive: true });
+    await nats.restart();
+    await eventually(() => expect(said.out()).toContain('stream EVT'), 10_000);
+    stop.abort();
+    expect(await code).toBe(0);
+    expect((await ended(['keep-bus', '--once'], asKeeper())).out).toBe('The bus lacks nothing.\n');
+  });
+
+  test.each([
+    [{}, /Set NATS_URL to nats:\/\/keeper:<password>@/],
+    [{ NATS_URL: 'http://keeper:geheim@nats:4222' }, /not to such a URL/],
+  ])('without the URL of a bus says what to set (%#)', async (env, message) => {
+    const refused = await ended(['keep-bus'], env);
+    expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
+    expect(refused.err).not.toContain('geheim');
+  });
+});
+
+describe('nats-permissions', () => {
+  test('prints what is in deploy/nats: npx quittance nats-permissions > deploy/nats/permissions.conf', async () => {
+    expect((await ended(['nats-permissions'], {})).out).toBe(read('deploy/nats/permissions.conf'));
+  });
+
+  test('in JSON says of each user what it may', async () => {
+    const { ledger, keeper, gateway } = JSON.parse((await ended(['nats-permissions', '--json'], {})).out);
+    expect(ledger.publish).toContain('evt.ledger.invoices.credit.recorded');
+    expect(keeper).toMatchObject({ subscribe: ['_INBOX.keeper.>'], answers: false });
+    expect(gateway).toBeUndefined();
+  });
+});
+
+describe('docker compose', () => {
+  const compose = read('docker-compose.yml');
+  const variables = [
+    ...[...services, 'operator'].map((role) => `${role.toUpperCase()}_DATABASE_PASSWORD`),
+    ...busUsers.map((user) => `${user.toUpperCase()}_NATS_PASSWORD`),
+  ];
+
+  test('asks for a password of its own for each role and each user of the bus', () => {
+    const asked = read('.env.example')
+      .split('\n')
+      .filter((line) => /_(DATABASE|NATS)_PASSWORD=/.test(line));
+    expect(asked).toEqual(variables.map((name) => `${name}=`));
+  });
+
+  test.each(busUsers)('hands %s’s password to nats-server in quotes, and to nobody else', (user) => {
+    const name = `${user.toUpperCase()}_NATS_PASSWORD`;
+    expect(compose).toContain(`      ${name}: '"\${${name}:?see .env.example}"'\n`);
+    expect(compose).toContain(`      NATS_URL: nats://${user}:\${${name}}@nats:4222\n`);
+    expect(compose.split(`{${name}`)).toHaveLength(3);
+  });
+
+  test.each(services)('connects %s to the database as itself alone', (service) => {
+    const name = `${service.toUpperCase()}_DATABASE_PASSWORD`;
+    expect(compose).toContain(`postgres://quittance_${service}:\${${name}}@postgres`);
+    expect(compose.split(`{${name}`)).toHaveLength(3);
+  });
+});

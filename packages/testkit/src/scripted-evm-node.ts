@@ -1,0 +1,89 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { EvmSettings } from '@quittance/chains/settings';
+import { Secret } from '@quittance/shared/secret';
+import { z } from 'zod';
+
+const hex = (value: bigint | number): string => `0x${value.toString(16)}`;
+const callsForm = z.object({ id: z.unknown(), method: z.string(), params: z.array(z.unknown()) });
+type Call = z.infer<typeof callsForm>;
+
+/** What the books ask an Ethereum node, answered as a test says. */
+export class ScriptedEvmNode {
+  /** By height; the highest is the newest. */
+  readonly blocks = new Map<number, string>();
+  readonly balances = new Map<string, bigint>();
+  /** By hash; each cost 20. */
+  readonly mined = new Map<string, { to: string; value: bigint; succeeded: boolean; height: number }>();
+  /** The address or hash of each question about a balance or a receipt, in their order. */
+  asked: string[] = [];
+  /** Called before each answer. */
+  before: (method: string) => unknown = () => undefined;
+  /** One node of many has not seen the block that another one names. */
+  knowsBlocks = true;
+  readonly #server = createServer((req, res) => {
+    const parts: Buffer[] = [];
+    req.on('data', (part: Buffer) => parts.push(part));
+    req.on('end', () => {
+      const asked: unknown = JSON.parse(Buffer.concat(parts).toString());
+      res.setHeader('content-type', 'application/json');
+      const answers = Array.isArray(asked)
+        ? asked.map((one) => this.#answer(callsForm.parse(one)))
+        : this.#answer(callsForm.parse(asked));
+      res.end(JSON.stringify(answers));
+    });
+  });
+
+  /** @returns the settings of an Ethereum that has no other node. */
+  async start(): Promise<EvmSettings> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    const { port } = this.#server.address() as AddressInfo;
+    const url = new Secret(`http://127.0.0.1:${port}`);
+    return { kind: 'evm', chain: 'ethereum', rpcUrls: [url], chainId: 1 };
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #answer({ id, method, params }: Call): object {
+    this.before(method);
+    const [first, second] = params;
+    const subject = String(first);
+    const mined = this.mined.get(subject);
+    const refused = (code: number, message: string) => ({ id, jsonrpc: '2.0', error: { code, message } });
+    const found = (result: unknown) => ({ id, jsonrpc: '2.0', result });
+    switch (method) {
+      case 'eth_getBlockByNumber': {
+        const newest = Math.max(-1, ...this.blocks.keys());
+        // tidy-allow number: a height
+        const height = subject === 'latest' ? newest : Number(subject);
+        const hash = this.blocks.get(height);
+        return found(hash === undefined ? null : { hash, number: hex(height) });
+      }
+      case 'eth_getBalance': {
+        this.asked.push(subject);
+        const isOfABlock = typeof second === 'object';
+        if (isOfABlock && !this.knowsBlocks) return refused(-32_000, 'header not found');
+        return found(hex(this.balances.get(subject) ?? 0n));
+      }
+      case 'eth_getTransactionReceipt':
+        this.asked.push(subject);
+        return found(
+          mined === undefined
+            ? null
+            : {
+                status: mined.succeeded ? '0x1' : '0x0',
+                blockNumber: hex(mined.height),
+                gasUsed: hex(10),
+                effectiveGasPrice: hex(2),
+                logs: [],
+              },
+        );
+      case 'eth_getTransactionByHash':
+        return found(mined === undefined ? null : { to: mined.to, value: hex(mined.value) });
+      default:
+        return refused(-32_601, `no ${method}`);
+    }
+  }
+}
