@@ -41,7 +41,7 @@ beforeAll(async () => {
     { BITCOIN_RPC_URL: proxy.url, BITCOIN_NETWORK: 'regtest' },
   );
   account = await merchant();
-}, 120_000);
+});
 afterAll(async () => {
   await treasury?.stop();
   await proxy?.close();
@@ -123,7 +123,7 @@ it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one output eac
   expect(lost).toBeGreaterThan(0);
   expect(lost / asked).toBeGreaterThan(LOST / 4);
   proxy.set({ kind: 'pass' });
-}, 300_000);
+});
 
 type Signed = { tx_hash: string; raw: string };
 const signed = (): Promise<Signed[]> =>
@@ -157,7 +157,7 @@ it('payouts whose blocks are dropped are mined again by the same bytes', async (
   for (const { tx_hash, raw } of after) expect(bytes.get(tx_hash)).toBe(raw);
   expect(await inBlocks()).toHaveLength((await signed()).length);
   expect(dropped).toBeGreaterThanOrEqual(ROUNDS);
-}, 300_000);
+});
 
 /** Of what was signed, what the chain has. */
 async function inBlocks(): Promise<string[]> {

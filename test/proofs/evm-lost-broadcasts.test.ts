@@ -80,4 +80,4 @@ it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one transactio
   expect(asked).toBeGreaterThanOrEqual(PAYOUTS);
   expect(lost).toBeGreaterThan((PAYOUTS * LOST) / 2);
   expect(await treasury.breaches(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
-}, 300_000);
+});

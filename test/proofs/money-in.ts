@@ -35,7 +35,11 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
   const scanners = new Map(
     [...invoices.ports.chains].map(([chain, watched]) => [
       chain,
-      createScanner(invoices.ports, watched, { replica: invoices.replica, announced: () => undefined }),
+      createScanner(invoices.ports, watched, {
+        replica: invoices.replica,
+        announced: () => undefined,
+        leaseMs: 5_000,
+      }),
     ]),
   );
 

@@ -388,7 +388,7 @@ beforeAll(async () => {
   }
   await chain.finalized(last);
   await shop.look('solana');
-}, 240_000);
+});
 afterAll(async () => {
   await shop?.stop();
   await chain?.stop();

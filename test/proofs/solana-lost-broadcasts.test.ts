@@ -44,7 +44,7 @@ beforeAll(async () => {
     { SOL: { rate: '150', confirmations: 1 }, USDC_SOL: { rate: '1', confirmations: 1 } },
     { SOLANA_RPC_URL: proxy.url, SOLANA_NETWORK: 'local', SOLANA_USDC_MINT: mint },
   );
-}, 120_000);
+});
 afterAll(async () => {
   await treasury?.stop();
   await proxy?.close();
@@ -88,4 +88,4 @@ it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one transactio
   expect(asked).toBeGreaterThanOrEqual(PAYOUTS);
   expect(lost).toBeGreaterThan((PAYOUTS * LOST) / 3);
   expect(await treasury.breaches(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
-}, 300_000);
+});

@@ -1,0 +1,4 @@
+// breaks: books-are-the-auditors
+import { invariants } from '../../../../packages/books/src/invariants.ts';
+
+export const mine = invariants;

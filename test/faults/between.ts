@@ -1,0 +1,31 @@
+import type { Service } from '@quittance/shared/events';
+import type { Quittance } from '@quittance/testkit/quittance';
+
+/** Whose connection to what goes through something that can fail. */
+export type Between = { service: Service; setting: string; through(url: string): string };
+
+/** Puts something between services and what they stand on, and starts them again, so that they connect through it. */
+export async function putBetween(
+  { stack }: Pick<Quittance, 'stack'>,
+  all: readonly Between[],
+): Promise<void> {
+  for (const { service, setting, through } of all) {
+    const settings = stack.settingsOf(service);
+    const url = settings[setting];
+    if (url === undefined) throw new Error(`${service} is not told ${setting}`);
+    settings[setting] = through(url);
+  }
+  await Promise.all(
+    [...new Set(all.map(({ service }) => service))].map((service) => serviceOf(stack, service).restart()),
+  );
+}
+
+function serviceOf({ services }: Quittance['stack'], service: Service) {
+  const found = services[service];
+  if (found === undefined) throw new Error(`this stack has no ${service}`);
+  return found;
+}
+
+/** The services' processes: none of them ends because something else did. */
+export const pidsOf = ({ stack }: Pick<Quittance, 'stack'>): (number | undefined)[] =>
+  Object.values(stack.services).map(({ pid }) => pid);

@@ -1,0 +1,330 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { Service } from '@quittance/shared/events';
+import { eventually } from '@quittance/testkit/eventually';
+import { type Fault, type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
+import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { pidsOf, putBetween } from './between.ts';
+import { type LogLines, logLines } from './log-lines.ts';
+import { lookingOn, unseemly } from './onlookers.ts';
+import { sized } from './size.ts';
+import { bitcoinTongue } from './stray-bitcoin.ts';
+import { evmTongue } from './stray-evm.ts';
+import { type StrayNode, startStrayNode, type Tongue } from './stray-node.ts';
+import { solanaTongue } from './stray-solana.ts';
+import { startTrade, type Trade, type TradedAsset } from './trade.ts';
+import { expectAllHarmless, expectTrueWords, recovered } from './verdict.ts';
+
+/**
+ * Whatever becomes of a chain's nodes, merchants are served, nothing is guessed, and in the end every payout is one
+ * transaction and every payment one credit. Two nodes stand for each chain, which have to agree; all chains are struck
+ * at once.
+ */
+const FAULT_MS = sized(1_500, 600_000);
+const STORM_MS = sized(2_000, 120_000);
+const HEALS_WITHIN_MS = 60_000;
+/** A fault that strikes what is asked seldom lasts until it has struck, and a blind one until much could have been said. */
+const STRIKES_WITHIN_MS = 60_000;
+const BLOCKS_UNSEEN = 6;
+/** At the usual pace two nodes and what stands before them would be busy with questions alone. */
+const PACE = {
+  solanaSlotMs: 100,
+  settings: { invoices: { SCAN_EVERY_MS: '400' }, payouts: { ENGINE_EVERY_MS: '400' } },
+};
+const READ = ['/api/balances', '/api/invoices', '/api/payouts', '/api/assets'];
+const followers = ['invoices', 'payouts'] as const;
+
+jest.setTimeout(FAULT_MS + STRIKES_WITHIN_MS + 4 * HEALS_WITHIN_MS);
+
+type Nodes = {
+  chain: 'bitcoin' | 'ethereum' | 'solana';
+  asset: TradedAsset;
+  tongue: Tongue;
+  /** What is asked often, and one at a time: of a dozen questions in one request hardly ever all are answered. */
+  questions: readonly string[];
+};
+const known: readonly Nodes[] = [
+  {
+    chain: 'ethereum',
+    asset: 'ETH',
+    tongue: evmTongue,
+    questions: [
+      'eth_getBlockByNumber',
+      'eth_getTransactionReceipt',
+      'eth_getTransactionCount',
+      'eth_getBlockReceipts',
+      'eth_getLogs',
+    ],
+  },
+  {
+    chain: 'bitcoin',
+    asset: 'BTC',
+    tongue: bitcoinTongue,
+    questions: ['getblockcount', 'getindexinfo', 'getrawtransaction'],
+  },
+  {
+    chain: 'solana',
+    asset: 'SOL',
+    tongue: solanaTongue,
+    questions: ['getSlot', 'getBlock', 'getSignatureStatuses', 'getLatestBlockhash'],
+  },
+];
+
+/** A chain's two nodes as the services see them, and the ways to them. */
+type Pair = Nodes & { nodes: [StrayNode, StrayNode]; ways: [FaultProxy, FaultProxy] };
+
+let quittance: Quittance;
+let pairs: Pair[] = [];
+let trade: Trade;
+let logs: LogLines;
+let pids: (number | undefined)[];
+
+beforeAll(async () => {
+  quittance = await startQuittance({ fixedFees: true, ...PACE });
+  for (const one of known) pairs.push(await pairOf(one));
+  await putBetween(
+    quittance,
+    pairs.flatMap(({ chain, ways }) =>
+      followers.map((service) => ({
+        service,
+        setting: `${chain.toUpperCase()}_RPC_URL`,
+        through: () => ways.map(({ url }) => url).join(','),
+      })),
+    ),
+  );
+  trade = await startTrade(quittance, {
+    assets: known.map(({ asset }) => asset),
+    clients: known.length,
+    pauseMs: 1_000,
+    blockEveryMs: 200,
+  });
+  logs = logLines(quittance);
+  pids = pidsOf(quittance);
+}, 180_000);
+afterAll(async () => {
+  await trade?.abandon();
+  await quittance?.stop();
+  for (const { nodes, ways } of pairs) {
+    for (const way of ways) await way.close();
+    for (const node of nodes) await node.close();
+  }
+  pairs = [];
+}, 120_000);
+
+async function pairOf(one: Nodes): Promise<Pair> {
+  const node = quittance.stack.nodes[one.chain];
+  if (node === undefined) throw new Error(`this stack has no node of ${one.chain}`);
+  const nodes: Pair['nodes'] = [
+    await startStrayNode(node.rpc, one.tongue),
+    await startStrayNode(node.rpc, one.tongue),
+  ];
+  const ways: Pair['ways'] = [
+    await startFaultProxy(nodes[0].url, 19),
+    await startFaultProxy(nodes[1].url, 23),
+  ];
+  return { ...one, nodes, ways };
+}
+
+/** What is done to each chain's nodes. */
+type Strike = {
+  begin(pair: Pair): unknown;
+  end(pair: Pair): unknown;
+  fired(pair: Pair): number;
+};
+type Met = Strike & {
+  fault: string;
+  ms?: number;
+  /** Who surely meets it and says so. */
+  met?: readonly Service[];
+  /**
+   * Nothing new can be known of the chains meanwhile, because no node tells it, or because from now on each has blocks
+   * of its own: nothing that they show since may be called final.
+   */
+  blind?: Blindness;
+};
+type Blindness = 'untold' | 'astray';
+const FAILED = /"level":"(?:warn|error)"/;
+
+const onTheWay = (which: readonly (0 | 1)[], fault: Fault): Strike => ({
+  begin: ({ ways }) => which.map((i) => ways[i].set(fault)),
+  end: ({ ways }) => ways.map((way) => way.set({ kind: 'pass' })),
+  fired: ({ ways }) => which.reduce<number>((sum, i) => sum + ways[i].fired(), 0),
+});
+
+const leaving = (how: 'lag' | 'stray'): Strike => ({
+  begin: ({ nodes }) => nodes[1][how](),
+  end: ({ nodes }) => nodes[1].follow(),
+  fired: ({ nodes }) => nodes[1].differed(),
+});
+
+/** Both nodes: of two that say different things the one that took it is believed. */
+const lying = (how: 'refuse' | 'evict'): Strike => ({
+  begin: ({ nodes }) => nodes.map((node) => node[how]()),
+  end: async ({ nodes }) => {
+    for (const node of nodes) await node.remember();
+  },
+  fired: ({ nodes }) => nodes[0].lied(),
+});
+
+/** A round asks both nodes some ten questions, and gets nowhere without an answer to each. */
+const LOST = { question: 0.03, broadcast: 0.5 };
+
+/** Counted are transactions that a node has and whose sender does not know it. */
+const losing: Strike = {
+  begin({ ways, questions, tongue }) {
+    const methods = Object.fromEntries(questions.map((method) => [method, LOST.question]));
+    for (const way of ways)
+      way.set({ kind: 'lose answers', methods: { ...methods, [tongue.sends]: LOST.broadcast } });
+  },
+  end: ({ ways }) => ways.map((way) => way.set({ kind: 'pass' })),
+  fired: ({ ways, tongue }) => ways.reduce((sum, way) => sum + way.counted(tongue.sends).lost, 0),
+};
+
+const cases: Met[] = [
+  { fault: 'a node down', ...onTheWay([0], { kind: 'refuse' }), met: followers, blind: 'untold' },
+  {
+    fault: 'both nodes down',
+    ...onTheWay([0, 1], { kind: 'refuse' }),
+    met: followers,
+    blind: 'untold',
+  },
+  { fault: 'a node in a black hole', ...onTheWay([0], { kind: 'black hole' }), blind: 'untold' },
+  { fault: 'a node 150 ms late', ...onTheWay([0], { kind: 'latency', ms: 150 }), ms: STORM_MS },
+  {
+    fault: 'answers of a node in drops',
+    ...onTheWay([1], { kind: 'drip', bytes: 512, everyMs: 2 }),
+    ms: STORM_MS,
+  },
+  {
+    fault: 'answers of a node cut off',
+    ...onTheWay([0], { kind: 'reset', afterBytes: 5_000 }),
+    ms: STORM_MS,
+    met: followers,
+  },
+  {
+    fault: 'connections to a node half-closed',
+    ...onTheWay([0], { kind: 'half-close', afterBytes: 5_000 }),
+    ms: STORM_MS,
+    met: followers,
+  },
+  { fault: 'the answer lost: transactions that were taken', ...losing },
+  { fault: 'refused though it was taken', ...lying('refuse') },
+  { fault: 'evicted from all pools, and mined later', ...lying('evict') },
+  { fault: 'the second node lags', ...leaving('lag'), blind: 'untold' },
+  {
+    fault: 'the nodes disagree about the newest blocks',
+    ...leaving('stray'),
+    met: ['invoices'],
+    blind: 'astray',
+  },
+];
+
+test.each(cases)(
+  '$fault: nobody is told what is not known',
+  ({ fault, begin, end, ms = FAULT_MS, fired, met = [], blind }) =>
+    expectAllHarmless(
+      'chain node',
+      known.map(({ chain }) => `${chain}: ${fault}`),
+      async (found) => {
+        await trade.nextAccepted(HEALS_WITHIN_MS);
+        logs.mark();
+        const unseen: string[] = [];
+        const looks = await lookingOn(
+          trade.merchant,
+          async () => {
+            try {
+              await Promise.all(pairs.map(begin));
+              const seen = blind && (await heights(blind));
+              await sleep(ms);
+              await eventually(() => {
+                for (const pair of pairs)
+                  if (fired(pair) === 0) throw new Error(`${pair.chain} met no fault`);
+              }, STRIKES_WITHIN_MS);
+              if (blind && seen) {
+                await grown(seen);
+                unseen.push(...(await finalBeyond(seen, blind)));
+              }
+              for (const service of met) await logs.said(service, FAILED);
+              for (const [i, pair] of pairs.entries()) if (found[i]) found[i].fired = fired(pair);
+            } finally {
+              for (const pair of pairs) await end(pair);
+            }
+          },
+          { paths: READ },
+        );
+        const began = performance.now();
+        await moneyMoves();
+        for (const row of found) {
+          recovered(row, performance.now() - began);
+          row.violations.push(...logs.unusable(), ...unseemly(looks, [200]), ...unseen);
+          if (pidsOf(quittance).some((pid, i) => pid !== pids[i])) row.violations.push('a service ended');
+        }
+      },
+    ),
+);
+
+/**
+ * How far each chain has come, as far as that can be told: on Solana only what is finalized is told, and the blocks that
+ * nodes have in common when they part are finalized afterwards.
+ */
+const heights = (blind: Blindness): Promise<{ chain: string; height: number }[]> =>
+  Promise.all(
+    pairs.map(async ({ chain, nodes }) => {
+      const { at, final } = nodes[1].left() ?? (await nodes[0].heights());
+      return { chain, height: chain === 'solana' && blind === 'untold' ? final : at };
+    }),
+  );
+
+type Seen = Awaited<ReturnType<typeof heights>>;
+
+/** Waits until each chain has told so many more blocks that what was in the next one could be called final. */
+const grown = (seen: Seen): Promise<void> =>
+  eventually(async () => {
+    for (const [i, { chain, nodes }] of pairs.entries()) {
+      const { at, final } = await nodes[0].heights();
+      const height = chain === 'solana' ? final : at;
+      if (height < (seen[i]?.height ?? 0) + BLOCKS_UNSEEN) throw new Error(`${chain} is at ${height}`);
+    }
+  }, STRIKES_WITHIN_MS);
+
+/**
+ * What was called final though the blocks that make it so came after what could be seen. Where nodes are astray each
+ * has blocks of its own on those that they have in common, and those are what counts for what the common ones hold.
+ */
+async function finalBeyond(seen: Seen, blind: Blindness): Promise<string[]> {
+  const rows = await quittance.db.rows<{ what: string }>(
+    `with seen as (select * from unnest($1::text[], $2::bigint[]) as s(chain, height))
+     select 'deposit ' || id || ' on ' || chain || ' was called final unseen' as what
+     from invoices.deposits join seen s using (chain)
+     where settled_at is not null and block_height + min_confirmations - 1 > s.height
+     union all
+     select 'transaction ' || id || ' on ' || chain || ' was called final unseen'
+     from payouts.transactions join seen s using (chain)
+     where state = 'mined' and block_height + (case when $3 then 0 else min_confirmations - 1 end) > s.height`,
+    [seen.map(({ chain }) => chain), seen.map(({ height }) => height), blind === 'astray'],
+  );
+  return rows.map(({ what }) => what);
+}
+
+/** On each chain a payment that comes now is credited, and a payout that is asked for now is mined. */
+async function moneyMoves(): Promise<void> {
+  const { at } = await quittance.db.one<{ at: Date }>('select clock_timestamp() as at');
+  await eventually(async () => {
+    for (const { asset } of known) {
+      const { n } = await quittance.db.one<{ n: number }>(
+        `select (exists (select 1 from invoices.deposits where asset = $2 and first_seen_at > $1
+                         and settled_at is not null))::int
+              + (exists (select 1 from payouts.payouts where asset = $2 and created_at > $1
+                         and status = 'mined'))::int as n`,
+        [at, asset],
+      );
+      if (n < 2) throw new Error(`no ${asset} moves`);
+    }
+  }, HEALS_WITHIN_MS);
+}
+
+test('in the end every payout is one transaction and every payment one credit', async () => {
+  const { refused } = await expectTrueWords('chain node', trade);
+  // A chain that cannot be seen is no reason to refuse a payout.
+  expect(refused).toBe(0);
+});

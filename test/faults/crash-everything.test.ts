@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, test } from '@jest/globals';
+import { seeded } from '@quittance/testkit/seeded';
+import { expectAllWell, recoversWithinMs, runningOf } from './crash-matrix.ts';
+import { type CrashStage, startCrashStage } from './crash-stage.ts';
+import { fund, sale } from './crash-stories.ts';
+import { sized } from './size.ts';
+import { reportFault } from './table.ts';
+
+/** `CRASH_SEED` does the same deaths again. */
+const SEED = Number(process.env['CRASH_SEED'] ?? 4); // tidy-allow number: a seed
+const ROUNDS = sized(4, 200);
+const ROUND_MS = 120_000;
+/** A story takes about three seconds from its first request to its last webhook. */
+const DIES_WITHIN_MS = 3_000;
+const assets = ['ETH', 'BTC', 'SOL'] as const;
+
+let stage: CrashStage;
+
+beforeAll(async () => {
+  stage = await startCrashStage({ chains: ['bitcoin', 'solana'], solanaSlotMs: 80 });
+  await Promise.all([fund(stage, 'ETH', 20_000), fund(stage, 'BTC', 100_000), fund(stage, 'SOL', 3_000)]);
+}, ROUND_MS);
+afterAll(async () => {
+  await stage?.stop();
+}, ROUND_MS);
+
+test(
+  'all services are killed at once, at any time, with payments and payouts on every chain under way',
+  async () => {
+    const random = seeded(SEED);
+    const report = {
+      group: 'crashes at random',
+      fault: 'all services killed at once',
+      fired: 0,
+      violations: 0,
+      slowestRecoveryMs: 0,
+    };
+    try {
+      for (let round = 1; round <= ROUNDS; round++) {
+        const begun = Promise.all(assets.map((asset) => sale(asset)(stage, Promise.resolve())));
+        // Awaited when everybody is back; a client that is refused meanwhile fails the round then.
+        const outcome = begun.then(
+          (ended) => ({ ended }),
+          (error: unknown) => ({ error }),
+        );
+        await sleep(random() * DIES_WITHIN_MS);
+        const services = runningOf(stage);
+        for (const service of services) stage.processOf(service).kill();
+        report.fired += 1;
+        const startedAt = performance.now();
+        await stage.start(services);
+        const servesAt = performance.now();
+        const told = await outcome;
+        if ('error' in told) throw told.error;
+        await expectAllWell(stage, told.ended);
+        const endedAt = performance.now();
+        report.slowestRecoveryMs = Math.max(report.slowestRecoveryMs, endedAt - startedAt);
+        const ms = endedAt - servesAt;
+        if (ms > recoversWithinMs(services)) throw new Error(`in round ${round} all was well after ${ms} ms`);
+      }
+    } catch (error) {
+      report.violations += 1;
+      throw error;
+    } finally {
+      reportFault(report);
+    }
+  },
+  ROUNDS * ROUND_MS,
+);

@@ -1,0 +1,222 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Service, services } from '@quittance/shared/events';
+import { reason } from '@quittance/shared/logger';
+import { eventually } from '@quittance/testkit/eventually';
+import { pointsOf, type Row, type Scene } from './crash-rows.ts';
+import { type CrashStage, startCrashStage } from './crash-stage.ts';
+import { type Ended, fund, type Story } from './crash-stories.ts';
+import { sized } from './size.ts';
+import { type FaultReport, reportFault } from './table.ts';
+
+/**
+ * From when those who died serve again until all is well. What is reported begins earlier, when they are started; but how
+ * long a busy machine takes to start a process is nobody's violation. Claimed are ten seconds, on a machine that does nothing
+ * else: every day other suites run beside.
+ */
+const RECOVERS_WITHIN_MS = sized(30_000, 10_000);
+/**
+ * Ten seconds are not enough where webhooks died: what it had claimed is left to it for twelve, as its replicas compare
+ * their own clocks, which may be five apart; then somebody looks for it, every two, and sends it. No money waits for that.
+ */
+const TOLD_WITHIN_MS = sized(30_000, 16_000);
+
+export const recoversWithinMs = (died: readonly Service[]): number =>
+  died.includes('webhooks') ? TOLD_WITHIN_MS : RECOVERS_WITHIN_MS;
+
+/** Waited for all the same, to know how long it takes. */
+const WAITS_FOR_MS = 60_000;
+const STAGE_MS = 180_000;
+const DEATH_MS = 90_000;
+const ASK_EVERY_MS = 100;
+/** Between one customer and the next. */
+const PAUSE_MS = 200;
+/** How often a service dies before everybody is waited for; at full size everybody dies alone, and is waited for. */
+const DEATHS_MAX = sized(7, 1);
+
+/**
+ * Kills a service of a whole stack at every point of a scene while payments and payouts run across it, and starts it
+ * again: all of it has to end once, in the client's eyes, on the chain and in the books.
+ */
+export function crashMatrix(scene: Scene): void {
+  let stage: CrashStage;
+
+  beforeAll(async () => {
+    stage = await startCrashStage(scene.options);
+    for (const [asset, dollars] of scene.funds) await fund(stage, asset, dollars);
+  }, STAGE_MS);
+  afterAll(async () => {
+    await stage?.stop();
+  }, STAGE_MS);
+
+  for (const rows of roundsOf(scene.rows)) {
+    const work = async () => {
+      const reports = new Map(
+        rows.flatMap((row) =>
+          pointsOf(row).map((point) => [nameOf(row.service, point), unhurt(row.service, point)]),
+        ),
+      );
+      try {
+        await playRound({ stage, always: scene.always, rows, reports });
+      } catch (error) {
+        for (const report of reports.values()) report.violations += 1;
+        const complaints = stage.complaints();
+        // Some are dead, and some will die that were told to.
+        await stage.start(runningOf(stage));
+        throw new Error(`${reason(error)}\n\nThe services said:\n${complaints}`, { cause: error });
+      } finally {
+        for (const report of reports.values()) reportFault(report);
+      }
+    };
+    test(`killed: ${who(rows)}`, work, STAGE_MS + rows.flatMap(pointsOf).length * DEATH_MS);
+  }
+}
+
+const nameOf = (service: Service, point: string) => `${service} killed at ${point.split(':')[0]}`;
+
+const unhurt = (service: Service, point: string): FaultReport => ({
+  group: 'crash matrix',
+  fault: nameOf(service, point),
+  fired: 0,
+  violations: 0,
+  slowestRecoveryMs: undefined,
+});
+
+const who = (rows: readonly Row[]): string =>
+  [...Map.groupBy(rows, ({ service }) => service)]
+    .map(([service, own]) => `${service} at ${own.flatMap(pointsOf).join(', ')}`)
+    .join(' and ');
+
+export const runningOf = ({ quittance }: CrashStage): Service[] =>
+  services.filter((service) => quittance.stack.services[service] !== undefined);
+
+/** Who dies in the same round: each service a few times, so that not everything is waited for after every death. */
+function roundsOf(rows: readonly Row[]): Row[][] {
+  const shared = rows.filter(({ alone }) => alone !== true);
+  const turns = [...Map.groupBy(shared, ({ service }) => service).values()];
+  const rounds: Row[][] = [];
+  const most = Math.max(0, ...turns.map(({ length }) => length));
+  for (let from = 0; from < most; from += DEATHS_MAX) {
+    const together = turns.map((own) => own.slice(from, from + DEATHS_MAX)).filter((own) => own.length > 0);
+    if (DEATHS_MAX === 1) rounds.push(...together);
+    else rounds.push(together.flat());
+  }
+  // First, while there is little to be read again.
+  rounds.unshift(...rows.filter(({ alone }) => alone === true).map((row) => [row]));
+  return rounds;
+}
+
+type Round = {
+  stage: CrashStage;
+  always: Story;
+  rows: readonly Row[];
+  /** By name. */
+  reports: ReadonlyMap<string, FaultReport>;
+};
+
+async function playRound({ stage, always, rows, reports }: Round): Promise<void> {
+  const begun: Promise<Ended>[] = [];
+  const failing = Promise.withResolvers<never>();
+  const begin = (story: Promise<Ended>): Promise<unknown> => {
+    begun.push(story);
+    return story.catch(failing.reject);
+  };
+  const deaths = rows.map(() => Promise.withResolvers<void>());
+  const dying = new AbortController();
+
+  const turns = [...Map.groupBy(rows, ({ service }) => service).values()].map(dieInTurn);
+  const customers = rows.some(({ alone }) => alone === true) ? undefined : comeAndGo();
+  let restarts: Restart[];
+  try {
+    restarts = await Promise.race([Promise.all(turns), failing.promise]);
+  } finally {
+    // Whoever waits for a death that did not come need wait no longer.
+    dying.abort();
+    for (const { resolve } of deaths) resolve();
+    await Promise.allSettled(turns);
+  }
+  await Promise.race([customers, failing.promise]);
+  const ended = await Promise.all(begun);
+  await expectAllWell(stage, ended);
+  const endedAt = performance.now();
+  for (const { service, point, startedAt } of restarts) {
+    const report = reports.get(nameOf(service, point));
+    // Of those who died again at once nobody can say how long they took.
+    if (report !== undefined) report.slowestRecoveryMs = endedAt - startedAt;
+  }
+  for (const { service } of restarts) expectClearLog(stage, service);
+  expect(endedAt - Math.max(...restarts.map(({ servesAt }) => servesAt))).toBeLessThan(
+    recoversWithinMs(restarts.map(({ service }) => service)),
+  );
+
+  /** What runs across every crash: one customer after the other, as long as somebody is to die. */
+  async function comeAndGo(): Promise<void> {
+    while (!dying.signal.aborted) {
+      await begin(always(stage, Promise.resolve()));
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  async function dieInTurn(own: readonly Row[]): Promise<Restart> {
+    const turns = own.flatMap((row) => [row.point, ...(row.next ?? [])].map((point) => ({ row, point })));
+    for (const [i, { row, point }] of turns.entries()) {
+      const isFirst = point === row.point;
+      if (isFirst) for (const story of (await row.prepare?.(stage)) ?? []) void begin(story);
+      dying.signal.throwIfAborted();
+      await stage.arm(row.service, point);
+      const death = deaths[rows.indexOf(row)];
+      if (isFirst && row.story !== undefined && death !== undefined)
+        void begin(row.story(stage, death.promise));
+      await stage.died(row.service, point, dying.signal);
+      const report = reports.get(nameOf(row.service, point));
+      if (report !== undefined) report.fired += 1;
+      if (turns[i + 1]?.row !== row) death?.resolve();
+      // It dies again at once: what it held then is not waited for. In the end it is.
+      if (i + 1 < turns.length) await stage.releaseHeld(row.service);
+      else {
+        const startedAt = performance.now();
+        await stage.start([row.service]);
+        return { service: row.service, point, startedAt, servesAt: performance.now() };
+      }
+    }
+    throw new Error('the last death is followed by a start');
+  }
+}
+
+/** The last start of a service in its round. */
+type Restart = { service: Service; point: string; startedAt: number; servesAt: number };
+
+/** All that was begun has ended once, nothing is on its way, and the books and the chains agree. */
+export async function expectAllWell(stage: CrashStage, ended: readonly Ended[]): Promise<void> {
+  const { db } = stage.quittance;
+  const unended = new Set(ended);
+  await eventually(
+    async () => {
+      const open = await db.one<Record<'unsent' | 'undelivered' | 'unended', number>>(
+        `select (select count(*)::int from (
+             select sent_at from invoices.outbox union all select sent_at from payouts.outbox
+             union all select sent_at from ledger.outbox) as events where sent_at is null) as unsent,
+           (select count(*)::int from webhooks.deliveries where state <> 'delivered') as undelivered,
+           (select count(*)::int from payouts.transactions where state in ('signed', 'broadcast')) as unended`,
+      );
+      expect(open).toEqual({ unsent: 0, undelivered: 0, unended: 0 });
+      for (const end of unended) {
+        await end();
+        unended.delete(end);
+      }
+      // Once more, all of them: what has ended has ended once, whatever came after it.
+      for (const end of ended) await end();
+      expect((await stage.quittance.books()).breaches).toEqual([]);
+    },
+    WAITS_FOR_MS,
+    ASK_EVERY_MS,
+  );
+}
+
+/** Who came back says so in one line, and has left no stack trace that no reader can use. */
+function expectClearLog(stage: CrashStage, service: Service): void {
+  const lines = stage.logOf(service);
+  const entries = lines.map((line) => JSON.parse(line) as { msg?: string });
+  expect(entries.filter(({ msg }) => msg?.endsWith(' listens') === true)).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('\\n    at '))).toEqual([]);
+}

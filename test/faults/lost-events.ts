@@ -1,0 +1,48 @@
+import { type EventKind, events, type Service } from '@quittance/shared/events';
+import { eventually } from '@quittance/testkit/eventually';
+import type { Quittance } from '@quittance/testkit/quittance';
+
+/** Events of one kind on their way to one receiver. */
+export type Route = { kind: EventKind; to: Service };
+
+export const nameOf = ({ kind, to }: Route): string => `${kind} for ${to}`;
+
+/** Events that only the bus has, and how often each had been sent. */
+export type OnlyOnTheBus = { route: Route; sends: ReadonlyMap<string, number> };
+
+const UNDER_WAY_WITHIN_MS = 20_000;
+
+/**
+ * Waits until the bus has acknowledged events of each route and nobody has taken them in. Their receivers have to be
+ * dead, and not merely stopped: what was handed to one that stands still it takes in when it goes on.
+ */
+export const untilUnderWay = (
+  { db }: Pick<Quittance, 'db'>,
+  routes: readonly Route[],
+): Promise<OnlyOnTheBus[]> =>
+  eventually(async () => {
+    const found: OnlyOnTheBus[] = [];
+    for (const route of routes) {
+      const { kind, to } = route;
+      const rows = await db.rows<{ id: string; sends: number }>(
+        `select id, sends from ${events[kind].from}.outbox o where kind = $1 and sent_at is not null
+           and not exists (select 1 from ${to}.inbox i where i.event_id = o.id)`,
+        [kind],
+      );
+      if (rows.length === 0) throw new Error(`no ${nameOf(route)} is under way`);
+      found.push({ route, sends: new Map(rows.map(({ id, sends }) => [id, sends])) });
+    }
+    return found;
+  }, UNDER_WAY_WITHIN_MS);
+
+/** How many of them the bus had surely lost: they came only because their sender sent them once more. */
+export async function sentAgain(
+  { db }: Pick<Quittance, 'db'>,
+  { route, sends }: OnlyOnTheBus,
+): Promise<number> {
+  const rows = await db.rows<{ id: string; sends: number }>(
+    `select id, sends from ${events[route.kind].from}.outbox where id = any($1::text[])`,
+    [[...sends.keys()]],
+  );
+  return rows.filter((row) => row.sends > (sends.get(row.id) ?? 0)).length;
+}

@@ -1,0 +1,128 @@
+import { existsSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { Service } from '@quittance/shared/events';
+import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { pidsOf } from './between.ts';
+import { type LogLines, logLines } from './log-lines.ts';
+import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilUnderWay } from './lost-events.ts';
+import { sized } from './size.ts';
+import { startTrade, type Trade, untilArrived } from './trade.ts';
+import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
+
+/**
+ * The whole data folder of the bus is deleted under load, with money's own events in it that nobody has taken in: their
+ * senders find out, and all effects are there within a minute.
+ */
+const TIMES = sized(1, 5);
+const ARRIVE_WITHIN_MS = 60_000;
+
+jest.setTimeout(TIMES * 4 * ARRIVE_WITHIN_MS + 180_000);
+
+let quittance: Quittance;
+let trade: Trade;
+let logs: LogLines;
+
+beforeAll(async () => {
+  quittance = await startQuittance({ chains: [], fixedFees: true });
+  trade = await startTrade(quittance, { clients: 1 });
+  logs = logLines(quittance);
+});
+afterAll(async () => {
+  await trade?.abandon();
+  await quittance?.stop();
+});
+
+type Scene = {
+  /** What only the bus has when its data is deleted. */
+  routes: readonly Route[];
+  /** Takes the receivers away until it is so. They come back with the bus. */
+  leave(): Promise<OnlyOnTheBus[]>;
+  away: readonly Exclude<Service, 'auditor'>[];
+  /** Who is there and loses the bus, and who finds out later that events did not arrive. */
+  gone: Service;
+  senders: readonly Service[];
+};
+
+const settled: Route[] = [
+  { kind: 'deposit.settled', to: 'ledger' },
+  { kind: 'deposit.settled', to: 'payouts' },
+];
+const ended: Route[] = [{ kind: 'hold.settle', to: 'ledger' }];
+const credited: Route[] = [{ kind: 'credit.recorded', to: 'invoices' }];
+const kill = (service: Exclude<Service, 'auditor'>) => quittance.stack.services[service].kill();
+
+const scenes: Scene[] = [
+  {
+    routes: credited,
+    async leave() {
+      // A deposit that the ledger will book when invoices can no longer hear of it.
+      kill('ledger');
+      await untilUnderWay(quittance, settled.slice(0, 1));
+      kill('invoices');
+      await quittance.stack.services.ledger.restart();
+      return await untilUnderWay(quittance, credited);
+    },
+    away: ['invoices'],
+    gone: 'payouts',
+    senders: ['ledger'],
+  },
+  {
+    routes: [...ended, ...settled],
+    async leave() {
+      kill('ledger');
+      const holds = await untilUnderWay(quittance, ended);
+      kill('payouts');
+      return [...holds, ...(await untilUnderWay(quittance, settled))];
+    },
+    away: ['ledger', 'payouts'],
+    gone: 'invoices',
+    senders: ['invoices', 'payouts'],
+  },
+];
+
+/** Deletes it all, and waits until all that had been announced by then has arrived. */
+async function lose({ leave, away, gone, senders }: Scene): Promise<{ lost: OnlyOnTheBus[]; ms: number }> {
+  const { engines, services } = quittance.stack;
+  const folder = join(dirname(quittance.stack.pricesFile), 'nats', 'jetstream');
+  await trade.nextAccepted(ARRIVE_WITHIN_MS);
+  logs.mark();
+  const lost = await leave();
+  engines.nats.kill();
+  await engines.nats.stop();
+  expect(existsSync(folder)).toBe(true);
+  rmSync(folder, { recursive: true, force: true });
+  await Promise.all([engines.nats.restart(), ...away.map((service) => services[service].restart())]);
+  const pids = pidsOf(quittance);
+  const began = performance.now();
+  await untilArrived(quittance, new Date(), 2 * ARRIVE_WITHIN_MS);
+  await trade.nextAccepted(ARRIVE_WITHIN_MS);
+  const ms = performance.now() - began;
+  await logs.said(gone, /the bus is gone/);
+  for (const sender of senders) await logs.said(sender, /events had not arrived, sending them again/);
+  expect(pidsOf(quittance)).toEqual(pids);
+  return { lost, ms };
+}
+
+const named = ({ routes }: Scene) => routes.map(nameOf).join(', ');
+
+test.each(scenes.map((scene) => ({ scene, lost: named(scene) })))(
+  `the bus loses all its data ${TIMES} times, $lost in it: every effect is there within a minute`,
+  async ({ scene }) => {
+    await expectHarmless('nats', `all data of NATS deleted, with ${named(scene)} in it`, async (found) => {
+      for (let i = 0; i < TIMES; i++) {
+        const { lost, ms } = await lose(scene);
+        recovered(found, ms);
+        if (ms > ARRIVE_WITHIN_MS) found.violations.push(`all had arrived after ${ms} ms`);
+        found.violations.push(...logs.unusable());
+        for (const some of lost) {
+          const again = await sentAgain(quittance, some);
+          expect([nameOf(some.route), again]).toEqual([nameOf(some.route), some.sends.size]);
+          found.fired += again;
+        }
+      }
+    });
+  },
+);
+
+test('in the end every word that was given is true', () => expectTrueWords('nats', trade));

@@ -1,0 +1,62 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+
+/** What a fault did, as a suite reports it when it is over. */
+export type FaultReport = {
+  /** Which group of faults it belongs to: the table is sorted by it. */
+  group: string;
+  /** What was done to whom, in words: `payouts killed at payouts.signed`. */
+  fault: string;
+  /** How often it really happened; 0 fails the suite that planted it (I12). */
+  fired: number;
+  /** Breaches of the books and of what the suite itself expects. */
+  violations: number;
+  /** From the end of the fault until all was right again, at its slowest; undefined where nothing had to recover. */
+  slowestRecoveryMs: number | undefined;
+  /** Why this machine cannot have that fault: it is in the table all the same, and fails nobody. */
+  notTried?: string;
+};
+
+/** Adds a row to the table that `npm run test:faults` ends with; without it (jest called by hand) to nothing. */
+export function reportFault(report: FaultReport): void {
+  const file = process.env['FAULTS_FILE'];
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(report)}\n`);
+}
+
+export function readFaults(file: string): FaultReport[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as FaultReport);
+}
+
+/** One table of all faults, and their sum; empty when there were none. */
+export function faultsTable(reports: readonly FaultReport[]): string {
+  if (reports.length === 0) return '';
+  const sorted = reports.toSorted((a, b) => a.group.localeCompare(b.group) || a.fault.localeCompare(b.fault));
+  const slowest = Math.max(...reports.map(({ slowestRecoveryMs }) => slowestRecoveryMs ?? 0));
+  const all: FaultReport = {
+    group: 'all',
+    fault: `${reports.length} kinds of faults`,
+    fired: sum(reports, 'fired'),
+    violations: sum(reports, 'violations'),
+    slowestRecoveryMs: slowest,
+  };
+  const rows = [['', 'fault', 'fired', 'violations', 'slowest recovery'], ...[...sorted, all].map(cells)];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const lines = rows.map((row) =>
+    row.map((cell, i) => (i < 2 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
+  );
+  return `\n${lines.join('\n')}\n`;
+}
+
+const sum = (reports: readonly FaultReport[], column: 'fired' | 'violations'): number =>
+  reports.reduce((total, report) => total + report[column], 0);
+
+const cells = ({ group, fault, fired, violations, slowestRecoveryMs, notTried }: FaultReport): string[] => [
+  group,
+  notTried === undefined ? fault : `${fault}: NOT TRIED, ${notTried}`,
+  notTried === undefined ? String(fired) : '-',
+  notTried === undefined ? String(violations) : '-',
+  slowestRecoveryMs === undefined ? '-' : `${(slowestRecoveryMs / 1_000).toFixed(1)} s`,
+];

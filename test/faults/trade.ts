@@ -1,0 +1,328 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { invariants } from '@quittance/books/invariants';
+import { reason } from '@quittance/shared/logger';
+import { type Customer, unitsOf } from '@quittance/testkit/customer';
+import { eventually } from '@quittance/testkit/eventually';
+import type { ApiAnswer, Merchant } from '@quittance/testkit/merchant';
+import type { Quittance } from '@quittance/testkit/quittance';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+
+/*
+ * A merchant at work while something is broken: it sells, its customers pay, it pays out, it reads, all at once. It
+ * writes down what it is told, and in the end every word it was given is held against what became of it.
+ */
+
+/** What a payout pays. */
+const PAYOUT = { BTC: '0.0001', ETH: '0.001', SOL: '0.01' } as const;
+export type TradedAsset = keyof typeof PAYOUT;
+const SALE_DOLLARS = '5';
+const FIRST_SALE_DOLLARS = '20000';
+const FIRST_SALE_WITHIN_MS = 60_000;
+/** After the last that was asked for; and as long as what was still open then needs. */
+const ENDS_WITHIN_MS = 90_000;
+/** Of what is open: five to nine a second were measured on two cores, on a Postgres that waits for its disk. */
+const ENDS_PER_SECOND = 3;
+const SELLS_EVERY_MS = 600;
+const LOOKS_EVERY_MS = 500;
+const LIST = 'perPage=100';
+
+/** What a client knows of a payout it asked for: told 201, told that nothing was done, or nothing for certain. */
+type Asked = {
+  asset: TradedAsset;
+  to: string;
+  key: string;
+  id: number | undefined;
+  known: 'accepted' | 'refused' | 'unknown';
+};
+type Sale = { id: string; address: string; amount: string };
+
+export type Trade = {
+  merchant: Merchant;
+  receiver: Receiver;
+  /** How much was acknowledged so far. */
+  counts(): { accepted: number; refused: number; unknown: number; sales: number };
+  /** Waits for the next payout that is accepted. */
+  nextAccepted(withinMs: number): Promise<void>;
+  /** Asks for nothing new, waits for all to end, and names every promise that was broken. */
+  finish(): Promise<string[]>;
+  /** Ends it in the middle, where a test has failed. */
+  abandon(): Promise<void>;
+};
+
+export type TradeOptions = {
+  clients?: number;
+  pauseMs?: number;
+  blockEveryMs?: number;
+  /** What is sold and paid out in turn; each client pays out one of them. */
+  assets?: readonly TradedAsset[];
+};
+
+/** Needs a stack with nodes for these assets, and makes the blocks that do not come by themselves. */
+export async function startTrade(quittance: Quittance, options: TradeOptions = {}): Promise<Trade> {
+  const { clients = 2, pauseMs = 300, blockEveryMs = 200, assets = ['ETH'] } = options;
+  const customerOf = (asset: TradedAsset): Customer =>
+    ({ BTC: () => quittance.bitcoin, ETH: () => quittance.ethereum, SOL: () => quittance.solana })[asset]();
+  const inTurn = (turn: number) => assets[turn % assets.length] as TradedAsset;
+  const [merchant, receiver] = await Promise.all([quittance.merchant(), startReceiver()]);
+  const asked: Asked[] = [];
+  const sales: Sale[] = [];
+  const broken = new Set<string>();
+  /** What was once shown as ended, and how. */
+  const shown = new Map<string, string>();
+  let trading = true;
+  let mining = true;
+
+  /** What fails in it is named and tried again: a loop that ends unheard looks like services that stand still. */
+  const loop = async (
+    name: string,
+    goesOn: () => boolean,
+    everyMs: number,
+    work: () => Promise<void>,
+  ): Promise<void> => {
+    while (goesOn()) {
+      await work().catch((error: unknown) => broken.add(`the trade could not ${name}: ${reason(error)}`));
+      await sleep(everyMs);
+    }
+  };
+
+  /** Undefined when there was no answer. A request may end without one while something is broken. */
+  async function attempt(send: () => Promise<ApiAnswer>): Promise<ApiAnswer | undefined> {
+    try {
+      return await send();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** One payout. Its client asks again with the same key until it knows, as long as it may have been heard. */
+  async function payOut(asset: TradedAsset): Promise<void> {
+    const to = await customerOf(asset).newAddress();
+    const one: Asked = { asset, to, key: randomBytes(12).toString('hex'), id: undefined, known: 'unknown' };
+    asked.push(one);
+    const body = { asset, amount: PAYOUT[asset], address: to };
+    let heard = false;
+    while (trading) {
+      const answer = await attempt(() => merchant.post('/api/payouts', body, { 'idempotency-key': one.key }));
+      if (answer?.status === 201) {
+        one.id = answer.body.data.id;
+        one.known = 'accepted';
+        return;
+      }
+      if (answer?.status === 400)
+        broken.add(`a payout of a rich merchant was refused: ${answer.body.message}`);
+      if (answer?.status === 503 && !heard) {
+        one.known = 'refused';
+        return;
+      }
+      // A 500, a 409, or none at all: it may have been done, and only the same key can tell.
+      if (answer?.status !== 503) heard = true;
+      await sleep(200);
+    }
+  }
+
+  let turn = 0;
+  async function sell(): Promise<void> {
+    const asset = inTurn(turn++);
+    const made = await attempt(() =>
+      merchant.post('/api/invoices', { asset, amount: SALE_DOLLARS, expires_in: 60 }),
+    );
+    if (made?.status !== 201) return;
+    const { id, address, amount } = made.body.data;
+    await customerOf(asset).pay(asset, address.address, amount);
+    sales.push({ id, address: address.address, amount });
+  }
+
+  /** What was shown as ended stays so. */
+  async function look(): Promise<void> {
+    for (const path of [`/api/payouts?${LIST}`, `/api/invoices?${LIST}`]) {
+      const answer = await attempt(() => merchant.get(path));
+      if (answer?.status !== 200) continue;
+      for (const { id, status } of answer.body.data as { id: string | number; status: string }[]) {
+        const before = shown.get(`${id}`);
+        if (before !== undefined && before !== status) {
+          broken.add(`${path} shows ${id} as ${status}, it was shown as ${before}`);
+        }
+        if (status === 'mined' || status === 'failed' || status === 'paid') shown.set(`${id}`, status);
+      }
+    }
+  }
+
+  const blockMakers = assets.filter((asset) => asset !== 'SOL').map(customerOf);
+  const miner = loop(
+    'make blocks',
+    () => mining,
+    blockEveryMs,
+    async () => void (await Promise.all(blockMakers.map((customer) => customer.mine()))),
+  );
+  await Promise.all(
+    assets.map(async (asset) => {
+      const first = await merchant.post('/api/invoices', { asset, amount: FIRST_SALE_DOLLARS });
+      if (first.status !== 201) throw new Error(`the first sale of ${asset} is answered ${first.status}`);
+      await customerOf(asset).pay(asset, first.body.data.address.address, first.body.data.amount);
+      await eventually(async () => {
+        const { body } = await merchant.get(`/api/invoices/${first.body.data.id}`);
+        if (body.status !== 'paid') throw new Error(`the first sale of ${asset} is ${body.status}`);
+      }, FIRST_SALE_WITHIN_MS);
+    }),
+  );
+  const hook = await merchant.post('/api/webhooks', { url: `${receiver.url}/hook` });
+  if (hook.status !== 201) throw new Error(`an endpoint is answered ${hook.status}`);
+  const loops = [
+    ...Array.from({ length: clients }, (_, i) =>
+      loop(
+        'pay out',
+        () => trading,
+        pauseMs,
+        () => payOut(inTurn(i)),
+      ),
+    ),
+    loop('sell', () => trading, SELLS_EVERY_MS, sell),
+    loop('look', () => trading, LOOKS_EVERY_MS, look),
+  ];
+  const count = (known: Asked['known']) => asked.filter((one) => one.known === known).length;
+
+  const stillOpen = (): Promise<{ what: string }[]> =>
+    quittance.db.rows(
+      `select 'payout ' || id || ' is ' || status as what from payouts.payouts
+         where status in ('requested', 'reserved', 'signed', 'broadcast')
+       union all
+       select 'delivery ' || d.sequence || ' is ' || d.state || ', due ' || to_char(d.due_at, 'HH24:MI:SS') || ': '
+           || coalesce(string_agg(coalesce(a.failure, a.status::text), ', ' order by a.number), 'never recorded')
+         from webhooks.deliveries d left join webhooks.attempts a using (endpoint_key, sequence)
+         where d.state not in ('delivered', 'exhausted') group by d.endpoint_key, d.sequence`,
+    );
+
+  async function ended(): Promise<void> {
+    const open = await stillOpen();
+    if (open.length > 0)
+      throw new Error(
+        `${open.length} payouts and deliveries have not come to their end: ${open.map(({ what }) => what).join('; ')}`,
+      );
+    for (const { id } of sales) {
+      const { body } = await merchant.get(`/api/invoices/${id}`);
+      if (body.status !== 'paid') throw new Error(`invoice ${id} was paid and is ${body.status}`);
+    }
+    const parked = await quittance.db.rows(
+      ['invoices', 'payouts', 'ledger', 'webhooks']
+        .map((service) => `select '${service}' as at, kind, failure from ${service}.parked`)
+        .join(' union all '),
+    );
+    for (const one of parked) broken.add(`an operator has to look at ${JSON.stringify(one)}`);
+    const { breaches } = await quittance.books();
+    if (breaches.length > 0)
+      throw new Error(
+        `the books do not balance: ${breaches.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
+      );
+  }
+
+  async function holdAgainstChain(): Promise<void> {
+    for (const { asset, to, id, known } of asked) {
+      const amount = unitsOf(asset, PAYOUT[asset]);
+      const arrived = await customerOf(asset).balance(asset, to);
+      if (known === 'accepted' && arrived !== amount)
+        broken.add(`payout ${id} was accepted, ${to} has ${arrived}`);
+      if (known === 'refused' && arrived !== 0n) broken.add(`a payout was refused, and ${to} has ${arrived}`);
+      if (known === 'unknown' && arrived !== 0n && arrived !== amount)
+        broken.add(`${to} was paid ${arrived}`);
+    }
+  }
+
+  /** Whoever was told by a webhook is told the same again, each number stands for one event, and none is missing. */
+  async function holdAgainstWebhooks(): Promise<void> {
+    const told = new Map<string, string>();
+    const numbers = new Map<number, string>();
+    for (const { headers, body } of receiver.received) {
+      const id = String(headers['webhook-id']);
+      const { sequence, event, data } = JSON.parse(body);
+      if (told.has(id) && told.get(id) !== body) broken.add(`event ${id} was told twice and differently`);
+      if (numbers.has(sequence) && numbers.get(sequence) !== id)
+        broken.add(`two events have number ${sequence}`);
+      told.set(id, body);
+      numbers.set(sequence, id);
+      const end = event === 'invoice.paid' ? 'paid' : event === 'payout.completed' ? 'mined' : undefined;
+      if (end === undefined) continue;
+      const path = end === 'paid' ? `/api/invoices/${data.id}` : `/api/payouts/${data.id}`;
+      const { body: now } = await merchant.get(path);
+      if (now.status !== end) broken.add(`a webhook said ${event} of ${data.id}, it is ${now.status}`);
+    }
+    const delivered = await quittance.db.rows<{ id: string }>(
+      `select e.id from webhooks.deliveries d
+       join webhooks.endpoints n on n.key = d.endpoint_key
+       join webhooks.events e on (e.account_id, e.sequence) = (n.account_id, d.sequence)
+       where n.account_id = $1 and d.state = 'delivered'`,
+      [merchant.id],
+    );
+    for (const { id } of delivered)
+      if (!told.has(id)) broken.add(`event ${id} is called delivered and never came`);
+  }
+
+  async function abandon(): Promise<void> {
+    trading = false;
+    mining = false;
+    await Promise.allSettled([miner, ...loops]);
+    await receiver.close();
+  }
+
+  return {
+    merchant,
+    receiver,
+    counts: () => ({
+      accepted: count('accepted'),
+      refused: count('refused'),
+      unknown: count('unknown'),
+      sales: sales.length,
+    }),
+    async nextAccepted(withinMs) {
+      const before = count('accepted');
+      await eventually(() => {
+        if (count('accepted') > before) return;
+        const dead = Object.entries(quittance.stack.services).filter(([, { pid }]) => pid === undefined);
+        throw new Error(
+          ['no payout is accepted', ...dead.map(([name]) => `${name} does not run`)].join(', '),
+        );
+      }, withinMs);
+    },
+    async finish() {
+      trading = false;
+      try {
+        await Promise.all(loops);
+        const { length: open } = await stillOpen();
+        await eventually(ended, ENDS_WITHIN_MS + (open / ENDS_PER_SECOND) * 1_000, 500).catch(
+          (error: unknown) => {
+            throw new Error([`${open} were open, and now ${reason(error)}`, ...broken].join('; '), {
+              cause: error,
+            });
+          },
+        );
+        await look();
+        await Promise.all([holdAgainstChain(), holdAgainstWebhooks()]);
+      } finally {
+        await abandon();
+      }
+      return [...broken];
+    },
+    abandon,
+  };
+}
+
+/** Until everything that was announced by now has reached those it was sent to. Answers how long that took. */
+export async function untilArrived(
+  { db }: Pick<Quittance, 'db'>,
+  since: Date,
+  withinMs: number,
+): Promise<number> {
+  const arrivals = invariants.find(({ name }) => name === 'I7');
+  if (arrivals === undefined) throw new Error('the books have no invariant of arrivals');
+  const began = performance.now();
+  await eventually(
+    async () => {
+      const seconds = Math.floor((Date.now() - since.getTime()) / 1_000);
+      const [one] = await db.rows<{ what: string }>(arrivals.sql, [seconds]);
+      if (one !== undefined) throw new Error(one.what);
+    },
+    withinMs,
+    250,
+  );
+  return performance.now() - began;
+}

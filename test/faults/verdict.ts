@@ -1,0 +1,83 @@
+import { expect, test } from '@jest/globals';
+import { reportFault } from './table.ts';
+import type { Trade } from './trade.ts';
+
+/** What a suite finds out about one fault while it goes on. */
+export type Findings = {
+  /** How often it really happened. */
+  fired: number;
+  /** What it broke, in words. */
+  violations: string[];
+  /** At its slowest; undefined where nothing had to recover. */
+  slowestRecoveryMs: number | undefined;
+};
+
+/** Notes a recovery that may have been the slowest. */
+export function recovered(found: Findings, ms: number): void {
+  found.slowestRecoveryMs = Math.max(found.slowestRecoveryMs ?? 0, ms);
+}
+
+/** In words; a function where only its end tells. */
+type Name = string | (() => string);
+
+/**
+ * Goes through one fault, and expects that it happened and broke nothing. It is in the table also where `show` fails
+ * half-way: that counts as a violation.
+ */
+export const expectHarmless = (
+  group: string,
+  fault: Name,
+  show: (found: Findings) => Promise<void>,
+): Promise<void> => expectAllHarmless(group, [fault], ([found]) => show(found as Findings));
+
+/** The same of several that one run goes through: a line of the table each. */
+export async function expectAllHarmless(
+  group: string,
+  faults: readonly Name[],
+  show: (found: readonly Findings[]) => Promise<void>,
+): Promise<void> {
+  const all = faults.map((): Findings => ({ fired: 0, violations: [], slowestRecoveryMs: undefined }));
+  try {
+    await show(all);
+  } catch (error) {
+    const what = `it was not gone through: ${error instanceof Error ? error.message : error}`;
+    for (const { violations } of all) violations.push(what);
+    throw error;
+  } finally {
+    for (const [i, found] of all.entries()) {
+      const fault = faults[i] as Name;
+      reportFault({
+        group,
+        ...found,
+        fault: typeof fault === 'string' ? fault : fault(),
+        violations: found.violations.length,
+      });
+    }
+  }
+  for (const found of all) expect(found.violations).toEqual([]);
+  for (const found of all) expect(found.fired).toBeGreaterThan(0);
+}
+
+/** After all faults of a suite: what a merchant was told, held against the chain and the books. */
+export async function expectTrueWords(group: string, trade: Trade): Promise<ReturnType<Trade['counts']>> {
+  await expectHarmless(
+    group,
+    'after all of these: what clients were told, chain and books',
+    async (found) => {
+      found.violations.push(...(await trade.finish()));
+      const { accepted, refused, unknown } = trade.counts();
+      found.fired = accepted + refused + unknown;
+    },
+  );
+  return trade.counts();
+}
+
+/** Faults that this machine cannot have: the table says so, and why. */
+export function notTried(group: string, faults: readonly string[], what: string, why: string): void {
+  test(`NOT TRIED: this machine can have no ${what}`, () => {
+    expect(why).not.toBe('');
+    for (const fault of faults) {
+      reportFault({ group, fault, fired: 0, violations: 0, slowestRecoveryMs: undefined, notTried: why });
+    }
+  });
+}

@@ -1,0 +1,389 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type NatsHandle, startNats } from '@quittance/engines/nats';
+import { type Bus, connectBus } from '@quittance/shared/bus';
+import { busUrl } from '@quittance/shared/bus-connection';
+import {
+  type BusUser,
+  bucketNames,
+  bucketStream,
+  buckets,
+  KEEPER,
+  STREAM,
+} from '@quittance/shared/bus-names';
+import { ADMIN, busConfiguration, busUsers } from '@quittance/shared/bus-permissions';
+import { type BusKeeper, keepBus } from '@quittance/shared/bus-setup';
+import {
+  type CommandName,
+  commandSubject,
+  commands,
+  missingAnswer,
+  missingSubject,
+} from '@quittance/shared/commands';
+import {
+  type EventKind,
+  events,
+  kindsFor,
+  type Service,
+  services,
+  subjectOf,
+} from '@quittance/shared/events';
+import { createLogger } from '@quittance/shared/logger';
+import { eventually } from '@quittance/testkit/eventually';
+import { connect, type NatsConnection } from 'nats';
+
+/*
+ * What each service's user may do on the bus, and everything else that it may not. What is expected is said here once
+ * more, in the words of the tables: who sends, who asks, who writes.
+ */
+
+const dataDir = mkdtempSync(join(tmpdir(), 'quittance-nats-'));
+const passwordOf = (user: string) => `12e5-${user}`;
+const quoted = (user: string) => JSON.stringify(passwordOf(user));
+const kinds = Object.keys(events) as EventKind[];
+const commandNames = Object.keys(commands) as CommandName[];
+const members = busUsers.filter((user) => user !== KEEPER) as Service[];
+const readers = services.filter((service) => kindsFor(service).length > 0);
+const streams = [STREAM, ...bucketNames.map(bucketStream)];
+
+let nats: NatsHandle;
+let keeper: BusKeeper;
+let admin: NatsConnection;
+/** What the services' own connections had to say: a refusal in it is a right that is missing. */
+const log: string[] = [];
+const logger = createLogger('test', 'warn', { write: (line) => log.push(line) });
+const buses = new Map<Service, Bus>();
+
+const urlOf = (user: string) => busUrl(nats.url, user, passwordOf(user));
+const busOf = (service: Service): Bus => buses.get(service) as Bus;
+const login = (user: string, pass = passwordOf(user)) =>
+  connect({ servers: nats.url, user, pass, inboxPrefix: `_INBOX.${user}`, reconnect: false });
+
+beforeAll(async () => {
+  nats = await startNats({
+    dataDir,
+    port: 0,
+    config: busConfiguration(quoted, quoted(ADMIN)),
+  });
+  keeper = keepBus({ url: urlOf(KEEPER), logger, everyMs: 200 });
+  await keeper.made;
+  admin = await login(ADMIN);
+  for (const service of members)
+    buses.set(service, await connectBus({ url: urlOf(service), service, logger }));
+});
+afterAll(async () => {
+  await Promise.all([...buses.values()].map((bus) => bus.close()));
+  await admin?.close();
+  await keeper?.stop();
+  await nats?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const REFUSED_WITHIN_MS = 5_000;
+
+type Act = 'publish' | 'subscribe';
+
+/** Tries each on a connection of its own user: the server must refuse them all. */
+async function expectRefused(user: BusUser, act: Act, subjects: readonly string[]): Promise<void> {
+  const nc = await login(user);
+  const refused = new Set<string>();
+  void (async () => {
+    for await (const { permissionContext } of nc.status()) {
+      if (permissionContext !== undefined) refused.add(permissionContext.subject);
+    }
+  })();
+  for (const subject of subjects) {
+    // An answer would come to where this connection may hear it: no refusal is owed to a missing inbox.
+    if (act === 'publish') nc.publish(subject, '{}', { reply: `_INBOX.${user}.try` });
+    // The error comes again as a status, which is where it is read.
+    else nc.subscribe(subject, { callback: () => undefined });
+  }
+  await nc.flush();
+  try {
+    await eventually(
+      () => expect(subjects.filter((subject) => refused.has(subject))).toEqual(subjects),
+      REFUSED_WITHIN_MS,
+    );
+  } finally {
+    await nc.close();
+  }
+}
+
+const othersThan = (user: BusUser) => members.filter((other) => other !== user);
+const mayAsk = (user: BusUser, command: CommandName) =>
+  (commands[command].askedBy as readonly BusUser[]).includes(user);
+const mayRead = (user: BusUser, bucket: (typeof bucketNames)[number]) =>
+  (buckets[bucket].readBy as readonly BusUser[]).includes(user);
+const sendsTo = (user: BusUser, to: Service) =>
+  kinds.some((kind) => events[kind].from === user && (events[kind].to as readonly Service[]).includes(to));
+
+/** By what it would be: subjects that a user may not publish. */
+const forbidden: Record<string, (user: BusUser) => string[]> = {
+  'an event in another’s name': (user) =>
+    kinds
+      .filter((kind) => events[kind].from !== user)
+      .flatMap((kind) => events[kind].to.map((to) => subjectOf(kind, to))),
+  'another’s event in its own name': (user) =>
+    kinds
+      .filter((kind) => events[kind].from !== user)
+      .flatMap((kind) => services.map((to) => `evt.${user}.${to}.${kind}`)),
+  'an event to whom it is not for': (user) =>
+    kinds
+      .filter((kind) => events[kind].from === user)
+      .flatMap((kind) =>
+        services
+          .filter((to) => !(events[kind].to as readonly Service[]).includes(to))
+          .map((to) => subjectOf(kind, to)),
+      ),
+  'a question it has no business to ask': (user) => [
+    ...commandNames.filter((command) => !mayAsk(user, command)).map(commandSubject),
+    ...services.filter((to) => !sendsTo(user, to)).map(missingSubject),
+    'rpc.ledger.anything',
+  ],
+  'a request for another’s messages': (user) =>
+    readers
+      .filter((reader) => reader !== user)
+      .map((reader) => `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.${reader}`),
+  'an acknowledgement of another’s messages': (user) =>
+    readers.filter((reader) => reader !== user).map((reader) => `$JS.ACK.${STREAM}.${reader}.1.1.1.1.0`),
+  'a change of any durable': (user) => [
+    // The keeper makes one anew that is past the end of its stream.
+    ...readers
+      .filter(() => user !== KEEPER)
+      .flatMap((reader) => [
+        `$JS.API.CONSUMER.CREATE.${STREAM}.${reader}`,
+        `$JS.API.CONSUMER.CREATE.${STREAM}.${reader}.evt.*.${reader}.>`,
+        `$JS.API.CONSUMER.DELETE.${STREAM}.${reader}`,
+      ]),
+    ...readers.flatMap((reader) => [
+      `$JS.API.CONSUMER.DURABLE.CREATE.${STREAM}.${reader}`,
+      `$JS.API.CONSUMER.PAUSE.${STREAM}.${reader}`,
+      `$JS.API.CONSUMER.LEADER.STEPDOWN.${STREAM}.${reader}`,
+    ]),
+  ],
+  'a consumer of its own making': (user) => [
+    `$JS.API.CONSUMER.CREATE.${STREAM}`,
+    `$JS.API.CONSUMER.CREATE.${STREAM}.mine`,
+    `$JS.API.CONSUMER.CREATE.${STREAM}.mine.evt.>`,
+    ...bucketNames.flatMap((bucket) => [
+      `$JS.API.CONSUMER.CREATE.${bucketStream(bucket)}`,
+      `$JS.API.CONSUMER.CREATE.${bucketStream(bucket)}.mine.$KV.${bucket}.>`,
+      `$JS.API.CONSUMER.DURABLE.CREATE.${bucketStream(bucket)}.${user}`,
+    ]),
+  ],
+  'a look at others’ durables': (user) => [
+    `$JS.API.CONSUMER.LIST.${STREAM}`,
+    `$JS.API.CONSUMER.NAMES.${STREAM}`,
+    ...readers
+      .filter((reader) => user !== KEEPER && reader !== user)
+      .map((reader) => `$JS.API.CONSUMER.INFO.${STREAM}.${reader}`),
+  ],
+  'a stream deleted, emptied or changed': () => [
+    ...streams.flatMap((name) =>
+      ['DELETE', 'PURGE', 'UPDATE', 'MSG.DELETE', 'SNAPSHOT', 'RESTORE', 'LEADER.STEPDOWN'].map(
+        (what) => `$JS.API.STREAM.${what}.${name}`,
+      ),
+    ),
+    '$JS.API.STREAM.CREATE.MINE',
+  ],
+  'a message read by its number': () => [
+    ...streams.flatMap((name) => [`$JS.API.STREAM.MSG.GET.${name}`, `$JS.API.DIRECT.GET.${name}`]),
+    `$JS.API.DIRECT.GET.${STREAM}.evt.ledger.invoices.credit.recorded`,
+  ],
+  'anything else of JetStream': () => [
+    '$JS.API.INFO',
+    '$JS.API.STREAM.LIST',
+    '$JS.API.STREAM.NAMES',
+    '$JS.API.ACCOUNT.PURGE.$G',
+    '$JS.API.META.LEADER.STEPDOWN',
+    '$JS.FC.EVT.x.y',
+    '$SYS.REQ.SERVER.PING',
+  ],
+  'a bucket that is another’s to write': (user) =>
+    bucketNames.filter((bucket) => buckets[bucket].writtenBy !== user).map((bucket) => `$KV.${bucket}.ETH`),
+  'a bucket that is not for it to read': (user) =>
+    bucketNames
+      .filter((bucket) => !mayRead(user, bucket))
+      .map((bucket) => `$JS.API.DIRECT.GET.${bucketStream(bucket)}.$KV.${bucket}.ETH`),
+  'an answer to a question that was never put to it': (user) => [
+    ...othersThan(user).map((other) => `_INBOX.${other}.forged`),
+    `_INBOX.${ADMIN}.forged`,
+  ],
+};
+
+const acts = Object.keys(forbidden);
+
+describe.each(busUsers)('%s may not publish', (user) => {
+  test.each(acts)('%s', async (act) => {
+    const before = (await (await admin.jetstreamManager()).streams.info(STREAM)).state.last_seq;
+    const subjects = forbidden[act]?.(user) ?? [];
+    await expectRefused(user, 'publish', subjects);
+    expect((await (await admin.jetstreamManager()).streams.info(STREAM)).state.last_seq).toBe(before);
+  });
+});
+
+test.each(busUsers)('%s may hear nothing that is others’', async (user) => {
+  const subjects = [
+    '>',
+    'evt.>',
+    '*.>',
+    ...services.map((to) => `evt.*.${to}.>`),
+    '_INBOX.>',
+    ...othersThan(user).map((other) => `_INBOX.${other}.>`),
+    'rpc.>',
+    ...commandNames.filter((command) => commands[command].by !== user).map(commandSubject),
+    ...othersThan(user).map(missingSubject),
+    '$JS.>',
+    '$JS.ACK.>',
+    '$JS.API.>',
+    '$JS.EVENT.ADVISORY.>',
+    '$KV.>',
+    ...bucketNames.map((bucket) => `$KV.${bucket}.*`),
+    '$SYS.>',
+  ];
+  await expectRefused(user, 'subscribe', subjects);
+});
+
+test.each<[string, () => Promise<NatsConnection>]>([
+  ['nobody', () => connect({ servers: nats.url, reconnect: false })],
+  ['who does not know the password', () => login('ledger', 'guess')],
+  ['who knows another’s', () => login('ledger', passwordOf('payouts'))],
+  ['the gateway, which has no business there', () => login('gateway')],
+])('%s is not let in', async (_who, entering) => {
+  await expect(entering()).rejects.toMatchObject({ code: 'AUTHORIZATION_VIOLATION' });
+});
+
+describe('what the tables allow goes its way', () => {
+  test('each event reaches each of its receivers, which alone acknowledges it', async () => {
+    const heard = new Map<Service, string[]>();
+    const endings: (() => void)[] = [];
+    for (const reader of readers) {
+      const bodies: string[] = [];
+      heard.set(reader, bodies);
+      const messages = await busOf(reader).consume(reader);
+      endings.push(() => messages.stop());
+      void (async () => {
+        for await (const message of messages) {
+          bodies.push(message.string());
+          message.ack();
+        }
+      })();
+    }
+    for (const kind of kinds) {
+      const sent = await busOf(events[kind].from).publish([{ kind, dedupe: `told.${kind}`, body: kind }]);
+      expect([kind, sent]).toEqual([kind, [true]]);
+    }
+    const manager = await admin.jetstreamManager();
+    await eventually(async () => {
+      for (const reader of readers) {
+        expect(heard.get(reader)?.toSorted()).toEqual(kindsFor(reader).toSorted());
+        const { num_ack_pending, num_pending } = await manager.consumers.info(STREAM, reader);
+        expect([reader, num_ack_pending, num_pending]).toEqual([reader, 0, 0]);
+      }
+    });
+    for (const end of endings) end();
+  });
+
+  test('each question is answered to each who may ask it', async () => {
+    const questions = [
+      ...commandNames.map((name) => ({
+        subject: commandSubject(name),
+        by: commands[name].by as Service,
+        askers: commands[name].askedBy as readonly Service[],
+      })),
+      ...members.map((by) => ({
+        subject: missingSubject(by),
+        by,
+        askers: members.filter((asker) => sendsTo(asker, by)),
+      })),
+    ];
+    for (const { subject, by, askers } of questions) {
+      busOf(by).answer(subject, async () => ({ missing: [by] }));
+      await eventually(async () => {
+        for (const asker of askers) {
+          const asked = await busOf(asker).askRaw(subject, {}, missingAnswer, 1_000);
+          expect([subject, asker, asked]).toEqual([
+            subject,
+            asker,
+            { known: true, reply: { missing: [by] } },
+          ]);
+        }
+      });
+    }
+  });
+
+  test('each bucket is written by its writer and read by its readers', async () => {
+    for (const bucket of bucketNames) {
+      const { writtenBy, readBy } = buckets[bucket];
+      await (await busOf(writtenBy).kv(bucket)).put('ETH', 'one');
+      await (await busOf(writtenBy).kv(bucket)).put('ETH', 'two');
+      for (const reader of readBy) {
+        const kv = await busOf(reader).kv(bucket);
+        expect((await kv.get('ETH'))?.string()).toBe('two');
+        expect(await kv.get('BTC')).toBeNull();
+      }
+    }
+  });
+
+  test('a bus that lost everything is whole again, and its users go on', async () => {
+    const manager = await admin.jetstreamManager();
+    for (const name of streams) await manager.streams.delete(name);
+    await eventually(async () => {
+      expect(await busOf('payouts').publish([{ kind: 'hold.void', dedupe: 'after', body: 'after' }])).toEqual(
+        [true],
+      );
+    });
+    await eventually(async () => {
+      const messages = await busOf('ledger').consume('ledger');
+      for await (const message of messages) {
+        expect(message.string()).toBe('after');
+        message.ack();
+        messages.stop();
+      }
+    });
+    await (await busOf('ledger').kv('quotes')).put('ETH', 'new');
+    expect((await (await busOf('payouts').kv('quotes')).get('ETH'))?.string()).toBe('new');
+  });
+
+  test('and none of them was refused anything', () => {
+    expect(log.filter((line) => line.includes('refused') || line.includes('PERMISSIONS'))).toEqual([]);
+  });
+});
+
+test('an answer is sent where it is an answer, not where its sender’s rights would make it more', async () => {
+  busOf('ledger').answer(commandSubject('hold.place'), async () => ({ outcome: 'placed' }));
+  const manager = await admin.jetstreamManager();
+  await (await busOf('ledger').kv('quotes')).put('ETH', 'kept');
+  const stateOf = async () =>
+    Promise.all(streams.map(async (name) => (await manager.streams.info(name)).state.last_seq));
+  const before = await stateOf();
+  const asker = await login('payouts');
+  for (const reply of [
+    'evt.ledger.invoices.credit.recorded',
+    '$KV.quotes.ETH',
+    '$JS.API.STREAM.PURGE.KV_quotes',
+  ]) {
+    asker.publish(commandSubject('hold.place'), '{}', { reply });
+  }
+  await eventually(() =>
+    expect(log.filter((line) => line.includes('wanted its answer elsewhere'))).toHaveLength(3),
+  );
+  await asker.close();
+  expect(await stateOf()).toEqual(before);
+  expect((await (await busOf('payouts').kv('quotes')).get('ETH'))?.string()).toBe('kept');
+});
+
+test('a user whose rights are wrong is told so in the log, once', async () => {
+  const bus = await connectBus({ url: urlOf('webhooks'), service: 'webhooks', logger });
+  const refusals = () => log.filter((line) => line.includes('evt.payouts.ledger.hold.void'));
+  const forged = { kind: 'hold.void' as const, dedupe: 'forged', body: '{}' };
+  expect(await bus.publish([forged])).toEqual([false]);
+  await eventually(() =>
+    expect(refusals().filter((line) => line.includes('the bus refused'))).toHaveLength(1),
+  );
+  expect(await bus.publish([forged])).toEqual([false]);
+  expect(refusals().filter((line) => line.includes('the bus refused'))).toHaveLength(1);
+  await bus.close();
+});

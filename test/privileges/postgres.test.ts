@@ -1,0 +1,226 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Db, openDb } from '@quittance/shared/db';
+import { type Service, services } from '@quittance/shared/events';
+import { createLogger } from '@quittance/shared/logger';
+import { TEST_PASSWORD } from '@quittance/testkit/databases';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+
+/*
+ * What each service's role may do in the database, table by table, and some of what it may not. A new table is listed
+ * here with what its service's code does to it; what the code does not do its role may not.
+ */
+
+/** Beside reading: i insert, u update, d delete. */
+const everywhere = { inbox: 'i', leases: 'iu', migrations: '', outbox: 'iud', parked: 'iu' };
+const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
+  gateway: { ...everywhere, accounts: 'i', audit_log: 'i', tokens: 'iu' },
+  invoices: {
+    ...everywhere,
+    address_series: 'iu',
+    addresses: 'iu',
+    blocks: 'id',
+    cursors: 'iu',
+    deposits: 'iu',
+    idempotency_keys: 'iud',
+    invoices: 'iu',
+    rescans: 'u',
+    sightings: 'iud',
+    // Its update is a lock on the row that is taken away next.
+    spare_addresses: 'iud',
+    spends: 'id',
+  },
+  payouts: {
+    ...everywhere,
+    coin_cursors: 'iu',
+    coins: 'iu',
+    halted_assets: 'iu',
+    holdings: 'iu',
+    idempotency_keys: 'iud',
+    payments: 'i',
+    payout_number_key: '',
+    payouts: 'iu',
+    transactions: 'iu',
+    wallet_histories: 'iu',
+    wallets: 'iu',
+  },
+  ledger: {
+    ...everywhere,
+    assets: 'u',
+    balances: 'iu',
+    deposits: 'i',
+    entries: 'i',
+    holds: 'iu',
+    losses: 'iu',
+    quotes: 'iu',
+    reversals: 'iu',
+    transfers: 'i',
+    unresolved: 'iu',
+  },
+  webhooks: {
+    ...everywhere,
+    accounts: 'iu',
+    attempts: 'i',
+    deliveries: 'iu',
+    endpoint_secrets: 'iud',
+    endpoints: 'iu',
+    events: 'i',
+    lanes: 'iud',
+  },
+};
+const owners = Object.keys(allowed) as (keyof typeof allowed)[];
+
+const logger = createLogger('test', 'silent');
+let database: TestDatabase;
+let admin: Db;
+const roles = new Map<Service, Db>();
+let adminPid: number;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  admin = openDb({ url: database.adminUrl, schema: 'public', pool: 1, logger });
+  adminPid = (await admin.one<{ pid: number }>('select pg_backend_pid() as pid')).pid;
+  for (const service of services) {
+    roles.set(service, openDb({ url: database.urlOf(service), schema: service, pool: 1, logger }));
+  }
+});
+afterAll(async () => {
+  await Promise.all([...roles.values(), admin].map((db) => db?.close()));
+  await database?.drop();
+});
+
+/** The error's code when the role may not; undefined when it may. Nothing of it stays. */
+async function refusal(service: Service, sql: string): Promise<string | undefined> {
+  const undone = new Error('undone');
+  try {
+    await (roles.get(service) as Db).transaction(async (trx) => {
+      await trx.rows(sql);
+      throw undone;
+    });
+  } catch (error) {
+    return error === undone ? undefined : String((error as { code?: string }).code);
+  }
+  return undefined;
+}
+
+const DENIED = '42501';
+/** There were 330 when this was written; far fewer would mean that they were not found. */
+const STATEMENTS_MIN = 300;
+
+describe.each(owners)('the role of %s', (service) => {
+  test('may read its tables, and change them as far as its code does', async () => {
+    const rows = await admin.rows<{ name: string; rights: string }>(
+      `select c.relname as name, concat(
+         case when has_table_privilege($2, c.oid, 'insert') then 'i' end,
+         case when has_any_column_privilege($2, c.oid, 'update') then 'u' end,
+         case when has_table_privilege($2, c.oid, 'delete') then 'd' end,
+         case when has_table_privilege($2, c.oid, 'truncate, references, trigger, maintain, select with grant option') then '!' end) as rights
+       from pg_class c where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p')
+         and has_table_privilege($2, c.oid, 'select')`,
+      [service, `quittance_${service}`],
+    );
+    expect(Object.fromEntries(rows.map(({ name, rights }) => [name, rights]))).toEqual(allowed[service]);
+  });
+
+  test('sees nothing of the others', async () => {
+    const seen = await admin.rows(
+      `select c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname = any($1::text[]) and n.nspname <> $2 and c.relkind in ('r', 'p', 'v', 'S')
+         and (has_schema_privilege($3, n.oid, 'usage') or has_any_column_privilege($3, c.oid, 'select')
+           or has_any_column_privilege($3, c.oid, 'insert'))`,
+      [services, service, `quittance_${service}`],
+    );
+    expect(seen).toEqual([]);
+    for (const other of owners.filter((one) => one !== service)) {
+      for (const table of ['outbox', 'inbox', 'leases']) {
+        expect([other, await refusal(service, `select 1 from ${other}.${table}`)]).toEqual([other, DENIED]);
+      }
+      expect(await refusal(service, `insert into ${other}.inbox (event_id) values ('evt_forged')`)).toBe(
+        DENIED,
+      );
+    }
+  });
+
+  test('is nobody else, owns nothing, and makes nothing', async () => {
+    const role = `quittance_${service}`;
+    const rights = await admin.one(
+      `select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls,
+         exists (select 1 from pg_auth_members where member = r.oid) as member,
+         exists (select 1 from pg_class where relowner = r.oid) as owner,
+         has_schema_privilege(rolname, $2, 'create') as makes,
+         has_schema_privilege(rolname, 'public', 'usage') as outside
+       from pg_roles r where rolname = $1`,
+      [role, service],
+    );
+    expect(Object.entries(rights).filter(([, has]) => has !== false)).toEqual([]);
+  });
+
+  test.each([
+    ['becomes another role', (other: Service) => `set role quittance_${other}`],
+    ['becomes the superuser', () => 'set role postgres'],
+    ['gives itself another’s rights', (other: Service) => `grant quittance_${other} to current_user`],
+    ['makes itself a superuser', () => 'alter role current_user superuser'],
+    ['makes a role', () => 'create role mine login'],
+    ['changes another’s password', (other: Service) => `alter role quittance_${other} password 'mine'`],
+    ['makes a table', () => 'create table mine (id int)'],
+    ['makes a function', () => 'create function mine() returns int language sql as $$ select 1 $$'],
+    ['makes a schema', () => 'create schema mine'],
+    ['makes a database’s extension', () => 'create extension dblink'],
+    ['adds a column', () => 'alter table inbox add column mine int'],
+    ['drops a table', () => 'drop table inbox'],
+    ['empties a table', () => 'truncate inbox'],
+    ['switches triggers off', () => `set session_replication_role = 'replica'`],
+    ['undoes a migration', () => 'delete from migrations'],
+    ['runs a program', () => `copy (select 1) to program 'true'`],
+    ['reads a file', () => `select pg_read_file('/etc/passwd')`],
+    ['reads passwords', () => 'select rolpassword from pg_authid'],
+    ['ends another’s connection', () => `select pg_terminate_backend(${adminPid})`],
+    ['has the server read its settings anew', () => 'select pg_reload_conf()'],
+  ])('%s: never', async (_what, sql) => {
+    const other: Service = service === 'ledger' ? 'payouts' : 'ledger';
+    expect(await refusal(service, sql(other))).toBe(DENIED);
+  });
+});
+
+test.each([
+  ['an entry is changed', 'ledger', 'update entries set amount = amount + 1'],
+  ['an entry is removed', 'ledger', 'delete from entries'],
+  ['a transfer is changed', 'ledger', 'update transfers set amount = amount + 1'],
+  ['a transfer is removed', 'ledger', 'delete from transfers'],
+  ['a balance is removed', 'ledger', 'delete from balances'],
+  ['a hold is forgotten', 'ledger', 'delete from holds'],
+  ['an asset is invented', 'ledger', `insert into assets (symbol) values ('MINE')`],
+  ['an event is taken in again', 'ledger', 'delete from inbox'],
+  ['a payout is removed', 'payouts', 'delete from payouts'],
+  ['a signed transaction is forgotten', 'payouts', 'delete from transactions'],
+  ['a transaction pays somebody else', 'payouts', `update payments set address = 'mine'`],
+  ['ids are drawn anew', 'payouts', `update payout_number_key set key = key`],
+  ['a deposit is forgotten', 'invoices', 'delete from deposits'],
+  ['an address is given again', 'invoices', 'delete from addresses'],
+  ['what a merchant was told is changed', 'webhooks', `update events set data = '{}'`],
+  ['an attempt is denied', 'webhooks', 'delete from attempts'],
+  ['what merchants were told is removed', 'webhooks', 'delete from events'],
+  ['what was told counts as forgotten', 'webhooks', 'update accounts set forgotten = last_sequence'],
+  ['the audit log is rewritten', 'gateway', `update audit_log set actor = 'nobody'`],
+  ['an account changes hands', 'gateway', `update accounts set name = 'mine'`],
+] as const)('%s: never by %s', async (_what, service, sql) => {
+  expect(await refusal(service, sql)).toBe(DENIED);
+});
+
+test('nobody is let in with another’s password', async () => {
+  const url = new URL(database.urlOf('ledger'));
+  url.password = 'guess';
+  const db = openDb({ url: url.href, schema: 'ledger', pool: 1, logger });
+  await expect(db.rows('select 1')).rejects.toMatchObject({ code: '28P01' });
+  await db.close();
+});
+
+test('each statement of each service is one that its role may run', async () => {
+  const script = fileURLToPath(new URL('every-statement.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script, database.adminUrl, TEST_PASSWORD]);
+  const { asked, refused } = JSON.parse(stdout) as { asked: number; refused: string[] };
+  expect(refused).toEqual([]);
+  expect(asked).toBeGreaterThan(STATEMENTS_MIN);
+});

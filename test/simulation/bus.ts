@@ -1,0 +1,169 @@
+import type { Asked, Bus } from '@quittance/shared/bus';
+import { commandSubject, commands } from '@quittance/shared/commands';
+import type { Message } from '@quittance/shared/consumer';
+import { type EventKind, events, type Service, subjectOf } from '@quittance/shared/events';
+import type { Process, World } from './world.ts';
+
+const ACK_WAIT_MS = 5_000;
+const DAY_MS = 86_400_000;
+const BATCH_MAX = 6;
+
+type Stored = { subject: string; body: string; to: Service; deliveries: number; availableAt: number };
+
+/** A broker without memory of what it was told: it hands out in any order, and whatever the weather makes of it. */
+export class SimBus {
+  readonly #world: World;
+  readonly #stored = new Set<Stored>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Whether something can be handed out to a service now. */
+  hasFor(service: Service): boolean {
+    const { now } = this.#world.scheduler;
+    for (const one of this.#stored) if (one.to === service && one.availableAt <= now) return true;
+    return false;
+  }
+
+  /** The next day has come: what was late until then is handed out. */
+  nextDay(): boolean {
+    let any = false;
+    for (const one of this.#stored) {
+      if (one.availableAt <= this.#world.scheduler.now) continue;
+      one.availableAt = 0;
+      any = true;
+    }
+    return any;
+  }
+
+  /** How many messages somebody has not acknowledged. */
+  get waiting(): number {
+    return this.#stored.size;
+  }
+
+  /** The broker's data directory is gone, if the weather has it so while something is in it. */
+  #maybeLoseAll(): void {
+    if (this.#stored.size === 0 || !this.#world.weather.strikes('broker emptied')) return;
+    this.#world.tell(this.#world.outside, `the broker has lost all ${this.#stored.size} messages`);
+    this.#stored.clear();
+  }
+
+  /** Some of what can be handed out, in any order. */
+  take(process: Process): Message[] {
+    const { scheduler, chance } = this.#world;
+    this.#maybeLoseAll();
+    const able = [...this.#stored].filter(
+      (one) => one.to === process.service && one.availableAt <= scheduler.now,
+    );
+    const batch: Message[] = [];
+    const size = chance.between(1, BATCH_MAX);
+    while (able.length > 0 && batch.length < size) {
+      const [one] = able.splice(chance.below(able.length), 1);
+      if (one !== undefined) batch.push(this.#hand(process, one));
+    }
+    return batch;
+  }
+
+  #hand(process: Process, one: Stored): Message {
+    const { scheduler, weather } = this.#world;
+    one.deliveries += 1;
+    one.availableAt = scheduler.now + ACK_WAIT_MS;
+    const end = () => {
+      if (process.isAlive && !weather.strikes('acknowledgement lost')) this.#stored.delete(one);
+    };
+    return {
+      subject: one.subject,
+      data: Buffer.from(one.body),
+      info: { deliveryCount: one.deliveries },
+      json: <T>() => JSON.parse(one.body) as T,
+      ack: end,
+      term: end,
+      nak: (afterMs = 0) => {
+        one.availableAt = scheduler.now + afterMs;
+      },
+    };
+  }
+
+  #store(kind: EventKind, body: string): void {
+    const { scheduler, weather } = this.#world;
+    for (const to of events[kind].to) {
+      if (weather.strikes('message lost')) continue;
+      const copies = weather.strikes('message doubled') ? 2 : 1;
+      for (let i = 0; i < copies; i++) {
+        const availableAt = scheduler.now + (weather.strikes('message a day late') ? DAY_MS : 0);
+        this.#stored.add({ subject: subjectOf(kind, to), body, to, deliveries: 0, availableAt });
+      }
+    }
+  }
+
+  /** The bus as one process is connected to it. */
+  of(process: Process): Bus {
+    const world = this.#world;
+    const { weather } = world;
+    const bus: Bus = {
+      publish: async (messages) => {
+        await world.step(process, `publish ${messages.map(({ kind }) => kind).join(' ')}`);
+        if (weather.strikes('bus away')) {
+          world.relayLater(process.service);
+          return messages.map(() => false);
+        }
+        for (const { kind, body } of messages) this.#store(kind, body);
+        this.#maybeLoseAll();
+        const isHeard = !weather.strikes('answer of the broker lost');
+        if (!isHeard) world.relayLater(process.service);
+        await world.step(process);
+        return messages.map(() => isHeard);
+      },
+      ask: (command, request) =>
+        bus.askRaw(
+          commandSubject(command),
+          request,
+          commands[command].reply,
+          commands[command].timeoutMs,
+        ) as Promise<Asked<never>>,
+      askRaw: async (subject, request, reply, timeoutMs) => {
+        await world.step(process, `ask ${subject}`);
+        const answer = await this.#ask(process, subject, request, timeoutMs);
+        await world.step(process);
+        return answer === undefined
+          ? { known: false, reason: 'TIMEOUT' }
+          : { known: true, reply: reply.parse(answer) };
+      },
+      answer: (subject, handle) => void process.answers.set(subject, handle),
+      consume: () => Promise.reject(new Error('batches are handed to processes here')),
+      kv: () => Promise.reject(new Error('no buckets here')),
+      connected: () => true,
+      hasRoomFor: () => true,
+      close: async () => {},
+    };
+    return bus;
+  }
+
+  /** Undefined when no answer is heard in time. */
+  async #ask(asker: Process, subject: string, request: unknown, timeoutMs: number): Promise<unknown> {
+    const { scheduler, weather, chance } = this.#world;
+    const able = this.#world.processes.filter((one) => one.isAlive && one.answers.has(subject));
+    const target = able.length === 0 ? undefined : chance.oneOf(able);
+    const handle = target?.answers.get(subject);
+    const isLost = weather.strikes('question lost');
+    if (target === undefined || handle === undefined || isLost) {
+      await scheduler.sleep(asker, timeoutMs);
+      return undefined;
+    }
+    const body: unknown = JSON.parse(JSON.stringify(request));
+    const lateMs = weather.strikes('question late') ? timeoutMs + chance.below(20_000) : 0;
+    const isHeard = !weather.strikes('answer lost');
+    const timer = new AbortController();
+    let answer: unknown;
+    this.#world.spawn(target, `answer ${subject}`, async () => {
+      if (lateMs > 0) await scheduler.sleep(target, lateMs);
+      const replied = await handle(body);
+      if (!isHeard) return;
+      answer = JSON.parse(JSON.stringify(replied));
+      timer.abort('answered');
+    });
+    await scheduler.sleep(asker, timeoutMs, timer.signal);
+    return answer;
+  }
+}

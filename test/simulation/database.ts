@@ -1,0 +1,422 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { PGlite } from '@electric-sql/pglite';
+import type { Statement } from '@quittance/shared/db';
+import { type Service, services } from '@quittance/shared/events';
+import pg from 'pg';
+import { serialize } from 'pg-protocol';
+import { Remembered } from './remembered.ts';
+import { wireValue } from './wire-values.ts';
+
+/** A statement that Postgres has planned. */
+type Prepared = {
+  name: string;
+  /** With every table's schema where its name alone would not do. */
+  text: string;
+  parsers: ((text: string) => unknown)[];
+  fields: string[];
+  /** It may be refused (a constraint), which must not take the whole seed with it. */
+  isFallible: boolean;
+};
+
+export type Row = Record<string, unknown>;
+
+/** What stands before pg_catalog on the search path: the world's time and chance. */
+const WORLD = `
+  create schema world;
+  create function world.now() returns timestamptz language sql stable as 'select statement_timestamp()';
+  create function world.clock_timestamp() returns timestamptz language sql volatile as 'select statement_timestamp()';
+  create function world.gen_random_uuid() returns uuid language sql immutable
+    as $$ select '6f1d6a7e-52f4-4b0c-9d53-0a8f6c1d2e3b'::uuid $$;
+  create function world.random() returns double precision language plpgsql as
+    $$ begin raise exception 'chance within SQL does not follow from the seed'; end $$`;
+
+const SETTINGS = `
+  set timezone = 'UTC'; set jit = off; set enable_seqscan = off; set plan_cache_mode = force_generic_plan;
+  set synchronous_commit = off; set client_min_messages = error`;
+
+/** Nothing here outlives the process, and nobody looks at statistics. */
+const CONFIGURATION = [
+  'wal_level = minimal',
+  'max_wal_senders = 0',
+  'full_page_writes = off',
+  'track_activities = off',
+  'track_counts = off',
+  'compute_query_id = off',
+];
+
+const root = new URL('../../', import.meta.url);
+const foldersOf = (service: Service): string[] =>
+  [new URL('packages/shared/migrations/', root), new URL(`services/${service}/migrations/`, root)].map(
+    (folder) => fileURLToPath(folder),
+  );
+
+/** What Postgres says, by the first letter: the rest is of no interest here. */
+const ROW = 0x44;
+const DESCRIPTION = 0x54;
+const FAILURE = 0x45;
+
+const NOT_ASCII = /[\x80-\xff]/;
+
+const sync = serialize.sync();
+const executeAll = serialize.execute({});
+const utf8 = new TextDecoder();
+
+/** A statement met a broken constraint where that undoes everything since the seed began: the seed is run once more. */
+export class RunAgain extends Error {}
+
+/**
+ * Postgres itself, compiled to WASM and run in this process: every statement is a function call that ends before it
+ * returns, so that nothing about it is left to an operating system. A seed runs inside one transaction that is rolled
+ * back at its end; what the operations take for transactions are savepoints in it.
+ */
+export class SimDatabase {
+  readonly #pglite: PGlite;
+  readonly #prepared = new Map<string, Map<string, Prepared>>();
+  readonly #fallible = new Set<string>();
+  #ambiguous = /$^/g;
+  #sequences = '';
+  /** Takes back all that was written since the migrations. */
+  #toEmpty = '';
+  #made = 0;
+  /** A savepoint that is to be set with the next statement, or released with it: a call less for each. */
+  #toBegin = false;
+  #toRelease = false;
+  #now = 0;
+  #remembered = new Remembered(new Map(), new Set());
+  statements = 0;
+
+  private constructor(pglite: PGlite) {
+    this.#pglite = pglite;
+  }
+
+  static async open(): Promise<SimDatabase> {
+    const pglite = await PGlite.create({ postgresqlconf: CONFIGURATION });
+    await pglite.exec(`${WORLD}; ${SETTINGS}`);
+    const present = services.filter((service) => foldersOf(service).every((folder) => existsSync(folder)));
+    for (const service of present) {
+      await pglite.exec(
+        `create role quittance_${service}; create schema ${service}; set search_path = ${service}, world, pg_catalog`,
+      );
+      for (const folder of foldersOf(service)) {
+        const files = readdirSync(folder).filter((name) => name.endsWith('.sql'));
+        for (const name of files.sort()) await pglite.exec(readFileSync(`${folder}/${name}`, 'utf8'));
+      }
+    }
+    await withoutLog(pglite, present);
+    await pglite.exec(`set search_path = world, ${present.join(', ')}, pg_catalog`);
+    const database = new SimDatabase(pglite);
+    const shared = await pglite.query<{ relname: string }>(
+      `select relname from pg_class where relkind in ('r', 'S') and relnamespace::regnamespace::text = any($1)
+       group by relname having count(*) > 1`,
+      [present],
+    );
+    const names = shared.rows.map(({ relname }) => relname).join('|');
+    database.#ambiguous = new RegExp(`\\b(from|join|into|update)(\\s+)(${names})\\b`, 'g');
+    database.#remembered = await rememberedFor(pglite, present);
+    database.#toEmpty = await emptying(pglite, present);
+    database.#simple(`prepare_savepoint`, 'savepoint step');
+    database.#simple(`prepare_release`, 'release step');
+    database.#simple(`prepare_undo`, 'rollback to step');
+    return database;
+  }
+
+  /** Ends the seed, and keeps what it wrote: that is where every seed begins from now on. */
+  async keepAsTemplate(): Promise<void> {
+    this.#send([serialize.query('commit')]);
+    this.#toRelease = false;
+    this.#remembered.forget();
+    this.#sequences = await sequencesNow(this.#pglite);
+    this.#simple('prepare_sequences', `select ${this.#sequences}`);
+  }
+
+  /** As the migrations left it: a template of another kind may be written. */
+  async empty(): Promise<void> {
+    if (this.#sequences !== '') await this.#pglite.exec('deallocate prepare_sequences');
+    this.#sequences = '';
+    await this.#pglite.exec(this.#toEmpty);
+  }
+
+  /** Takes away what the seeds so far have left behind. */
+  async vacuum(): Promise<void> {
+    await this.#pglite.exec('vacuum');
+    await this.#pglite.exec('checkpoint');
+  }
+
+  /** Whether answers that are remembered are asked for all the same, and compared. */
+  set doubts(doubts: boolean) {
+    this.#remembered.doubts = doubts;
+  }
+
+  beginSeed(): void {
+    this.#toBegin = false;
+    this.#toRelease = false;
+    this.#remembered.beginSeed();
+    this.#send([serialize.query('begin')]);
+    if (this.#sequences !== '') {
+      this.#send([serialize.bind({ statement: 'prepare_sequences', values: [] }), executeAll, sync]);
+    }
+    this.statements = 0;
+  }
+
+  endSeed(): void {
+    this.#send([serialize.query('rollback')]);
+  }
+
+  close(): Promise<void> {
+    return this.#pglite.close();
+  }
+
+  /** What happens from now on happens at this time. */
+  set now(ms: number) {
+    this.#now = ms;
+  }
+
+  begin(): void {
+    this.#toBegin = true;
+    this.#remembered.begin();
+  }
+
+  commit(): void {
+    if (!this.#toBegin) this.#toRelease = true;
+    this.#toBegin = false;
+  }
+
+  rollback(): void {
+    if (!this.#toBegin) {
+      this.#send([
+        serialize.bind({ statement: 'prepare_undo', values: [] }),
+        executeAll,
+        serialize.bind({ statement: 'prepare_release', values: [] }),
+        executeAll,
+      ]);
+    }
+    this.#toBegin = false;
+    this.#remembered.rollback();
+  }
+
+  /** `within`: inside what `begin` began. */
+  run(service: Service, sql: Statement | string, values: readonly unknown[], within: boolean): Row[] {
+    const text = typeof sql === 'string' ? sql : sql.text;
+    const prepared = this.#prepare(service, text);
+    this.statements += 1;
+    const wired = values.map(wireValue);
+    const ask = () => this.#ask(prepared, sql, wired, within);
+    return this.#remembered.answer(prepared.text, wired, this.#now, ask);
+  }
+
+  #ask(
+    prepared: Prepared,
+    sql: Statement | string,
+    values: (string | Buffer | null)[],
+    within: boolean,
+  ): Row[] {
+    const alone = !within && prepared.isFallible;
+    if (alone) this.begin();
+    const parts: Uint8Array[] = [];
+    if (this.#toBegin) {
+      if (this.#toRelease)
+        parts.push(serialize.bind({ statement: 'prepare_release', values: [] }), executeAll);
+      parts.push(serialize.bind({ statement: 'prepare_savepoint', values: [] }), executeAll);
+      this.#toRelease = false;
+      this.#toBegin = false;
+    }
+    parts.push(serialize.bind({ statement: prepared.name, values }), executeAll);
+    try {
+      const rows = this.#send(parts, prepared);
+      if (alone) this.commit();
+      return rows;
+    } catch (error) {
+      if (alone) this.rollback();
+      else if (within) this.#remembered.failed();
+      else {
+        this.#fallible.add(typeof sql === 'string' ? sql : sql.text);
+        prepared.isFallible = true;
+        throw new RunAgain(
+          `a statement failed on its own: ${typeof sql === 'string' ? sql : sql.name}: ${String(error)}`,
+        );
+      }
+      throw error;
+    }
+  }
+
+  #simple(name: string, text: string): void {
+    this.#send([serialize.parse({ name, text, types: [] }), sync]);
+  }
+
+  #prepare(service: Service, text: string): Prepared {
+    const known = this.#prepared.get(service) ?? new Map<string, Prepared>();
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    this.#prepared.set(service, known);
+    this.#made += 1;
+    const name = `s${this.#made}`;
+    const prepared: Prepared = {
+      name,
+      text: text.replaceAll(this.#ambiguous, `$1$2${service}.$3`),
+      parsers: [],
+      fields: [],
+      isFallible: this.#fallible.has(text) || (/\binsert into\b/.test(text) && !/\bon conflict\b/.test(text)),
+    };
+    this.#send(
+      [
+        serialize.parse({ name, text: prepared.text, types: [] }),
+        serialize.describe({ type: 'S', name }),
+        sync,
+      ],
+      prepared,
+    );
+    known.set(text, prepared);
+    return prepared;
+  }
+
+  /** Postgres takes the time from here. Answers with what it said, piece by piece. */
+  #call(message: Uint8Array): Buffer {
+    const real = Date.now;
+    const said: Uint8Array[] = [];
+    const onRawData = (data: Uint8Array) => void said.push(Buffer.from(data));
+    Date.now = () => this.#now;
+    try {
+      // All of it happens before this returns; only what PGlite does with files would be waited for.
+      void this.#pglite.execProtocolRawStream(message, { syncToFs: false, onRawData });
+    } finally {
+      Date.now = real;
+    }
+    return said.length === 1 ? (said[0] as Buffer) : Buffer.concat(said);
+  }
+
+  #send(parts: readonly Uint8Array[], prepared?: Prepared): Row[] {
+    const bytes = this.#call(parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts));
+    const rows: Row[] = [];
+    let text: string | undefined;
+    let failure: pg.DatabaseError | undefined;
+    for (let at = 0; at < bytes.length; ) {
+      const length = bytes.readInt32BE(at + 1);
+      const body = at + 5;
+      const kind = bytes[at];
+      if (kind === ROW && prepared !== undefined) {
+        text ??= bytes.toString('latin1');
+        rows.push(readRow(bytes, text, body, prepared));
+      } else if (kind === DESCRIPTION && prepared !== undefined) readDescription(bytes, body, prepared);
+      else if (kind === FAILURE) failure = readFailure(bytes.subarray(body, at + 1 + length));
+      at += 1 + length;
+    }
+    if (failure !== undefined) {
+      // Everything is ignored from a failure to the next of these; where all is well it would say nothing.
+      this.#call(sync);
+      throw failure;
+    }
+    return rows;
+  }
+}
+
+async function tablesOf(pglite: PGlite, schemas: readonly string[]): Promise<string[]> {
+  const { rows } = await pglite.query<{ name: string }>(
+    `select oid::regclass::text as name from pg_class
+     where relkind = 'r' and relnamespace::regnamespace::text = any($1) order by 1`,
+    [schemas],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function rememberedFor(pglite: PGlite, schemas: readonly string[]): Promise<Remembered> {
+  const { rows: relations } = await pglite.query<{ schema: string; name: string; same: number }>(
+    `select relnamespace::regnamespace::text as schema, relname as name, count(*) over (partition by relname) as same
+     from pg_class where relkind in ('r', 'v', 'm') and relnamespace::regnamespace::text = any($1)`,
+    [schemas],
+  );
+  const tables = new Map<string, string>();
+  for (const { schema, name, same } of relations) {
+    tables.set(`${schema}.${name}`, `${schema}.${name}`);
+    if (same === 1) tables.set(name, `${schema}.${name}`);
+  }
+  const { rows: functions } = await pglite.query<{ schema: string; name: string }>(
+    `select pronamespace::regnamespace::text as schema, proname as name from pg_proc
+     where pronamespace::regnamespace::text = any($1)`,
+    [schemas],
+  );
+  return new Remembered(
+    tables,
+    new Set(functions.flatMap(({ schema, name }) => [name, `${schema}.${name}`])),
+  );
+}
+
+/** What sets all sequences to where they are now. */
+async function sequencesNow(pglite: PGlite): Promise<string> {
+  const { rows } = await pglite.query<{ name: string; value: string; called: boolean }>(
+    `select quote_ident(schemaname) || '.' || quote_ident(sequencename) as name,
+       coalesce(last_value, start_value)::text as value, last_value is not null as called from pg_sequences`,
+  );
+  return rows.map(({ name, value, called }) => `setval('${name}', ${value}, ${called})`).join(', ');
+}
+
+/** What makes the tables as they are now, whatever was written meanwhile. Keeps beside what is in them: little. */
+async function emptying(pglite: PGlite, schemas: readonly string[]): Promise<string> {
+  const tables = await tablesOf(pglite, schemas);
+  const refill: string[] = [];
+  for (const [i, table] of tables.entries()) {
+    const { rows } = await pglite.query(`select from ${table} limit 1`);
+    if (rows.length === 0) continue;
+    await pglite.exec(`create table world.kept_${i} as table ${table}`);
+    refill.push(`insert into ${table} overriding system value table world.kept_${i}`);
+  }
+  return [`truncate ${tables.join(', ')}`, ...refill, `select ${await sequencesNow(pglite)}`].join('; ');
+}
+
+/** Tables that a crash would empty cost less to write to. Referenced ones go last. */
+async function withoutLog(pglite: PGlite, schemas: readonly string[]): Promise<void> {
+  let left = await tablesOf(pglite, schemas);
+  for (let before = left.length + 1; left.length < before; ) {
+    before = left.length;
+    const failed: string[] = [];
+    for (const name of left) {
+      await pglite.exec(`alter table ${name} set unlogged`).catch(() => failed.push(name));
+    }
+    left = failed;
+  }
+  if (left.length > 0) throw new Error(`still logged: ${left.join(', ')}`);
+}
+
+/** `text` is what the bytes say if all of them are ASCII, as nearly all are: a slice of it costs less than a reading of its own. */
+function readRow(bytes: Buffer, text: string, start: number, { fields, parsers }: Prepared): Row {
+  const row: Row = {};
+  let at = start + 2;
+  for (let i = 0; i < fields.length; i++) {
+    const length = bytes.readInt32BE(at);
+    at += 4;
+    if (length < 0) row[fields[i] as string] = null;
+    else {
+      const ascii = text.slice(at, at + length);
+      const field = NOT_ASCII.test(ascii) ? bytes.toString('utf8', at, at + length) : ascii;
+      row[fields[i] as string] = parsers[i]?.(field);
+      at += length;
+    }
+  }
+  return row;
+}
+
+function readDescription(bytes: Buffer, start: number, prepared: Prepared): void {
+  const count = bytes.readInt16BE(start);
+  let at = start + 2;
+  for (let i = 0; i < count; i++) {
+    const end = bytes.indexOf(0, at);
+    prepared.fields.push(bytes.toString('utf8', at, end));
+    const oid = bytes.readInt32BE(end + 7);
+    // As node-pg reads them: numerics and bigints as text, timestamps as Date, JSON as values.
+    prepared.parsers.push(pg.types.getTypeParser(oid, 'text') as (text: string) => unknown);
+    at = end + 19;
+  }
+}
+
+function readFailure(body: Uint8Array): pg.DatabaseError {
+  const fields = new Map<string, string>();
+  for (const field of utf8.decode(body).split('\0')) {
+    if (field !== '') fields.set(field.charAt(0), field.slice(1));
+  }
+  const error = new pg.DatabaseError(fields.get('M') ?? 'unknown', body.length, 'error');
+  error.code = fields.get('C');
+  error.constraint = fields.get('n');
+  error.detail = fields.get('D');
+  error.table = fields.get('t');
+  return error;
+}

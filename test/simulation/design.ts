@@ -1,0 +1,45 @@
+import type { ChainReader, ChainSender } from '@quittance/chains/chain';
+import type { ChainKind } from '@quittance/shared/assets';
+import type { Bus } from '@quittance/shared/bus';
+import type { Clock } from '@quittance/shared/clock';
+import type { Db } from '@quittance/shared/db';
+import type { Service } from '@quittance/shared/events';
+
+/** The steps of each service that the world takes, by name. What is put in one's place gets the real one. */
+export type Steps = {
+  /** `takeIn` of packages/shared/src/consumer.ts: a batch of messages. */
+  consume: typeof import('@quittance/shared/consumer').takeIn;
+  relay: typeof import('@quittance/shared/outbox').relayStep;
+  reconcile: typeof import('@quittance/shared/reconcile').reconcileStep;
+  'payouts.request': typeof import('@quittance/payouts/operations/request-payout').requestPayout;
+  'payouts.engine': typeof import('@quittance/payouts/operations/run-engine').runEngine;
+  'payouts.void': typeof import('@quittance/payouts/operations/void-stale-requests').voidStaleRequests;
+  'ledger.hold': typeof import('@quittance/ledger/operations/place-hold').placeHold;
+};
+
+/** Where a design is planted: each replica of a service is wired through this when it starts. */
+export type Wiring = {
+  /** The text of production statements by `<service>.<statement's name>`, e.g. `ledger.inbox_insert`; `*.inbox_insert` is all of them. */
+  readonly sql: Map<string, (text: string) => string>;
+  /** What a service's processes get for their database. */
+  readonly db: { [S in Service]?: (db: Db) => Db };
+  readonly bus: { [S in Service]?: (bus: Bus) => Bus };
+  readonly clock: { [S in Service]?: (clock: Clock) => Clock };
+  reader?: (reader: ChainReader) => ChainReader;
+  /** The kind's own sender comes in and goes out. */
+  sender?: <T extends ChainSender>(sender: T) => T;
+  /** In place of a step, for one service or all. */
+  readonly steps: { [N in keyof Steps]?: (real: Steps[N], service: Service) => Steps[N] };
+};
+
+/** A wrong design, planted as a small change of production code: the simulation must find it. */
+export type Design = {
+  name: string;
+  /** The wrong design in one line. */
+  what: string;
+  /** Where it can be seen; all kinds when not given. */
+  kinds?: readonly ChainKind[];
+  plant(wiring: Wiring): void;
+};
+
+export const emptyWiring = (): Wiring => ({ sql: new Map(), db: {}, bus: {}, clock: {}, steps: {} });

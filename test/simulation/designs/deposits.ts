@@ -1,0 +1,86 @@
+import type { BatchHandler } from '@quittance/shared/consumer';
+import type { Trx } from '@quittance/shared/db';
+import type { EventKind, EventOf } from '@quittance/shared/events';
+import type { Design, Wiring } from '../design.ts';
+import { afterCommit, rewrite } from './statements.ts';
+
+type Events = readonly EventOf<EventKind>[];
+
+/** The ledger gets to see other events than those that were sent to it. */
+function ledgerSees(wiring: Wiring, see: (trx: Trx, events: Events) => Promise<Events>): void {
+  wiring.steps.consume = (real, service) =>
+    service !== 'ledger'
+      ? real
+      : (messages, options) => {
+          const handle = options.handlers as BatchHandler;
+          const handlers: BatchHandler = async (trx, events) => handle(trx, await see(trx, events));
+          return real(messages, { ...options, handlers });
+        };
+}
+
+/** How money comes in. */
+export const depositDesigns: readonly Design[] = [
+  {
+    name: 'credited-at-first-sight',
+    what: 'a deposit is final in its first block',
+    kinds: ['evm', 'bitcoin'],
+    plant: (wiring) => rewrite(wiring, 'invoices.addresses_ours', ['i.min_confirmations', '1']),
+  },
+  {
+    name: 'no-way-back',
+    what: 'deposits of blocks that left the chain stay as they were',
+    kinds: ['evm', 'bitcoin'],
+    plant: (wiring) =>
+      rewrite(wiring, 'invoices.deposits_drop', ['where chain = $1', 'where false and chain = $1']),
+  },
+  {
+    name: 'cursor-before-deposits',
+    what: 'how far the chain was followed is committed before the deposits that were found there',
+    plant({ db }) {
+      db.invoices = afterCommit('deposits_insert');
+    },
+  },
+  {
+    name: 'credited-once-an-invoice',
+    what: 'the ledger credits an invoice once, not each of its deposits',
+    plant(wiring) {
+      ledgerSees(wiring, async (trx, events) => {
+        const seen: EventOf<EventKind>[] = [];
+        const here = new Set<string>();
+        for (const event of events) {
+          if (event.kind === 'deposit.settled') {
+            const { invoice_id: invoice } = event.payload;
+            const credited = await trx.maybe(
+              `select 1 from outbox where kind = 'credit.recorded' and payload ->> 'invoice_id' = $1 limit 1`,
+              [invoice],
+            );
+            if (credited !== undefined || here.has(invoice)) continue;
+            here.add(invoice);
+          }
+          seen.push(event);
+        }
+        return seen;
+      });
+    },
+  },
+  {
+    name: 'late-is-credited',
+    what: 'money that came too late or too little goes to the balance without the merchant’s decision',
+    plant(wiring) {
+      ledgerSees(wiring, async (_trx, events) =>
+        events.map((event) =>
+          event.kind === 'deposit.settled'
+            ? { ...event, payload: { ...event.payload, disposition: 'credit' } }
+            : event,
+        ),
+      );
+    },
+  },
+  {
+    name: 'reversal-ignored',
+    what: 'the ledger does not take back what the chain has taken back',
+    kinds: ['evm', 'bitcoin'],
+    plant: (wiring) =>
+      ledgerSees(wiring, async (_trx, events) => events.filter(({ kind }) => kind !== 'deposit.reversed')),
+  },
+];

@@ -1,0 +1,38 @@
+import type { Design } from '../design.ts';
+import { rewrite } from './statements.ts';
+
+const everyMessage = [
+  'on conflict do nothing',
+  'on conflict (event_id) do update set received_at = now()',
+] as const;
+
+/** Besides the ledger's (`no-inbox`): services that take in every message they are handed. */
+export const inboxDesigns: readonly Design[] = [
+  {
+    name: 'no-inbox-in-invoices',
+    what: 'invoices takes in every message that it is handed, and announces anew what is credited',
+    plant(wiring) {
+      rewrite(wiring, 'invoices.inbox_insert', everyMessage);
+      rewrite(wiring, 'invoices.deposits_credited', [
+        /^/,
+        `with anew as (
+           update invoices set announced = '{invoice.created}' where id in (
+             select invoice_id from deposits where id = any($1::text[]) and credited_at is not null))
+         `,
+      ]);
+    },
+  },
+  {
+    name: 'no-inbox-in-webhooks',
+    what: 'webhooks records every message that it is handed',
+    plant: (wiring) => rewrite(wiring, 'webhooks.inbox_insert', everyMessage),
+  },
+  {
+    name: 'no-inbox-in-payouts',
+    what: 'payouts takes in every message that it is handed, and writes its deposit down anew',
+    plant(wiring) {
+      rewrite(wiring, 'payouts.inbox_insert', everyMessage);
+      rewrite(wiring, 'payouts.holdings_insert', ['on conflict (deposit_id) do nothing', '']);
+    },
+  },
+];

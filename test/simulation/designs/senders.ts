@@ -1,0 +1,13 @@
+import type { ChainSender } from '@quittance/chains/chain';
+import type { Wiring } from '../design.ts';
+
+/** Whoever signs and sends on the chain does some of it otherwise; `S` is the part of its kind's sender that a design knows. */
+export function sendsOtherwise<S extends object>(
+  wiring: Wiring,
+  otherwise: (sender: ChainSender & S) => Partial<ChainSender & S>,
+): void {
+  wiring.sender = <T extends ChainSender>(sender: T): T => ({
+    ...sender,
+    ...otherwise(sender as unknown as ChainSender & S),
+  });
+}

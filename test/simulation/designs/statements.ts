@@ -1,0 +1,83 @@
+import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
+import type { Wiring } from '../design.ts';
+
+type Row = Record<string, unknown>;
+/** Does the statement as it was to be done, or with other values. */
+export type Go = (values?: readonly unknown[]) => Promise<Row[]>;
+/** A named statement of production code on its way to the database. */
+export type Call = { sql: Statement; values: readonly unknown[] };
+export type Hook = (call: Call, go: Go) => Promise<Row[]>;
+
+/** What asks a database through this asks `hook` first, about every named statement. */
+export function hooked(on: Queryable, hook: Hook): Queryable {
+  async function rows(sql: Statement | string, values: readonly unknown[] = []): Promise<Row[]> {
+    if (typeof sql === 'string') return await on.rows(sql, values);
+    return await hook({ sql, values }, (given = values) => on.rows(sql, given));
+  }
+  return {
+    rows: rows as Queryable['rows'],
+    async one<T extends object>(sql: Statement | string, values?: readonly unknown[]): Promise<T> {
+      const found = await rows(sql, values);
+      if (found.length !== 1) throw new Error(`expected one row, got ${found.length}`);
+      return found[0] as T;
+    },
+    async maybe<T extends object>(
+      sql: Statement | string,
+      values?: readonly unknown[],
+    ): Promise<T | undefined> {
+      return (await rows(sql, values))[0] as T | undefined;
+    },
+  };
+}
+
+/** The same within transactions. */
+export const hookedDb = (db: Db, hook: Hook): Db => ({
+  ...hooked(db, hook),
+  transaction: (work) => db.transaction((trx) => work(hooked(trx, hook) as Trx)),
+  close: () => db.close(),
+});
+
+/**
+ * Designs whose words are no longer in production's statements. What they break is no find: production code may take
+ * what is thrown here for trouble that passes.
+ */
+export const unplanted = new Set<string>();
+
+/** Changes words of a named statement. */
+export function rewrite(
+  wiring: Wiring,
+  name: string,
+  ...changes: readonly (readonly [from: string | RegExp, to: string])[]
+): void {
+  wiring.sql.set(name, (text) =>
+    changes.reduce((before, [from, to]) => {
+      const after = before.replaceAll(typeof from === 'string' ? from : new RegExp(from, 'g'), () => to);
+      if (after === before) {
+        unplanted.add(`the statement ${name} does not say ${String(from)} any more`);
+        throw new Error([...unplanted].join());
+      }
+      return after;
+    }, text),
+  );
+}
+
+/** What a transaction does by the statement of this name is done when it is committed, outside of it. */
+export const afterCommit =
+  (name: string) =>
+  (db: Db): Db => ({
+    ...db,
+    async transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
+      const late: Call[] = [];
+      const result = await db.transaction((trx) =>
+        work(
+          hooked(trx, async (call, go) => {
+            if (call.sql.name !== name) return await go();
+            late.push(call);
+            return [];
+          }) as Trx,
+        ),
+      );
+      for (const { sql, values } of late) await db.rows(sql, values);
+      return result;
+    },
+  });

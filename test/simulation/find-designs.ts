@@ -1,0 +1,64 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { ChainKind } from '@quittance/shared/assets';
+import type { Design } from './design.ts';
+import { NOT_RUN, runTasks, type Task } from './runner.ts';
+
+/** Which story shows a wrong design: the first one that does, of a kind of chain. */
+export type Finding = { kind: ChainKind; seed: number; violation: string };
+
+export type Search = {
+  workers: number;
+  kinds: readonly ChainKind[];
+  /** The first seed, and how many there are to try. */
+  from: number;
+  count: number;
+  /** Where each was found last. A change of the stories may have made it untrue: then it is searched for. */
+  known: ReadonlyMap<string, Pick<Finding, 'kind' | 'seed'>>;
+};
+
+const FILE = new URL('designs/found-at.json', import.meta.url);
+
+export const knownFindings = (): Search['known'] =>
+  new Map(Object.entries(JSON.parse(readFileSync(FILE, 'utf8'))));
+
+export function writeFindings(found: ReadonlyMap<string, Finding>): void {
+  const places = [...found].map(([name, { kind, seed }]) => [name, { kind, seed }] as const);
+  places.sort(([a], [b]) => (a < b ? -1 : 1));
+  writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(places), null, 2)}\n`);
+}
+
+/**
+ * Plants each design in stories until one ends wrong. Found on one kind of chain is found.
+ * @returns by its name, what showed it, also when that is only that a story could not be run
+ */
+export async function findDesigns(
+  wanted: readonly Design[],
+  { workers, kinds, from, count, known }: Search,
+): Promise<Map<string, Finding>> {
+  const found = new Map<string, Finding>();
+  const isLeft = ({ name }: Design) => found.get(name)?.violation.startsWith(NOT_RUN) ?? true;
+  const run = async (tasks: Task[]): Promise<void> =>
+    await runTasks(
+      workers,
+      () => tasks.shift(),
+      ({ task, found: [first] }) => {
+        if (first === undefined || task.design === undefined) return;
+        const [violation = ''] = first.violations;
+        found.set(task.design, { kind: task.kind, seed: first.seed, violation });
+      },
+    );
+
+  for (const kind of kinds) {
+    await run(
+      wanted.flatMap(({ name }) => {
+        const place = known.get(name);
+        return place?.kind === kind ? [{ kind, from: place.seed, count: 1, design: name }] : [];
+      }),
+    );
+  }
+  for (const kind of kinds) {
+    const left = wanted.filter((one) => isLeft(one) && (one.kinds?.includes(kind) ?? true));
+    await run(left.map(({ name }) => ({ kind, from, count, design: name })));
+  }
+  return found;
+}

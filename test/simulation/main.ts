@@ -1,0 +1,157 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { ChainKind } from '@quittance/shared/assets';
+import { closingLine } from '../closing-line.ts';
+import { type Design, emptyWiring } from './design.ts';
+import { designs } from './designs/designs.ts';
+import { findDesigns, knownFindings, writeFindings } from './find-designs.ts';
+import { NOT_RUN, type Report, runTasks, type Task } from './runner.ts';
+import { Seeds } from './seeds.ts';
+import { type Fault, faults } from './weather.ts';
+
+/**
+ * npm run test:simulation -- [--seeds N] [--from S] [--chain ethereum|bitcoin|solana] [--design NAME] [--workers N] [--search]
+ *
+ * Runs seeds: each is a story of merchants, customers and their money over two replicas of every service while
+ * connections, brokers, nodes and processes fail, and must end with every unit where it belongs. Then plants wrong
+ * designs, each of which must be found within a thousand seeds: at the seed that showed it last, or else from the first one
+ * on. `--search` begins with the first one for all, and writes down what it finds. `--seed S` tells one story step by step.
+ */
+const SEEDS = 20_000;
+const DESIGN_SEEDS_MAX = 1_000;
+const CHUNK = 50;
+const SHOWN_MAX = 20;
+/** In so many seeds every kind of fault has struck, or it is never drawn. */
+const ALL_STRIKE = 1_000;
+const kinds: Record<string, ChainKind> = { ethereum: 'evm', bitcoin: 'bitcoin', solana: 'solana' };
+
+const { values: given } = parseArgs({
+  options: {
+    seeds: { type: 'string' },
+    seed: { type: 'string' },
+    from: { type: 'string' },
+    design: { type: 'string' },
+    workers: { type: 'string' },
+    chain: { type: 'string' },
+    search: { type: 'boolean' },
+  },
+});
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const whole = (text: string | undefined, otherwise: number): number => {
+  if (text === undefined) return otherwise;
+  return Number.parseInt(text, 10); // tidy-allow number: how many seeds and processes
+};
+
+const chosen = given.chain === undefined ? Object.keys(kinds) : [given.chain];
+const unknown = chosen.find((chain) => kinds[chain] === undefined);
+if (unknown !== undefined) throw new Error(`no chain ${unknown}: one of ${Object.keys(kinds).join(', ')}`);
+const workers = whole(given.workers, availableParallelism());
+let passed = 0;
+let failed = 0;
+
+if (given.seed !== undefined) await tellOne(whole(given.seed, 0));
+else {
+  if (given.design === undefined) await runSeeds();
+  await runDesigns();
+}
+say(`\n${closingLine({ passed, failed, skipped: 0 })}`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+
+async function tellOne(seed: number): Promise<void> {
+  const [chain = 'ethereum'] = given.chain === undefined ? ['ethereum'] : chosen;
+  const wiring = emptyWiring();
+  designs.find(({ name }) => name === given.design)?.plant(wiring);
+  const seeds = await Seeds.open(kinds[chain] as ChainKind);
+  const { violations, hash, statements, turns } = await seeds.run(seed, { wiring, tell: say });
+  say(`\nseed ${seed}: ${statements} statements, ${turns} turns, trace ${hash.toString(16)}`);
+  for (const violation of violations) say(`  ${violation}`);
+  if (violations.length === 0) passed += 1;
+  else failed += 1;
+  await seeds.close();
+}
+
+async function runSeeds(): Promise<void> {
+  const from = whole(given.from, 1);
+  const all = whole(given.seeds, SEEDS);
+  const begun = performance.now();
+  const struck = new Map<Fault, number>(faults.map((fault) => [fault, 0]));
+  let fair = 0;
+  let shown = 0;
+  let cpuMs = 0;
+  const take = ({ task, seeds, found, struck: of, fair: spared, cpuMs: took }: Report): void => {
+    passed += seeds - found.length;
+    failed += found.length;
+    cpuMs += took;
+    fair += spared;
+    for (const [fault, times] of of) struck.set(fault, (struck.get(fault) ?? 0) + times);
+    const chain = chainOf(task.kind);
+    for (const { seed, violations } of found) {
+      shown += 1;
+      if (shown > SHOWN_MAX) continue;
+      say(`${chain} seed ${seed}: npm run test:simulation -- --chain ${chain} --seed ${seed}`);
+      for (const violation of violations) say(`    ${violation}`);
+    }
+  };
+  for (const [i, chain] of chosen.entries()) {
+    const count = Math.floor(all / chosen.length) + (i < all % chosen.length ? 1 : 0);
+    await runTasks(workers, inChunks(kinds[chain] as ChainKind, from, count), take);
+  }
+  const seconds = (performance.now() - begun) / 1_000;
+  const run = passed + failed;
+  say(
+    `\n${run} seeds in ${seconds.toFixed(0)} s: ${(run / seconds).toFixed(0)} a second with ${workers} processes, ${(cpuMs / run).toFixed(1)} ms of CPU each`,
+  );
+  const strikes = [...struck.values()].reduce((sum, times) => sum + times, 0);
+  say(
+    `what went wrong in them (${(strikes / run).toFixed(1)} a seed; in ${((100 * fair) / run).toFixed(1)} % nothing did):`,
+  );
+  for (const [fault, times] of [...struck].sort(([, a], [, b]) => b - a)) {
+    say(`${String(times).padStart(9)} × ${fault}`);
+    if (times > 0 || run < ALL_STRIKE) continue;
+    say(`          never: whatever ${fault} would break was not tried`);
+    failed += 1;
+  }
+}
+
+async function runDesigns(): Promise<void> {
+  // What cannot be seen on the kinds that are asked for is neither found nor missed there.
+  const isFor = ({ kinds: only }: Design) =>
+    only === undefined || chosen.some((chain) => only.includes(kinds[chain] as ChainKind));
+  const wanted = designs
+    .filter((one) => given.design === undefined || given.design === one.name)
+    .filter(isFor);
+  if (wanted.length === 0) throw new Error(`no design ${given.design ?? ''} for ${chosen.join(', ')}`);
+  const isSearch = given.search === true || given.design !== undefined || given.from !== undefined;
+  const found = await findDesigns(wanted, {
+    workers,
+    kinds: chosen.map((chain) => kinds[chain] as ChainKind),
+    from: whole(given.from, 1),
+    count: whole(given.design === undefined ? undefined : given.seeds, DESIGN_SEEDS_MAX),
+    known: isSearch ? new Map() : knownFindings(),
+  });
+  say('\nwrong designs, and the seed that shows each:');
+  for (const { name, what } of wanted) {
+    const finding = found.get(name);
+    const isFound = finding !== undefined && !finding.violation.startsWith(NOT_RUN);
+    if (isFound) passed += 1;
+    else failed += 1;
+    say(`${(isFound ? String(finding.seed) : 'NOT FOUND').padStart(9)}  ${name}: ${what}`);
+    if (finding !== undefined)
+      say(`           ${chainOf(finding.kind)} seed ${finding.seed}: ${finding.violation}`);
+  }
+  if (given.search === true && given.design === undefined && failed === 0) writeFindings(found);
+}
+
+function inChunks(kind: ChainKind, from: number, count: number): () => Task | undefined {
+  let next = from;
+  return () => {
+    if (next >= from + count) return undefined;
+    const task = { kind, from: next, count: Math.min(CHUNK, from + count - next) };
+    next += CHUNK;
+    return task;
+  };
+}
+
+function chainOf(kind: ChainKind): string {
+  return Object.keys(kinds).find((chain) => kinds[chain] === kind) ?? kind;
+}

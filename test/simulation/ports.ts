@@ -1,0 +1,162 @@
+import type { Clock } from '@quittance/shared/clock';
+import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
+import type { Logger } from '@quittance/shared/logger';
+import type { Ask } from './chain.ts';
+import type { Row } from './database.ts';
+import type { Process, World } from './world.ts';
+
+const NODE_TIMEOUT_MS = 10_000;
+
+/** As node-pg says it: every operation takes it for a database that could not be asked. */
+const connectionLost = () => new Error('Connection terminated unexpectedly');
+
+const nameOf = (sql: Statement | string): string =>
+  typeof sql === 'string' ? sql.replaceAll(/\s+/g, ' ').slice(0, 40) : sql.name;
+
+/**
+ * The database as one process is connected to it. One transaction at a time is open, so what is seen inside one is
+ * never another's; between transactions everybody takes turns, and at each turn the connection may break: before the
+ * statement or the commit took effect, or after.
+ */
+export function databaseOf(world: World, process: Process): Db {
+  const { database, weather } = world;
+  const { service } = process;
+
+  function run(sql: Statement | string, values: readonly unknown[], within: boolean): Row[] {
+    database.now = world.scheduler.now;
+    const written = typeof sql === 'string' ? sql : rewritten(world, service, sql);
+    if (isTold(typeof written === 'string' ? written : written.text)) world.isToRelay.add(service);
+    return database.run(service, written, values, within);
+  }
+
+  async function rowsAlone(sql: Statement | string, values: readonly unknown[] = []): Promise<Row[]> {
+    await world.step(process, nameOf(sql));
+    while (world.open !== undefined) await world.untilClosed(process);
+    if (weather.strikes('statement lost')) throw connectionLost();
+    const rows = run(sql, values, false);
+    const isHeard = !isWriting(sql) || !weather.strikes('answer of a statement lost');
+    if (world.strikesDown(process)) return await world.never;
+    if (!isHeard) throw connectionLost();
+    return rows;
+  }
+
+  const db: Db = {
+    ...queryable(rowsAlone),
+    async transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
+      await world.step(process, 'begin');
+      while (world.open !== undefined) await world.untilClosed(process);
+      const open = world.openTransaction(process);
+      let isBroken = false;
+      const trx = queryable(async (sql, values = []) => {
+        if (isBroken || weather.strikes('statement lost')) {
+          isBroken = true;
+          throw connectionLost();
+        }
+        if (world.strikesDown(process)) return await world.never;
+        world.tell(process, `  ${nameOf(sql)}`);
+        return run(sql, values, true);
+      }) as Trx;
+      try {
+        const result = await work(trx);
+        if (world.strikesDown(process)) return await world.never;
+        if (isBroken || weather.strikes('commit lost')) throw connectionLost();
+        open.commit();
+        world.tell(process, 'commit');
+        if (weather.strikes('answer of a commit lost')) throw connectionLost();
+        if (world.strikesDown(process)) return await world.never;
+        return result;
+      } catch (error) {
+        if (open.isOpen) {
+          world.tell(process, `rollback: ${String(error)}`);
+          open.rollback();
+        }
+        throw error;
+      }
+    },
+    close: async () => {},
+  };
+  return db;
+}
+
+/** Where nothing was written, an answer that is lost is a statement that was lost. */
+const isWriting = (sql: Statement | string): boolean =>
+  /\b(insert into|update|delete from)\b/.test(typeof sql === 'string' ? sql : sql.text);
+
+const told = new Map<string, boolean>();
+function isTold(text: string): boolean {
+  const known = told.get(text);
+  if (known !== undefined) return known;
+  const is = /\binto outbox\b|update outbox set sent_at = null/.test(text);
+  told.set(text, is);
+  return is;
+}
+
+function rewritten({ wiring }: World, service: string, sql: Statement): Statement {
+  if (wiring.sql.size === 0) return sql;
+  const rewrite = wiring.sql.get(`${service}.${sql.name}`) ?? wiring.sql.get(`*.${sql.name}`);
+  return rewrite === undefined ? sql : { name: sql.name, text: rewrite(sql.text) };
+}
+
+type RunRows = (sql: Statement | string, values?: readonly unknown[]) => Promise<Row[]>;
+
+function queryable(run: RunRows): Queryable {
+  return {
+    rows: run as Queryable['rows'],
+    async one<T extends object>(sql: Statement | string, values?: readonly unknown[]): Promise<T> {
+      const found = await run(sql, values);
+      if (found.length !== 1) throw new Error(`expected one row, got ${found.length}: ${nameOf(sql)}`);
+      return found[0] as T;
+    },
+    async maybe<T extends object>(
+      sql: Statement | string,
+      values?: readonly unknown[],
+    ): Promise<T | undefined> {
+      const found = await run(sql, values);
+      if (found.length > 1) throw new Error(`expected at most one row: ${nameOf(sql)}`);
+      return found[0] as T | undefined;
+    },
+  };
+}
+
+/** A process' clock, which may be wrong. */
+export const clockOf = ({ scheduler }: World, process: Process): Clock => ({
+  now: () => new Date(scheduler.now + process.clockIsOffMs),
+  sleep: (ms, signal) => scheduler.sleep(process, ms, signal),
+});
+
+/** How one process asks the node. */
+export const askOf =
+  (world: World, process: Process): Ask =>
+  async (what, give) => {
+    const { weather, scheduler, chance } = world;
+    await world.step(process, `node: ${what}`);
+    if (weather.strikes('node away')) throw new Error('connect ECONNREFUSED');
+    const answer = give();
+    if (what === 'broadcast' && weather.strikes('bytes refused')) return 'rejected' as typeof answer;
+    if (weather.strikes('answer of the node lost')) {
+      await scheduler.sleep(process, NODE_TIMEOUT_MS);
+      throw new Error('the node did not answer in time');
+    }
+    if (weather.strikes('answer of the node late'))
+      await scheduler.sleep(process, chance.below(NODE_TIMEOUT_MS));
+    await world.step(process);
+    return answer;
+  };
+
+/** Keeps a line of what production code logs, when anybody reads it. */
+export function loggerOf(world: World, process: Process): Logger {
+  const keep = (level: string) => (fields: object | string, message?: string) => {
+    if (!world.isTold) return;
+    const said = typeof fields === 'string' ? fields : `${message ?? ''} ${shown(fields)}`;
+    world.tell(process, `${level}: ${said}`);
+  };
+  return {
+    debug: keep('debug'),
+    info: keep('info'),
+    warn: keep('warn'),
+    error: keep('error'),
+  } as unknown as Logger;
+}
+
+const shown = (fields: object): string =>
+  JSON.stringify(fields, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));

@@ -1,0 +1,89 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ChainKind } from '@quittance/shared/assets';
+import type { Fault } from './weather.ts';
+
+/** Some seeds of one kind of chain; with a wrong design, until it is found. Backward, the last one comes first. */
+export type Task = {
+  kind: ChainKind;
+  from: number;
+  count: number;
+  design?: string;
+  isBackward?: boolean;
+  /** What the database is known to answer is asked all the same. */
+  doubts?: boolean;
+};
+
+/** So begins what is said of a seed that has not come to its end: a wrong design was not found by that. */
+export const NOT_RUN = 'could not be run';
+
+export type Found = { seed: number; violations: string[] };
+
+export type Report = {
+  task: Task;
+  /** How many seeds were run. */
+  seeds: number;
+  found: Found[];
+  /** All that happened in each, in a number. */
+  hashes: [seed: number, hash: number][];
+  /** How often what went wrong. */
+  struck: [fault: Fault, times: number][];
+  /** In how many of them nothing did. */
+  fair: number;
+  cpuMs: number;
+};
+
+/** Postgres is hot from the beginning: compile what runs at once to the best code. */
+const HOT = ['--wasm-tiering-budget=20000', '--disable-warning=ExperimentalWarning'];
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+
+/**
+ * Runs tasks in processes of their own, one after the other in each; a process that dies takes its task with it, which
+ * counts as found. `next` gives the tasks of one process, until there are none.
+ */
+export async function runTasks(
+  workers: number,
+  next: () => Task | undefined,
+  done: (report: Report) => void,
+): Promise<void> {
+  await Promise.all(Array.from({ length: workers }, () => oneWorker(next, done)));
+}
+
+async function oneWorker(next: () => Task | undefined, done: (report: Report) => void): Promise<void> {
+  let child: ChildProcess | undefined;
+  try {
+    for (let task = next(); task !== undefined; task = next()) {
+      child ??= fork(WORKER, [], { execArgv: HOT, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+      const report = await give(child, task);
+      done(report);
+      if (child.exitCode !== null || child.signalCode !== null) child = undefined;
+    }
+  } finally {
+    child?.kill();
+  }
+}
+
+function give(child: ChildProcess, task: Task): Promise<Report> {
+  return new Promise((resolve) => {
+    const died = (code: number | null, signal: NodeJS.Signals | null) => {
+      child.off('message', answered);
+      const violations = [`${NOT_RUN}: its process ended with ${code ?? signal}`];
+      resolve({
+        task,
+        seeds: 0,
+        found: [{ seed: task.from, violations }],
+        hashes: [],
+        struck: [],
+        fair: 0,
+        cpuMs: 0,
+      });
+    };
+    const answered = (report: unknown) => {
+      child.off('exit', died);
+      resolve(report as Report);
+    };
+    child.once('message', answered);
+    child.once('exit', died);
+    child.send(task);
+  });
+}

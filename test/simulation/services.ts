@@ -1,0 +1,279 @@
+import type { ChainSender } from '@quittance/chains/chain';
+import type { SenderOf } from '@quittance/chains/registry';
+import { createAddressPool } from '@quittance/invoices/address-pool';
+import { handleEvents as handleInvoiceEvents } from '@quittance/invoices/consumers';
+import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
+import { refillSpares } from '@quittance/invoices/operations/refill-spares';
+import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
+import { findInvoices, nextAddressBlock, saveNewInvoices } from '@quittance/invoices/store';
+import { namedAddresses } from '@quittance/invoices/watch-chains';
+import { createScanner } from '@quittance/invoices/workers';
+import { handleEvents as handleLedgerEvents } from '@quittance/ledger/consumers';
+import { openHoldDesk } from '@quittance/ledger/hold-desk';
+import { catchUpReversals } from '@quittance/ledger/operations/catch-up-reversals';
+import { decideAllHolds } from '@quittance/ledger/operations/decide-holds';
+import { placeHold } from '@quittance/ledger/operations/place-hold';
+import { handlers as payoutsHandlers } from '@quittance/payouts/consumers';
+import { createNotices } from '@quittance/payouts/notices';
+import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
+import { runEngine } from '@quittance/payouts/operations/run-engine';
+import { voidStaleRequests } from '@quittance/payouts/operations/void-stale-requests';
+import { payoutNumbers } from '@quittance/payouts/payout-numbers';
+import type { PayoutChain, Ports as PayoutsPorts } from '@quittance/payouts/ports';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import type { Bus } from '@quittance/shared/bus';
+import type { Clock } from '@quittance/shared/clock';
+import { commandSubject, commands } from '@quittance/shared/commands';
+import { type BatchHandler, type Handlers, takeIn, waitingEvents } from '@quittance/shared/consumer';
+import type { Db } from '@quittance/shared/db';
+import type { Logger } from '@quittance/shared/logger';
+import { relayStep } from '@quittance/shared/outbox';
+import type { Quote } from '@quittance/shared/quotes';
+import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
+import { Secret } from '@quittance/shared/secret';
+import { handleEvents as handleWebhookEvents } from '@quittance/webhooks/consumers';
+import type { Steps } from './design.ts';
+import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
+import { BEGINNING } from './scheduler.ts';
+import type { Process, World } from './world.ts';
+
+/** What a process does when it is asked to: production's own steps over this world. */
+export type Replica = {
+  /** By the worker's name. Answers how much was done. */
+  workers: ReadonlyMap<string, () => Promise<number>>;
+  invoices?: InvoicesPorts;
+  payouts?: PayoutsPorts;
+};
+
+const LEASE_MS = 5_000;
+const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 } as const;
+const MINUTE_MS = 60_000;
+const SPARES = 8;
+
+type Common = {
+  world: World;
+  process: Process;
+  db: Db;
+  bus: Bus;
+  clock: Clock;
+  logger: Logger;
+  name: string;
+};
+type Workers = Map<string, () => Promise<number>>;
+
+/** Wires a process as its service's `service.ts` does. `name` is one that no process had before. */
+export function startReplica(world: World, process: Process, name: string): Replica {
+  const { wiring } = world;
+  const { service } = process;
+  const as = <T>(wrap: ((port: T) => T) | undefined, port: T): T => (wrap === undefined ? port : wrap(port));
+  const common: Common = {
+    world,
+    process,
+    name,
+    db: as(wiring.db[service], databaseOf(world, process)),
+    bus: as(wiring.bus[service], world.bus.of(process)),
+    clock: as(wiring.clock[service], clockOf(world, process)),
+    logger: loggerOf(world, process),
+  };
+  switch (service) {
+    case 'invoices':
+      return startInvoices(common);
+    case 'payouts':
+      return startPayouts(common);
+    case 'ledger':
+      return startLedger(common);
+    case 'webhooks':
+      return startWebhooks(common);
+  }
+}
+
+export function stepOf<N extends keyof Steps>(
+  { wiring }: World,
+  name: N,
+  process: Process,
+  real: Steps[N],
+): Steps[N] {
+  const replace = wiring.steps[name] as
+    | ((step: Steps[N], service: Process['service']) => Steps[N])
+    | undefined;
+  return replace === undefined ? real : replace(real, process.service);
+}
+
+/** What every service does: carries its outbox, takes in, compares notes. */
+function messengerOf(common: Common, handlers: Handlers | BatchHandler): Workers {
+  const { world, process, db, bus, clock, logger } = common;
+  const { service } = process;
+  answerReconcilers(bus, db, service);
+  const consume = stepOf(world, 'consume', process, takeIn);
+  const waiting = waitingEvents(logger, () => clock.now().getTime());
+  const relay = stepOf(world, 'relay', process, relayStep);
+  const reconcile = stepOf(world, 'reconcile', process, reconcileStep);
+  return new Map([
+    [
+      'consume',
+      async () => {
+        const batch = world.bus.take(process);
+        if (batch.length === 0) return 0;
+        world.tell(
+          process,
+          `takes ${batch.map(({ subject }) => subject.split('.').slice(3).join('.')).join(', ')}`,
+        );
+        await consume(batch, { db, handlers, logger, waiting });
+        return batch.length;
+      },
+    ],
+    [
+      'relay',
+      async () => {
+        world.isToRelay.delete(service);
+        try {
+          return await relay(db, bus, logger);
+        } catch (error) {
+          world.relayLater(service);
+          throw error;
+        }
+      },
+    ],
+    ['reconcile', () => reconcile(db, bus, logger)],
+  ]);
+}
+
+function quotesOf(world: World) {
+  const quote = (asset: AssetSymbol): Quote => ({
+    asset,
+    active: true,
+    usd_rate: usdRate(world, asset),
+    network_fee: networkFee(world, asset).toString(),
+    min_confirmations: world.chain.minConfirmations,
+    dust: (world.chain.unit(asset) / 1_000n).toString(),
+    sources: [],
+    spread_bps: 0,
+    as_of: new Date(BEGINNING).toISOString(),
+  });
+  return { latest: quote, fresh: quote };
+}
+
+/** Where payouts knows no price of the native asset, it sweeps only what a payout needs. */
+function quotesForPayouts(world: World) {
+  const { latest } = quotesOf(world);
+  return { latest, fresh: (asset: AssetSymbol) => (world.sweepsAhead ? latest(asset) : undefined) };
+}
+
+/** So that a unit of every chain's stories is worth ten dollars. */
+const usdRate = ({ chain }: World, asset: AssetSymbol): string =>
+  ((10n * 10n ** BigInt(assets[asset].decimals)) / chain.unit(asset)).toString();
+
+export const networkFee = ({ chain }: World, asset: AssetSymbol): bigint => chain.unit(asset) / 50n;
+
+function startInvoices(common: Common): Replica {
+  const { world, process, db, bus, clock, logger, name } = common;
+  const { chain, wiring } = world;
+  const reader = chain.reader(askOf(world, process));
+  const isNamed = chain.kind === 'solana';
+  const pool = () =>
+    createAddressPool({
+      range: (from, count) => Array.from({ length: count }, (_, i) => chain.depositAddress(from + i)),
+      nextBlock: () => nextAddressBlock(db, chain.kind === 'bitcoin' ? 'bitcoin' : 'evm'),
+      ahead: 0,
+      logger,
+    });
+  const watched: WatchedChain = {
+    chain: chain.chain,
+    assets: new Set(chain.assets),
+    reader: wiring.reader?.(reader) ?? reader,
+    network: { check: async () => {}, lacks: () => undefined } as unknown as WatchedChain['network'],
+    addresses: isNamed ? namedAddresses(db, chain.chain) : pool(),
+    // It asks Postgres which transactions were under way when; here there is only one, and it never ends.
+    filter: { among: async (_db, addresses) => [...addresses] },
+    spares: isNamed
+      ? { ahead: SPARES, isAddress: (text) => chain.checkAddress(text) !== undefined }
+      : undefined,
+    outageMs: 5 * MINUTE_MS,
+    goneAfterMs: 30_000,
+    uri: () => '',
+  };
+  const ports: InvoicesPorts = {
+    db,
+    bus,
+    clock,
+    random: (size) => world.chance.bytes(size),
+    logger,
+    quotes: quotesOf(world),
+    chains: new Map([[chain.chain, watched]]),
+    publicUrl: 'http://localhost',
+    saveInvoice: (made) => saveNewInvoices(db, [made]),
+    findInvoice: async (id) => (await findInvoices(db, [id]))[0],
+    toleranceBps: 0,
+  };
+  const scanner = createScanner(ports, watched, { replica: name, announced: () => {}, leaseMs: LEASE_MS });
+  const workers = messengerOf(common, handleInvoiceEvents(ports));
+  workers.set('scan', scanner.step);
+  workers.set('expire', () => expireInvoices(ports, watched));
+  const { spares } = watched;
+  if (spares !== undefined) workers.set('refill', () => refillSpares(ports, chain.chain, spares));
+  return { workers, invoices: ports };
+}
+
+function startPayouts(common: Common): Replica {
+  const { world, process, db, bus, clock, logger, name } = common;
+  const { chain, wiring } = world;
+  const made = chain.sender(askOf(world, process)) as ChainSender;
+  const sender = wiring.sender?.(made) ?? made;
+  const on = {
+    kind: chain.kind,
+    chain: chain.chain,
+    sender: sender as SenderOf<typeof chain.kind>,
+    signingBar: { reason: undefined },
+    assets: chain.assets,
+    checkAddress: chain.checkAddress,
+  } as PayoutChain;
+  const ports: PayoutsPorts = {
+    db,
+    bus,
+    clock,
+    random: (size) => world.chance.bytes(size),
+    logger,
+    notices: createNotices(logger, clock),
+    quotes: quotesForPayouts(world),
+    numbers: payoutNumbers(db),
+    chains: new Map([[chain.chain, on]]),
+    settings: {
+      identitySecret: new Secret('x'.repeat(32)),
+      publicUrl: 'http://localhost',
+      replica: name,
+      leaseMs: LEASE_MS,
+      patience: PATIENCE,
+    },
+    announced: () => {},
+  };
+  bus.answer(commandSubject('addresses.derive'), (body) =>
+    deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),
+  );
+  const workers = messengerOf(common, payoutsHandlers);
+  const engine = stepOf(world, 'payouts.engine', process, runEngine);
+  const voiding = stepOf(world, 'payouts.void', process, voidStaleRequests);
+  workers.set('engine', () => engine(ports, on));
+  workers.set('void', () => voiding(ports));
+  return { workers, payouts: ports };
+}
+
+function startLedger(common: Common): Replica {
+  const { world, process, db, bus, clock, logger } = common;
+  const holds = openHoldDesk({
+    decide: (payouts) => decideAllHolds(db, payouts),
+    clock,
+    patienceMs: commands['hold.place'].timeoutMs,
+  });
+  const place = stepOf(world, 'ledger.hold', process, placeHold);
+  bus.answer(commandSubject('hold.place'), (body) =>
+    place({ holds }, commands['hold.place'].request.parse(body)),
+  );
+  const workers = messengerOf(common, handleLedgerEvents(logger));
+  workers.set('reversals', () => catchUpReversals({ db, logger }));
+  return { workers };
+}
+
+function startWebhooks(common: Common): Replica {
+  const { clock } = common;
+  return { workers: messengerOf(common, handleWebhookEvents({ clock })) };
+}

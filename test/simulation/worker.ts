@@ -1,0 +1,58 @@
+import type { ChainKind } from '@quittance/shared/assets';
+import { reason } from '@quittance/shared/logger';
+import { emptyWiring, type Wiring } from './design.ts';
+import { designs } from './designs/designs.ts';
+import { unplanted } from './designs/statements.ts';
+import { type Found, NOT_RUN, type Report, type Task } from './runner.ts';
+import { Seeds } from './seeds.ts';
+import type { Fault } from './weather.ts';
+
+let opened: Seeds | undefined;
+
+/** One kind of chain at a time: each database takes half a gigabyte. */
+async function seedsOf(kind: ChainKind): Promise<Seeds> {
+  if (opened?.kind !== kind) opened = await Seeds.open(kind, opened);
+  return opened;
+}
+
+function wiringOf(name: string | undefined): Wiring {
+  const wiring = emptyWiring();
+  if (name === undefined) return wiring;
+  const design = designs.find((one) => one.name === name);
+  if (design === undefined) throw new Error(`there is no design ${name}`);
+  design.plant(wiring);
+  return wiring;
+}
+
+async function run(task: Task): Promise<Report> {
+  const seeds = await seedsOf(task.kind);
+  const begun = process.cpuUsage();
+  const found: Found[] = [];
+  const struck = new Map<Fault, number>();
+  let fair = 0;
+  const hashes: Report['hashes'] = [];
+  let count = 0;
+  while (count < task.count) {
+    const seed = task.from + (task.isBackward === true ? task.count - 1 - count : count);
+    count += 1;
+    try {
+      const outcome = await seeds.run(seed, { wiring: wiringOf(task.design), doubts: task.doubts === true });
+      if (unplanted.size > 0) throw new Error([...unplanted].join());
+      hashes.push([seed, outcome.hash]);
+      if (outcome.struck.size === 0) fair += 1;
+      for (const [fault, times] of outcome.struck) struck.set(fault, (struck.get(fault) ?? 0) + times);
+      if (outcome.violations.length > 0) found.push({ seed, violations: outcome.violations });
+    } catch (error) {
+      found.push({ seed, violations: [`${NOT_RUN}: ${reason(error)}`] });
+      unplanted.clear();
+    }
+    if (task.design !== undefined && found.length > 0) break;
+  }
+  const { user, system } = process.cpuUsage(begun);
+  const cpuMs = (user + system) / 1_000;
+  return { task, seeds: count, found, hashes, struck: [...struck], fair, cpuMs };
+}
+
+process.on('message', (task) => {
+  void run(task as Task).then((report) => process.send?.(report));
+});
