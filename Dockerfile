@@ -1,0 +1,48 @@
+# One file for every image of Quittance. SERVICE says which:
+#
+#   docker build --build-arg SERVICE=invoices --tag quittance/invoices .
+#
+# gateway, invoices, payouts, ledger, webhooks, auditor; `cli` is the operator's command (`docker run … quittance/cli
+# migrate`); `sandbox` has chain nodes for development and is the only one that does.
+#
+# Plain enough for builders without BuildKit. NODE_IMAGE gives Node 24 and npm to the build and its Node to the image,
+# which stands on BASE_IMAGE: any Debian 12 or newer, or another one with glibc and libstdc++.
+ARG NODE_IMAGE=node:24-slim
+ARG BASE_IMAGE=debian:12-slim
+
+# Only what an installation depends on, so that it is made again only when that has changed.
+FROM ${NODE_IMAGE} AS manifests
+WORKDIR /manifests
+COPY . .
+RUN find . -type f ! -name package.json ! -name pnpm-lock.yaml ! -name pnpm-workspace.yaml -delete
+
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /checkout
+COPY --from=manifests /manifests ./
+# No package's own scripts are run: none of those that the services need has any.
+RUN HOME=/caches npx --yes pnpm@10.34.9 install --prod --frozen-lockfile --ignore-scripts && rm -rf /caches
+
+FROM packages AS gathered
+COPY . .
+ARG SERVICE
+RUN node deploy/image/gather.ts . "${SERVICE}" /app && cp deploy/image/health.ts /app/
+# What Node compiles is kept, so that a start takes half the time. Without settings a service names them and ends, with
+# everything loaded.
+RUN cd /app && NODE_COMPILE_CACHE=/app/.compiled node start.ts --help >/dev/null 2>&1 ; ls -d /app/.compiled/*
+
+FROM ${NODE_IMAGE} AS node
+
+FROM ${BASE_IMAGE}
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
+# A user of its own. A volume at /data is that user's: the sandbox keeps its chains there, nothing else keeps anything.
+RUN echo 'quittance:x:10001:10001::/app:/usr/sbin/nologin' >> /etc/passwd && echo 'quittance:x:10001:' >> /etc/group \
+  && mkdir /data && chown 10001:10001 /data
+COPY --from=gathered /app /app
+WORKDIR /app
+USER 10001:10001
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.compiled HOST=0.0.0.0
+# Answers as /readyz does: while it waits for its database or the bus, it is not healthy.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "/app/health.ts"]
+ENTRYPOINT ["node", "/app/start.ts"]
+ARG SERVICE
+LABEL org.opencontainers.image.title="Quittance ${SERVICE}" org.opencontainers.image.licenses="MIT"

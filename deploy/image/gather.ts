@@ -1,0 +1,133 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+
+/**
+ * node gather.ts CHECKOUT ROOM OUT
+ *
+ * Copies into OUT one room of the workspace and all that it needs at run time: the workspace's own packages without
+ * their tests, and of the installed packages those that somebody depends on, without what only compilers and people
+ * read. The folders stay where they were to each other, so links and relative paths go on being right. A `start.ts`
+ * runs the room's main.ts.
+ *
+ * `pnpm deploy` would put the workspace's own packages below node_modules, where Node runs no TypeScript.
+ */
+const [checkout = '', room = '', out = ''] = process.argv.slice(2);
+const root = realpathSync(checkout);
+
+type Manifest = {
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  /** knex names its drivers here alone. */
+  peerDependenciesMeta?: Record<string, object>;
+};
+
+/** What of a workspace package is not run, beside the tests that are beside its sources. */
+const NOT_RUN = ['node_modules', 'test'];
+const isTest = (path: string) => /\.test\.ts$/.test(path);
+/**
+ * What nobody reads at run time in an installed package: TypeScript, which Node does not run there, maps, what is written
+ * for people, and a package's second copy of itself for `require`, where it has one for `import`. Licences stay.
+ */
+const isUnread = (path: string) =>
+  (/\.(?:map|flow|markdown|md|[cm]?ts)$/i.test(path) && !/licen[cs]e|notice/i.test(basename(path))) ||
+  (basename(path) === '_cjs' && existsSync(join(dirname(path), '_esm')));
+
+const taken = new Set<string>();
+
+/** `folder` is the real path of a package; what it depends on follows. */
+function take(folder: string): void {
+  if (taken.has(folder)) return;
+  taken.add(folder);
+  const own = isOwn(folder);
+  const target = join(out, relative(root, folder));
+  if (own) {
+    mkdirSync(target, { recursive: true });
+    for (const part of readdirSync(folder).filter((name) => !NOT_RUN.includes(name))) {
+      copy(join(folder, part), join(target, part), isTest);
+    }
+  } else {
+    copy(folder, target, isUnread);
+  }
+  const links = linksOf(folder);
+  for (const name of dependenciesOf(folder)) link(join(links, name));
+}
+
+function copy(from: string, to: string, without: (path: string) => boolean): void {
+  if (!existsSync(from)) return;
+  cpSync(from, to, {
+    recursive: true,
+    // The links of an installed package are beside it, and are made one by one.
+    filter: (path) => basename(path) !== 'node_modules' && !without(path),
+  });
+}
+
+const isOwn = (folder: string) => !folder.includes('/node_modules/');
+
+/** pnpm lays what an installed package depends on beside it, in `.pnpm/NAME@VERSION/node_modules/`. */
+function linksOf(folder: string): string {
+  if (isOwn(folder)) return join(folder, 'node_modules');
+  const above = dirname(folder);
+  return basename(above).startsWith('@') ? dirname(above) : above;
+}
+
+function dependenciesOf(folder: string): string[] {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+  const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = manifest;
+  const links = linksOf(folder);
+  const there = (name: string) => existsSync(join(links, name));
+  // A peer may be optional too, and TypeScript is many packages' peer for its types alone: nothing here compiles.
+  const perhaps = Object.keys({ ...optionalDependencies, ...peerDependencies, ...peerDependenciesMeta })
+    .filter((name) => name !== 'typescript')
+    .filter(there);
+  const needed = Object.keys(dependencies ?? {}).filter((name) => !perhaps.includes(name));
+  const optional = new Set(Object.keys(optionalDependencies ?? {}));
+  const missing = needed.filter((name) => !optional.has(name) && !there(name));
+  if (missing.length > 0) throw new Error(`${folder} needs ${missing.join(', ')}: not installed`);
+  return [...needed.filter(there), ...perhaps].filter((name) => !name.startsWith('@types/'));
+}
+
+/** Makes the same link in OUT and takes what it leads to. */
+function link(path: string): void {
+  const target = join(out, relative(root, path));
+  const leadsTo = realpathSync(path);
+  if (leadsTo !== path && !existsSync(target)) {
+    mkdirSync(dirname(target), { recursive: true });
+    symlinkSync(readlinkSync(path), target);
+  }
+  take(leadsTo);
+}
+
+/** The operator's command brings every service's tables up to date. */
+function takeMigrations(): void {
+  const services = join(root, 'services');
+  for (const service of readdirSync(services)) {
+    const folder = join(services, service, 'migrations');
+    if (existsSync(folder)) copy(folder, join(out, 'services', service, 'migrations'), isTest);
+  }
+}
+
+const folder = ['services', 'packages', '.'].map((above) => join(root, above, room)).find(existsSync);
+if (room === '' || folder === undefined || !statSync(folder).isDirectory()) {
+  process.stderr.write(`SERVICE is "${room}": it must be the name of a service, "cli" or "sandbox"\n`);
+  process.exit(1);
+}
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+take(folder);
+if (room === 'cli') takeMigrations();
+const main = room === 'sandbox' ? 'sandbox/src/chains-main.ts' : `${relative(root, folder)}/src/main.ts`;
+writeFileSync(join(out, 'package.json'), '{ "type": "module", "private": true }\n');
+writeFileSync(join(out, 'start.ts'), `import './${main}';\n`);

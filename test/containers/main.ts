@@ -1,0 +1,186 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { CONTAINER_NAMES, rooms } from '@quittance/testkit/container-images';
+import { type Counts, closingLine } from '../closing-line.ts';
+import { bringUpEngine, type DockerEngine, NoEngine } from './engine.ts';
+import { shell } from './shell.ts';
+import { buildStandIns, standIns, standInsForShops } from './stand-ins.ts';
+
+/**
+ * npm run test:containers [-- all | few | integration [suite …] | e2e [suite …] | shop | compose | suite …]
+ *
+ * Runs suites on containers, on this machine's Docker engine or, where there is none and this is root on a Debian, on
+ * Debian's, which is started for it and removed with all it had. `integration`: the integration suites; `e2e`: the
+ * end-to-end suites, with chain nodes and services as images of this checkout; `shop`: what testers of a shop are given, of
+ * those images too; and `compose`: the images, and docker-compose.yml with them. `all`, which is what is run without a word,
+ * is these four; `few` are some of the suites, `shop`, and `compose` without its rolling restart. A suite is what jest takes
+ * for one. One run at a time on an engine. Ends with what ran and `N passed, N failed`, as npm test does.
+ */
+const root = join(import.meta.dirname, '../..');
+
+/** Those that between them use what the engines are used for: locks, streams, durables, buckets, counters; and one of each service. */
+const FEW = [
+  ...['consumer', 'db', 'fee-estimates', 'lease', 'messages'].map((name) => `packages/shared/test/${name}`),
+  ...['gateway/test/limits', 'invoices/test/state-table', 'payouts/test/requests', 'ledger/test/holds'],
+  ...['webhooks/test/lanes', 'auditor/test/audit'],
+];
+
+/** Not those that are about processes by their nature: `npm start`, and the shop's, which `shop` runs. */
+const E2E = ['test/e2e/(?!sandbox|shop-tests)'];
+const FEW_E2E = ['test/e2e/ethereum'];
+
+/** Images of a run's own: those that an operator has made on the same engine are neither tested nor touched. */
+const [PREFIX, TAG] = ['quittance', 'under-test'];
+
+type Part = {
+  name: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  /** What keeps it from being run on this machine. */
+  obstacle?: string | undefined;
+};
+type Outcome = Counts & { name: string; seconds: number };
+
+const say = (line: string) => process.stdout.write(`containers: ${line}\n`);
+
+function partsOf(asked: readonly string[]): Part[] {
+  const [first = 'all', ...more] = asked;
+  // The containers of testcontainers' own that clean up need an image that cannot always be had; this run cleans up.
+  const noCleaner = { TESTCONTAINERS_RYUK_DISABLED: 'true' };
+  const engines = { TEST_ENGINES: 'containers', ...noCleaner };
+  const integration = (suites: readonly string[]): Part => ({
+    name: 'integration suites, engines by testcontainers',
+    args: ['integration', ...suites],
+    env: engines,
+  });
+  const e2e = (suites: readonly string[]): Part => ({
+    name: 'end-to-end suites, everything as containers (not sandbox, which is npm start itself)',
+    args: ['e2e', ...suites],
+    env: engines,
+    obstacle:
+      process.platform === 'linux'
+        ? undefined
+        : 'its containers are on this machine’s network, which takes a Linux',
+  });
+  const shop: Part = {
+    name: 'a shop’s own tests, everything by testcontainers',
+    args: ['e2e', 'test/e2e/shop-tests'],
+    env: { QUITTANCE_ENGINES: 'containers', ...noCleaner },
+  };
+  const compose = (...suites: string[]): Part => ({
+    name: 'a stack’s engines, the images, and docker-compose.yml with them',
+    args: ['containers', ...suites.map((name) => `test/containers/${name}`)],
+    env: noCleaner,
+  });
+  if (first === 'all') return [integration([]), e2e(E2E), shop, compose()];
+  if (first === 'few')
+    return [integration(FEW), e2e(FEW_E2E), shop, compose('images', 'compose', 'stack-engines')];
+  if (first === 'integration') return [integration(more)];
+  if (first === 'e2e') return [e2e(more.length > 0 ? more : E2E)];
+  if (first === 'shop') return [shop];
+  if (first === 'compose') return [compose()];
+  return [integration(asked)];
+}
+
+/** Passes on what the suites say, and reads how they ended off their last line. */
+async function run({ name, args, env, obstacle }: Part, engine: DockerEngine): Promise<Outcome> {
+  if (obstacle !== undefined) {
+    say(`NOT RUN: ${name}: ${obstacle}`);
+    return { name, passed: 0, failed: 0, skipped: 1, seconds: 0 };
+  }
+  const began = performance.now();
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [join(root, 'scripts/test.ts'), ...args], {
+      cwd: root,
+      env: {
+        ...engine.env,
+        ...(engine.ours ? { ...standIns, ...standInsForShops } : {}),
+        QUITTANCE_IMAGE_PREFIX: PREFIX,
+        QUITTANCE_IMAGE_TAG: TAG,
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    running.add(child);
+    let text = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      text = (text + chunk.toString()).slice(-10_000);
+      process.stdout.write(chunk);
+    });
+    child.once('close', () => {
+      running.delete(child);
+      const found = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/m.exec(
+        text.trimEnd().split('\n').at(-1) ?? '',
+      );
+      // tidy-allow number: how many tests
+      const [passed = 0, failed = 1, skipped = 0] = (found ?? []).slice(1).map((count) => Number(count ?? 0));
+      resolve({ name, passed, failed, skipped, seconds: (performance.now() - began) / 1_000 });
+    });
+  });
+}
+
+/** Also what a run has left that was killed: its images are of another checkout, its containers have the ports. */
+async function removeRemains({ env }: DockerEngine): Promise<void> {
+  const remains = async (...order: string[]) =>
+    (await shell('docker', [...order, '--filter', `name=${CONTAINER_NAMES}`], { env })).stdout
+      .split('\n')
+      .filter(Boolean);
+  const containers = await remains('ps', '--all', '--quiet');
+  if (containers.length > 0) await shell('docker', ['rm', '--force', '--volumes', ...containers], { env });
+  for (const kind of ['volume', 'network']) {
+    const left = await remains(kind, 'ls', '--quiet');
+    if (left.length > 0) await shell('docker', [kind, 'rm', ...left], { env });
+  }
+  await shell('docker', ['image', 'rm', '--force', ...rooms.map((room) => `${PREFIX}/${room}:${TAG}`)], {
+    env,
+  });
+}
+
+const running = new Set<{ kill(signal: NodeJS.Signals): boolean }>();
+let interrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    interrupted = true;
+    for (const child of running) child.kill('SIGTERM');
+  });
+}
+
+async function main(): Promise<Counts> {
+  const parts = partsOf(process.argv.slice(2));
+  let engine: DockerEngine;
+  try {
+    engine = await bringUpEngine(say);
+  } catch (error) {
+    if (!(error instanceof NoEngine)) throw error;
+    say(`NO SUITE WAS RUN ON CONTAINERS: ${error.message}`);
+    return { passed: 0, failed: 0, skipped: parts.length };
+  }
+  const outcomes: Outcome[] = [];
+  try {
+    if (engine.ours) await buildStandIns(engine, say);
+    else await removeRemains(engine);
+    for (const part of parts) {
+      if (!interrupted) outcomes.push(await run(part, engine));
+    }
+  } finally {
+    if (!engine.ours) await removeRemains(engine);
+    await engine.remove();
+    if (engine.ours) say('the Docker engine is stopped, and what it had is deleted');
+  }
+  for (const { name, seconds, ...counts } of outcomes) {
+    say(`${name}: ${closingLine(counts)}, ${seconds.toFixed(0)} s`);
+  }
+  const sum = (what: keyof Counts) => outcomes.reduce((total, outcome) => total + outcome[what], 0);
+  const cut = interrupted ? 1 : 0;
+  return { passed: sum('passed'), failed: sum('failed') + cut, skipped: sum('skipped') };
+}
+
+let total: Counts;
+try {
+  total = await main();
+} catch (error) {
+  say(String(error));
+  total = { passed: 0, failed: 1, skipped: 0 };
+}
+process.stdout.write(`\n${closingLine(total)}\n`);
+process.exitCode = total.failed === 0 ? 0 : 1;
