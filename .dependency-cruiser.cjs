@@ -14,7 +14,7 @@ const below = '(?:domain/|(?:store|views|config)[-./])';
 const beside = '\\.test\\.ts$';
 
 /** Rooms that exist to start, test or measure the product, and are not in it. */
-const outside = `${root}(?:packages/(?:testkit|engines|cli|books)|sandbox|test(?!/canary/)|bench|scripts)/`;
+const outside = `${root}(?:packages/(?:testkit|engines|cli)|sandbox|test(?!/canary/)|bench|scripts)/`;
 /** Files of packages/shared without clock, chance or IO. */
 const pureShared = `${root}packages/shared/src/(?:assets|commands|events|ids|money|result)\\.ts$`;
 /** What a quote is belongs to many decisions; the rest of the file watches for new ones. */
@@ -101,10 +101,18 @@ module.exports = {
     },
     {
       name: 'services-stay-in-production',
-      comment: 'testkit, engines, sandbox, cli, books, tests and scripts are not there when a service runs.',
+      comment: 'testkit, engines, sandbox, cli, tests and scripts are not there when a service runs.',
       severity: 'error',
       from: { path: [anyService, `${root}packages/(?:shared|chains)/src/`], pathNot: beside },
       to: { path: outside },
+    },
+    {
+      name: 'books-are-the-auditors',
+      comment:
+        'Who checks the books shares nothing with who writes them: a mistake of theirs must not be made twice.',
+      severity: 'error',
+      from: { path: `${root}(?:services/(?!auditor/)[^/]+|packages/chains)/src/` },
+      to: { path: `${root}packages/books/` },
     },
     {
       name: 'tests-are-imported-by-nobody',

@@ -36,10 +36,14 @@ const withEngines = Object.fromEntries(
     .map(([hook, path]) => [hook, `<rootDir>/${path}`]),
 );
 
+/** What a process that is killed leaves behind takes long to show: those suites run with the other faults. */
+const crashes = 'services/[^/]+/test/.*crash[^/]*\\.test\\.ts$';
+
 export default {
   // Jest reads this here only: in a project it is accepted and ignored.
-  testTimeout: 60_000,
+  testTimeout: 300_000,
   reporters: ['default', '<rootDir>/test/closing-line.ts'],
+  testSequencer: '<rootDir>/test/slowest-first.ts',
   projects: [
     {
       ...shared,
@@ -50,19 +54,34 @@ export default {
       ...shared,
       ...withEngines,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{packages,services}/*/test/**/*.test.ts'],
+      testMatch: [
+        '<rootDir>/{packages,services}/*/test/**/*.test.ts',
+        '<rootDir>/test/privileges/**/*.test.ts',
+      ],
+      testPathIgnorePatterns: ['/node_modules/', crashes],
     },
     {
       ...shared,
-      ...withEngines,
       displayName: 'e2e',
+      globalSetup: '<rootDir>/packages/testkit/src/global-setup-images.ts',
       testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
     },
     {
       ...shared,
       ...withEngines,
       displayName: 'proofs',
-      testMatch: ['<rootDir>/test/proofs/**/*.test.ts'],
+      testMatch: ['<rootDir>/test/{proofs,simulation}/**/*.test.ts'],
+    },
+    {
+      ...shared,
+      displayName: 'containers',
+      testMatch: ['<rootDir>/test/containers/**/*.test.ts'],
+    },
+    {
+      ...shared,
+      ...withEngines,
+      displayName: 'faults',
+      testMatch: ['<rootDir>/test/faults/**/*.test.ts', '<rootDir>/services/*/test/**/*crash*.test.ts'],
     },
   ],
 };

@@ -4,23 +4,30 @@ import { type Comparison, compare, type Outcome } from './compare.ts';
 import { postInvoices } from './post-invoices.ts';
 import { readThroughGateway } from './read-through-gateway.ts';
 import { scanBlocks } from './scan-block.ts';
+import { deliverBacklogs } from './webhook-deliveries.ts';
 
 /**
- * npm run bench [scan | api]: each path against its yardstick, in the same run on the same machine. Absolute figures
+ * npm run bench [scan | webhooks | api]: each path against its yardstick, in the same run on the same machine. Absolute figures
  * move from machine to machine; the ratios are the result.
  */
 const FEW_ADDRESSES = 1_000;
 const MANY_ADDRESSES = 1_000_000;
 /** The most a block may take with many watched addresses, as a share of its time with few. */
 const SCAN_RATIO_MAX = 1.5;
+const EVENTS = 20_000;
+const ENDPOINTS = 50;
+const DELIVERY_ROUNDS = 5;
+/** The least that deliveries should reach, as a share of a bare loop of POSTs. */
+const DELIVERY_RATIO_MIN = 0.5;
 const chosen = process.argv.slice(2);
-const isChosen = (part: 'scan' | 'api') => chosen.length === 0 || chosen.includes(part);
+const isChosen = (part: 'scan' | 'webhooks' | 'api') => chosen.length === 0 || chosen.includes(part);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** The services look about as often as in production; tests make them look ten times as often. */
 const settings = { invoices: { SCAN_EVERY_MS: '1000' }, payouts: { ENGINE_EVERY_MS: '1000' } };
 
 if (isChosen('scan')) await measureScanner();
+if (isChosen('webhooks')) await measureDeliveries();
 if (isChosen('api')) await measureApi();
 
 async function measureScanner(): Promise<void> {
@@ -29,6 +36,17 @@ async function measureScanner(): Promise<void> {
   const { ratio, fewMs, manyMs } = await scanBlocks(FEW_ADDRESSES, MANY_ADDRESSES);
   say(`  ratio ${ratio.toFixed(2)} (at most ${SCAN_RATIO_MAX}${ratio > SCAN_RATIO_MAX ? ', MISSED' : ''})`);
   say(`  ${many}: ${manyMs.toFixed(0)} ms a block\n  ${few}: ${fewMs.toFixed(0)} ms a block\n`);
+}
+
+async function measureDeliveries(): Promise<void> {
+  say(
+    `${EVENTS.toLocaleString('en')} webhooks to ${ENDPOINTS} endpoints against a bare loop of the same POSTs …`,
+  );
+  const { ratio, oursPerSecond, barePerSecond } = await deliverBacklogs(EVENTS, ENDPOINTS, DELIVERY_ROUNDS);
+  const missed = ratio < DELIVERY_RATIO_MIN ? ', MISSED' : '';
+  say(`  ratio ${ratio.toFixed(2)} (target ${DELIVERY_RATIO_MIN.toFixed(2)}${missed})`);
+  say(`  ours   ${oursPerSecond.toFixed(0).padStart(6)}/s, claimed, signed, recorded, none missing, no gap`);
+  say(`  theirs ${barePerSecond.toFixed(0).padStart(6)}/s\n`);
 }
 
 async function measureApi(): Promise<void> {

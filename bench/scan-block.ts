@@ -103,7 +103,12 @@ async function world(serverUrl: string, nodeUrl: string, addresses: number): Pro
     BITCOIN_NETWORK: 'regtest',
     BITCOIN_XPUB: openBitcoinWallet('regtest', WORDS).accountXpub,
   });
-  const db = openDb({ url: config.DATABASE_URL, schema: 'invoices', pool: config.DATABASE_POOL, logger });
+  const db = openDb({
+    url: config.DATABASE_URL.reveal(),
+    schema: 'invoices',
+    pool: config.DATABASE_POOL,
+    logger,
+  });
   const notAsked = () => Promise.reject(new Error('no invoice is made in this benchmark'));
   const chains = watchChains(config.chains, { db, logger, ahead: 1, scanEveryMs: config.SCAN_EVERY_MS });
   const ports: Omit<Ports, 'bus'> = {
@@ -120,7 +125,11 @@ async function world(serverUrl: string, nodeUrl: string, addresses: number): Pro
   };
   const [watched] = chains.values();
   if (watched === undefined) throw new Error('Bitcoin is configured');
-  const scanner = createScanner(ports as Ports, watched, { replica: 'bench', announced: () => undefined });
+  const scanner = createScanner(ports as Ports, watched, {
+    replica: 'bench',
+    leaseMs: 5_000,
+    announced: () => undefined,
+  });
   while ((await scanner.step()) > 0);
   return {
     async take() {

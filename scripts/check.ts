@@ -11,7 +11,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 /** Run without the shims of node_modules/.bin: those are shells, and a tool outlives the shell that is stopped. */
 const node = (file: string, ...args: string[]) => [process.execPath, join(root, file), ...args];
-const rooms = ['packages', 'services', 'sandbox', 'scripts', 'test', 'bench'].filter((room) =>
+const rooms = ['packages', 'services', 'sandbox', 'scripts', 'test', 'bench', 'examples'].filter((room) =>
   existsSync(join(root, room)),
 );
 

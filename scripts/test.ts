@@ -4,23 +4,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Counts, closingLine, type Run } from '../test/closing-line.ts';
+import { faultsTable, readFaults } from '../test/faults/table.ts';
 
 /**
- * npm test [unit | integration | e2e | proofs …] [jest arguments]
+ * npm test [unit | integration | e2e | proofs | faults …] [jest arguments]
  *
- * Runs the jest projects one after the other and ends with one line, `N passed, N failed`, whatever happens:
+ * Runs the jest projects together and ends with one line, `N passed, N failed`, whatever happens:
  * a suite that could not run, a jest that crashed, hung or was interrupted is a failure too. No test at all is one as well.
+ * Without a name it runs all but the faults, which are `npm run test:faults` and end with their table, and the containers,
+ * which `npm run test:containers` starts an engine for.
  */
-const projects = {
-  unit: { workers: 2, limitMs: 10 * 60_000 },
-  // Most of them wait for processes, blocks and clocks: more at once than there are cores to keep busy.
-  integration: { workers: 3, limitMs: 30 * 60_000 },
-  // Every end-to-end suite starts a whole stack of processes; two at once only make each other late.
-  e2e: { workers: 1, limitMs: 60 * 60_000 },
-  // Small by default; `PROOFS=full` makes them as large as they are meant to be believed.
-  proofs: { workers: 2, limitMs: 60 * 60_000 },
-} satisfies Record<string, { workers: number; limitMs: number }>;
-type Project = keyof typeof projects;
+const usual = ['unit', 'integration', 'e2e', 'proofs'] as const;
+const projects = [...usual, 'faults', 'containers'] as const;
+type Project = (typeof projects)[number];
+
+/**
+ * Most suites wait for processes, blocks and clocks: more at once than there are cores to keep busy. All projects share
+ * them, so that none waits for the last suite of another; `test/slowest-first.ts` decides the order.
+ */
+const WORKERS = 3;
+/** The faults stop and slow down what they test, and measure how soon it is back. */
+const WORKERS_WITH_FAULTS = 3;
+/** They share one engine, and scale what they run; and a stack of containers is a dozen of them. */
+const WORKERS_WITH_CONTAINERS = 1;
+/** At the usual size; `PROOFS=full` and `FAULTS=full` run all that is claimed, and take as long as they take. */
+const LIMIT_MS = 90 * 60_000;
+const LIMIT_WITH_FAULTS_MS = 180 * 60_000;
 
 /** How long jest may take to end after its last test: it stops the engines, and hangs on a forgotten timer. */
 const EXIT_LIMIT_MS = 60_000;
@@ -28,9 +37,17 @@ const KILL_AFTER_MS = 5_000;
 
 const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'quittance-test-'));
-const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+/** Where the fault suites write what they did. */
+const faultsFile = join(scratch, 'faults.jsonl');
+let total: Counts = { passed: 0, failed: 0, skipped: 0 };
 let running: ChildProcess | undefined;
 let interrupted = false;
+
+function workersFor(chosen: readonly Project[]): number {
+  const stacks = process.env['TEST_ENGINES'] === 'containers' && chosen.includes('e2e');
+  if (stacks || chosen.includes('containers')) return WORKERS_WITH_CONTAINERS;
+  return chosen.includes('faults') ? WORKERS_WITH_FAULTS : WORKERS;
+}
 
 /** Jest leads a group of its own, so that what it started goes with it. */
 function kill(child: ChildProcess) {
@@ -51,24 +68,26 @@ function readRun(file: string): Run | undefined {
   }
 }
 
-async function runProject(name: Project, jestArguments: readonly string[]) {
-  const { workers, limitMs } = projects[name];
-  const countsFile = join(scratch, `${name}.json`);
+async function runJest(chosen: readonly Project[], jestArguments: readonly string[]) {
+  const withFaults = chosen.includes('faults');
+  const limitMs = withFaults ? LIMIT_WITH_FAULTS_MS : LIMIT_MS;
+  const countsFile = join(scratch, 'counts.json');
   const child = spawn(
     process.execPath,
     [
       '--experimental-vm-modules',
       '--disable-warning=ExperimentalWarning',
       fileURLToPath(import.meta.resolve('jest/bin/jest')),
-      `--selectProjects=${name}`,
-      `--maxWorkers=${workers}`,
+      '--selectProjects',
+      ...chosen,
+      `--maxWorkers=${workersFor(chosen)}`,
       '--passWithNoTests',
       ...jestArguments,
     ],
     {
       cwd: root,
       // The shim that starts Node sets NODE_PATH, and jest would find packages through it that nobody declared.
-      env: { ...process.env, COUNTS_FILE: countsFile, NODE_PATH: undefined },
+      env: { ...process.env, COUNTS_FILE: countsFile, FAULTS_FILE: faultsFile, NODE_PATH: undefined },
       stdio: ['ignore', 'inherit', 'inherit'],
       detached: true,
     },
@@ -99,25 +118,22 @@ async function runProject(name: Project, jestArguments: readonly string[]) {
   running = undefined;
 
   const run = readRun(countsFile);
-  total.passed += run?.passed ?? 0;
-  total.failed += run?.failed ?? 0;
-  total.skipped += run?.skipped ?? 0;
+  if (run !== undefined) total = { passed: run.passed, failed: run.failed, skipped: run.skipped };
   if (run?.complete === false) trouble ??= 'stopped in the middle of its tests';
   // A red test makes jest exit with 1; with nothing red to show for it, something else went wrong.
   if ((run?.failed ?? 0) === 0) trouble ??= exit;
   if (interrupted) trouble = 'was interrupted';
   if (trouble === undefined) return;
   total.failed += 1;
-  process.stdout.write(`${name}: jest ${trouble}\n`);
+  process.stdout.write(`jest ${trouble}\n`);
 }
 
-function parse(given: readonly string[]): { chosen: Project[]; jestArguments: string[] } {
-  const isProject = (text: string): text is Project => Object.hasOwn(projects, text);
+function parse(given: readonly string[]): { chosen: readonly Project[]; jestArguments: string[] } {
+  const isProject = (text: string) => projects.some((name) => name === text);
   const first = given.findIndex((argument) => !isProject(argument));
-  const named = given.slice(0, first === -1 ? given.length : first).filter(isProject);
-  const all = Object.keys(projects) as Project[];
+  const named = given.slice(0, first === -1 ? given.length : first);
   return {
-    chosen: named.length === 0 ? all : all.filter((name) => named.includes(name)),
+    chosen: named.length === 0 ? usual : projects.filter((name) => named.includes(name)),
     jestArguments: given.slice(named.length),
   };
 }
@@ -131,7 +147,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 try {
   const { chosen, jestArguments } = parse(process.argv.slice(2));
-  for (const name of chosen) if (!interrupted) await runProject(name, jestArguments);
+  await runJest(chosen, jestArguments);
+  process.stdout.write(faultsTable(readFaults(faultsFile)));
 } catch (error) {
   total.failed += 1;
   process.stdout.write(`the tests could not be run: ${String(error)}\n`);

@@ -16,6 +16,8 @@ const advices = {
     'amounts are read by packages/shared/src/money.ts; what is no money says so: `// tidy-allow number: a port`',
   decimal: 'decimal.js stays inside packages/shared/src/money.ts; use or add a function there',
   clock: 'domain decides from its arguments: take `now` (or what was random) as one',
+  guessable:
+    'ids that follow from a seed are for test/simulation alone: whoever knows the seed can guess them',
   env: 'only main.ts reads process.env and hands it to loadConfig; take the setting as an argument',
   console: 'use the logger; a command line writes to process.stdout',
   unfinished: 'finish it, or open an issue and leave no trace here',
@@ -39,9 +41,11 @@ const mayReadEnv = (path: string) =>
   isTest(path) ||
   /(?:^|\/)main\.ts$/.test(path) ||
   /^(?:sandbox|scripts|bench|test|packages\/(?:testkit|engines)|[^/]+\/[^/]+\/test)\//.test(path);
+/** Who makes ids that follow from a seed, and the file that lets it. */
+const mayGuessIds = (path: string) => /^(?:test\/simulation\/|packages\/shared\/src\/ids\.ts$)/.test(path);
 /** Tools that are handed a file and take its default export. */
 const needsDefault = (path: string) =>
-  /(?:\.config\.ts|^test\/closing-line\.ts|^packages\/testkit\/src\/global-(?:setup|teardown)\.ts)$/.test(
+  /(?:\.config\.ts|^test\/(?:closing-line|slowest-first)\.ts|^packages\/testkit\/src\/global-(?:setup(?:-images)?|teardown)\.ts)$/.test(
     path,
   );
 const vague = /^(?:utils?|helpers?|common|misc|types)$/;
@@ -216,6 +220,7 @@ export function violations(path: string, text: string): Violation[] {
     }
     if (isDomain(path) && readsClock(node)) at('clock');
     if (!mayReadEnv(path) && readsEnv(node)) at('env');
+    if (!mayGuessIds(path) && ts.isIdentifier(node) && node.text === 'drawIdsFrom') at('guessable');
     if (ts.isPropertyAccessExpression(node) && rootName(node) === 'console') at('console');
     if (!needsDefault(path) && isDefaultExport(node)) at('default');
     if (isTest(path)) {

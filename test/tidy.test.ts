@@ -39,6 +39,7 @@ it.each([
   ['clock', domain, 'const now = performance.now();'],
   ['clock', domain, 'const id = crypto.randomUUID();'],
   ['clock', domain, 'setTimeout(done, 5);'],
+  ['guessable', operation, 'drawIdsFrom({ clock, random });'],
   ['env', operation, "const url = process.env['URL'];"],
   ['env', operation, 'const { env } = process;'],
   ['env', 'services/ledger/src/config.ts', 'load(process.env);'],

@@ -47,7 +47,7 @@ async function typed(script: string, ...given: string[]): Promise<{ code: number
   return { code: await run.ended, output: run.output() };
 }
 
-const ready = (run: Run) => eventually(() => expect(run.output()).toContain('Quittance is ready'), 60_000);
+const ready = (run: Run) => eventually(() => expect(run.output()).toContain('Quittance is ready'), 180_000);
 
 async function stop(run: Run): Promise<void> {
   run.child.kill('SIGINT');
@@ -116,7 +116,7 @@ test('it starts, says what to type next, keeps its data, and leaves nothing behi
   await allPaid();
   await eventually(
     async () => expect((await shop.get(`/api/payouts/${sent.body.data.id}`)).body.status).toBe('mined'),
-    90_000,
+    180_000,
     4_000,
   );
   await eventually(async () => {
@@ -136,7 +136,7 @@ test('it starts, says what to type next, keeps its data, and leaves nothing behi
   expect(sandbox().accounts[0].token).not.toBe(accounts[0].token);
   expect((await shop.get('/api/assets')).status).toBe(401);
   await stop(fresh);
-}, 400_000);
+}, 600_000);
 
 test('without a Bitcoin node it goes on without BTC; killed, it takes its engines and services with it', async () => {
   const port = await freePort();
@@ -153,7 +153,7 @@ test('without a Bitcoin node it goes on without BTC; killed, it takes its engine
   await eventually(async () => {
     for (let i = 0; i < PORTS; i++) expect(await taken(port + i)).toBe(false);
   }, 30_000);
-}, 120_000);
+});
 
 test('a wrong argument is explained', async () => {
   const run = start('--prot', '8400');

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { createLogger } from '@quittance/shared/logger';
+import { createMetrics } from '@quittance/shared/metrics';
+import { type Documented, documentedMetrics } from './metrics-named.ts';
+
+/** Alerts and the dashboard speak of metrics that there are, by labels that they have. */
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const alerts = read('deploy/prometheus/alerts.yml');
+const dashboard = read('deploy/grafana/dashboards/quittance.json');
+const prometheus = read('deploy/prometheus/prometheus.yml');
+const documented = documentedMetrics();
+
+const expressionsOfAlerts = [...alerts.matchAll(/expr: (?:>-\n((?: {10}.*\n)+)|(.+)\n)/g)].map(
+  ([, folded, plain]) => folded ?? plain ?? '',
+);
+const expressionsOfDashboard = (
+  JSON.parse(dashboard) as { panels: { targets?: { expr: string }[] }[] }
+).panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+const expressions = [...expressionsOfAlerts, ...expressionsOfDashboard];
+
+/** What Prometheus adds to each sample. */
+const LABELS_OF_ALL = ['job', 'instance', 'le'];
+const baseOf = (name: string) => name.replace(/_(?:bucket|count|sum)$/, '');
+
+/** The metrics an expression names, each with the labels it chooses by. */
+const named = (expression: string) =>
+  [...expression.matchAll(/\b((?:quittance|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, name = '', chosen = '']) => ({
+      name,
+      labels: [...chosen.matchAll(/(\w+)\s*(?:=|!)/g)].map(([, label = '']) => label),
+    }),
+  );
+
+test('are many, and all of their own metrics are in the table', async () => {
+  expect(expressionsOfAlerts.length).toBe((alerts.match(/- alert:/g) ?? []).length);
+  expect(expressionsOfAlerts.length).toBeGreaterThan(20);
+  const ofAnyProcess = await createMetrics({ logger: createLogger('test', 'silent') }).text();
+  const known = new Map<string, Documented>(documented.map((one) => [one.name, one]));
+  const wrong: string[] = [];
+  for (const expression of expressions) {
+    for (const { name, labels } of named(expression)) {
+      const own = known.get(name) ?? known.get(baseOf(name));
+      const isThere = own !== undefined || ofAnyProcess.includes(`# TYPE ${name} `);
+      if (!isThere) wrong.push(`${name} is not in the table of docs/operations.md`);
+      const strange = labels.filter((label) => ![...LABELS_OF_ALL, ...(own?.labels ?? [])].includes(label));
+      if (isThere && strange.length > 0) wrong.push(`${name} has no label ${strange.join(', ')}`);
+    }
+    const [first] = named(expression);
+    const labels = known.get(baseOf(first?.name ?? ''))?.labels ?? known.get(first?.name ?? '')?.labels ?? [];
+    for (const [, by = ''] of expression.matchAll(/by \(([^)]+)\)/g)) {
+      const strange = by.split(', ').filter((label) => ![...LABELS_OF_ALL, ...labels].includes(label));
+      if (first !== undefined && strange.length > 0) wrong.push(`${first.name} by ${strange.join(', ')}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('the dashboard shows every metric of the table', () => {
+  const shown = new Set(expressionsOfDashboard.flatMap((one) => named(one).map(({ name }) => name)));
+  const missing = documented.filter(
+    ({ name }) => ![...shown].some((one) => baseOf(one) === name || one === name),
+  );
+  expect(missing.map(({ name }) => name)).toEqual([]);
+});
+
+test('what is worth an alert by the table has one', () => {
+  const alarmed = new Set(expressionsOfAlerts.flatMap((one) => named(one).map(({ name }) => baseOf(name))));
+  // How much there is tells who looks, and wakes nobody: the age of the oldest does.
+  const looked = [
+    'quittance_outbox_unsent',
+    'quittance_payouts_open',
+    'quittance_holds_open',
+    'quittance_deliveries_waiting',
+    'quittance_hot_wallet_height',
+  ];
+  const silent = documented.map(({ name }) => name).filter((name) => !alarmed.has(name));
+  expect(silent.sort()).toEqual(looked.sort());
+});
+
+test('Prometheus asks every service where compose has it', () => {
+  const compose = read('docker-compose.yml');
+  const asked = [...prometheus.matchAll(/job_name: (\w+)\n.*names: \[(\w+)\].*port: (\d+)/g)].map(
+    ([, job, name, port]) => ({ job, name, port }),
+  );
+  const listening = compose.split(/^ {2}(?=[\w-]+:\n)/m).flatMap((service) => {
+    const [name] = service.split(':', 1);
+    const port = /^ {6}METRICS_PORT: (\d+)$/m.exec(service) ?? /^ {6}PORT: (\d+)$/m.exec(service);
+    return port === null ? [] : [{ job: name, name, port: port[1] }];
+  });
+  const byName = (a: { name: string | undefined }, b: { name: string | undefined }) =>
+    String(a.name).localeCompare(String(b.name));
+  expect(listening).toHaveLength(6);
+  expect(asked.sort(byName)).toEqual(listening.sort(byName));
+});

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { type Service, services } from '@quittance/shared/events';
+import { z } from 'zod';
+import { configSchema as auditor } from '../services/auditor/src/config.ts';
+import { configSchema as gateway } from '../services/gateway/src/config.ts';
+import { configSchema as invoices } from '../services/invoices/src/config.ts';
+import { configSchema as ledger } from '../services/ledger/src/config.ts';
+import { configSchema as payouts } from '../services/payouts/src/config.ts';
+import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
+
+/** A setting that docker-compose.yml does not hand on has no effect, and nobody is told. */
+
+const schemas: Record<Service, z.ZodType> = { auditor, gateway, invoices, ledger, payouts, webhooks };
+/** For tests; for chains that are thrown away; and for development's. */
+const NOT_FOR_COMPOSE = /^CRASH_AT$|^SOLANA_BEGAN$|_QUIET_MS$/;
+/** Public keys are for who gives out addresses. */
+const isFor = (service: Service, setting: string) =>
+  !NOT_FOR_COMPOSE.test(setting) && (service === 'invoices' || !setting.endsWith('_XPUB'));
+
+const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
+
+/** The settings that stand below a heading, and those that are merged into them. */
+function namesBelow(heading: RegExp): string[] {
+  const [, indent = '', rest = ''] = new RegExp(`${heading.source}\\n([^]*)`, 'm').exec(compose) ?? [];
+  const body = rest.split(new RegExp(`^${indent}\\S`, 'm'))[0] ?? '';
+  const [, merged = ''] = /<<: (.*\*(?:settings|chains).*)/.exec(body) ?? [];
+  return [
+    ...[...merged.matchAll(/\*(\w+)/g)].flatMap(([, name]) => namesBelow(new RegExp(`^()x-${name}: .*`))),
+    ...[...body.matchAll(/^ +([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name),
+  ];
+}
+
+test.each(services)('docker-compose.yml hands on every setting of %s', (service) => {
+  const { properties = {} } = z.toJSONSchema(schemas[service], { io: 'input', unrepresentable: 'any' });
+  const wanted = Object.keys(properties).filter((name) => isFor(service, name));
+  expect(wanted).toContain('DATABASE_URL');
+  const given = namesBelow(new RegExp(`^( {2})${service}:`));
+  expect(wanted.filter((name) => !given.includes(name))).toEqual([]);
+});

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Quittance, startQuittance } from '@quittance/testkit';
+import { eventually } from '@quittance/testkit/eventually';
+
+/** What packages/testkit/README.md promises beside what its example shows. */
+
+let quittance: Quittance;
+
+beforeAll(async () => {
+  quittance = await startQuittance({
+    engines: 'embedded',
+    chains: ['solana'],
+    blockEverySeconds: 0,
+    confirmations: 3,
+    settings: { gateway: { RATE_LIMIT_PER_MINUTE: '15' } },
+  });
+});
+afterAll(async () => {
+  await quittance?.stop();
+});
+
+async function api(token: string, path: string, body?: object) {
+  const response = await fetch(`${quittance.url}/api${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answers and asserts on it
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+const HEIGHT = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
+
+async function height(): Promise<bigint> {
+  const headers = { 'Content-Type': 'application/json' };
+  const order = { method: 'POST', headers, body: JSON.stringify(HEIGHT) };
+  const answer = await fetch(quittance.nodes.ethereum.rpc, order);
+  return BigInt(((await answer.json()) as { result: string }).result);
+}
+
+test('with no time between blocks, there are those that are mined, and no others', async () => {
+  const { token } = await quittance.merchant();
+  const made = await api(token, '/invoices', { asset: 'ETH', amount: 10 });
+  const { id, address, amount } = made.body.data;
+  const before = await height();
+  await quittance.pay('ETH', address.address, amount);
+  const seen = async () => (await api(token, `/invoices/${id}`)).body;
+  await quittance.mine(2);
+  const waits = { status: 'confirmed', payments: [{ confirmations: 2, required_confirmations: 3 }] };
+  await eventually(async () => expect(await seen()).toMatchObject(waits), 20_000, 1_500);
+  expect(await height()).toBe(before + 2n);
+  await quittance.mine();
+  expect(await height()).toBe(before + 3n);
+  await eventually(async () => expect((await seen()).status).toBe('paid'), 20_000, 1_500);
+});
+
+test('accounts are apart, and Solana is paid without mining', async () => {
+  const [one, other] = [await quittance.merchant('one'), await quittance.merchant('other')];
+  const { id, address, amount } = (await api(one.token, '/invoices', { asset: 'SOL', amount: 10 })).body.data;
+  await quittance.pay('SOL', address.address, amount);
+  const status = async () => (await api(one.token, `/invoices/${id}`)).body.status;
+  await eventually(async () => expect(await status()).toBe('paid'), 20_000, 1_500);
+  expect((await api(other.token, `/invoices/${id}`)).status).toBe(403);
+});
+
+test('settings reach the services', async () => {
+  const { token } = await quittance.merchant();
+  const answers = await Promise.all(Array.from({ length: 16 }, () => api(token, '/assets')));
+  expect(answers.map(({ status }) => status).sort()).toEqual([...Array(15).fill(200), 429]);
+});
+
+test('what cannot be paid says why', async () => {
+  const address = `0x${'11'.repeat(20)}`;
+  const pay = async (asset: string, amount: string) => await quittance.pay(asset as 'ETH', address, amount);
+  await expect(pay('DOGE', '1')).rejects.toThrow('there is no asset DOGE, only BTC, ETH');
+  await expect(pay('ETH', '1e-3')).rejects.toThrow('1e-3 is no amount of ETH');
+  await expect(pay('USDC_ERC20', '0.0000001')).rejects.toThrow('0.0000001 is no amount of USDC_ERC20');
+  await expect(pay('BTC', '1')).rejects.toThrow(
+    'this sandbox has no node of Bitcoin, so nobody can pay BTC here',
+  );
+  await expect(quittance.mine(0)).rejects.toThrow('blocks is 0: it must be a whole number from 1 to 10000');
+});
