@@ -41,7 +41,7 @@ const crashes = 'services/[^/]+/test/.*crash[^/]*\\.test\\.ts$';
 
 export default {
   // Jest reads this here only: in a project it is accepted and ignored.
-  testTimeout: 300_000,
+  testTimeout: 300_000 * Number(process.env['TEST_PATIENCE'] ?? 1),
   reporters: ['default', '<rootDir>/test/closing-line.ts'],
   testSequencer: '<rootDir>/test/slowest-first.ts',
   projects: [

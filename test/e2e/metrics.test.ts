@@ -33,11 +33,11 @@ beforeAll(async () => {
     }),
     startReceiver(),
   ]);
-}, 2 * STEP_MS);
+});
 afterAll(async () => {
   await receiver?.close();
   await quittance?.stop();
-}, STEP_MS);
+});
 
 async function metricsOf(service: Service): Promise<string> {
   const port = service === 'gateway' ? metricsPort : quittance.stack.ports[service];
@@ -63,91 +63,87 @@ const sampleIn = (text: string, sample: string): number | undefined => {
   return line === undefined ? undefined : Number(line.slice(sample.length));
 };
 
-test(
-  'tells what the operators’ table says, and nothing that is not in it',
-  async () => {
-    const shop = await quittance.merchant();
-    const hooks = () => receiver.received.map(({ body }) => JSON.parse(body).event as string);
-    const mined = (kind: string) =>
-      eventually(
-        async () => {
-          await quittance.ethereum.mine(1);
-          expect(hooks()).toContain(kind);
-        },
-        STEP_MS,
-        300,
-      );
-    expect((await shop.post('/api/webhooks', { url: `${receiver.url}/hook` })).status).toBe(201);
-    const { data: invoice } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 1_000 })).body;
-    await quittance.ethereum.pay('ETH', invoice.address.address, invoice.amount);
-    await mined('invoice.paid');
-    const address = await quittance.ethereum.newAddress();
-    const { data: asked } = (await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address })).body;
-    await mined('payout.completed');
-    await shop.get(`/api/payouts/${asked.id}`);
-    for (const path of ['/api/balances', '/api/balances', '/pay/nobody', '/no-such-route']) {
-      await (await fetch(quittance.url + path)).text();
-    }
-
-    const told = new Map<Service, string>();
-    for (const service of services) told.set(service, await metricsOf(service));
-    const documented = documentedMetrics();
-    for (const [service, text] of told) {
-      const names = documented.filter((one) => one.services.includes(service)).map(({ name }) => name);
-      const own = shown(text);
-      expect([service, [...own.keys()].sort()]).toEqual([service, names.sort()]);
-      for (const [name, labels] of own) {
-        const { labels: wanted } = documented.find((one) => one.name === name) ?? {};
-        if (labels !== undefined) expect([service, name, labels]).toEqual([service, name, wanted]);
-      }
-      expect(text).toContain('process_cpu_seconds_total');
-      expect(text).toContain('nodejs_eventloop_lag_p99_seconds');
-      // No id of anybody's is a label.
-      for (const id of [invoice.id, String(asked.id), 'nobody', 'no-such-route', shop.id]) {
-        expect(text).not.toContain(id);
-      }
-    }
-
-    const requests = (route: string, method: string, status: string) =>
-      `quittance_http_request_duration_seconds_count{route="${route}",method="${method}",status="${status}"}`;
-    const gateway = told.get('gateway') ?? '';
-    expect(sampleIn(gateway, requests('/api/payouts', 'POST', '2xx'))).toBe(1);
-    expect(sampleIn(gateway, requests('/api/payouts/:id', 'GET', '2xx'))).toBe(1);
-    expect(sampleIn(gateway, requests('none', 'GET', '4xx'))).toBe(1);
-    expect(sampleIn(gateway, 'quittance_rate_limited_total{limit="failure"}')).toBe(1);
-    expect(sampleIn(gateway, 'quittance_redis_away')).toBe(0);
-    const payouts = told.get('payouts') ?? '';
-    expect(sampleIn(payouts, requests('/api/payouts', 'POST', '2xx'))).toBe(1);
-    expect(sampleIn(payouts, 'quittance_payouts_open{status="broadcast"}')).toBe(0);
-    expect(sampleIn(payouts, 'quittance_engine_led{chain="ethereum"}')).toBe(1);
-    expect(sampleIn(payouts, 'quittance_engine_barred{chain="ethereum"}')).toBe(0);
-    expect(sampleIn(payouts, 'quittance_outbox_unsent')).toBe(0);
-    const invoices = told.get('invoices') ?? '';
-    const heights = ['quittance_chain_height', 'quittance_chain_node_height'].map((name) =>
-      sampleIn(invoices, `${name}{chain="ethereum"}`),
-    );
-    expect(heights).toEqual([expect.any(Number), expect.any(Number)]);
-    expect(sampleIn(invoices, 'quittance_chain_behind_seconds{chain="ethereum"}')).toBeLessThan(30);
-    expect(sampleIn(told.get('ledger') ?? '', 'quittance_quote_age_seconds{asset="ETH"}')).toBeLessThan(30);
-    const webhooks = told.get('webhooks') ?? '';
-    expect(
-      sampleIn(webhooks, 'quittance_delivery_attempts_total{outcome="delivered"}'),
-    ).toBeGreaterThanOrEqual(3);
-    expect(sampleIn(webhooks, 'quittance_deliveries_waiting{lane="new"}')).toBe(0);
-    await eventually(
+test('tells what the operators’ table says, and nothing that is not in it', async () => {
+  const shop = await quittance.merchant();
+  const hooks = () => receiver.received.map(({ body }) => JSON.parse(body).event as string);
+  const mined = (kind: string) =>
+    eventually(
       async () => {
-        const auditor = await metricsOf('auditor');
-        const reserves = sampleIn(auditor, 'quittance_reserves{asset="ETH"}') ?? 0;
-        const owed = sampleIn(auditor, 'quittance_liabilities{asset="ETH"}') ?? 0;
-        expect(owed).toBeGreaterThan(0);
-        expect(reserves).toBeGreaterThanOrEqual(owed);
+        await quittance.ethereum.mine(1);
+        expect(hooks()).toContain(kind);
       },
       STEP_MS,
-      500,
+      300,
     );
-  },
-  3 * STEP_MS,
-);
+  expect((await shop.post('/api/webhooks', { url: `${receiver.url}/hook` })).status).toBe(201);
+  const { data: invoice } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 1_000 })).body;
+  await quittance.ethereum.pay('ETH', invoice.address.address, invoice.amount);
+  await mined('invoice.paid');
+  const address = await quittance.ethereum.newAddress();
+  const { data: asked } = (await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address })).body;
+  await mined('payout.completed');
+  await shop.get(`/api/payouts/${asked.id}`);
+  for (const path of ['/api/balances', '/api/balances', '/pay/nobody', '/no-such-route']) {
+    await (await fetch(quittance.url + path)).text();
+  }
+
+  const told = new Map<Service, string>();
+  for (const service of services) told.set(service, await metricsOf(service));
+  const documented = documentedMetrics();
+  for (const [service, text] of told) {
+    const names = documented.filter((one) => one.services.includes(service)).map(({ name }) => name);
+    const own = shown(text);
+    expect([service, [...own.keys()].sort()]).toEqual([service, names.sort()]);
+    for (const [name, labels] of own) {
+      const { labels: wanted } = documented.find((one) => one.name === name) ?? {};
+      if (labels !== undefined) expect([service, name, labels]).toEqual([service, name, wanted]);
+    }
+    expect(text).toContain('process_cpu_seconds_total');
+    expect(text).toContain('nodejs_eventloop_lag_p99_seconds');
+    // No id of anybody's is a label.
+    for (const id of [invoice.id, String(asked.id), 'nobody', 'no-such-route', shop.id]) {
+      expect(text).not.toContain(id);
+    }
+  }
+
+  const requests = (route: string, method: string, status: string) =>
+    `quittance_http_request_duration_seconds_count{route="${route}",method="${method}",status="${status}"}`;
+  const gateway = told.get('gateway') ?? '';
+  expect(sampleIn(gateway, requests('/api/payouts', 'POST', '2xx'))).toBe(1);
+  expect(sampleIn(gateway, requests('/api/payouts/:id', 'GET', '2xx'))).toBe(1);
+  expect(sampleIn(gateway, requests('none', 'GET', '4xx'))).toBe(1);
+  expect(sampleIn(gateway, 'quittance_rate_limited_total{limit="failure"}')).toBe(1);
+  expect(sampleIn(gateway, 'quittance_redis_away')).toBe(0);
+  const payouts = told.get('payouts') ?? '';
+  expect(sampleIn(payouts, requests('/api/payouts', 'POST', '2xx'))).toBe(1);
+  expect(sampleIn(payouts, 'quittance_payouts_open{status="broadcast"}')).toBe(0);
+  expect(sampleIn(payouts, 'quittance_engine_led{chain="ethereum"}')).toBe(1);
+  expect(sampleIn(payouts, 'quittance_engine_barred{chain="ethereum"}')).toBe(0);
+  expect(sampleIn(payouts, 'quittance_outbox_unsent')).toBe(0);
+  const invoices = told.get('invoices') ?? '';
+  const heights = ['quittance_chain_height', 'quittance_chain_node_height'].map((name) =>
+    sampleIn(invoices, `${name}{chain="ethereum"}`),
+  );
+  expect(heights).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(sampleIn(invoices, 'quittance_chain_behind_seconds{chain="ethereum"}')).toBeLessThan(30);
+  expect(sampleIn(told.get('ledger') ?? '', 'quittance_quote_age_seconds{asset="ETH"}')).toBeLessThan(30);
+  const webhooks = told.get('webhooks') ?? '';
+  expect(sampleIn(webhooks, 'quittance_delivery_attempts_total{outcome="delivered"}')).toBeGreaterThanOrEqual(
+    3,
+  );
+  expect(sampleIn(webhooks, 'quittance_deliveries_waiting{lane="new"}')).toBe(0);
+  await eventually(
+    async () => {
+      const auditor = await metricsOf('auditor');
+      const reserves = sampleIn(auditor, 'quittance_reserves{asset="ETH"}') ?? 0;
+      const owed = sampleIn(auditor, 'quittance_liabilities{asset="ETH"}') ?? 0;
+      expect(owed).toBeGreaterThan(0);
+      expect(reserves).toBeGreaterThanOrEqual(owed);
+    },
+    STEP_MS,
+    500,
+  );
+});
 
 test('clients see none of it', async () => {
   for (const path of ['/metrics', '/metrics/', '/api/metrics', '/internal/books']) {
@@ -165,56 +161,52 @@ const linesOf = (service: Service, about: Record<string, unknown>): Line[] =>
     .map((line) => JSON.parse(line) as Line)
     .filter((line) => Object.entries(about).every(([key, value]) => line[key] === value));
 
-test(
-  'a request is followed by its id from the gateway through payouts and the ledger to the merchant’s webhook',
-  async () => {
-    const shop = await quittance.merchant();
-    const endpoint = { url: `${receiver.url}/traced`, events: ['invoice.paid', 'payout.created'] };
-    expect((await shop.post('/api/webhooks', endpoint)).status).toBe(201);
-    const { data: invoice } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 1_000 })).body;
-    await quittance.ethereum.pay('ETH', invoice.address.address, invoice.amount);
-    const toShop = () => receiver.received.filter(({ path }) => path === '/traced').map(({ body }) => body);
-    await eventually(
-      async () => {
-        await quittance.ethereum.mine(1);
-        expect(toShop().join()).toContain('invoice.paid');
-      },
-      STEP_MS,
-      300,
-    );
-    const address = await quittance.ethereum.newAddress();
-    const asked = await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address });
-    expect(asked.status).toBe(201);
-    const of = { request_id: asked.headers['x-request-id'] };
-    expect(of.request_id).toMatch(/^req_\w+$/);
+test('a request is followed by its id from the gateway through payouts and the ledger to the merchant’s webhook', async () => {
+  const shop = await quittance.merchant();
+  const endpoint = { url: `${receiver.url}/traced`, events: ['invoice.paid', 'payout.created'] };
+  expect((await shop.post('/api/webhooks', endpoint)).status).toBe(201);
+  const { data: invoice } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 1_000 })).body;
+  await quittance.ethereum.pay('ETH', invoice.address.address, invoice.amount);
+  const toShop = () => receiver.received.filter(({ path }) => path === '/traced').map(({ body }) => body);
+  await eventually(
+    async () => {
+      await quittance.ethereum.mine(1);
+      expect(toShop().join()).toContain('invoice.paid');
+    },
+    STEP_MS,
+    300,
+  );
+  const address = await quittance.ethereum.newAddress();
+  const asked = await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address });
+  expect(asked.status).toBe(201);
+  const of = { request_id: asked.headers['x-request-id'] };
+  expect(of.request_id).toMatch(/^req_\w+$/);
 
-    const told = await eventually(() => {
-      const [event] = linesOf('webhooks', { ...of, msg: 'took in an event' });
-      expect(event).toMatchObject({ kind: 'payout.created', event: expect.stringMatching(/^evt_/) });
-      expect(linesOf('webhooks', { event: event?.['event'], msg: 'posted an event' })).toMatchObject([
-        { kind: 'payout.created', status: 200 },
-      ]);
-      return event?.['event'];
-    }, STEP_MS);
-    for (const service of ['gateway', 'payouts'] as const) {
-      expect(linesOf(service, of)).toMatchObject([
-        { msg: 'answered a request', method: 'POST', route: '/api/payouts', status: 201 },
-      ]);
-    }
-    expect(linesOf('ledger', of)).toMatchObject([
-      { msg: 'decided a hold', payout: String(asked.body.data.id), outcome: 'placed' },
+  const told = await eventually(() => {
+    const [event] = linesOf('webhooks', { ...of, msg: 'took in an event' });
+    expect(event).toMatchObject({ kind: 'payout.created', event: expect.stringMatching(/^evt_/) });
+    expect(linesOf('webhooks', { event: event?.['event'], msg: 'posted an event' })).toMatchObject([
+      { kind: 'payout.created', status: 200 },
     ]);
-    // It is in no block yet, and its money is held.
-    await eventually(
-      async () => {
-        expect(await metricsOf('payouts')).toContain('quittance_payouts_open{status="broadcast"} 1\n');
-        expect(await metricsOf('ledger')).toContain('quittance_holds_open{asset="ETH"} 1\n');
-      },
-      STEP_MS,
-      500,
-    );
-    // The same id is the merchant's: what a shop asks about is found at once.
-    expect(toShop().map((body) => JSON.parse(body).id as string)).toContain(told);
-  },
-  2 * STEP_MS,
-);
+    return event?.['event'];
+  });
+  for (const service of ['gateway', 'payouts'] as const) {
+    expect(linesOf(service, of)).toMatchObject([
+      { msg: 'answered a request', method: 'POST', route: '/api/payouts', status: 201 },
+    ]);
+  }
+  expect(linesOf('ledger', of)).toMatchObject([
+    { msg: 'decided a hold', payout: String(asked.body.data.id), outcome: 'placed' },
+  ]);
+  // It is in no block yet, and its money is held.
+  await eventually(
+    async () => {
+      expect(await metricsOf('payouts')).toContain('quittance_payouts_open{status="broadcast"} 1\n');
+      expect(await metricsOf('ledger')).toContain('quittance_holds_open{asset="ETH"} 1\n');
+    },
+    STEP_MS,
+    500,
+  );
+  // The same id is the merchant's: what a shop asks about is found at once.
+  expect(toShop().map((body) => JSON.parse(body).id as string)).toContain(told);
+});

@@ -22,11 +22,11 @@ beforeAll(async () => {
   ]);
   await quittance.db.rows(`alter role quittance_operator login password '${PASSWORD}'`);
   shop = await quittance.merchant();
-}, 2 * STEP_MS);
+});
 afterAll(async () => {
   await receiver?.close();
   await quittance?.stop();
-}, STEP_MS);
+});
 
 async function operator(...args: string[]) {
   let out = '';
@@ -69,154 +69,137 @@ const mined = (check: () => Promise<void> | void) =>
     300,
   );
 
-test(
-  'a sale and a payout show all that happened to them, a delivery is sent again, an asset is halted and resumed',
-  async () => {
-    expect((await shop.post('/api/webhooks', { url: `${receiver.url}/hook` })).status).toBe(201);
-    const { data: invoice } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 1_000 })).body;
-    await quittance.ethereum.pay('ETH', invoice.address.address, invoice.amount);
-    await mined(() => expect(webhookKinds()).toContain('invoice.paid'));
+test('a sale and a payout show all that happened to them, a delivery is sent again, an asset is halted and resumed', async () => {
+  expect((await shop.post('/api/webhooks', { url: `${receiver.url}/hook` })).status).toBe(201);
+  const { data: invoice } = (await shop.post('/api/invoices', { asset: 'ETH', amount: 1_000 })).body;
+  await quittance.ethereum.pay('ETH', invoice.address.address, invoice.amount);
+  await mined(() => expect(webhookKinds()).toContain('invoice.paid'));
 
-    const sale = await operator('invoice', 'show', invoice.id);
-    expect([sale.code, sale.err]).toEqual([0, '']);
-    expect(sale.out).toMatch(new RegExp(`Due +${invoice.amount} ETH, 1000 USD\n`));
-    expectInOrder(sale.out, [
-      /invoices +makes the invoice/,
-      /invoices .*is settled: credit/,
-      /ledger +takes in deposit\.settled/,
-      /invoices +takes in credit\.recorded/,
-      /webhooks +takes in invoice\.paid/,
-      /webhooks +posts invoice\.paid to 127\.0\.0\.1:\d+, attempt 1: answered 200/,
-    ]);
-    // Blocks tell time in whole seconds: this one may seem to be older than its invoice.
-    expect(sale.out).toMatch(/chain +0\.\d+ ETH arrives \(.*now settled/);
-    expect(sale.out).toMatch(/ledger +books deposit:dep_/);
+  const sale = await operator('invoice', 'show', invoice.id);
+  expect([sale.code, sale.err]).toEqual([0, '']);
+  expect(sale.out).toMatch(new RegExp(`Due +${invoice.amount} ETH, 1000 USD\n`));
+  expectInOrder(sale.out, [
+    /invoices +makes the invoice/,
+    /invoices .*is settled: credit/,
+    /ledger +takes in deposit\.settled/,
+    /invoices +takes in credit\.recorded/,
+    /webhooks +takes in invoice\.paid/,
+    /webhooks +posts invoice\.paid to 127\.0\.0\.1:\d+, attempt 1: answered 200/,
+  ]);
+  // Blocks tell time in whole seconds: this one may seem to be older than its invoice.
+  expect(sale.out).toMatch(/chain +0\.\d+ ETH arrives \(.*now settled/);
+  expect(sale.out).toMatch(/ledger +books deposit:dep_/);
 
-    const address = await quittance.ethereum.newAddress();
-    const { data: asked } = (await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address })).body;
-    await mined(() => expect(webhookKinds()).toContain('payout.completed'));
-    const payout = await operator('payout', 'show', String(asked.id));
-    expectInOrder(payout.out, [
-      /payouts +is asked for the payout/,
-      /ledger +places the hold/,
-      /payouts +signs attempt 1 \(0x/,
-      /payouts +broadcasts attempt 1/,
-      /payouts +the payout is mined/,
-      /webhooks +posts payout\.completed .* answered 200/,
-    ]);
-    // Beside the webhook, not before it.
-    expectInOrder(payout.out, [/payouts +says hold\.settle/, /ledger +takes in hold\.settle/]);
-    expect(payout.out).toMatch(/says payout\.created \(evt_\w+, request req_\w+\)/);
-    expect(payout.out).toMatch(/ledger +books settle of 0\.01 ETH/);
-    const json = JSON.parse((await operator('payout', 'show', String(asked.id), '--json')).out);
-    expect(json).toMatchObject({ id: String(asked.id), status: 'mined', amount: '0.01', asset: 'ETH' });
-    const times = json.timeline.map(({ at }: { at: string }) => Date.parse(at));
-    expect(times).toEqual(times.toSorted((a: number, b: number) => a - b));
+  const address = await quittance.ethereum.newAddress();
+  const { data: asked } = (await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address })).body;
+  await mined(() => expect(webhookKinds()).toContain('payout.completed'));
+  const payout = await operator('payout', 'show', String(asked.id));
+  expectInOrder(payout.out, [
+    /payouts +is asked for the payout/,
+    /ledger +places the hold/,
+    /payouts +signs attempt 1 \(0x/,
+    /payouts +broadcasts attempt 1/,
+    /payouts +the payout is mined/,
+    /webhooks +posts payout\.completed .* answered 200/,
+  ]);
+  // Beside the webhook, not before it.
+  expectInOrder(payout.out, [/payouts +says hold\.settle/, /ledger +takes in hold\.settle/]);
+  expect(payout.out).toMatch(/says payout\.created \(evt_\w+, request req_\w+\)/);
+  expect(payout.out).toMatch(/ledger +books settle of 0\.01 ETH/);
+  const json = JSON.parse((await operator('payout', 'show', String(asked.id), '--json')).out);
+  expect(json).toMatchObject({ id: String(asked.id), status: 'mined', amount: '0.01', asset: 'ETH' });
+  const times = json.timeline.map(({ at }: { at: string }) => Date.parse(at));
+  expect(times).toEqual(times.toSorted((a: number, b: number) => a - b));
 
-    const [, delivery = ''] = /posts invoice\.paid .*\((dlv_\w+)\)/.exec(sale.out) ?? [];
-    const [, event = ''] = /says invoice\.paid \((evt_\w+)/.exec(sale.out) ?? [];
-    for (const id of [delivery, event]) {
-      const before = webhookKinds().filter((kind) => kind === 'invoice.paid').length;
-      expect(await operator('webhook', 'resend', id)).toEqual({
-        code: 0,
-        out: `Sent again, now: ${delivery}\n`,
-        err: '',
-      });
-      await eventually(() =>
-        expect(webhookKinds().filter((kind) => kind === 'invoice.paid')).toHaveLength(before + 1),
-      );
-      await mined(async () =>
-        expect((await operator('invoice', 'show', invoice.id)).out).not.toMatch(/is (waiting|sending)/),
-      );
-    }
-
-    const halted = await operator('asset', 'halt', 'eth', '--reason', 'a drill');
-    expect([halted.code, halted.err]).toEqual([0, '']);
-    await eventually(async () =>
-      expect((await operator('asset', 'list')).out).toMatch(
-        /ETH +ethereum +HALTED +.*operator: a drill \(cli:\w+\)/,
-      ),
-    );
-    const order = { asset: 'ETH', amount: 0.01, address };
-    expect((await shop.post('/api/payouts', order)).status).toBe(503);
-    expect((await operator('asset', 'halt', 'ETH', '--reason', 'again')).err).toMatch(/halted already/);
-    const resumed = await operator('asset', 'resume', 'ETH');
-    expect([resumed.code, resumed.err]).toEqual([0, '']);
-    const last = await eventually(async () => {
-      const { status, body } = await shop.post('/api/payouts', order);
-      expect(status).toBe(201);
-      return body.data.id as number;
+  const [, delivery = ''] = /posts invoice\.paid .*\((dlv_\w+)\)/.exec(sale.out) ?? [];
+  const [, event = ''] = /says invoice\.paid \((evt_\w+)/.exec(sale.out) ?? [];
+  for (const id of [delivery, event]) {
+    const before = webhookKinds().filter((kind) => kind === 'invoice.paid').length;
+    expect(await operator('webhook', 'resend', id)).toEqual({
+      code: 0,
+      out: `Sent again, now: ${delivery}\n`,
+      err: '',
     });
-    await mined(async () => expect((await shop.get(`/api/payouts/${last}`)).body.status).toBe('mined'));
-  },
-  4 * STEP_MS,
-);
-
-test(
-  'an engine that does not know its own wallet signs nothing until an operator has looked',
-  async () => {
-    const hot = await quittance.db.one<{ address: string; nonce: string }>(
-      `select address, next_nonce as nonce from payouts.wallets where chain = 'ethereum' and role = 'hot'`,
+    await eventually(() =>
+      expect(webhookKinds().filter((kind) => kind === 'invoice.paid')).toHaveLength(before + 1),
     );
-    // As if the database were one from before the wallet's last transaction.
-    const used = (BigInt(hot.nonce) + 1n).toString();
-    await fetch(quittance.stack.nodes.ethereum.rpc, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'anvil_setNonce',
-        params: [hot.address, `0x${BigInt(used).toString(16)}`],
-      }),
-    });
-    const address = await quittance.ethereum.newAddress();
-    const { data } = (await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address })).body;
-    const { ports } = quittance.stack;
-    await eventually(
-      async () =>
-        expect(await (await fetch(`http://127.0.0.1:${ports.payouts}/readyz`)).text()).toMatch(
-          /does not know/,
-        ),
-      STEP_MS,
+    await mined(async () =>
+      expect((await operator('invoice', 'show', invoice.id)).out).not.toMatch(/is (waiting|sending)/),
     );
+  }
 
-    const looked = await operator('engine', 'allow', 'ethereum', used);
-    expect(looked).toMatchObject({ code: 1, out: expect.stringContaining(`${data.id} `) });
-    expect(looked.out).toMatch(/1 payouts? would be signed next[\s\S]*Nothing was changed/);
-    expect((await shop.get(`/api/payouts/${data.id}`)).body.tx_hash).toBeNull();
+  const halted = await operator('asset', 'halt', 'eth', '--reason', 'a drill');
+  expect([halted.code, halted.err]).toEqual([0, '']);
+  await eventually(async () =>
+    expect((await operator('asset', 'list')).out).toMatch(
+      /ETH +ethereum +HALTED +.*operator: a drill \(cli:\w+\)/,
+    ),
+  );
+  const order = { asset: 'ETH', amount: 0.01, address };
+  expect((await shop.post('/api/payouts', order)).status).toBe(503);
+  expect((await operator('asset', 'halt', 'ETH', '--reason', 'again')).err).toMatch(/halted already/);
+  const resumed = await operator('asset', 'resume', 'ETH');
+  expect([resumed.code, resumed.err]).toEqual([0, '']);
+  const last = await eventually(async () => {
+    const { status, body } = await shop.post('/api/payouts', order);
+    expect(status).toBe(201);
+    return body.data.id as number;
+  });
+  await mined(async () => expect((await shop.get(`/api/payouts/${last}`)).body.status).toBe('mined'));
+});
 
-    const allowed = await operator('engine', 'allow', 'ethereum', used, '--none-was-paid');
-    expect([allowed.code, allowed.err]).toEqual([0, '']);
-    await mined(async () => expect((await shop.get(`/api/payouts/${data.id}`)).body.status).toBe('mined'));
-    const again = await operator('engine', 'allow', 'ethereum', used, '--none-was-paid');
-    expect(again.err).toMatch(/nothing to accept/);
-  },
-  2 * STEP_MS,
-);
+test('an engine that does not know its own wallet signs nothing until an operator has looked', async () => {
+  const hot = await quittance.db.one<{ address: string; nonce: string }>(
+    `select address, next_nonce as nonce from payouts.wallets where chain = 'ethereum' and role = 'hot'`,
+  );
+  // As if the database were one from before the wallet's last transaction.
+  const used = (BigInt(hot.nonce) + 1n).toString();
+  await fetch(quittance.stack.nodes.ethereum.rpc, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'anvil_setNonce',
+      params: [hot.address, `0x${BigInt(used).toString(16)}`],
+    }),
+  });
+  const address = await quittance.ethereum.newAddress();
+  const { data } = (await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address })).body;
+  const { ports } = quittance.stack;
+  await eventually(async () =>
+    expect(await (await fetch(`http://127.0.0.1:${ports.payouts}/readyz`)).text()).toMatch(/does not know/),
+  );
 
-test(
-  'blocks are read once more, and what is known stays as it is',
-  async () => {
-    const before = await quittance.db.rows('select * from invoices.deposits order by id');
-    const asked = await operator('rescan', 'Ethereum', '--from', '0');
-    expect([asked.code, asked.err]).toEqual([0, '']);
-    expect(asked.out).toMatch(/reads blocks 0 to \d+ of ethereum again/);
-    await eventually(
-      async () => expect((await operator('rescan')).out).toMatch(/ethereum +0 +0 .* done, blocks 0 to \d+/),
-      STEP_MS,
-    );
-    expect(before.length).toBeGreaterThan(0);
-    expect(await quittance.db.rows('select * from invoices.deposits order by id')).toEqual(before);
-    expect((await operator('rescan', 'ethereum', '--stop')).err).toMatch(/Nothing of ethereum is being read/);
-    await operator('rescan', 'ethereum', '--from', '0');
-    await operator('rescan', 'ethereum', '--from', '0');
-    expect((await operator('rescan', 'ethereum', '--stop')).code).toBe(0);
-    expect((await operator('rescan')).out).toMatch(/stopped by/);
-    expect((await operator('rescan', 'ethereum', '--from', '99999999')).err).toMatch(/will be read anyway/);
-  },
-  2 * STEP_MS,
-);
+  const looked = await operator('engine', 'allow', 'ethereum', used);
+  expect(looked).toMatchObject({ code: 1, out: expect.stringContaining(`${data.id} `) });
+  expect(looked.out).toMatch(/1 payouts? would be signed next[\s\S]*Nothing was changed/);
+  expect((await shop.get(`/api/payouts/${data.id}`)).body.tx_hash).toBeNull();
+
+  const allowed = await operator('engine', 'allow', 'ethereum', used, '--none-was-paid');
+  expect([allowed.code, allowed.err]).toEqual([0, '']);
+  await mined(async () => expect((await shop.get(`/api/payouts/${data.id}`)).body.status).toBe('mined'));
+  const again = await operator('engine', 'allow', 'ethereum', used, '--none-was-paid');
+  expect(again.err).toMatch(/nothing to accept/);
+});
+
+test('blocks are read once more, and what is known stays as it is', async () => {
+  const before = await quittance.db.rows('select * from invoices.deposits order by id');
+  const asked = await operator('rescan', 'Ethereum', '--from', '0');
+  expect([asked.code, asked.err]).toEqual([0, '']);
+  expect(asked.out).toMatch(/reads blocks 0 to \d+ of ethereum again/);
+  await eventually(async () =>
+    expect((await operator('rescan')).out).toMatch(/ethereum +0 +0 .* done, blocks 0 to \d+/),
+  );
+  expect(before.length).toBeGreaterThan(0);
+  expect(await quittance.db.rows('select * from invoices.deposits order by id')).toEqual(before);
+  expect((await operator('rescan', 'ethereum', '--stop')).err).toMatch(/Nothing of ethereum is being read/);
+  await operator('rescan', 'ethereum', '--from', '0');
+  await operator('rescan', 'ethereum', '--from', '0');
+  expect((await operator('rescan', 'ethereum', '--stop')).code).toBe(0);
+  expect((await operator('rescan')).out).toMatch(/stopped by/);
+  expect((await operator('rescan', 'ethereum', '--from', '99999999')).err).toMatch(/will be read anyway/);
+});
 
 test.each([
   [['rescan', 'ethereum'], /From which block\?/],

@@ -9,6 +9,7 @@ import { freePort } from '@quittance/engines/free-port';
 import { PORTS } from '@quittance/sandbox/ports';
 import { eventually } from '@quittance/testkit/eventually';
 import { merchant } from '@quittance/testkit/merchant';
+import { patient } from '@quittance/testkit/patience';
 
 /** `npm start` as a person types it, behind the set-up: the sandbox's own process. */
 
@@ -72,71 +73,75 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-test('it starts, says what to type next, keeps its data, and leaves nothing behind', async () => {
-  const port = await freePort();
-  const first = start('--port', String(port));
-  await ready(first);
-  const { url, accounts, nodes } = sandbox();
-  expect(url).toBe(`http://127.0.0.1:${port}`);
-  expect(accounts).toHaveLength(2);
-  expect(nodes.ethereum.rpc).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(first.output()).toContain(accounts[0].token);
-  expect(first.output()).toContain(`curl -s ${url}/api/invoices`);
+test(
+  'it starts, says what to type next, keeps its data, and leaves nothing behind',
+  async () => {
+    const port = await freePort();
+    const first = start('--port', String(port));
+    await ready(first);
+    const { url, accounts, nodes } = sandbox();
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    expect(accounts).toHaveLength(2);
+    expect(nodes.ethereum.rpc).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(first.output()).toContain(accounts[0].token);
+    expect(first.output()).toContain(`curl -s ${url}/api/invoices`);
 
-  const shop = merchant(url, '', accounts[0].token);
-  const symbols = ['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'];
-  const ids = new Map<string, string>();
-  for (const asset of symbols) {
-    const { status, body } = await shop.post('/api/invoices', { asset, amount: 10 });
-    expect([asset, status]).toEqual([asset, 201]);
-    ids.set(asset, body.data.id);
-  }
-  const [anyId = ''] = ids.values();
-  const late = await typed(pay, anyId, '--late');
-  expect(late).toMatchObject({ code: 1, output: expect.stringContaining('"expires_in": 1') });
-  const paid = await Promise.all(symbols.map((asset) => typed(pay, ids.get(asset) ?? '')));
-  expect(paid.map(({ output }) => output)).toEqual(symbols.map((asset) => expect.stringContaining(asset)));
-  // Requests are counted here as in production: all are asked for at once.
-  const allPaid = async () => {
-    const { body } = await shop.get('/api/invoices?status=paid');
-    expect(new Set(body.data.map((invoice: { id: string }) => invoice.id))).toEqual(new Set(ids.values()));
-  };
-  await eventually(allPaid, 90_000, 4_000);
+    const shop = merchant(url, '', accounts[0].token);
+    const symbols = ['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'];
+    const ids = new Map<string, string>();
+    for (const asset of symbols) {
+      const { status, body } = await shop.post('/api/invoices', { asset, amount: 10 });
+      expect([asset, status]).toEqual([asset, 201]);
+      ids.set(asset, body.data.id);
+    }
+    const [anyId = ''] = ids.values();
+    const late = await typed(pay, anyId, '--late');
+    expect(late).toMatchObject({ code: 1, output: expect.stringContaining('"expires_in": 1') });
+    const paid = await Promise.all(symbols.map((asset) => typed(pay, ids.get(asset) ?? '')));
+    expect(paid.map(({ output }) => output)).toEqual(symbols.map((asset) => expect.stringContaining(asset)));
+    // Requests are counted here as in production: all are asked for at once.
+    const allPaid = async () => {
+      const { body } = await shop.get('/api/invoices?status=paid');
+      expect(new Set(body.data.map((invoice: { id: string }) => invoice.id))).toEqual(new Set(ids.values()));
+    };
+    await eventually(allPaid, 90_000, 4_000);
 
-  // Asked for and not done when everything stops: the next start does it, on Solana in a chain that is new.
-  const to = 'HN7cABqLq46Es1jh92dQQisAq662SmxELLLsHHe4YWrH';
-  const sent = await shop.post('/api/payouts', { asset: 'SOL', amount: 0.02, address: to });
-  expect(sent.status).toBe(201);
-  await stop(first);
-  for (let i = 0; i < PORTS; i++) expect(await taken(port + i)).toBe(false);
+    // Asked for and not done when everything stops: the next start does it, on Solana in a chain that is new.
+    const to = 'HN7cABqLq46Es1jh92dQQisAq662SmxELLLsHHe4YWrH';
+    const sent = await shop.post('/api/payouts', { asset: 'SOL', amount: 0.02, address: to });
+    expect(sent.status).toBe(201);
+    await stop(first);
+    for (let i = 0; i < PORTS; i++) expect(await taken(port + i)).toBe(false);
 
-  const second = start('--port', String(port));
-  await ready(second);
-  expect(sandbox().accounts).toEqual(accounts);
-  await allPaid();
-  await eventually(
-    async () => expect((await shop.get(`/api/payouts/${sent.body.data.id}`)).body.status).toBe('mined'),
-    180_000,
-    4_000,
-  );
-  await eventually(async () => {
-    const books = await typed(cli, 'verify-books', '--patience', '5');
-    expect(books).toMatchObject({ code: 0, output: expect.stringContaining('The books are right') });
-    expect(books.output).toContain('compared with bitcoin, ethereum, solana');
-  }, 60_000);
-  // Somebody else is there already: the port is named, and the first is not disturbed.
-  const third = start('--port', String(port));
-  expect(await third.ended).toBe(1);
-  expect(third.output()).toContain(`port ${port}, wanted for gateway`);
-  expect((await shop.get('/api/assets')).status).toBe(200);
-  await stop(second);
+    const second = start('--port', String(port));
+    await ready(second);
+    expect(sandbox().accounts).toEqual(accounts);
+    await allPaid();
+    await eventually(
+      async () => expect((await shop.get(`/api/payouts/${sent.body.data.id}`)).body.status).toBe('mined'),
+      180_000,
+      4_000,
+    );
+    await eventually(async () => {
+      const books = await typed(cli, 'verify-books', '--patience', '5');
+      expect(books).toMatchObject({ code: 0, output: expect.stringContaining('The books are right') });
+      expect(books.output).toContain('compared with bitcoin, ethereum, solana');
+    }, 60_000);
+    // Somebody else is there already: the port is named, and the first is not disturbed.
+    const third = start('--port', String(port));
+    expect(await third.ended).toBe(1);
+    expect(third.output()).toContain(`port ${port}, wanted for gateway`);
+    expect((await shop.get('/api/assets')).status).toBe(200);
+    await stop(second);
 
-  const fresh = start('--port', String(port), '--fresh');
-  await ready(fresh);
-  expect(sandbox().accounts[0].token).not.toBe(accounts[0].token);
-  expect((await shop.get('/api/assets')).status).toBe(401);
-  await stop(fresh);
-}, 600_000);
+    const fresh = start('--port', String(port), '--fresh');
+    await ready(fresh);
+    expect(sandbox().accounts[0].token).not.toBe(accounts[0].token);
+    expect((await shop.get('/api/assets')).status).toBe(401);
+    await stop(fresh);
+  },
+  patient(600_000),
+);
 
 test('without a Bitcoin node it goes on without BTC; killed, it takes its engines and services with it', async () => {
   const port = await freePort();

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { patient } from '@quittance/testkit/patience';
 
 /** What testers of a shop are given: an example that runs, and a guide that shows that very example. */
 
@@ -27,7 +28,7 @@ test(
     // What it said is what the reader of a failed test needs to see.
     expect({ ...seen, said: code === 0 ? '' : said }).toEqual({ ...wanted, said: '' });
   },
-  within,
+  patient(within),
 );
 
 test('the testkit’s guide shows that example as it is', () => {

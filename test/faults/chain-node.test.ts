@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Service } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Fault, type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
+import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { pidsOf, putBetween } from './between.ts';
 import { type LogLines, logLines } from './log-lines.ts';
@@ -34,7 +35,7 @@ const PACE = {
 const READ = ['/api/balances', '/api/invoices', '/api/payouts', '/api/assets'];
 const followers = ['invoices', 'payouts'] as const;
 
-jest.setTimeout(FAULT_MS + STRIKES_WITHIN_MS + 4 * HEALS_WITHIN_MS);
+jest.setTimeout(patient(FAULT_MS + STRIKES_WITHIN_MS + 4 * HEALS_WITHIN_MS));
 
 type Nodes = {
   chain: 'bitcoin' | 'ethereum' | 'solana';
@@ -100,7 +101,7 @@ beforeAll(async () => {
   });
   logs = logLines(quittance);
   pids = pidsOf(quittance);
-}, 180_000);
+}, patient(180_000));
 afterAll(async () => {
   await trade?.abandon();
   await quittance?.stop();
@@ -109,7 +110,7 @@ afterAll(async () => {
     for (const node of nodes) await node.close();
   }
   pairs = [];
-}, 120_000);
+}, patient(120_000));
 
 async function pairOf(one: Nodes): Promise<Pair> {
   const node = quittance.stack.nodes[one.chain];

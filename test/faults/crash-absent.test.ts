@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Service } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
 import { expectAllWell, recoversWithinMs } from './crash-matrix.ts';
 import { type CrashStage, startCrashStage } from './crash-stage.ts';
 import { fund, sale } from './crash-stories.ts';
 import { reportFault } from './table.ts';
 
-const ROUND_MS = 120_000;
+const ROUND_MS = patient(120_000);
 /** Long enough for payments, blocks and requests to pile up. */
 const AWAY_MS = 2_000;
 let stage: CrashStage;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from '@jest/globals';
+import { patient } from '@quittance/testkit/patience';
 import { seeded } from '@quittance/testkit/seeded';
 import { expectAllWell, recoversWithinMs, runningOf } from './crash-matrix.ts';
 import { type CrashStage, startCrashStage } from './crash-stage.ts';
@@ -10,7 +11,7 @@ import { reportFault } from './table.ts';
 /** `CRASH_SEED` does the same deaths again. */
 const SEED = Number(process.env['CRASH_SEED'] ?? 4); // tidy-allow number: a seed
 const ROUNDS = sized(4, 200);
-const ROUND_MS = 120_000;
+const ROUND_MS = patient(120_000);
 /** A story takes about three seconds from its first request to its last webhook. */
 const DIES_WITHIN_MS = 3_000;
 const assets = ['ETH', 'BTC', 'SOL'] as const;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Service, services } from '@quittance/shared/events';
 import { reason } from '@quittance/shared/logger';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
 import { pointsOf, type Row, type Scene } from './crash-rows.ts';
 import { type CrashStage, startCrashStage } from './crash-stage.ts';
 import { type Ended, fund, type Story } from './crash-stories.ts';
@@ -14,20 +15,20 @@ import { type FaultReport, reportFault } from './table.ts';
  * long a busy machine takes to start a process is nobody's violation. Claimed are ten seconds, on a machine that does nothing
  * else: every day other suites run beside.
  */
-const RECOVERS_WITHIN_MS = sized(30_000, 10_000);
+const RECOVERS_WITHIN_MS = patient(sized(30_000, 10_000));
 /**
  * Ten seconds are not enough where webhooks died: what it had claimed is left to it for twelve, as its replicas compare
  * their own clocks, which may be five apart; then somebody looks for it, every two, and sends it. No money waits for that.
  */
-const TOLD_WITHIN_MS = sized(30_000, 16_000);
+const TOLD_WITHIN_MS = patient(sized(30_000, 16_000));
 
 export const recoversWithinMs = (died: readonly Service[]): number =>
   died.includes('webhooks') ? TOLD_WITHIN_MS : RECOVERS_WITHIN_MS;
 
 /** Waited for all the same, to know how long it takes. */
 const WAITS_FOR_MS = 60_000;
-const STAGE_MS = 180_000;
-const DEATH_MS = 90_000;
+const STAGE_MS = patient(180_000);
+const DEATH_MS = patient(90_000);
 const ASK_EVERY_MS = 100;
 /** Between one customer and the next. */
 const PAUSE_MS = 200;

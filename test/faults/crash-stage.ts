@@ -11,6 +11,7 @@ import { crashOrders } from '@quittance/testkit/crash-orders';
 import type { Customer } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
 import type { ApiAnswer, Merchant } from '@quittance/testkit/merchant';
+import { patient } from '@quittance/testkit/patience';
 import { type Quittance, type QuittanceOptions, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { sized } from './size.ts';
@@ -103,7 +104,7 @@ export async function startCrashStage(options: QuittanceOptions): Promise<CrashS
     },
     async insist(path, body) {
       const key = randomUUID();
-      const deadline = Date.now() + INSIST_FOR_MS;
+      const deadline = Date.now() + patient(INSIST_FOR_MS);
       for (;;) {
         const answer = await shop.post(path, body, { 'idempotency-key': key }).catch(() => undefined);
         // 409: an earlier request with this key is under way, or its process has died.

@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Engine } from '@quittance/engines/process';
+import { patient } from '@quittance/testkit/patience';
 
 /*
  * A disk of an engine's own, whose power can be cut: an ext4 file system on a loop device, whose backing file is the
@@ -32,7 +33,7 @@ import type { Engine } from '@quittance/engines/process';
 const run = promisify(execFile);
 
 const MEGABYTES = 512;
-const WITHIN_MS = 10_000;
+const WITHIN_MS = patient(10_000);
 const COPIES_MAX = 50;
 const WITNESS_BYTES = 64 * 1024;
 /** Of /sys/block/…/stat: writes that were completed, and requests that are under way. */

@@ -5,6 +5,7 @@ import { unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
 import { type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import type { Merchant } from '@quittance/testkit/merchant';
+import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Replica, startReplica } from './replicas.ts';
 import { sized } from './size.ts';
@@ -28,7 +29,7 @@ const ANSWER_MS = 40;
 const SENT = 'eth_sendRawTransaction';
 const REFUSED = 'another process has taken over the engine';
 
-jest.setTimeout(ROUNDS * (STOPPED_MS + TAKEN_OVER_WITHIN_MS + 60_000) + 120_000);
+jest.setTimeout(patient(ROUNDS * (STOPPED_MS + TAKEN_OVER_WITHIN_MS + 60_000) + 120_000));
 
 type Process = { replica: Replica; proxy: FaultProxy };
 

@@ -5,6 +5,7 @@ import { STREAM } from '@quittance/shared/bus-names';
 import { ADMIN } from '@quittance/shared/bus-permissions';
 import { type Fault, type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import type { Merchant } from '@quittance/testkit/merchant';
+import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { connect } from 'nats';
 import { pidsOf, putBetween } from './between.ts';
@@ -27,7 +28,7 @@ const INVOICES_FOR_MS = 50_000;
 const READ = ['/api/balances', '/api/invoices', '/api/payouts', '/api/assets'];
 const onTheBus = ['invoices', 'payouts', 'ledger', 'webhooks'] as const;
 
-jest.setTimeout(FAULT_MS + 2 * HEALS_WITHIN_MS + 60_000);
+jest.setTimeout(patient(FAULT_MS + 2 * HEALS_WITHIN_MS + 60_000));
 
 let quittance: Quittance;
 let proxy: FaultProxy;
@@ -136,7 +137,8 @@ test.each(cases)(
       );
       if ((away === true || silent === true) && asked.looks.statuses.size === 0)
         found.violations.push('nobody asked for a payout meanwhile');
-      if (recoveryMs > HEALS_WITHIN_MS) found.violations.push(`all had arrived after ${recoveryMs} ms`);
+      if (recoveryMs > patient(HEALS_WITHIN_MS))
+        found.violations.push(`all had arrived after ${recoveryMs} ms`);
       if (pidsOf(quittance).some((pid, i) => pid !== pids[i])) found.violations.push('a service ended');
       if (says !== undefined) for (const service of onTheBus) await logs.said(service, says);
       if (fault === 'its stream full')

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Service } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Fault, type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
+import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import pg from 'pg';
 import { pidsOf, putBetween } from './between.ts';
@@ -32,11 +33,11 @@ const READ = ['/api/balances', '/api/invoices', '/api/payouts', '/api/assets'];
 /** Of answers, whose largest here are a page of payouts and one of deposits to sweep: 27 kB each. */
 const SOME_BYTES = { afterBytes: 1_000, upTo: 100_000 };
 /** While connections are cut fewer payouts are paid than asked for: in the end five to eight hundred are open. */
-const ENDS_WITHIN_MS = sized(120_000, 600_000);
+const ENDS_WITHIN_MS = patient(sized(120_000, 600_000));
 /** Nobody who only reads is told anything else than that it may come back. */
 const TOLD = [200, 503];
 
-jest.setTimeout(FAULT_MS + STORM_MS + 120_000);
+jest.setTimeout(patient(FAULT_MS + STORM_MS + 120_000));
 
 let disk: DiskImage | undefined;
 let quittance: Quittance;
@@ -183,7 +184,8 @@ const meet = ({ fault, begin, end, ms = FAULT_MS, fired, strikes, met = [] }: Me
     recovered(found, recoveryMs);
 
     found.violations.push(...logs.unusable(strikes?.()), ...unseemly(during, TOLD));
-    if (recoveryMs > RECONNECT_WITHIN_MS) found.violations.push(`all were back after ${recoveryMs} ms`);
+    if (recoveryMs > patient(RECONNECT_WITHIN_MS))
+      found.violations.push(`all were back after ${recoveryMs} ms`);
     if (pidsOf(quittance).some((pid, i) => pid !== pids[i])) found.violations.push('a service ended');
   });
 

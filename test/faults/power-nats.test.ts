@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type BusState, busState } from './bus-state.ts';
 import { cutPower, type DiskImage, openDiskImage, type Powered, whyNoDisks } from './disk-image.ts';
@@ -21,7 +22,7 @@ const CUTS = 2;
 const HEALED_WITHIN_MS = 60_000;
 const ACCEPTS_WITHIN_MS = 20_000;
 
-jest.setTimeout(ROUNDS * 180_000 + 180_000);
+jest.setTimeout(patient(ROUNDS * 180_000 + 180_000));
 
 /** What only the bus has when its power goes: the ledger is dead. */
 const inIt: Route[] = [

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { startPostgres } from '@quittance/engines/postgres';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import pg from 'pg';
 import { cutPower, type DiskImage, openDiskImage, whyNoDisks } from './disk-image.ts';
@@ -20,7 +21,7 @@ const CUTS = sized(2, 20);
 const RECONNECT_WITHIN_MS = 5_000;
 const SLACK_MS = 2_000;
 
-jest.setTimeout(CUTS * 30_000 + 120_000);
+jest.setTimeout(patient(CUTS * 30_000 + 120_000));
 
 const why = await whyNoDisks();
 if (why !== undefined) {
@@ -97,7 +98,7 @@ if (why !== undefined) {
           await trade.nextAccepted(RECONNECT_WITHIN_MS + SLACK_MS);
           const ms = performance.now() - began;
           recovered(found, ms);
-          if (ms > RECONNECT_WITHIN_MS) found.violations.push(`all were back after ${ms} ms`);
+          if (ms > patient(RECONNECT_WITHIN_MS)) found.violations.push(`all were back after ${ms} ms`);
           await allReady(Object.values(stack.ports).slice(0, pids.length));
         }
         const { accepted } = trade.counts();

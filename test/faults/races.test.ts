@@ -7,6 +7,7 @@ import { formatUnits, units } from '@quittance/shared/money';
 import { unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
 import { type ApiAnswer, type Merchant, merchant } from '@quittance/testkit/merchant';
+import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { type Replica, startReplica } from './replicas.ts';
@@ -24,7 +25,7 @@ const PAYOUT = '0.001';
 const ETHER_DECIMALS = 18;
 const ENDS_WITHIN_MS = 180_000;
 
-jest.setTimeout(ENDS_WITHIN_MS + 120_000);
+jest.setTimeout(patient(ENDS_WITHIN_MS + 120_000));
 
 let quittance: Quittance;
 /** The second process of each. */

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Service } from '@quittance/shared/events';
+import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { pidsOf } from './between.ts';
 import { type LogLines, logLines } from './log-lines.ts';
@@ -17,7 +18,7 @@ import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
 const TIMES = sized(1, 5);
 const ARRIVE_WITHIN_MS = 60_000;
 
-jest.setTimeout(TIMES * 4 * ARRIVE_WITHIN_MS + 180_000);
+jest.setTimeout(patient(TIMES * 4 * ARRIVE_WITHIN_MS + 180_000));
 
 let quittance: Quittance;
 let trade: Trade;
@@ -113,7 +114,7 @@ test.each(scenes.map((scene) => ({ scene, lost: named(scene) })))(
       for (let i = 0; i < TIMES; i++) {
         const { lost, ms } = await lose(scene);
         recovered(found, ms);
-        if (ms > ARRIVE_WITHIN_MS) found.violations.push(`all had arrived after ${ms} ms`);
+        if (ms > patient(ARRIVE_WITHIN_MS)) found.violations.push(`all had arrived after ${ms} ms`);
         found.violations.push(...logs.unusable());
         for (const some of lost) {
           const again = await sentAgain(quittance, some);

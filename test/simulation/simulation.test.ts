@@ -56,7 +56,7 @@ it('seeds tell the same stories forward and backward', async () => {
       expect(backward?.toReversed()).toEqual(forward);
     }),
   );
-}, 240_000);
+});
 
 it('another seed tells another story', async () => {
   const traces = await Promise.all([tell('ethereum', 14), tell('ethereum', 15)]);

@@ -111,7 +111,7 @@ test('a process that an engine leaves behind does not hold up its end', async ()
   const engine = await startEngine(shell('sleep 30 & echo up; exec sleep 60'));
   const started = Date.now();
   await engine.stop();
-  expect(Date.now() - started).toBeLessThan(10_000);
+  expect(Date.now() - started).toBeLessThan(20_000);
 });
 
 test('a start that fails for a passing reason is tried again, one that fails for good is not', async () => {

@@ -22,9 +22,12 @@ export function runs(pid: number): boolean {
   return !spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.startsWith('Z');
 }
 
+/** As in the testkit, which is made of these engines. */
+const PATIENCE = Number(process.env['TEST_PATIENCE'] ?? 1);
+
 /** Waits for a condition, with a limit. */
 export async function until(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<void> {
-  const deadline = Date.now() + withinMs;
+  const deadline = Date.now() + PATIENCE * withinMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`not true within ${withinMs} ms: ${condition}`);
     await sleep(20);

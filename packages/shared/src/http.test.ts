@@ -153,7 +153,7 @@ describe('one that closes', () => {
     await get();
     const began = performance.now();
     await listening.close(5_000);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(4_000);
     agent.destroy();
     // One of three at least: a busy machine may hold up any of them, a server that waits holds up all.
     const took: number[] = [];

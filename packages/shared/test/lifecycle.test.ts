@@ -25,5 +25,5 @@ test('what does not end when it is told to is ended after ten seconds, and at on
   expect(performance.now() - toldAgainAt).toBeLessThan(DRAIN_MS / 2);
   expect(await patient.ended).toEqual([1, null]);
   expect(performance.now() - toldAt).toBeGreaterThan(DRAIN_MS - 100);
-  expect(performance.now() - toldAt).toBeLessThan(DRAIN_MS + 5_000);
-}, 40_000);
+  expect(performance.now() - toldAt).toBeLessThan(DRAIN_MS + 20_000);
+});

@@ -13,6 +13,7 @@ import { crashOrders } from '@quittance/testkit/crash-orders';
 import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance/testkit/engines';
 import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-customer';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
 import pg from 'pg';
 import { api, aQuote, SECRET, XPUB } from './world.ts';
 
@@ -42,28 +43,31 @@ let admin: pg.Pool;
 let settings: Record<string, string>;
 let service: Awaited<ReturnType<typeof supervised>>;
 
-beforeAll(async () => {
-  [database, nats, anvil] = await Promise.all([testDatabase(), testNats(), testAnvil()]);
-  const usdc = await deployTestUsdc(anvil.rpcUrl);
-  customer = ethereumCustomer(anvil.rpcUrl, usdc);
-  ledger = await connectBus({ url: nats.url, service: 'ledger', logger: createLogger('test', 'silent') });
-  admin = new pg.Pool({ connectionString: database.adminUrl, max: 2, options: '-c search_path=invoices' });
-  settings = {
-    PORT: String(PORT),
-    DATABASE_URL: database.urlOf('invoices'),
-    NATS_URL: nats.url,
-    IDENTITY_SECRET: SECRET,
-    PUBLIC_URL: 'http://127.0.0.1',
-    ETHEREUM_RPC_URL: anvil.rpcUrl,
-    ETHEREUM_CHAIN_ID: '31337',
-    ETHEREUM_USDC_ADDRESS: usdc,
-    ETHEREUM_XPUB: XPUB,
-    ETHEREUM_QUIET_MS: '1',
-    SCAN_EVERY_MS: '50',
-    LOG_LEVEL: 'fatal',
-  };
-  service = await supervised();
-}, 2 * STARTS_WITHIN_MS);
+beforeAll(
+  async () => {
+    [database, nats, anvil] = await Promise.all([testDatabase(), testNats(), testAnvil()]);
+    const usdc = await deployTestUsdc(anvil.rpcUrl);
+    customer = ethereumCustomer(anvil.rpcUrl, usdc);
+    ledger = await connectBus({ url: nats.url, service: 'ledger', logger: createLogger('test', 'silent') });
+    admin = new pg.Pool({ connectionString: database.adminUrl, max: 2, options: '-c search_path=invoices' });
+    settings = {
+      PORT: String(PORT),
+      DATABASE_URL: database.urlOf('invoices'),
+      NATS_URL: nats.url,
+      IDENTITY_SECRET: SECRET,
+      PUBLIC_URL: 'http://127.0.0.1',
+      ETHEREUM_RPC_URL: anvil.rpcUrl,
+      ETHEREUM_CHAIN_ID: '31337',
+      ETHEREUM_USDC_ADDRESS: usdc,
+      ETHEREUM_XPUB: XPUB,
+      ETHEREUM_QUIET_MS: '1',
+      SCAN_EVERY_MS: '50',
+      LOG_LEVEL: 'fatal',
+    };
+    service = await supervised();
+  },
+  patient(2 * STARTS_WITHIN_MS),
+);
 afterAll(async () => {
   await service?.stop();
   await ledger?.close();
@@ -211,5 +215,5 @@ it.each(POINTS)(
     );
     expect(await rows('select 1 from parked')).toEqual([]);
   },
-  5 * ENDS_WITHIN_MS,
+  patient(5 * ENDS_WITHIN_MS),
 );

@@ -144,25 +144,21 @@ it('Bitcoin: seen in the mempool, replaced by one that pays us again, mined, dro
 it.each([
   ['SOL', 250_000_000n],
   ['USDC_SOL', 250_000n],
-] as const)(
-  '%s: seen when its block is confirmed, credited when it is final',
-  async (asset, amount) => {
-    const invoice = await anInvoice(asset);
-    const node = { rpc: solana.rpcUrl, tokens: { USDC_SOL: mint } };
-    const tx = await payOnSolana(node, [{ asset, to: invoice.to, amount }]);
-    await invoice.becomes({
-      status: 'confirmed',
-      pending_amount: '0.25',
-      payments: [{ tx_hash: tx, status: 'pending', confirmations: 0 }],
-    });
-    expect(await invoice.kinds()).toEqual([]);
-    await invoice.becomes({
-      status: 'confirmed',
-      paid_amount: '0.25',
-      pending_amount: '0',
-      payments: [{ tx_hash: tx, status: 'confirmed' }],
-    });
-    expect(await invoice.kinds()).toEqual(['deposit.settled', 'invoice.confirmed']);
-  },
-  120_000,
-);
+] as const)('%s: seen when its block is confirmed, credited when it is final', async (asset, amount) => {
+  const invoice = await anInvoice(asset);
+  const node = { rpc: solana.rpcUrl, tokens: { USDC_SOL: mint } };
+  const tx = await payOnSolana(node, [{ asset, to: invoice.to, amount }]);
+  await invoice.becomes({
+    status: 'confirmed',
+    pending_amount: '0.25',
+    payments: [{ tx_hash: tx, status: 'pending', confirmations: 0 }],
+  });
+  expect(await invoice.kinds()).toEqual([]);
+  await invoice.becomes({
+    status: 'confirmed',
+    paid_amount: '0.25',
+    pending_amount: '0',
+    payments: [{ tx_hash: tx, status: 'confirmed' }],
+  });
+  expect(await invoice.kinds()).toEqual(['deposit.settled', 'invoice.confirmed']);
+});

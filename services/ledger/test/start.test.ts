@@ -109,21 +109,17 @@ describe('the service as a process', () => {
     ['before a batch of events is committed', 'consumer.before_commit:1'],
     ['after it is committed, before it is acknowledged', 'consumer.after_commit:1'],
     ['between the postings and what is told of them', 'ledger.deposits_booked:1'],
-  ])(
-    'killed %s: the deposit is credited once',
-    async (_when, crashAt) => {
-      const account = anAccount();
-      const { ended } = run(await settings({ CRASH_AT: crashAt }));
-      await world.send([{ kind: 'deposit.settled', payload: aDeposit(account, 100n) }]);
-      expect((await ended).signal).toBe('SIGKILL');
-      const second = run(await settings());
-      // The bus hands it out again after its acknowledgement is overdue.
-      await eventually(async () => expect(await world.balance(account)).toEqual(['100', '0', '0']), 50_000);
-      await second.stop();
-      expect(await world.breaches()).toEqual([]);
-    },
-    90_000,
-  );
+  ])('killed %s: the deposit is credited once', async (_when, crashAt) => {
+    const account = anAccount();
+    const { ended } = run(await settings({ CRASH_AT: crashAt }));
+    await world.send([{ kind: 'deposit.settled', payload: aDeposit(account, 100n) }]);
+    expect((await ended).signal).toBe('SIGKILL');
+    const second = run(await settings());
+    // The bus hands it out again after its acknowledgement is overdue.
+    await eventually(async () => expect(await world.balance(account)).toEqual(['100', '0', '0']), 50_000);
+    await second.stop();
+    expect(await world.breaches()).toEqual([]);
+  });
 
   it('killed after deciding a hold, before answering: asked again it is the same hold', async () => {
     const account = anAccount();

@@ -6,6 +6,7 @@ import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
 import type { PayoutId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
 import { type CrashProcess, crashProcess, PATIENCE_MS } from './crash-process.ts';
 import { SEED } from './service-client.ts';
 
@@ -18,7 +19,7 @@ let node: BitcoindHandle;
 const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bitcoin-'));
 const wallet = openBitcoinWallet('regtest', SEED);
 
-jest.setTimeout(3 * PATIENCE_MS);
+jest.setTimeout(patient(3 * PATIENCE_MS));
 
 beforeAll(async () => {
   [payouts, node] = await Promise.all([crashProcess(), startBitcoind({ dataDir, port: 0 })]);

@@ -5,6 +5,7 @@ import { deployTestUsdc } from '@quittance/sandbox/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-customer';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
 import { type CrashProcess, crashProcess, PATIENCE_MS } from './crash-process.ts';
 import { SEED } from './service-client.ts';
 
@@ -21,7 +22,7 @@ let chain: Customer;
 let usdc: string;
 const wallet = openWallet(SEED);
 
-jest.setTimeout(3 * PATIENCE_MS);
+jest.setTimeout(patient(3 * PATIENCE_MS));
 
 beforeAll(async () => {
   [payouts, anvil] = await Promise.all([crashProcess(), testAnvil()]);

@@ -4,6 +4,7 @@ import { openWallet } from '@quittance/chains/solana/wallet';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
 import { payOnSolana, prepareSolana } from '@quittance/sandbox/solana';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
 import { type CrashProcess, crashProcess, PATIENCE_MS } from './crash-process.ts';
 import { SEED } from './service-client.ts';
@@ -21,7 +22,7 @@ let usdcMint: string;
 let customer: ReturnType<typeof solanaCustomer>;
 const wallet = openWallet(SEED);
 
-jest.setTimeout(3 * PATIENCE_MS);
+jest.setTimeout(patient(3 * PATIENCE_MS));
 
 beforeAll(async () => {
   [payouts, node] = await Promise.all([

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { associatedAccount } from '@quittance/chains/solana/transaction';
 import type { PayoutId } from '@quittance/shared/ids';
 import { takeLease } from '@quittance/shared/lease';
+import { patient } from '@quittance/testkit/patience';
 import { deriveAddresses } from '../src/operations/derive-addresses.ts';
 import { engineLease } from '../src/operations/run-engine.ts';
 import { unknownHistory } from '../src/operations/solana/unknown-history.ts';
@@ -15,7 +16,7 @@ import {
   TOKEN_RENT,
 } from './solana-world.ts';
 
-jest.setTimeout(300_000);
+jest.setTimeout(patient(300_000));
 
 let ground: SolanaGround;
 let world: SolanaWorld;

@@ -136,7 +136,6 @@ test.each([
     const log = await stage.db.rows('select id from events where account_id = $1', [account]);
     expect(log).toEqual([{ id: event.id }]);
   },
-  60_000,
 );
 
 test('told to stop, it ends what is under way, exits with 0 and leaves nothing claimed', async () => {

@@ -204,7 +204,7 @@ test('stopping ends all of them at once, and begins none', async () => {
   await server.streams.close();
   expect(await Promise.all(open.map(({ ended }) => ended))).toEqual(['whole', 'whole']);
   expect((await read(server, anAccount())).answer.statusCode).toBe(503);
-  expect(performance.now() - begun).toBeLessThan(3_000);
+  expect(performance.now() - begun).toBeLessThan(6_000);
 });
 
 test('who does not read is dropped; it holds up nobody, and little is kept for it', async () => {
