@@ -26,9 +26,12 @@ FROM packages AS gathered
 COPY . .
 ARG SERVICE
 RUN node deploy/image/gather.ts . "${SERVICE}" /app && cp deploy/image/health.ts /app/
+# A checkout may be readable to its owner only.
+RUN chmod -R a+rX /app
 # What Node compiles is kept, so that a start takes half the time. Without settings a service names them and ends, with
-# everything loaded.
-RUN cd /app && NODE_COMPILE_CACHE=/app/.compiled node start.ts --help >/dev/null 2>&1 ; ls -d /app/.compiled/*
+# everything loaded. Node looks in the folder of its own user, and this is root's.
+RUN cd /app && NODE_COMPILE_CACHE=/app/.compiled node start.ts --help >/dev/null 2>&1 ; \
+  for compiled in .compiled/*-0; do mv "$compiled" "${compiled%-0}-10001"; done && chmod -R a+rX .compiled
 
 FROM ${NODE_IMAGE} AS node
 

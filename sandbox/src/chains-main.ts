@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { newWalletPhrase } from '@quittance/chains/wallet-phrase';
+import { hasBitcoind } from '@quittance/engines/bitcoind';
 import type { Engine } from '@quittance/engines/process';
 import { assets, isAssetSymbol } from '@quittance/shared/assets';
 import { busUsers } from '@quittance/shared/bus-permissions';
@@ -88,11 +89,10 @@ async function runNodes(seed: string): Promise<void> {
     say,
   });
   await prepareChains(nodes, seed, Promise.resolve({ lamports: 0n, usdc: 0n }));
-  relays.push(
-    await relay(ETHEREUM_PORT, PORTS_INSIDE.ethereum),
-    await relay(BITCOIN_PORT, PORTS_INSIDE.bitcoin),
-  );
-  say(`the nodes are ready: Ethereum ${ETHEREUM_PORT}, Bitcoin ${BITCOIN_PORT}`);
+  relays.push(await relay(ETHEREUM_PORT, PORTS_INSIDE.ethereum));
+  if (nodes.bitcoin !== undefined) relays.push(await relay(BITCOIN_PORT, PORTS_INSIDE.bitcoin));
+  const bitcoin = nodes.bitcoin === undefined ? '' : `, Bitcoin ${BITCOIN_PORT}`;
+  say(`the nodes are ready: Ethereum ${ETHEREUM_PORT}${bitcoin}`);
 }
 
 /** Hands connections through. One that breaks at one end ends at the other. */
@@ -113,7 +113,7 @@ function relay(outside: number, inside: number): Promise<Server> {
 
 function printEnv(): void {
   const seed = newWalletPhrase(12);
-  const chains = chainContainerSettings(seed, 'chains');
+  const chains = chainContainerSettings(seed, 'chains', { bitcoin: hasBitcoind() });
   const secret = () => randomBytes(24).toString('hex');
   const settings: Record<string, string> = {
     PUBLIC_URL: 'http://127.0.0.1:8400',

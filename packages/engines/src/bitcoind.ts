@@ -99,6 +99,16 @@ export async function startBitcoind(options: BitcoindOptions): Promise<BitcoindH
   });
 }
 
+/** Whether this machine can have a node. */
+export function hasBitcoind(): boolean {
+  try {
+    return bitcoindBinary() !== '';
+  } catch (error) {
+    if (error instanceof EngineMissing) return false;
+    throw error;
+  }
+}
+
 function bitcoindBinary(): string {
   // Sandbox and tests start nodes from many places, and the choice of a binary is the machine's
   const chosen = process.env['BITCOIND_PATH'];
