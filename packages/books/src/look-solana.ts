@@ -1,5 +1,6 @@
 import { connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
 import type { SettingsOf } from '@quittance/chains/settings';
+import { feeTaken, rentPaid } from '@quittance/chains/solana/cost';
 import { tokensOf } from '@quittance/chains/solana/network';
 import { base58, count, isNoBlock, lamports, tokenUnits } from '@quittance/chains/solana/rpc';
 import { z } from 'zod';
@@ -55,10 +56,10 @@ export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): Chain
       const found = read(transactionForm, answer, 'getTransaction');
       if (found === null) return undefined;
       const succeeded = found.meta.err == null;
-      const rent = succeeded ? openedWith(found) : 0n;
+      const rent = succeeded ? rentPaid(found.meta) : 0n;
       return {
         succeeded,
-        cost: feeTaken(found) + rent,
+        cost: feeTaken(found.meta) + rent,
         paid: succeeded ? [...nativePaid(found), ...tokensPaid(found, tokens)] : [],
       };
     },
@@ -108,22 +109,6 @@ async function tokensOfOwner(rpc: Rpc, owner: string, mint: string): Promise<big
   const answer = await rpc.call('getTokenAccountsByOwner', [owner, { mint }, how]);
   const { value } = read(tokensForm, answer, 'getTokenAccountsByOwner');
   return value.reduce((sum, { account }) => sum + account.data.parsed.info.tokenAmount.amount, 0n);
-}
-
-/**
- * What all accounts together have less than before: only the fee leaves them. The node's own word for it leaves out
- * the price paid for priority, on a development node at least.
- */
-function feeTaken({ meta }: Transaction): bigint {
-  const sum = (balances: readonly bigint[]) => balances.reduce((total, one) => total + one, 0n);
-  return sum(meta.preBalances) - sum(meta.postBalances);
-}
-
-/** The rent that went into token accounts which were not there before. */
-function openedWith({ meta }: Transaction): bigint {
-  return (meta.postTokenBalances ?? [])
-    .filter(({ accountIndex }) => meta.preBalances[accountIndex] === 0n)
-    .reduce((sum, { accountIndex }) => sum + (meta.postBalances[accountIndex] ?? 0n), 0n);
 }
 
 function nativePaid({ meta, transaction }: Transaction): Seen['paid'] {

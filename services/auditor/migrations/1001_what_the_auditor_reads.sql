@@ -18,4 +18,3 @@ grant select (id, chain, wallet, family, attempt, purpose, asset, amount, tx_has
 grant select (event_id, kind) on ledger.parked, payouts.parked, invoices.parked, webhooks.parked to quittance_auditor;
 grant select (account_id, sequence, kind, created_at) on webhooks.events to quittance_auditor;
 grant select (key, account_id, kinds, enabled, created_at, deleted_at) on webhooks.endpoints to quittance_auditor;
-grant select (resource_id, status, created_at) on payouts.idempotency_keys to quittance_auditor;

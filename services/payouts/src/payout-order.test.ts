@@ -26,7 +26,13 @@ const stale = { ...board, fresh: () => undefined };
 const silent = { latest: () => undefined, fresh: () => undefined };
 
 /** Only Ethereum is configured. */
-const ethereum: PayableChain = { kind: 'evm', assets: ['ETH', 'USDC_ERC20'], checkAddress };
+const hotAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const ethereum: PayableChain = {
+  kind: 'evm',
+  assets: ['ETH', 'USDC_ERC20'],
+  checkAddress,
+  sender: { hotAddress },
+};
 const chains = new Map<Chain, PayableChain>([['ethereum', ethereum]]);
 
 const address = '0x52908400098527886E0F7030069857D2E4169EE7';
@@ -185,6 +191,13 @@ describe('a recipient', () => {
   } as const satisfies Record<string, ChainSettings>;
   const p2wpkh = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
   const owner = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU';
+  const hotOf = {
+    bitcoin: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    testnet: 'tb1qar0srrr7xfkvy5l643lydnw9re59gtzzl3mpd2',
+    regtest: 'bcrt1qar0srrr7xfkvy5l643lydnw9re59gtzzdq3p2y',
+    ethereum: hotAddress,
+    solana: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
+  };
 
   it.each([
     ['bitcoin', 'segwit', p2wpkh, true],
@@ -213,18 +226,22 @@ describe('a recipient', () => {
     ['ethereum', 'a wrong checksum', '0x52908400098527886e0F7030069857D2E4169EE7', false],
     ['ethereum', 'of nobody', `0x${'0'.repeat(40)}`, false],
     ['ethereum', 'of Bitcoin', p2wpkh, false],
+    ['ethereum', 'of our hot wallet', hotOf.ethereum.toLowerCase(), false],
     ['solana', 'an account', owner, true],
     ['solana', 'of nobody', '1'.repeat(32), false],
     ['solana', '31 bytes', '1'.repeat(31), false],
     ['solana', '33 bytes', `${owner}22`, false],
     ['solana', 'a letter that base58 does not have', owner.replace('7', '0'), false],
     ['solana', 'of Ethereum', address, false],
+    ['solana', 'of our hot wallet', hotOf.solana, false],
+    ['bitcoin', 'of our hot wallet, in capitals', hotOf.bitcoin.toUpperCase(), false],
   ] as const)('%s: %s', (network, _, text, isOne) => {
     const settings = settingsOf[network];
     const on: PayableChain = {
       kind: settings.kind,
       assets: [],
       checkAddress: (typed) => checkOn(settings, typed),
+      sender: { hotAddress: hotOf[network] },
     };
     expect(checkRecipient(on, text) !== undefined).toBe(isOne);
   });

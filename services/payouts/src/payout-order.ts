@@ -21,7 +21,9 @@ export type PayoutOrder = {
 };
 
 /** What of a chain an order depends on. */
-export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'>;
+export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'> & {
+  sender: Pick<PayoutChain['sender'], 'hotAddress'>;
+};
 export type PayableChains = Pick<ReadonlyMap<Chain, PayableChain>, 'get'>;
 
 const fields = {
@@ -98,10 +100,14 @@ const burners = {
   solana: '1'.repeat(32),
 } as const satisfies Record<ChainKind, string | undefined>;
 
-/** A recipient of that chain and network, canonical. */
+/**
+ * A recipient of that chain and network, canonical. The hot wallet is none: it would pay itself, which costs the merchant
+ * all of it, and which Solana shows of nobody's balance, so that nothing could prove it.
+ */
 export function checkRecipient(on: PayableChain, text: string): string | undefined {
   const canonical = on.checkAddress(text);
-  return canonical === burners[on.kind] ? undefined : canonical;
+  const isNobodys = canonical === burners[on.kind] || canonical === on.checkAddress(on.sender.hotAddress);
+  return isNobodys ? undefined : canonical;
 }
 
 /** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Broadcast, ChainSender, TransactionStatus } from '../chain.ts';
 import { type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { checkAddress } from './address.ts';
+import { feeTaken, rentPaid } from './cost.ts';
 import { searchOfBlocks } from './in-no-block.ts';
 import { checkNetwork, mintOf, type SolanaNetwork } from './network.ts';
 import {
@@ -418,27 +419,4 @@ async function status(rpc: Rpc, txHash: string): Promise<TransactionStatus> {
     succeeded: mined.meta.err == null,
     feePaid: (feeTaken(mined.meta) + rentPaid(mined.meta)) as Units,
   };
-}
-
-type Effects = z.infer<typeof transaction>['meta'];
-
-/**
- * What all accounts together have less: only the fee leaves them. Not the fee as the node states it, for one development node
- * states it without the price of the place (seen).
- */
-function feeTaken({ preBalances, postBalances }: Effects): bigint {
-  const sum = (balances: readonly bigint[]) => balances.reduce((total, one) => total + one, 0n);
-  return sum(preBalances) - sum(postBalances);
-}
-
-/** What the accounts for tokens that a transaction opened were given: our own transactions give it themselves. */
-function rentPaid({ preBalances, postBalances, preTokenBalances, postTokenBalances }: Effects): bigint {
-  const before = new Set((preTokenBalances ?? []).map(({ accountIndex }) => accountIndex));
-  return (postTokenBalances ?? [])
-    .filter(({ accountIndex }) => !before.has(accountIndex))
-    .reduce((sum, { accountIndex }) => {
-      const [from, to] = [preBalances[accountIndex], postBalances[accountIndex]];
-      invariant(from !== undefined && to !== undefined, 'every account has its balances');
-      return sum + to - from;
-    }, 0n);
 }

@@ -1,0 +1,34 @@
+import { invariant } from '@quittance/shared/result';
+
+/** What a transaction changed, by the places of its accounts; in lamports. */
+export type BalanceChanges = {
+  preBalances: readonly bigint[];
+  postBalances: readonly bigint[];
+  preTokenBalances?: readonly { accountIndex: number }[] | null | undefined;
+  postTokenBalances?: readonly { accountIndex: number }[] | null | undefined;
+};
+
+/**
+ * What all accounts together have less: only the fee leaves them. Not the fee as the node states it, for one development node
+ * states it without the price of the place (seen).
+ */
+export function feeTaken({ preBalances, postBalances }: BalanceChanges): bigint {
+  const sum = (balances: readonly bigint[]) => balances.reduce((total, one) => total + one, 0n);
+  return sum(preBalances) - sum(postBalances);
+}
+
+/**
+ * What the accounts for tokens that a transaction opened were given: our own transactions give it themselves. Somebody may
+ * have sent lamports to where such an account will be: it takes less then.
+ */
+export function rentPaid(changes: BalanceChanges): bigint {
+  const { preBalances, postBalances, preTokenBalances, postTokenBalances } = changes;
+  const before = new Set((preTokenBalances ?? []).map(({ accountIndex }) => accountIndex));
+  return (postTokenBalances ?? [])
+    .filter(({ accountIndex }) => !before.has(accountIndex))
+    .reduce((sum, { accountIndex }) => {
+      const [from, to] = [preBalances[accountIndex], postBalances[accountIndex]];
+      invariant(from !== undefined && to !== undefined, 'every account has its balances');
+      return sum + to - from;
+    }, 0n);
+}
