@@ -38,3 +38,9 @@ test.each(services)('docker-compose.yml hands on every setting of %s', (service)
   const given = namesBelow(new RegExp(`^( {2})${service}:`));
   expect(wanted.filter((name) => !given.includes(name))).toEqual([]);
 });
+
+test('docker-compose.yml hands on who types the operator’s command', () => {
+  expect(namesBelow(/^( {2})quittance:/)).toEqual(
+    expect.arrayContaining(['OPERATOR_DATABASE_URL', 'QUITTANCE_OPERATOR']),
+  );
+});

@@ -4,7 +4,11 @@ create schema if not exists operator;
 revoke all on schema operator from public;
 grant usage on schema operator to quittance_operator;
 
--- What operators did with their command; written with the deed.
+-- What an older release gave it is taken away first.
+revoke all on all tables in schema gateway, invoices, payouts, ledger, webhooks, auditor, operator from quittance_operator;
+revoke quittance_auditor from quittance_operator;
+
+-- What operators did with their command; written in the transaction that does it.
 create table if not exists operator.deeds (
   seq bigint generated always as identity primary key,
   at timestamptz not null default now(),
@@ -14,10 +18,25 @@ create table if not exists operator.deeds (
 );
 grant select on operator.deeds to quittance_operator;
 
--- The books, as the auditor reads them, and its halts.
-grant quittance_auditor to quittance_operator;
-
 grant usage on schema gateway, invoices, payouts, ledger, webhooks, auditor to quittance_operator;
+
+-- The books, as the auditor reads them: an asset is resumed after one more look at every row.
+do $$
+declare
+  readable record;
+begin
+  for readable in
+    select c.oid::regclass as name, string_agg(quote_ident(a.attname), ', ') as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+      and c.relnamespace = any('{invoices, payouts, ledger, webhooks, auditor}'::regnamespace[])
+      and has_column_privilege('quittance_auditor', c.oid, a.attnum, 'select')
+    group by c.oid
+  loop
+    execute format('grant select (%s) on %s to quittance_operator', readable.columns, readable.name);
+  end loop;
+end $$;
+
 grant select on
   gateway.accounts,
   invoices.invoices, invoices.deposits, invoices.sightings, invoices.cursors, invoices.blocks, invoices.leases,
@@ -37,6 +56,12 @@ grant select on
   ledger.outbox, ledger.inbox, ledger.parked, webhooks.outbox, webhooks.inbox, webhooks.parked,
   auditor.outbox, auditor.inbox, auditor.parked
 to quittance_operator;
+
+-- To halt an asset's payouts and resume them, with what is accepted of its books and the word of it to payouts: see
+-- auditor's halt-payouts.ts and resume-payouts.ts.
+grant insert (asset, breaches, halted_at), update (resumed_at, forced, announced_at) on auditor.halts to quittance_operator;
+grant insert, update, delete on auditor.breaches to quittance_operator;
+grant insert (id, kind, payload, request_id, created_at) on auditor.outbox to quittance_operator;
 
 -- To ask for a delivery again, as its merchant may: its lane is locked first, see webhooks' store-lanes.ts.
 grant update (state, due_at, round_start, asked_for) on webhooks.deliveries to quittance_operator;

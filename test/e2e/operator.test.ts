@@ -140,6 +140,8 @@ test('a sale and a payout show all that happened to them, a delivery is sent aga
   expect((await operator('asset', 'halt', 'ETH', '--reason', 'again')).err).toMatch(/halted already/);
   const resumed = await operator('asset', 'resume', 'ETH');
   expect([resumed.code, resumed.err]).toEqual([0, '']);
+  const deeds = await quittance.db.rows<{ deed: string }>('select deed from operator.deeds order by seq');
+  expect(deeds.map(({ deed }) => deed)).toEqual(['resend', 'resend', 'halt', 'resume']);
   const last = await eventually(async () => {
     const { status, body } = await shop.post('/api/payouts', order);
     expect(status).toBe(201);

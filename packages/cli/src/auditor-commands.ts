@@ -3,9 +3,9 @@ import { listHalts } from '@quittance/auditor/operations/list-halts';
 import { resumePayouts as resume } from '@quittance/auditor/operations/resume-payouts';
 import { type AssetSymbol, assetSymbols, assets, isAssetSymbol } from '@quittance/shared/assets';
 import { systemClock } from '@quittance/shared/clock';
-import { openDb } from '@quittance/shared/db';
+import { openDb, type Trx } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
-import { actor, withOperator } from './operator-database.ts';
+import { actor, noteDeed, withOperator } from './operator-database.ts';
 import type { Outcome } from './outcome.ts';
 import { operatorDatabase, watchedChains } from './settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
@@ -19,8 +19,11 @@ export type ResumeOrder = { asset: string; force: boolean; patienceSeconds: numb
 /** Halts the payouts of an asset at once, whatever the books say. */
 export const assetHalt = (around: Surroundings, named: string, reason: string): Promise<Outcome> => {
   const asset = assetNamed(named);
+  const by = actor(around);
   return withOperator(around, 'auditor', async (db) => {
-    const done = await halt({ db, clock: systemClock }, { asset, reason: `${reason} (${actor()})` });
+    const note = (trx: Trx, number: string) =>
+      noteDeed(trx, { actor: by, deed: 'halt', subject: `${asset}, halt ${number}` });
+    const done = await halt({ db, clock: systemClock, note }, { asset, reason: `${reason} (${by})` });
     if (!done.ok) throw new CommandError(`Payouts of ${asset} are halted already.`);
     return {
       json: { asset, halt: done.value.halt, reason },
@@ -68,6 +71,10 @@ export async function resumePayouts(
   { asset: named, force, patienceSeconds, days }: ResumeOrder,
 ): Promise<Outcome> {
   const asset = assetNamed(named);
+  const by = actor(around);
+  const deed = force ? 'resume by force' : 'resume';
+  const note = (trx: Trx, halt: string) =>
+    noteDeed(trx, { actor: by, deed, subject: `${asset}, halt ${halt}` });
   const db = openDb({
     url: operatorDatabase(around),
     schema: 'auditor',
@@ -78,7 +85,7 @@ export async function resumePayouts(
   try {
     const chains = watchedChains(around);
     const order = { asset, force, chains, patienceSeconds, chainDays: days };
-    const done = await resume({ db, clock: systemClock }, order);
+    const done = await resume({ db, clock: systemClock, note }, order);
     if (done.ok) {
       const { halt, accepted } = done.value;
       const still =

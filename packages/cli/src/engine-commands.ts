@@ -49,7 +49,7 @@ export async function engineAllow(
     }
     const { accepted } = await db.one<{ accepted: boolean }>(
       'select operator.accept_history($1, $2, $3) as accepted',
-      [chain, upTo, actor()],
+      [chain, upTo, actor(around)],
     );
     if (!accepted)
       throw new CommandError(

@@ -24,7 +24,7 @@ async function withGateway(around: Surroundings, work: (ports: Ports) => Promise
   const url = gatewayDatabase(around);
   const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('cli', 'silent') });
   try {
-    return await work({ db, clock: systemClock, actor: actor() });
+    return await work({ db, clock: systemClock, actor: actor(around) });
   } finally {
     await db.close();
   }

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
-import { type Db, openDb } from '@quittance/shared/db';
+import { type Db, openDb, type Trx } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { operatorDatabase } from './settings.ts';
-import type { Surroundings } from './surroundings.ts';
+import { CommandError, type Surroundings } from './surroundings.ts';
 
 /** A question that reads a sender's whole outbox may take a while. */
 const STATEMENT_TIMEOUT = '60s';
@@ -29,12 +29,30 @@ export async function withOperator<T>(
   }
 }
 
-/** Who types this, for what is written down of it. */
-export function actor(): string {
+/** One line that can be read where it is listed. */
+const NAME = /^\P{C}{1,100}$/u;
+
+/**
+ * Who types this, for what is written down of it: who QUITTANCE_OPERATOR says, where it is set; else this process's user,
+ * who in a container is the same for all. It is what they say of themselves: a password of their own nobody has.
+ */
+export function actor({ env }: Pick<Surroundings, 'env'>): string {
+  const named = env['QUITTANCE_OPERATOR']?.trim();
+  if (named) {
+    if (NAME.test(named)) return `cli:${named}`;
+    throw new CommandError('QUITTANCE_OPERATOR names who types this, in one line of at most 100 characters.');
+  }
   try {
     return `cli:${userInfo().username}`;
   } catch {
     // In a container the user may be a number that has no name.
     return `cli:${process.getuid?.() ?? 'unknown'}`;
   }
+}
+
+export type Deed = { actor: string; deed: string; subject: string };
+
+/** Writes down who did what; in the transaction that does it, so that none is done without. */
+export async function noteDeed(trx: Trx, { actor: by, deed, subject }: Deed): Promise<void> {
+  await trx.rows('select operator.note($1, $2, $3)', [by, deed, subject]);
 }

@@ -84,7 +84,7 @@ export async function parkedRequeue(
     for (const one of able) {
       const { requeued } = await db.one<{ requeued: boolean }>(
         'select operator.requeue($1, $2, $3, $4) as requeued',
-        [one.service, one.event, events[one.kind as EventKind].from, actor()],
+        [one.service, one.event, events[one.kind as EventKind].from, actor(around)],
       );
       if (requeued) done.push(one);
     }

@@ -23,7 +23,7 @@ export async function rescanAsk(
     const { id } = await db.one<{ id: string | null }>('select operator.rescan($1, $2, $3) as id', [
       chain,
       height,
-      actor(),
+      actor(around),
     ]);
     const cursor = await db.maybe<{ height: number }>(
       'select height from invoices.cursors where chain = $1',
@@ -49,7 +49,7 @@ export async function rescanStop(around: Surroundings, named: string): Promise<O
   return await withOperator(around, 'operator', async (db) => {
     const { stopped } = await db.one<{ stopped: number }>('select operator.stop_rescans($1, $2) as stopped', [
       chain,
-      actor(),
+      actor(around),
     ]);
     if (stopped === 0) throw new CommandError(`Nothing of ${chain} is being read again.`);
     return {

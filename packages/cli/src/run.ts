@@ -35,7 +35,9 @@ Examples:
   $ npx quittance verify-books
 
 Which database: OPERATOR_DATABASE_URL to look into what happened and act on it, GATEWAY_DATABASE_URL for
-accounts and tokens, DATABASE_URL_ADMIN for everything; without them the sandbox that \`npm start\` runs. Exit codes: 0 done, 1 failed or found wrong, 2 not understood.
+accounts and tokens, DATABASE_URL_ADMIN for everything; without them the sandbox that \`npm start\` runs.
+Who you are, for what is written down of it: QUITTANCE_OPERATOR, else this process's user.
+Exit codes: 0 done, 1 failed or found wrong, 2 not understood.
 `;
 
 /** JSON has no number that holds every amount. */

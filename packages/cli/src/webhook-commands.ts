@@ -1,8 +1,8 @@
 import { systemClock } from '@quittance/shared/clock';
-import type { Db } from '@quittance/shared/db';
+import type { Db, Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { redeliver } from '@quittance/webhooks/operations/redeliver';
-import { actor, withOperator } from './operator-database.ts';
+import { actor, noteDeed, withOperator } from './operator-database.ts';
 import type { Outcome } from './outcome.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
@@ -27,12 +27,12 @@ export const webhookResend = (around: Surroundings, id: string): Promise<Outcome
       );
     const done: string[] = [];
     const refused: { delivery: string; why: string }[] = [];
+    const by = actor(around);
     for (const { delivery, account } of wanted) {
-      const again = await redeliver({ db, clock: systemClock }, account, delivery);
-      if (again.ok) {
-        await db.rows('select operator.note($1, $2, $3)', [actor(), 'resend', delivery]);
-        done.push(delivery);
-      } else refused.push({ delivery, why: whyNot[again.refusal] });
+      const note = (trx: Trx) => noteDeed(trx, { actor: by, deed: 'resend', subject: delivery });
+      const again = await redeliver({ db, clock: systemClock, note }, account, delivery);
+      if (again.ok) done.push(delivery);
+      else refused.push({ delivery, why: whyNot[again.refusal] });
     }
     return {
       json: { resent: done, refused },

@@ -6,6 +6,7 @@ import { startMessenger } from '@quittance/shared/messenger';
 import { announce } from '@quittance/shared/outbox';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
+import { prepareOperator } from '../src/operator-role.ts';
 import { operatorOf } from './quittance-in.ts';
 
 const logger = createLogger('test', 'silent');
@@ -123,9 +124,20 @@ test.each([
   expect(await quittance(args)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
 });
 
-test('the operator’s role changes nothing but through its functions, and reads no secret', async () => {
-  const { OPERATOR_DATABASE_URL: url } = { OPERATOR_DATABASE_URL: operatorUrl() };
-  const db = openDb({ url, schema: 'operator', pool: 1, logger });
+test('an older release’s rights are gone after the migration to this one', async () => {
+  await admin.rows(`grant quittance_auditor to quittance_operator`);
+  await admin.rows(`grant update on ledger.balances to quittance_operator`);
+  await prepareOperator(database.adminUrl, undefined);
+  expect(
+    await admin.one(
+      `select pg_has_role('quittance_operator', 'quittance_auditor', 'member') as member,
+         has_any_column_privilege('quittance_operator', 'ledger.balances', 'update') as update`,
+    ),
+  ).toEqual({ member: false, update: false });
+});
+
+test('the operator’s role changes what its commands change and nothing else, and reads no secret', async () => {
+  const db = openDb({ url: operatorUrl(), schema: 'operator', pool: 1, logger });
   try {
     for (const sql of [
       'delete from payouts.parked',
@@ -136,9 +148,31 @@ test('the operator’s role changes nothing but through its functions, and reads
       'insert into payouts.outbox (id, kind, payload) values (1, 2, null)',
       'insert into operator.deeds (actor, deed, subject) values (1, 2, 3)',
       'update invoices.cursors set height = 1',
+      'set role quittance_auditor',
+      `update auditor.checks set was_right = true`,
+      'truncate auditor.sums',
+      'delete from auditor.outbox',
+      'delete from auditor.halts',
+      `update auditor.halts set asset = 'ETH'`,
+      'insert into auditor.inbox (event_id) values (1)',
+      `update webhooks.deliveries set sequence = 1`,
     ]) {
       await expect(db.rows(sql)).rejects.toMatchObject({ code: '42501' });
     }
+    const tables = await admin.rows<{ name: string }>(
+      `select c.oid::regclass::text as name from pg_class c
+       where c.relkind in ('r', 'p', 'v') and c.relnamespace = any('{gateway, invoices, payouts, ledger, webhooks, auditor, operator}'::regnamespace[])
+         and (has_any_column_privilege('quittance_operator', c.oid, 'insert, update')
+           or has_table_privilege('quittance_operator', c.oid, 'delete, truncate, trigger, references, maintain'))
+       order by 1`,
+    );
+    expect(tables.map(({ name }) => name)).toEqual([
+      'auditor.breaches',
+      'auditor.halts',
+      'auditor.outbox',
+      'webhooks.deliveries',
+      'webhooks.lanes',
+    ]);
   } finally {
     await db.close();
   }

@@ -292,7 +292,7 @@ describe('one unit off', () => {
 describe('an operator', () => {
   const resume = (asset: 'ETH' | 'SOL', force = false) =>
     resumePayouts(
-      { db: admin2(), clock: { now: () => now } },
+      { db: admin2(), clock: { now: () => now }, note: async () => undefined },
       { asset, force, chains: [chain], patienceSeconds: 60, chainDays: 30 },
     );
   const node = new ScriptedEvmNode();

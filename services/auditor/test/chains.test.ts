@@ -122,7 +122,7 @@ describe('a breach of a chain', () => {
 describe('an operator', () => {
   const resume = ({ isWatched = true, force = false, chainDays = 30 } = {}) =>
     resumePayouts(
-      { db: operator, clock: systemClock },
+      { db: operator, clock: systemClock, note: async () => undefined },
       { asset: 'ETH', force, chains: isWatched ? ports.chains : [], patienceSeconds: 0, chainDays },
     );
   const unseen = { ok: false, refusal: { why: 'chain_unseen', reason: 'no node of ethereum is configured' } };

@@ -3,12 +3,11 @@ import { invariants } from '@quittance/books/invariants';
 import { snapshotOf } from '@quittance/books/snapshot';
 import { type Breach, ChainUnseen, checkChain, checkInvariants } from '@quittance/books/verify-books';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import type { Clock } from '@quittance/shared/clock';
-import type { Db } from '@quittance/shared/db';
 import { announce } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { closeHalt, openHalts, settleBreaches } from '../store.ts';
 import { howFarBack } from '../store-chains.ts';
+import type { OrderPorts } from './halt-payouts.ts';
 
 const CHECK_MAX_MS = 30 * 60_000;
 
@@ -37,7 +36,7 @@ export type Resumed = { halt: string; accepted: readonly Breach[] };
  * is accepted by force, and does not halt it again.
  */
 export async function resumePayouts(
-  { db, clock }: { db: Db; clock: Clock },
+  { db, clock, note }: OrderPorts,
   { asset, force, chains, patienceSeconds, chainDays }: ResumeOrder,
 ): Promise<Result<Resumed, ResumeRefusal>> {
   const halts = await openHalts(db);
@@ -64,6 +63,7 @@ export async function resumePayouts(
     if (halt === undefined) return refuse({ why: 'not_halted' } as const);
     await settleBreaches(trx, asset, breaches, at);
     await announce(trx, [{ kind: 'asset.resumed', payload: { asset, halt } }]);
+    await note(trx, halt);
     return ok({ halt, accepted: breaches });
   });
 }

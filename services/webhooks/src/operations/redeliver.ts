@@ -1,3 +1,4 @@
+import type { Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
@@ -9,9 +10,10 @@ import { readDelivery } from './read-delivery.ts';
 /**
  * Sends an event to an endpoint again, now and under the same id, whatever came of it before; its schedule begins
  * anew. Asked for twice before it is sent, it is sent once.
+ * @param ports.note writes down with it who asked for it, where that is not its merchant
  */
 export async function redeliver(
-  { db, clock }: Pick<Ports, 'db' | 'clock'>,
+  { db, clock, note }: Pick<Ports, 'db' | 'clock'> & { note?: (trx: Trx) => Promise<void> },
   account: AccountId,
   id: string,
 ): Promise<Result<LoggedDelivery, 'unknown' | 'not_yours' | 'deleted' | 'disabled' | 'sending'>> {
@@ -25,6 +27,7 @@ export async function redeliver(
     if (found.value.endpointDeleted) return refuse('deleted');
     if (lanes.length === 0) return refuse('disabled');
     if (!(await beginDeliveryAnew(trx, found.value, now))) return refuse('sending');
+    await note?.(trx);
     return await readDelivery({ db: trx }, account, id);
   });
 }
