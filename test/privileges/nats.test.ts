@@ -300,14 +300,14 @@ describe('what the tables allow goes its way', () => {
       })),
     ];
     for (const { subject, by, askers } of questions) {
-      busOf(by).answer(subject, async () => ({ missing: [by] }));
+      busOf(by).answer(subject, async () => ({ missing: [by], parked: [] }));
       await eventually(async () => {
         for (const asker of askers) {
           const asked = await busOf(asker).askRaw(subject, {}, missingAnswer, 1_000);
           expect([subject, asker, asked]).toEqual([
             subject,
             asker,
-            { known: true, reply: { missing: [by] } },
+            { known: true, reply: { missing: [by], parked: [] } },
           ]);
         }
       });

@@ -64,7 +64,11 @@ export type ReplyOf<C extends CommandName> = z.infer<(typeof commands)[C]['reply
 /** Where a command is asked: `rpc.<who answers>.<command>`. */
 export const commandSubject = (command: CommandName): string => `rpc.${commands[command].by}.${command}`;
 
-/** Every service answers which of these events are not in its inbox: the reconciler's question. */
+/** Every service answers which of these events are not in its inbox, and which it has parked: the reconciler's question. */
 export const missingSubject = (service: Service): string => `rpc.${service}.inbox.missing`;
 export const missingQuestion = z.object({ ids: z.array(z.string()).max(1_000) });
-export const missingAnswer = z.object({ missing: z.array(z.string()) });
+export const missingAnswer = z.object({
+  missing: z.array(z.string()),
+  /** An older release says nothing of them. */
+  parked: z.array(z.string()).default([]),
+});

@@ -26,6 +26,16 @@ export async function missingFromInbox(db: Queryable, ids: readonly string[]): P
   return (await db.rows<{ id: string }>(selectMissing, [ids])).map((row) => row.id);
 }
 
+const selectParked = statement(
+  'inbox_parked',
+  `select event_id as id from parked where event_id = any($1::text[])`,
+);
+
+/** Which of these events wait here for an operator. */
+export async function parkedOf(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  return (await db.rows<{ id: string }>(selectParked, [ids])).map((row) => row.id);
+}
+
 const insertParked = statement(
   'parked_insert',
   `insert into parked (event_id, kind, envelope, failure) values ($1, $2, $3, $4)

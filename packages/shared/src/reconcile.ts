@@ -3,7 +3,7 @@ import { missingAnswer, missingQuestion, missingSubject } from './commands.ts';
 import { crashPoint } from './crash.ts';
 import { type Db, statement } from './db.ts';
 import { events, kindsFor, type Service, services } from './events.ts';
-import { missingFromInbox } from './inbox.ts';
+import { missingFromInbox, parkedOf } from './inbox.ts';
 import type { Logger } from './logger.ts';
 
 const BATCH = 500;
@@ -40,6 +40,7 @@ const selectUnconfirmed = statement(
 const confirm = statement(
   'reconcile_confirm',
   `update outbox set confirmed_by = array_append(confirmed_by, $2::text),
+     parked_by = case when id = any($4::text[]) then array_append(parked_by, $2::text) else parked_by end,
      confirmed_at = case when array_append(confirmed_by, $2::text) @>
        array(select jsonb_array_elements_text($3::jsonb -> kind)) then now() end
    where seq = any($1::bigint[]) and $2::text <> all(confirmed_by)`,
@@ -54,10 +55,12 @@ const sendAgain = statement(
   `update outbox set sent_at = null, claimed_until = null where seq = any($1::bigint[]) and confirmed_at is null`,
 );
 
+// What a receiver has parked can be sent again from here and from nowhere else.
 const forgetOld = statement(
   'reconcile_forget_old',
   `delete from outbox where seq in (
-     select seq from outbox where confirmed_at < now() - interval '30 days' order by seq limit ${BATCH})`,
+     select seq from outbox where confirmed_at < now() - interval '30 days' and parked_by = '{}'
+     order by seq limit ${BATCH})`,
 );
 
 type Row = { seq: string; id: string; sentAt: Date; isOverdue: boolean };
@@ -103,7 +106,8 @@ async function reconcileWith(
     ({ id, sentAt, isOverdue }) =>
       missing.has(id) && (isOverdue || sentAt.getTime() + OVERTAKEN_BY_SECONDS * 1_000 < reachedMs),
   );
-  if (arrived.length > 0) await db.rows(confirm, [arrived.map((row) => row.seq), service, receivers]);
+  if (arrived.length > 0)
+    await db.rows(confirm, [arrived.map((row) => row.seq), service, receivers, asked.reply.parked]);
   crashPoint('reconciler.confirmed');
   if (lost.length > 0) {
     logger.warn({ events: lost.length, to: service }, 'events had not arrived, sending them again');
@@ -117,6 +121,6 @@ async function reconcileWith(
 export function answerReconcilers(bus: Bus, db: Db, service: Service): void {
   bus.answer(missingSubject(service), async (body) => {
     const { ids } = missingQuestion.parse(body);
-    return { missing: await missingFromInbox(db, ids) };
+    return { missing: await missingFromInbox(db, ids), parked: await parkedOf(db, ids) };
   });
 }

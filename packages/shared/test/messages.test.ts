@@ -192,6 +192,27 @@ test('one event that fails does not hold up the others, and is taken in when it 
   await eventually(() => expect(effects.filter((name) => name.startsWith('bad'))).toHaveLength(1));
 });
 
+test('a sender hears what its receiver has parked', async () => {
+  const announced = credit('parked');
+  await send([announced]);
+  await relayAll();
+  const { id } = await sender.db.one<{ id: string }>(`select id from outbox where payload = $1`, [
+    JSON.stringify(announced.payload),
+  ]);
+  await receiver.db.rows(
+    `insert into parked (event_id, kind, envelope, failure) values ($1, 'credit.recorded', '{}', 'not today')`,
+    [id],
+  );
+  await eventually(async () => {
+    await reconcileStep(sender.db, sender.bus, logger, 0);
+    expect(
+      await sender.db.one('select confirmed_at is not null as settled, parked_by from outbox where id = $1', [
+        id,
+      ]),
+    ).toEqual({ settled: true, parked_by: ['invoices'] });
+  });
+});
+
 test('the broker loses its whole data directory: a receiver that went on running gets what is missing', async () => {
   await relayAll();
   // Runs all the time, and has not taken these in when the broker forgets them.

@@ -26,7 +26,9 @@ afterAll(async () => {
 });
 
 /** Those that are up, each with what it answers: nothing, everything or some is missing. */
-type Receivers = Partial<Record<Service, 'has all' | 'has none' | { lacks: readonly string[] }>>;
+type Receivers = Partial<
+  Record<Service, 'has all' | 'has none' | 'has parked all' | { lacks: readonly string[] }>
+>;
 
 /** One step; answers whom it asked for how many events. */
 async function reconcile(receivers: Receivers): Promise<Partial<Record<Service, number>>> {
@@ -42,8 +44,9 @@ function step(receivers: Receivers, asked: Partial<Record<Service, number>> = {}
     asked[service] = ids.length;
     const one = receivers[service];
     if (one === undefined) return { known: false, reason: 'timeout' };
-    const lacks = typeof one === 'object' ? one.lacks : one === 'has all' ? [] : ids;
-    return { known: true, reply: { missing: ids.filter((id) => lacks.includes(id)) } };
+    const lacks = typeof one === 'object' ? one.lacks : one === 'has none' ? ids : [];
+    const parked = one === 'has parked all' ? ids : [];
+    return { known: true, reply: { missing: ids.filter((id) => lacks.includes(id)), parked } };
   };
   return reconcileStep(db, { connected: () => true, askRaw } as unknown as Bus, logger);
 }
@@ -125,4 +128,31 @@ test('what was overtaken is lost, however often it was sent before: it is sent a
 test('to wait for who is behind is not to be busy', async () => {
   await sent('invoice.paid', 3, { sends: 5 });
   expect(await step({ webhooks: 'has none' })).toBe(0);
+});
+
+test('what all have is forgotten after a month, but not while one of them has parked it', async () => {
+  const forgetting = async () => {
+    await db.rows(
+      `update outbox set confirmed_at = now() - interval '31 days' where confirmed_at is not null`,
+    );
+    // One step settles what it hears, the next has nothing else to do.
+    await reconcile({});
+  };
+  await sent('deposit.settled', 2);
+  await reconcile({ payouts: 'has all', ledger: 'has all' });
+  await forgetting();
+  expect(await count('true', 'deposit.settled')).toBe(0);
+
+  await sent('deposit.settled', 2);
+  await reconcile({ ledger: 'has parked all' });
+  await reconcile({ payouts: 'has all' });
+  await forgetting();
+  expect(await count(`confirmed_at is not null and parked_by = '{ledger}'`, 'deposit.settled')).toBe(2);
+  // An operator has it sent again, and it is taken in.
+  await db.rows(
+    `update outbox set confirmed_at = null, confirmed_by = '{payouts}', parked_by = '{}' where confirmed_at is not null`,
+  );
+  await reconcile({ ledger: 'has all' });
+  await forgetting();
+  expect(await count('true', 'deposit.settled')).toBe(0);
 });
