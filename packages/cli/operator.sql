@@ -7,6 +7,7 @@ grant usage on schema operator to quittance_operator;
 -- What an older release gave it is taken away first.
 revoke all on all tables in schema gateway, invoices, payouts, ledger, webhooks, auditor, operator from quittance_operator;
 revoke quittance_auditor from quittance_operator;
+drop function if exists operator.requeue(text, text, text, text);
 
 -- What operators did with their command; written in the transaction that does it.
 create table if not exists operator.deeds (
@@ -72,27 +73,56 @@ language sql security definer set search_path = pg_temp as $$
   insert into operator.deeds (actor, deed, subject) values (of_actor, of_deed, of_subject);
 $$;
 
--- A parked event goes back to where it came from: its sender sends it once more to all that must have it, and who has it
--- already drops it. It is parked again when it cannot be taken in this time either. `sender` is who may announce its kind.
-create or replace function operator.requeue(receiver text, event text, sender text, of_actor text) returns boolean
+-- Who says which kind of event, and who must have it, as this release has it: filled by operator-role.ts.
+create table if not exists operator.kinds (
+  kind text not null,
+  sender text not null,
+  receiver text not null,
+  primary key (kind, receiver)
+);
+grant select on operator.kinds to quittance_operator;
+
+-- Whose outbox has this event, as one of a kind that is its sender's to say and this receiver's to hear. No service but
+-- the sender itself writes there.
+create or replace function operator.senders_of(of_receiver text, of_event text) returns text[]
+language sql stable set search_path = pg_temp as $$
+  with said as (
+    select 'invoices' as sender, kind from invoices.outbox where id = of_event
+    union all select 'payouts', kind from payouts.outbox where id = of_event
+    union all select 'ledger', kind from ledger.outbox where id = of_event
+    union all select 'auditor', kind from auditor.outbox where id = of_event)
+  select coalesce(array_agg(s.sender), '{}')
+  from said s join operator.kinds k on k.sender = s.sender and k.kind = s.kind
+  where k.receiver = of_receiver;
+$$;
+
+-- A parked event goes back to where it came from: its sender sends once more what its own outbox says, to all that must
+-- have it, and who has it already drops it. It is parked again when it cannot be taken in this time either.
+-- Of the parked row its id alone counts. The role of the service that parked it can write anything there: were its kind,
+-- sender or payload believed, that service could speak as another, and a forged payment be credited. What no sender has
+-- stays parked. Answers who sends it again: nobody when no outbox has it for this receiver, null when it is not parked.
+create or replace function operator.requeue(of_receiver text, of_event text, of_actor text) returns text[]
 language plpgsql security definer set search_path = pg_temp as $$
 declare
-  parked record;
+  is_parked boolean;
+  senders text[];
+  sender text;
 begin
-  if not (array[receiver, sender] <@ array['invoices', 'payouts', 'ledger', 'webhooks', 'auditor']) then
-    raise exception 'no service of the bus: %, %', receiver, sender;
+  if not exists (select from operator.kinds k where k.receiver = of_receiver) then
+    raise exception 'no receiver of events: %', of_receiver;
   end if;
-  execute format('delete from %I.parked where event_id = $1 and envelope ->> ''id'' = $1
-    returning event_id, kind, envelope', receiver) into parked using event;
-  if parked.event_id is null then return false; end if;
-  -- A sender forgets what arrived a month ago; then it is told what it said.
-  execute format('insert into %I.outbox (id, kind, payload, request_id, created_at)
-    values ($1, $2, $3 -> ''payload'', $3 ->> ''request_id'', ($3 ->> ''created_at'')::timestamptz)
-    on conflict (id) do update set sent_at = null, claimed_until = null, confirmed_at = null,
-      confirmed_by = array_remove(outbox.confirmed_by, $4)', sender)
-    using event, parked.kind, parked.envelope, receiver;
-  perform operator.note(of_actor, 'requeue', receiver || ' ' || event);
-  return true;
+  execute format('select true from %I.parked where event_id = $1 for update', of_receiver) into is_parked using of_event;
+  if is_parked is null then return null; end if;
+  senders := operator.senders_of(of_receiver, of_event);
+  if senders = '{}' then return senders; end if;
+  foreach sender in array senders loop
+    execute format('update %I.outbox set sent_at = null, claimed_until = null, confirmed_at = null,
+      confirmed_by = array_remove(confirmed_by, $2), parked_by = array_remove(parked_by, $2)
+      where id = $1', sender) using of_event, of_receiver;
+  end loop;
+  execute format('delete from %I.parked where event_id = $1', of_receiver) using of_event;
+  perform operator.note(of_actor, 'requeue', of_receiver || ' ' || of_event);
+  return senders;
 end $$;
 
 -- The engine of a chain signs nothing while the chain shows what this database does not know of its own wallet. Who has

@@ -84,7 +84,8 @@ function addParked(program: Command, { around, tell, leaf }: Line): void {
     .option('--all', 'all of them')
     .addHelpText(
       'after',
-      '\nSafe at any time: who has taken the event in already drops it, and one that fails again is parked again.\n',
+      '\nSafe at any time: what is sent is what its sender says, whatever was parked; who has taken the event in already\n' +
+        'drops it, and one that fails again is parked again. What no sender has stays parked.\n',
     )
     .action(
       async (event: string | undefined, { json = false, all = false }: JsonOption & { all?: boolean }) =>

@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { asAdmin } from '@quittance/shared/admin-connection';
+import { events } from '@quittance/shared/events';
 
 const ROLE = 'quittance_operator';
 const RIGHTS = new URL('../operator.sql', import.meta.url);
+
+/** Each kind of event with its sender, once for each that must have it. */
+const kinds = Object.entries(events).flatMap(([kind, { from, to }]) =>
+  to.map((receiver) => ({ kind, sender: from, receiver })),
+);
 
 /**
  * The role of this command: it reads what the command shows and calls what it changes things with, on whatever the
@@ -18,6 +24,12 @@ export async function prepareOperator(adminUrl: string, password: string | undef
     if (password !== undefined)
       await client.query(`alter role ${ROLE} login ${limits} password ${client.escapeLiteral(password)}`);
     await client.query(await readFile(RIGHTS, 'utf8'));
+    await client.query('delete from operator.kinds');
+    await client.query(
+      `insert into operator.kinds (kind, sender, receiver)
+       select kind, sender, receiver from jsonb_to_recordset($1) as k(kind text, sender text, receiver text)`,
+      [JSON.stringify(kinds)],
+    );
     await client.query('commit');
   });
 }

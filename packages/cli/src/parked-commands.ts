@@ -1,5 +1,5 @@
 import type { Db } from '@quittance/shared/db';
-import { type EventKind, events, receivers, type Service } from '@quittance/shared/events';
+import { receivers, type Service } from '@quittance/shared/events';
 import { actor, withOperator } from './operator-database.ts';
 import type { Outcome } from './outcome.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
@@ -11,27 +11,35 @@ type Parked = {
   kind: string;
   failure: string;
   parkedAt: Date;
-  hasId: boolean;
+  /** Whose outbox has it: who can send it again. */
+  senders: Service[];
 };
 
 const SHOWN_MAX = 200;
 const FAILURE_SHOWN = 80;
 
-async function parkedIn(db: Db): Promise<Parked[]> {
+const OLDEST_FIRST = '"parkedAt"';
+/** What cannot be sent again stays, however much it is, and may not stand in the way of what can. */
+const SENDABLE_FIRST = `senders = '{}', "parkedAt"`;
+
+/** One more than are shown, so that it is known whether there are more. */
+async function parkedIn(db: Db, order: string, event: string | null = null): Promise<Parked[]> {
   const each = receivers.map(
     (service) =>
       `select '${service}' as service, event_id as event, kind, failure, parked_at as "parkedAt",
-         coalesce(envelope ->> 'id' = event_id, false) as "hasId" from ${service}.parked`,
+         operator.senders_of('${service}', event_id) as senders
+       from ${service}.parked where $1::text is null or event_id = $1`,
   );
   return await db.rows<Parked>(
-    `${each.join(' union all ')} order by "parkedAt", event limit ${SHOWN_MAX + 1}`,
+    `select * from (${each.join(' union all ')}) as parked order by ${order}, event limit ${SHOWN_MAX + 1}`,
+    [event],
   );
 }
 
 /** Events that a service could not take in after many tries: nothing of them has happened there. */
 export const parkedList = (around: Surroundings): Promise<Outcome> =>
   withOperator(around, 'operator', async (db) => {
-    const found = await parkedIn(db);
+    const found = await parkedIn(db, OLDEST_FIRST);
     const parked = found.slice(0, SHOWN_MAX);
     const rows = parked.map(({ service, event, kind, failure, parkedAt }) => [
       service,
@@ -42,13 +50,13 @@ export const parkedList = (around: Surroundings): Promise<Outcome> =>
     ]);
     const more = found.length > SHOWN_MAX ? `\nThe oldest ${SHOWN_MAX}; there are more.\n` : '';
     return {
-      json: parked.map(({ service, event, kind, failure, parkedAt, hasId }) => ({
+      json: parked.map(({ service, event, kind, failure, parkedAt, senders }) => ({
         service,
         event,
         kind,
         failure,
         parked_at: parkedAt,
-        can_be_requeued: hasId && isKind(kind),
+        can_be_requeued: senders.length > 0,
       })),
       text:
         parked.length === 0
@@ -68,43 +76,47 @@ export async function parkedRequeue(
   if ((named === undefined) !== all)
     throw new CommandError('Which one? Name an EVENT as `quittance parked list` shows it, or say --all.');
   return await withOperator(around, 'operator', async (db) => {
-    const wanted = (await parkedIn(db)).filter(({ event }) => all || event === named);
+    const found = await parkedIn(db, SENDABLE_FIRST, named);
+    const wanted = found.slice(0, SHOWN_MAX);
     if (named !== undefined && wanted.length === 0)
       throw new CommandError(
         `${JSON.stringify(named)} is not parked. \`quittance parked list\` shows what is.`,
       );
-    const able = wanted.filter(({ kind, hasId }) => hasId && isKind(kind));
-    const unable = wanted.filter((one) => !able.includes(one));
-    if (named !== undefined && able.length === 0)
-      throw new CommandError(
-        `${named} cannot be sent again: it is nothing that a service of this release says (${unable[0]?.failure}). ` +
-          'If it came from a newer release, run that one first.',
-      );
+    const by = actor(around);
     const done: Parked[] = [];
-    for (const one of able) {
-      const { requeued } = await db.one<{ requeued: boolean }>(
-        'select operator.requeue($1, $2, $3, $4) as requeued',
-        [one.service, one.event, events[one.kind as EventKind].from, actor(around)],
+    const left: Parked[] = [];
+    for (const one of wanted) {
+      const { senders } = await db.one<{ senders: Service[] | null }>(
+        'select operator.requeue($1, $2, $3) as senders',
+        [one.service, one.event, by],
       );
-      if (requeued) done.push(one);
+      // Null: another operator was faster.
+      if (senders !== null) (senders.length > 0 ? done : left).push({ ...one, senders });
     }
-    const left =
-      unable.length === 0
-        ? ''
-        : `Left as they are, nothing that a service of this release says:\n${unable.map(({ service, event }) => `  ${service} ${event}\n`).join('')}`;
+    if (named !== undefined && done.length === 0 && left.length > 0) throw new CommandError(unsaid(left));
     return {
       json: {
         requeued: done.map(({ service, event, kind }) => ({ service, event, kind })),
-        left: unable.map(({ service, event, kind }) => ({ service, event, kind })),
+        left: left.map(({ service, event, kind }) => ({ service, event, kind })),
       },
       text:
         (done.length === 0
           ? 'Nothing was parked that could be sent again.\n'
-          : `Sent again by ${[...new Set(done.map(({ kind }) => events[kind as EventKind].from))].join(', ')}:\n${done.map(({ service, event, kind }) => `  ${event} ${kind} for ${service}\n`).join('')}` +
+          : `Sent again by ${[...new Set(done.flatMap(({ senders }) => senders))].join(', ')}:\n${done.map(({ service, event, kind }) => `  ${event} ${kind} for ${service}\n`).join('')}` +
             'Who has it already drops it. `quittance parked list` in a minute shows whether it was taken in.\n') +
-        left,
+        (left.length === 0 ? '' : `Left as they are. ${unsaid(left)}\n`) +
+        (found.length > SHOWN_MAX ? `These were ${SHOWN_MAX}; there are more.\n` : ''),
     };
   });
 }
 
-const isKind = (kind: string): kind is EventKind => Object.hasOwn(events, kind);
+/** What is sent again is what its sender says, never what was parked: that is only its receiver's word of it. */
+const unsaid = (left: readonly Parked[]): string =>
+  'These cannot be sent again: no sender of this release has such an event for whom it is parked with.\n' +
+  left
+    .map(
+      ({ service, event, failure }) =>
+        `  ${service} ${event}: ${failure.replaceAll(/\s+/g, ' ').slice(0, FAILURE_SHOWN)}\n`,
+    )
+    .join('') +
+  'From a newer release? Run that one first. Unknown there too, nobody has said it: look for who wrote it.';

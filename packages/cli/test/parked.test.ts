@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectBus } from '@quittance/shared/bus';
 import { type Db, openDb } from '@quittance/shared/db';
+import { type EventKind, events, receivers, type Service, services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { announce } from '@quittance/shared/outbox';
@@ -84,36 +85,181 @@ test('what was parked is listed with its reason and, once that is mended, sent a
     await Promise.all([sender.stop(), receiver.stop()]);
     await Promise.all([bus.ofAuditor.close(), bus.ofPayouts.close()]);
     await nats.stop();
-    await admin.rows(`delete from payouts.halted_assets`);
+    await admin.rows('delete from payouts.halted_assets');
+    await admin.rows('delete from auditor.outbox');
+    await admin.rows('truncate operator.deeds');
   }
 });
 
-test('what its sender has forgotten is told again as it was; what nobody here says is left alone', async () => {
-  await admin.rows(
-    `insert into payouts.parked (event_id, kind, envelope, failure) values
-       ('evt_old', 'asset.resumed', '{"id":"evt_old","kind":"asset.resumed","created_at":"2026-01-02T03:04:05.000Z","request_id":"req_1","payload":{"asset":"ETH","halt":"7"}}', 'long ago'),
-       ('unreadable_0', 'evt.x', '{"id":"evt_true"}', 'forged')`,
+const settled = (deposit: string) => ({
+  deposit_id: deposit,
+  account_id: 'acc_1',
+  invoice_id: 'inv_1',
+  asset: 'ETH',
+  amount: '1000000000000000000',
+  address: '0x1',
+  derivation_index: 1,
+  outpoint: deposit,
+  tx_hash: null,
+  block_height: 1,
+  block_hash: '0x1',
+  disposition: 'credit',
+});
+
+/** As a service's own role can write it, whatever it says there. */
+async function parkedBy(service: Service, id: string, kind: string, payload: object = {}): Promise<void> {
+  const db = openDb({ url: database.urlOf(service), schema: service, pool: 1, logger });
+  const envelope = { id, kind, created_at: '2026-01-02T03:04:05.000Z', request_id: null, payload };
+  try {
+    await db.rows(`insert into parked (event_id, kind, envelope, failure) values ($1, $2, $3, 'a reset')`, [
+      id,
+      kind,
+      JSON.stringify(envelope),
+    ]);
+  } finally {
+    await db.close();
+  }
+}
+
+/** As it stands in the sender's outbox once all have answered for it. */
+const saidBy = (sender: Service, id: string, kind: EventKind, payload: object = {}) =>
+  admin.rows(
+    `insert into ${sender}.outbox (id, kind, payload, sent_at, sends, confirmed_at, confirmed_by, parked_by)
+     values ($1, $2, $3, now(), 1, now(), $4, $4)`,
+    [id, kind, JSON.stringify(payload), events[kind].to],
   );
-  const { code, out } = await quittance(['parked', 'requeue', '--all']);
-  expect(code).toBe(0);
-  expect(out).toMatch(/evt_old asset\.resumed for payouts[\s\S]*Left as they are[\s\S]*payouts unreadable_0/);
+
+const outboxOf = (sender: Service) =>
+  admin.rows(
+    `select id, kind, payload, sent_at is null and confirmed_at is null as again, confirmed_by, parked_by from ${sender}.outbox
+     order by seq`,
+  );
+
+const parkedAt = async (service: Service) =>
+  (await admin.rows<{ id: string }>(`select event_id as id from ${service}.parked order by 1`)).map(
+    ({ id }) => id,
+  );
+
+describe('what a service has parked', () => {
+  afterEach(async () => {
+    for (const service of services) await admin.rows(`delete from ${service}.parked`);
+    for (const service of services) await admin.rows(`delete from ${service}.outbox`);
+    await admin.rows('truncate operator.deeds');
+  });
+
+  test('cannot make another say what it has not said: a forged payment stays where it is', async () => {
+    await parkedBy('webhooks', 'evt_forged', 'deposit.settled', settled('dep_1'));
+    await parkedBy('ledger', 'evt_own', 'deposit.settled', settled('dep_2'));
+    const { code, out } = await quittance(['parked', 'requeue', '--all']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Nothing was parked that could be sent again/)]);
+    expect(out).toMatch(/no sender of this release has such an event[\s\S]*evt_forged/);
+    expect((await quittance(['parked', 'list', '--json'])).json()).toMatchObject([
+      { event: 'evt_forged', can_be_requeued: false },
+      { event: 'evt_own', can_be_requeued: false },
+    ]);
+    const one = await quittance(['parked', 'requeue', 'evt_own']);
+    expect([one.code, one.out, one.err]).toEqual([
+      1,
+      '',
+      expect.stringMatching(/^These cannot be sent again.*\n {2}ledger evt_own: a reset\n/),
+    ]);
+    for (const service of services) expect([service, await outboxOf(service)]).toEqual([service, []]);
+    expect([await parkedAt('webhooks'), await parkedAt('ledger')]).toEqual([['evt_forged'], ['evt_own']]);
+    expect(await admin.rows('select 1 from operator.deeds')).toEqual([]);
+  });
+
+  test('does not change what its sender said, and is sent again to whom it is for', async () => {
+    await saidBy('invoices', 'evt_true', 'deposit.settled', settled('dep_true'));
+    await parkedBy('ledger', 'evt_true', 'deposit.settled', settled('dep_mine'));
+    expect((await quittance(['parked', 'requeue', 'evt_true'])).out).toMatch(/^Sent again by invoices:/);
+    expect(await outboxOf('invoices')).toEqual([
+      {
+        id: 'evt_true',
+        kind: 'deposit.settled',
+        payload: settled('dep_true'),
+        again: true,
+        confirmed_by: ['payouts'],
+        parked_by: ['payouts'],
+      },
+    ]);
+    expect(await parkedAt('ledger')).toEqual([]);
+  });
+
+  test('is not sent again for one that it was never for', async () => {
+    await saidBy('invoices', 'evt_true', 'deposit.settled', settled('dep_true'));
+    await parkedBy('webhooks', 'evt_true', 'invoice.paid', settled('dep_mine'));
+    expect((await quittance(['parked', 'requeue', 'evt_true'])).code).toBe(1);
+    expect(await outboxOf('invoices')).toMatchObject([
+      { again: false, confirmed_by: events['deposit.settled'].to },
+    ]);
+    expect(await parkedAt('webhooks')).toEqual(['evt_true']);
+  });
+
+  test('is known by its sender’s word for it, whatever it was parked as', async () => {
+    await saidBy('auditor', 'evt_newer', 'asset.resumed', { asset: 'ETH', halt: '7' });
+    await parkedBy('payouts', 'evt_newer', 'evt.auditor.payouts.asset.resumed');
+    expect((await quittance(['parked', 'requeue', 'evt_newer'])).code).toBe(0);
+    expect(await outboxOf('auditor')).toMatchObject([{ id: 'evt_newer', again: true, confirmed_by: [] }]);
+  });
+
+  test('cannot hide what others have parked behind a mass of what nobody says', async () => {
+    await admin.rows(
+      `insert into webhooks.parked (event_id, kind, envelope, failure, parked_at)
+       select 'evt_' || n, 'invoice.paid', '{}', 'a reset', '2026-01-01' from generate_series(1, 300) as n`,
+    );
+    await saidBy('ledger', 'evt_true', 'credit.recorded');
+    await parkedBy('invoices', 'evt_true', 'credit.recorded');
+    const { json } = await quittance(['parked', 'requeue', '--all', '--json']);
+    expect(json().requeued).toEqual([{ service: 'invoices', event: 'evt_true', kind: 'credit.recorded' }]);
+    await parkedBy('invoices', 'evt_true', 'credit.recorded');
+    expect((await quittance(['parked', 'requeue', 'evt_true'])).code).toBe(0);
+    expect((await quittance(['parked', 'requeue', '--all'])).out).toMatch(/These were 200; there are more/);
+  });
+
+  test('is believed of nobody by the function either, and each kind goes to those it is for', async () => {
+    const db = openDb({ url: operatorUrl(), schema: 'operator', pool: 1, logger });
+    try {
+      for (const kind of Object.keys(events) as EventKind[]) {
+        const { from, to } = events[kind];
+        await saidBy(from, `evt_${kind}`, kind);
+        for (const service of receivers) {
+          await parkedBy(service, `evt_${kind}`, kind);
+          const { senders } = await db.one<{ senders: Service[] }>(
+            'select operator.requeue($1, $2, $3) as senders',
+            [service, `evt_${kind}`, 'test'],
+          );
+          const isFor = (to as readonly Service[]).includes(service);
+          expect([kind, service, senders]).toEqual([kind, service, isFor ? [from] : []]);
+        }
+      }
+      for (const forged of ['gateway', 'auditor', 'operator', 'public', `ledger"; --`]) {
+        await expect(
+          db.rows('select operator.requeue($1, $2, $3)', [forged, 'evt_1', 'test']),
+        ).rejects.toThrow(/no receiver of events/);
+      }
+    } finally {
+      await db.close();
+    }
+  });
+});
+
+test('an older release’s rights and functions are gone after the migration to this one', async () => {
+  await admin.rows(`grant quittance_auditor to quittance_operator`);
+  await admin.rows(`grant update on ledger.balances to quittance_operator`);
+  await admin.rows(`create function operator.requeue(receiver text, event text, sender text, of_actor text)
+    returns boolean language sql as 'select true'`);
+  await prepareOperator(database.adminUrl, undefined);
   expect(
     await admin.rows(
-      `select kind, payload, request_id, created_at, sent_at from auditor.outbox where id = 'evt_old'`,
+      `select pronargs from pg_proc where proname = 'requeue' and pronamespace = 'operator'::regnamespace`,
     ),
-  ).toEqual([
-    {
-      kind: 'asset.resumed',
-      payload: { asset: 'ETH', halt: '7' },
-      request_id: 'req_1',
-      created_at: new Date('2026-01-02T03:04:05.000Z'),
-      sent_at: null,
-    },
-  ]);
-  const forged = await quittance(['parked', 'requeue', 'unreadable_0']);
-  expect([forged.code, forged.err]).toEqual([1, expect.stringMatching(/cannot be sent again.*forged/)]);
-  await admin.rows(`delete from payouts.parked`);
-  await admin.rows(`delete from auditor.outbox where id = 'evt_old'`);
+  ).toEqual([{ pronargs: 3 }]);
+  expect(
+    await admin.one(
+      `select pg_has_role('quittance_operator', 'quittance_auditor', 'member') as member,
+         has_any_column_privilege('quittance_operator', 'ledger.balances', 'update') as update`,
+    ),
+  ).toEqual({ member: false, update: false });
 });
 
 test.each([
@@ -122,18 +268,6 @@ test.each([
   [['parked', 'requeue', 'evt_1'], /"evt_1" is not parked/],
 ])('%j is refused', async (args, message) => {
   expect(await quittance(args)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
-});
-
-test('an older release’s rights are gone after the migration to this one', async () => {
-  await admin.rows(`grant quittance_auditor to quittance_operator`);
-  await admin.rows(`grant update on ledger.balances to quittance_operator`);
-  await prepareOperator(database.adminUrl, undefined);
-  expect(
-    await admin.one(
-      `select pg_has_role('quittance_operator', 'quittance_auditor', 'member') as member,
-         has_any_column_privilege('quittance_operator', 'ledger.balances', 'update') as update`,
-    ),
-  ).toEqual({ member: false, update: false });
 });
 
 test('the operator’s role changes what its commands change and nothing else, and reads no secret', async () => {
@@ -148,6 +282,7 @@ test('the operator’s role changes what its commands change and nothing else, a
       'insert into payouts.outbox (id, kind, payload) values (1, 2, null)',
       'insert into operator.deeds (actor, deed, subject) values (1, 2, 3)',
       'update invoices.cursors set height = 1',
+      'insert into operator.kinds (kind, sender, receiver) values (1, 2, 3)',
       'set role quittance_auditor',
       `update auditor.checks set was_right = true`,
       'truncate auditor.sums',
