@@ -71,6 +71,68 @@ test('what has a value keeps it, and a file that was filled stays as it is', asy
   expect(accountXpub).toMatch(/^tpub/);
 });
 
+const OTHER_WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+
+/** The example, filled, and a line of it changed afterwards. */
+async function filledThen(name: string, value: string): Promise<string> {
+  const { out } = await filled(EXAMPLE);
+  return out.replace(new RegExp(`^${name}=.*$`, 'm'), `${name}=${value}`);
+}
+
+test('words that were changed after the public keys were made are refused, and which lines, and what to do', async () => {
+  const changed = await filledThen('WALLET_SEED', WORDS);
+  const refused = await filled(changed);
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toBe(
+    'BITCOIN_XPUB and ETHEREUM_XPUB: not of the words in WALLET_SEED, which could not spend what is paid there. ' +
+      'Put in the words they are of, or empty these lines and they are filled anew; ' +
+      'addresses already given out need the old words.\n',
+  );
+
+  const emptied = changed.replace(/^((?:BITCOIN|ETHEREUM)_XPUB)=.*$/gm, '$1=');
+  const { code, out, err } = await filled(emptied);
+  expect({ code, err }).toEqual({ code: 0, err: 'Filled: BITCOIN_XPUB, ETHEREUM_XPUB.\n' });
+  expect(settings(out)).toMatchObject({
+    BITCOIN_XPUB: openBitcoinWallet('mainnet', WORDS).accountXpub,
+    ETHEREUM_XPUB: openEvmWallet(WORDS).accountXpub,
+    WALLET_SEED: WORDS,
+  });
+});
+
+test.each(['BITCOIN', 'ETHEREUM', 'BASE', 'POLYGON'])(
+  'a %s_XPUB of other words is refused',
+  async (chain) => {
+    const accounts = { bitcoin: openBitcoinWallet('mainnet', OTHER_WORDS), evm: openEvmWallet(OTHER_WORDS) };
+    const { accountXpub } = chain === 'BITCOIN' ? accounts.bitcoin : accounts.evm;
+    const refused = await filled(`WALLET_SEED=${WORDS}\n${chain}_XPUB="${accountXpub}"\n`);
+    expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(`^${chain}_XPUB: not of`) });
+    expect(await filled(`WALLET_SEED=${OTHER_WORDS}\n${chain}_XPUB=${accountXpub}\n`)).toMatchObject({
+      code: 0,
+    });
+  },
+);
+
+test('no words are made up for public keys that are there; without a place for words they stay', async () => {
+  const refused = await filled(await filledThen('WALLET_SEED', ''));
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toMatch(
+    /^WALLET_SEED is empty, and new words cannot be those of BITCOIN_XPUB and ETHEREUM_XPUB\. .*\n$/,
+  );
+  const withoutPlace = `ETHEREUM_XPUB=${openEvmWallet(WORDS).accountXpub}\n`;
+  expect(await filled(withoutPlace)).toMatchObject({ code: 0, out: withoutPlace });
+});
+
+test('the same key written in another way is the same, and what is none is named', async () => {
+  // The account m/84'/0'/0' of these words, as BIP-84 writes it.
+  const zpub =
+    'zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs';
+  expect(await filled(`WALLET_SEED=${WORDS}\nBITCOIN_XPUB=${zpub}\n`)).toMatchObject({ code: 0 });
+  expect(await filled(`WALLET_SEED=${WORDS}\nETHEREUM_XPUB=mine\n`)).toMatchObject({
+    code: 1,
+    err: 'ETHEREUM_XPUB: this is not an extended public key\n',
+  });
+});
+
 test('words that are none are not taken, nor told; and without a file it says what to type', async () => {
   const wrong = await filled(`WALLET_SEED=${WORDS} zoo\n`);
   expect(wrong).toMatchObject({ code: 1, out: '' });

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { depositAddresses as bitcoinAddresses } from '@quittance/chains/bitcoin/address';
 import { bitcoinNetworks } from '@quittance/chains/bitcoin/network';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { depositAddresses as evmAddresses } from '@quittance/chains/evm/address';
 import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { isWalletPhrase, newWalletPhrase } from '@quittance/chains/wallet-phrase';
+import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';
 import type { Outcome } from './outcome.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
@@ -12,6 +15,8 @@ const SETTING = /^([A-Z][A-Z0-9_]*)=(.*)$/;
 const SECRET_NAME = /(?:_PASSWORD|^IDENTITY_SECRET|^WEBHOOK_SECRETS_KEY)$/;
 const SECRET_BYTES = 32;
 const PHRASE = 'WALLET_SEED';
+const BITCOIN_XPUB = 'BITCOIN_XPUB';
+const EVM_XPUBS = ['ETHEREUM_XPUB', 'BASE_XPUB', 'POLYGON_XPUB'];
 const ADDRESSES = '# The hot wallets of these words, which pay out:';
 
 /** As docker-compose.yml has it where none is given. */
@@ -20,7 +25,7 @@ const networkSchema = z.enum(bitcoinNetworks);
 
 /**
  * A compose .env with what it lacks and can be made: secrets, the words of the wallet, and what is derived from those.
- * What has a value keeps it.
+ * What has a value keeps it, and public keys that are not of the words end it: nobody could spend what is paid to them.
  */
 export async function fillEnv({ input, err }: Surroundings): Promise<Outcome> {
   const given = await input?.();
@@ -34,6 +39,7 @@ export async function fillEnv({ input, err }: Surroundings): Promise<Outcome> {
   }
 
   const wallets = walletsOf(values);
+  if (wallets !== undefined) refuseStrangeKeys(values, wallets);
   const made = madeFor(values, wallets);
   const filled: string[] = [];
   const text = lines
@@ -68,10 +74,37 @@ function walletsOf(values: ReadonlyMap<string, string>) {
     throw new CommandError(`BITCOIN_NETWORK: must be one of ${bitcoinNetworks.join(', ')}.`);
   return {
     phrase,
+    isNew: given === '',
+    network: network.data,
     bitcoin: openBitcoinWallet(network.data, phrase),
     evm: openEvmWallet(phrase),
     solana: openSolanaWallet(phrase),
   };
+}
+
+/** Throws when a public key in the file is not of these words: its addresses would be given out, and never spent from. */
+function refuseStrangeKeys(values: ReadonlyMap<string, string>, wallets: Wallets): void {
+  const given = [BITCOIN_XPUB, ...EVM_XPUBS].filter((name) => values.get(name));
+  const strange = given.filter((name) => !isOfWords(name, values.get(name) ?? '', wallets));
+  if (strange.length === 0) return;
+  const names = strange.join(' and ');
+  const why = wallets.isNew
+    ? `${PHRASE} is empty, and new words cannot be those of ${names}.`
+    : `${names}: not of the words in ${PHRASE}, which could not spend what is paid there.`;
+  throw new CommandError(
+    `${why} Put in the words they are of, or empty these lines and they are filled anew; addresses already given out need the old words.`,
+  );
+}
+
+/** By the addresses: the same key can be written in more than one way. */
+function isOfWords(name: string, xpub: string, { network, bitcoin, evm }: Wallets): boolean {
+  try {
+    return name === BITCOIN_XPUB
+      ? bitcoinAddresses(network, xpub).at(0) === bitcoin.address('deposit', 0)
+      : evmAddresses(xpub).at(0) === evm.depositAddress(0);
+  } catch (error) {
+    throw new CommandError(`${name}: ${reason(error)}`);
+  }
 }
 
 /** By setting, what it would be if it were empty. */
@@ -85,8 +118,8 @@ function madeFor(
   }
   if (wallets === undefined) return made;
   made.set(PHRASE, wallets.phrase);
-  made.set('BITCOIN_XPUB', wallets.bitcoin.accountXpub);
-  for (const chain of ['ETHEREUM', 'BASE', 'POLYGON']) made.set(`${chain}_XPUB`, wallets.evm.accountXpub);
+  made.set(BITCOIN_XPUB, wallets.bitcoin.accountXpub);
+  for (const name of EVM_XPUBS) made.set(name, wallets.evm.accountXpub);
   return made;
 }
 

@@ -157,7 +157,7 @@ function commandLine(around: Surroundings, tell: Tell): Command {
   )
     .addHelpText(
       'after',
-      '\nReads the file on standard input and writes it to standard output: quittance env < .env.example > .env\nPasswords and secrets are random. WALLET_SEED becomes the words of a new wallet: keep a copy where no computer is.\nXPUBs and the addresses of the hot wallets, in a comment, are derived from it. What has a value keeps it.\n',
+      '\nReads the file on standard input and writes it to standard output: quittance env < .env.example > .env\nPasswords and secrets are random. WALLET_SEED becomes the words of a new wallet: keep a copy where no computer is.\nXPUBs and the addresses of the hot wallets, in a comment, are derived from it. What has a value keeps it;\nXPUBs that are not of the words of WALLET_SEED are refused.\n',
     )
     .action(async ({ json = false }: JsonOption) => tell(json, await fillEnv(around)));
   leaf(program, 'migrate', 'bring the database of all services up to date: roles, schemas, tables')
