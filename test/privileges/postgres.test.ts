@@ -39,6 +39,7 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     halted_assets: 'iu',
     holdings: 'iu',
     idempotency_keys: 'iud',
+    known_hot_wallets: 'i',
     payments: 'i',
     payout_number_key: '',
     payouts: 'iu',

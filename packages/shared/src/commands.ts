@@ -34,8 +34,8 @@ export const commands = {
     reply: z.object({ outcome: z.enum(['placed', 'refused', 'voided']) }),
   },
   /**
-   * The addresses of indexes `from` … `from + count - 1`, canonical, of a chain whose keys have no public
-   * derivation: only who holds the seed can name them.
+   * The addresses of indexes `from` … `from + count - 1`, canonical, by who holds the seed: where keys have no public
+   * derivation nobody else can name them, elsewhere they show whether a public key is the seed's.
    */
   'addresses.derive': {
     by: 'payouts',
@@ -49,6 +49,8 @@ export const commands = {
         .min(0)
         .max(2 ** 31 - 1),
       count: z.number().int().min(1).max(ADDRESSES_DERIVED_MAX),
+      /** Those that the asker derives from its public key, and gives out when they are the same. */
+      expected: z.array(z.string()).max(ADDRESSES_DERIVED_MAX).optional(),
     }),
     reply: z.object({ addresses: z.array(z.string()) }),
   },

@@ -1,11 +1,36 @@
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 
-const selectHot = statement('wallets_hot', `select address from wallets where chain = $1 and role = 'hot'`);
+const selectOther = statement(
+  'wallets_other_hot',
+  `select address from (
+     select address from known_hot_wallets where chain = $1
+     union
+     select address from wallets where chain = $1 and role = 'hot'
+   ) as known where address <> $2 limit 1`,
+);
 
-/** The hot wallet that this database was first used with. */
-export async function knownHotWallet(db: Queryable, chain: Chain): Promise<string | undefined> {
-  return (await db.maybe<{ address: string }>(selectHot, [chain]))?.address;
+/** The hot wallet of other words that this database was used with before; undefined when there is none. */
+export async function otherHotWallet(
+  db: Queryable,
+  chain: Chain,
+  hotAddress: string,
+): Promise<string | undefined> {
+  return (await db.maybe<{ address: string }>(selectOther, [chain, hotAddress]))?.address;
+}
+
+const insertKnown = statement(
+  'known_hot_wallets_insert',
+  `insert into known_hot_wallets (chain, address) values ($1, $2) on conflict do nothing`,
+);
+
+/** Writes down whose words these are, before anything is signed with them; from then on another hot wallet is strange. */
+export async function insertKnownHotWalletOnce(
+  db: Queryable,
+  chain: Chain,
+  hotAddress: string,
+): Promise<void> {
+  await db.rows(insertKnown, [chain, hotAddress]);
 }
 
 const insertWallet = statement(

@@ -1,5 +1,5 @@
 import type { ChainPorts } from '../ports.ts';
-import { knownHotWallet } from '../store-wallets.ts';
+import { otherHotWallet } from '../store-wallets.ts';
 
 /**
  * Why this wallet must not sign for this database, or undefined when it may: other words than those it was first
@@ -10,7 +10,7 @@ export async function strangeWallet({
   chain,
   sender,
 }: Pick<ChainPorts, 'db' | 'chain' | 'sender'>): Promise<string | undefined> {
-  const known = await knownHotWallet(db, chain);
-  if (known === undefined || known === sender.hotAddress) return undefined;
-  return `WALLET_SEED belongs to the hot wallet ${sender.hotAddress}, this database was used with ${known}`;
+  const other = await otherHotWallet(db, chain, sender.hotAddress);
+  if (other === undefined) return undefined;
+  return `WALLET_SEED belongs to the hot wallet ${sender.hotAddress}, this database was used with ${other}`;
 }

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { openWallet } from '@quittance/chains/evm/wallet';
+import { type Bus, connectBus } from '@quittance/shared/bus';
+import { ConfigError } from '@quittance/shared/config';
+import { createLogger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
+import { environment, SEED, startService } from './service-client.ts';
+
+const OTHER_SEED = `${'abandon '.repeat(11)}about`;
+
+let database: TestDatabase;
+let nats: Awaited<ReturnType<typeof testNats>>;
+let invoices: Bus;
+beforeAll(async () => {
+  [database, nats] = await Promise.all([testDatabase(), testNats()]);
+  invoices = await connectBus({ url: nats.url, service: 'invoices', logger: createLogger('test', 'silent') });
+});
+afterAll(async () => {
+  await invoices?.close();
+  await nats?.stop();
+  await database?.drop();
+});
+
+const start = (seed: string) =>
+  startService(
+    {
+      ...environment(database.urlOf('payouts'), nats.url),
+      BITCOIN_RPC_URL: 'http://127.0.0.1:1',
+      BITCOIN_NETWORK: 'regtest',
+      WALLET_SEED: seed,
+    },
+    {},
+  );
+
+const firstOf = (seed: string) => ({
+  bitcoin: openBitcoinWallet('regtest', seed).address('deposit', 0),
+  ethereum: openWallet(seed).depositAddress(0),
+});
+const chains = ['bitcoin', 'ethereum'] as const;
+
+/** What invoices asks payouts with these words; it gives out the addresses of others perhaps. */
+async function compared(seed: string, publicKeysOf: string): Promise<void> {
+  const service = await start(seed);
+  try {
+    for (const chain of chains) {
+      const expected = [firstOf(publicKeysOf)[chain]];
+      const answer = await invoices.ask('addresses.derive', { chain, from: 0, count: 1, expected });
+      expect(answer).toEqual({ known: true, reply: { addresses: [firstOf(seed)[chain]] } });
+    }
+  } finally {
+    await service.stop();
+  }
+}
+
+it('words that invoices has other public keys than may still be replaced', async () => {
+  await compared(OTHER_SEED, SEED);
+  await compared(SEED, OTHER_SEED);
+});
+
+it('words whose addresses invoices gives out are those of the database, before anything is signed', async () => {
+  await compared(SEED, SEED);
+  const failure = await start(OTHER_SEED).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(ConfigError);
+  const { hotAddress } = openBitcoinWallet('regtest', SEED);
+  expect((failure as ConfigError).problems).toEqual([
+    expect.stringContaining(`this database was used with ${hotAddress}`),
+    expect.stringContaining(`this database was used with ${openWallet(SEED).hotAddress}`),
+  ]);
+  await compared(SEED, SEED);
+});
