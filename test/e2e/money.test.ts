@@ -1,6 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { openWallet } from '@quittance/chains/evm/wallet';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { formatUnits, parseUnits } from '@quittance/shared/money';
 import type { Customer } from '@quittance/testkit/customer';
@@ -464,6 +466,19 @@ async function startedWith(service: 'payouts' | 'invoices', other: Record<string
     await ended;
   }
 }
+
+test('public keys of other words than those of payouts are named; those of its own are the database’s', async () => {
+  const keys = {
+    BITCOIN_XPUB: openBitcoinWallet('regtest', otherSeed).accountXpub,
+    ETHEREUM_XPUB: openWallet(otherSeed).accountXpub,
+  };
+  const said = Object.keys(keys).map(
+    (name) => new RegExp(`${name} and the WALLET_SEED of payouts do not belong together`),
+  );
+  expect(await startedWith('invoices', keys, said)).toEqual({ ready: 200 });
+  const known = await quittance.db.rows('select chain from payouts.known_hot_wallets order by chain');
+  expect(known).toEqual([{ chain: 'bitcoin' }, { chain: 'ethereum' }]);
+});
 
 test.each([
   ['', /WALLET_SEED: is required/],

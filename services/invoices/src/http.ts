@@ -28,6 +28,8 @@ export type HttpOptions = {
   identitySecret: Secret;
   /** Names what keeps the service from being ready. */
   waitsFor: () => Promise<string[]>;
+  /** Names what is out of service meanwhile. */
+  without: () => string[];
   /** Called when an invoice was made. */
   announced: () => void;
   metrics: Metrics;
@@ -36,7 +38,8 @@ export type HttpOptions = {
 /** The service's HTTP interface, behind the gateway. */
 export function createHttp(ports: HttpPorts, options: HttpOptions): Express {
   const { logger, clock } = ports;
-  const app = createApp({ logger, clock, waitsFor: options.waitsFor, metrics: options.metrics });
+  const { waitsFor, without, metrics } = options;
+  const app = createApp({ logger, clock, waitsFor, without, metrics });
   const merchant = authenticated(options.identitySecret, clock);
   app.get('/api/invoices', merchant, async (req, res) => send(res, await list(ports, req, res)));
   app.get('/api/invoices/:id', merchant, async (req, res) => send(res, await show(ports, req, res)));

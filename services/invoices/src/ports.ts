@@ -22,6 +22,19 @@ export type Spares = {
   isAddress(text: string): boolean;
 };
 
+/** What shows whether the key holder has the keys of the addresses that we derive. */
+export type DerivedKeys = {
+  /** Their first address, canonical. */
+  first: string;
+  /** What it said when it was asked, by this replica: kept in memory. */
+  heard: {
+    /** Why none is given out: it has other keys. Undefined while that is not known. */
+    bar: string | undefined;
+    /** It has ours: until then it is not asked again. */
+    restUntil: Date | undefined;
+  };
+};
+
 /** Addresses derived ahead, so that no merchant waits for it. */
 export type AddressPool = {
   take(): Promise<SpareAddress>;
@@ -44,6 +57,8 @@ export type WatchedChain = {
   filter: AddressFilter;
   /** For chains whose addresses only the key holder can name: those it named ahead. */
   spares?: Spares | undefined;
+  /** For chains whose addresses are derived from a public key. */
+  keys?: DerivedKeys | undefined;
   /** Where to begin at the first start; the node's head when undefined. */
   startHeight?: number | undefined;
   /**

@@ -83,6 +83,7 @@ export async function startInvoices(
       ...(await waitsForEngines(check, ports.bus)),
       ...[...networks.values()].flatMap((network) => network.lacks() ?? []),
     ],
+    without: () => [...chains.values()].flatMap(({ keys }) => keys?.heard.bar ?? []),
     announced,
   });
   const disconnect = async () => {

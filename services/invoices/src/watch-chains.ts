@@ -67,7 +67,7 @@ function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedC
 function addressesOf(
   settings: ChainSettings,
   { db, logger, ahead }: WatchingOptions,
-): Pick<WatchedChain, 'addresses' | 'spares'> {
+): Pick<WatchedChain, 'addresses' | 'spares' | 'keys'> {
   if (settings.kind === 'solana') {
     const isAddress = (text: string) => checkAddress(settings, text) === text;
     return { addresses: namedAddresses(db, settings.chain), spares: { ahead, isAddress } };
@@ -76,7 +76,10 @@ function addressesOf(
   const derived = xpub === undefined ? undefined : depositAddresses(settings, xpub);
   invariant(derived !== undefined, `the configuration of ${settings.chain} has a public key`);
   const nextBlock = () => nextAddressBlock(db, kind);
-  return { addresses: createAddressPool({ range: derived.range, nextBlock, ahead, logger }) };
+  return {
+    addresses: createAddressPool({ range: derived.range, nextBlock, ahead, logger }),
+    keys: { first: derived.at(0), heard: { bar: undefined, restUntil: undefined } },
+  };
 }
 
 /** Addresses that the key holder named ahead: those of invoices made at the same moment are taken together. */

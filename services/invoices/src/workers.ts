@@ -2,6 +2,7 @@ import { holdingLease, type Lease, LeaseLost, releaseLease, takeLease } from '@q
 import { reason } from '@quittance/shared/logger';
 import { startWorker } from '@quittance/shared/worker';
 import { checkBalances } from './operations/check-balances.ts';
+import { compareKeys } from './operations/compare-keys.ts';
 import { expireInvoices } from './operations/expire-invoices.ts';
 import { forgetOldAnswers } from './operations/forget-old-answers.ts';
 import {
@@ -18,6 +19,7 @@ import type { Ports, WatchedChain } from './ports.ts';
 
 const FORGET_EVERY_MS = 3_600_000;
 const REFILL_EVERY_MS = 1_000;
+const COMPARE_EVERY_MS = 5_000;
 
 export type WorkerSettings = {
   scanEveryMs: number;
@@ -100,7 +102,10 @@ export function createScanner(
   };
 }
 
-/** Starts what this service does unasked: follows chains, expires invoices, keeps addresses ready, forgets. */
+/**
+ * Starts what this service does unasked: follows chains, expires invoices, keeps addresses ready, asks whose they are,
+ * forgets.
+ */
 export function startWorkers(ports: Ports, settings: WorkerSettings): { stop(): Promise<void> } {
   const { logger } = ports;
   const scanners = [...ports.chains.values()].map((watched) => createScanner(ports, watched, settings));
@@ -132,6 +137,16 @@ export function startWorkers(ports: Ports, settings: WorkerSettings): { stop(): 
             name: `spare addresses ${chain}`,
             everyMs: REFILL_EVERY_MS,
             step: () => refillSpares(ports, chain, spares),
+            logger,
+          }),
+    ),
+    ...[...ports.chains.values()].flatMap(({ chain, keys }) =>
+      keys === undefined
+        ? []
+        : startWorker({
+            name: `keys ${chain}`,
+            everyMs: COMPARE_EVERY_MS,
+            step: () => compareKeys(ports, chain, keys),
             logger,
           }),
     ),

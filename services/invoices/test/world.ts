@@ -349,7 +349,7 @@ function watchScripted(
 function addressesOf(
   given: ChainSettings,
   db: InvoicesService['ports']['db'],
-): Pick<WatchedChain, 'addresses' | 'spares'> {
+): Pick<WatchedChain, 'addresses' | 'spares' | 'keys'> {
   if (given.kind === 'solana') {
     const isAddress = (text: string) => checkAddress(given, text) === text;
     return { addresses: namedAddresses(db, given.chain), spares: { ahead: 20, isAddress } };
@@ -363,6 +363,7 @@ function addressesOf(
       ahead: 32,
       logger: createLogger('test', 'silent'),
     }),
+    keys: { first: derived.at(0), heard: { bar: undefined, restUntil: undefined } },
   };
 }
 

@@ -79,7 +79,10 @@ export type CreatePorts = Pick<
   'db' | 'saveInvoice' | 'clock' | 'random' | 'quotes' | 'chains' | 'publicUrl' | 'toleranceBps'
 >;
 
-/** Makes an invoice with a locked rate and an address of its own. Throws Unavailable when no rate is fresh. */
+/**
+ * Makes an invoice with a locked rate and an address of its own. Throws Unavailable when no rate is fresh, or no address
+ * may be given out.
+ */
 export async function createInvoice(
   ports: CreatePorts,
   request: CreateRequest,
@@ -164,7 +167,9 @@ async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quot
   const { chain, decimals } = assets[wanted.asset];
   const rate = parseRate(quote.usd_rate);
   invariant(rate.ok, 'a quote has a rate');
-  const { address, derivationIndex } = await watched(ports.chains, chain).addresses.take();
+  const { keys, addresses } = watched(ports.chains, chain);
+  if (keys?.heard.bar !== undefined) throw new Unavailable(keys.heard.bar);
+  const { address, derivationIndex } = await addresses.take();
   crashPoint('invoices.address_taken');
   const now = ports.clock.now();
   return {

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { openWallet } from '@quittance/chains/evm/wallet';
+import { type Bus, connectBus } from '@quittance/shared/bus';
+import { commandSubject, commands } from '@quittance/shared/commands';
+import { createLogger } from '@quittance/shared/logger';
+import { eventually } from '@quittance/testkit/eventually';
+import { request } from 'undici';
+import { compareKeys } from '../src/operations/compare-keys.ts';
+import { startWorkers } from '../src/workers.ts';
+import { MINUTE, startWorld, type World } from './world.ts';
+
+/** Those of the public keys that the worlds' invoices are configured with, and others. */
+const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+const OTHER_WORDS = `${'abandon '.repeat(11)}about`;
+
+const chains = {
+  ethereum: { asset: 'ETH', firstOf: (words: string) => openWallet(words).depositAddress(0) },
+  bitcoin: {
+    asset: 'BTC',
+    firstOf: (words: string) => openBitcoinWallet('regtest', words).address('deposit', 0),
+  },
+} as const;
+const names = ['ethereum', 'bitcoin'] as const satisfies (keyof typeof chains)[];
+
+describe.each(names)('addresses of %s, which invoices derives from a public key', (chain) => {
+  const { asset, firstOf } = chains[chain];
+  let world: World;
+  let payouts: Bus;
+  /** What payouts answers. */
+  let named: string[];
+  const asked: object[] = [];
+
+  beforeAll(async () => {
+    world = await startWorld({ chain });
+    await world.scan();
+  });
+  afterAll(async () => {
+    await payouts?.close();
+    await world.stop();
+  });
+
+  /** One step of the worker, so long after the one before. */
+  function compare(afterMs = MINUTE) {
+    world.pass(afterMs);
+    const { keys } = world.watchedChain;
+    if (keys === undefined) throw new Error('these chains have public keys');
+    return compareKeys(world.ports, chain, keys);
+  }
+  const order = () => world.merchant().post('/api/invoices', { asset, amount: 25 });
+  async function readiness() {
+    const answer = await request(`http://127.0.0.1:${world.service.port}/readyz`);
+    return { status: answer.statusCode, body: await answer.body.json() };
+  }
+  const served = { status: 200, body: { ready: true, waits_for: [] } };
+  const barred = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong together`;
+
+  it('are given out while nobody has said whose they are', async () => {
+    expect(await compare()).toBe(0);
+    expect(await order()).toMatchObject({ status: 201 });
+
+    payouts = await connectBus({
+      url: world.natsUrl,
+      service: 'payouts',
+      logger: createLogger('test', 'silent'),
+    });
+    payouts.answer(commandSubject('addresses.derive'), async (body) => {
+      asked.push(commands['addresses.derive'].request.parse(body));
+      return { addresses: named };
+    });
+    named = [];
+    expect(await compare()).toBe(0);
+    expect(await order()).toMatchObject({ status: 201 });
+  });
+
+  it('are given out when payouts derives the same, and it is told which are expected', async () => {
+    named = [firstOf(WORDS)];
+    expect(await compare()).toBe(0);
+    expect(await order()).toMatchObject({ status: 201 });
+    expect(asked.at(-1)).toEqual({ chain, from: 0, count: 1, expected: named });
+    expect(await readiness()).toEqual(served);
+
+    // Then it is left alone for a minute, whether it answers after that or not.
+    const { length } = asked;
+    await compare(MINUTE - 1);
+    expect(asked).toHaveLength(length);
+    named = [];
+    await compare(1);
+    expect(asked).toHaveLength(length + 1);
+    await compare(MINUTE - 1);
+    expect(asked).toHaveLength(length + 1);
+    expect(await order()).toMatchObject({ status: 201 });
+  });
+
+  it('are not given out while payouts has the words of others: 503, and why is said', async () => {
+    named = [firstOf(OTHER_WORDS)];
+    const before = await world.rows('select id from invoices');
+    await expect(compare()).rejects.toThrow(barred);
+    const refused = await order();
+    expect(refused.status).toBe(503);
+    expect(refused.headers).toHaveProperty('retry-after');
+    expect(await world.rows('select id from invoices')).toEqual(before);
+    // The rest is served: payment pages, and other chains.
+    expect(await readiness()).toEqual({
+      status: 200,
+      body: { ...served.body, without: [expect.stringContaining(barred)] },
+    });
+    named = [];
+    await expect(compare()).rejects.toThrow(barred);
+    expect(await order()).toMatchObject({ status: 503 });
+  });
+
+  it('are given out again by themselves when the words are right', async () => {
+    named = [firstOf(WORDS)];
+    expect(await compare()).toBe(0);
+    expect(await order()).toMatchObject({ status: 201 });
+    expect(await readiness()).toEqual(served);
+  });
+
+  it('are asked about by a worker, again and again', async () => {
+    const settings = { scanEveryMs: 1_000, replica: 'r', announced: () => undefined, leaseMs: 5_000 };
+    named = [firstOf(OTHER_WORDS)];
+    world.pass(MINUTE);
+    const workers = startWorkers(world.ports, settings);
+    try {
+      await eventually(async () => expect(await order()).toMatchObject({ status: 503 }));
+      named = [firstOf(WORDS)];
+      await eventually(async () => expect(await order()).toMatchObject({ status: 201 }));
+    } finally {
+      await workers.stop();
+    }
+  });
+});
