@@ -237,6 +237,8 @@ export function createEventStreams(
 
   return {
     open(res, { account, after, kinds }) {
+      // Its client has gone already, and `close` will not be heard again: it would keep its place for ever.
+      if (res.destroyed) return undefined;
       const refused = refusal(account);
       if (refused !== undefined) return refused;
       const now = performance.now();

@@ -1,4 +1,4 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, request, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { sleep } from '@quittance/shared/clock';
@@ -38,6 +38,7 @@ async function serve(
   const streams = createEventStreams(ports, { ...streamLimits, lookEveryMs: 50, ...limits });
   const parts = {
     ...stage.ports,
+    ...ports,
     streams,
     identitySecret: new Secret(IDENTITY_SECRET),
     waitsFor: async () => [],
@@ -195,6 +196,39 @@ test('an account has so many at a time, a replica has so many, and who leaves ma
   expect([fourth.answer.statusCode, fourth.answer.headers['retry-after']]).toEqual([503, '5']);
   first?.leave();
   await eventually(async () => expect((await read(server, account)).answer.statusCode).toBe(200));
+});
+
+test('who leaves before its stream begins takes no place', async () => {
+  const looked = Promise.withResolvers<void>();
+  let looking = 0;
+  let gone = 0;
+  const db: Db = {
+    ...stage.db,
+    async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
+      if (typeof sql === 'object' && sql.name === 'account_extents') {
+        looking += 1;
+        await looked.promise;
+      }
+      return await stage.db.rows<T>(sql, values);
+    },
+  };
+  const debug = (_: object, message: string) => {
+    if (message === 'answered a request') gone += 1;
+  };
+  const logger = Object.assign(Object.create(stage.ports.logger), { debug }) as typeof stage.ports.logger;
+  const server = await serve({ perAccount: 2 }, { db, logger });
+  const account = anAccount();
+  const headers = { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, stage.clock.now()) };
+  const leaving = [1, 2].map(() =>
+    request({ host: '127.0.0.1', port: server.port, path: '/api/events/stream', headers, agent: false })
+      .on('error', () => undefined)
+      .end(),
+  );
+  await eventually(() => expect(looking).toBe(2));
+  for (const client of leaving) client.destroy();
+  await eventually(() => expect(gone).toBe(2));
+  looked.resolve();
+  expect((await read(server, account)).answer.statusCode).toBe(200);
 });
 
 test('stopping ends all of them at once, and begins none', async () => {
