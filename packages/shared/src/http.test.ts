@@ -79,6 +79,14 @@ test('a path that cannot be decoded names nothing: 404, not 400', async () => {
   ]);
 });
 
+test('a route is found by its name as it is written, not in capitals', async () => {
+  const answer = await fetch(`${base}/api/THINGS/1`);
+  expect([answer.status, await answer.json()]).toEqual([
+    404,
+    { message: 'The route api/THINGS/1 could not be found.' },
+  ]);
+});
+
 test('what is refused for how it was sent is told why, in JSON', async () => {
   const headers = { ...sealedAgo(0), 'Content-Encoding': 'gzip' };
   const zipped = await fetch(`${base}/api/echo`, { method: 'POST', headers, body: 'x' });

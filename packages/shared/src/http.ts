@@ -137,6 +137,8 @@ export function createApp({
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
+  // As the gateway finds them: in other letters a path is another one, not a stream that the gateway takes for an id.
+  app.set('case sensitive routing', true);
   app.set('query parser', (text: string) => readQuery(text, lists));
   app.use((req, res, next) => {
     noteRequest({ logger, metrics }, req, res);

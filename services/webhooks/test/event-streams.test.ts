@@ -52,10 +52,14 @@ async function read(
   { port }: Listening,
   account: AccountId,
   query = '',
-  { lastEventId, method = 'GET' }: { lastEventId?: string; method?: string } = {},
+  {
+    path = '/api/events/stream',
+    method = 'GET',
+    lastEventId,
+  }: { path?: string; method?: string; lastEventId?: string } = {},
 ): Promise<StreamReading> {
   const reading = await readStream({
-    ...{ port, path: `/api/events/stream${query}`, method },
+    ...{ port, path: `${path}${query}`, method },
     headers: {
       [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, stage.clock.now()),
       ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
@@ -371,6 +375,12 @@ test('an account whose events cannot be read holds up no other', async () => {
   await eventually(() => {
     for (const reading of open) expect(numbers(reading)).toEqual([1, 2]);
   }, 10_000);
+});
+
+test('in capitals it is the name of no stream, and of no event', async () => {
+  const server = await serve();
+  const reading = await read(server, anAccount(), '', { path: '/api/events/STREAM' });
+  expect(reading.answer.statusCode).toBe(404);
 });
 
 test('HEAD is answered and ends; it is no stream', async () => {
