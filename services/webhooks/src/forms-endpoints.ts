@@ -53,11 +53,11 @@ function judged<T extends { url?: string }>(
   return refuse({ url: [problem], ...(read.ok ? {} : read.refusal) });
 }
 
-/** The URL of a body whose other fields were refused. */
+/** The URL of a body whose other fields were refused, as its rules have read it. */
 function urlIn(body: unknown, refusal: FieldErrors): string | undefined {
   if (refusal['url'] !== undefined) return undefined;
   const { url } = body as { url?: string };
-  return url;
+  return url?.trim();
 }
 
 function problemOf(text: string, insecureToo: boolean): string | undefined {

@@ -109,6 +109,7 @@ describe('PATCH', () => {
       { url: `https://shop.example/${'a'.repeat(2_028)}` },
       { url: ['The url must not be greater than 2048 characters.'] },
     ],
+    [{ url: `\ufeff${url}\u00a0`, events: ['bogus'] }, { 'events.0': ['The selected events.0 is invalid.'] }],
     [{ events: null }, { events: ['The events field is required.'] }],
     [{ events: [] }, { events: ['The events must have at least 1 items.'] }],
     [{ events: 'invoice.paid' }, { events: ['The events must be an array.'] }],

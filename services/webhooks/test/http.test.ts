@@ -114,6 +114,8 @@ test.each<[unknown, Record<string, string[]>]>([
   ].map((host): [unknown, Record<string, string[]>] => [{ url: `https://${host}:8443/x` }, notPublic]),
   [{ url, events: 'invoice.paid' }, { events: ['The events must be an array.'] }],
   [{ url, events: {} }, { events: ['The events must be an array.'] }],
+  // The spaces around a text are not the URL's, whatever else is wrong.
+  [{ url: `\u00a0${url}`, events: ['bogus'] }, { 'events.0': ['The selected events.0 is invalid.'] }],
   [{ url, events: [] }, { events: ['The events must have at least 1 items.'] }],
   [{ url, events: ['invoice.sold'] }, { 'events.0': ['The selected events.0 is invalid.'] }],
   [
