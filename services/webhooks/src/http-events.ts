@@ -10,17 +10,20 @@ import { readEvent } from './operations/read-event.ts';
 import type { HttpPorts } from './ports.ts';
 import { eventView } from './views.ts';
 
+const STREAM_RETRY_AFTER_SECONDS = '5';
+
 const refusals = {
   event: { unknown: answers.noModel('Event'), not_yours: answers.unauthorized },
   stream: {
     too_many_of_account: {
       status: 429,
       body: { message: `An account may have ${streamLimits.perAccount} streams at a time. Close one first.` },
+      headers: { 'Retry-After': STREAM_RETRY_AFTER_SECONDS },
     },
     too_many: {
       status: 503,
       body: { message: 'There are as many streams as this server can hold. Try again in a moment.' },
-      headers: { 'Retry-After': '5' },
+      headers: { 'Retry-After': STREAM_RETRY_AFTER_SECONDS },
     },
     closing: answers.unavailable,
   },
