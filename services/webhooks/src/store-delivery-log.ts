@@ -26,6 +26,7 @@ export type LoggedDelivery = {
   sequence: string;
   eventCreatedAt: Date;
   state: DeliveryState;
+  /** When it may be sent, while it waits. */
   dueAt: Date;
   /** The latest, in their order. */
   attempts: LoggedAttempt[];
@@ -35,9 +36,11 @@ type Stored = Omit<LoggedDelivery, 'attempts'> & {
   attempts: (Omit<LoggedAttempt, 'startedAt'> & { startedAt: string })[];
 };
 
+// What waits is not sent while its endpoint asks to be left alone, whenever it would be due itself.
+const notBefore = `greatest(d.due_at, (select paused_until from lanes where lanes.endpoint_key = d.endpoint_key))`;
 /** Of deliveries `d` with their events, and endpoints `p`. */
 const columns = `p.id as "endpointId", d.event_id as "eventId", d.kind, d.sequence, d.created_at as "eventCreatedAt",
-  d.state, d.due_at as "dueAt"`;
+  d.state, ${notBefore} as "dueAt"`;
 // What waits for an endpoint without a lane will never be sent, and is about to be cancelled.
 const isLive = 'exists (select from lanes where lanes.endpoint_key = d.endpoint_key)';
 const withEvent = `d.endpoint_key, d.sequence,

@@ -319,6 +319,34 @@ describe('a redelivery', () => {
     expect(last.attempts.at(-1).number).toBe(20);
   });
 
+  test('shows when it may be sent: while its endpoint asks to be left alone, no sooner than that is over', async () => {
+    const account = anAccount();
+    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/left-alone`);
+    const [refused, held] = [anEvent({ account }), anEvent({ account, resource: 'inv_2' })];
+    receiver.answer((response) => response.writeHead(429, { 'retry-after': '7200' }).end());
+    await takeIn(stage.ports, refused);
+    await deliverAll(stage.ports);
+    await takeIn(stage.ports, held);
+    const pausedUntil = new Date(stage.clock.now().getTime() + 2 * 3_600_000).toISOString();
+    expect((await caller.call('GET', `/api/webhooks/${id}`, account)).body.paused_until).toBe(pausedUntil);
+    const path = `/api/deliveries/${deliveryIdOf(id, refused.id)}`;
+    const shown = { status: 'waiting', next_attempt_at: pausedUntil };
+    expect(await caller.call('POST', `${path}/redeliver`, account)).toMatchObject({ body: { data: shown } });
+    expect((await caller.call('GET', path, account)).body).toMatchObject(shown);
+    for (const query of ['', '?status=waiting', '?event=invoice.created']) {
+      const { body } = await caller.call('GET', `/api/webhooks/${id}/deliveries${query}`, account);
+      expect(body.data).toMatchObject([shown, shown]);
+    }
+    // A changed address ends the pause.
+    const url = `${receiver.url}/back`;
+    await caller.call('PATCH', `/api/webhooks/${id}`, account, { url });
+    const now = stage.clock.now().toISOString();
+    expect((await caller.call('GET', path, account)).body.next_attempt_at).toBe(now);
+    answerWith(200);
+    await deliverAll(stage.ports);
+    expect(arrivedAt('/back')).toHaveLength(2);
+  });
+
   test('also of one that has arrived, was cancelled, or waits for its next attempt', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/whatever`);
