@@ -47,9 +47,11 @@ export function startCourier(
     }
   };
 
-  const claim = async (room: Room, slow: readonly string[]): Promise<number> => {
-    if (room.prompt <= 0 && room.doubtful <= 0) return 0;
-    const claimed = await claimDeliveries(ports, room, slow);
+  const claim = async (of: keyof Room): Promise<number> => {
+    const { room, slow } = underWay.room();
+    if (room[of] <= 0) return 0;
+    const own = { prompt: 0, doubtful: 0, [of]: room[of] };
+    const claimed = await claimDeliveries(ports, own, { slow, retriesToo: room.doubtful > 0 });
     for (const delivery of claimed) {
       underWay.add(delivery);
       void send(delivery);
@@ -66,13 +68,9 @@ export function startCourier(
     });
 
   // Each at its own pace: what is prompt does not wait while endpoints that fail are looked through.
-  const claimingPrompt = claiming('claim what is prompt', () => {
-    const { room, slow } = underWay.room();
-    return claim({ prompt: room.prompt, doubtful: 0 }, slow);
-  });
+  const claimingPrompt = claiming('claim what is prompt', () => claim('prompt'));
   const claimingDoubtful = claiming('claim what is doubtful', async () => {
-    const { room, slow } = underWay.room();
-    const count = await claim({ prompt: 0, doubtful: room.doubtful }, slow);
+    const count = await claim('doubtful');
     // It may have held lanes that have news too.
     if (count > 0) claimingPrompt.kick();
     return count;

@@ -93,10 +93,11 @@ const claimDue = statement(
        (select sequence, due_at, retry from deliveries
         where endpoint_key = lane.endpoint_key and state = 'waiting' and retry = true
         order by due_at, sequence limit greatest(0, least(lane.slots - lane.sending, lane.retries_max)) + 1)) as d),
-   -- a quarter of the slots is kept for retries while some are due, the others for what is new while some of it is
+   -- a quarter of the slots is kept for retries while some are due, by this claim or one beside it; the others for what
+   -- is new while some of it is
    allotted as materialized (
      select lane.*, case when n.news then quarter else greatest(1, slots - quarter) end as retries_most,
-       case when n.retries and retries_max > 0 then greatest(1, slots - quarter) else slots end
+       case when n.retries and $9 then greatest(1, slots - quarter) else slots end
          - (sending - retrying) as news_room
      from lane left join (
        select endpoint_key, bool_or(not retry and due_at <= $6) as news, bool_or(retry and due_at <= $6) as retries
@@ -139,12 +140,16 @@ export type Claim = { id: string; until: Date };
 /** What may be taken from a lane now. */
 export type Share = { endpointKey: string; slots: number; news: number; retries: number; all: number };
 
-/** Takes from each locked lane up to its share of what is due, while its slots last, and says when to look again. */
+/**
+ * Takes from each locked lane up to its share of what is due, while its slots last, and says when to look again.
+ * @param retriesToo whether retries can be begun, by this claim or another: slots are kept for them only then
+ */
 export const claimFromLanes = (
   trx: Trx,
   shares: readonly Share[],
   now: Date,
   claim: Claim,
+  retriesToo: boolean,
 ): Promise<Claimed[]> =>
   trx.rows<Claimed>(claimDue, [
     shares.map((share) => share.endpointKey),
@@ -155,6 +160,7 @@ export const claimFromLanes = (
     now,
     claim.until,
     claim.id,
+    retriesToo,
   ]);
 
 // Those that are being recorded at this moment need it no more; to wait for them could be to wait for each other.

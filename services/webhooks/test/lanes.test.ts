@@ -5,6 +5,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { startCourier } from '../src/courier.ts';
 import type { Posted } from '../src/domain/outcome.ts';
 import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
 import { type ClaimedDelivery, claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
@@ -92,6 +93,52 @@ test('what is new does not stand behind an endpoint’s backlog, nor the backlog
   );
 });
 
+test('what is prompt is claimed by itself, and leaves the retries their quarter while there is room for them', async () => {
+  const { account } = await withBacklog('/apart', 40);
+  await take(account, 40, 'new');
+  const prompt = { prompt: 1_024, doubtful: 0 };
+  const news = await claimDeliveries(stage.ports, prompt, { retriesToo: true });
+  expect(counted(news)).toEqual({ news: 12, retries: 0 });
+  const retries = await claimDeliveries(stage.ports, { prompt: 0, doubtful: 512 });
+  expect(counted(retries)).toEqual({ news: 0, retries: 4 });
+  await send([...news, ...retries]);
+  // Nobody can begin a retry: kept for them, the slots would be empty.
+  const all = await claimDeliveries(stage.ports, prompt);
+  expect(counted(all)).toEqual({ news: 16, retries: 0 });
+  await send(all);
+  await deliverAll(stage.ports);
+});
+
+test('a courier keeps for an endpoint’s retries what is theirs', async () => {
+  const { account, key } = await withBacklog('/courier', 40);
+  await take(account, 40, 'new');
+  const hanging = new Set<(posted: Posted) => void>();
+  const poster: Poster = {
+    post: () => new Promise((resolve) => hanging.add(resolve)),
+    async close() {
+      for (const resolve of hanging) resolve({ kind: 'stopped' });
+    },
+  };
+  const courier = startCourier({ ...stage.ports, poster });
+  try {
+    await eventually(async () =>
+      expect(
+        await stage.db.rows(
+          `select retry, count(*)::int as n from deliveries where endpoint_key = $1 and state = 'sending'
+           group by retry order by retry`,
+          [key],
+        ),
+      ).toEqual([
+        { retry: false, n: 12 },
+        { retry: true, n: 4 },
+      ]),
+    );
+  } finally {
+    await courier.stop();
+  }
+  await deliverAll(stage.ports);
+});
+
 test('a backlog alone leaves a quarter free for what comes next', async () => {
   const { account } = await withBacklog('/alone', 40);
   const retries = await claimDeliveries(stage.ports, ROOM);
@@ -136,8 +183,9 @@ test('without room for what is doubtful, first attempts at good endpoints are be
   // One of them does not answer: until it does, its endpoint is no better than one that fails.
   await take(account, 5, 'more');
   const [slow = ''] = claimed.map(({ endpointKey }) => endpointKey);
-  expect(await claimDeliveries(stage.ports, { prompt: 1_024, doubtful: 0 }, [slow])).toHaveLength(0);
-  const rest = await claimDeliveries(stage.ports, { prompt: 0, doubtful: 1_024 }, [slow]);
+  const others = { slow: [slow] };
+  expect(await claimDeliveries(stage.ports, { prompt: 1_024, doubtful: 0 }, others)).toHaveLength(0);
+  const rest = await claimDeliveries(stage.ports, { prompt: 0, doubtful: 1_024 }, others);
   expect(rest.every(({ prompt }) => !prompt)).toBe(true);
   expect(counted(rest.filter(({ endpointKey }) => endpointKey === slow))).toEqual({ news: 5, retries: 4 });
   await send([...claimed, ...rest]);

@@ -32,16 +32,23 @@ export type Recipient = Pick<StoredRecipient, 'endpointId' | 'url' | 'generation
   keys(): readonly SigningKey[];
 };
 
+/** What else goes on in this process. */
+type Surroundings = {
+  /** Endpoints that do not answer at this moment: theirs are doubtful. */
+  slow?: readonly string[];
+  /** Whether retries can be begun at this moment, if not by this claim then by another: they keep their slots only then. */
+  retriesToo?: boolean;
+};
+
 /**
  * Takes deliveries that are due, the same number from each endpoint as far as they go, and none from one whose
  * slots are taken.
  * @param room how many attempts may be begun now
- * @param slow endpoints that do not answer at this moment: theirs are doubtful
  */
 export async function claimDeliveries(
   { db, clock, random, seal }: Pick<Ports, 'db' | 'clock' | 'random' | 'seal'>,
   room: Room,
-  slow: readonly string[] = [],
+  { slow = [], retriesToo = room.doubtful > 0 }: Surroundings = {},
 ): Promise<ClaimedDelivery[]> {
   const now = clock.now();
   const limits = { prompt: Math.min(room.prompt, LANES_MAX), doubtful: Math.min(room.doubtful, LANES_MAX) };
@@ -62,6 +69,7 @@ export async function claimDeliveries(
       })),
       now,
       claim,
+      retriesToo,
     );
     if (taken.length === 0) return [];
     const stored = await recipientsOf(trx, [...new Set(taken.map(({ endpointKey }) => endpointKey))], now);
