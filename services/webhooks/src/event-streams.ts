@@ -6,7 +6,7 @@ import { type Logger, reason } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
 import { later } from './domain/sequence.ts';
 import { beatFrame, eventFrame, gapFrame, openingFrame } from './domain/stream-frames.ts';
-import { eventsForFollowers, extentsOf, type Follower } from './store-events.ts';
+import { eventsForFollowers, extentsOf, type Follower, type Page } from './store-events.ts';
 
 /** What a replica's streams may cost. */
 export const streamLimits = {
@@ -46,8 +46,6 @@ type Stream = {
   /** It could not be read together with others: once by itself, and not before that time. */
   aloneFrom: number | undefined;
 };
-
-type Page = Awaited<ReturnType<typeof eventsForFollowers>>[number];
 
 const FOLLOWERS_AT_ONCE = 50;
 const EVENTS_AT_ONCE = 32;
@@ -128,7 +126,6 @@ export function createEventStreams(
     // Read first: all events up to these numbers are there to be seen by the next statement.
     const extents = await extentsOf(db, [...new Set(reading.map(({ account }) => account))]);
     const lastOf = ({ account }: Stream) => extents.get(account)?.lastSequence ?? '0';
-    for (const stream of reading) tellGap(stream, extents.get(stream.account)?.firstSequence ?? '1');
     const behind = reading.filter(
       (stream) =>
         stream.stuckSince === undefined &&
@@ -145,7 +142,7 @@ export function createEventStreams(
     for (const [i, stream] of served.entries()) {
       const page = pages[i];
       if (page === undefined) continue;
-      const isWhole = tell(stream, page) && page.length < EVENTS_AT_ONCE;
+      const isWhole = tell(stream, page) && page.events.length < EVENTS_AT_ONCE;
       if (isWhole) stream.after = later(stream.after, lastOf(stream));
       // Whoever cannot take more now calls when it can.
       else if (stream.stuckSince === undefined && streams.has(stream)) unfinished += 1;
@@ -215,9 +212,10 @@ export function createEventStreams(
   }
 
   /** Writes as many of the events as go into one page; whether that was all of them. */
-  function tell(stream: Stream, events: Page): boolean {
+  function tell(stream: Stream, { firstSequence, events }: Page): boolean {
     const { res } = stream;
     if (res.destroyed || res.writableEnded) return false;
+    tellGap(stream, firstSequence);
     let text = '';
     let written = 0;
     for (const event of events) {

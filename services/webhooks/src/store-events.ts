@@ -72,22 +72,40 @@ export type EventsWanted = {
   limit: number;
 };
 
+/** Events in order, and the oldest of their account that was kept when they were read: at that moment, not before. */
+export type Page = { firstSequence: string; events: LoggedEvent[] };
+
+/** Where there are no events a row says from where on the log is kept, and nothing else. */
+type PageRow = { firstSequence: string } & (LoggedEvent | { [field in keyof LoggedEvent]: null });
+
+const pageOf = (rows: readonly PageRow[]): Page => ({
+  firstSequence: rows[0]?.firstSequence ?? '1',
+  events: rows.flatMap(({ firstSequence: _, ...event }) => (event.id === null ? [] : [event])),
+});
+
+/** The first that is kept of the log of `account`; see `Page`. */
+const firstKept = (account: string) =>
+  `coalesce((select forgotten + 1 from accounts where account_id = ${account}), 1) as "firstSequence"`;
+
 // Without a name, so that it is planned for these very dates: a short span is found by time, a long one by sequence.
 const selectInSpan = `
-  select ${columns} from events
-  where account_id = $1 and sequence > $2 and ($3::text[] is null or kind = any($3))
-    and created_at >= coalesce($5, '-infinity'::timestamptz) and created_at < coalesce($6, 'infinity'::timestamptz)
-  order by sequence limit $4`;
+  with kept as materialized (select ${firstKept('$1')})
+  select kept.*, e.* from kept left join lateral (
+    select ${columns} from events
+    where account_id = $1 and sequence > $2 and ($3::text[] is null or kind = any($3))
+      and created_at >= coalesce($5, '-infinity'::timestamptz) and created_at < coalesce($6, 'infinity'::timestamptz)
+    order by sequence limit $4) as e on true
+  order by e.sequence`;
 
 export async function eventsAfter(
   db: Queryable,
   account: AccountId,
   { after, kinds, from, to, limit }: EventsWanted,
-): Promise<LoggedEvent[]> {
+): Promise<Page> {
   if (from !== null || to !== null)
-    return await db.rows<LoggedEvent>(selectInSpan, [account, after, kinds, limit, from, to]);
-  const [events = []] = await eventsForFollowers(db, [{ account, after: String(after), kinds }], limit);
-  return events;
+    return pageOf(await db.rows<PageRow>(selectInSpan, [account, after, kinds, limit, from, to]));
+  const [page = pageOf([])] = await eventsForFollowers(db, [{ account, after: String(after), kinds }], limit);
+  return page;
 }
 
 /** The numbers of an account's events: "0" and "1" when nothing has happened yet. */
@@ -125,9 +143,11 @@ export type Follower = { account: AccountId; after: string; kinds: readonly stri
 // it would be sought among everything else. Compared as a whole row, as the index is ordered: nothing else will do then.
 const selectForFollowers = statement(
   'events_for_followers',
-  `select f.place::int as place, e.*
-   from unnest($1::text[], $2::bigint[], $3::text[]) with ordinality as f(account, after, kinds, place)
-   cross join lateral (
+  `with f as materialized (
+     select *, ${firstKept('account')}
+     from unnest($1::text[], $2::bigint[], $3::text[]) with ordinality as g(account, after, kinds, place))
+   select f.place::int as place, f."firstSequence", e.*
+   from f left join lateral (
      (select ${columns} from events
       where f.kinds is null and account_id = f.account and sequence > f.after order by sequence limit $4)
      union all
@@ -140,7 +160,7 @@ const selectForFollowers = statement(
             and (account_id, kind, sequence) <= (f.account, wanted.kind, ${SEQUENCE_MAX})
           order by account_id, kind, sequence limit $4) as found
         order by next limit $4) as nearest
-      join events on account_id = f.account and sequence = next)) as e
+      join events on account_id = f.account and sequence = next)) as e on true
    order by f.place, e.sequence`,
 );
 
@@ -149,15 +169,15 @@ export async function eventsForFollowers(
   db: Queryable,
   followers: readonly Follower[],
   limit: number,
-): Promise<LoggedEvent[][]> {
-  const rows = await db.rows<LoggedEvent & { place: number }>(selectForFollowers, [
+): Promise<Page[]> {
+  const rows = await db.rows<PageRow & { place: number }>(selectForFollowers, [
     followers.map(({ account }) => account),
     followers.map(({ after }) => after),
     followers.map(({ kinds }) => kinds?.join(',') ?? null),
     limit,
   ]);
   const byPlace = Map.groupBy(rows, ({ place }) => place);
-  return followers.map((_, i) => byPlace.get(i + 1) ?? []);
+  return followers.map((_, i) => pageOf(byPlace.get(i + 1) ?? []));
 }
 
 const selectForgettable = statement(

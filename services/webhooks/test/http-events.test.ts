@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Db, Statement } from '@quittance/shared/db';
 import { type Listening, listen } from '@quittance/shared/http';
 import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { Secret } from '@quittance/shared/secret';
 import { createHttp } from '../src/http.ts';
 import { forgetOldEvents } from '../src/operations/forget-old-events.ts';
+import { listEvents } from '../src/operations/list-events.ts';
 import { anAccount, anEvent, IDENTITY_SECRET, openStage, type Stage, takeIn } from './stage.ts';
 
 let stage: Stage;
@@ -145,4 +147,27 @@ test('what is no longer kept is missing at the beginning, and the answer says so
   const { body } = await call('GET', '/api/events', account);
   expect(body.data.map((event: { sequence: number }) => event.sequence)).toEqual([3]);
   expect(body.meta).toEqual({ has_more: false, next_after: 3, first_sequence: 3, last_sequence: 3 });
+});
+
+test.each([
+  ['all of them', {}],
+  ['of a kind', { kinds: ['invoice.created'] }],
+  ['of a span of time', { from: new Date(0) }],
+])('what is removed while a page is read is missing at its beginning too: %s', async (_, filter) => {
+  const account = anAccount();
+  await takeIn(
+    stage.ports,
+    ...[92, 91, 1].map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })),
+  );
+  const db: Db = {
+    ...stage.db,
+    async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
+      if (typeof sql === 'string' || sql.name !== 'account_extents') await forgetOldEvents(stage.ports);
+      return await stage.db.rows<T>(sql, values);
+    },
+  };
+  const wanted = { after: 0, kinds: null, from: null, to: null, limit: 10, ...filter };
+  const { events, ...meta } = await listEvents({ db }, account, wanted);
+  expect(events.map(({ sequence }) => sequence)).toEqual(['3']);
+  expect(meta).toEqual({ hasMore: false, nextAfter: '3', firstSequence: '3', lastSequence: '3' });
 });

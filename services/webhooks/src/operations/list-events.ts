@@ -14,15 +14,15 @@ export async function listEvents(
   wanted: EventsWanted,
 ): Promise<EventsAfter> {
   // Read first: all events up to its last number are there to be seen by the next statement.
-  const extent = await extentOf(db, account);
+  const { lastSequence } = await extentOf(db, account);
   const found = await eventsAfter(db, account, { ...wanted, limit: wanted.limit + 1 });
-  const events = found.slice(0, wanted.limit);
-  const hasMore = found.length > wanted.limit;
+  const events = found.events.slice(0, wanted.limit);
+  const hasMore = found.events.length > wanted.limit;
   const seen = [
     String(wanted.after),
     ...events.map((event) => event.sequence),
     // What comes after all that a `to` lets through is not passed over: it is what a later `to` asks for.
-    ...(hasMore || wanted.to !== null ? [] : [extent.lastSequence]),
+    ...(hasMore || wanted.to !== null ? [] : [lastSequence]),
   ];
-  return { events, hasMore, nextAfter: seen.reduce(later), ...extent };
+  return { events, hasMore, nextAfter: seen.reduce(later), lastSequence, firstSequence: found.firstSequence };
 }
