@@ -13,7 +13,9 @@ export type Endpoint = {
   disabledReason: string | null;
   /** The last time; it may be enabled again since. */
   disabledAt: Date | null;
-  /** Since when nothing that was sent to it has arrived; null while it is well, and while it is disabled. */
+  /** What it missed by being disabled the last time happened after this; null when it never was. */
+  missedSince: Date | null;
+  /** Since when nothing that was sent to it has arrived; null while it is well. */
   failingSince: Date | null;
   /** Until when it asked to be left alone; null when it did not, or something has arrived since. */
   pausedUntil: Date | null;
@@ -22,7 +24,8 @@ export type Endpoint = {
 
 const columns = `key, id, account_id as "accountId", url, kinds, description, enabled,
   disabled_reason as "disabledReason", disabled_at as "disabledAt", created_at as "createdAt",
-  (select failing_since from lanes where endpoint_key = key) as "failingSince",
+  missed_since as "missedSince",
+  coalesce((select failing_since from lanes where endpoint_key = key), failing_since) as "failingSince",
   (select paused_until from lanes where endpoint_key = key) as "pausedUntil"`;
 
 const lockAccountRow = statement(
@@ -147,27 +150,39 @@ export async function deleteEndpointRow(trx: Trx, key: string, now: Date): Promi
   await trx.rows(markDeleted, [key, now]);
 }
 
+const oldest = (state: 'waiting' | 'sending') =>
+  `(select min(sequence) from deliveries where endpoint_key = p.key and state = '${state}')`;
+
+// Events arrive in another order than they happened in, and a moment later. An hour is more than they are apart while
+// everything runs, and a replay leaves out what has arrived.
 const markDisabled = statement(
   'endpoints_disable',
-  `update endpoints set enabled = false, disabled_reason = given.reason, disabled_at = $3
-   from unnest($1::bigint[], $2::text[]) as given(key, reason) where endpoints.key = given.key`,
+  `update endpoints p set enabled = false, disabled_reason = given.reason, disabled_at = $3,
+     failing_since = lanes.failing_since,
+     missed_since = least($3, lanes.missed_since, (
+       select created_at from events
+       where account_id = p.account_id and sequence = least(${oldest('waiting')}, ${oldest('sending')})))
+       - interval '1 hour'
+   from unnest($1::bigint[], $2::text[]) as given(key, reason) join lanes on lanes.endpoint_key = given.key
+   where p.key = given.key`,
 );
 
-/** Disables endpoints whose lanes this transaction has locked. */
+/** Disables endpoints whose lanes this transaction has locked, and notes since when they have missed something. */
 export async function disableEndpoints(
   trx: Trx,
   disabled: readonly { key: string; reason: string }[],
   now: Date,
 ): Promise<void> {
   const keys = disabled.map(({ key }) => key);
-  await closeEndpoints(trx, keys);
   await trx.rows(markDisabled, [keys, disabled.map(({ reason }) => reason), now]);
+  await closeEndpoints(trx, keys);
 }
 
 const markEnabled = statement(
   'endpoint_enable',
   `with live as (
-     update endpoints set enabled = true, disabled_reason = null, told_since = $2 where key = $1 returning key)
+     update endpoints set enabled = true, disabled_reason = null, failing_since = null, told_since = $2
+     where key = $1 returning key)
    insert into lanes (endpoint_key) select key from live`,
 );
 
@@ -198,7 +213,7 @@ export async function changeEndpointRow(
 const renewLane = statement(
   'lane_renew',
   `update lanes set generation = default, failures = 0, failing_since = null, failed_at = null,
-     paused_until = null, proven = false, "full" = false, retries_full = false, due_at = $2
+     paused_until = null, missed_since = null, proven = false, "full" = false, retries_full = false, due_at = $2
    where endpoint_key = $1`,
 );
 

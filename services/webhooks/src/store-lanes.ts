@@ -17,12 +17,15 @@ export type Lane = {
   retriesFull: boolean;
   proven: boolean;
   pausedUntil: Date | null;
+  /** When the oldest event happened that was tried in vain since the last success. */
+  missedSince: Date | null;
 } & Health;
 
 const lockByKey = statement(
   'lanes_lock',
   `select endpoint_key as "endpointKey", generation, "full", retries_full as "retriesFull", proven, failures,
-     failing_since as "failingSince", failed_at as "failedAt", paused_until as "pausedUntil" from lanes
+     failing_since as "failingSince", failed_at as "failedAt", paused_until as "pausedUntil",
+     missed_since as "missedSince" from lanes
    where endpoint_key = any($1::bigint[]) order by endpoint_key for update`,
 );
 
@@ -38,10 +41,10 @@ const settle = statement(
      retry_due_at = case when least(lanes.retry_due_at, g.retry_due_at) is not null
        then greatest(least(lanes.retry_due_at, g.retry_due_at), g.paused_until) end,
      proven = lanes.proven or g.proven, failures = g.failures, failing_since = g.failing_since,
-     failed_at = g.failed_at, paused_until = g.paused_until
+     failed_at = g.failed_at, paused_until = g.paused_until, missed_since = g.missed_since
    from unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[], $4::bool[], $5::int[], $6::timestamptz[],
-     $7::timestamptz[], $8::timestamptz[])
-     as g(endpoint_key, due_at, retry_due_at, proven, failures, failing_since, failed_at, paused_until)
+     $7::timestamptz[], $8::timestamptz[], $9::timestamptz[])
+     as g(endpoint_key, due_at, retry_due_at, proven, failures, failing_since, failed_at, paused_until, missed_since)
    where lanes.endpoint_key = g.endpoint_key`,
 );
 
@@ -51,6 +54,7 @@ export type SettledLane = {
   retryDueAt: Date | null;
   proven: boolean;
   pausedUntil: Date | null;
+  missedSince: Date | null;
 } & Health;
 
 /** Writes what attempts that ended mean for their locked lanes: a slot is free, something is due then. */
@@ -64,5 +68,6 @@ export async function settleLanes(trx: Trx, lanes: readonly SettledLane[]): Prom
     lanes.map((lane) => lane.failingSince),
     lanes.map((lane) => lane.failedAt),
     lanes.map((lane) => lane.pausedUntil),
+    lanes.map((lane) => lane.missedSince),
   ]);
 }

@@ -13,6 +13,7 @@ export const endpointView = (endpoint: Endpoint) => ({
   enabled: endpoint.enabled,
   disabled_reason: endpoint.disabledReason,
   disabled_at: endpoint.disabledAt?.toISOString() ?? null,
+  missed_since: endpoint.missedSince?.toISOString() ?? null,
   failing_since: endpoint.failingSince?.toISOString() ?? null,
   paused_until: endpoint.pausedUntil?.toISOString() ?? null,
   created_at: endpoint.createdAt.toISOString(),

@@ -152,9 +152,15 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
   }
   expect(taken).toHaveLength(3);
   const away = await readEndpoint(stage.ports, account, id);
-  expect(away).toMatchObject({
-    value: { enabled: false, disabledReason: 'No delivery has succeeded for 5 days.' },
+  if (!away.ok) throw new Error(away.refusal);
+  const { missedSince } = away.value;
+  expect(away.value).toMatchObject({
+    enabled: false,
+    disabledReason: 'No delivery has succeeded for 5 days.',
+    // The moment in which the first of all that it missed was tried in vain.
+    failingSince: begun,
   });
+  expect(missedSince).toEqual(new Date(begun.getTime() - HOUR));
 
   // Up again. First: read on from where it was, page by page.
   isUp = true;
@@ -190,7 +196,7 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
   expect((await changeEndpoint(stage.ports, account, id, { enabled: true })).ok).toBe(true);
   await deliverAll(stage.ports);
   expect(taken).toHaveLength(3);
-  const range = { from: begun, to: new Date(stage.clock.now().getTime() + 1), kinds: null };
+  const range = { from: missedSince as Date, to: new Date(stage.clock.now().getTime() + 1), kinds: null };
   const order = { ...range, includeDelivered: false };
   expect(await replayEvents(stage.ports, account, id, order)).toMatchObject({
     ok: true,

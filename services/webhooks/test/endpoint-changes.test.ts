@@ -303,17 +303,85 @@ describe('disabling and enabling', () => {
     ]);
   });
 
+  test('a replay from `missed_since` brings what waited, what was given up and what it was never told of', async () => {
+    const account = anAccount();
+    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/missed`);
+    const happens = (count: number) =>
+      takeIn(
+        stage.ports,
+        ...Array.from({ length: count }, (_, i) => ({
+          ...anEvent({ account, resource: `inv_${i}` }),
+          created_at: stage.clock.now().toISOString(),
+        })),
+      );
+    const shown = async () => (await lax.call('GET', `/api/webhooks/${id}`, account)).body;
+    const from = (time: Date) => new Date(time.getTime() - 3_600_000).toISOString();
+    const day = 24 * 3_600_000;
+
+    await happens(2);
+    await deliverAll(stage.ports);
+    stage.clock.advance(2 * day);
+    // Given up on the way, the oldest of what is missed; and one that waits for its next attempt.
+    const first = stage.clock.now();
+    receiver.answer((response) => response.writeHead(500).end());
+    await happens(1);
+    await stage.db.rows(`update deliveries set attempts = 9 where endpoint_key = $1 and sequence = 3`, [key]);
+    await stage.db.rows('update lanes set retry_due_at = due_at where endpoint_key = $1', [key]);
+    await deliverAll(stage.ports);
+    stage.clock.advance(day);
+    await happens(1);
+    await deliverAll(stage.ports);
+    expect(await statesOf(key)).toEqual(['delivered', 'delivered', 'exhausted', 'waiting']);
+    const failing = await shown();
+    expect(failing).toMatchObject({ failing_since: first.toISOString(), missed_since: null });
+
+    stage.clock.advance(day);
+    await lax.call('POST', `/api/webhooks/${id}/disable`, account);
+    const disabled = await shown();
+    expect(disabled).toMatchObject({ failing_since: failing.failing_since, missed_since: from(first) });
+    await happens(1);
+    await lax.call('POST', `/api/webhooks/${id}/enable`, account);
+    expect(await shown()).toMatchObject({ failing_since: null, missed_since: disabled.missed_since });
+    receiver.answer((response) => response.writeHead(200).end());
+    const range = {
+      from: disabled.missed_since,
+      to: new Date(stage.clock.now().getTime() + 1).toISOString(),
+    };
+    const replayed = await lax.call('POST', `/api/webhooks/${id}/replay`, account, range);
+    expect(replayed.body.data).toEqual({ queued: 3, already_waiting: 0, already_delivered: 0 });
+    const before = arrivedAt('/missed').length;
+    await deliverAll(stage.ports);
+    const arrived = arrivedAt('/missed').slice(before);
+    expect(arrived.map((one) => JSON.parse(one.body).sequence).sort()).toEqual([3, 4, 5]);
+
+    // Nothing has failed since; what waits is what it misses, and with nothing that waits, what happens from now on.
+    await happens(1);
+    const waits = stage.clock.now();
+    stage.clock.advance(day);
+    await lax.call('POST', `/api/webhooks/${id}/disable`, account);
+    expect(await shown()).toMatchObject({ failing_since: null, missed_since: from(waits) });
+    await lax.call('POST', `/api/webhooks/${id}/enable`, account);
+    await lax.call('POST', `/api/webhooks/${id}/disable`, account);
+    expect(await shown()).toMatchObject({ failing_since: null, missed_since: from(stage.clock.now()) });
+  });
+
   test('one that 410 has disabled is enabled with its health anew', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/gone`);
     receiver.answer((response) => response.writeHead(410).end());
-    await takeIn(stage.ports, anEvent({ account }));
+    const event = {
+      ...anEvent({ account }),
+      created_at: new Date(stage.clock.now().getTime() - 5_000).toISOString(),
+    };
+    await takeIn(stage.ports, event);
     await deliverAll(stage.ports);
     const disabled = (await lax.call('GET', `/api/webhooks/${id}`, account)).body;
     expect(disabled).toMatchObject({
       enabled: false,
       disabled_reason: 'The endpoint answered 410 Gone.',
       disabled_at: stage.clock.now().toISOString(),
+      failing_since: stage.clock.now().toISOString(),
+      missed_since: new Date(Date.parse(event.created_at) - 3_600_000).toISOString(),
     });
     // Its owner has nothing to add to that.
     expect((await lax.call('POST', `/api/webhooks/${id}/disable`, account)).body.data).toEqual(disabled);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { healthy, judge, pauseAfter, shareOut, slotsOf } from './health.ts';
+import { healthy, judge, missedAfter, pauseAfter, shareOut, slotsOf } from './health.ts';
 
 const now = new Date('2026-01-10T00:00:00.000Z');
 const daysAgo = (days: number) => new Date(now.getTime() - days * 24 * 3_600_000);
@@ -59,6 +59,15 @@ test('failures with more than a day of silence between them begin anew', () => {
   // The longest pause, and its jitter.
   const steady = { failures: 12, failingSince: daysAgo(5), failedAt: daysAgo(1.1) };
   expect(judge(steady, ['failed'], now).disable).toBeDefined();
+});
+
+test('what is missed begins with the oldest event that was tried in vain since the last success', () => {
+  const failing = { failures: 1, failingSince: now, failedAt: now };
+  const [older, younger] = [daysAgo(3), daysAgo(2)];
+  expect(missedAfter(null, { failed: [younger, older], arrived: false }, failing)).toBe(older);
+  expect(missedAfter(older, { failed: [younger], arrived: false }, failing)).toBe(older);
+  expect(missedAfter(older, { failed: [younger], arrived: true }, failing)).toBe(younger);
+  expect(missedAfter(older, { failed: [younger], arrived: true }, healthy)).toBeNull();
 });
 
 test('a pause lasts until something arrives that was begun after it', () => {

@@ -97,6 +97,23 @@ export function judge(before: Health, verdicts: readonly Verdict[], now: Date): 
 }
 
 /**
+ * When the oldest event happened that was tried in vain since the last success; null when that was the last of all.
+ * @param failed when those happened of which an attempt has failed now
+ * @param arrived whether one has succeeded now
+ */
+export function missedAfter(
+  before: Date | null,
+  { failed, arrived }: { failed: readonly Date[]; arrived: boolean },
+  after: Health,
+): Date | null {
+  if (after.failures === 0) return null;
+  return failed.reduce<Date | null>(
+    (first, time) => (first === null || time < first ? time : first),
+    arrived ? null : before,
+  );
+}
+
+/**
  * Until when an endpoint is left alone, after attempts that ended.
  * @param asked what their answers asked for
  * @param arrived whether one of them succeeded; while the pause goes on, that one had begun before it

@@ -1,5 +1,5 @@
 import { crashPoint } from '@quittance/shared/crash';
-import { type Health, judge, pauseAfter } from '../domain/health.ts';
+import { type Health, judge, missedAfter, pauseAfter } from '../domain/health.ts';
 import { askedUntil, type Fate, fateOf, verdictOn } from '../domain/outcome.ts';
 import type { Ports } from '../ports.ts';
 import { type AttemptRecord, recordEnds } from '../store-deliveries.ts';
@@ -94,14 +94,18 @@ async function settle(
         { endpoint: own[0]?.attempt.delivery.endpoint.endpointId, why: disable },
         'disabled an endpoint',
       );
+      // Its lane is written as every other: what it says then is noted as it goes.
       disabled.push({ key: lane.endpointKey, reason: disable });
-      continue;
     }
     const due = dueIn(lane, own, now);
     const arrived = verdicts.includes('delivered');
     const proven = lane.proven || arrived;
     const asked = telling.flatMap(({ attempt }) => askedUntil(attempt.posted, now) ?? []);
     const pausedUntil = pauseAfter(lane.pausedUntil, { asked, arrived }, now);
+    const failed = telling
+      .filter((_, i) => verdicts[i] === 'failed' || verdicts[i] === 'gone')
+      .map(({ attempt }) => attempt.delivery.createdAt);
+    const missedSince = missedAfter(lane.missedSince, { failed, arrived }, health);
     if (
       due.dueAt !== null ||
       due.retryDueAt !== null ||
@@ -109,7 +113,7 @@ async function settle(
       pausedUntil?.getTime() !== lane.pausedUntil?.getTime() ||
       !sameHealth(lane, health)
     ) {
-      changed.push({ endpointKey: lane.endpointKey, ...due, proven, pausedUntil, ...health });
+      changed.push({ endpointKey: lane.endpointKey, ...due, proven, pausedUntil, missedSince, ...health });
     }
   }
   if (changed.length > 0) await settleLanes(trx, changed);
