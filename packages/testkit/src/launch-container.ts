@@ -2,20 +2,21 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeLines } from '@quittance/engines/lines';
 import { type Command, type Launch, type Launched, messageOf } from '@quittance/engines/process';
-import { type GenericContainer, getContainerRuntimeClient } from 'testcontainers';
+import { getContainerRuntimeClient } from 'testcontainers';
 import { tellContainer } from './docker-command.ts';
+import type { StackContainer } from './stack-container.ts';
 
 /** A busy machine hands on late what a container has written last. */
 const OUTPUT_WITHIN_MS = 10_000;
 
 /** What to run a command in; `start()` of it must not wait until it serves, which is asked elsewhere. */
-type Define = (command: Command) => GenericContainer;
+type Define = (command: Command) => StackContainer;
 
 /** Each start is a container of its own, which is deleted at its end: for what keeps its data elsewhere. */
 export const launchAnew =
   (define: Define): Launch =>
   async (command, _stopSignal, take) => {
-    const id = (await define(command).start()).getId();
+    const id = await define(command).launched();
     return await watched(id, { since: 0, take, remove: true });
   };
 
@@ -24,7 +25,7 @@ export function launchAgain(define: Define): Launch {
   let known: string | undefined;
   return async (command, _stopSignal, take) => {
     const since = Math.floor(Date.now() / 1_000);
-    if (known === undefined) known = (await define(command).start()).getId();
+    if (known === undefined) known = await define(command).launched();
     else await (await getContainerRuntimeClient()).container.getById(known).start();
     return await watched(known, { since, take, remove: false });
   };

@@ -1,4 +1,4 @@
-import { GenericContainer, Wait } from 'testcontainers';
+import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 
 /** A container whose `start()` returns when it runs; whether it serves is asked by who started it. */
 export class StackContainer extends GenericContainer {
@@ -7,6 +7,23 @@ export class StackContainer extends GenericContainer {
     this.withName(name).withWaitStrategy(Wait.forAll([]));
     // Nobody would read it, and a dozen containers that start a program of theirs every few seconds slow each other down.
     this.createOpts.Healthcheck = { Test: ['NONE'] };
+  }
+
+  /**
+   * Starts it. @returns its id, also where it ended at once: testcontainers saw no ports of it then, and waited for them
+   * in vain, but its log says why.
+   */
+  async launched(): Promise<string> {
+    let id: string | undefined;
+    this.containerCreated = async (created) => {
+      id = created;
+    };
+    try {
+      return (await this.start()).getId();
+    } catch (error) {
+      if (id === undefined || !(await hasEnded(id))) throw error;
+      return id;
+    }
   }
 
   /** Reached from this machine alone, and on a port that stays when it is started again. */
@@ -21,4 +38,9 @@ export class StackContainer extends GenericContainer {
     this.hostConfig.ReadonlyRootfs = true;
     return this.withDroppedCapabilities('ALL').withSecurityOpt('no-new-privileges:true');
   }
+}
+
+async function hasEnded(id: string): Promise<boolean> {
+  const { container } = await getContainerRuntimeClient();
+  return (await container.getById(id).inspect()).State.Status === 'exited';
 }
