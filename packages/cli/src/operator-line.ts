@@ -108,6 +108,9 @@ function addRescan(program: Command, { around, tell, leaf }: Line): void {
         'Safe at any time: payments are known by their place in the chain, none is counted twice, and none from before its\n' +
         'address was given out. It goes at the pace of the scanner (16 blocks a second, Bitcoin one), one rescan of a chain\n' +
         'after the other, and ends when the node does not have the blocks any more.\n' +
+        'Native money that a contract sent (many exchanges pay so) shows in no block. On Ethereum, Base and Polygon the\n' +
+        'balance of every address is looked at once after the blocks, 250 a second; from a recent block on is enough for\n' +
+        'that. What is found this way is not counted under FOUND: `invoice show` shows it.\n' +
         '\nExamples:\n  $ npx quittance rescan ethereum --from 21350000\n  $ npx quittance rescan\n',
     )
     .action(

@@ -1,4 +1,4 @@
-import type { Chain } from '@quittance/shared/assets';
+import { type Chain, chainKinds } from '@quittance/shared/assets';
 import { chainNamed } from './chain-named.ts';
 import { actor, withOperator } from './operator-database.ts';
 import type { Outcome } from './outcome.ts';
@@ -37,7 +37,8 @@ export async function rescanAsk(
     return {
       json: { id, chain, from: height, until: cursor.height },
       text:
-        `Asked for: invoices reads blocks ${height} to ${cursor.height} of ${chain} again, beside its work.\n` +
+        `Asked for: invoices reads blocks ${height} to ${cursor.height} of ${chain} again, beside its work` +
+        `${chainKinds[chain] === 'evm' ? ', and then\nlooks once at the balance of each address' : ''}.\n` +
         `\`quittance rescan\` shows how far it is.\n`,
     };
   });
@@ -103,5 +104,6 @@ function standingOf({ first, next, until, ended_at, failure }: Rescan): string {
   if (failure !== null) return `ended at block ${next}: ${failure}`;
   // A node of Solana begins with the first that it has.
   if (ended_at !== null) return `done, blocks ${first} to ${until}, ${minute(ended_at)}`;
+  if (until !== null && next > until) return `blocks ${first} to ${until} are read, balances are looked at`;
   return first === null ? 'waiting' : `from block ${first}, at ${next} of ${until}`;
 }

@@ -1,5 +1,5 @@
 import type { Spend } from '@quittance/chains/chain';
-import type { Chain } from '@quittance/shared/assets';
+import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
@@ -257,6 +257,8 @@ export async function recordSpends(
 
 /** An address whose balance is to be explained. */
 export type WatchedAddress = OurAddress & {
+  /** What its invoice is to be paid in. */
+  asset: AssetSymbol;
   /** Where its balance was last explained in full. */
   balanceHeight: number | null;
   /** What lay on it before it was given out; null: not looked at yet. */
@@ -268,7 +270,7 @@ export type WatchedAddress = OurAddress & {
 const watchedColumns = `a.address, a.invoice_id as "invoiceId", a.derivation_index as "derivationIndex",
      i.min_confirmations as "minConfirmations", a.given_height as "givenHeight",
      a.balance_height as "balanceHeight", a.balance_before as "balanceBefore",
-     coalesce(i.paid_at, i.closed_at) as "doneAt"`;
+     i.asset, coalesce(i.paid_at, i.closed_at) as "doneAt"`;
 
 type WatchedRow = Omit<WatchedAddress, 'balanceBefore'> & { balanceBefore: string | null };
 
@@ -349,7 +351,8 @@ export type BalanceLook = {
   height: number;
   /** All money that came without a trace until then is known. */
   knownUntil: Date;
-  before: Units;
+  /** What lay there before it was given out; null: nobody can tell. */
+  before: Units | null;
   /** When to look again; null: never. */
   nextAt: Date | null;
 };

@@ -13,13 +13,15 @@ export type Rescan = {
   untilHeight: number | null;
   /** Of the last block that was read; null: none was. */
   lastHash: string | null;
+  /** The last address whose balance is to be looked at once more; '' none yet. */
+  looksAskedTo: string;
   found: number;
 };
 
 const selectOpen = statement(
   'rescans_open',
   `select id, from_height as "fromHeight", next_height as "nextHeight", until_height as "untilHeight",
-     last_hash as "lastHash", found
+     last_hash as "lastHash", looks_asked_to as "looksAskedTo", found
    from rescans where chain = $1 and ended_at is null order by id limit 1`,
 );
 
@@ -110,4 +112,24 @@ export async function lookAgain(
   now: Date,
 ): Promise<void> {
   if (addresses.length > 0) await trx.rows(updateLookAgain, [chain, addresses, now]);
+}
+
+const updateLookSoon = statement(
+  'addresses_look_soon',
+  `update addresses set balance_check_at = $3
+   where chain = $1 and address = any($2::text[]) and (balance_check_at is null or balance_check_at > $3)`,
+);
+const updateLooksAskedTo = statement(
+  'rescans_looks_asked_to',
+  'update rescans set looks_asked_to = $2 where id = $1',
+);
+
+/** Has the balances of these addresses looked at with the next block, when their turn comes, as part of a rescan. */
+export async function lookSoon(
+  trx: Trx,
+  { id, chain, addresses }: { id: string; chain: Chain; addresses: readonly [string, ...string[]] },
+  now: Date,
+): Promise<void> {
+  await trx.rows(updateLookSoon, [chain, addresses, now]);
+  await trx.rows(updateLooksAskedTo, [id, addresses.at(-1)]);
 }

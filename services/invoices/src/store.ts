@@ -79,7 +79,7 @@ function toRate(text: string): Rate {
 export type NewInvoice = {
   invoice: Invoice;
   event: { id: EventId; payload: object; requestId: string };
-  /** Contracts may pay it without a trace in the block: its balance must be watched. */
+  /** Contracts may send native money there without a trace in the block: its balance must be looked at. */
   watchBalance: boolean;
 };
 

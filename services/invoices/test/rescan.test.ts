@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Units } from '@quittance/shared/money';
+import fc from 'fast-check';
 import { newTx } from './scripted-chain.ts';
 import { ETHER, MINUTE, startWorld, type World } from './world.ts';
 
@@ -7,6 +8,7 @@ import { ETHER, MINUTE, startWorld, type World } from './world.ts';
 const DUE = ETHER / 100n;
 const DOLLARS = 25_000_000n;
 const MONTH = 30 * 24 * 60 * MINUTE;
+const RUNS = 15;
 
 let world: World;
 beforeAll(async () => {
@@ -260,3 +262,189 @@ it('is given up when the node does not have the blocks, and not while the node i
   await whileTold(() => Promise.reject(new Error('pruned')), 1);
   expect(await lastRescan()).toMatchObject({ failure: 'pruned' });
 });
+
+/** Native money that a contract sends: only the balance shows it. */
+const inside = (to: string, amount: bigint = DUE) => world.chain.mine({ inside: [{ to, amount }] });
+const balanceLook = async (address: string) =>
+  (
+    await world.rows('select balance_check_at, balance_before::text from addresses where address = $1', [
+      address,
+    ])
+  )[0];
+
+/** A rescan, and the looks at balances that it asks for: they come with the next block. */
+async function rescanWithLooks(from: number) {
+  await rescan(from);
+  world.chain.mine({}, {}, {});
+  await world.scan();
+}
+
+it('finds what a contract sent when nobody looked any more, once', async () => {
+  const invoice = await anInvoice({ expires_in: 1 });
+  world.pass(2 * MINUTE);
+  world.chain.mine({});
+  await world.scan();
+  world.pass(MONTH);
+  world.chain.mine({});
+  await world.scan();
+  expect(await balanceLook(invoice.to)).toMatchObject({ balance_check_at: null });
+  inside(invoice.to);
+  world.chain.mine({}, {}, {});
+  await world.scan();
+  expect(await invoice.deposits()).toEqual([]);
+
+  await rescanWithLooks(await height());
+  const [late] = await invoice.settled();
+  expect(late?.payload).toMatchObject({ amount: DUE.toString(), disposition: 'unresolved' });
+  expect((await world.told(invoice.id)).map(({ kind }) => kind)).toContain('invoice.late_payment');
+  await rescanWithLooks(0);
+  expect(await invoice.settled()).toHaveLength(1);
+  expect(await balanceLook(invoice.to)).toMatchObject({ balance_check_at: null });
+});
+
+it('finds native money that a contract sent to a token invoice, once', async () => {
+  const invoice = await anInvoice({ asset: 'USDC_ERC20' });
+  world.chain.mine({});
+  await world.scan();
+  expect(await balanceLook(invoice.to)).toEqual({ balance_check_at: null, balance_before: '0' });
+  world.chain.mine(...Array.from({ length: 20 }, () => ({})));
+  inside(invoice.to);
+  world.chain.mine({}, {}, {});
+  // A node as most are: old states are gone.
+  world.chain.prunedBelow = world.chain.height() - 10;
+  await world.scan();
+  expect(await invoice.deposits()).toEqual([]);
+
+  await rescanWithLooks(await height());
+  world.chain.prunedBelow = 0;
+  const [sent] = await invoice.settled();
+  expect(sent?.payload).toMatchObject({ asset: 'ETH', amount: DUE.toString(), disposition: 'unresolved' });
+  await rescanWithLooks(0);
+  expect(await invoice.settled()).toHaveLength(1);
+  expect(await balanceLook(invoice.to)).toMatchObject({ balance_check_at: null });
+});
+
+it('leaves open whose money is where nobody can tell whether it was there before, until a node can', async () => {
+  const invoice = await anInvoice({ asset: 'USDC_ERC20' });
+  world.chain.mine({});
+  await world.scan();
+  // An address from before there was a first look.
+  await world.rows('update addresses set balance_before = null, balance_height = null where address = $1', [
+    invoice.to,
+  ]);
+  inside(invoice.to);
+  world.chain.mine(...Array.from({ length: 20 }, () => ({})));
+  world.chain.prunedBelow = world.chain.height() - 10;
+  await rescanWithLooks(world.chain.height() - 10);
+  world.chain.prunedBelow = 0;
+  expect(await invoice.deposits()).toEqual([]);
+  expect(await balanceLook(invoice.to)).toEqual({ balance_check_at: null, balance_before: null });
+  await rescanWithLooks(await height());
+  expect(await invoice.settled()).toHaveLength(1);
+});
+
+it('has each of many addresses looked at once, a page a step', async () => {
+  const merchant = world.merchant();
+  const order = { asset: 'USDC_ERC20' };
+  const many = await Promise.all(Array.from({ length: 300 }, () => merchant.invoice(order)));
+  world.chain.mine({});
+  await world.scan();
+  world.chain.mine({
+    inside: many.map(({ address }) => ({ to: address.address.toLowerCase(), amount: DUE })),
+  });
+  await world.scan();
+  const [{ all }] = await world.rows('select count(*)::int as all from addresses');
+  await ask(await height());
+  let asked = 0;
+  while ((await lastRescan()).ended_at === null) {
+    await world.scanner.step();
+    const [{ due }] = await world.rows(
+      'select count(*)::int as due from addresses where balance_check_at is not null',
+    );
+    expect(due - asked).toBeLessThanOrEqual(250);
+    asked = due;
+  }
+  expect(asked).toBe(all);
+  const read = world.chain.balancesRead;
+  world.chain.mine({});
+  await world.scan();
+  expect(
+    await world.rows(`select 1 from deposits where asset = 'ETH' and invoice_id = any($1)`, [
+      many.map(({ id }) => id),
+    ]),
+  ).toHaveLength(300);
+  // Once to find it, once to see that it explains all, and a few to find the block.
+  expect(world.chain.balancesRead - read).toBeLessThan(all + 300 * 6);
+});
+
+/** What may happen to an address, in any order. `hidden`: a payment that the node does not tell at first. */
+const happening = fc.constantFrom(
+  'told',
+  'hidden',
+  'shown',
+  'inside',
+  'spent',
+  'nothing',
+  'later',
+  'looks',
+  'again',
+);
+
+it('never takes in more than came, and in the end all of it, whatever is hidden and asked for', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('ETH', 'USDC_ERC20'),
+      fc.array(happening, { minLength: 4, maxLength: 14 }),
+      async (asset, happenings) => {
+        const { to, id } = await world.anInvoice({ asset });
+        world.chain.mine({});
+        await world.scan();
+        const begun = await height();
+        const hidden: (() => void)[] = [];
+        let came = 0n;
+        const booked = async () => {
+          const [{ sum }] = await world.rows(
+            `select coalesce(sum(amount), 0)::text as sum from deposits
+             where invoice_id = $1 and asset = 'ETH' and state in ('seen', 'settled')`,
+            [id],
+          );
+          return BigInt(sum);
+        };
+        const pay = { to, amount: DUE };
+        for (const what of happenings) {
+          if (what === 'told') world.chain.mine({ pay: [pay] });
+          if (what === 'hidden') hidden.push(hiddenPayment(to));
+          if (what === 'shown') hidden.shift()?.();
+          if (what === 'inside') inside(to);
+          if (what === 'spent') world.chain.mine({ spend: [{ from: to, amount: 1n }] });
+          if (what === 'later') world.pass(MONTH);
+          if (what === 'looks') await rescanWithLooks(await height());
+          if (what === 'again') await rescan(begun);
+          if (what === 'told' || what === 'hidden' || what === 'inside') came += DUE;
+          if (what !== 'shown') world.chain.mine({});
+          await world.scan();
+          expect(await booked()).toBeLessThanOrEqual(came);
+        }
+        for (const show of hidden) show();
+        await rescanWithLooks(begun);
+        await rescanWithLooks(begun);
+        expect(await booked()).toBe(came);
+        const settled = (await world.told(id)).filter(({ kind }) => kind === 'deposit.settled');
+        expect(settled.reduce((sum, { payload }) => sum + BigInt(payload.amount), 0n)).toBe(came);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});
+
+/** A payment that is there, and that the node does not tell in its block before `show`. */
+function hiddenPayment(to: string): () => void {
+  const [block] = inside(to) as unknown as { inside: unknown[]; payments: unknown[] }[];
+  if (block === undefined) throw new Error('no block was mined');
+  const txHash = newTx();
+  const payment = { outpoint: `${txHash}:0`, txHash, outputIndex: 0, asset: 'ETH', address: to, amount: DUE };
+  return () => {
+    block.inside.length = 0;
+    block.payments.push(payment);
+  };
+}

@@ -42,8 +42,8 @@ type Explained = { look: BalanceLook } | { excess: Units; before: Units };
 
 /**
  * The backstop for native money that contracts send: it leaves no log and no matching recipient in a block,
- * only a balance. Looks at the addresses of open and recently closed invoices, and writes what their known
- * payments do not explain down as a deposit of the block that brought it.
+ * only a balance. Looks at the addresses of open and recently closed invoices, and of those that a rescan asks for, and
+ * writes what their known payments do not explain down as a deposit of the block that brought it.
  * @returns how much was done; 0 when there is nothing more to look at before the next block
  */
 export async function checkBalances(
@@ -107,27 +107,33 @@ async function explain(
   balance: Units,
   known: readonly Movement[],
 ): Promise<Explained> {
-  const look = (before: Units): Explained => ({
-    look: {
-      address: address.address,
-      height: cursor.height,
-      knownUntil: cursor.knownUntil,
-      before,
-      nextAt: nextLook(address.doneAt, ports.clock.now()),
-    },
+  const { chain } = watched;
+  // What a token invoice waits for shows in blocks. One look tells what lay there before, as long as the node knows it;
+  // the next is for an operator to ask for.
+  const isAwaited = address.asset === nativeAsset[chain];
+  const nextAt = isAwaited ? nextLook(address.doneAt, ports.clock.now()) : null;
+  const look = (before: Units | null): Explained => ({
+    look: { address: address.address, height: cursor.height, knownUntil: cursor.knownUntil, before, nextAt },
   });
   const nothing = 0n as Units;
   const excess = unexplained(balance, address.balanceBefore ?? nothing, known, cursor.height);
   if (excess === 0n) return look(address.balanceBefore ?? nothing);
   // What was there before the address was given out is nobody's payment: keys used by an earlier installation.
   const before = address.balanceBefore ?? (await balanceBefore({ ports, watched, balances }, address, known));
-  // Unknown, and no longer to be known: then everything that is there counts as having been there.
-  if (before === undefined) return look(excess);
+  if (before === undefined) {
+    ports.logger.warn(
+      { chain, address: address.address, amount: excess.toString() },
+      'an address holds money that may have been there before it was given out: only a node that keeps old states can tell',
+    );
+    // Everything that is there counts as having been there, for what comes next. Where nothing is waited for, a rescan
+    // with a node that knows may still tell.
+    return look(nextAt === null ? null : excess);
+  }
   const rest = unexplained(balance, before, known, cursor.height);
   if (rest > 0n) return { excess: rest, before };
   if (rest < 0n) {
     ports.logger.error(
-      { chain: watched.chain, address: address.address, missing: (-rest).toString() },
+      { chain, address: address.address, missing: (-rest).toString() },
       'an address holds less than came in: money left it in a way that is not known',
     );
   }

@@ -1,4 +1,4 @@
-import { type AssetSymbol, assetSymbols, assets, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import { brokenConstraint } from '@quittance/shared/db';
 import type { ExactJson } from '@quittance/shared/exact-json';
@@ -102,9 +102,7 @@ export async function createInvoice(
   const created: NewInvoice = {
     invoice,
     event: { id: newEventId(invoice.createdAt, ports.random), payload, requestId: request.requestId },
-    watchBalance:
-      nativeAsset[invoice.chain] === invoice.asset &&
-      watched(ports.chains, invoice.chain).reader.balances !== undefined,
+    watchBalance: watched(ports.chains, invoice.chain).reader.balances !== undefined,
   };
   if (request.key === undefined) await ports.saveInvoice(created);
   else {

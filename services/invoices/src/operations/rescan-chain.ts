@@ -1,11 +1,12 @@
 import type { Block } from '@quittance/chains/chain';
-import { type ChainKind, chainKinds, nativeAsset } from '@quittance/shared/assets';
+import { type Chain, type ChainKind, chainKinds, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { lockInvoices } from '../store.ts';
+import { addressesAfter } from '../store-addresses.ts';
 import { type Cursor, findCursor, lockCursor, ourAddresses, rememberedBetween } from '../store-chain.ts';
 import { depositsByOutpoint } from '../store-deposits.ts';
 import {
@@ -13,6 +14,7 @@ import {
   countTry,
   endRescan,
   lookAgain,
+  lookSoon,
   openRescan,
   paidWithoutTrace,
   type Rescan,
@@ -24,6 +26,8 @@ import { isLinked, type MovingPorts, mentioned, type Paid, paymentsTo, takeIn } 
 const BATCH = { bitcoin: 1, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;
 /** So many steps in a row, at least a second apart, without what comes next, and it is given up. */
 const TRIES_MAX = 60;
+/** Addresses whose balances a step asks to be looked at, beside those of open invoices. */
+const LOOKS = 250;
 
 export type RescanPorts = MovingPorts & Pick<Ports, 'logger'>;
 
@@ -34,7 +38,9 @@ class NotOurChain extends Error {}
  * Reads the next of the blocks once more that an operator asked for, by the holder of the lease at the chain's head:
  * payments that were missed come in, what is known stays as it is, and how far the chain was followed does not change.
  * Money that left our addresses is not looked for: balances were explained without it, and would be explained twice with
- * it. What cannot be read is tried again, a minute or longer, and never keeps the scanner from its work.
+ * it. What cannot be read is tried again, a minute or longer, and never keeps the scanner from its work. When all blocks
+ * are read, each address' balance is looked at once, see check-balances.ts: after them, so that a payment that was missed
+ * in its block comes in under its own name.
  */
 export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lease: Lease): Promise<void> {
   const { db, logger, clock } = ports;
@@ -44,6 +50,7 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
   if (rescan === undefined || cursor === undefined) return;
   const until = Math.min(rescan.untilHeight ?? cursor.height, cursor.height);
   if (rescan.nextHeight > until) {
+    if (reader.balances !== undefined && (await askForLooks(ports, chain, lease, rescan))) return;
     await endRescan(db, rescan.id, clock.now());
     const { fromHeight: from, found } = rescan;
     logger.info({ chain, from, until, found }, 'the blocks that were asked for were read again');
@@ -68,6 +75,22 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
     return;
   }
   crashPoint('invoices.rescan_advanced');
+}
+
+/** Has the next addresses looked at, those of token invoices too. @returns whether there were any */
+async function askForLooks(
+  { db, clock }: RescanPorts,
+  chain: Chain,
+  lease: Lease,
+  { id, looksAskedTo }: Rescan,
+): Promise<boolean> {
+  const [first, ...more] = await addressesAfter(db, chain, looksAskedTo, LOOKS);
+  if (first === undefined) return false;
+  await db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    await lookSoon(trx, { id, chain, addresses: [first, ...more] }, clock.now());
+  });
+  return true;
 }
 
 /** What follows the last block that was read, without a hole. Throws when the node does not tell it. */
