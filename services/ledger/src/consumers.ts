@@ -1,8 +1,9 @@
 import type { BatchHandler } from '@quittance/shared/consumer';
 import type { EventKind, EventOf } from '@quittance/shared/events';
-import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
+import { bookReversals } from './operations/book-reversals.ts';
 import { type Ending, endHolds } from './operations/end-holds.ts';
 import { recordDeposits } from './operations/record-deposits.ts';
 import { recordSpending } from './operations/record-spending.ts';
@@ -33,8 +34,15 @@ export function handleEvents(logger: Logger): BatchHandler {
         'account_id' in payload ? [{ account: payload.account_id as AccountId, asset: payload.asset }] : [],
       ),
     );
-    // Deposits before their reversals, whatever order the bus brought them in.
-    await recordDeposits(trx, logger, only(taken, 'deposit.settled'));
+    // Deposits before their reversals, whatever order the bus brought them in; what was reversed before it came is
+    // never there to be spent.
+    const settled = only(taken, 'deposit.settled');
+    await recordDeposits(trx, logger, settled);
+    await bookReversals(
+      trx,
+      logger,
+      settled.map(({ payload }) => payload.deposit_id as DepositId),
+    );
     await reverseDeposits(trx, logger, only(taken, 'deposit.reversed'));
     await endHolds(trx, logger, only(taken, 'hold.settle').map(settlement));
     await endHolds(trx, logger, only(taken, 'hold.release').map(release));

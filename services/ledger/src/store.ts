@@ -197,10 +197,14 @@ const selectDue = statement(
   'reversals_due',
   `select r.deposit_id, r.account_id, r.asset, r.amount
    from reversals r join transfers t on t.op = 'deposit:' || r.deposit_id
-   where r.booked_at is null order by r.created_at, r.deposit_id limit $1`,
+   where r.booked_at is null and (r.account_id, r.asset, r.amount) = (t.account_id, t.asset, t.amount)
+   order by r.created_at, r.deposit_id limit $1`,
 );
 
-/** Reversals that were heard of before their deposits and can be booked now. Locks nothing. */
+/**
+ * Reversals that were heard of before their deposits and can be booked now; one that names another account, asset or
+ * amount than its deposit never can, and is the auditor's to tell. Locks nothing.
+ */
 export async function dueReversals(trx: Trx, limit: number): Promise<Deposit[]> {
   const rows = await trx.rows<ReversalRow>(selectDue, [limit]);
   return rows.map((row) => ({

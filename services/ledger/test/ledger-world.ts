@@ -5,8 +5,15 @@ import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { EventKind, EventOf, PayloadOf } from '@quittance/shared/events';
-import { type AccountId, newAccountId, newDepositId, newEventId } from '@quittance/shared/ids';
+import {
+  type AccountId,
+  type DepositId,
+  newAccountId,
+  newDepositId,
+  newEventId,
+} from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import type { LedgerConfig } from '../src/config.ts';
@@ -14,6 +21,7 @@ import { handleEvents } from '../src/consumers.ts';
 import type { Reading } from '../src/domain/quote.ts';
 import type { PriceSource } from '../src/ports.ts';
 import { type LedgerOptions, type LedgerService, startLedger } from '../src/service.ts';
+import { rememberReversals } from '../src/store.ts';
 
 export const IDENTITY_SECRET = 'a secret of the tests, long enough';
 export const logger = createLogger('ledger', 'silent');
@@ -36,6 +44,8 @@ export type LedgerWorld = {
   send(events: readonly Sent[]): Promise<void>;
   /** Handles events in one transaction as the consumer does, as if none had ever come before. */
   handle(...events: Sent[]): Promise<void>;
+  /** Has the reversal of a deposit wait though the deposit is booked, as earlier releases left it. */
+  leaveReversal(deposit: PayloadOf<'deposit.reversed'>): Promise<void>;
   /** Asks for a hold until the answer is known, as a payout that is made again would. */
   place(request: RequestOf<'hold.place'>): Promise<ReplyOf<'hold.place'>['outcome']>;
   balance(
@@ -117,6 +127,11 @@ export async function ledgerWorld(): Promise<LedgerWorld> {
         [account, asset],
       );
       return row ? [row.available, row.held, row.unresolved] : ['0', '0', '0'];
+    },
+    async leaveReversal({ deposit_id, account_id, asset, amount, outpoint }) {
+      const id = deposit_id as DepositId;
+      const deposit = { id, account: account_id as AccountId, asset, amount: units(amount), outpoint };
+      await db.transaction((trx) => rememberReversals(trx, [deposit]));
     },
     async breaches() {
       const found: string[] = [];

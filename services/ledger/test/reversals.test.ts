@@ -106,23 +106,25 @@ describe('a reversed deposit', () => {
     expect(await loss(account)).toBe('0');
   });
 
-  it('that comes before its deposit waits for it', async () => {
-    const account = anAccount();
-    const deposit = aDeposit(account, 100n);
-    await handle(reversed(deposit));
-    expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
-    await handle(settled(deposit));
-    expect(await world.balance(account)).toEqual(['100', '0', '0']);
-    expect(await catchUpReversals({ db: world.db, logger })).toBe(1);
-    expect(await world.balance(account)).toEqual(['0', '0', '0']);
-    expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
-  });
+  it.each(['credit', 'unresolved'] as const)(
+    'that comes before its deposit waits for it, and nothing of it can be spent: %s',
+    async (disposition) => {
+      const account = anAccount();
+      const deposit = aDeposit(account, 100n, { disposition });
+      await handle(reversed(deposit));
+      expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
+      await handle(settled(deposit));
+      expect(await world.balance(account)).toEqual(['0', '0', '0']);
+      expect(await loss(account)).toBe('0');
+      expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
+    },
+  );
 
-  it('that waits is booked once by two replicas at once', async () => {
+  it('that still waits for its booked deposit is booked once by two replicas at once', async () => {
     const account = anAccount();
     const deposit = aDeposit(account, 100n);
-    await handle(reversed(deposit));
     await handle(settled(deposit), settled(aDeposit(account, 300n)));
+    await world.leaveReversal(reversalOf(deposit));
     const steps = await Promise.all(
       Array.from({ length: 6 }, () => catchUpReversals({ db: world.db, logger })),
     );
@@ -141,5 +143,16 @@ describe('a reversed deposit', () => {
     expect(await world.balance(account)).toEqual(['100', '0', '0']);
     await handle(reversed(deposit));
     await expect(handle(reversed({ ...deposit, ...other }))).rejects.toThrow(/other contents/);
+  });
+
+  it('with other contents than its deposit, heard of first, keeps no other from being booked', async () => {
+    const account = anAccount();
+    const [strange, other] = [aDeposit(account, 100n), aDeposit(account, 30n)];
+    await handle(reversed({ ...strange, amount: '99' }));
+    await handle(settled(strange), settled(other));
+    await world.leaveReversal(reversalOf(other));
+    expect(await catchUpReversals({ db: world.db, logger })).toBe(1);
+    expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
+    expect(await world.balance(account)).toEqual(['100', '0', '0']);
   });
 });

@@ -426,16 +426,17 @@ const told = {
   settle: async (deposit: Deposit, story: Story) => {
     await handle(settled(deposit));
     story.settle();
+    if (story.heardReversal) story.reverse();
   },
   reverse: async (deposit: Deposit, story: Story) => {
     await handle(reversed(deposit));
     story.heardReversal = true;
     story.reverse();
   },
-  catchUp: async (_deposit: Deposit, story: Story) => {
-    // Other stories leave theirs behind.
+  catchUp: async (deposit: Deposit, story: Story) => {
+    if (story.state !== 'nothing') await world.leaveReversal(reversalOf(deposit));
     while ((await catchUpReversals({ db: world.db, logger })) > 0);
-    if (story.heardReversal) story.reverse();
+    story.reverse();
   },
   accept: async (deposit: Deposit, story: Story) => {
     const { ok } = await accept(deposit);

@@ -5,17 +5,31 @@ import type { Logger } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { lossOf, reversalPosting } from '../domain/posting.ts';
 import { whereItIs } from '../domain/unresolved.ts';
-import { book, lockBalances, markReversalsBooked, OtherContents, unbookedReversals } from '../store.ts';
+import { book, lockBalances, markReversalsBooked, unbookedReversals } from '../store.ts';
 import { keepPayments, openLoss } from '../store-losses.ts';
 import { markUnresolvedReversed } from '../store-unresolved.ts';
 import { recoverLosses } from './recover-losses.ts';
 
-/** Books the reversals of these deposits, as far as the deposits are booked. Their balances are locked. */
-export async function bookReversals(trx: Trx, logger: Logger, ids: readonly DepositId[]): Promise<number> {
-  const reversals = await unbookedReversals(trx, ids);
+/**
+ * Books the reversals of these deposits, as far as the deposits are booked. Their balances are locked.
+ * @returns how many were booked, and the deposits whose reversals name others than they do: those stay as they are
+ */
+export async function bookReversals(
+  trx: Trx,
+  logger: Logger,
+  ids: readonly DepositId[],
+): Promise<{ booked: number; strange: DepositId[] }> {
+  const unbooked = ids.length === 0 ? [] : await unbookedReversals(trx, ids);
+  const reversals = unbooked.filter(({ agrees }) => agrees);
+  const strange = unbooked.filter(({ agrees }) => !agrees).map(({ deposit }) => deposit.id);
+  for (const deposit of strange)
+    logger.error(
+      { alarm: true, deposit },
+      'a deposit was reversed with other contents than it was booked with',
+    );
+  if (reversals.length === 0) return { booked: 0, strange };
   // One by one: how much the second can take depends on what the first has left.
-  for (const { deposit, outpoint, unresolved, agrees } of reversals) {
-    if (!agrees) throw new OtherContents(`the reversal of deposit ${deposit.id}`);
+  for (const { deposit, outpoint, unresolved } of reversals) {
     const [balance] = await lockBalances(trx, [deposit]);
     invariant(balance !== undefined, 'a locked balance is there');
     const { bucket, amount } = whereItIs(unresolved, balance.available);
@@ -44,5 +58,5 @@ export async function bookReversals(trx: Trx, logger: Logger, ids: readonly Depo
     if (outpoint !== null)
       await recoverLosses(trx, logger, [{ ...deposit, outpoint }], `reversed:${deposit.id}`);
   }
-  return reversals.length;
+  return { booked: reversals.length, strange };
 }

@@ -2,12 +2,15 @@ import type { Ports } from '../ports.ts';
 import { dueReversals, lockBalances } from '../store.ts';
 import { bookReversals } from './book-reversals.ts';
 
-/** Books one reversal that came before its deposit. */
+/**
+ * Books one reversal that waits though its deposit is booked: it came first, and the deposit was taken in by a release
+ * that left it to this.
+ */
 export function catchUpReversals({ db, logger }: Pick<Ports, 'db' | 'logger'>): Promise<number> {
   return db.transaction(async (trx) => {
     const [deposit] = await dueReversals(trx, 1);
     if (deposit === undefined) return 0;
     await lockBalances(trx, [deposit]);
-    return bookReversals(trx, logger, [deposit.id]);
+    return (await bookReversals(trx, logger, [deposit.id])).booked;
   });
 }

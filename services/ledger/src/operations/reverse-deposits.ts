@@ -4,7 +4,7 @@ import type { EventOf } from '@quittance/shared/events';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
-import { rememberReversals } from '../store.ts';
+import { OtherContents, rememberReversals } from '../store.ts';
 import { bookReversals } from './book-reversals.ts';
 
 /** Takes back deposits that the chain took back. One whose deposit is not booked yet waits for it. */
@@ -23,9 +23,7 @@ export async function reverseDeposits(
   }));
   await rememberReversals(trx, deposits);
   crashPoint('ledger.reversals_remembered');
-  await bookReversals(
-    trx,
-    logger,
-    deposits.map(({ id }) => id),
-  );
+  const ids = deposits.map(({ id }) => id);
+  const { strange } = await bookReversals(trx, logger, ids);
+  if (strange.length > 0) throw new OtherContents(`the reversal of deposit ${strange.join(', ')}`);
 }
