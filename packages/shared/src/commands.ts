@@ -27,11 +27,15 @@ export const commands = {
       network_fee: z.string().regex(/^\d{1,78}$/),
       /**
        * Null: from the balance. Else from the unresolved money of this deposit, all of which amount and network fee
-       * must come to: it goes back to a payer. `refused` when it was accepted or returned before.
+       * must come to: it goes back to a payer. `refused` when it was accepted or returned before, and when a part of
+       * it repaid a loss: `because` then.
        */
       deposit_id: z.string().nullable(),
     }),
-    reply: z.object({ outcome: z.enum(['placed', 'refused', 'voided']) }),
+    reply: z.object({
+      outcome: z.enum(['placed', 'refused', 'voided']),
+      because: z.literal('repaid_loss').optional(),
+    }),
   },
   /**
    * The addresses of indexes `from` … `from + count - 1`, canonical, by who holds the seed: where keys have no public

@@ -35,9 +35,10 @@ export async function openUnresolved(
 /*
  * Holds that pay deposits back, decided like all others (store-holds.ts): once by payout id, and after the balances
  * are locked, which is why `waiting` counts them first. Whoever changes a deposit has its balance locked, so `state`
- * is true until this statement commits. Refused is for ever, so only what can never be open again is refused. Of two
- * that want one deposit the first is decided; a deposit that is on its way back, is not here, or is not all that is
- * asked for leaves its hold undecided as well.
+ * is true until this statement commits. Refused is for ever, so only what can never be open again is refused, and what
+ * asks for all of a deposit that repaid a part of a loss since: that part never comes back. Of two that want one deposit
+ * the first is decided; a deposit that is on its way back, is not here, or is not all that is asked for leaves its hold
+ * undecided as well.
  */
 const decide = statement(
   'returns_decide',
@@ -59,15 +60,20 @@ const decide = statement(
      where (select count(*) from locked) > 0 and deposit_id = any($6::text[])
      order by deposit_id for no key update),
    weighed as (
-     select o.*, w.state, row_number() over (partition by deposit_id order by o.n) as turn
-     from open o join waiting w using (deposit_id, account_id, asset, total)),
+     select o.*, row_number() over (partition by deposit_id order by o.n) as turn
+     from open o join waiting w using (deposit_id, account_id, asset, total) where w.state = 'open'),
+   never as (
+     select o.* from open o join waiting w using (deposit_id, account_id, asset)
+     where w.state in ('accepted', 'returned', 'reversed')
+       or (w.state = 'open' and w.total < o.total and o.total - w.total = (
+         select sum(t.amount) from transfers t where t.kind = 'recovery'
+           and t.op > 'recovery:' || o.deposit_id || ':' and t.op < 'recovery:' || o.deposit_id || ';'))),
    fresh_holds as (
      insert into holds (payout_id, account_id, asset, amount, network_fee, deposit_id, state, ended_at)
      select payout_id, account_id, asset, amount, network_fee, deposit_id, 'placed', null from weighed
-     where state = 'open' and turn = 1
+     where turn = 1
      union all
-     select payout_id, account_id, asset, amount, network_fee, deposit_id, 'refused', now() from weighed
-     where state in ('accepted', 'returned', 'reversed')
+     select payout_id, account_id, asset, amount, network_fee, deposit_id, 'refused', now() from never
      on conflict (payout_id) do nothing
      returning payout_id, account_id, asset, amount, network_fee, deposit_id, state),
    placed as (
@@ -107,7 +113,14 @@ export async function decideReturns(db: Queryable, payouts: readonly Return[]): 
   ]);
   const decided = new Set(rows.map((row) => row.payout_id));
   for (const payout of payouts) if (!decided.has(payout.id)) await assertAskable(db, payout);
-  return rows.map(holdOf);
+  return await Promise.all(rows.map(async (row) => withReason(db, holdOf(row))));
+}
+
+/** What may still be accepted was refused because it is not what it was. */
+async function withReason(db: Queryable, hold: Hold): Promise<Hold> {
+  if (hold.state !== 'refused' || hold.deposit === null) return hold;
+  const item = await findUnresolved(db, hold.deposit);
+  return item?.state === 'open' ? { ...hold, because: 'repaid_loss' } : hold;
 }
 
 /** Its news has not arrived here yet: nobody can say what became of it. */

@@ -4,6 +4,7 @@ import type { AccountId, DepositId } from '@quittance/shared/ids';
 import fc from 'fast-check';
 import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
 import { catchUpReversals } from '../src/operations/catch-up-reversals.ts';
+import { placeHold } from '../src/operations/place-hold.ts';
 import type { LedgerService } from '../src/service.ts';
 import { findUnresolved } from '../src/store-unresolved.ts';
 import {
@@ -115,6 +116,30 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     expect(await stateOf(again)).toEqual(['open', '30', null]);
     await acceptDeposit(ledger.ports, account(old), again.deposit_id as DepositId);
     expect(await booksOf(old)).toEqual(['30', '0', '0', '0']);
+  });
+
+  it('cannot be returned when a part of it repaid a loss, and what is left can be accepted', async () => {
+    const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
+    await handle(settled(old));
+    await acceptDeposit(ledger.ports, account(old), old.deposit_id as DepositId);
+    await spend(old, 60n);
+    await handle(reversed(old));
+    const again = minedAgain(old);
+    await handle(settled(again));
+    expect(await stateOf(again)).toEqual(['open', '40', null]);
+    // Who pays it back knows of 100 only.
+    const hold = aReturn(again);
+    const refused = { outcome: 'refused', because: 'repaid_loss' };
+    for (const asked of [hold, hold, aReturn(again)])
+      expect(await placeHold(ledger.ports, asked)).toEqual(refused);
+    await expect(placeHold(ledger.ports, { ...aReturn(again), amount: '99' })).rejects.toThrow(
+      /other contents/,
+    );
+    expect(await booksOf(old)).toEqual(['0', '0', '40', '0']);
+    const accepted = await acceptDeposit(ledger.ports, account(old), again.deposit_id as DepositId);
+    expect(accepted).toMatchObject({ ok: true, value: { amount: 40n } });
+    expect(await placeHold(ledger.ports, aReturn(again))).toEqual({ outcome: 'refused' });
+    expect(await booksOf(old)).toEqual(['40', '0', '0', '0']);
   });
 
   it('waits for no decision when nothing is left of it', async () => {

@@ -189,6 +189,7 @@ async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answe
 const refusals = {
   insufficient_balance: refusedView.insufficient_balance,
   already_accepted: refusedView.already_accepted,
+  repaid_loss: refusedView.repaid_loss,
   already_returned: answers.alreadyResolved('returned'),
   key_taken: answers.stillRunning,
   unavailable: answers.unavailable,

@@ -197,6 +197,19 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'refused' }]);
   });
 
+  it('says so when a part of it repaid a loss: 409, the same to the same key', async () => {
+    ledger.reply = () => ({ outcome: 'refused', because: 'repaid_loss' });
+    const { deposit_id } = await deposit();
+    const headers = { 'idempotency-key': 'repaid a loss' };
+    const message =
+      'A part of these funds repaid a loss: accept what is left, and pay it out from the balance.';
+    for (let i = 0; i < 2; i++) {
+      const { status, body } = await giveBack(deposit_id, { address }, headers);
+      expect([status, body]).toEqual([409, { message }]);
+    }
+    expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'refused' }]);
+  });
+
   it('is 503 when the ledger says nothing, and free again', async () => {
     ledger.reply = () => ({});
     const { deposit_id } = await deposit();

@@ -15,7 +15,12 @@ type Outcome = 'placed' | 'refused' | 'voided';
  * How a hold is answered: with an outcome, after some time, twice, or not at all. Runs before the answer: what a
  * test wants to happen in between.
  */
-export type Reply = { outcome?: Outcome; times?: number; before?: () => Promise<unknown> };
+export type Reply = {
+  outcome?: Outcome;
+  because?: 'repaid_loss';
+  times?: number;
+  before?: () => Promise<unknown>;
+};
 
 /** A ledger that answers hold.place as it is told, and remembers what it was asked. */
 export type ScriptedLedger = {
@@ -38,10 +43,10 @@ export async function scriptedLedger(url: string): Promise<ScriptedLedger> {
   const answer = async (message: Msg): Promise<void> => {
     const hold = commands['hold.place'].request.parse(message.json());
     ledger.asked.push(hold);
-    const { outcome, times = 1, before } = ledger.reply(hold);
+    const { outcome, because, times = 1, before } = ledger.reply(hold);
     await before?.();
     if (outcome === undefined) return;
-    for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome }));
+    for (let i = 0; i < times; i++) message.respond(JSON.stringify({ outcome, because }));
   };
   nats.subscribe(commandSubject('hold.place'), {
     queue: 'ledger',

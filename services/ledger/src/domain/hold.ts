@@ -23,7 +23,10 @@ export const outcomeOf: Record<HoldState, ReplyOf<'hold.place'>['outcome']> = {
 };
 
 /** Amounts are null in a tombstone: the payout was given up before its hold was asked for. */
-export type Hold = { state: HoldState } & (Payout | (Omit<Payout, 'amount' | 'networkFee'> & Tombstone));
+export type Hold = { state: HoldState; because?: ReplyOf<'hold.place'>['because'] } & (
+  | Payout
+  | (Omit<Payout, 'amount' | 'networkFee'> & Tombstone)
+);
 type Tombstone = { amount: null; networkFee: null };
 
 /** A hold as it is when it ends. */

@@ -25,5 +25,5 @@ export async function placeHold(
   const hold = await holds.decide(payout);
   if (!sameContents(hold, payout)) throw new OtherContents(`the hold of payout ${payout.id}`);
   crashPoint('ledger.hold_decided');
-  return { outcome: outcomeOf[hold.state] };
+  return { outcome: outcomeOf[hold.state], because: hold.because };
 }

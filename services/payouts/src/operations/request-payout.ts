@@ -39,15 +39,10 @@ export type PayoutRequest = PayoutOrder & {
  * `key_taken`: another request with this key came first, look what it was answered. `unavailable`: nobody
  * knows whether the ledger has reserved the money, so it never will be paid out for this request. `halted`: the books of
  * the asset are wrong, and nothing was done. Of unresolved money:
- * `already_returned` by another payout that has not failed, or `already_accepted` into the balance.
+ * `already_returned` by another payout that has not failed, or `already_accepted` into the balance, or not all there any
+ * more: `repaid_loss`.
  */
-export type Refusal =
-  | 'halted'
-  | 'insufficient_balance'
-  | 'key_taken'
-  | 'unavailable'
-  | 'already_returned'
-  | 'already_accepted';
+export type Refusal = 'halted' | 'key_taken' | 'unavailable' | 'already_returned' | keyof typeof refusedView;
 
 /** Creates a payout, when the ledger reserves its money: amount and network fee. */
 export async function requestPayout(
@@ -60,13 +55,14 @@ export async function requestPayout(
   const payout = written.value;
   crashPoint('payouts.requested');
 
-  const outcome = outcomeOf(await askForHold(ports, payout, request.requestId));
+  const asked = await askForHold(ports, payout, request.requestId);
+  const outcome = outcomeOf(asked);
   crashPoint('payouts.held');
   switch (outcome) {
     case 'placed':
       return (await reserve(ports, payout, request.requestId)) ? ok(payout.id) : refuse('unavailable');
     case 'refused':
-      return (await refuseRequest(ports, payout)) ? refuse(whyRefused(payout)) : refuse('unavailable');
+      return refuse(await refuseRequest(ports, payout, whyRefused(payout, asked)));
     case 'voided':
     case 'unknown':
       await ports.db.transaction((trx) => voidRequest(trx, payout.id, request.requestId));
@@ -108,9 +104,14 @@ async function insertUnlessHalted(db: Queryable, payout: NewPayout): Promise<Pay
   return written;
 }
 
-/** The ledger says no and not why: of unresolved money it does so for good, as the account has accepted it. */
-const whyRefused = ({ returnsDeposit }: Payout) =>
-  returnsDeposit === null ? ('insufficient_balance' as const) : ('already_accepted' as const);
+/** Of unresolved money the ledger says no for good: as the account has accepted it, unless it says why. */
+function whyRefused(
+  { returnsDeposit }: Payout,
+  asked: Asked<ReplyOf<'hold.place'>>,
+): keyof typeof refusedView {
+  if (returnsDeposit === null) return 'insufficient_balance';
+  return (asked.known ? asked.reply.because : undefined) ?? 'already_accepted';
+}
 
 function askForHold(
   { bus }: RequestPorts,
@@ -173,15 +174,18 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
   return moved;
 }
 
-/** False when it was given up meanwhile. */
-async function refuseRequest({ db }: RequestPorts, payout: Payout): Promise<boolean> {
-  const { id } = payout;
-  const { status, body } = refusedView[whyRefused(payout)];
+/** Keeps why for the same key. Unavailable when it was given up meanwhile. */
+async function refuseRequest(
+  { db }: RequestPorts,
+  { id }: Payout,
+  why: keyof typeof refusedView,
+): Promise<Refusal> {
+  const { status, body } = refusedView[why];
   const refused = await db.transaction(async (trx) => {
     const moved = await movePayout(trx, id, ['requested'], 'refused');
     if (moved !== undefined) await keepAnswer(trx, id, status, body);
     return moved !== undefined;
   });
   crashPoint('payouts.refused');
-  return refused;
+  return refused ? why : 'unavailable';
 }
