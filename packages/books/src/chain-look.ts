@@ -12,6 +12,9 @@ export type Seen = {
   paid: { asset: AssetSymbol; address: string; amount: bigint }[];
 };
 
+/** What a transaction pays; `not kept` when the node may have had it, and has thrown it away since. */
+export type Payments = Seen['paid'] | 'not in the chain' | 'not kept';
+
 export type Block = { height: number; hash: string };
 
 /**
@@ -25,6 +28,10 @@ export type ChainLook = {
    */
   pin(): Promise<Block | undefined>;
   transaction(txHash: string): Promise<Seen | undefined>;
+  /** What this transaction, of a block at this height, pays: of others' too, whose cost may take many questions. */
+  payments(txHash: string, height: number): Promise<Payments>;
+  /** Of what payments can be seen: tokens of which no contract is in the settings are not among them. */
+  assets: ReadonlySet<AssetSymbol>;
   /** What lies in blocks at each of these places, in their order: on account chains addresses, on Bitcoin coins. */
   reserves(asset: AssetSymbol, places: readonly string[]): Promise<bigint[]>;
   /** The hash of the node's block at a height; undefined when it has none there, or none yet. */

@@ -1,7 +1,7 @@
-import { amount, hash, isNotFound } from '@quittance/chains/bitcoin/rpc';
+import { amount, hash, isUnknownTransaction } from '@quittance/chains/bitcoin/rpc';
 import { answered, connectRpc, RpcRefused, read } from '@quittance/chains/json-rpc';
 import { z } from 'zod';
-import type { ChainLook } from './chain-look.ts';
+import type { ChainLook, Seen } from './chain-look.ts';
 
 const AT_ONCE = 100;
 /** Fewer: a transaction may be as large as a block. */
@@ -20,6 +20,7 @@ const transactionForm = z.object({
 const headerForm = z.object({ confirmations: z.int() });
 const coinForm = z.object({ value: amount }).nullable();
 
+type Transaction = z.infer<typeof transactionForm>;
 type Output = { txid: string; vout: number };
 
 export function lookAtBitcoin(url: string): ChainLook {
@@ -32,10 +33,26 @@ export function lookAtBitcoin(url: string): ChainLook {
     try {
       return transactionOf(await ask('getrawtransaction', [txHash, true]));
     } catch (error) {
-      if (error instanceof RpcRefused && isNotFound(error)) return undefined;
+      if (isUnknownTransaction(error)) return undefined;
       throw error;
     }
   }
+
+  async function findInChain(txHash: string) {
+    const found = await find(txHash);
+    if (found?.blockhash === undefined) return undefined;
+    const { confirmations } = read(
+      headerForm,
+      await ask('getblockheader', [found.blockhash]),
+      'getblockheader',
+    );
+    return confirmations < 1 ? undefined : found;
+  }
+
+  const paidBy = ({ vout }: Transaction): Seen['paid'] =>
+    vout.flatMap(({ value, scriptPubKey: { address } }) =>
+      address === undefined ? [] : [{ asset: 'BTC', address, amount: value }],
+    );
 
   /** What these outputs hold. Each transaction is asked for once: it brings all its outputs, and many may be of one. */
   async function sumOf(outputs: readonly Output[]): Promise<bigint> {
@@ -61,30 +78,23 @@ export function lookAtBitcoin(url: string): ChainLook {
     pin: async () => undefined,
 
     async transaction(txHash) {
-      const found = await find(txHash);
-      if (found?.blockhash === undefined) return undefined;
-      const { confirmations } = read(
-        headerForm,
-        await ask('getblockheader', [found.blockhash]),
-        'getblockheader',
-      );
-      if (confirmations < 1) return undefined;
+      const found = await findInChain(txHash);
+      if (found === undefined) return undefined;
       const brought = await sumOf(
         found.vin.flatMap(({ txid, vout }) =>
           txid === undefined || vout === undefined ? [] : [{ txid, vout }],
         ),
       );
       const left = found.vout.reduce((sum, { value }) => sum + value, 0n);
-      return {
-        succeeded: true,
-        cost: brought - left,
-        paid: found.vout.flatMap(({ value, scriptPubKey }) =>
-          scriptPubKey.address === undefined
-            ? []
-            : [{ asset: 'BTC' as const, address: scriptPubKey.address, amount: value as bigint }],
-        ),
-      };
+      return { succeeded: true, cost: brought - left, paid: paidBy(found) };
     },
+
+    async payments(txHash) {
+      const found = await findInChain(txHash);
+      return found === undefined ? 'not in the chain' : paidBy(found);
+    },
+
+    assets: new Set(['BTC'] as const),
 
     async reserves(_asset, coins) {
       const found: bigint[] = [];

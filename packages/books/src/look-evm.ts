@@ -4,11 +4,13 @@ import { answered, connectRpc, type Rpc, read } from '@quittance/chains/json-rpc
 import type { SettingsOf } from '@quittance/chains/settings';
 import { nativeAsset } from '@quittance/shared/assets';
 import { z } from 'zod';
-import type { Block, ChainLook, Seen } from './chain-look.ts';
+import type { Block, ChainLook, Payments, Seen } from './chain-look.ts';
 
 /** Transfer(address,address,uint256) */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const BALANCE_OF = '0x70a08231';
+/** A number of 256 bits, as text: the whole data of a transfer. */
+const WORD = 2 + 64;
 const AT_ONCE = 100;
 
 const receiptForm = z
@@ -21,13 +23,43 @@ const receiptForm = z
   .nullable();
 const blockForm = z.object({ hash }).nullable();
 const newestForm = z.object({ hash, number: count });
-const transactionForm = z.object({ to: address.nullable(), value: units256 }).nullable();
+const transactionForm = z
+  .object({ to: address.nullish(), value: units256, blockNumber: count.nullish() })
+  .nullable();
 
 export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
   const rpc = connectRpc(url);
   const native = nativeAsset[settings.chain];
   const tokens = tokensOf(settings);
   let pinned: Block | undefined;
+
+  async function find(txHash: string) {
+    const [given, sent] = await rpc.batch([
+      { method: 'eth_getTransactionReceipt', params: [txHash] },
+      { method: 'eth_getTransactionByHash', params: [txHash] },
+    ]);
+    const receipt = read(receiptForm, answered(given), 'eth_getTransactionReceipt');
+    const transaction = read(transactionForm, answered(sent), 'eth_getTransactionByHash');
+    return { receipt, transaction };
+  }
+
+  function seenIn({ receipt, transaction }: Awaited<ReturnType<typeof find>>): Seen | undefined {
+    if (receipt === null || transaction === null) return undefined;
+    if (pinned !== undefined && receipt.blockNumber > pinned.height) return undefined;
+    const succeeded = receipt.status === 1;
+    const paid: Seen['paid'] = [];
+    if (succeeded && transaction.to != null && transaction.value > 0n) {
+      paid.push({ asset: native, address: transaction.to, amount: transaction.value });
+    }
+    for (const { address: contract, topics, data } of receipt.logs) {
+      const asset = tokens.get(contract);
+      const [event, , to] = topics;
+      if (asset === undefined || event !== TRANSFER || to === undefined || data.length !== WORD) continue;
+      paid.push({ asset, address: `0x${to.slice(-40)}`, amount: BigInt(data) });
+    }
+    return { succeeded, cost: feeOf(receipt), paid };
+  }
+
   return {
     async pin() {
       const answer = await rpc.call('eth_getBlockByNumber', ['latest', false]);
@@ -36,28 +68,16 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
       return pinned;
     },
 
-    async transaction(txHash) {
-      const [given, sent] = await rpc.batch([
-        { method: 'eth_getTransactionReceipt', params: [txHash] },
-        { method: 'eth_getTransactionByHash', params: [txHash] },
-      ]);
-      const receipt = read(receiptForm, answered(given), 'eth_getTransactionReceipt');
-      const transaction = read(transactionForm, answered(sent), 'eth_getTransactionByHash');
-      if (receipt === null || transaction === null) return undefined;
-      if (pinned !== undefined && receipt.blockNumber > pinned.height) return undefined;
-      const succeeded = receipt.status === 1;
-      const paid: Seen['paid'] = [];
-      if (succeeded && transaction.to !== null && transaction.value > 0n) {
-        paid.push({ asset: native, address: transaction.to, amount: transaction.value });
-      }
-      for (const { address: contract, topics, data } of receipt.logs) {
-        const asset = tokens.get(contract);
-        const [event, , to] = topics;
-        if (asset === undefined || event !== TRANSFER || to === undefined) continue;
-        paid.push({ asset, address: `0x${to.slice(-40)}`, amount: BigInt(data) });
-      }
-      return { succeeded, cost: feeOf(receipt), paid };
+    transaction: async (txHash) => seenIn(await find(txHash)),
+
+    async payments(txHash): Promise<Payments> {
+      const found = await find(txHash);
+      // Nodes that prune forget receipts before transactions.
+      if (found.receipt === null && found.transaction?.blockNumber != null) return 'not kept';
+      return seenIn(found)?.paid ?? 'not in the chain';
     },
+
+    assets: new Set([native, ...tokens.values()]),
 
     async reserves(asset, addresses) {
       const found: bigint[] = [];

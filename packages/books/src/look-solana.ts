@@ -4,7 +4,7 @@ import { feeTaken, rentPaid } from '@quittance/chains/solana/cost';
 import { tokensOf } from '@quittance/chains/solana/network';
 import { base58, count, isNoBlock, lamports, tokenUnits } from '@quittance/chains/solana/rpc';
 import { z } from 'zod';
-import type { ChainLook, Seen } from './chain-look.ts';
+import type { ChainLook, Payments, Seen } from './chain-look.ts';
 
 /** What the network voted for: in doubt there is rather too much to see than too little. */
 const commitment = 'confirmed';
@@ -47,22 +47,33 @@ const tokensForm = z.object({
 export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): ChainLook {
   const rpc = connectRpc(url);
   const tokens = tokensOf({ name: settings.network, usdcMint: settings.usdcMint });
+
+  async function transaction(txHash: string): Promise<Seen | undefined> {
+    const how = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: 0 };
+    const answer = await rpc.call('getTransaction', [txHash, how], undefined, 'exact');
+    const found = read(transactionForm, answer, 'getTransaction');
+    if (found === null) return undefined;
+    const succeeded = found.meta.err == null;
+    const rent = succeeded ? rentPaid(found.meta) : 0n;
+    return {
+      succeeded,
+      cost: feeTaken(found.meta) + rent,
+      paid: succeeded ? [...nativePaid(found), ...tokensPaid(found, tokens)] : [],
+    };
+  }
+
   return {
     pin: async () => undefined,
 
-    async transaction(txHash) {
-      const how = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: 0 };
-      const answer = await rpc.call('getTransaction', [txHash, how], undefined, 'exact');
-      const found = read(transactionForm, answer, 'getTransaction');
-      if (found === null) return undefined;
-      const succeeded = found.meta.err == null;
-      const rent = succeeded ? rentPaid(found.meta) : 0n;
-      return {
-        succeeded,
-        cost: feeTaken(found.meta) + rent,
-        paid: succeeded ? [...nativePaid(found), ...tokensPaid(found, tokens)] : [],
-      };
+    transaction,
+
+    async payments(txHash, slot): Promise<Payments> {
+      const seen = await transaction(txHash);
+      if (seen !== undefined) return seen.paid;
+      return slot < (await firstKept(rpc)) ? 'not kept' : 'not in the chain';
     },
+
+    assets: new Set(['SOL', ...tokens.values()] as const),
 
     async reserves(asset, addresses) {
       const mint = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
@@ -99,6 +110,11 @@ export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): Chain
   };
 }
 
+/** The first slot of which the node still has the block: most keep a day or two. */
+async function firstKept(rpc: Rpc): Promise<number> {
+  return read(count, await rpc.call('getFirstAvailableBlock', []), 'getFirstAvailableBlock');
+}
+
 async function solOf(rpc: Rpc, owner: string): Promise<bigint> {
   const answer = await rpc.call('getBalance', [owner, { commitment }], undefined, 'exact');
   return read(balanceForm, answer, 'getBalance').value;
@@ -120,17 +136,18 @@ function nativePaid({ meta, transaction }: Transaction): Seen['paid'] {
   });
 }
 
+/** What each owner has more of a token: what it moved between accounts of its own is no payment. */
 function tokensPaid({ meta }: Transaction, tokens: ReturnType<typeof tokensOf>): Seen['paid'] {
-  const before = new Map(
-    (meta.preTokenBalances ?? []).map(({ accountIndex, uiTokenAmount }) => [
-      accountIndex,
-      uiTokenAmount.amount,
-    ]),
-  );
-  return (meta.postTokenBalances ?? []).flatMap(({ accountIndex, mint, owner, uiTokenAmount }) => {
-    const asset = tokens.get(mint);
-    const amount = uiTokenAmount.amount - (before.get(accountIndex) ?? 0n);
-    if (asset === undefined || owner === undefined || amount <= 0n) return [];
-    return [{ asset, address: owner, amount }];
-  });
+  const gains = new Map<string, Seen['paid'][number]>();
+  const add = (balances: typeof meta.postTokenBalances, sign: 1n | -1n) => {
+    for (const { mint, owner, uiTokenAmount } of balances ?? []) {
+      const asset = tokens.get(mint);
+      if (asset === undefined || owner === undefined) continue;
+      const gain = gains.get(`${mint} ${owner}`) ?? { asset, address: owner, amount: 0n };
+      gains.set(`${mint} ${owner}`, { ...gain, amount: gain.amount + sign * uiTokenAmount.amount });
+    }
+  };
+  add(meta.postTokenBalances, 1n);
+  add(meta.preTokenBalances, -1n);
+  return [...gains.values()].filter(({ amount }) => amount > 0n);
 }

@@ -17,6 +17,9 @@ const output = (value: number, address?: string) => ({
   scriptPubKey: address === undefined ? {} : { address },
 });
 
+/** What the node says of a transaction that it does not find. */
+const UNKNOWN = 'No such mempool or blockchain transaction.';
+let missing: string;
 let transactions: Map<string, Transaction>;
 let asked: string[];
 let look: ChainLook;
@@ -27,9 +30,7 @@ const answer = ({ id, method, params }: { id: number; method: string; params: [s
       ? { confirmations: params[0] === BLOCK ? 1 : -1 }
       : transactions.get(params[0]);
   asked.push(`${method} ${params[0]}`);
-  return found === undefined
-    ? { id, error: { code: -5, message: 'No such mempool or blockchain transaction.' } }
-    : { id, result: found };
+  return found === undefined ? { id, error: { code: -5, message: missing } } : { id, result: found };
 };
 
 const node = createServer((req, res) => {
@@ -41,6 +42,7 @@ const node = createServer((req, res) => {
 
 beforeEach(async () => {
   asked = [];
+  missing = UNKNOWN;
   const coins = Array.from({ length: COINS }, (_, vout) => ({ txid: MANY, vout }));
   transactions = new Map([
     [MANY, { blockhash: BLOCK, vin: [], vout: coins.map(() => output(0.5)) }],
@@ -72,6 +74,24 @@ test('what a transaction cost is what it spends less what it pays, however many 
   });
   expect(asked.filter((one) => one === `getrawtransaction ${MANY}`)).toHaveLength(1);
   expect(asked).toHaveLength(4);
+});
+
+test('what somebody else paid is told without what it spent', async () => {
+  transactions.delete(MANY);
+  expect(await look.payments(SPENDER, 1)).toEqual([
+    { asset: 'BTC', address: 'bcrt1qours', amount: 1_500_000_000n },
+  ]);
+  expect(asked).toEqual([`getrawtransaction ${SPENDER}`, `getblockheader ${BLOCK}`]);
+  expect(await look.payments(MANY, 1)).toBe('not in the chain');
+  transactions.set(SPENDER, { blockhash: id('e'), vin: [], vout: [] });
+  expect(await look.payments(SPENDER, 1)).toBe('not in the chain');
+});
+
+test('a node whose index is not complete does not say that a transaction is not there', async () => {
+  missing = `${UNKNOWN.slice(0, -1)} is being indexed`.replace('or blockchain ', '');
+  transactions.clear();
+  await expect(look.payments(SPENDER, 1)).rejects.toThrow('No such mempool transaction');
+  await expect(look.transaction(SPENDER)).rejects.toThrow('No such mempool transaction');
 });
 
 test.each<[string, () => void, string | undefined]>([
