@@ -9,13 +9,14 @@ import {
 } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import { reason } from '@quittance/shared/logger';
-import { type Block, type ChainLook, lookAt, type Seen } from './chain-look.ts';
-import { type Marks, onTheWay, recentPayouts } from './invariants.ts';
+import { type Block, type ChainLook, lookAt, type Payments, type Seen } from './chain-look.ts';
+import { type Marks, onTheWay, recentDeposits, recentPayouts } from './invariants.ts';
 import { type Place, SeenBalances } from './seen-balances.ts';
 
 /** What must be true between the books and a chain, beside what holds within the books (invariants.ts). */
 export const chainMeanings = {
   I4: 'a payout has exactly one confirmed transaction on its chain when mined, with exact address and amount, none when failed',
+  I5: 'every deposit that is settled is on its chain, with exact address, asset and amount',
   I6: 'what lies on the chain covers what we owe, and what our transactions cost is booked as the chain says',
 } as const;
 
@@ -44,6 +45,8 @@ export type WatchedChain = {
 /** What the books say of a chain, all of one moment. */
 export type Story = {
   payouts: PayoutRow[];
+  /** Those that are settled, each with all that its transaction is said to have paid to its address. */
+  deposits: DepositRow[];
   transactions: TransactionRow[];
   costs: { tx_hash: string; amount: string }[];
   owed: { asset: AssetSymbol; amount: string }[];
@@ -66,6 +69,18 @@ type PayoutRow = {
   family: string;
   /** The ledger still holds its money. */
   is_held: boolean;
+};
+type DepositRow = {
+  id: string;
+  is_settled: boolean;
+  asset: AssetSymbol;
+  address: string;
+  amount: string;
+  tx_hash: string | null;
+  block_height: number;
+  block_hash: string;
+  /** A contract sent it: only the balance has shown it, and that it came with this block. */
+  by_balance: boolean;
 };
 type TransactionRow = {
   family: string;
@@ -91,6 +106,7 @@ export async function readStory(trx: Trx, chain: WatchedChain, limits: Limits): 
   const since = new Date(Math.max(chain.since?.getTime() ?? 0, limits.since?.getTime() ?? 0));
   const { marks, patienceSeconds, suspects = [] } = limits;
   const suspectPayouts = suspects.flatMap((subject) => /^payout (\d+) chain/.exec(subject)?.[1] ?? []);
+  const suspectDeposits = suspects.flatMap((subject) => /^deposit (\S+) chain/.exec(subject)?.[1] ?? []);
   const suspectHashes = suspects.flatMap((subject) => /^cost ([^ ,]+)/.exec(subject)?.[1] ?? []);
   const open = `select family from payouts.transactions where state in ('signed', 'broadcast')`;
   const families =
@@ -134,6 +150,24 @@ export async function readStory(trx: Trx, chain: WatchedChain, limits: Limits): 
        left join ledger.holds h on h.payout_id = p.id::text and h.state = 'placed'
        where m.family = any($1::bigint[]) and p.asset = any($2)`,
       [[...new Set(transactions.map(({ family }) => family))], symbols],
+    ),
+    deposits: await trx.rows<DepositRow>(
+      `with looked_at as (
+         select invoice_id, coalesce(tx_hash, outpoint) as payment from invoices.deposits d
+         where chain = $1 and state = 'settled' and (settled_at >= $2 or id = any($4))
+           and first_seen_at >= $3 and ${
+             marks === undefined
+               ? 'true'
+               : `d.id in (${recentDeposits(marks)} union select unnest($4::text[]))`
+           })
+       select id, state = 'settled' as is_settled, asset, address, amount::text as amount, tx_hash, block_height, block_hash,
+         outpoint = block_hash || ':' || address as by_balance
+       from invoices.deposits d
+       where chain = $1 and state in ('seen', 'settled')
+         and (invoice_id, coalesce(tx_hash, outpoint)) in (select invoice_id, payment from looked_at)
+       order by id`,
+      // What was paid on the chain before this one may be settled on this one, with a payment that completes it.
+      [name, limits.since ?? new Date(0), chain.since ?? new Date(0), suspectDeposits],
     ),
     costs: await trx.rows<{ tx_hash: string; amount: string }>(
       `select substr(op, length('network:') + 1) as tx_hash, amount::text as amount
@@ -245,9 +279,11 @@ async function compareThrough(
   const seen = new Map<string, Seen>();
   const reserves = await compareReserves(story, seen, chain, look, balances);
   await lookInto(look, hashesOf(story), seen);
-  if (at !== undefined && (await look.hashAt(at.height)) !== at.hash)
+  const deposits = await compareDeposits(story, look);
+  if (at === undefined) await assertSamePlace(look, story);
+  else if ((await look.hashAt(at.height)) !== at.hash)
     throw new NodeElsewhere(`it has dropped block ${at.height} while it was asked`);
-  return [...comparePayouts(story, seen), ...compareCosts(story, seen, chain), ...reserves];
+  return [...comparePayouts(story, seen), ...deposits, ...compareCosts(story, seen, chain), ...reserves];
 }
 
 /**
@@ -273,12 +309,16 @@ const hashesOf = ({ transactions, costs }: Pick<Story, 'transactions' | 'costs'>
 
 /** Adds what is in the chain of these transactions; those that are there are not asked for again. */
 async function lookInto(look: ChainLook, hashes: readonly string[], seen: Map<string, Seen>): Promise<void> {
-  const next = new Set(hashes.filter((hash) => !seen.has(hash))).values();
+  await someAtOnce(new Set(hashes.filter((hash) => !seen.has(hash))), async (hash) => {
+    const found = await look.transaction(hash);
+    if (found !== undefined) seen.set(hash, found);
+  });
+}
+
+async function someAtOnce<T>(all: Iterable<T>, ask: (one: T) => Promise<unknown>): Promise<void> {
+  const next = Iterator.from(all);
   const worker = async () => {
-    for (const hash of next) {
-      const found = await look.transaction(hash);
-      if (found !== undefined) seen.set(hash, found);
-    }
+    for (const one of next) await ask(one);
   };
   await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, worker));
 }
@@ -333,6 +373,62 @@ function comparePayouts({ payouts, transactions }: Story, seen: SeenByHash): Cha
   }
   return breaches;
 }
+
+/**
+ * Each transaction that is said to have paid deposits is asked for once. Native money that a contract sent is in no
+ * transaction that a node would show without tracing it: of such a deposit only its block must be in the chain, and
+ * whether the money is there is seen in the sum of all (I6). Nothing is said of what the node has thrown away since, nor
+ * of tokens that are not in the settings.
+ */
+async function compareDeposits({ deposits }: Story, look: ChainLook): Promise<ChainBreach[]> {
+  const breaches: ChainBreach[] = [];
+  const paid = deposits.filter(({ by_balance, asset }) => !by_balance && look.assets.has(asset));
+  await someAtOnce(
+    Map.groupBy(paid, ({ tx_hash }) => tx_hash),
+    async ([hash, all]) => {
+      const height = Math.max(...all.map(({ block_height }) => block_height));
+      const payments = hash === null ? 'not in the chain' : await look.payments(hash, height);
+      if (payments !== 'not kept') breaches.push(...comparePayments(all, payments));
+    },
+  );
+  const sentByContracts = deposits.filter(({ by_balance, is_settled }) => by_balance && is_settled);
+  await someAtOnce(sentByContracts, async (deposit) => {
+    const { amount, block_height, block_hash } = deposit;
+    if ((await look.hashAt(block_height)) !== block_hash)
+      breaches.push(depositBreach(deposit, `its block ${block_hash} is not in the chain`, BigInt(amount)));
+  });
+  return breaches;
+}
+
+/** Of one transaction. Payments to one address are not told apart: their sum must be right, with what is not settled yet. */
+function comparePayments(
+  deposits: readonly DepositRow[],
+  payments: Exclude<Payments, 'not kept'>,
+): ChainBreach[] {
+  const alike = Map.groupBy(deposits, ({ asset, address }) => `${asset} ${address}`);
+  return [...alike.values()].flatMap((all): ChainBreach[] => {
+    const deposit = all.find(({ is_settled }) => is_settled);
+    if (deposit === undefined) return [];
+    const { asset, address, tx_hash } = deposit;
+    const booked = all.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+    if (payments === 'not in the chain')
+      return [depositBreach(deposit, `its transaction ${tx_hash} is not in the chain`, booked)];
+    const paid = payments
+      .filter((one) => one.asset === asset && one.address === address)
+      .reduce((sum, { amount }) => sum + amount, 0n);
+    if (paid === booked) return [];
+    const what = `${tx_hash} pays ${paid} ${asset} to ${address}, not ${booked}`;
+    return [depositBreach(deposit, what, booked - paid)];
+  });
+}
+
+const depositBreach = ({ id, asset }: DepositRow, what: string, amount: bigint): ChainBreach => ({
+  invariant: 'I5',
+  what: `deposit ${id} is settled: ${what}`,
+  asset,
+  subject: `deposit ${id} chain`,
+  amount,
+});
 
 function compareCosts({ transactions, costs }: Story, seen: SeenByHash, chain: Chain): ChainBreach[] {
   const breaches: ChainBreach[] = [];

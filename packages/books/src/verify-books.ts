@@ -57,7 +57,7 @@ export type BooksOptions = {
   aloneOnly?: boolean;
   /** Chains that the books are compared with. */
   chains?: readonly WatchedChain[];
-  /** Payouts that nothing happened to since then are not looked up in their chains. */
+  /** Payouts that nothing happened to since then, and deposits settled before, are not looked up in their chains. */
   since?: Date;
   /** Log files in which none of these secrets may stand. */
   logs?: { files: readonly string[]; secrets: Secrets };

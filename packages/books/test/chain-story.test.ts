@@ -22,7 +22,8 @@ let chain: WatchedChain;
 
 const noBooks = `
   delete from ledger.balances; delete from ledger.holds; delete from ledger.transfers; delete from payouts.payments;
-  delete from payouts.transactions; delete from payouts.payouts; delete from payouts.wallets`;
+  delete from payouts.transactions; delete from payouts.payouts; delete from payouts.wallets;
+  delete from invoices.deposits; delete from invoices.outbox`;
 const books = `${noBooks};
   insert into ledger.balances (account_id, asset, available, held)
     values ('acc_1', 'ETH', ${DEPOSITED - AMOUNT - FEE}, ${AMOUNT + FEE});
@@ -82,9 +83,105 @@ test('what is missing beside it is', async () => {
   expect(await found()).toEqual([expect.stringMatching(/^ETH is short of 1:/)]);
 });
 
+const days = (n: number) => new Date(Date.now() - n * 86_400_000);
+const marks = { transfers: '999', deposits: '999', transactions: '999' };
+
+describe('a deposit', () => {
+  const ADDRESS = `0x${'2'.repeat(40)}`;
+  const BY = `0x${'7'.repeat(64)}`;
+  const NOT_THERE = [
+    expect.stringMatching(/^deposit dep_1 is settled: its transaction 0x7+ is not in the chain/),
+  ];
+  /** Of a transaction that the chain does not have, unless `paid` has put it there. */
+  const deposit = ({
+    id = 'dep_1',
+    place = `${BY}:0`,
+    hash = `'${BY}'`,
+    amount = 60,
+    state = 'settled',
+    ago = '1 hour',
+  } = {}) =>
+    run(
+      `insert into invoices.deposits (id, chain, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash,
+         output_index, block_height, block_hash, first_seen_at, min_confirmations, state, dropped_height, settled_at,
+         disposition, credited_at)
+       select '${id}', 'ethereum', '${place}', 'inv_1', 'ETH', '${ADDRESS}', 0, ${amount}, ${hash}, 0, 10, '${BLOCK}',
+         at, 3, '${state}', ${state === 'missing' ? 9 : 'null'}, settled, case when settled is not null then 'credit' end, settled
+       from (select now() - interval '${ago}' as at) as t,
+         lateral (select case when '${state}' in ('seen', 'dropped') then null else at end as settled) as s`,
+    );
+  const paid = (value = 60n) => node.mined.set(BY, { to: ADDRESS, value, succeeded: true, height: 10 });
+
+  test('that the chain never had is named, though the float of the hot wallet covers it', async () => {
+    await deposit();
+    await run('update ledger.balances set available = available + 60');
+    node.balances.set(HOT, 10n * DEPOSITED);
+    expect(await found()).toEqual(NOT_THERE);
+    paid();
+    expect(await found()).toEqual([]);
+  });
+
+  test.each(['missing', 'reversed', 'seen'])('that is %s is not asked for', async (state) => {
+    await deposit({ state });
+    if (state === 'missing') await run('update ledger.balances set available = available + 60');
+    expect(await found()).toEqual([]);
+  });
+
+  test('is compared with those of its transaction that are not settled yet', async () => {
+    await deposit({ amount: 20 });
+    await deposit({ id: 'dep_2', place: `${BY}:1`, amount: 40, state: 'seen' });
+    await deposit({ id: 'dep_3', place: `${BY}:2`, amount: 40, state: 'reversed' });
+    paid();
+    expect(await found()).toEqual([]);
+  });
+
+  test('that a contract sent is known by its outpoint, and only its block is asked for', async () => {
+    await deposit({ place: `${BLOCK}:${ADDRESS}` });
+    await deposit({ id: 'dep_2', place: `${BLOCK}:${ADDRESS} 2`, hash: 'null' });
+    await run(`update invoices.deposits set address = address || ' 2' where id = 'dep_2'`);
+    expect(await found()).toEqual([]);
+    node.blocks.set(11, BLOCK);
+    node.blocks.set(10, `0x${'b'.repeat(64)}`);
+    const gone = expect.stringMatching(/its block 0xa+ is not in the chain/);
+    expect(await found()).toEqual([gone, gone]);
+  });
+
+  test('is asked for when it is new, on its way to the ledger, booked since, or under suspicion', async () => {
+    await deposit();
+    expect(await found({ marks })).toEqual([]);
+    expect(await found({ marks, suspects: ['deposit dep_1 chain'] })).toEqual(NOT_THERE);
+    const announced = `insert into invoices.outbox (id, kind, payload, sent_at, confirmed_at)
+      values ('evt_1', 'deposit.settled', '{"deposit_id": "dep_1", "asset": "ETH", "amount": "0"}'`;
+    await run(`${announced}, now(), now())`);
+    expect(await found({ marks: { ...marks, deposits: '0' } })).toEqual(NOT_THERE);
+    expect(await found({ marks })).toEqual([]);
+    await run(`delete from invoices.outbox; ${announced}, null, null)`);
+    expect(await found({ marks })).toEqual(NOT_THERE);
+    await run(
+      `delete from invoices.outbox; insert into ledger.transfers (op, kind, account_id, asset, amount)
+         values ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 60)`,
+    );
+    expect(await found({ marks: { ...marks, transfers: '0' } })).toEqual(NOT_THERE);
+  });
+
+  test('that is old is not asked for again, but for one under suspicion', async () => {
+    await deposit({ ago: '3 days' });
+    expect(await found({ since: days(2) })).toEqual([]);
+    expect(
+      await found({ since: days(2), suspects: ['deposit dep_1 chain, more than was accepted'] }),
+    ).toEqual(NOT_THERE);
+  });
+
+  test('of a chain that was there before this one began is not asked for, whenever it was settled', async () => {
+    await deposit({ ago: '3 days' });
+    await run('update invoices.deposits set settled_at = now()');
+    chain = { ...chain, since: days(1) };
+    expect(await found({ suspects: ['deposit dep_1 chain'] })).toEqual([]);
+  });
+});
+
 describe('what is known to be wrong', () => {
   const STOLEN = `0x${'8'.repeat(64)}`;
-  const days = (n: number) => new Date(Date.now() - n * 86_400_000);
 
   test('is looked at however old, and as long as it is wrong', async () => {
     // Three days ago: a payout that is mined in the books only, and a cost of which no transaction is known.
@@ -104,7 +201,6 @@ describe('what is known to be wrong', () => {
     ]);
     const since = days(2);
     expect(await found({ since })).toEqual([]);
-    const marks = { transfers: '999', deposits: '999', transactions: '999' };
     for (const given of [{ since }, { since, marks }]) {
       expect(await found({ ...given, suspects: ['payout 7 chain'] })).toEqual([everything[0], everything[2]]);
       expect(await found({ ...given, suspects: [`cost ${STOLEN}`] })).toEqual([everything[1]]);

@@ -177,7 +177,12 @@ function commandLine(around: Surroundings, tell: Tell): Command {
       seconds,
       PATIENCE_SECONDS,
     )
-    .option('--days <days>', 'how far back payouts are looked up in their chains', days, CHAIN_DAYS)
+    .option(
+      '--days <days>',
+      'how far back payouts and deposits are looked up in their chains',
+      days,
+      CHAIN_DAYS,
+    )
     .option(
       '--logs <files...>',
       'log files in which no secret of these settings, or of the sandbox, may stand',
@@ -237,7 +242,12 @@ function addResume(command: Command, around: Surroundings, tell: Tell): void {
       seconds,
       PATIENCE_SECONDS,
     )
-    .option('--days <days>', 'how far back payouts are looked up in their chain', days, CHAIN_DAYS)
+    .option(
+      '--days <days>',
+      'how far back payouts and deposits are looked up in their chain',
+      days,
+      CHAIN_DAYS,
+    )
     .addHelpText(
       'after',
       '\nThe chain of the asset is asked as by verify-books, and must be: give this command the settings of its node.\n',

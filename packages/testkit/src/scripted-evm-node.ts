@@ -8,13 +8,28 @@ const hex = (value: bigint | number): string => `0x${value.toString(16)}`;
 const callsForm = z.object({ id: z.unknown(), method: z.string(), params: z.array(z.unknown()) });
 type Call = z.infer<typeof callsForm>;
 
+/** Transfer(address,address,uint256) */
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
+
+type MinedTransaction = {
+  to: string;
+  value: bigint;
+  succeeded: boolean;
+  height: number;
+  /** Of tokens; `data` when it is not the amount. */
+  logs?: { contract: string; to: string; amount: bigint; data?: string }[];
+};
+
 /** What the books ask an Ethereum node, answered as a test says. */
 export class ScriptedEvmNode {
   /** By height; the highest is the newest. */
   readonly blocks = new Map<number, string>();
   readonly balances = new Map<string, bigint>();
   /** By hash; each cost 20. */
-  readonly mined = new Map<string, { to: string; value: bigint; succeeded: boolean; height: number }>();
+  readonly mined = new Map<string, MinedTransaction>();
+  /** Hashes of transactions that it still knows, without what became of them. */
+  readonly pruned = new Set<string>();
   /** The address or hash of each question about a balance or a receipt, in their order. */
   asked: string[] = [];
   /** Called before each answer. */
@@ -70,18 +85,26 @@ export class ScriptedEvmNode {
       case 'eth_getTransactionReceipt':
         this.asked.push(subject);
         return found(
-          mined === undefined
+          mined === undefined || this.pruned.has(subject)
             ? null
             : {
                 status: mined.succeeded ? '0x1' : '0x0',
                 blockNumber: hex(mined.height),
                 gasUsed: hex(10),
                 effectiveGasPrice: hex(2),
-                logs: [],
+                logs: (mined.logs ?? []).map(({ contract, to, amount, data = word(amount) }) => ({
+                  address: contract,
+                  topics: [TRANSFER, word(0n), `0x${to.slice(2).padStart(64, '0')}`],
+                  data,
+                })),
               },
         );
       case 'eth_getTransactionByHash':
-        return found(mined === undefined ? null : { to: mined.to, value: hex(mined.value) });
+        return found(
+          mined === undefined
+            ? null
+            : { to: mined.to, value: hex(mined.value), blockNumber: hex(mined.height) },
+        );
       default:
         return refused(-32_601, `no ${method}`);
     }

@@ -26,6 +26,8 @@ let now: Date;
 let ports: Ports;
 const lines: { level: string; msg: string; fields: Record<string, unknown> }[] = [];
 
+const PAID = `0x${'7'.repeat(64)}`;
+const ADDRESS = `0x${'2'.repeat(40)}`;
 const rightBooks = `
   insert into ledger.balances (account_id, asset, available) values ('acc_1', 'ETH', 100), ('acc_1', 'SOL', 50);
   insert into ledger.transfers (op, kind, account_id, asset, amount, created_at) values
@@ -36,12 +38,14 @@ const rightBooks = `
     select seq, null, 'custody', asset, -amount from ledger.transfers;
   insert into invoices.invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
       min_confirmations, dust, status, created_at, paid_at, address, derivation_index)
-    values ('inv_1', 'acc_1', 'ETH', 'ethereum', 1000, 10, '{}', 100, 3, 1, 'paid', now(), now(), '0xa', 0),
+    values ('inv_1', 'acc_1', 'ETH', 'ethereum', 1000, 10, '{}', 100, 3, 1, 'paid', now(), now(), '${ADDRESS}', 0),
            ('inv_2', 'acc_1', 'SOL', 'solana', 1000, 10, '{}', 50, 1, 1, 'paid', now(), now(), 'A', 0);
   insert into invoices.deposits (id, chain, outpoint, invoice_id, asset, address, derivation_index, amount,
-      output_index, block_height, block_hash, first_seen_at, min_confirmations, state, settled_at, disposition, credited_at)
-    values ('dep_1', 'ethereum', '0xt:0', 'inv_1', 'ETH', '0xa', 0, 100, 0, 1, '0xb', now(), 3, 'settled', now(), 'credit', now()),
-           ('dep_2', 'solana', 't:0', 'inv_2', 'SOL', 'A', 0, 50, 0, 1, 'b', now(), 1, 'settled', now(), 'credit', now())`;
+      tx_hash, output_index, block_height, block_hash, first_seen_at, min_confirmations, state, settled_at, disposition,
+      credited_at)
+    values ('dep_1', 'ethereum', '${PAID}:0', 'inv_1', 'ETH', '${ADDRESS}', 0, 100, '${PAID}', 0, 1, '0xb', now(), 3,
+             'settled', now(), 'credit', now()),
+           ('dep_2', 'solana', 't:0', 'inv_2', 'SOL', 'A', 0, 50, 't', 0, 1, 'b', now(), 1, 'settled', now(), 'credit', now())`;
 
 async function run(sql: string): Promise<void> {
   for (const one of sql.split(';')) if (one.trim() !== '') await admin.rows(one);
@@ -304,6 +308,7 @@ describe('an operator', () => {
     );
     node.blocks.set(10, `0x${'a'.repeat(64)}`);
     node.balances.set(hot, 1_000n);
+    node.mined.set(PAID, { to: ADDRESS, value: 100n, succeeded: true, height: 1 });
     chain = { settings: await node.start() };
   });
   afterAll(() => node.stop());

@@ -14,7 +14,8 @@ import type { Ports } from '../src/ports.ts';
 
 const HASH = `0x${'9'.repeat(64)}`;
 const BREACH = { invariant: 'I6', subject: `cost ${HASH}` };
-const noBooks = 'delete from ledger.entries; delete from ledger.transfers';
+const noBooks = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
+  delete from invoices.deposits; delete from invoices.invoices; delete from payouts.wallets`;
 
 let database: TestDatabase;
 let admin: Db;
@@ -116,6 +117,50 @@ describe('a breach of a chain', () => {
     for (const [at, hash] of height) node.blocks.set(at, hash);
     await check();
     expect(await breaches()).toEqual([BREACH]);
+  });
+});
+
+describe('a deposit that was credited', () => {
+  const [PAID, ADDRESS, HOT] = [`0x${'7'.repeat(64)}`, `0x${'2'.repeat(40)}`, `0x${'1'.repeat(40)}`];
+  /** Half a unit, in books that agree with each other; twice as much of the house's own lies in the hot wallet. */
+  const credited = () =>
+    run(
+      `insert into ledger.transfers (op, kind, account_id, asset, amount) values ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 50);
+       insert into ledger.entries (transfer_seq, account_id, bucket, asset, amount)
+         select seq, account, bucket, 'ETH', parts.amount from ledger.transfers,
+           (values ('acc_1', 'available', 50), (null, 'custody', -50)) as parts(account, bucket, amount);
+       insert into ledger.balances (account_id, asset, available) values ('acc_1', 'ETH', 50);
+       insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 0);
+       insert into invoices.invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
+           min_confirmations, dust, status, created_at, paid_at, address, derivation_index)
+         values ('inv_1', 'acc_1', 'ETH', 'ethereum', 1000, 10, '{}', 50, 3, 1, 'paid', now(), now(), '${ADDRESS}', 0);
+       insert into invoices.deposits (id, chain, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash,
+           output_index, block_height, block_hash, first_seen_at, min_confirmations, state, settled_at, disposition, credited_at)
+         values ('dep_1', 'ethereum', '${PAID}:0', 'inv_1', 'ETH', '${ADDRESS}', 0, 50, '${PAID}', 0, 10, '0xb', now(), 3,
+           'settled', now(), 'credit', now())`,
+    );
+  const halted = () => db.rows<{ asset: string }>('select asset from halts where resumed_at is null');
+  beforeEach(() => {
+    node.balances.set(HOT, 100n);
+  });
+
+  it('and that the chain never had halts its asset when it is seen again, whatever else lies there', async () => {
+    await check();
+    await credited();
+    await check();
+    expect(await breaches()).toEqual([{ invariant: 'I5', subject: 'deposit dep_1 chain' }]);
+    expect(await halted()).toEqual([]);
+    await check();
+    expect(await halted()).toEqual([{ asset: 'ETH' }]);
+  });
+
+  it('and is there halts nothing, nor is it asked for at each check', async () => {
+    node.mined.set(PAID, { to: ADDRESS, value: 50n, succeeded: true, height: 10 });
+    await check();
+    await credited();
+    for (let i = 0; i < 3; i++) await check();
+    expect(await breaches()).toEqual([]);
+    expect(await halted()).toEqual([]);
   });
 });
 

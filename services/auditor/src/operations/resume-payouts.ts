@@ -18,7 +18,7 @@ export type ResumeOrder = {
   /** Those whose nodes can be asked. */
   chains: readonly WatchedChain[];
   patienceSeconds: number;
-  /** How far back payouts are looked up in their chain. */
+  /** How far back payouts and deposits are looked up in their chain. */
   chainDays: number;
 };
 
