@@ -251,5 +251,6 @@ describe('false deposits on Bitcoin', () => {
     }
     expect(forged).toHaveLength(rows.length + 1);
     expect(await shop.breaches(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
+    expect(await shop.unborne('bitcoin')).toEqual([]);
   });
 });

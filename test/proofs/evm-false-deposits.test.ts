@@ -455,5 +455,6 @@ describe('false deposits on Ethereum', () => {
     }
     expect(forged).toHaveLength(rows.length);
     expect(await shop.breaches(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
+    expect(await shop.unborne('ethereum')).toEqual([]);
   });
 });

@@ -1,3 +1,5 @@
+import { snapshotOf } from '@quittance/books/snapshot';
+import { checkChain } from '@quittance/books/verify-books';
 import { openWallet } from '@quittance/chains/solana/wallet';
 import { configSchema } from '@quittance/invoices/config';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
@@ -105,6 +107,13 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     /** An invoice as its merchant sees it. */
     read: async (account: AccountId, id: string) =>
       (await stage.call(invoices.port, account, 'GET', `/api/invoices/${id}`, { now: clock.now() })).body,
+    /** Settled deposits that their chain does not bear out, by the checker that production runs. */
+    async unborne(chain: Chain): Promise<string[]> {
+      const settings = config.chains.find((one) => one.chain === chain);
+      if (settings === undefined) throw new Error(`${chain} is not watched`);
+      const found = await checkChain(snapshotOf(db, 60_000), { settings }, { patienceSeconds: 0 });
+      return found.filter(({ invariant }) => invariant === 'I5').map(({ what }) => what);
+    },
     /** Payments that are credited more than once at this moment, if only until one of the credits is taken back. */
     doubled: (): Promise<object[]> =>
       db.rows(

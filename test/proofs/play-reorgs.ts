@@ -130,6 +130,7 @@ export async function expectCreditsOfChain(
     expect({ seed: script.seed, ...found }).toEqual({ seed: script.seed, differing: [], balances: [] });
   }
   expect(await shop.breaches(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
+  expect(await shop.unborne(chain.chain)).toEqual([]);
 }
 
 /** How many deposits came to each end: scripts that reorganise nothing of interest prove nothing. */
