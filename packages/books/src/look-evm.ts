@@ -22,6 +22,7 @@ const receiptForm = z
   })
   .nullable();
 const blockForm = z.object({ hash }).nullable();
+const contentForm = z.object({ transactions: z.array(hash) }).nullable();
 const newestForm = z.object({ hash, number: count });
 const transactionForm = z
   .object({ to: address.nullish(), value: units256, blockNumber: count.nullish() })
@@ -41,6 +42,11 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
     const receipt = read(receiptForm, answered(given), 'eth_getTransactionReceipt');
     const transaction = read(transactionForm, answered(sent), 'eth_getTransactionByHash');
     return { receipt, transaction };
+  }
+
+  async function isIn(txHash: string, height: number): Promise<boolean> {
+    const answer = await rpc.call('eth_getBlockByNumber', [toHex(height), false]);
+    return read(contentForm, answer, 'eth_getBlockByNumber')?.transactions.includes(txHash) === true;
   }
 
   function seenIn({ receipt, transaction }: Awaited<ReturnType<typeof find>>): Seen | undefined {
@@ -70,11 +76,14 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
 
     transaction: async (txHash) => seenIn(await find(txHash)),
 
-    async payments(txHash): Promise<Payments> {
+    async payments(txHash, height): Promise<Payments> {
       const found = await find(txHash);
       // Nodes that prune forget receipts before transactions.
       if (found.receipt === null && found.transaction?.blockNumber != null) return 'not kept';
-      return seenIn(found)?.paid ?? 'not in the chain';
+      const seen = seenIn(found);
+      if (seen !== undefined) return seen.paid;
+      // They find transactions of the last weeks or months by their hash, and have older ones in their blocks alone.
+      return (await isIn(txHash, height)) ? 'not kept' : 'not in the chain';
     },
 
     assets: new Set([native, ...tokens.values()]),

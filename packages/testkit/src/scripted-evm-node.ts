@@ -74,7 +74,7 @@ export class ScriptedEvmNode {
         // tidy-allow number: a height
         const height = subject === 'latest' ? newest : Number(subject);
         const hash = this.blocks.get(height);
-        return found(hash === undefined ? null : { hash, number: hex(height) });
+        return found(hash === undefined ? null : { hash, number: hex(height), transactions: [] });
       }
       case 'eth_getBalance': {
         this.asked.push(subject);
