@@ -36,14 +36,15 @@ const selectUnconfirmed = statement(
   `${unconfirmed('seq', BATCH)} union ${unconfirmed('seq desc', LATEST)}`,
 );
 
-// The row itself knows who else has it: two replicas that hear from two receivers at once must both count.
+// The row itself knows who else has it: two replicas that hear from two receivers at once must both count. What an operator
+// has sent again since the question is asked about again.
 const confirm = statement(
   'reconcile_confirm',
   `update outbox set confirmed_by = array_append(confirmed_by, $2::text),
      parked_by = case when id = any($4::text[]) then array_append(parked_by, $2::text) else parked_by end,
      confirmed_at = case when array_append(confirmed_by, $2::text) @>
        array(select jsonb_array_elements_text($3::jsonb -> kind)) then now() end
-   where seq = any($1::bigint[]) and $2::text <> all(confirmed_by)`,
+   where seq = any($1::bigint[]) and $2::text <> all(confirmed_by) and sent_at is not null`,
 );
 
 const receivers = JSON.stringify(
