@@ -123,10 +123,12 @@ const claimDue = statement(
        select a.endpoint_key, a.slots - a.sending <= count(chosen.sequence) as full,
          a.retries_most - a.retrying <= count(chosen.sequence) filter (where chosen.retry) as retries_full,
          min(greatest(next.due_at, $6)) filter (where not next.retry and chosen.sequence is null) as due_at,
-         min(greatest(next.due_at, $6)) filter (where next.retry and chosen.sequence is null) as retry_due_at
+         -- a claim that takes no retries leaves them their place among those of other lanes
+         min(case when a.retries_max > 0 then greatest(next.due_at, $6) else next.due_at end)
+           filter (where next.retry and chosen.sequence is null) as retry_due_at
        from allotted a left join next using (endpoint_key)
          left join chosen on chosen.endpoint_key = next.endpoint_key and chosen.sequence = next.sequence
-       group by a.endpoint_key, a.slots, a.sending, a.retries_most, a.retrying) as after
+       group by a.endpoint_key, a.slots, a.sending, a.retries_most, a.retrying, a.retries_max) as after
      where lanes.endpoint_key = after.endpoint_key)
    select taken.endpoint_key as "endpointKey", taken.attempts, taken.round_start as "roundStart", taken.retry,
      ev.id, ev.kind, ev.created_at as "createdAt", ev.sequence, ev.version, ev.data::text as data

@@ -182,8 +182,8 @@ const markEnabled = statement(
   'endpoint_enable',
   `with live as (
      update endpoints set enabled = true, disabled_reason = null, failing_since = null, told_since = $2
-     where key = $1 returning key)
-   insert into lanes (endpoint_key) select key from live`,
+     where key = $1 returning key, missed_since)
+   insert into lanes (endpoint_key, missed_since) select key, missed_since + interval '1 hour' from live`,
 );
 
 /**
@@ -213,7 +213,7 @@ export async function changeEndpointRow(
 const renewLane = statement(
   'lane_renew',
   `update lanes set generation = default, failures = 0, failing_since = null, failed_at = null,
-     paused_until = null, missed_since = null, proven = false, "full" = false, retries_full = false, due_at = $2
+     paused_until = null, proven = false, "full" = false, retries_full = false, due_at = $2
    where endpoint_key = $1`,
 );
 

@@ -360,9 +360,31 @@ describe('disabling and enabling', () => {
     stage.clock.advance(day);
     await lax.call('POST', `/api/webhooks/${id}/disable`, account);
     expect(await shown()).toMatchObject({ failing_since: null, missed_since: from(waits) });
+    // Enabled and disabled again before anything arrived, it has missed what it had missed before.
     await lax.call('POST', `/api/webhooks/${id}/enable`, account);
     await lax.call('POST', `/api/webhooks/${id}/disable`, account);
-    expect(await shown()).toMatchObject({ failing_since: null, missed_since: from(stage.clock.now()) });
+    expect(await shown()).toMatchObject({ failing_since: null, missed_since: from(waits) });
+  });
+
+  test('what was given up before another URL was tried is missed all the same', async () => {
+    const account = anAccount();
+    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/moving`);
+    receiver.answer((response) => response.writeHead(500).end());
+    const happens = () =>
+      takeIn(stage.ports, { ...anEvent({ account }), created_at: stage.clock.now().toISOString() });
+    const first = stage.clock.now();
+    await happens();
+    await stage.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
+    await stage.db.rows('update lanes set retry_due_at = due_at where endpoint_key = $1', [key]);
+    await deliverAll(stage.ports);
+    expect(await statesOf(key)).toEqual(['exhausted']);
+    stage.clock.advance(4 * 24 * 3_600_000);
+    await lax.call('PATCH', `/api/webhooks/${id}`, account, { url: `${receiver.url}/moving?2` });
+    await happens();
+    await deliverAll(stage.ports);
+    await lax.call('POST', `/api/webhooks/${id}/disable`, account);
+    const shown = (await lax.call('GET', `/api/webhooks/${id}`, account)).body;
+    expect(shown.missed_since).toBe(new Date(first.getTime() - 3_600_000).toISOString());
   });
 
   test('one that 410 has disabled is enabled with its health anew', async () => {

@@ -94,11 +94,16 @@ test('what is new does not stand behind an endpoint’s backlog, nor the backlog
 });
 
 test('what is prompt is claimed by itself, and leaves the retries their quarter while there is room for them', async () => {
-  const { account } = await withBacklog('/apart', 40);
+  const { account, key } = await withBacklog('/apart', 40);
   await take(account, 40, 'new');
   const prompt = { prompt: 1_024, doubtful: 0 };
+  const retriesPlace = () => stage.db.one('select retry_due_at from lanes where endpoint_key = $1', [key]);
+  const place = await retriesPlace();
+  stage.clock.advance(1_000);
   const news = await claimDeliveries(stage.ports, prompt, { retriesToo: true });
   expect(counted(news)).toEqual({ news: 12, retries: 0 });
+  // Among those of other lanes: moved back by each claim, they would wait until nobody else's do.
+  expect(await retriesPlace()).toEqual(place);
   const retries = await claimDeliveries(stage.ports, { prompt: 0, doubtful: 512 });
   expect(counted(retries)).toEqual({ news: 0, retries: 4 });
   await send([...news, ...retries]);

@@ -68,6 +68,7 @@ test('what is missed begins with the oldest event that was tried in vain since t
   expect(missedAfter(older, { failed: [younger], arrived: false }, failing)).toBe(older);
   expect(missedAfter(older, { failed: [younger], arrived: true }, failing)).toBe(younger);
   expect(missedAfter(older, { failed: [younger], arrived: true }, healthy)).toBeNull();
+  expect(missedAfter(older, { failed: [], arrived: false }, healthy)).toBe(older);
 });
 
 test('a pause lasts until something arrives that was begun after it', () => {

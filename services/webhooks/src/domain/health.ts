@@ -106,7 +106,8 @@ export function missedAfter(
   { failed, arrived }: { failed: readonly Date[]; arrived: boolean },
   after: Health,
 ): Date | null {
-  if (after.failures === 0) return null;
+  // What was given up unsent is no word of the endpoint.
+  if (after.failures === 0) return arrived ? null : before;
   return failed.reduce<Date | null>(
     (first, time) => (first === null || time < first ? time : first),
     arrived ? null : before,
