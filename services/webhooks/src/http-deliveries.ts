@@ -6,7 +6,12 @@ import { idOf } from './ids-in-paths.ts';
 import { listDeliveries } from './operations/list-deliveries.ts';
 import { readDelivery } from './operations/read-delivery.ts';
 import { redeliver } from './operations/redeliver.ts';
-import { REPLAYED_EVENTS_MAX, replayEvents } from './operations/replay-events.ts';
+import {
+  REPLAYED_EVENTS_MAX,
+  REPLAYED_PER_DAY_MAX,
+  type ReplayRefusal,
+  replayEvents,
+} from './operations/replay-events.ts';
 import type { HttpPorts } from './ports.ts';
 import { deliveryView } from './views.ts';
 
@@ -35,6 +40,18 @@ const refusals = {
   },
 } satisfies Record<string, Record<string, Answer>>;
 
+function refusedReplay(refusal: ReplayRefusal, now: Date): Answer {
+  if (typeof refusal === 'string') return refusals.replay[refusal];
+  const { until } = refusal;
+  return {
+    status: 429,
+    body: {
+      message: `The replays of an account may queue ${REPLAYED_PER_DAY_MAX} deliveries a day. Narrow the range, or ask again after ${until.toISOString()}: what is queued already stays queued.`,
+    },
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1_000))) },
+  };
+}
+
 /** What was sent to a merchant's endpoints, and sending it again. */
 export function deliveryRoutes(app: Express, known: RequestHandler, ports: HttpPorts): void {
   const own = ownEndpoint(ports);
@@ -61,7 +78,7 @@ export function deliveryRoutes(app: Express, known: RequestHandler, ports: HttpP
     const { from, to, events: kinds, include_delivered: includeDelivered } = read.value;
     const order = { from, to, kinds, includeDelivered };
     const replayed = await replayEvents(ports, identity.account, idOf(req.params), order);
-    if (!replayed.ok) return send(res, refusals.replay[replayed.refusal]);
+    if (!replayed.ok) return send(res, refusedReplay(replayed.refusal, ports.clock.now()));
     const { queued, alreadyWaiting, alreadyDelivered } = replayed.value;
     const data = { queued, already_waiting: alreadyWaiting, already_delivered: alreadyDelivered };
     send(res, { status: 202, body: { message: 'Replay queued successfully.', data } });

@@ -100,24 +100,25 @@ async function closeEndpoints(trx: Trx, keys: readonly string[]): Promise<void> 
   await trx.rows(closeLanes, [keys]);
 }
 
+const cancelling = `key, deleted_at is not null as "isDeleted"`;
+
 const lockCancelling = statement(
   'endpoint_cancelling_lock',
-  `select key from endpoints where key = $1 and cancelling for update`,
+  `select ${cancelling} from endpoints where key = $1 and cancelling for update`,
 );
 
 const lockNextCancelling = statement(
   'endpoint_cancelling_lock_next',
-  `select key from endpoints where cancelling order by key limit 1 for update skip locked`,
+  `select ${cancelling} from endpoints where cancelling order by key limit 1 for update skip locked`,
 );
 
+export type CancellingEndpoint = { key: string; isDeleted: boolean };
+
 /** Locks an endpoint for which something may wait that will not be sent: this one, or one that nobody works on. */
-export async function lockCancellingEndpoint(trx: Trx, key?: string): Promise<string | undefined> {
-  const found =
-    key === undefined
-      ? await trx.maybe<{ key: string }>(lockNextCancelling)
-      : await trx.maybe<{ key: string }>(lockCancelling, [key]);
-  return found?.key;
-}
+export const lockCancellingEndpoint = (trx: Trx, key?: string): Promise<CancellingEndpoint | undefined> =>
+  key === undefined
+    ? trx.maybe<CancellingEndpoint>(lockNextCancelling)
+    : trx.maybe<CancellingEndpoint>(lockCancelling, [key]);
 
 // A statement of its own after the lock: a snapshot from before it may lack what waited last.
 const cancelSome = statement(
@@ -136,6 +137,30 @@ const cancelSome = statement(
 export async function cancelWaiting(trx: Trx, key: string, atMost: number): Promise<number> {
   const { gone } = await trx.one<{ gone: number }>(cancelSome, [key, atMost]);
   return gone;
+}
+
+const endOfDeleted = statement(
+  'deliveries_end_of_deleted',
+  `select end_deliveries_of_deleted($1, $2) as ended`,
+);
+
+/** Removes what waits for a deleted endpoint and was never tried, and cancels the rest; fewer than `atMost` were the last. */
+export async function endDeliveriesOfDeleted(db: Queryable, key: string, atMost: number): Promise<number> {
+  const { ended } = await db.one<{ ended: number }>(endOfDeleted, [key, atMost]);
+  return ended;
+}
+
+const selectDeletedWithUntried = statement(
+  'endpoints_deleted_with_untried',
+  `select p.key from endpoints p
+   where p.key > $1 and p.deleted_at is not null and exists (
+     select from deliveries d where d.endpoint_key = p.key and d.state = 'cancelled' and d.attempts = 0)
+   order by p.key limit $2`,
+);
+
+/** The next deleted endpoints for which something was cancelled that was never tried, as by an older release. */
+export async function deletedWithUntried(db: Queryable, afterKey: string, limit: number): Promise<string[]> {
+  return (await db.rows<{ key: string }>(selectDeletedWithUntried, [afterKey, limit])).map(({ key }) => key);
 }
 
 const markDeleted = statement(

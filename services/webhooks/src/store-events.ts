@@ -208,7 +208,7 @@ export async function forgetEvents(db: Queryable, account: AccountId, limit: num
 
 const forgetDeleted = statement('endpoints_forget', `select forget_endpoints($1) as gone`);
 
-/** Removes endpoints that were deleted longer ago than events are kept, and of whose deliveries nothing is left. */
+/** Removes endpoints that were deleted an hour ago or longer, and of whose deliveries nothing is left. */
 export async function forgetEndpoints(db: Queryable, limit: number): Promise<number> {
   const { gone } = await db.one<{ gone: number }>(forgetDeleted, [limit]);
   return gone;

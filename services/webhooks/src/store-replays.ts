@@ -1,4 +1,4 @@
-import { type Db, statement, type Trx } from '@quittance/shared/db';
+import { type Db, type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
 import { lookedAtFrom } from './store-lanes.ts';
 
@@ -57,15 +57,62 @@ const rangeValues = ({ endpoint, kinds, from, to }: Range) => [
   endpoint.id,
 ];
 
+/** Whether a replay queues an event, by the state of its delivery. */
+const isQueued = (includeDelivered: `$${number}`) =>
+  `(state is null or state in ('cancelled', 'exhausted') or (state = 'delivered' and ${includeDelivered}))`;
+
 const countRange = statement(
   'events_in_range',
-  `select count(*)::int as events from (select from events where ${inRange} limit $6) as found`,
+  `select count(*)::int as events, (count(*) filter (where ${isQueued('$8')}))::int as "toQueue" from (
+     select d.state from (select sequence from events where ${inRange} limit $6) as found
+     left join deliveries d on d.endpoint_key = $7 and d.sequence = found.sequence) as known`,
 );
 
-/** How many there are; it counts no further than `atMost`. */
-export async function countEvents(db: Db, range: Range, atMost: number): Promise<number> {
-  const { events } = await db.one<{ events: number }>(countRange, [...rangeValues(range), atMost]);
-  return events;
+/** How many events there are, and how many of them a replay would queue; it counts no further than `atMost` events. */
+export const countEvents = (
+  db: Db,
+  range: Range,
+  { includeDelivered, atMost }: { includeDelivered: boolean; atMost: number },
+): Promise<{ events: number; toQueue: number }> =>
+  db.one<{ events: number; toQueue: number }>(countRange, [
+    ...rangeValues(range),
+    atMost,
+    range.endpoint.key,
+    includeDelivered,
+  ]);
+
+// A day that has begun on another replica's clock already stays begun.
+const onDay = `case when replayed_on >= $2::date then replayed else 0 end`;
+
+const lockReplayed = statement(
+  'account_lock_replayed',
+  `select ${onDay} as replayed from accounts where account_id = $1 for update`,
+);
+
+const lookReplayed = statement(
+  'account_replayed',
+  `select ${onDay} as replayed from accounts where account_id = $1`,
+);
+
+const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
+
+/** How many deliveries the account's replays have queued on this day (UTC). */
+export async function replayedOn(db: Queryable, account: AccountId, now: Date): Promise<number> {
+  return (await db.maybe<{ replayed: number }>(lookReplayed, [account, dayOf(now)]))?.replayed ?? 0;
+}
+
+/** The same, and nobody else counts for the account until this transaction ends. */
+export async function lockReplayedOn(trx: Trx, account: AccountId, now: Date): Promise<number> {
+  return (await trx.maybe<{ replayed: number }>(lockReplayed, [account, dayOf(now)]))?.replayed ?? 0;
+}
+
+const addReplayed = statement(
+  'account_add_replayed',
+  `update accounts set replayed = ${onDay} + $3, replayed_on = greatest(replayed_on, $2::date) where account_id = $1`,
+);
+
+export async function countReplayed(trx: Trx, account: AccountId, now: Date, queued: number): Promise<void> {
+  await trx.rows(addReplayed, [account, dayOf(now), queued]);
 }
 
 const replayNext = statement(
@@ -80,7 +127,7 @@ const replayNext = statement(
    queued as (
      insert into deliveries (endpoint_key, sequence, state, due_at, asked_for)
      select $9, sequence, 'waiting', $10, true from known
-     where state is null or state in ('cancelled', 'exhausted') or (state = 'delivered' and $11)
+     where ${isQueued('$11')}
      on conflict (endpoint_key, sequence) do update
        set state = 'waiting', due_at = excluded.due_at, round_start = deliveries.attempts, asked_for = true
      returning sequence),

@@ -3,6 +3,7 @@ import type { AccountId, EndpointId } from '@quittance/shared/ids';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { cancelMissedOfAny } from '../src/operations/cancel-missed.ts';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
+import { forgetOldEvents } from '../src/operations/forget-old-events.ts';
 import { type Caller, openCaller } from './caller.ts';
 import {
   anAccount,
@@ -106,8 +107,10 @@ test('enabled again before that: what waited stays cancelled, and a replay bring
   expect(await stored(key)).toEqual({ waiting: BACKLOG });
 });
 
-test('deleted: nothing is sent, and what waits is cancelled bit by bit', async () => {
+test('deleted: nothing is sent, what was never tried goes bit by bit, and what was tried stays in the log', async () => {
   const { account, key, id } = await withBacklog('/deleted');
+  receiver.answer((response) => response.writeHead(503).end());
+  await deliver(stage.ports);
   expect((await deleteEndpoint(stage.ports, account, id)).ok).toBe(true);
   expect(await stored(key)).toEqual({ waiting: BACKLOG });
   stage.clock.advance(2 * 86_400_000);
@@ -117,5 +120,36 @@ test('deleted: nothing is sent, and what waits is cancelled bit by bit', async (
   const steps: number[] = [];
   for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelMissedOfAny(stage.ports);
   expect(steps).toEqual([1, 1, 1, 0]);
+  expect(await stored(key)).toEqual({ cancelled: 1 });
+});
+
+test('deleted after it was disabled: what was cancelled and never tried goes as well', async () => {
+  const { account, key, id } = await withBacklog('/disabled-first');
+  await caller.call('POST', `/api/webhooks/${id}/disable`, account);
+  while ((await cancelMissedOfAny(stage.ports)) > 0);
   expect(await stored(key)).toEqual({ cancelled: BACKLOG });
+  await deleteEndpoint(stage.ports, account, id);
+  // A disabled endpoint has no lane to close: the hourly look finds it.
+  await forgetOldEvents(stage.ports);
+  expect(await stored(key)).toEqual({});
+});
+
+test('registering, replaying and deleting again and again leaves no rows behind', async () => {
+  const account = anAccount();
+  await takeIn(
+    stage.ports,
+    ...Array.from({ length: 50 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
+  );
+  const keys: string[] = [];
+  for (let round = 0; round < 5; round++) {
+    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/again-and-again`);
+    const now = stage.clock.now().getTime();
+    const [from, to] = [-30, 30].map((days) => new Date(now + days * 86_400_000).toISOString());
+    const replayed = await caller.call('POST', `/api/webhooks/${id}/replay`, account, { from, to });
+    expect(replayed.body.data.queued).toBe(50);
+    await deleteEndpoint(stage.ports, account, id);
+    keys.push(key);
+  }
+  while ((await cancelMissedOfAny(stage.ports)) > 0);
+  for (const key of keys) expect(await stored(key)).toEqual({});
 });

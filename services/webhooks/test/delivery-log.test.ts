@@ -521,6 +521,56 @@ describe('a replay', () => {
     expect(await statesOf(key)).toEqual(Array.from({ length: EVENTS }, () => 'waiting'));
   });
 
+  test('queues at most a hundred thousand deliveries for an account and day, and says when to ask again', async () => {
+    const account = anAccount();
+    const [one, other] = [
+      await anEndpoint(stage.ports, account, `${receiver.url}/a-day`),
+      await anEndpoint(stage.ports, account, `${receiver.url}/a-day`),
+    ];
+    const replay = (id: string) => caller.call('POST', `/api/webhooks/${id}/replay`, account, around());
+    await Promise.all(
+      [one, other].map(({ id }) => caller.call('POST', `/api/webhooks/${id}/disable`, account)),
+    );
+    await takeIn(stage.ports, ...someEvents(account, 3, 'invoice.paid'));
+    await Promise.all(
+      [one, other].map(({ id }) => caller.call('POST', `/api/webhooks/${id}/enable`, account)),
+    );
+    const today = stage.clock.now().toISOString().slice(0, 10);
+    await stage.db.rows('update accounts set replayed = 99996, replayed_on = $2 where account_id = $1', [
+      account,
+      today,
+    ]);
+    const both = await Promise.all([replay(one.id), replay(other.id)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([202, 429]);
+    const until = new Date(Date.parse(today) + DAY).toISOString();
+    expect(both.find(({ status }) => status === 429)?.body).toEqual({
+      message: `The replays of an account may queue 100000 deliveries a day. Narrow the range, or ask again after ${until}: what is queued already stays queued.`,
+    });
+    const queued = await Promise.all([one, other].map(async ({ key }) => (await statesOf(key)).length));
+    expect(queued.reduce((all, n) => all + n)).toBeLessThanOrEqual(4);
+    // Asking again for what waits already queues nothing, and costs nothing.
+    const done = queued[0] === 3 ? one : other;
+    expect(await replay(done.id)).toEqual(counts(0, 3, 0));
+    // Another account has a day of its own.
+    const neighbour = anAccount();
+    await takeIn(stage.ports, anEvent({ account: neighbour }));
+    const theirs = await anEndpoint(stage.ports, neighbour, `${receiver.url}/a-day`);
+    expect(
+      (await caller.call('POST', `/api/webhooks/${theirs.id}/replay`, neighbour, around())).body.data.queued,
+    ).toBe(1);
+
+    const tomorrow = { ...stage.ports, clock: { now: () => new Date(Date.parse(until) + 1) } };
+    const order = { from: new Date(around().from), to: new Date(around().to), kinds: null };
+    for (const { id } of [one, other]) {
+      expect(await replayEvents(tomorrow, account, id, { ...order, includeDelivered: false })).toMatchObject({
+        ok: true,
+      });
+    }
+    expect(await stage.db.one('select replayed from accounts where account_id = $1', [account])).toEqual({
+      replayed: 6 - queued.reduce((all, n) => all + n),
+    });
+  });
+
   test('more than fifty thousand events are too many at once, and then nothing is queued', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/`);
@@ -581,7 +631,7 @@ describe('a replay', () => {
       { from: 'yesterday', to: 5 },
       { from: ['The from is not a valid date.'], to: ['The to must be a string.'] },
     ],
-    [{ from: hence(0), to: hence(-1) }, { to: ['The to must be a date after from.'] }],
+    [{ from: hence(0), to: hence(-60_000) }, { to: ['The to must be a date after from.'] }],
     [{ from: '2026-11-01', to: '2026-11-01' }, { to: ['The to must be a date after from.'] }],
     [around({ events: [] }), { events: ['The events must have at least 1 items.'] }],
     [around({ events: ['invoice.sold'] }), { 'events.0': ['The selected events.0 is invalid.'] }],

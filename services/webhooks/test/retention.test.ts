@@ -5,6 +5,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
 import { forgetOldEvents } from '../src/operations/forget-old-events.ts';
+import { endDeliveriesOfDeleted } from '../src/store-endpoints.ts';
 import { extentOf, forgetEvents } from '../src/store-events.ts';
 import {
   anAccount,
@@ -155,19 +156,23 @@ test('two replicas that forget at once remove each event once', async () => {
   expect(await sequencesOf(account)).toEqual(['501']);
 });
 
-test('a deleted endpoint goes with the last that it explains, and not before', async () => {
+test('a deleted endpoint goes with the last that it explains, and within hours when that is nothing', async () => {
   const account = anAccount();
-  const [used, unused, young] = (await Promise.all(
-    ['/used', '/unused', '/young'].map((path) => anEndpoint(stage.ports, account, `${receiver.url}${path}`)),
+  const [used, unused, fresh] = (await Promise.all(
+    ['/used', '/unused', '/new'].map((path) => anEndpoint(stage.ports, account, `${receiver.url}${path}`)),
   )) as [Made, Made, Made];
   await takeIn(stage.ports, ...[100, 80].map((days) => happened(account, days)));
   await deliverAll(stage.ports);
-  for (const { id } of [used, unused, young]) await deleteEndpoint(stage.ports, account, id);
+  for (const { id } of [used, unused, fresh]) await deleteEndpoint(stage.ports, account, id);
   await admin.rows(`delete from attempts where endpoint_key <> $1`, [used.key]);
   await admin.rows(`delete from deliveries where endpoint_key <> $1`, [used.key]);
-  const deletedFor = (days: number, { key }: { key: string }) =>
-    admin.rows(`update endpoints set deleted_at = now() - $2 * interval '1 day' where key = $1`, [key, days]);
-  await Promise.all([deletedFor(91, used), deletedFor(91, unused), deletedFor(89, young)]);
+  await admin.rows('update endpoints set cancelling = false where account_id = $1', [account]);
+  const deletedFor = (hours: number, { key }: { key: string }) =>
+    admin.rows(`update endpoints set deleted_at = now() - $2 * interval '1 hour' where key = $1`, [
+      key,
+      hours,
+    ]);
+  await Promise.all([deletedFor(91 * 24, used), deletedFor(2, unused), deletedFor(0, fresh)]);
   const left = async () => {
     const rows = await stage.db.rows<{ key: string }>('select key from endpoints where account_id = $1', [
       account,
@@ -179,12 +184,12 @@ test('a deleted endpoint goes with the last that it explains, and not before', a
   await admin.rows(`update endpoints set created_at = now() - interval '1 year' where key = $1`, [live.key]);
 
   await forgetOldEvents(stage.ports);
-  expect(await left()).toEqual(new Set([used.key, young.key, live.key]));
+  expect(await left()).toEqual(new Set([used.key, fresh.key, live.key]));
   await admin.rows(`update events set created_at = now() - interval '91 days' where account_id = $1`, [
     account,
   ]);
   await forgetOldEvents(stage.ports);
-  expect(await left()).toEqual(new Set([young.key, live.key]));
+  expect(await left()).toEqual(new Set([fresh.key, live.key]));
   expect(await attemptsOf(used.key)).toEqual([]);
 });
 
@@ -201,6 +206,25 @@ test('an account whose events cannot be removed keeps no other', async () => {
   };
   expect(await forgetOldEvents({ ...stage.ports, db })).toBe(2);
   expect(await Promise.all(accounts.map(sequencesOf))).toEqual([[], ['1'], []]);
+});
+
+test('what an earlier release cancelled untried for a deleted endpoint goes, and what was tried stays', async () => {
+  const account = anAccount();
+  const [gone, live] = await Promise.all([
+    anEndpoint(stage.ports, account, `${receiver.url}/earlier`),
+    anEndpoint(stage.ports, account, `${receiver.url}/live-still`),
+  ]);
+  await takeIn(stage.ports, ...Array.from({ length: 3 }, () => happened(account, 1)));
+  await deleteEndpoint(stage.ports, account, gone.id);
+  await admin.rows(
+    `update deliveries set state = 'cancelled', attempts = case when sequence = 2 then 1 else 0 end
+     where endpoint_key = any($1::bigint[])`,
+    [[gone.key, live.key]],
+  );
+  await admin.rows('update endpoints set cancelling = false where key = $1', [gone.key]);
+  await forgetOldEvents(stage.ports);
+  expect((await deliveriesOf(stage.db, gone.key)).map(({ sequence }) => sequence)).toEqual(['2']);
+  expect(await deliveriesOf(stage.db, live.key)).toHaveLength(3);
 });
 
 test('a batch has a limit, whoever asks', async () => {
@@ -232,4 +256,9 @@ test('the service itself may remove nothing, and its one way removes nothing you
   }
   expect(await forgetEvents(stage.db, account, 1_000)).toBe(0);
   expect(await sequencesOf(account)).toEqual(['1']);
+  // Nor what waits for an endpoint that is not deleted.
+  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/not-deleted`);
+  await takeIn(stage.ports, happened(account, 0));
+  expect(await endDeliveriesOfDeleted(stage.db, key, 1_000)).toBe(0);
+  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting' }]);
 });

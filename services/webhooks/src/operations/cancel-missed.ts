@@ -1,17 +1,23 @@
 import type { Trx } from '@quittance/shared/db';
 import type { Ports } from '../ports.ts';
-import { cancelWaiting, lockCancellingEndpoint } from '../store-endpoints.ts';
+import { cancelWaiting, endDeliveriesOfDeleted, lockCancellingEndpoint } from '../store-endpoints.ts';
 
 /** So few that whoever waits for the endpoint meanwhile waits for milliseconds. */
 export const CANCELLED_AT_ONCE = 1_000;
 
 /**
  * Cancels some of what waits for this endpoint, or for any that was disabled or deleted; answers how many,
- * undefined when there is no such endpoint. Their log has shown them as cancelled since their endpoint was.
+ * undefined when there is no such endpoint. Their log has shown them as cancelled since their endpoint was. What was
+ * never tried goes with a deleted endpoint: a replay can queue it by the ten thousand, and it explains nothing.
  */
 export async function cancelMissed(trx: Trx, key?: string): Promise<number | undefined> {
   const locked = await lockCancellingEndpoint(trx, key);
-  return locked === undefined ? undefined : await cancelWaiting(trx, locked, CANCELLED_AT_ONCE);
+  if (locked === undefined) return undefined;
+  if (locked.isDeleted) {
+    const ended = await endDeliveriesOfDeleted(trx, locked.key, CANCELLED_AT_ONCE);
+    if (ended === CANCELLED_AT_ONCE) return ended;
+  }
+  return await cancelWaiting(trx, locked.key, CANCELLED_AT_ONCE);
 }
 
 /** Answers for how many endpoints it did something: none or one. */

@@ -1,15 +1,17 @@
 import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
+import { deletedWithUntried, endDeliveriesOfDeleted } from '../store-endpoints.ts';
 import { agesOfLogs, forgetEndpoints, forgetEvents } from '../store-events.ts';
 
 const ACCOUNTS_AT_ONCE = 200;
 /** So few that whoever has an event for this account meanwhile waits for milliseconds. */
 const EVENTS_AT_ONCE = 200;
 const ENDPOINTS_AT_ONCE = 200;
+const DELIVERIES_AT_ONCE = 1_000;
 
 /**
  * Removes what is older than events are kept, account by account, the oldest first, and then the deleted endpoints of
- * which nothing is left. Done twice at the same time it does the same: each batch is a statement of its own, and begins
+ * which nothing is left to explain. Done twice at the same time it does the same: each batch is a statement of its own, and begins
  * where the last one ended. An account whose events cannot be removed is left for the next time, and keeps no other.
  */
 export async function forgetOldEvents({ db, logger }: Pick<Ports, 'db' | 'logger'>): Promise<number> {
@@ -28,10 +30,27 @@ export async function forgetOldEvents({ db, logger }: Pick<Ports, 'db' | 'logger
     }
     after = last.accountId;
   }
+  await removeUntried(db);
   const endpoints = await untilFewer(ENDPOINTS_AT_ONCE, (most) => forgetEndpoints(db, most));
   if (all > 0 || endpoints > 0)
-    logger.info({ events: all, endpoints }, 'removed events that were kept for 90 days');
+    logger.info(
+      { events: all, endpoints },
+      'removed events that were kept for 90 days, and deleted endpoints',
+    );
   return all;
+}
+
+/**
+ * Removes what deleted endpoints were never sent and an earlier release has cancelled; or an attempt that was stopped, or
+ * whose process died, after the endpoint was deleted.
+ */
+async function removeUntried(db: Ports['db']): Promise<void> {
+  for (let after: string | undefined = '0'; after !== undefined; ) {
+    const keys: string[] = await deletedWithUntried(db, after, ENDPOINTS_AT_ONCE);
+    for (const key of keys)
+      await untilFewer(DELIVERIES_AT_ONCE, (most) => endDeliveriesOfDeleted(db, key, most));
+    after = keys.at(-1);
+  }
 }
 
 /** Goes on until a batch was not full; answers how many there were in all. */

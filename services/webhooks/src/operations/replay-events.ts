@@ -7,19 +7,35 @@ import {
   beginningOf,
   type Chunk,
   countEvents,
+  countReplayed,
+  lockReplayedOn,
   type Part,
   type Place,
   type Replayed,
   replayChunk,
+  replayedOn,
 } from '../store-replays.ts';
 import { readEndpoint } from './read-endpoint.ts';
 
 export const REPLAYED_EVENTS_MAX = 50_000;
+/**
+ * What replays may queue for all endpoints of an account on a day (UTC). What an endpoint was sent stays in the log for 90
+ * days, also when the endpoint is deleted: without a bound one token fills the disk.
+ */
+export const REPLAYED_PER_DAY_MAX = 100_000;
 /** The endpoint's lane is locked for so many at a time: what is new goes on between two chunks. */
 const CHUNK_EVENTS = 1_000;
 
 /** `kinds` are those that the endpoint is told of, unless given. */
 export type ReplayOrder = { from: Date; to: Date; kinds: string[] | null; includeDelivered: boolean };
+
+export type ReplayRefusal =
+  | 'unknown'
+  | 'not_yours'
+  | 'deleted'
+  | 'disabled'
+  | 'too_many'
+  | { kind: 'too_many_on_a_day'; until: Date };
 
 /**
  * Queues the events of a range of time for an endpoint: those that it never had, those that were given up, and those
@@ -30,26 +46,37 @@ export async function replayEvents(
   account: AccountId,
   id: string,
   { from, to, kinds, includeDelivered }: ReplayOrder,
-): Promise<Result<Replayed, 'unknown' | 'not_yours' | 'deleted' | 'disabled' | 'too_many'>> {
+): Promise<Result<Replayed, ReplayRefusal>> {
   const found = await readEndpoint({ db }, account, id);
   if (!found.ok) return found;
   const endpoint = found.value;
   if (!endpoint.enabled) return refuse('disabled');
   const range = { endpoint, kinds: kinds ?? endpoint.kinds, from, to };
-  if ((await countEvents(db, range, REPLAYED_EVENTS_MAX + 1)) > REPLAYED_EVENTS_MAX)
-    return refuse('too_many');
-
   const now = clock.now();
+  const counted = await countEvents(db, range, { includeDelivered, atMost: REPLAYED_EVENTS_MAX + 1 });
+  if (counted.events > REPLAYED_EVENTS_MAX) return refuse('too_many');
+  if (counted.toQueue > 0 && (await replayedOn(db, account, now)) + counted.toQueue > REPLAYED_PER_DAY_MAX)
+    return refuse({ kind: 'too_many_on_a_day', until: endOfDay(now) });
+
   const replayed: Replayed = { queued: 0, alreadyWaiting: 0, alreadyDelivered: 0 };
   let after: Place | undefined = beginningOf();
   while (after !== undefined) {
-    const part: Part = { after, limit: CHUNK_EVENTS, includeDelivered };
-    const chunk: Chunk | undefined = await db.transaction(async (trx) => {
-      const lanes = await lockLanes(trx, [endpoint.key]);
-      return lanes.length === 0 ? undefined : await replayChunk(trx, range, part, now);
+    const from: Place = after;
+    const chunk: Chunk | 'no_lane' | 'spent' = await db.transaction(async (trx) => {
+      const left = REPLAYED_PER_DAY_MAX - (await lockReplayedOn(trx, account, now));
+      if ((await lockLanes(trx, [endpoint.key])).length === 0) return 'no_lane';
+      // Nothing to queue costs nothing; else another replay of this moment may have taken what was left.
+      const limit = counted.toQueue === 0 ? CHUNK_EVENTS : Math.min(CHUNK_EVENTS, left);
+      if (limit <= 0) return 'spent';
+      const part: Part = { after: from, limit, includeDelivered };
+      const done = await replayChunk(trx, range, part, now);
+      if (done.queued > 0) await countReplayed(trx, account, now, done.queued);
+      return done;
     });
+    // What was queued before that stays queued, and is left alone when this is asked for again.
+    if (chunk === 'spent') return refuse({ kind: 'too_many_on_a_day', until: endOfDay(now) });
     // Disabled or deleted meanwhile; what was queued before is cancelled with it.
-    if (chunk === undefined)
+    if (chunk === 'no_lane')
       return refuse((await findEndpoint(db, id)) === undefined ? 'deleted' : 'disabled');
     replayed.queued += chunk.queued;
     replayed.alreadyWaiting += chunk.alreadyWaiting;
@@ -58,3 +85,6 @@ export async function replayEvents(
   }
   return ok(replayed);
 }
+
+const DAY_MS = 24 * 3_600_000;
+const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
