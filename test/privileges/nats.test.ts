@@ -21,6 +21,8 @@ import {
   commands,
   missingAnswer,
   missingSubject,
+  oldestAnswer,
+  oldestSubject,
 } from '@quittance/shared/commands';
 import {
   type EventKind,
@@ -119,6 +121,9 @@ const mayRead = (user: BusUser, bucket: (typeof bucketNames)[number]) =>
 const sendsTo = (user: BusUser, to: Service) =>
   kinds.some((kind) => events[kind].from === user && (events[kind].to as readonly Service[]).includes(to));
 
+const hearsFrom = (user: BusUser, from: Service) =>
+  kinds.some((kind) => events[kind].from === from && (events[kind].to as readonly BusUser[]).includes(user));
+
 /** By what it would be: subjects that a user may not publish. */
 const forbidden: Record<string, (user: BusUser) => string[]> = {
   'an event in another’s name': (user) =>
@@ -140,6 +145,7 @@ const forbidden: Record<string, (user: BusUser) => string[]> = {
   'a question it has no business to ask': (user) => [
     ...commandNames.filter((command) => !mayAsk(user, command)).map(commandSubject),
     ...services.filter((to) => !sendsTo(user, to)).map(missingSubject),
+    ...services.filter((from) => !hearsFrom(user, from)).map(oldestSubject),
     'rpc.ledger.anything',
   ],
   'a request for another’s messages': (user) =>
@@ -235,6 +241,7 @@ test.each(busUsers)('%s may hear nothing that is others’', async (user) => {
     'rpc.>',
     ...commandNames.filter((command) => commands[command].by !== user).map(commandSubject),
     ...othersThan(user).map(missingSubject),
+    ...othersThan(user).map(oldestSubject),
     '$JS.>',
     '$JS.ACK.>',
     '$JS.API.>',
@@ -309,6 +316,20 @@ describe('what the tables allow goes its way', () => {
             asker,
             { known: true, reply: { missing: [by], parked: [] } },
           ]);
+        }
+      });
+    }
+  });
+
+  test('each receiver is told by its senders what they may still send', async () => {
+    for (const by of members) {
+      const askers = members.filter((asker) => hearsFrom(asker, by));
+      if (askers.length === 0) continue;
+      busOf(by).answer(oldestSubject(by), async () => ({ id: by }));
+      await eventually(async () => {
+        for (const asker of askers) {
+          const asked = await busOf(asker).askRaw(oldestSubject(by), {}, oldestAnswer, 1_000);
+          expect([by, asker, asked]).toEqual([by, asker, { known: true, reply: { id: by } }]);
         }
       });
     }

@@ -14,7 +14,14 @@ import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
  */
 
 /** Beside reading: i insert, u update, d delete. */
-const everywhere = { inbox: 'i', leases: 'iu', migrations: '', outbox: 'iud', parked: 'iu' };
+const everywhere = {
+  inbox: 'i',
+  inbox_pruning: 'iu',
+  leases: 'iu',
+  migrations: '',
+  outbox: 'iud',
+  parked: 'iu',
+};
 const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
   gateway: { ...everywhere, accounts: 'i', audit_log: 'i', tokens: 'iu' },
   invoices: {
@@ -194,6 +201,7 @@ test.each([
   ['a hold is forgotten', 'ledger', 'delete from holds'],
   ['an asset is invented', 'ledger', `insert into assets (symbol) values ('MINE')`],
   ['an event is taken in again', 'ledger', 'delete from inbox'],
+  ['it is forgotten what an inbox has forgotten', 'ledger', 'delete from inbox_pruning'],
   ['a payout is removed', 'payouts', 'delete from payouts'],
   ['a signed transaction is forgotten', 'payouts', 'delete from transactions'],
   ['a transaction pays somebody else', 'payouts', `update payments set address = 'mine'`],

@@ -7,8 +7,17 @@ import {
   KEEPER,
   STREAM,
 } from './bus-names.ts';
-import { type CommandName, commandSubject, commands, missingSubject } from './commands.ts';
-import { type EventKind, events, kindsFor, receivers, type Service, services, subjectOf } from './events.ts';
+import { type CommandName, commandSubject, commands, missingSubject, oldestSubject } from './commands.ts';
+import {
+  type EventKind,
+  events,
+  kindsFor,
+  receivers,
+  type Service,
+  sendersTo,
+  services,
+  subjectOf,
+} from './events.ts';
 
 /** Subjects, with the wildcards of NATS. What is not named is refused. */
 export type BusPermissions = {
@@ -47,6 +56,7 @@ function permissionsOfService(service: Service): BusPermissions {
         ]),
     ...asked.map(commandSubject),
     ...[...told].map(missingSubject),
+    ...sendersTo(service).map(oldestSubject),
     ...written.map((bucket) => `$KV.${bucket}.*`),
     // By the key's own subject only: without one it could ask for any message by its number.
     ...read.map((bucket) => `$JS.API.DIRECT.GET.${bucketStream(bucket)}.$KV.${bucket}.*`),
@@ -58,6 +68,7 @@ function permissionsOfService(service: Service): BusPermissions {
       `${inboxPrefix(service)}.>`,
       ...answered.map(commandSubject),
       ...(answers ? [missingSubject(service)] : []),
+      ...(own.length > 0 ? [oldestSubject(service)] : []),
     ],
     answers,
   };

@@ -78,3 +78,8 @@ export const missingAnswer = z.object({
   /** An older release says nothing of them. */
   parked: z.array(z.string()).default([]),
 });
+
+/** Every sender answers which is the oldest event of these kinds that it may still send: a receiver's question before it removes inbox rows. */
+export const oldestSubject = (service: Service): string => `rpc.${service}.outbox.oldest`;
+export const oldestQuestion = z.object({ kinds: z.array(z.string()).max(100) });
+export const oldestAnswer = z.object({ id: z.string().max(64).nullable() });

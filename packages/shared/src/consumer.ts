@@ -214,12 +214,10 @@ async function failedOf(batch: readonly Taken[], options: TakeInOptions): Promis
 /** Nothing of the event's own: the database would have answered the same to any other. */
 const isOfNone = ({ error }: Failed): boolean => isPassing(error) && !mayPassInParts(error);
 
-async function write(
-  batch: readonly Taken[],
-  { db, handlers, logger, committed }: TakeInOptions,
-): Promise<void> {
-  await db.transaction(async (trx) => {
-    const fresh = await firstTimes(
+async function write(batch: readonly Taken[], options: TakeInOptions): Promise<void> {
+  const { db, handlers, logger, committed } = options;
+  const forgotten = await db.transaction(async (trx) => {
+    const { fresh, forgotten } = await firstTimes(
       trx,
       batch.map(({ event }) => event.id),
     );
@@ -231,15 +229,25 @@ async function write(
       await handleByKind(trx, events, handlers);
     }
     crashPoint('consumer.before_commit');
+    return forgotten;
   });
   crashPoint('consumer.after_commit');
-  for (const { message } of batch) message.ack();
+  const taken = batch.filter(({ event }) => !forgotten.has(event.id));
+  for (const { message } of taken) message.ack();
   crashPoint('consumer.acknowledged');
-  for (const { event } of batch) {
+  for (const { message, event } of batch) {
+    if (forgotten.has(event.id)) await putAside(message, event.kind, mayHaveComeBefore(), options);
+  }
+  for (const { event } of taken) {
     logger.debug({ event: event.id, kind: event.kind, request_id: event.request_id }, 'took in an event');
   }
   committed?.();
 }
+
+const mayHaveComeBefore = () =>
+  new Error(
+    'it is older than what the inbox remembers, and its sender had said that it keeps it no more: it may have been taken in before. Look whether its effect is there',
+  );
 
 async function handleByKind(
   trx: Trx,

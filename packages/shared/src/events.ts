@@ -156,6 +156,10 @@ export const kindsFor = (service: Service): EventKind[] =>
     (events[kind].to as readonly Service[]).includes(service),
   );
 
+/** Services that send to this one. */
+export const sendersTo = (service: Service): Service[] =>
+  services.filter((sender) => kindsFor(service).some((kind) => events[kind].from === sender));
+
 /** Services that are handed events at all. */
 export const receivers: readonly Service[] = services.filter((service) => kindsFor(service).length > 0);
 

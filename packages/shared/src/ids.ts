@@ -69,4 +69,7 @@ export const newInvoiceId = make<InvoiceId>('inv');
 export const newDepositId = make<DepositId>('dep');
 export const newEndpointId = make<EndpointId>('whe');
 export const newEventId = make<EventId>('evt');
+/** Before every event id that is made from that time on. */
+export const firstEventIdAt = (time: Date): EventId =>
+  timeOrdered('evt', time, (size) => new Uint8Array(size)) as EventId;
 export const newRequestId = make<string>('req');

@@ -4,21 +4,40 @@ import type { EventId } from './ids.ts';
 // In one order: two replicas that are handed the same events in different ones would wait for each other.
 const insertNew = statement(
   'inbox_insert',
-  `insert into inbox (event_id) select distinct id from unnest($1::text[]) as given(id) order by id
-   on conflict do nothing returning event_id`,
+  `with given as materialized (select distinct id from unnest($1::text[]) as given(id)),
+   forgotten as materialized (
+     select id from given where id < (select before_id from inbox_pruning)
+       and not exists (select from inbox where event_id = id)),
+   fresh as (
+     insert into inbox (event_id) select id from given where id not in (select id from forgotten) order by id
+     on conflict do nothing returning event_id)
+   select event_id, false as forgotten from fresh union all select id, true from forgotten`,
 );
 
+export type FirstTimes = {
+  /** Those that come for the first time. */
+  fresh: Set<EventId>;
+  /** Those that may have come before: so old that the inbox may have forgotten them, and no sender said that it keeps them. */
+  forgotten: Set<EventId>;
+};
+
 /** Which of these events come for the first time; recorded with the effect that follows in the same transaction. */
-export async function firstTimes(trx: Trx, ids: readonly EventId[]): Promise<Set<EventId>> {
-  const fresh = await trx.rows<{ event_id: EventId }>(insertNew, [ids]);
-  return new Set(fresh.map((row) => row.event_id));
+export async function firstTimes(trx: Trx, ids: readonly EventId[]): Promise<FirstTimes> {
+  const rows = await trx.rows<{ event_id: EventId; forgotten: boolean }>(insertNew, [ids]);
+  const { fresh = [], forgotten = [] } = Object.groupBy(rows, (row) =>
+    row.forgotten ? 'forgotten' : 'fresh',
+  );
+  const idsOf = (some: typeof rows) => new Set(some.map((row) => row.event_id));
+  return { fresh: idsOf(fresh), forgotten: idsOf(forgotten) };
 }
 
+// What the inbox may have forgotten counts as taken in: a sender that was restored from an old backup would send all of it again.
 const selectMissing = statement(
   'inbox_missing',
   `select id from unnest($1::text[]) as asked(id)
    where not exists (select 1 from inbox where event_id = id)
-     and not exists (select 1 from parked where event_id = id)`,
+     and not exists (select 1 from parked where event_id = id)
+     and not exists (select 1 from inbox_pruning where id < before_id)`,
 );
 
 /** Which of these events have neither been taken in nor parked. */

@@ -3,6 +3,7 @@ import { type BatchHandler, type Handlers, startConsumer } from './consumer.ts';
 import type { Db } from './db.ts';
 import { kindsFor, type Service } from './events.ts';
 import { thenGather } from './gather-pause.ts';
+import { answerPruning, pruneInboxStep } from './inbox-pruning.ts';
 import type { Logger } from './logger.ts';
 import { RELAY_BATCH, relayStep } from './outbox.ts';
 import { answerReconcilers, reconcileStep } from './reconcile.ts';
@@ -11,6 +12,7 @@ import { startWorker } from './worker.ts';
 const RELAY_EVERY_MS = 100;
 /** An event that is lost is missed after twenty seconds at the earliest: two looks that nobody answers, and it is there within sixty. */
 const RECONCILE_EVERY_MS = 10_000;
+const PRUNE_EVERY_MS = 3_600_000;
 
 export type MessengerOptions = {
   db: Db;
@@ -75,12 +77,22 @@ export function startMessenger({
           },
         })
       : undefined;
+  const pruning =
+    consumer === undefined
+      ? undefined
+      : startWorker({
+          name: 'prune the inbox',
+          everyMs: PRUNE_EVERY_MS,
+          step: () => pruneInboxStep(db, bus, service),
+          logger,
+        });
   answerReconcilers(bus, db, service);
+  answerPruning(bus, db, service);
   return {
     kick: relay.kick,
     async stop() {
       await consumer?.stop();
-      await Promise.all([relay.stop(), reconciler.stop()]);
+      await Promise.all([relay.stop(), reconciler.stop(), pruning?.stop()]);
     },
   };
 }

@@ -1,0 +1,67 @@
+import type { Bus } from './bus.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { oldestAnswer, oldestQuestion, oldestSubject } from './commands.ts';
+import { type Db, type Queryable, statement } from './db.ts';
+import { events, kindsFor, type Service, sendersTo } from './events.ts';
+import { firstEventIdAt } from './ids.ts';
+
+const BATCH = 500;
+const ASK_TIMEOUT_MS = 5_000;
+/** As long as a sender keeps what all have: nothing younger is even asked about. */
+const KEPT_AT_LEAST_MS = 30 * 24 * 3_600_000;
+
+const prune = statement('inbox_prune', `select prune_inbox(${BATCH}) as gone`);
+
+// Once in half an hour: each time what is refused now is removed ten minutes later, and many replicas would put that off for ever.
+const refuseBefore = statement(
+  'inbox_refuse_before',
+  `insert into inbox_pruning (before_id) values ($1)
+   on conflict (is_only) do update set before_id = excluded.before_id, since = now()
+   where inbox_pruning.before_id < excluded.before_id and inbox_pruning.since < now() - interval '30 minutes'`,
+);
+
+const selectOldest = statement(
+  'outbox_oldest',
+  `select id from outbox where kind = any($1::text[]) order by id limit 1`,
+);
+
+/**
+ * Removes inbox rows of events that cannot come again. An event can come again while its sender keeps it: until 30 days after
+ * all its receivers have it, for as long as one of them is away, and for as long as one has parked it. So each sender is asked
+ * for the oldest that it keeps, and nothing is removed unless all have answered. What is older is refused first and removed
+ * at a later step, see `firstTimes`.
+ * @returns how many rows were removed; 0 means wait.
+ */
+export async function pruneInboxStep(
+  db: Db,
+  bus: Bus,
+  service: Service,
+  clock: Pick<Clock, 'now'> = systemClock,
+): Promise<number> {
+  const { gone } = await db.one<{ gone: number }>(prune);
+  if (gone > 0 || !bus.connected()) return gone;
+  let before: string = firstEventIdAt(new Date(clock.now().getTime() - KEPT_AT_LEAST_MS));
+  const kinds = kindsFor(service);
+  for (const sender of sendersTo(service)) {
+    const asked = await bus.askRaw(oldestSubject(sender), { kinds }, oldestAnswer, ASK_TIMEOUT_MS);
+    if (!asked.known) return 0;
+    const { id } = asked.reply;
+    if (id !== null && id < before) before = id;
+  }
+  await db.rows(refuseBefore, [before]);
+  return 0;
+}
+
+/** The oldest event of these kinds in this service's outbox. */
+async function oldestKept(db: Queryable, kinds: readonly string[]): Promise<string | null> {
+  return (await db.maybe<{ id: string }>(selectOldest, [kinds]))?.id ?? null;
+}
+
+/** Tells this service's receivers what it may still send them. */
+export function answerPruning(bus: Bus, db: Db, service: Service): void {
+  if (!Object.values(events).some(({ from }) => from === service)) return;
+  bus.answer(oldestSubject(service), async (body) => {
+    const { kinds } = oldestQuestion.parse(body);
+    return { id: await oldestKept(db, kinds) };
+  });
+}

@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import type { Bus } from '../src/bus.ts';
+import { type Message, takeIn, waitingEvents } from '../src/consumer.ts';
+import { type Db, openDb } from '../src/db.ts';
+import { type EventKind, type EventOf, events, type Service, subjectOf } from '../src/events.ts';
+import { type EventId, newEventId } from '../src/ids.ts';
+import { missingFromInbox } from '../src/inbox.ts';
+import { answerPruning, pruneInboxStep } from '../src/inbox-pruning.ts';
+import { createLogger } from '../src/logger.ts';
+import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
+
+/** Payouts hears from invoices and from the auditor: one real receiver with two real senders, over a bus that hands questions on. */
+
+const logger = createLogger('test', 'silent');
+const DAY = 24 * 3_600_000;
+const PAYOUTS = 'payouts';
+const members = ['invoices', 'auditor', 'ledger', PAYOUTS] as const;
+
+let database: TestDatabase;
+const dbs = new Map<Service, Db>();
+const dbOf = (service: Service): Db => dbs.get(service) as Db;
+/** Makes things older than they are, and looks at what nobody else may see. */
+let admin: Db;
+/** Who does not answer. */
+let away: Set<Service>;
+let effects: EventId[];
+
+const answers = new Map<string, (body: unknown) => Promise<unknown>>();
+const bus = {
+  connected: () => true,
+  answer: (subject, handle) => void answers.set(subject, handle),
+  async askRaw(subject, request, reply) {
+    const handle = answers.get(subject);
+    if (handle === undefined || away.has(subject.split('.')[1] as Service))
+      return { known: false, reason: 'TIMEOUT' };
+    return { known: true, reply: reply.parse(await handle(JSON.parse(JSON.stringify(request)))) };
+  },
+} as Partial<Bus> as Bus;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const open = (url: string, schema: string) => openDb({ url, schema, pool: 3, logger });
+  admin = open(database.adminUrl, PAYOUTS);
+  for (const service of members) dbs.set(service, open(database.urlOf(service), service));
+  for (const service of members) {
+    answerPruning(bus, dbOf(service), service);
+    answerReconcilers(bus, dbOf(service), service);
+  }
+});
+beforeEach(async () => {
+  away = new Set();
+  effects = [];
+  await admin.rows('truncate payouts.inbox, payouts.parked, payouts.inbox_pruning');
+  await admin.rows('truncate invoices.outbox, auditor.outbox');
+});
+afterAll(async () => {
+  await Promise.all([...dbs.values(), admin].map((db) => db.close()));
+  await database.drop();
+});
+
+const deposit = {
+  ...{ deposit_id: 'dep', account_id: 'acc', invoice_id: 'inv', asset: 'ETH', amount: '1', address: '0x1' },
+  ...{ derivation_index: 1, outpoint: 'o', tx_hash: null, block_height: 1, block_hash: '0x1' },
+};
+const payloads: Partial<Record<EventKind, object>> = {
+  'deposit.settled': { ...deposit, disposition: 'credit' },
+  'asset.resumed': { asset: 'ETH', halt: '1' },
+};
+
+type Sent = EventOf<EventKind>;
+
+/** An event as its sender's outbox has it: everybody has it since then, or not. */
+async function sent(
+  daysAgo: number,
+  {
+    kind = 'deposit.settled',
+    confirmed = true,
+  }: { kind?: 'deposit.settled' | 'asset.resumed'; confirmed?: boolean } = {},
+): Promise<Sent> {
+  const at = new Date(Date.now() - daysAgo * DAY);
+  const { from, to } = events[kind];
+  const event = {
+    ...{ id: newEventId(at), kind, created_at: at.toISOString(), request_id: null, payload: payloads[kind] },
+  } as Sent;
+  await admin.rows(
+    `insert into ${from}.outbox (id, kind, payload, created_at, sent_at, sends, confirmed_at, confirmed_by)
+     values ($1, $2, $3, $4, $4, 1, case when $5 then $4::timestamptz end, case when $5 then $6::text[] else '{}' end)`,
+    [event.id, kind, JSON.stringify(event.payload), at, confirmed, to],
+  );
+  return event;
+}
+
+/** Handed over by the bus; what was taken in is as old as its event. */
+async function delivered(...given: Sent[]): Promise<string[]> {
+  const outcomes: string[] = [];
+  const messages = given.map((event): Message => {
+    const body = JSON.stringify(event);
+    return {
+      subject: subjectOf(event.kind, PAYOUTS),
+      data: Buffer.from(body),
+      info: { deliveryCount: 1 },
+      json: () => JSON.parse(body),
+      ack: () => void outcomes.push('acked'),
+      nak: () => void outcomes.push('handed back'),
+      term: () => void outcomes.push('ended'),
+    };
+  });
+  const handle = async (_trx: unknown, some: readonly { id: EventId }[]) => {
+    effects.push(...some.map(({ id }) => id));
+  };
+  await takeIn(messages, {
+    db: dbOf(PAYOUTS),
+    handlers: { 'deposit.settled': handle, 'asset.resumed': handle },
+    logger,
+    waiting: waitingEvents(logger),
+  });
+  for (const { id, created_at } of given)
+    await admin.rows('update inbox set received_at = $2 where event_id = $1', [id, created_at]);
+  return outcomes;
+}
+
+/** The sender forgets what all have had for thirty days. */
+async function senderForgets(...gone: Sent[]): Promise<void> {
+  for (const { id, kind } of gone)
+    await admin.rows(`delete from ${events[kind].from}.outbox where id = $1`, [id]);
+}
+
+const step = () => pruneInboxStep(dbOf(PAYOUTS), bus, PAYOUTS);
+const hourPasses = () => admin.rows(`update inbox_pruning set since = since - interval '1 hour'`);
+/** What is refused first is removed an hour later. */
+async function prune(): Promise<void> {
+  await step();
+  await hourPasses();
+  while ((await step()) > 0);
+}
+const inbox = async (): Promise<string[]> =>
+  (await admin.rows<{ id: string }>('select event_id as id from inbox order by 1')).map(({ id }) => id);
+const idsOf = (some: readonly Sent[]) => some.map(({ id }) => id as string).toSorted();
+
+test('removes what no sender keeps, and keeps what is younger than thirty days', async () => {
+  const old = [await sent(90), await sent(45), await sent(40, { kind: 'asset.resumed' })];
+  const young = [await sent(29), await sent(1, { kind: 'asset.resumed' })];
+  expect(await delivered(...old, ...young)).toEqual(Array(5).fill('acked'));
+  await senderForgets(...old, ...young);
+  await prune();
+  expect(await inbox()).toEqual(idsOf(young));
+  expect(effects).toHaveLength(5);
+});
+
+test.each([
+  ['is not confirmed by all its receivers', { confirmed: false }],
+  ['is confirmed and not forgotten yet', { confirmed: true }],
+])('keeps everything from the oldest event on that a sender keeps: one that %s', async (_what, how) => {
+  const before = await sent(60);
+  const kept = await sent(50, how);
+  const after = [await sent(45), await sent(40, { kind: 'asset.resumed' })];
+  await delivered(before, kept, ...after);
+  await senderForgets(before, ...after);
+  await prune();
+  expect(await inbox()).toEqual(idsOf([kept, ...after]));
+  // Sent again, as for another receiver that has parked it: no second effect.
+  expect(await delivered(kept)).toEqual(['acked']);
+  expect(effects).toHaveLength(4);
+});
+
+test('removes nothing while one of the senders does not answer', async () => {
+  const old = await sent(90);
+  await delivered(old);
+  await senderForgets(old);
+  away = new Set(['auditor']);
+  await prune();
+  expect(await inbox()).toEqual([old.id]);
+  away = new Set();
+  await prune();
+  expect(await inbox()).toEqual([]);
+});
+
+test('an event that its receiver was away for is taken in, however old it is', async () => {
+  const others = [await sent(100), await sent(45)];
+  const late = await sent(80, { confirmed: false });
+  await delivered(...others);
+  await senderForgets(...others);
+  await prune();
+  expect(await missingFromInbox(dbOf(PAYOUTS), [late.id])).toEqual([late.id]);
+  expect(await delivered(late)).toEqual(['acked']);
+  expect(effects).toContain(late.id);
+});
+
+test('what a restored backup of a sender would send again has no second effect, and is put aside when it comes', async () => {
+  const old = [await sent(60, { kind: 'asset.resumed' }), await sent(59, { kind: 'asset.resumed' })];
+  await delivered(...old);
+  await senderForgets(...old);
+  await prune();
+  expect(await inbox()).toEqual([]);
+  // The backup knows them as sent, and confirmed by nobody.
+  await admin.rows(
+    `insert into auditor.outbox (id, kind, payload, sent_at, sends)
+     select id, 'asset.resumed', '{}', now() - interval '1 hour', 1 from unnest($1::text[]) as g(id)`,
+    [idsOf(old)],
+  );
+  await reconcileStep(dbOf('auditor'), bus, logger, 0);
+  expect(await admin.rows('select confirmed_by, sent_at is null as again from auditor.outbox')).toEqual(
+    old.map(() => ({ confirmed_by: [PAYOUTS], again: false })),
+  );
+  expect(await delivered(...old)).toEqual(['ended', 'ended']);
+  expect(effects).toHaveLength(2);
+  expect(await inbox()).toEqual([]);
+  const parked = await admin.rows<{ event_id: string; failure: string }>(
+    'select event_id, failure from parked',
+  );
+  expect(parked.map(({ event_id }) => event_id).toSorted()).toEqual(idsOf(old));
+  expect(parked[0]?.failure).toContain('it may have been taken in before');
+});
+
+test('one that is refused as too old does not keep the others of its batch', async () => {
+  const old = await sent(60);
+  await delivered(old);
+  await senderForgets(old);
+  await prune();
+  const fresh = [await sent(0), await sent(0, { kind: 'asset.resumed' })];
+  effects = [];
+  expect((await delivered(fresh[0] as Sent, old, fresh[1] as Sent)).toSorted()).toEqual([
+    'acked',
+    'acked',
+    'ended',
+  ]);
+  expect(effects.toSorted()).toEqual(idsOf(fresh));
+});
+
+test('refuses first, and removes when whoever began before that has ended', async () => {
+  const old = await sent(60);
+  await delivered(old);
+  await senderForgets(old);
+  await step();
+  expect(await step()).toBe(0);
+  expect(await inbox()).toEqual([old.id]);
+  // Known all that time.
+  expect(await delivered(old)).toEqual(['acked']);
+  await admin.rows(`update inbox_pruning set since = since - interval '11 minutes'`);
+  expect(await step()).toBe(1);
+  expect(effects).toEqual([old.id]);
+});
+
+test('many replicas that step one after the other put the removal off for no longer', async () => {
+  const first = await sent(60);
+  await delivered(first);
+  await senderForgets(first);
+  await step();
+  for (let i = 0; i < 3; i++) {
+    await admin.rows(`update inbox_pruning set since = since - interval '5 minutes'`);
+    await step();
+  }
+  expect(await inbox()).toEqual([]);
+});
+
+test('never goes back: what was refused once is refused for good', async () => {
+  await prune();
+  const before = await admin.one('select before_id from inbox_pruning');
+  await sent(400);
+  await prune();
+  expect(await admin.one('select before_id from inbox_pruning')).toEqual(before);
+});
+
+test('removes thousands in batches, also when two replicas do', async () => {
+  await admin.rows(
+    `insert into inbox (event_id, received_at)
+     select 'evt_0' || lpad(n::text, 35, '0'), now() - interval '60 days' from generate_series(1, 2600) as n`,
+  );
+  await step();
+  await hourPasses();
+  const gone = async () => {
+    let all = 0;
+    for (let n = await step(); n > 0; n = await step()) {
+      expect(n).toBeLessThanOrEqual(500);
+      all += n;
+    }
+    return all;
+  };
+  const [one, two] = await Promise.all([gone(), gone()]);
+  expect(one + two).toBe(2_600);
+  expect(await inbox()).toEqual([]);
+});
+
+test('the service itself may remove nothing, and its one way removes nothing young', async () => {
+  const young = await sent(90);
+  await delivered(young);
+  await admin.rows("update inbox set received_at = now() - interval '29 days'");
+  await dbOf(PAYOUTS).rows(
+    `insert into inbox_pruning (before_id, since) values ('z', now() - interval '1 day')`,
+  );
+  const [{ gone } = {}] = await dbOf(PAYOUTS).rows('select prune_inbox(1000000) as gone');
+  expect(gone).toBe(0);
+  await expect(dbOf(PAYOUTS).rows('delete from inbox')).rejects.toMatchObject({ code: '42501' });
+  await expect(dbOf(PAYOUTS).rows('delete from inbox_pruning')).rejects.toMatchObject({ code: '42501' });
+});
