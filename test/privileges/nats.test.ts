@@ -24,6 +24,8 @@ import {
   oldestAnswer,
   oldestSubject,
 } from '@quittance/shared/commands';
+import { startConsumer } from '@quittance/shared/consumer';
+import type { Db } from '@quittance/shared/db';
 import {
   type EventKind,
   events,
@@ -32,6 +34,7 @@ import {
   services,
   subjectOf,
 } from '@quittance/shared/events';
+import { newEventId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { eventually } from '@quittance/testkit/eventually';
 import { connect, type NatsConnection } from 'nats';
@@ -123,6 +126,19 @@ const sendsTo = (user: BusUser, to: Service) =>
 
 const hearsFrom = (user: BusUser, from: Service) =>
   kinds.some((kind) => events[kind].from === from && (events[kind].to as readonly BusUser[]).includes(user));
+
+/** As the ledger is told of one. */
+const aDeposit = () => ({
+  id: newEventId(),
+  kind: 'deposit.settled',
+  created_at: new Date().toISOString(),
+  request_id: null,
+  payload: {
+    ...{ deposit_id: 'dep', account_id: 'acc', invoice_id: 'inv', asset: 'ETH', amount: '1', address: '0x1' },
+    ...{ derivation_index: 1, outpoint: 'o', tx_hash: null, block_height: 1, block_hash: '0x1' },
+    disposition: 'credit',
+  },
+});
 
 /** By what it would be: subjects that a user may not publish. */
 const forbidden: Record<string, (user: BusUser) => string[]> = {
@@ -394,6 +410,58 @@ test('an answer is sent where it is an answer, not where its sender’s rights w
   await asker.close();
   expect(await stateOf()).toEqual(before);
   expect((await (await busOf('payouts').kv('quotes')).get('ETH'))?.string()).toBe('kept');
+});
+
+test('answers that a user has the bus store under another’s subject have no effect, and are put aside for nobody', async () => {
+  const stored: string[] = [];
+  const taken: string[] = [];
+  const rows = async (sql: { name: string }, values: readonly unknown[]) => {
+    if (sql.name !== 'inbox_insert') stored.push(sql.name);
+    return sql.name === 'inbox_insert' ? (values[0] as string[]).map((id) => ({ event_id: id })) : [];
+  };
+  // What it does to the database is written down: to park is to insert a row.
+  const db = { rows, transaction: (work: (trx: unknown) => unknown) => work({ rows }) } as unknown as Db;
+  const lines: string[] = [];
+  const consumer = startConsumer({
+    db,
+    bus: busOf('ledger'),
+    service: 'ledger',
+    logger: createLogger('test', 'info', { write: (line) => lines.push(line) }),
+    handlers: async (_trx, events) => void taken.push(...events.map(({ id }) => id)),
+  });
+  const manager = await admin.jetstreamManager();
+  const lastSequence = async () => (await manager.streams.info(STREAM)).state.last_seq;
+  const evil = await login('payouts');
+  const own = 'evt.payouts.webhooks.payout.created';
+  const next = `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.payouts`;
+  const victim = 'evt.invoices.ledger.deposit.settled';
+  await (await busOf('ledger').kv('quotes')).put('ETH', 'a value');
+  /** What it may ask, each with an answer of its own kind. */
+  const questions: [subject: string, body: string][] = [
+    [next, '{"batch":1,"no_wait":true}'],
+    [next, '{"batch":1,"expires":50000000}'],
+    [next, '{"batch":1,"expires":500000000,"idle_heartbeat":100000000}'],
+    [next, '{'],
+    [`$JS.API.CONSUMER.INFO.${STREAM}.payouts`, ''],
+    [own, '{}'],
+    ['$JS.API.DIRECT.GET.KV_quotes.$KV.quotes.ETH', ''],
+    ['$JS.API.DIRECT.GET.KV_quotes.$KV.quotes.NONE', ''],
+  ];
+  for (const [subject, body] of questions) {
+    const before = await lastSequence();
+    evil.publish(subject, body, { reply: victim });
+    await eventually(async () => expect(await lastSequence()).toBeGreaterThan(before));
+  }
+  const last = aDeposit();
+  await busOf('invoices').publish([{ kind: 'deposit.settled', dedupe: 'last', body: JSON.stringify(last) }]);
+  await eventually(() => expect(taken).toContain(last.id), 20_000);
+  await consumer.stop();
+  await evil.close();
+  expect(taken).toEqual([last.id]);
+  expect(stored).toEqual([]);
+  expect(lines.filter((line) => line.includes('answers of the bus itself'))).toHaveLength(1);
+  const { num_pending, num_ack_pending } = await manager.consumers.info(STREAM, 'ledger');
+  expect({ num_pending, num_ack_pending }).toEqual({ num_pending: 0, num_ack_pending: 0 });
 });
 
 test('a user whose rights are wrong is told so in the log, once', async () => {

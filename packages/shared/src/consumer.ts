@@ -33,6 +33,7 @@ export type Message = {
   readonly data: Uint8Array;
   /** `deliveryCount`: 1 the first time. */
   readonly info: { readonly deliveryCount: number };
+  readonly headers?: { get(name: string): string; has(name: string): boolean } | undefined;
   json<T = unknown>(): T;
   ack(): void;
   /** To be handed out again, after a while. */
@@ -68,10 +69,19 @@ export const waitingEvents = (logger: Logger, nowMs?: () => number): Trouble =>
     nowMs,
   );
 
+/** The bus' own answers that somebody had stored among events: a line a minute, however many they are. */
+const strayAnswers = (logger: Logger): Trouble =>
+  trouble(logger, {
+    level: 'error',
+    begins:
+      'answers of the bus itself were stored as events and are dropped: the user who asked named an event’s subject for them. Which user: see the log of nats-server, and change the password of each',
+    ends: 'no more answers of the bus among events',
+  });
+
 /** Takes events off the bus in batches: inbox row and effect in one transaction, acknowledged after commit. */
 export function startConsumer(given: ConsumerOptions): { stop(): Promise<void> } {
   const { bus, service, logger } = given;
-  const options = { ...given, waiting: waitingEvents(logger) };
+  const options = { ...given, waiting: waitingEvents(logger), strays: strayAnswers(logger) };
   const stopping = new AbortController();
   let close: (() => void) | undefined;
   let said: string | undefined;
@@ -111,9 +121,9 @@ export function startConsumer(given: ConsumerOptions): { stop(): Promise<void> }
 /** Gathers what has arrived while the last batch was written, so that a busy consumer writes large batches. */
 async function drain(
   messages: AsyncIterable<Message>,
-  options: TakeInOptions & Pick<ConsumerOptions, 'service'>,
+  options: TakeInOptions & Pick<ConsumerOptions, 'service'> & { strays: Trouble },
 ): Promise<void> {
-  const { service, logger } = options;
+  const { service, logger, strays } = options;
   const waiting: Message[] = [];
   let wake: (() => void) | undefined;
   let ended = false;
@@ -130,6 +140,12 @@ async function drain(
           astray += 1;
           if (astray === 1)
             logger.warn({ subject: message.subject }, 'the bus handed over what is for others');
+          continue;
+        }
+        // Never put aside for an operator: there may be thousands a second, and no service has said any of them.
+        if (isAnswerOfTheBus(service, message)) {
+          message.term();
+          strays.met({ subject: message.subject, bytes: message.data.length });
           continue;
         }
         waiting.push(message);
@@ -262,6 +278,24 @@ async function handleByKind(
 }
 
 const isFor = (service: Service, { subject }: Message): boolean => subject.split('.')[2] === service;
+
+/** So the bus' answers begin that have a body: to a question about a durable, to a publication. */
+const answersBeginWith = ['{"type":"io.nats.jetstream.', '{"stream":"', '{"error":{'];
+
+/**
+ * The bus checks who publishes, and not where its own answers go: a user may name the subject of another's event as the
+ * place for them, and they are stored. No relay writes an empty message, one of another receiver, or a bucket's value.
+ */
+export function isAnswerOfTheBus(
+  service: Service,
+  { data, headers }: Pick<Message, 'data' | 'headers'>,
+): boolean {
+  if (data.length === 0 || headers?.has('Nats-Stream') === true) return true;
+  const name = headers?.get('Nats-Msg-Id') ?? '';
+  if (name !== '' && !name.endsWith(`.${service}`)) return true;
+  const beginning = Buffer.from(data.subarray(0, 64)).toString('latin1');
+  return answersBeginWith.some((known) => beginning.startsWith(known));
+}
 
 /** The bus lets each service write under its own name only: what it says elsewhere of itself counts for nothing. */
 const mayComeAs = (kind: EventKind, subject: string): boolean =>

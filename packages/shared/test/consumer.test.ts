@@ -3,7 +3,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Bus } from '../src/bus.ts';
-import { type Handlers, type Message, startConsumer, takeIn, waitingEvents } from '../src/consumer.ts';
+import {
+  type Handlers,
+  isAnswerOfTheBus,
+  type Message,
+  startConsumer,
+  takeIn,
+  waitingEvents,
+} from '../src/consumer.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
 import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
@@ -188,6 +195,25 @@ test('what is for another service is left to that one', async () => {
   expect(await deliver([JSON.stringify(told)], { subject, handle: raise('23514') })).toEqual(['acked']);
   expect(await db.rows('select 1 from parked')).toEqual([]);
   expect(await missingFromInbox(db, [told.id])).toEqual([told.id]);
+});
+
+test.each<[what: string, body: string, headers: Record<string, string> | undefined, is: boolean]>([
+  ['a status of the bus', '', { Status: '404' }, true],
+  ['a receipt without a body', '', undefined, true],
+  ['what the bus says of a durable', '{"type":"io.nats.jetstream.api.v1.consumer_info_response"}', {}, true],
+  ['a receipt for a publication', '{"stream":"EVT", "seq":7}', undefined, true],
+  ['a refusal of a publication', '{"error":{"code":400},"stream":"EVT","seq":0}', undefined, true],
+  ['a value of a bucket', '{"id":"evt_1"}', { 'Nats-Stream': 'KV_quotes' }, true],
+  ['an event for another receiver', JSON.stringify(anEvent()), { 'Nats-Msg-Id': 'evt_1.0.webhooks' }, true],
+  ['an event of a relay', JSON.stringify(anEvent()), { 'Nats-Msg-Id': 'evt_1.0.invoices' }, false],
+  ['an event without a name for doubles', JSON.stringify(anEvent()), undefined, false],
+  ['a poison message', 'not JSON', undefined, false],
+])('%s is told from an event', (_what, body, headers, is) => {
+  const given = headers && {
+    get: (name: string) => headers[name] ?? '',
+    has: (name: string) => Object.hasOwn(headers, name),
+  };
+  expect(isAnswerOfTheBus('invoices', { data: Buffer.from(body), headers: given })).toBe(is);
 });
 
 test('an event under the name of a service that does not send it has no effect, and hides no true one', async () => {
