@@ -2,7 +2,7 @@ import { pageForm, pageOf } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type Field, type FieldErrors, form, rules } from '@quittance/shared/validation';
 import { defaultKinds, tellableKinds } from './domain/kinds.ts';
-import { mayBePublic } from './public-address.ts';
+import { isHost, mayBePublic } from './public-address.ts';
 
 const URL_CHARACTERS_MAX = 2_048;
 const DESCRIPTION_CHARACTERS_MAX = 255;
@@ -66,6 +66,7 @@ function problemOf(text: string, insecureToo: boolean): string | undefined {
   if (url.username !== '' || url.password !== '') return 'The url must be a valid URL.';
   if (insecureToo) return undefined;
   if (url.protocol !== 'https:') return 'The url must start with one of the following: https://.';
+  if (!isHost(url.hostname)) return 'The url must be a valid URL.';
   return mayBePublic(url.hostname) ? undefined : 'The url must not point to a private address.';
 }
 

@@ -103,12 +103,16 @@ test.each([
     '%6cocalhost',
     'ⓛocalhost',
   ],
+  ...['..', '.', 'a..b', 'localhost..', 'example.com..', '-a.example', 'a_b.example'],
 ])('the name %s cannot be public', (name) => {
   expect(mayBePublic(new URL(`https://${name}/`).hostname)).toBe(false);
 });
 
 test.each([
   'example.com',
+  'example.com.',
+  'a-1.example',
+  `${'a'.repeat(63)}.example`,
   'hooks.example.co.uk',
   'xn--bcher-kva.example',
   'bücher.example',

@@ -22,6 +22,17 @@ export function literalOf(hostname: string): string | undefined {
 /** One spelling for each address; an IPv4 address that is wrapped in an IPv6 one is the IPv4 address. */
 export const canonicalAddress = (address: string): string => ipaddr.process(address).toString();
 
+const NAME_CHARACTERS_MAX = 253;
+/** Letters, digits and hyphens, neither first nor last a hyphen (RFC 1123); names in other scripts come as such (`xn--`). */
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Whether a URL's host is one that DNS can know: an address, or a name without an empty or too long part. */
+export function isHost(hostname: string): boolean {
+  if (literalOf(hostname) !== undefined) return true;
+  const name = hostname.replace(/\.$/, '').toLowerCase();
+  return name.length <= NAME_CHARACTERS_MAX && name.split('.').every((part) => label.test(part));
+}
+
 /**
  * Whether a URL's host may be public, as far as that can be seen without asking DNS: what a name leads to is
  * judged at each attempt.
@@ -29,6 +40,7 @@ export const canonicalAddress = (address: string): string => ipaddr.process(addr
 export function mayBePublic(hostname: string): boolean {
   const literal = literalOf(hostname);
   if (literal !== undefined) return isPublicAddress(literal);
+  if (!isHost(hostname)) return false;
   const name = hostname.replace(/\.$/, '').toLowerCase();
   return name.includes('.') && !privateEndings.some((ending) => name.endsWith(`.${ending}`));
 }
