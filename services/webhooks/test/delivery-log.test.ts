@@ -427,7 +427,7 @@ describe('a replay', () => {
     await takeIn(
       stage.ports,
       ...someEvents(account, 4, 'invoice.paid'),
-      anEvent({ account, kind: 'payout.failed' }),
+      anEvent({ account, kind: 'payout.created' }),
     );
     await caller.call('POST', `/api/webhooks/${id}/enable`, account);
     await takeIn(stage.ports, anEvent({ account, kind: 'invoice.expired' }));
@@ -443,7 +443,7 @@ describe('a replay', () => {
     expect(await statesOf(key)).toEqual(Array.from({ length: 10 }, () => 'delivered'));
     expect(await replay(around())).toEqual(counts(0, 0, 10));
 
-    expect(await replay(around({ events: ['payout.failed'] }))).toEqual(counts(1, 0, 0));
+    expect(await replay(around({ events: ['payout.created'] }))).toEqual(counts(1, 0, 0));
     expect(await replay(around({ events: ['invoice.created'], include_delivered: true }))).toEqual(
       counts(2, 0, 0),
     );

@@ -23,12 +23,17 @@ const call = (method: string, path: string, account: AccountId, body?: unknown):
   strict.call(method, path, account, body);
 
 const url = 'https://shop.example/hook';
-const fiveKinds = [
+const kindsByDefault = [
   'invoice.created',
   'invoice.confirmed',
   'invoice.paid',
   'invoice.expired',
   'payout.completed',
+  'payout.failed',
+  'invoice.underpaid',
+  'invoice.overpaid',
+  'invoice.late_payment',
+  'invoice.payment_reversed',
 ];
 
 test('an endpoint is registered; its secret is in this answer and in no other', async () => {
@@ -41,7 +46,7 @@ test('an endpoint is registered; its secret is in this answer and in no other', 
       data: {
         id: expect.stringMatching(/^whe_[0-9a-z]{36}$/),
         url,
-        events: fiveKinds,
+        events: kindsByDefault,
         description: null,
         enabled: true,
         disabled_reason: null,
@@ -66,14 +71,14 @@ test('an endpoint is registered; its secret is in this answer and in no other', 
   expect(dump).not.toContain(secret.slice(6));
 });
 
-test('kinds beyond the five are subscribed by name, each once', async () => {
+test('kinds beyond the defaults are subscribed by name, each once', async () => {
   const order = {
     url,
-    events: ['payout.failed', 'webhook.test', 'payout.failed'],
+    events: ['payout.created', 'webhook.test', 'payout.created'],
     description: ' the shop ',
   };
   const { body } = await call('POST', '/api/webhooks', anAccount(), order);
-  expect(body.data).toMatchObject({ events: ['payout.failed', 'webhook.test'], description: 'the shop' });
+  expect(body.data).toMatchObject({ events: ['payout.created', 'webhook.test'], description: 'the shop' });
 });
 
 const long = (characters: number) => `https://shop.example/${'a'.repeat(characters - 21)}`;

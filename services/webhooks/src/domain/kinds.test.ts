@@ -2,13 +2,18 @@ import { expect, test } from '@jest/globals';
 import { kindsFor } from '@quittance/shared/events';
 import { defaultKinds, tellableKinds } from './kinds.ts';
 
-test('the contract’s five are told by default', () => {
+test('the contract’s five are told by default, and all that needs somebody to act', () => {
   expect(defaultKinds).toEqual([
     'invoice.created',
     'invoice.confirmed',
     'invoice.paid',
     'invoice.expired',
     'payout.completed',
+    'payout.failed',
+    'invoice.underpaid',
+    'invoice.overpaid',
+    'invoice.late_payment',
+    'invoice.payment_reversed',
   ]);
 });
 

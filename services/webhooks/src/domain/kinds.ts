@@ -7,7 +7,7 @@ type Told = {
 /** An event that merchants can be told of. */
 export type TellableKind = Told | 'webhook.test';
 
-/** Whether an endpoint is told of a kind when it names none: the contract's five are, the others must be named. */
+/** Whether an endpoint is told of a kind when it names none: the contract's five are, and all that needs somebody to act. */
 const toldByDefault = {
   'invoice.created': true,
   'invoice.confirmed': true,
@@ -15,13 +15,14 @@ const toldByDefault = {
   'invoice.expired': true,
   'payout.completed': true,
 
+  'payout.failed': true,
+  'invoice.underpaid': true,
+  'invoice.overpaid': true,
+  'invoice.late_payment': true,
+  'invoice.payment_reversed': true,
+
   'invoice.partially_paid': false,
-  'invoice.underpaid': false,
-  'invoice.overpaid': false,
-  'invoice.late_payment': false,
-  'invoice.payment_reversed': false,
   'payout.created': false,
-  'payout.failed': false,
   'webhook.test': false,
 } as const satisfies Record<TellableKind, boolean>;
 
