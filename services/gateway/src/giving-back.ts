@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { crashPoint } from '@quittance/shared/crash';
+import type { TokenId } from '@quittance/shared/ids';
 import type { Response } from 'express';
 import { isReturned } from './domain/forwarded.ts';
 import { isOver, type Passage } from './passage.ts';
@@ -40,7 +41,12 @@ export const isEventStream = ({ statusCode, headers }: IncomingMessage): boolean
 
 export type OpenStreams = {
   pass(incoming: IncomingMessage, res: Response, passage: Passage): void;
+  /** Ends all, and each that begins from now on. */
   end(): void;
+  /** Whose they are that are open, each once. */
+  tokens(): TokenId[];
+  /** Ends those of these tokens. */
+  endOf(tokens: ReadonlySet<TokenId>): void;
 };
 
 /**
@@ -48,7 +54,7 @@ export type OpenStreams = {
  * off the other.
  */
 export function openStreams(): OpenStreams {
-  const open = new Map<Response, IncomingMessage>();
+  const open = new Map<Response, { incoming: IncomingMessage; tokenId: TokenId | undefined }>();
   let ending = false;
 
   function end(res: Response, incoming: IncomingMessage): void {
@@ -63,13 +69,19 @@ export function openStreams(): OpenStreams {
       // Nothing may happen for long, and the client wants to know that it is heard.
       res.flushHeaders();
       incoming.pipe(res);
-      open.set(res, incoming);
+      open.set(res, { incoming, tokenId: passage.tokenId });
       res.on('close', () => open.delete(res));
       if (ending) end(res, incoming);
     },
     end() {
       ending = true;
-      for (const [res, incoming] of open) end(res, incoming);
+      for (const [res, { incoming }] of open) end(res, incoming);
+    },
+    tokens: () => [...new Set([...open.values()].flatMap(({ tokenId }) => tokenId ?? []))],
+    endOf(tokens) {
+      for (const [res, { incoming, tokenId }] of open) {
+        if (tokenId !== undefined && tokens.has(tokenId)) end(res, incoming);
+      }
     },
   };
 }

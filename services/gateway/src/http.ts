@@ -72,6 +72,7 @@ export function createGatewayApp(parts: HttpParts): Express {
     req.headers = headersFor(req, res, admitted, body, parts);
     res.locals['passage'] = {
       upstream: found.route.upstream,
+      tokenId: admitted === anybody ? undefined : admitted.tokenId,
       endless: found.route.endless === true,
       body,
       tries: 0,

@@ -1,11 +1,14 @@
 import type { ClientRequest } from 'node:http';
 import { type Answer, answers } from '@quittance/shared/http';
+import type { TokenId } from '@quittance/shared/ids';
 import type { Response } from 'express';
 import type { Upstream } from './domain/routes.ts';
 
 /** One request on its way to a service. */
 export type Passage = {
   upstream: Upstream;
+  /** Whose request it is; undefined where no token is asked for. */
+  tokenId: TokenId | undefined;
   /** Its answer may be a stream without an end. */
   endless: boolean;
   /** All of the client's body, when it has one. */

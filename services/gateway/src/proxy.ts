@@ -5,15 +5,15 @@ import type { Request, Response } from 'express';
 import { createProxyMiddleware, type RequestHandler } from 'http-proxy-middleware';
 import { type RenewingAgent, renewingAgent } from './agents.ts';
 import type { Upstream } from './domain/routes.ts';
-import { giveBack, isEventStream, openStreams } from './giving-back.ts';
+import { giveBack, isEventStream, type OpenStreams, openStreams } from './giving-back.ts';
 import { isOver, lost, type Passage, passageOf } from './passage.ts';
 import { tell } from './pay-page.ts';
 
 export type ServiceProxy = {
   /** Passes a request on, and its answer back. Ends when the client has an answer. */
   pass(req: Request, res: Response): Promise<void>;
-  /** Ends all streams, and each that begins from now on: their clients open them again elsewhere. */
-  endStreams(): void;
+  /** Those that are passed on at this moment. Their clients open them again elsewhere when they end. */
+  streams: Pick<OpenStreams, 'end' | 'tokens' | 'endOf'>;
   close(): void;
 };
 
@@ -107,7 +107,7 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
 
   return {
     pass,
-    endStreams: streams.end,
+    streams,
     close: () => {
       for (const agent of agents) agent.destroy();
     },

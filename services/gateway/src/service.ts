@@ -12,6 +12,7 @@ import { gatewayMetrics } from './metrics.ts';
 import { writeTokenUses } from './operations/write-token-uses.ts';
 import type { Ports } from './ports.ts';
 import { createProxy } from './proxy.ts';
+import { watchStreamTokens } from './stream-tokens.ts';
 import { createTokenUses } from './token-uses.ts';
 import { startWorkers } from './workers.ts';
 
@@ -80,7 +81,7 @@ export async function startGateway(
       ? undefined
       : await listen(createMetricsApp({ ...ports, waitsFor, metrics }), config.HOST, config.METRICS_PORT);
   const listening = await listen(app, config.HOST, config.PORT);
-  const running = workers ? startWorkers(ports) : [];
+  const running = [...(workers ? startWorkers(ports) : []), watchStreamTokens(ports, proxy.streams)];
   logger.info({ port: listening.port }, 'the gateway listens');
   const stopping = new AbortController();
 
@@ -90,7 +91,7 @@ export async function startGateway(
     port: listening.port,
     async stop() {
       stopping.abort();
-      proxy.endStreams();
+      proxy.streams.end();
       await listening.close(DRAIN_MS);
       await Promise.all(running.map((worker) => worker.stop()));
       if (workers) await writeLastUses(ports);

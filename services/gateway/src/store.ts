@@ -114,6 +114,15 @@ export const callersByHash = (
   hashes: readonly Buffer[],
 ): Promise<(Caller & { hash: Buffer })[]> => db.rows(selectCallers, [hashes]);
 
+const selectEnded = statement(
+  'tokens_ended',
+  `select id from tokens where id = any($1::text[]) and (revoked_at is not null or expires_at <= now())`,
+);
+
+/** Those of these tokens that are let in no more: revoked, or expired by the database's clock. */
+export const endedTokens = async (db: Queryable, ids: readonly TokenId[]): Promise<TokenId[]> =>
+  (await db.rows<{ id: TokenId }>(selectEnded, [ids])).map(({ id }) => id);
+
 const updateUses = statement(
   'token_uses_update',
   `update tokens set last_used_at = greatest(last_used_at, used.at)

@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sleep, systemClock } from '@quittance/shared/clock';
-import { openDb } from '@quittance/shared/db';
+import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
 import { readStream, type StreamReading } from '@quittance/testkit/stream-reader';
 import { revokeToken } from '../src/operations/revoke-token.ts';
 import type { GatewayService } from '../src/service.ts';
@@ -90,21 +91,37 @@ test('a service that dies breaks its streams off, and the gateway goes on', asyn
   again.leave();
 });
 
-test('a token that is revoked opens no stream any more, and the one it has opened ends with its time', async () => {
+test.each([
+  ['revoked', (db: Db, id: string) => revokeToken({ db, clock: systemClock }, { id, actor: 'test' })],
+  [
+    'expired',
+    (db: Db, id: string) =>
+      db.rows(`update tokens set expires_at = created_at + interval '1 ms' where id = $1`, [id]),
+  ],
+])('the streams of a token that is %s end within seconds, and those of others go on', async (_what, end) => {
   const leaver = await newToken(url);
   const authorization = { Authorization: `Bearer ${leaver.token}` };
-  const reading = await open('GET', authorization);
+  const [reading, second, other] = await Promise.all([
+    open('GET', authorization),
+    open('GET', authorization),
+    open(),
+  ]);
   const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('test', 'silent') });
   try {
-    await revokeToken({ db, clock: systemClock }, { id: leaver.id, actor: 'test' });
+    await end(db, leaver.id);
   } finally {
     await db.close();
   }
+  const begun = performance.now();
+  // Nothing is written meanwhile, and its service would end each only after ten minutes.
+  const ended = Promise.all([reading.ended, second.ended]);
+  expect(await Promise.race([ended, sleep(30_000).then(() => 'still open')])).toEqual(['whole', 'whole']);
+  expect(performance.now() - begun).toBeLessThan(patient(5_000));
   expect((await open('GET', authorization)).answer.statusCode).toBe(401);
-  // Its service ends each stream after ten minutes, and the client that comes back is the one above.
-  streams[0]?.end();
-  expect(await reading.ended).toBe('whole');
-  expect(streams).toHaveLength(1);
+  await eventually(() => expect(streams.filter(({ destroyed }) => destroyed)).toHaveLength(2));
+  streams.find(({ destroyed }) => !destroyed)?.write('data: on\n\n');
+  await eventually(() => expect(other.text()).toContain('data: on'));
+  other.leave();
 });
 
 test('a refusal is an answer like any other', async () => {
