@@ -15,7 +15,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { logger, SEED, startStage, type Terms } from './stage.ts';
 
 /** Time passes in steps so small that no look at the chain comes so late that it passes for an outage. */
-const STEP_MS = 20_000;
+const STEP_MS = 9_000;
 
 export type Invoice = { id: string; address: string; amount: string };
 

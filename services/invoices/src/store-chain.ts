@@ -5,6 +5,7 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import type { AddressFilter } from './address-filter.ts';
 import type { Movement } from './domain/balance.ts';
+import type { Sight } from './domain/outage.ts';
 
 /** How far a chain was followed. */
 export type Cursor = {
@@ -88,28 +89,34 @@ export async function moveCursor(trx: Trx, chain: Chain, { height, hash, time }:
   await trx.rows(updateCursor, [chain, height, hash, time]);
 }
 
-const selectCaughtUp = statement(
-  'cursors_caught_up_at',
-  `select caught_up_at as "caughtUpAt" from cursors where chain = $1`,
+const selectSight = statement(
+  'cursors_sight',
+  `select caught_up_at as "reachedAt", known_until as "knownUntil",
+     (select min(b.time) from blocks b where b.chain = c.chain and b.time > c.known_until) as "nextBlockAt"
+   from cursors c where chain = $1`,
 );
 
-/** When the node's head was last reached; null: never yet. */
-export async function caughtUpAt(db: Queryable, chain: Chain): Promise<Date | null> {
-  return (await db.one<{ caughtUpAt: Date | null }>(selectCaughtUp, [chain])).caughtUpAt;
+/** How far the chain was seen before. */
+export async function sightOf(db: Queryable, chain: Chain): Promise<Sight> {
+  return await db.one<Sight>(selectSight, [chain]);
 }
 
 const updateCaughtUp = statement(
   'cursors_caught_up',
-  `update cursors set caught_up_at = $2, known_until = greatest(known_until, least(time, $2), $3) where chain = $1`,
+  `update cursors set caught_up_at = $3, known_until = greatest(known_until, least(time, $2), $4) where chain = $1`,
 );
 
 /**
- * The node's head was reached by a step that began `at`: all payments before the head's time are known. Not beyond
- * `at`: a chain whose clock is ahead of ours (blocks mined by hand) counts by ours. On a chain that is quiet until
+ * The node's head was reached at `seenAt` by a step that began `at`: all payments before the head's time are known. Not
+ * beyond `at`: a chain whose clock is ahead of ours (blocks mined by hand) counts by ours. On a chain that is quiet until
  * asked, time passes all the same.
  */
-export async function markCaughtUp(trx: Trx, chain: Chain, at: Date, quietUntil: Date | null): Promise<void> {
-  await trx.rows(updateCaughtUp, [chain, at, quietUntil]);
+export async function markCaughtUp(
+  trx: Trx,
+  chain: Chain,
+  { at, seenAt, quietUntil }: { at: Date; seenAt: Date; quietUntil: Date | null },
+): Promise<void> {
+  await trx.rows(updateCaughtUp, [chain, at, seenAt, quietUntil]);
 }
 
 const selectFirstInvoice = statement(

@@ -9,22 +9,32 @@ import type { Logger } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { createAddressFilter } from './address-filter.ts';
 import { createAddressPool } from './address-pool.ts';
+import type { SightLimits } from './domain/outage.ts';
 import { rememberingHead } from './metrics.ts';
 import type { AddressPool, SpareAddress, WatchedChain } from './ports.ts';
 import { nextAddressBlock } from './store.ts';
 import { takeSpares } from './store-addresses.ts';
 
 const MINUTE_MS = 60_000;
-/** A chain that cannot be seen for longer stops the clocks of its invoices. */
-const OUTAGE_MS = MINUTE_MS;
+/**
+ * A chain that cannot be seen for longer stops the clocks of its invoices. Not less: a large block takes some seconds to
+ * be read, and another replica some to take over.
+ */
+const OUTAGE_MS = 10_000;
 /**
  * A head older than this is that of a node that lags. Bitcoin's blocks come by chance: one in three years takes two
  * hours.
  */
 const STALE_MS = {
   bitcoin: 120 * MINUTE_MS,
-  evm: 3 * MINUTE_MS,
-  solana: 2 * MINUTE_MS,
+  evm: MINUTE_MS,
+  solana: MINUTE_MS,
+} as const satisfies Record<ChainKind, number>;
+/** A block that is seen so long after its own time came late. Bitcoin's miners set theirs some minutes early now and then. */
+const LATE_MS = {
+  bitcoin: 10 * MINUTE_MS,
+  evm: MINUTE_MS,
+  solana: MINUTE_MS,
 } as const satisfies Record<ChainKind, number>;
 /** A node may not have for a moment what waits: when it is started anew, or hears of it again from others. */
 const GONE_AFTER_MS = 30_000;
@@ -55,14 +65,24 @@ function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedC
     filter: createAddressFilter(chain),
     startHeight,
     quietMs,
-    // A development chain makes no block while nobody asks for one.
-    staleMs: quietMs === undefined ? STALE_MS[kind] : undefined,
+    ...sightLimits(kind, quietMs, options.scanEveryMs),
     // The node of a development chain is alone, and what it drops nobody tells it again.
     goneAfterMs: quietMs === undefined ? GONE_AFTER_MS : 0,
-    outageMs: Math.max(OUTAGE_MS, 3 * options.scanEveryMs),
     uri: (asset, address, amount) => paymentUri(settings, asset, address, amount),
   };
 }
+
+/** When a chain counts as not seen. */
+export const sightLimits = (
+  kind: ChainKind,
+  quietMs: number | undefined,
+  scanEveryMs: number,
+): Required<SightLimits> => ({
+  outageMs: Math.max(OUTAGE_MS, 3 * scanEveryMs),
+  // A development chain makes no block while nobody asks for one.
+  staleMs: quietMs === undefined ? STALE_MS[kind] : undefined,
+  lateMs: quietMs === undefined ? LATE_MS[kind] : undefined,
+});
 
 function addressesOf(
   settings: ChainSettings,

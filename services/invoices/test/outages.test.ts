@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
-import { MINUTE, startWorld, type World } from './world.ts';
+import { sightLimits } from '../src/watch-chains.ts';
+import { MINUTE, startWorld, type World, type WorldOptions } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ outageMs: MINUTE, staleMs: 3 * MINUTE });
+  world = await startWorld({ outageMs: MINUTE, staleMs: 3 * MINUTE, lateMs: 3 * MINUTE });
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
@@ -200,7 +201,134 @@ describe('a node that answers and does not show the chain', () => {
     world.chain.mine({});
     await world.scan();
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    // Seen as well as ever for three minutes after the last block.
-    expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 17 * MINUTE) });
+    // Nobody can tell which blocks it kept back.
+    expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 20 * MINUTE) });
+  });
+});
+
+describe('however a node fails, an outage of seconds', () => {
+  const SECOND = 1_000;
+  /** As production has them. */
+  const limits = sightLimits('evm', undefined, SECOND);
+  const BLOCK_EVERY = 12 * SECOND;
+  const CALL_LIMIT = 10 * SECOND;
+  let world: World;
+  /** How much of the time until the next block has passed. */
+  let sinceBlock = 0;
+  let head: World['chain']['head'];
+  beforeAll(async () => {
+    world = await startWorld(limits as WorldOptions);
+    head = world.chain.head;
+    world.chain.mine({});
+    await world.scan();
+  });
+  afterAll(() => world.stop());
+
+  /** Time passes, and blocks are made in it, whoever sees them. */
+  function pass(ms: number) {
+    for (let passed = 0; passed < ms; passed += SECOND) {
+      world.pass(SECOND);
+      sinceBlock += SECOND;
+      if (sinceBlock < BLOCK_EVERY) continue;
+      sinceBlock = 0;
+      world.chain.mine({});
+    }
+  }
+
+  /** The workers take a step each second. */
+  async function watch(ms: number) {
+    for (let passed = 0; passed < ms; passed += SECOND) {
+      pass(SECOND);
+      await world.scan();
+    }
+  }
+
+  /** A step that fails after so long, and a second later the next one. */
+  async function failing(ms: number, afterMs: number) {
+    const until = world.clock.at.getTime() + ms;
+    world.chain.head = () => {
+      pass(afterMs);
+      return Promise.reject(new Error('no answer'));
+    };
+    while (world.clock.at.getTime() + afterMs + SECOND <= until) {
+      await expect(world.scanner.step()).rejects.toThrow('no answer');
+      expect(await expireInvoices(world.ports, world.watchedChain)).toBe(0);
+      pass(SECOND);
+    }
+    pass(until - world.clock.at.getTime());
+    world.chain.head = head;
+  }
+
+  /** What each kind of node does for so long. */
+  const kinds: [string, (ms: number) => Promise<void>][] = [
+    ['that refuses each call', (ms) => failing(ms, 0)],
+    ['that answers no call within its limit', (ms) => failing(ms, CALL_LIMIT)],
+    [
+      'that is stopped in a call, and answers it when it goes on',
+      async (ms) => {
+        await failing(ms - 8 * SECOND, CALL_LIMIT);
+        world.chain.head = async () => {
+          pass(8 * SECOND);
+          world.chain.head = head;
+          return await head();
+        };
+        await world.scan();
+      },
+    ],
+  ];
+
+  it.each(kinds.flatMap(([kind, play]) => [20, 75].map((seconds) => [kind, seconds, play] as const)))(
+    'by a node %s, %d s, is given back in full, also over the invoice’s end',
+    async (_kind, seconds, play) => {
+      await watch(30 * SECOND);
+      const [ending, longer] = [await world.anInvoice({ expires_in: 1 }), await world.anInvoice()];
+      await watch(50 * SECOND);
+      await play(seconds * SECOND);
+      await world.scan();
+      for (const { id, expiresAt, read } of [ending, longer]) {
+        const shown = await read();
+        expect(shown).toMatchObject({ id, status: 'pending' });
+        const given = new Date(shown.expires_at).getTime() - expiresAt.getTime();
+        expect(given).toBeGreaterThanOrEqual(seconds * SECOND);
+        expect(given).toBeLessThanOrEqual((seconds + 2) * SECOND);
+      }
+      // It has the ten seconds left that it had before.
+      await watch(8 * SECOND);
+      expect(await ending.read()).toMatchObject({ status: 'pending' });
+      await watch(5 * SECOND + 2 * BLOCK_EVERY);
+      expect(await ending.read()).toMatchObject({ status: 'expired' });
+    },
+  );
+
+  it.each([75, 600])(
+    'by a node that lags, %d s, is given back from the first block it kept back',
+    async (seconds) => {
+      await watch(30 * SECOND);
+      const [ending, longer] = [await world.anInvoice({ expires_in: 1 }), await world.anInvoice()];
+      await watch(50 * SECOND);
+      world.chain.lagsAt = world.chain.height();
+      const missedFrom = world.clock.at.getTime() + BLOCK_EVERY - sinceBlock;
+      await watch(seconds * SECOND);
+      world.chain.lagsAt = undefined;
+      await world.scan();
+      const lost = world.clock.at.getTime() - missedFrom;
+      for (const { id, expiresAt, read } of [ending, longer]) {
+        expect(await read()).toMatchObject({ id, status: 'pending', expires_at: later(expiresAt, lost) });
+      }
+      await watch(2 * MINUTE);
+      expect(await ending.read()).toMatchObject({ status: 'expired' });
+    },
+  );
+
+  it('below the limits is none: ten seconds without an answer, and a block that comes after half a minute', async () => {
+    await watch(30 * SECOND);
+    const invoice = await world.anInvoice();
+    await failing(9 * SECOND, 0);
+    await watch(30 * SECOND);
+    world.chain.lagsAt = world.chain.height();
+    await watch(30 * SECOND);
+    world.chain.lagsAt = undefined;
+    await watch(30 * SECOND);
+    expect(await invoice.read()).toMatchObject({ expires_at: invoice.expiresAt.toISOString() });
   });
 });

@@ -6,6 +6,7 @@ import { openWallet } from '@quittance/chains/solana/wallet';
 import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
 import { payOnSolana, prepareSolana } from '@quittance/sandbox/solana';
+import { sleep } from '@quittance/shared/clock';
 import { newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
@@ -18,6 +19,7 @@ type Asset = 'BTC' | 'SOL' | 'USDC_SOL';
 
 /** On two real nodes: what waits there, and what becomes of it, is seen as the scripted chains show it. */
 const WITHIN_MS = 60_000;
+const HANG_MS = 20_000;
 
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;
@@ -89,6 +91,8 @@ async function anInvoice(asset: Asset) {
   const { body } = await call('POST', '/api/invoices', { asset, amount: 25 });
   const { id, address } = body.data;
   return {
+    id: id as string,
+    read: async () => (await call('GET', `/api/invoices/${id}`)).body,
     to: address.address as string,
     becomes: (wanted: object) =>
       eventually(async () => {
@@ -161,4 +165,31 @@ it.each([
     payments: [{ tx_hash: tx, status: 'confirmed' }],
   });
   expect(await invoice.kinds()).toEqual(['deposit.settled', 'invoice.confirmed']);
+});
+
+it('nodes that are stopped for 20 seconds over an invoice’s end: it does not expire, and has the time back', async () => {
+  const invoices = await Promise.all([anInvoice('BTC'), anInvoice('SOL')]);
+  const ids = invoices.map(({ id }) => id);
+  const endsAt = new Date(Date.now() + 5_000);
+  await service.ports.db.rows('update invoices set expires_at = $2 where id = any($1::text[])', [
+    ids,
+    endsAt,
+  ]);
+  const stoppedAt = Date.now();
+  const engines = [bitcoin, solana];
+  for (const engine of engines) engine.pause();
+  try {
+    await sleep(HANG_MS);
+  } finally {
+    for (const engine of engines) engine.resume();
+  }
+  const lasted = Date.now() - stoppedAt;
+  for (const invoice of invoices) {
+    await eventually(async () => {
+      const { expires_at } = await invoice.read();
+      expect(new Date(expires_at).getTime() - endsAt.getTime()).toBeGreaterThanOrEqual(lasted);
+    }, WITHIN_MS);
+    expect(await invoice.kinds()).not.toContain('invoice.expired');
+  }
+  for (const invoice of invoices) await invoice.becomes({ status: 'expired' });
 });

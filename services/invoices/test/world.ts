@@ -42,6 +42,7 @@ export type WorldOptions = {
   /** Never, when not given: most tests let hours pass between two looks at the chain. */
   outageMs?: number;
   staleMs?: number;
+  lateMs?: number;
   /** When what waited counts as gone: at once, when not given. */
   goneAfterMs?: number;
   toleranceBps?: number;
@@ -327,6 +328,7 @@ function watchScripted(
     quietMs,
     outageMs = Number.POSITIVE_INFINITY,
     staleMs,
+    lateMs,
     goneAfterMs = 0,
   }: WorldOptions,
 ): WatchedChain {
@@ -341,6 +343,7 @@ function watchScripted(
     quietMs,
     outageMs,
     staleMs,
+    lateMs,
     goneAfterMs,
     uri: (asset, address, amount) => paymentUri(given, asset, address, amount),
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type ClockOfInvoice, EXTENDED_MAX_MS, extension, type Outage } from './outage.ts';
+import { type ClockOfInvoice, EXTENDED_MAX_MS, extension, type Outage, outageEnding } from './outage.ts';
 
 const START = Date.UTC(2026, 2, 1, 12);
 const at = (minutes: number): Date => new Date(START + minutes * 60_000);
@@ -96,5 +96,38 @@ describe('an outage gives an invoice', () => {
         },
       ),
     );
+  });
+});
+
+describe('what was seen of a chain, when its head is reached at minute 60, is', () => {
+  const limits = { outageMs: 10_000, lateMs: 60_000, staleMs: 120_000 };
+  const ending = (reached: number | null, newest: number, next: number | null, over: object = {}) =>
+    outageEnding(
+      {
+        reachedAt: reached === null ? null : at(reached),
+        knownUntil: at(newest),
+        nextBlockAt: next === null ? null : at(next),
+      },
+      at(60),
+      { ...limits, ...over },
+    );
+  const from = (minutes: number) => ({ from: at(minutes), until: at(60) });
+
+  it.each<[string, ReturnType<typeof ending>, Outage | undefined]>([
+    ['all, when it was reached seconds ago', ending(59.9, 59.8, null), undefined],
+    ['all, when the next block came in time', ending(59.9, 59.5, 59.9), undefined],
+    ['nothing, when it never was', ending(null, 0, 1), { from: null, until: at(60) }],
+    ['nothing since it was reached, longer ago', ending(59.8, 59.7, 59.9), from(59.8)],
+    ['nothing since a block that was kept back', ending(59.99, 40, 40.2), from(40.2)],
+    ['nothing since such a block, when it was not reached either', ending(59, 40, 40.2), from(40.2)],
+    ['nothing since it was reached, when blocks came late because of it', ending(40, 39.9, 40.1), from(40)],
+    ['nothing since the newest block, when there was none for long', ending(42, 40, 59.9), from(40)],
+    [
+      'all, where blocks are made by hand',
+      ending(59.9, 10, 20, { lateMs: undefined, staleMs: undefined }),
+      undefined,
+    ],
+  ])('%s', (_what, found, expected) => {
+    expect(found).toEqual(expected);
   });
 });

@@ -1,6 +1,45 @@
 /** A time in which a chain could not be seen; null: it never was before. */
 export type Outage = { from: Date | null; until: Date };
 
+/** What is known of a chain when its head is reached once more. */
+export type Sight = {
+  /** When the head was reached before; null: never. */
+  reachedAt: Date | null;
+  /** The time of the newest block then. */
+  knownUntil: Date;
+  /** The time of the first block after that one; null: there is none yet. */
+  nextBlockAt: Date | null;
+};
+
+export type SightLimits = {
+  /** A head that is not reached for longer is an outage. */
+  outageMs: number;
+  /** A block that is seen so long after its time came late; undefined where blocks are made by hand. */
+  lateMs?: number | undefined;
+  /** A public chain makes a block more often than this; undefined where blocks are made by hand. */
+  staleMs?: number | undefined;
+};
+
+/**
+ * The outage that ends when the head is reached at `seenAt`; undefined when the chain was seen all the time. After a
+ * node that hung or refused it begins when the head was reached before. One that lagged showed an old head meanwhile: the outage
+ * begins with the first block that it kept back, or with the last one it showed when the chain seems to have made none
+ * for too long.
+ */
+export function outageEnding(sight: Sight, seenAt: Date, limits: SightLimits): Outage | undefined {
+  const { reachedAt, knownUntil, nextBlockAt } = sight;
+  if (reachedAt === null) return { from: null, until: seenAt };
+  const { outageMs, lateMs = Number.POSITIVE_INFINITY, staleMs = Number.POSITIVE_INFINITY } = limits;
+  const unseen: number[] = [];
+  if (seenAt.getTime() - reachedAt.getTime() > outageMs) unseen.push(reachedAt.getTime());
+  if (nextBlockAt !== null) {
+    const hasGap = nextBlockAt.getTime() - knownUntil.getTime() > staleMs;
+    const missedAt = hasGap ? knownUntil : nextBlockAt;
+    if (seenAt.getTime() - missedAt.getTime() > lateMs) unseen.push(missedAt.getTime());
+  }
+  return unseen.length === 0 ? undefined : { from: new Date(Math.min(...unseen)), until: seenAt };
+}
+
 /** In all its outages an invoice gains a day at most: its rate is locked for as long. */
 export const EXTENDED_MAX_MS = 24 * 3_600_000;
 

@@ -1,9 +1,9 @@
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import { extension, type Outage } from '../domain/outage.ts';
+import { extension, type Outage, outageEnding } from '../domain/outage.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { extendInvoices, lockStoppedClocks } from '../store.ts';
-import { caughtUpAt, markCaughtUp } from '../store-chain.ts';
+import { markCaughtUp, sightOf } from '../store-chain.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
 import type { MovingPorts } from './move-chain.ts';
 
@@ -16,21 +16,23 @@ const BATCH = 500;
  */
 export async function reachHead(
   ports: MovingPorts & Pick<Ports, 'logger'>,
-  { chain, quietMs, outageMs }: WatchedChain,
+  watched: Pick<WatchedChain, 'chain' | 'quietMs' | 'outageMs' | 'lateMs' | 'staleMs'>,
   lease: Lease,
   at: Date,
 ): Promise<void> {
-  const from = await caughtUpAt(ports.db, chain);
-  if (from === null || at.getTime() - from.getTime() > outageMs) {
-    const extended = await giveTimeBack(ports, chain, lease, { from, until: at });
-    if (extended > 0)
-      ports.logger.warn({ chain, from, until: at, invoices: extended }, 'the chain is seen again');
+  const { chain, quietMs } = watched;
+  // A node that hung answers late: up to then nothing was seen.
+  const seenAt = ports.clock.now();
+  const outage = outageEnding(await sightOf(ports.db, chain), seenAt, watched);
+  if (outage !== undefined) {
+    const extended = await giveTimeBack(ports, chain, lease, outage);
+    if (extended > 0) ports.logger.warn({ chain, ...outage, invoices: extended }, 'the chain is seen again');
   }
   crashPoint('invoices.head_reached');
   const quietUntil = quietMs === undefined ? null : new Date(at.getTime() - quietMs);
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    await markCaughtUp(trx, chain, at, quietUntil);
+    await markCaughtUp(trx, chain, { at, seenAt, quietUntil });
   });
 }
 
