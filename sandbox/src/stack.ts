@@ -12,6 +12,7 @@ import { ADMIN, busConfiguration } from '@quittance/shared/bus-permissions';
 import type { BusKeeper } from '@quittance/shared/bus-setup';
 import { type Service, services } from '@quittance/shared/events';
 import { migrateAll } from 'quittance/migrate-all';
+import { untilAddresses } from './addresses.ts';
 import { startBusKeeper } from './bus-keeper.ts';
 import {
   allOrNone,
@@ -29,7 +30,7 @@ import { type Ports, portsFrom } from './ports.ts';
 import { pricesFile } from './prices.ts';
 import { type Secrets, sandboxSecrets } from './secrets.ts';
 import { serviceSettings } from './service-settings.ts';
-import { untilSolanaAddresses } from './solana-addresses.ts';
+
 import { forgetSolanaChain } from './solana-restart.ts';
 
 export type StackOptions = {
@@ -202,7 +203,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         return [service, engine] as const;
       }),
     );
-    if (nodes.solana !== undefined) await untilSolanaAddresses(adminUrl);
+    await untilAddresses(adminUrl, settings.invoices);
     say(`services are up: ${wanted.map((service) => `${service} ${ports[service]}`).join(', ')}`);
     return {
       url,

@@ -2,6 +2,7 @@ import { snapshotOf } from '@quittance/books/snapshot';
 import { checkChain } from '@quittance/books/verify-books';
 import { openWallet } from '@quittance/chains/solana/wallet';
 import { configSchema } from '@quittance/invoices/config';
+import { compareKeys } from '@quittance/invoices/operations/compare-keys';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
 import { refillSpares } from '@quittance/invoices/operations/refill-spares';
 import { type InvoicesService, startInvoices } from '@quittance/invoices/service';
@@ -45,15 +46,18 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     ]),
   );
 
-  // Addresses of chains without public derivation come from the key holder, which is not here.
+  // The key holder names addresses of chains without public derivation, and says that those of the others are its own.
   const keyHolder = await connectBus({ url: stage.natsUrl, service: 'payouts', logger });
   keyHolder.answer(commandSubject('addresses.derive'), async (body) => {
-    const { from, count } = commands['addresses.derive'].request.parse(body);
+    const { from, count, expected } = commands['addresses.derive'].request.parse(body);
     const wallet = openWallet(SEED);
-    return { addresses: Array.from({ length: count }, (_, i) => wallet.depositAddress(from + i)) };
+    return {
+      addresses: expected ?? Array.from({ length: count }, (_, i) => wallet.depositAddress(from + i)),
+    };
   });
-  for (const { chain, spares } of invoices.ports.chains.values()) {
+  for (const { chain, spares, keys } of invoices.ports.chains.values()) {
     if (spares !== undefined) await refillSpares(invoices.ports, chain, spares);
+    if (keys !== undefined) await compareKeys(invoices.ports, chain, keys);
   }
 
   /** One step of the worker that follows a chain. */

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@quittance/engines/free-port';
+import { untilAddresses } from '@quittance/sandbox/addresses';
 import {
   BITCOIN_PORT,
   bitcoinUrl,
@@ -100,7 +101,8 @@ export async function startContainerStack(wanted: Wanted): Promise<Stack> {
     const found = await startEngines(startOn(network, engines), secrets, wanted);
     wanted.say('Postgres, NATS, Redis and the nodes are up');
     const url = `http://${found.host}:${port}`;
-    await startServices(startOn(network, users), secrets, url, port, wanted);
+    const settings = await startServices(startOn(network, users), secrets, url, port, wanted);
+    await untilAddresses(found.adminUrl, settings.invoices);
     wanted.say(`the services are up: ${url}`);
     return { url, adminUrl: found.adminUrl, nodes: found.nodes, hostSeenFromServices: THIS_MACHINE, stop };
   } catch (error) {
@@ -227,6 +229,7 @@ async function startServices(start: Start, secrets: Secrets, url: string, port: 
       return start(service, container);
     }),
   ]);
+  return settings;
 }
 
 const hasBitcoin = ({ chains }: Wanted): boolean => chains === undefined || chains.includes('bitcoin');

@@ -26,10 +26,10 @@ export type Spares = {
 export type DerivedKeys = {
   /** Their first address, canonical. */
   first: string;
-  /** What it said when it was asked, by this replica: kept in memory. */
+  /** What it said when any replica asked it, as this one has read it last. */
   heard: {
-    /** Why none is given out: it has other keys. Undefined while that is not known. */
-    bar: string | undefined;
+    /** Why none is given out: it has other keys, or has not said yet whether it has ours. Undefined: it has ours. */
+    bar: { reason: string; isKnown: boolean } | undefined;
     /** It has ours: until then it is not asked again. */
     restUntil: Date | undefined;
   };

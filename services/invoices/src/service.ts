@@ -15,6 +15,7 @@ import type { InvoicesConfig } from './config.ts';
 import { handleEvents } from './consumers.ts';
 import { createHttp } from './http.ts';
 import { invoicesMetrics } from './metrics.ts';
+import { recallKeys } from './operations/compare-keys.ts';
 import type { Ports } from './ports.ts';
 import { findInvoices, type NewInvoice, saveNewInvoices } from './store.ts';
 import { watchChains } from './watch-chains.ts';
@@ -83,7 +84,7 @@ export async function startInvoices(
       ...(await waitsForEngines(check, ports.bus)),
       ...[...networks.values()].flatMap((network) => network.lacks() ?? []),
     ],
-    without: () => [...chains.values()].flatMap(({ keys }) => keys?.heard.bar ?? []),
+    without: () => [...chains.values()].flatMap(({ keys }) => keys?.heard.bar?.reason ?? []),
     announced,
   });
   const disconnect = async () => {
@@ -99,6 +100,9 @@ export async function startInvoices(
 
   await untilReady(check, logger);
   for (const { addresses } of chains.values()) void addresses.fill();
+  await Promise.all(
+    [...chains].map(async ([chain, { keys }]) => keys && (await recallKeys({ db }, chain, keys))),
+  );
   const bus = given.bus ?? (await connectBus({ url: config.NATS_URL.reveal(), service: 'invoices', logger }));
   const board = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
   const all: Ports = Object.assign(ports, { bus, quotes: given.quotes ?? board });

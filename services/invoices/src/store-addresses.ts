@@ -127,3 +127,30 @@ export async function addressesSince(
 ): Promise<{ given: string[]; next: string }> {
   return await db.one(selectSince, [chain, since ?? null]);
 }
+
+const selectComparison = statement(
+  'key_comparisons_select',
+  `select named_address as "named" from key_comparisons where chain = $1 and first_address = $2`,
+);
+
+/** The first address that the key holder named when it was asked last; undefined when it never answered. */
+export async function namedFirst(db: Queryable, chain: Chain, first: string): Promise<string | undefined> {
+  return (await db.maybe<{ named: string }>(selectComparison, [chain, first]))?.named;
+}
+
+const upsertComparison = statement(
+  'key_comparisons_save',
+  `insert into key_comparisons (chain, first_address, named_address, compared_at) values ($1, $2, $3, $4)
+   on conflict on constraint key_comparisons_once do update
+   set named_address = excluded.named_address, compared_at = excluded.compared_at
+   where key_comparisons.compared_at <= excluded.compared_at`,
+);
+
+/** The key holder was asked `at` for the first address, which is `first` by our public key, and named this one. */
+export async function saveNamedFirst(
+  db: Queryable,
+  chain: Chain,
+  { first, named, at }: { first: string; named: string; at: Date },
+): Promise<void> {
+  await db.rows(upsertComparison, [chain, first, named, at]);
+}

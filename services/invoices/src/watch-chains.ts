@@ -11,7 +11,8 @@ import { createAddressFilter } from './address-filter.ts';
 import { createAddressPool } from './address-pool.ts';
 import type { SightLimits } from './domain/outage.ts';
 import { rememberingHead } from './metrics.ts';
-import type { AddressPool, SpareAddress, WatchedChain } from './ports.ts';
+import { whyBarred } from './operations/compare-keys.ts';
+import type { AddressPool, DerivedKeys, SpareAddress, WatchedChain } from './ports.ts';
 import { nextAddressBlock } from './store.ts';
 import { takeSpares } from './store-addresses.ts';
 
@@ -98,9 +99,15 @@ function addressesOf(
   const nextBlock = () => nextAddressBlock(db, kind);
   return {
     addresses: createAddressPool({ range: derived.range, nextBlock, ahead, logger }),
-    keys: { first: derived.at(0), heard: { bar: undefined, restUntil: undefined } },
+    keys: unconfirmedKeys(settings.chain, derived.at(0)),
   };
 }
+
+/** As they are until the database is asked what payouts said of them. */
+export const unconfirmedKeys = (chain: Chain, first: string): DerivedKeys => ({
+  first,
+  heard: { bar: whyBarred(chain, first, undefined), restUntil: undefined },
+});
 
 /** Addresses that the key holder named ahead: those of invoices made at the same moment are taken together. */
 export function namedAddresses(db: Db, chain: Chain): AddressPool {

@@ -19,7 +19,8 @@ import type { Ports, WatchedChain } from './ports.ts';
 
 const FORGET_EVERY_MS = 3_600_000;
 const REFILL_EVERY_MS = 1_000;
-const COMPARE_EVERY_MS = 5_000;
+/** What another replica found is known here as soon. */
+const COMPARE_EVERY_MS = 1_000;
 
 export type WorkerSettings = {
   scanEveryMs: number;

@@ -3,12 +3,13 @@ import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
+import { newAccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { compareKeys } from '../src/operations/compare-keys.ts';
 import { startWorkers } from '../src/workers.ts';
-import { MINUTE, startWorld, type World } from './world.ts';
+import { api, MINUTE, startWorld, type World } from './world.ts';
 
 /** Those of the public keys that the worlds' invoices are configured with, and others. */
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
@@ -32,7 +33,7 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
   const asked: object[] = [];
 
   beforeAll(async () => {
-    world = await startWorld({ chain });
+    world = await startWorld({ chain, unconfirmed: true });
     await world.scan();
   });
   afterAll(async () => {
@@ -53,11 +54,15 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     return { status: answer.statusCode, body: await answer.body.json() };
   }
   const served = { status: 200, body: { ready: true, waits_for: [] } };
+  const unconfirmed = expect.stringContaining(
+    `no address of ${chain} is given out yet: payouts has not confirmed that ${chain.toUpperCase()}_XPUB belongs to its WALLET_SEED`,
+  );
   const barred = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong together`;
 
-  it('are given out while nobody has said whose they are', async () => {
+  it('are not given out before payouts has said once whose they are: 503, and why is said', async () => {
     expect(await compare()).toBe(0);
-    expect(await order()).toMatchObject({ status: 201 });
+    expect(await order()).toMatchObject({ status: 503 });
+    expect(await readiness()).toEqual({ status: 200, body: { ...served.body, without: [unconfirmed] } });
 
     payouts = await connectBus({
       url: world.natsUrl,
@@ -70,7 +75,7 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     });
     named = [];
     expect(await compare()).toBe(0);
-    expect(await order()).toMatchObject({ status: 201 });
+    expect(await order()).toMatchObject({ status: 503 });
   });
 
   it('are given out when payouts derives the same, and it is told which are expected', async () => {
@@ -110,11 +115,51 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     expect(await order()).toMatchObject({ status: 503 });
   });
 
+  /** A replica that is started while payouts does not answer. */
+  async function another() {
+    named = [];
+    const replica = await world.replica();
+    const keys = replica.ports.chains.get(chain)?.keys;
+    if (keys === undefined) throw new Error('these chains have public keys');
+    return {
+      step: () => compareKeys(replica.ports, chain, keys),
+      order: () =>
+        api(replica.port, 'POST', '/api/invoices', {
+          account: newAccountId(new Date()),
+          body: { asset, amount: 25 },
+          now: world.clock.now(),
+        }),
+    };
+  }
+
+  it('are not given out by a replica that is started meanwhile, with payouts away', async () => {
+    const late = await another();
+    expect(await late.order()).toMatchObject({ status: 503 });
+    await expect(late.step()).rejects.toThrow(barred);
+    expect(await late.order()).toMatchObject({ status: 503 });
+  });
+
   it('are given out again by themselves when the words are right', async () => {
     named = [firstOf(WORDS)];
     expect(await compare()).toBe(0);
     expect(await order()).toMatchObject({ status: 201 });
     expect(await readiness()).toEqual(served);
+  });
+
+  it('are given out by a replica that is started with payouts away, until another replica hears of other words', async () => {
+    const late = await another();
+    expect(await late.order()).toMatchObject({ status: 201 });
+    expect(await late.step()).toBe(0);
+    named = [firstOf(OTHER_WORDS)];
+    await expect(compare()).rejects.toThrow(barred);
+    named = [];
+    await expect(late.step()).rejects.toThrow(barred);
+    expect(await late.order()).toMatchObject({ status: 503 });
+    named = [firstOf(WORDS)];
+    expect(await compare()).toBe(0);
+    named = [];
+    expect(await late.step()).toBe(0);
+    expect(await late.order()).toMatchObject({ status: 201 });
   });
 
   it('are asked about by a worker, again and again', async () => {

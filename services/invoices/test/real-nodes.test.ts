@@ -13,7 +13,7 @@ import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/en
 import { eventually } from '@quittance/testkit/eventually';
 import { configSchema } from '../src/config.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { api, aQuote, SECRET, TPUB } from './world.ts';
+import { api, aQuote, confirmKeys, SECRET, TPUB } from './world.ts';
 
 type Asset = 'BTC' | 'SOL' | 'USDC_SOL';
 
@@ -39,6 +39,14 @@ beforeAll(async () => {
   const wallet = openWallet('legal winner thank year wave sausage worth useful legal winner thank yellow');
   const hot = { address: wallet.depositAddress(99), lamports: 1_000_000_000n, usdc: 0n };
   mint = await prepareSolana(solana.rpcUrl, hot);
+  const settings = {
+    kind: 'bitcoin',
+    chain: 'bitcoin',
+    rpcUrls: [],
+    network: 'regtest',
+    xpub: TPUB,
+  } as const;
+  await confirmKeys(database, settings);
   const config = configSchema.parse({
     PORT: '1',
     DATABASE_URL: database.urlOf('invoices'),

@@ -10,6 +10,7 @@ import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
 import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import type { Quote } from '@quittance/shared/quotes';
+import { onServer } from '@quittance/testkit/databases';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import pg from 'pg';
@@ -21,7 +22,7 @@ import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import type { WatchedChain } from '../src/ports.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
 import { nextAddressBlock } from '../src/store.ts';
-import { namedAddresses } from '../src/watch-chains.ts';
+import { namedAddresses, unconfirmedKeys } from '../src/watch-chains.ts';
 import { createScanner } from '../src/workers.ts';
 import { type ScriptedChain, scriptedChain } from './scripted-chain.ts';
 
@@ -46,6 +47,8 @@ export type WorldOptions = {
   /** When what waited counts as gone: at once, when not given. */
   goneAfterMs?: number;
   toleranceBps?: number;
+  /** Payouts has not confirmed yet that it has the keys of our addresses. */
+  unconfirmed?: boolean;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is answered and asserts on it
@@ -119,6 +122,7 @@ export async function startWorld(options: WorldOptions = {}) {
     ],
   ]);
   const board = { stale: false };
+  if (options.unconfirmed !== true && kind !== 'solana') await confirmKeys(database, settings[chainName]);
   const services: InvoicesService[] = [];
 
   async function replica(): Promise<InvoicesService> {
@@ -268,6 +272,16 @@ export async function startWorld(options: WorldOptions = {}) {
   };
 }
 
+/** As if payouts had said that it has the keys of our addresses. */
+export async function confirmKeys(database: TestDatabase, given: ChainSettings): Promise<void> {
+  if (given.kind === 'solana') throw new Error('its addresses are not derived from a public key');
+  const first = depositAddresses(given, given.xpub ?? '')?.at(0);
+  await onServer(
+    database.adminUrl,
+    `insert into invoices.key_comparisons values ('${given.chain}', '${first}', '${first}', now())`,
+  );
+}
+
 type ReplicaPorts = Omit<Parameters<typeof startInvoices>[1] & object, 'chains'> & {
   watch: (db: InvoicesService['ports']['db']) => WatchedChain;
 };
@@ -366,7 +380,7 @@ function addressesOf(
       ahead: 32,
       logger: createLogger('test', 'silent'),
     }),
-    keys: { first: derived.at(0), heard: { bar: undefined, restUntil: undefined } },
+    keys: unconfirmedKeys(given.chain, derived.at(0)),
   };
 }
 

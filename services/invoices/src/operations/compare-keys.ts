@@ -1,30 +1,66 @@
 import type { Chain } from '@quittance/shared/assets';
 import type { DerivedKeys, Ports } from '../ports.ts';
+import { namedFirst, saveNamedFirst } from '../store-addresses.ts';
 
 /** Keys that were the same are asked about so seldom: payouts itself refuses other words from then on. */
 const REST_MS = 60_000;
 
 /**
  * Asks the key holder for the first address of a chain. When it names another one than our public key derives, what
- * customers paid to ours could not be spent: from then on no address is given out, until it names the same. Without an
- * answer nothing is known, and nothing changes.
+ * customers paid to ours could not be spent: from then on no address is given out, by any replica, until it names the
+ * same. None is given out either before it has said so once. Without an answer what it said last stands.
  * @returns 0: there is nothing to go on with at once. Throws while the keys are known to differ.
  */
 export async function compareKeys(
-  { bus, clock }: Pick<Ports, 'bus' | 'clock'>,
+  { db, bus, clock }: Pick<Ports, 'db' | 'bus' | 'clock'>,
   chain: Chain,
-  { first, heard }: DerivedKeys,
+  keys: DerivedKeys,
 ): Promise<number> {
+  const { first, heard } = keys;
   const now = clock.now();
-  if (heard.restUntil !== undefined && now < heard.restUntil) return 0;
-  const asked = await bus.ask('addresses.derive', { chain, from: 0, count: 1, expected: [first] });
-  const [named] = asked.known ? asked.reply.addresses : [];
-  if (named !== undefined) heard.bar = named === first ? undefined : whyBarred(chain, first, named);
-  const areSame = named === first || (named === undefined && heard.restUntil !== undefined);
-  heard.restUntil = areSame ? new Date(now.getTime() + REST_MS) : undefined;
-  if (heard.bar !== undefined) throw new Error(heard.bar);
+  const known = await recallKeys({ db }, chain, keys);
+  const isDue = heard.restUntil === undefined || now >= heard.restUntil || known !== first;
+  if (isDue) {
+    const asked = await bus.ask('addresses.derive', { chain, from: 0, count: 1, expected: [first] });
+    const [named] = asked.known ? asked.reply.addresses : [];
+    if (named !== undefined) {
+      await saveNamedFirst(db, chain, { first, named, at: now });
+      heard.bar = whyBarred(chain, first, named);
+    }
+    const areSame = named === first || (named === undefined && heard.restUntil !== undefined);
+    heard.restUntil = areSame ? new Date(now.getTime() + REST_MS) : undefined;
+  }
+  if (heard.bar?.isKnown === true) throw new Error(heard.bar.reason);
   return 0;
 }
 
-const whyBarred = (chain: Chain, first: string, named: string): string =>
-  `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`;
+/** Goes by what the key holder last said to any replica. @returns the first address that it named, if it ever did */
+export async function recallKeys(
+  { db }: Pick<Ports, 'db'>,
+  chain: Chain,
+  { first, heard }: DerivedKeys,
+): Promise<string | undefined> {
+  const named = await namedFirst(db, chain, first);
+  heard.bar = whyBarred(chain, first, named);
+  return named;
+}
+
+/** Why no address is given out: the keys differ, or nobody knows yet whether they do. Undefined when they are the same. */
+export function whyBarred(
+  chain: Chain,
+  first: string,
+  named: string | undefined,
+): DerivedKeys['heard']['bar'] {
+  if (named === first) return undefined;
+  const xpub = `${chain.toUpperCase()}_XPUB`;
+  if (named === undefined) {
+    return {
+      isKnown: false,
+      reason: `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its WALLET_SEED; start payouts with this chain configured, it is asked every second`,
+    };
+  }
+  return {
+    isKnown: true,
+    reason: `no address of ${chain} is given out: ${xpub} and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`,
+  };
+}

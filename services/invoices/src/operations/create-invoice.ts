@@ -166,7 +166,7 @@ async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quot
   const rate = parseRate(quote.usd_rate);
   invariant(rate.ok, 'a quote has a rate');
   const { keys, addresses } = watched(ports.chains, chain);
-  if (keys?.heard.bar !== undefined) throw new Unavailable(keys.heard.bar);
+  if (keys?.heard.bar !== undefined) throw new Unavailable(keys.heard.bar.reason);
   const { address, derivationIndex } = await addresses.take();
   crashPoint('invoices.address_taken');
   const now = ports.clock.now();
