@@ -29,10 +29,12 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     address_series: 'iu',
     addresses: 'iu',
     blocks: 'id',
+    contradictions: 'iu',
     cursors: 'iu',
     deposits: 'iu',
     idempotency_keys: 'iud',
     invoices: 'iu',
+    key_comparisons: 'iu',
     rescans: 'u',
     sightings: 'iud',
     // Its update is a lock on the row that is taken away next.

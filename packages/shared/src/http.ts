@@ -109,7 +109,7 @@ export type HttpParts = {
   /** What the service waits for before it can serve; empty when it is ready. */
   waitsFor: () => Promise<string[]>;
   /** What is out of service while the rest is ready: said by `/readyz`, which stays 200. */
-  without?: () => string[];
+  without?: () => string[] | Promise<string[]>;
   /** Clients call it directly: the ids they give their requests are not taken over. */
   atTheEdge?: boolean;
   /** Query parameters that may be given several times; of any other, the last one counts. */
@@ -153,7 +153,7 @@ export function createApp({
   app.get('/healthz', (_req, res) => send(res, { status: 200, body: { status: 'ok' } }));
   app.get('/readyz', async (_req, res) => {
     const waiting = await waitsFor();
-    const missing = without();
+    const missing = await without();
     send(res, {
       status: waiting.length === 0 ? 200 : 503,
       body: {

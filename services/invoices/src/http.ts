@@ -29,7 +29,7 @@ export type HttpOptions = {
   /** Names what keeps the service from being ready. */
   waitsFor: () => Promise<string[]>;
   /** Names what is out of service meanwhile. */
-  without: () => string[];
+  without: () => Promise<string[]>;
   /** Called when an invoice was made. */
   announced: () => void;
   metrics: Metrics;

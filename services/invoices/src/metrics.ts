@@ -19,6 +19,12 @@ const selectBehind = statement(
    from cursors`,
 );
 
+const selectContradictions = statement(
+  'metrics_contradictions',
+  `select c.chain, count(d.chain)::float as value
+   from cursors c left join contradictions d on d.chain = c.chain and d.ended_at is null group by 1`,
+);
+
 /** Of the chains that are followed now: one that was switched off stays where it was. */
 const ofChains = (chains: Ports['chains'], samples: readonly (Sample & { chain: string })[]): Sample[] =>
   samples.filter(({ chain }) => chains.has(chain as never));
@@ -35,6 +41,12 @@ const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
     help: 'Since when the head of the node was not reached: a node that is away or lags, or a scanner that does.',
     labels: ['chain'],
     read: async (db) => ofChains(chains, await db.rows(selectBehind)),
+  },
+  {
+    name: 'quittance_payments_contradicted',
+    help: 'Payments that the node told twice, in two blocks or with other contents, and that are held back.',
+    labels: ['chain'],
+    read: async (db) => ofChains(chains, await db.rows(selectContradictions)),
   },
   ...messageGauges,
 ];

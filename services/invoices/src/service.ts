@@ -18,6 +18,7 @@ import { invoicesMetrics } from './metrics.ts';
 import { recallKeys } from './operations/compare-keys.ts';
 import type { Ports } from './ports.ts';
 import { findInvoices, type NewInvoice, saveNewInvoices } from './store.ts';
+import { openContradictions } from './store-contradictions.ts';
 import { watchChains } from './watch-chains.ts';
 import { startWorkers } from './workers.ts';
 
@@ -84,7 +85,10 @@ export async function startInvoices(
       ...(await waitsForEngines(check, ports.bus)),
       ...[...networks.values()].flatMap((network) => network.lacks() ?? []),
     ],
-    without: () => [...chains.values()].flatMap(({ keys }) => keys?.heard.bar?.reason ?? []),
+    without: async () => [
+      ...[...chains.values()].flatMap(({ keys }) => keys?.heard.bar?.reason ?? []),
+      ...((await check.lacks()) === undefined ? await contradictedPayments(db) : []),
+    ],
     announced,
   });
   const disconnect = async () => {
@@ -128,6 +132,14 @@ export async function startInvoices(
     },
   };
 }
+
+const CONTRADICTIONS_NAMED = 10;
+
+const contradictedPayments = async (db: Db): Promise<string[]> =>
+  (await openContradictions(db, CONTRADICTIONS_NAMED)).map(
+    ({ chain, outpoint, blockHeight, invoiceId }) =>
+      `a payment on ${chain} that its node told twice, ${outpoint}, last of block ${blockHeight}${invoiceId === null ? '' : `, of invoice ${invoiceId}`}: it is held back until the node tells it once`,
+  );
 
 /** What many ask for at the same moment is one statement. */
 function together(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {

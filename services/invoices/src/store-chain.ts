@@ -244,16 +244,19 @@ export async function ourAddresses(
 const insertSpends = statement(
   'spends_insert',
   `insert into spends (chain, address, tx_hash, amount, block_height)
-   select $1, * from unnest($2::text[], $3::text[], $4::numeric[], $5::int[])`,
+   select $1, * from unnest($2::text[], $3::text[], $4::numeric[], $5::int[])
+   on conflict on constraint spends_once do nothing
+   returning address, tx_hash as "txHash"`,
 );
 
+/** @returns those that were written down; each is once */
 export async function recordSpends(
   trx: Trx,
   chain: Chain,
   spends: readonly (Spend & { height: number })[],
-): Promise<void> {
-  if (spends.length === 0) return;
-  await trx.rows(insertSpends, [
+): Promise<Pick<Spend, 'address' | 'txHash'>[]> {
+  if (spends.length === 0) return [];
+  return await trx.rows(insertSpends, [
     chain,
     spends.map(({ address }) => address),
     spends.map(({ txHash }) => txHash),
@@ -279,6 +282,11 @@ const watchedColumns = `a.address, a.invoice_id as "invoiceId", a.derivation_ind
      a.balance_height as "balanceHeight", a.balance_before as "balanceBefore",
      i.asset, coalesce(i.paid_at, i.closed_at) as "doneAt"`;
 
+// Which of its payments are there is not known: what its balance holds beyond them is not either.
+const notContradicted = `not exists (
+       select 1 from contradictions c
+       where c.chain = a.chain and c.invoice_id = a.invoice_id and c.ended_at is null)`;
+
 type WatchedRow = Omit<WatchedAddress, 'balanceBefore'> & { balanceBefore: string | null };
 
 const toWatched = (row: WatchedRow): WatchedAddress => ({
@@ -291,6 +299,7 @@ const selectBalancesDue = statement(
   `select ${watchedColumns}
    from addresses a join invoices i on i.id = a.invoice_id
    where a.chain = $1 and a.balance_check_at <= $2 and a.balance_height is distinct from $3
+     and ${notContradicted}
    order by a.balance_check_at, a.address limit $4`,
 );
 
@@ -312,6 +321,7 @@ const selectBalancesHoldingUp = statement(
    where i.closed_at is null and i.status in ('pending', 'partially_paid') and i.chain = $1
      and i.expires_at < $2 and a.balance_check_at is not null
      and (a.balance_known_until is null or a.balance_known_until <= i.expires_at)
+     and ${notContradicted}
    order by i.expires_at, i.id limit $3`,
 );
 

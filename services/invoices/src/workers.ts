@@ -11,6 +11,7 @@ import {
   type PendingMemory,
   takePending,
 } from './operations/look-at-pending.ts';
+import { lookIntoContradictions } from './operations/look-into-contradictions.ts';
 import { reachHead } from './operations/reach-head.ts';
 import { refillSpares } from './operations/refill-spares.ts';
 import { rescanChain } from './operations/rescan-chain.ts';
@@ -65,10 +66,11 @@ export function createScanner(
       if (look.isComplete === false) return taken + 1;
     }
     await reachHead(ports, watched, held, startedAt);
+    const ended = await lookIntoContradictions(ports, watched, held);
     const found = await checkBalances(ports, watched, held);
     // Beside its work, and at its pace.
     if (isRescanAsked === true) await rescanChain(ports, watched, held);
-    return taken + found;
+    return taken + ended + found;
   }
 
   return {

@@ -56,8 +56,8 @@ describe('recognise', () => {
     ['of another amount', { blockHash: '0xten', amount: units(6n) }],
     ['to another address', { blockHash: '0xten', address: '0xother' }],
     ['of another asset', { blockHash: '0xten', asset: 'USDC_ERC20' }],
-  ])('an outpoint that is in the chain already, %s, is a defect', (_what, over) => {
-    expect(() => recognise(mined, [known('seen', over)])).toThrow('already in the chain');
+  ])('an outpoint that is in the chain already, %s, contradicts what is known', (_what, over) => {
+    expect(recognise(mined, [known('seen', over)])).toEqual({ as: 'contradicted', deposit: 'dep_1' });
   });
 
   it.each([{ amount: units(6n) }, { address: '0xother' }, { asset: 'USDC_ERC20' as const }])(

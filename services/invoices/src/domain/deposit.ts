@@ -70,12 +70,14 @@ export type Recognised =
   /** In the chain already, exactly so. */
   | { as: 'known' }
   /** A deposit that had lost its block is in one again. */
-  | { as: 'returned'; deposit: DepositId; state: 'seen' | 'settled'; firstSeenAt: Date };
+  | { as: 'returned'; deposit: DepositId; state: 'seen' | 'settled'; firstSeenAt: Date }
+  /** In the chain already, in another block or with other contents: one of the two answers of the node is wrong. */
+  | { as: 'contradicted'; deposit: DepositId };
 
 /**
  * Tells whether a payment of a block is a deposit we know. The same transaction may do something else when it is mined
  * again (a contract decides anew), so an outpoint with other contents is another deposit; what is in the
- * chain cannot have other contents, and that throws.
+ * chain cannot have other contents, and who says so contradicts what was said before.
  */
 export function recognise(
   mined: Mined,
@@ -97,7 +99,7 @@ export function recognise(
     if (deposit.outpoint !== mined.outpoint) continue;
     if (deposit.state !== 'seen' && deposit.state !== 'settled') continue;
     if (deposit.blockHash === mined.blockHash && same.includes(deposit)) return { as: 'known' };
-    throw new Error(`${mined.outpoint} is already in the chain, in another block or with other contents`);
+    return { as: 'contradicted', deposit: deposit.id };
   }
   for (const deposit of same) {
     if (deposit.state === 'dropped' || deposit.state === 'missing') {

@@ -23,6 +23,7 @@ import {
   saveBalanceLooks,
   type WatchedAddress,
 } from '../store-chain.ts';
+import { depositsByOutpoint } from '../store-deposits.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
 import { type MovingPorts, takeIn } from './move-chain.ts';
 
@@ -183,26 +184,42 @@ async function recordExcess(
   if (block === undefined) return false;
   const txHash = await watching.balances.internalSource(address.address, block.hash);
   crashPoint('invoices.balance_explained');
-  const payment = {
-    outpoint: `${block.hash}:${address.address}`,
-    txHash,
-    outputIndex: 0,
-    asset: nativeAsset[chain],
-    address: address.address,
-    amount: arrival.amount,
-  };
-  await ports.db.transaction(async (trx) => {
+  const outpointIn = ({ hash }: KnownBlock) => `${hash}:${address.address}`;
+  const isRecorded = await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
     invariant(
       (await lockCursor(trx, chain)).hash === cursor.hash,
       'only the holder of the lease moves the cursor',
     );
     await lockInvoices(trx, [address.invoiceId]);
-    await takeIn(trx, chain, [{ payment, owner: address, block }], ports);
+    // A node that told less of that block's balance before has had a part of it written down under the block's name: what
+    // it tells beyond that now counts from the newest block, rather too late than twice.
+    const blocks = block.hash === cursor.hash ? [cursor] : [block, cursor];
+    const known = await depositsByOutpoint(trx, chain, blocks.map(outpointIn));
+    const free = blocks.find((one) =>
+      (known.get(outpointIn(one)) ?? []).every(({ state }) => state !== 'seen' && state !== 'settled'),
+    );
+    if (free === undefined) return false;
+    const payment = {
+      outpoint: outpointIn(free),
+      txHash: free === block ? txHash : null,
+      outputIndex: 0,
+      asset: nativeAsset[chain],
+      address: address.address,
+      amount: arrival.amount,
+    };
+    await takeIn(trx, chain, [{ payment, owner: address, block: free }], ports);
     await bringUpToDate(trx, [address.invoiceId], ports);
+    return true;
   });
   crashPoint('invoices.balance_recorded');
-  return true;
+  if (!isRecorded) {
+    ports.logger.warn(
+      { chain, address: address.address, amount: arrival.amount.toString() },
+      'the node tells more of a balance than before: it is written down with the next block',
+    );
+  }
+  return isRecorded;
 }
 
 /**
@@ -224,6 +241,7 @@ async function firstArrival(
   let amount = await excessAt(high);
   // Gone again while we looked: the chain was reorganised, or the node behind the address is another one.
   if (amount <= 0n) return undefined;
+  const total = amount;
   let low = Math.min(balanceHeight ?? givenHeight ?? 0, high - 1);
   // A reorganisation may have moved the arrival below what was explained before.
   if (low > 0 && (await excessAt(low)) > 0n) low = Math.min(givenHeight ?? 0, low);
@@ -235,6 +253,8 @@ async function firstArrival(
       amount = there;
     } else low = middle;
   }
+  // Never more than is unexplained today: what was written down too late leaves its own block unexplained.
+  if (amount > total) amount = total;
   return { height: high, amount };
 }
 

@@ -20,7 +20,15 @@ import {
   type Rescan,
 } from '../store-rescans.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
-import { isLinked, type MovingPorts, mentioned, type Paid, paymentsTo, takeIn } from './move-chain.ts';
+import {
+  isLinked,
+  type MovingPorts,
+  mentioned,
+  type Paid,
+  paymentsTo,
+  takeIn,
+  tellContradictions,
+} from './move-chain.ts';
 
 /** Blocks a step reads at most, beside the scanner's own. Those of Bitcoin are of 20 MB each. */
 const BATCH = { bitcoin: 1, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;
@@ -61,7 +69,7 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
     // All of it must be of the chain that we have followed: the scanner goes first along another one.
     if ((await reader.hashAt(cursor.height)) !== cursor.hash) return;
     crashPoint('invoices.blocks_read_again');
-    await takeInMissed(ports, watched, lease, { rescan, cursor, blocks, until });
+    await takeInStep(ports, watched, lease, { rescan, cursor, blocks, until });
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     // A node that is away throws here as well: nothing is known of its blocks then.
@@ -114,7 +122,7 @@ async function nextBlocks(
 
 type Step = { rescan: Rescan; cursor: Cursor; blocks: [Block, ...Block[]]; until: number };
 
-async function takeInMissed(
+async function takeInStep(
   ports: RescanPorts,
   watched: WatchedChain,
   lease: Lease,
@@ -126,44 +134,56 @@ async function takeInMissed(
     // The chain has moved meanwhile: the next step looks again.
     if ((await lockCursor(trx, chain)).hash !== cursor.hash) return;
     await expectOurs(trx, watched, blocks);
-    const ours = await ourAddresses(trx, watched, mentioned(blocks));
-    const missed = await unknownOf(
-      trx,
-      watched,
-      blocks.flatMap((block) => paymentsTo(ours, block)),
-    );
-    // Keys used by an earlier installation: nobody's payment, see check-balances.ts.
-    const isEarlier = ({ owner, block }: Paid) => block.height <= (owner.givenHeight ?? -1);
-    const earlier = missed.filter(isEarlier);
-    const owned = missed.filter((paid) => !isEarlier(paid));
-    const invoices = [...new Set(owned.map(({ owner }) => owner.invoiceId))];
-    await lockInvoices(trx, invoices);
-
-    // A payment that nobody saw in its block may have been found by its balance and stand there under another name.
-    // Where any was, only what the balance holds beyond all that is known decides.
-    const native = nativeAsset[chain];
-    const byBalance =
-      watched.reader.balances === undefined
-        ? new Set<string>()
-        : await paidWithoutTrace(trx, chain, native, invoices);
-    const isDoubtful = ({ payment: { asset, address } }: Paid) => asset === native && byBalance.has(address);
-    const doubtful = owned.filter(isDoubtful);
-    const certain = owned.filter((paid) => !isDoubtful(paid));
-    await lookAgain(
-      trx,
-      chain,
-      [...new Set(doubtful.map(({ payment }) => payment.address))],
-      ports.clock.now(),
-    );
-
-    await takeIn(trx, chain, certain, ports);
-    await bringUpToDate(trx, invoices, ports);
+    const found = await takeInMissed(trx, ports, watched, blocks);
     const [first] = blocks;
     const last = blocks.at(-1) ?? first;
-    await advanceRescan(trx, rescan.id, { untilHeight: until, first, last, found: certain.length });
-    tell(ports, watched, certain, 'a payment that had been missed was found');
-    tell(ports, watched, earlier, 'a payment from before its address was given out is nobody’s');
+    await advanceRescan(trx, rescan.id, { untilHeight: until, first, last, found });
   });
+}
+
+/** Takes in what blocks that were read again hold and nobody knew of. @returns how many payments */
+export async function takeInMissed(
+  trx: Trx,
+  ports: RescanPorts,
+  watched: WatchedChain,
+  blocks: readonly Block[],
+): Promise<number> {
+  const { chain } = watched;
+  const ours = await ourAddresses(trx, watched, mentioned(blocks));
+  const missed = await unknownOf(
+    trx,
+    watched,
+    blocks.flatMap((block) => paymentsTo(ours, block)),
+  );
+  // Keys used by an earlier installation: nobody's payment, see check-balances.ts.
+  const isEarlier = ({ owner, block }: Paid) => block.height <= (owner.givenHeight ?? -1);
+  const earlier = missed.filter(isEarlier);
+  const owned = missed.filter((paid) => !isEarlier(paid));
+  const invoices = [...new Set(owned.map(({ owner }) => owner.invoiceId))];
+  await lockInvoices(trx, invoices);
+
+  // A payment that nobody saw in its block may have been found by its balance and stand there under another name.
+  // Where any was, only what the balance holds beyond all that is known decides.
+  const native = nativeAsset[chain];
+  const byBalance =
+    watched.reader.balances === undefined
+      ? new Set<string>()
+      : await paidWithoutTrace(trx, chain, native, invoices);
+  const isDoubtful = ({ payment: { asset, address } }: Paid) => asset === native && byBalance.has(address);
+  const doubtful = owned.filter(isDoubtful);
+  const certain = owned.filter((paid) => !isDoubtful(paid));
+  await lookAgain(
+    trx,
+    chain,
+    [...new Set(doubtful.map(({ payment }) => payment.address))],
+    ports.clock.now(),
+  );
+
+  tellContradictions(ports, chain, await takeIn(trx, chain, certain, ports));
+  await bringUpToDate(trx, invoices, ports);
+  tell(ports, watched, certain, 'a payment that had been missed was found');
+  tell(ports, watched, earlier, 'a payment from before its address was given out is nobody’s');
+  return certain.length;
 }
 
 /** Of the blocks that are remembered each must be the very same. Throws when one is not. */

@@ -1,0 +1,109 @@
+import type { Block, ChainReader } from '@quittance/chains/chain';
+import type { Trx } from '@quittance/shared/db';
+import type { InvoiceId } from '@quittance/shared/ids';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { type Resolution, resolve, type Told } from '../domain/contradiction.ts';
+import type { Deposit } from '../domain/deposit.ts';
+import type { WatchedChain } from '../ports.ts';
+import { lockInvoices } from '../store.ts';
+import { type Cursor, findCursor, lockCursor } from '../store-chain.ts';
+import {
+  type Contradiction,
+  claimContradiction,
+  dropDeposit,
+  endContradiction,
+} from '../store-contradictions.ts';
+import { depositsByOutpoint } from '../store-deposits.ts';
+import { bringUpToDate } from './bring-up-to-date.ts';
+import { tellContradictions } from './move-chain.ts';
+import { type RescanPorts, takeInMissed } from './rescan-chain.ts';
+
+const AGAIN_MS = 60_000;
+
+type Both = { deposit: Deposit | undefined; later: Block; told: Told[] };
+
+/**
+ * Reads both blocks of a payment that was told twice once more, by the holder of the lease at the chain's head. Where the
+ * node tells it once now, that stands: the deposit is released where it is, or moves to the other block, and whatever else
+ * the later block holds comes in. Where it does not, the deposit stays held back, and is asked about again in a minute.
+ * @returns how many ended
+ */
+export async function lookIntoContradictions(
+  ports: RescanPorts,
+  watched: WatchedChain,
+  lease: Lease,
+): Promise<number> {
+  const { db, clock } = ports;
+  const { chain, reader } = watched;
+  const found = await claimContradiction(db, chain, clock.now(), AGAIN_MS);
+  const cursor = found && (await findCursor(db, chain));
+  if (found === undefined || cursor === undefined) return 0;
+  const known = await depositsByOutpoint(db, chain, [found.outpoint]);
+  const deposit = known.get(found.outpoint)?.find(({ id }) => id === found.deposit?.id);
+  const both = await readBoth(reader, found, deposit);
+  // The node is on another branch than the one that was followed: the scanner goes first.
+  if (both === undefined || (await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
+  const resolution = resolutionOf(both);
+  if (resolution === 'unresolved') {
+    tellContradictions(ports, chain, [found]);
+    return 0;
+  }
+  return await db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    if ((await lockCursor(trx, chain)).hash !== cursor.hash) return 0;
+    await settle(trx, ports, watched, { found, both, cursor, resolution });
+    return 1;
+  });
+}
+
+/** Undefined when the node does not have one of them. */
+async function readBoth(
+  reader: ChainReader,
+  { blockHash, blockHeight, outpoint }: Contradiction,
+  deposit: Deposit | undefined,
+): Promise<Both | undefined> {
+  const later = await reader.block(blockHeight);
+  if (later === undefined || later.hash !== blockHash) return undefined;
+  if (deposit === undefined) return { deposit, later, told: [] };
+  const earlier = deposit.blockHash === blockHash ? later : await reader.block(deposit.blockHeight);
+  if (earlier === undefined || earlier.hash !== deposit.blockHash) return undefined;
+  const told = [earlier, later].flatMap(({ hash, payments }) =>
+    payments
+      .filter((payment) => payment.outpoint === outpoint)
+      .map((payment) => ({ ...payment, blockHash: hash })),
+  );
+  return { deposit, later, told };
+}
+
+/** Money that left an address is counted once, whichever of its blocks it left in. */
+const resolutionOf = ({ deposit, told }: Both): Resolution =>
+  deposit === undefined ? 'earlier' : resolve(deposit, told);
+
+type Settling = {
+  found: Contradiction;
+  both: Both;
+  cursor: Cursor;
+  resolution: Exclude<Resolution, 'unresolved'>;
+};
+
+async function settle(
+  trx: Trx,
+  ports: RescanPorts,
+  watched: WatchedChain,
+  { found, both, cursor, resolution }: Settling,
+): Promise<void> {
+  const { clock, logger } = ports;
+  const { chain } = watched;
+  const { deposit, later } = both;
+  const invoices: InvoiceId[] = deposit === undefined ? [] : [deposit.invoiceId];
+  await lockInvoices(trx, invoices);
+  await endContradiction(trx, chain, found, resolution, clock.now());
+  if (deposit !== undefined && resolution === 'later')
+    await dropDeposit(trx, deposit.id, cursor.height, clock.now());
+  await takeInMissed(trx, ports, watched, [later]);
+  await bringUpToDate(trx, invoices, ports);
+  logger.warn(
+    { chain, payment: found.outpoint, deposit: deposit?.id, invoice: deposit?.invoiceId, stands: resolution },
+    'the node tells a payment once again: it is no longer held back',
+  );
+}

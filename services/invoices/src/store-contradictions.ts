@@ -1,0 +1,180 @@
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { DepositId, InvoiceId } from '@quittance/shared/ids';
+import { onDrop } from './domain/deposit.ts';
+
+/** A payment that a block was told to hold, and that is known from elsewhere in the chain. */
+export type Contradiction = {
+  blockHash: string;
+  blockHeight: number;
+  outpoint: string;
+  /** Null: native money that left an address. */
+  deposit: { id: DepositId; invoiceId: InvoiceId } | null;
+};
+
+/** So much deeper than usual a deposit that is held back would be final: it is released long before. */
+const HELD_BACK_BLOCKS = 1_000_000;
+
+const insertFound = statement(
+  'contradictions_insert',
+  `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
+   select $1, u.block_hash, u.block_height, u.outpoint, u.deposit_id, u.invoice_id, $7, $7
+   from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
+     as u(block_hash, block_height, outpoint, deposit_id, invoice_id)
+   on conflict on constraint contradictions_once do update
+   set ended_at = null, outcome = null, look_at = excluded.look_at`,
+);
+
+const holdBack = statement(
+  'deposits_hold_back',
+  `update deposits set min_confirmations = min_confirmations + ${HELD_BACK_BLOCKS},
+     due_height = due_height + ${HELD_BACK_BLOCKS}
+   where id = any($1::text[]) and state = 'seen' and min_confirmations < ${HELD_BACK_BLOCKS}`,
+);
+
+/** Writes them down, each once, and keeps their deposits from being settled meanwhile. */
+export async function saveContradictions(
+  trx: Trx,
+  chain: Chain,
+  given: readonly Contradiction[],
+  now: Date,
+): Promise<void> {
+  if (given.length === 0) return;
+  const found = [...new Map(given.map((one) => [`${one.blockHash} ${one.outpoint}`, one])).values()];
+  await trx.rows(insertFound, [
+    chain,
+    found.map(({ blockHash }) => blockHash),
+    found.map(({ blockHeight }) => blockHeight),
+    found.map(({ outpoint }) => outpoint),
+    found.map(({ deposit }) => deposit?.id ?? null),
+    found.map(({ deposit }) => deposit?.invoiceId ?? null),
+    now,
+  ]);
+  await trx.rows(holdBack, [found.flatMap(({ deposit }) => deposit?.id ?? [])]);
+}
+
+const claimDue = statement(
+  'contradictions_claim',
+  `update contradictions set look_at = $2::timestamptz + $3::int * interval '1 millisecond'
+   where (chain, block_hash, outpoint) in (
+     select chain, block_hash, outpoint from contradictions
+     where chain = $1 and ended_at is null and look_at <= $2 order by look_at, outpoint limit 1)
+   returning block_hash as "blockHash", block_height as "blockHeight", outpoint, deposit_id as id,
+     invoice_id as "invoiceId"`,
+);
+
+type ClaimedRow = Omit<Contradiction, 'deposit'> & { id: DepositId | null; invoiceId: InvoiceId | null };
+
+/** The next one that the node is to be asked about again, and not before `againMs` have passed after that. */
+export async function claimContradiction(
+  db: Queryable,
+  chain: Chain,
+  now: Date,
+  againMs: number,
+): Promise<Contradiction | undefined> {
+  const row = await db.maybe<ClaimedRow>(claimDue, [chain, now, againMs]);
+  if (row === undefined) return undefined;
+  const { id, invoiceId, ...rest } = row;
+  return { ...rest, deposit: id === null || invoiceId === null ? null : { id, invoiceId } };
+}
+
+const selectAbove = statement(
+  'contradictions_above',
+  `select distinct invoice_id as id from contradictions
+   where chain = $1 and ended_at is null and block_height > $2 and invoice_id is not null`,
+);
+
+/** The invoices of those whose blocks are above `height`. */
+export async function contradictedAbove(trx: Trx, chain: Chain, height: number): Promise<InvoiceId[]> {
+  return (await trx.rows<{ id: InvoiceId }>(selectAbove, [chain, height])).map(({ id }) => id);
+}
+
+const endAbove = statement(
+  'contradictions_end_above',
+  `update contradictions set ended_at = $3, outcome = 'reorganised'
+   where chain = $1 and ended_at is null and block_height > $2
+   returning deposit_id as id`,
+);
+
+/** The blocks above `height` have left the chain, and what they contradicted stands. */
+export async function endContradictionsAbove(
+  trx: Trx,
+  chain: Chain,
+  height: number,
+  now: Date,
+): Promise<void> {
+  const rows = await trx.rows<{ id: DepositId | null }>(endAbove, [chain, height, now]);
+  await release(
+    trx,
+    rows.flatMap(({ id }) => id ?? []),
+  );
+}
+
+const endOne = statement(
+  'contradictions_end',
+  `update contradictions set ended_at = $4, outcome = $5
+   where chain = $1 and block_hash = $2 and outpoint = $3 and ended_at is null`,
+);
+
+export async function endContradiction(
+  trx: Trx,
+  chain: Chain,
+  { blockHash, outpoint, deposit }: Contradiction,
+  outcome: 'earlier' | 'later',
+  now: Date,
+): Promise<void> {
+  await trx.rows(endOne, [chain, blockHash, outpoint, now, outcome]);
+  if (deposit !== null) await release(trx, [deposit.id]);
+}
+
+const releaseHeld = statement(
+  'deposits_release',
+  `update deposits d set min_confirmations = min_confirmations - ${HELD_BACK_BLOCKS},
+     due_height = case state when 'seen' then block_height + min_confirmations - ${HELD_BACK_BLOCKS} - 1
+       else due_height - ${HELD_BACK_BLOCKS} end
+   where id = any($1::text[]) and min_confirmations >= ${HELD_BACK_BLOCKS}
+     and not exists (select 1 from contradictions c where c.deposit_id = d.id and c.ended_at is null)`,
+);
+
+async function release(trx: Trx, ids: readonly DepositId[]): Promise<void> {
+  if (ids.length > 0) await trx.rows(releaseHeld, [ids]);
+}
+
+const dropOne = statement(
+  'deposits_drop_one',
+  `update deposits set
+     state = case state when 'seen' then '${onDrop.seen}' else '${onDrop.settled}' end,
+     dropped_height = $2, due_height = $2 + min_confirmations
+   where id = $1 and state in ('seen', 'settled')`,
+);
+
+// Its balance was explained with money that was not there: it is explained anew, from the beginning.
+const explainAnew = statement(
+  'addresses_explain_anew',
+  `update addresses a set balance_check_at = $2, balance_height = null, balance_before = null
+   from deposits d
+   where d.id = $1 and a.chain = d.chain and a.address = d.address and a.balance_height is not null`,
+);
+
+/** Its block does not hold it, and never did; the chain was followed to `height`. */
+export async function dropDeposit(trx: Trx, id: DepositId, height: number, now: Date): Promise<void> {
+  await trx.rows(dropOne, [id, height]);
+  await trx.rows(explainAnew, [id, now]);
+}
+
+const selectOpen = statement(
+  'contradictions_open',
+  `select chain, outpoint, block_height as "blockHeight", invoice_id as "invoiceId" from contradictions
+   where ended_at is null order by chain, found_at, outpoint limit $1`,
+);
+
+export type OpenContradiction = {
+  chain: Chain;
+  outpoint: string;
+  blockHeight: number;
+  invoiceId: InvoiceId | null;
+};
+
+/** The oldest of those that have not ended. */
+export const openContradictions = (db: Queryable, limit: number): Promise<OpenContradiction[]> =>
+  db.rows<OpenContradiction>(selectOpen, [limit]);

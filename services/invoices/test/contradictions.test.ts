@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import type { Block, Payment } from '@quittance/chains/chain';
+import type { Units } from '@quittance/shared/money';
+import { request } from 'undici';
+import { newTx, type Script } from './scripted-chain.ts';
+import { ETHER, MINUTE, startWorld, type World } from './world.ts';
+
+const DUE = ETHER / 100n;
+/** Confirmations of Ether in these worlds. */
+const DEEP = 3;
+
+let world: World;
+/** What the node tells of a block instead of what it holds. */
+let lie: (block: Block) => Block;
+beforeAll(async () => {
+  world = await startWorld();
+  const { chain } = world;
+  const { blocksAfter, block } = chain;
+  chain.blocksAfter = async (...asked) => (await blocksAfter(...asked)).map((one) => lie(one));
+  chain.block = async (height) => {
+    const found = await block(height);
+    return found && lie(found);
+  };
+  lie = (one) => one;
+  await world.scan();
+});
+afterAll(() => world.stop());
+beforeEach(() => {
+  lie = (one) => one;
+});
+
+const empty = (count: number): Script[] => Array.from({ length: count }, () => ({}));
+const withPayments = (block: Block, ...payments: Payment[]): Block => ({ ...block, payments });
+const paymentTo = (block: Block | undefined, to: string): Payment => {
+  const found = block?.payments.find(({ address }) => address === to);
+  if (found === undefined) throw new Error(`no payment to ${to} in block ${block?.height}`);
+  return found;
+};
+
+async function anInvoice() {
+  const invoice = await world.anInvoice({ expires_in: 120 });
+  return {
+    ...invoice,
+    deposits: () =>
+      world.rows(
+        'select state, amount, block_height from deposits where invoice_id = $1 order by block_height, id',
+        [invoice.id],
+      ),
+    settled: async () =>
+      (await world.told(invoice.id))
+        .filter(({ kind }) => kind.startsWith('deposit.'))
+        .map(({ kind, payload }) => `${kind} ${payload.amount}`),
+  };
+}
+
+const outcomesOf = async ({ id }: { id: string }): Promise<string[]> =>
+  (await world.rows('select outcome from contradictions where invoice_id = $1', [id])).map(
+    ({ outcome }) => outcome,
+  );
+async function readiness() {
+  const answer = await request(`http://127.0.0.1:${world.service.port}/readyz`);
+  return { status: answer.statusCode, body: await answer.body.json() };
+}
+async function heldBackByMetrics(): Promise<string | undefined> {
+  const answer = await request(`http://127.0.0.1:${world.service.port}/metrics`);
+  return /^quittance_payments_contradicted\{chain="ethereum"\} (\d+)/m.exec(await answer.body.text())?.[1];
+}
+
+it('a block told once with the payments of another one stops nobody, and its own are found when it is told right', async () => {
+  const [first, second] = [await anInvoice(), await anInvoice()];
+  const [a] = world.chain.mine({ pay: [{ to: first.to, amount: DUE }] });
+  await world.scan();
+  const [b] = world.chain.mine({ pay: [{ to: second.to, amount: DUE }] });
+  let told = 0;
+  lie = (block) =>
+    block.hash === b?.hash && told++ === 0 ? withPayments(block, paymentTo(a, first.to)) : block;
+  await world.scan();
+  expect(told).toBeGreaterThan(1);
+  expect(await second.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
+  world.chain.mine(...empty(DEEP));
+  await world.scan();
+  for (const invoice of [first, second]) {
+    expect(await invoice.settled()).toEqual([`deposit.settled ${DUE}`]);
+    expect(await invoice.read()).toMatchObject({ payments: [{ required_confirmations: DEEP }] });
+  }
+  expect(await outcomesOf(first)).toEqual(['earlier']);
+});
+
+it.each([
+  ['the same', DUE],
+  ['less', DUE / 2n],
+] as const)(
+  'a payment told of a block that does not hold it moves to the one that does, with %s in it',
+  async (_what, amount) => {
+    const [wrong, other] = [await anInvoice(), await anInvoice()];
+    const tx = newTx();
+    const made = {
+      outpoint: `${tx}:0`,
+      txHash: tx,
+      outputIndex: 0,
+      asset: 'ETH',
+      address: wrong.to,
+    } as const;
+    const [a] = world.chain.mine({});
+    let told = 0;
+    lie = (block) =>
+      block.hash === a?.hash && told++ === 0 ? withPayments(block, { ...made, amount: DUE as Units }) : block;
+    await world.scan();
+    expect(await wrong.read()).toMatchObject({ status: 'confirmed' });
+    const [b] = world.chain.mine({
+      pay: [
+        { to: wrong.to, amount, tx },
+        { to: other.to, amount: DUE },
+      ],
+    });
+    await world.scan();
+    expect(await other.read()).toMatchObject({ status: 'confirmed' });
+    expect((await wrong.deposits()).at(-1)).toEqual({
+      state: 'seen',
+      amount: amount.toString(),
+      block_height: b?.height,
+    });
+    world.chain.mine(...empty(2 * DEEP));
+    await world.scan();
+    // Half of what is due is not credited before the rest comes.
+    expect(await wrong.settled()).toEqual(amount === DUE ? [`deposit.settled ${DUE}`] : []);
+    expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
+    expect(await outcomesOf(wrong)).toEqual(['later']);
+  },
+);
+
+it('a payment told of two blocks for good is held back alone, named to the operator, and credited once', async () => {
+  const [doubted, other] = [await anInvoice(), await anInvoice()];
+  const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
+  await world.scan();
+  const [b] = world.chain.mine({});
+  const payment = paymentTo(a, doubted.to);
+  lie = (block) => (block.hash === b?.hash ? withPayments(block, payment) : block);
+  world.chain.mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(2 * DEEP));
+  await world.scan();
+  world.pass(5 * MINUTE);
+  world.chain.mine({});
+  await world.scan();
+  expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
+  expect(await doubted.settled()).toEqual([]);
+  expect(await doubted.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
+  expect(await readiness()).toMatchObject({
+    status: 200,
+    body: { ready: true, without: [expect.stringMatching(`${payment.outpoint}.*${doubted.id}`)] },
+  });
+  expect(await heldBackByMetrics()).toBe('1');
+
+  lie = (block) => block;
+  world.pass(MINUTE);
+  await world.scan();
+  world.chain.mine({});
+  await world.scan();
+  expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
+  expect(await doubted.deposits()).toMatchObject([{ state: 'settled', block_height: a?.height }]);
+  expect(await readiness()).toEqual({ status: 200, body: { ready: true, waits_for: [] } });
+});
+
+it('a block of a contradiction that leaves the chain takes the contradiction with it', async () => {
+  const doubted = await anInvoice();
+  const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
+  await world.scan();
+  const [b] = world.chain.mine({});
+  lie = (block) => (block.hash === b?.hash ? withPayments(block, paymentTo(a, doubted.to)) : block);
+  await world.scan();
+  world.chain.reorg(1, ...empty(DEEP));
+  await world.scan();
+  expect(await outcomesOf(doubted)).toEqual(['reorganised']);
+  expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
+});
+
+it('a payment that one answer lists twice counts once', async () => {
+  const invoice = await anInvoice();
+  const [b] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+  const payment = paymentTo(b, invoice.to);
+  lie = (block) => (block.hash === b?.hash ? withPayments(block, payment, payment) : block);
+  await world.scan();
+  world.chain.mine(...empty(DEEP));
+  await world.scan();
+  expect(await invoice.settled()).toEqual([`deposit.settled ${DUE}`]);
+});
+
+it('money that left an address counts once when two blocks are told to hold it', async () => {
+  const [invoice, other] = [await anInvoice(), await anInvoice()];
+  world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+  const [a] = world.chain.mine({ spend: [{ from: invoice.to, amount: DUE }] });
+  await world.scan();
+  const [b] = world.chain.mine({});
+  lie = (block) => (block.hash === b?.hash ? { ...block, spends: a?.spends ?? [] } : block);
+  world.chain.mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(DEEP));
+  await world.scan();
+  expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
+  expect(await invoice.deposits()).toHaveLength(1);
+});
+
+it('a balance told too low at first is made up from the newest block, and keeps no other from being looked at', async () => {
+  const [invoice, other] = [await anInvoice(), await anInvoice()];
+  const { balances } = world.chain;
+  if (balances === undefined) throw new Error('Ethereum has balances');
+  const { balancesAt } = balances;
+  const [block] = world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+  balances.balancesAt = async (...asked) =>
+    new Map([...(await balancesAt(...asked))].map(([at, held]) => [at, (held / 2n) as Units]));
+  await world.scan();
+  expect(await invoice.deposits()).toMatchObject([{ amount: (DUE / 2n).toString() }]);
+  balances.balancesAt = balancesAt;
+  await world.rows('update addresses set balance_height = null where address = $1', [invoice.to]);
+  world.chain.mine({ inside: [{ to: other.to, amount: DUE }] }, ...empty(DEEP));
+  await world.scan();
+  expect(await other.read()).toMatchObject({ status: 'confirmed' });
+  expect(await invoice.deposits()).toMatchObject([
+    { amount: (DUE / 2n).toString(), block_height: block?.height },
+    { amount: (DUE / 2n).toString(), block_height: world.chain.height() },
+  ]);
+  world.chain.mine(...empty(DEEP));
+  await world.scan();
+  expect((await invoice.settled()).sort()).toEqual(Array(2).fill(`deposit.settled ${DUE / 2n}`));
+});
