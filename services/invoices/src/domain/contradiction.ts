@@ -1,13 +1,12 @@
-import type { Payment } from '@quittance/chains/chain';
 import type { Deposit } from './deposit.ts';
 
 /** What a block tells of a payment, when it is read again. */
-export type Told = Pick<Payment, 'outpoint' | 'asset' | 'address' | 'amount'> & { blockHash: string };
+export type Told = Pick<Deposit, 'outpoint' | 'asset' | 'address' | 'amount' | 'blockHash'>;
 
 /** Which of two answers was right: the one the deposit was written by, or the later one. */
 export type Resolution = 'earlier' | 'later' | 'unresolved';
 
-type Known = Pick<Deposit, 'outpoint' | 'asset' | 'address' | 'amount' | 'blockHash' | 'state'>;
+type Known = Told & Pick<Deposit, 'state'>;
 
 /**
  * Decides about a payment that was told twice, once its two blocks were read again: a payment is in one block, with one
