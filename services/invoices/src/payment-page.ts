@@ -13,7 +13,16 @@ import { addressView } from './views.ts';
 
 export type HtmlPage = { status: number; html: string };
 
-const REFRESH_SECONDS = 5;
+/** So soon the page asks again, within so long of the last change. */
+const REFRESHES = [
+  { withinMs: 10 * 60_000, seconds: 5 },
+  { withinMs: 60 * 60_000, seconds: 15 },
+  { withinMs: 24 * 3_600_000, seconds: 60 },
+] as const;
+/** After a day without a change. */
+const REFRESH_SECONDS_MAX = 300;
+/** While the database is away. */
+const REFRESH_UNAVAILABLE_SECONDS = 15;
 
 // Follows the reader's light or dark; the code itself stays dark on white, as scanners want it.
 const style = `
@@ -63,15 +72,18 @@ export const pageHeaders = {
   'Cache-Control': 'no-store',
 } as const;
 
-function page(status: number, title: string, body: Html, refreshes: boolean): HtmlPage {
-  const refresh = html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
+function page(status: number, title: string, body: Html, refreshSeconds?: number): HtmlPage {
+  const refresh =
+    refreshSeconds === undefined
+      ? undefined
+      : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
   const whole = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${refreshes ? refresh : undefined}
+${refresh}
 <title>${title}</title>
 <style>${new Html(style)}</style>
 </head>
@@ -90,7 +102,6 @@ export const unknownPage: HtmlPage = page(
   'No such payment',
   html`<h1>There is no such payment</h1>
 <p class="soft">The address of this page may have been cut off. Please go back to the shop and try again.</p>`,
-  false,
 );
 
 export const unavailablePage: HtmlPage = page(
@@ -98,7 +109,7 @@ export const unavailablePage: HtmlPage = page(
   'One moment, please',
   html`<h1>One moment, please</h1>
 <p class="soft">This payment cannot be shown right now. The page asks again by itself; money that was sent is safe.</p>`,
-  true,
+  REFRESH_UNAVAILABLE_SECONDS,
 );
 
 /** Where a payment stands, for the person who pays. */
@@ -151,7 +162,22 @@ ${stage === 'waiting' || stage === 'short' ? toPay({ invoice, ports, rest, show,
 ${arrived(invoice, seen, height)}
 ${backLink(stage, invoice)}`;
   const isDone = stage === 'paid' || backToShopAfter.includes(stage);
-  return page(200, titles[stage], body, !isDone);
+  return page(200, titles[stage], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
+}
+
+/**
+ * How soon the page asks again: quickly after something changed, ever more slowly while nothing does. The end of the
+ * time to pay is a change that is known ahead, and is not slept through.
+ */
+function refreshSeconds({ createdAt, expiresAt }: Invoice, { deposits, sightings }: Seen, now: Date): number {
+  const changes = [createdAt, ...[...deposits, ...sightings].map(({ firstSeenAt }) => firstSeenAt)];
+  const untilEnd = expiresAt === null ? undefined : expiresAt.getTime() - now.getTime();
+  if (expiresAt !== null && expiresAt <= now) changes.push(expiresAt);
+  const last = changes.reduce((latest, change) => Math.max(latest, change.getTime()), 0);
+  const seconds =
+    REFRESHES.find(({ withinMs }) => now.getTime() - last < withinMs)?.seconds ?? REFRESH_SECONDS_MAX;
+  if (untilEnd === undefined || untilEnd <= 0) return seconds;
+  return Math.min(seconds, Math.max(REFRESHES[0].seconds, Math.ceil(untilEnd / 1_000)));
 }
 
 /** What did not come to its end: the shop has to be asked. */

@@ -125,6 +125,28 @@ describe('the payment page', () => {
     expect(late).toContain('0.01 ETH');
   });
 
+  it('asks again less often the longer nothing changes, and quickly again after a change', async () => {
+    const { id, to } = await anInvoice({ expires_in: 120 });
+    const seconds = async () => /http-equiv="refresh" content="(\d+)"/.exec(await page(id))?.[1];
+    expect(await seconds()).toBe('5');
+    world.pass(10 * MINUTE);
+    expect(await seconds()).toBe('15');
+    world.pass(50 * MINUTE);
+    expect(await seconds()).toBe('60');
+    await pay(to, DUE / 4n);
+    expect(await seconds()).toBe('5');
+    world.pass(59 * MINUTE + 30_000);
+    // The end of the time to pay is not slept through.
+    expect(await seconds()).toBe('15');
+    world.pass(23_000);
+    expect(await seconds()).toBe('7');
+    world.pass(8_000);
+    expect(await page(id)).toContain('do not pay any more');
+    expect(await seconds()).toBe('5');
+    world.pass(2 * 24 * 60 * MINUTE);
+    expect(await seconds()).toBe('300');
+  });
+
   it('tells of a payment that stayed too small, and of money that does not count', async () => {
     const { id, to } = await anInvoice({ expires_in: 1 });
     world.chain.mine({
