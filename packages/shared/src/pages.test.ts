@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { pageOf, pageView } from './pages.ts';
+import { countOf, pageOf, pageOfFound, pageView, placeOf, TOTAL_EXACT_MAX } from './pages.ts';
 
 const at = (page: number, total: number, query: Record<string, unknown> = {}) =>
   pageView({
@@ -90,4 +90,35 @@ test.each([
   [{ page: '00000000000000000000002' }, 2],
 ])('the query %j asks for page %i', (query, page) => {
   expect(pageOf(query)).toBe(page);
+});
+
+test('a list is counted as far as its total is exact, and no further', () => {
+  expect(countOf('payouts where account_id = $1')).toBe(
+    'select count(*)::int as total from (select 1 from payouts where account_id = $1 limit 10000) as counted',
+  );
+});
+
+test('walking a list by its next links shows each row once, and no total is too high', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: TOTAL_EXACT_MAX - 300, max: TOTAL_EXACT_MAX + 300 }),
+      fc.integer({ min: 1, max: 100 }),
+      (rows, perPage) => {
+        const list = Array.from({ length: rows }, (_, i) => i);
+        const shown: number[] = [];
+        for (let page = 1; ; page++) {
+          const place = placeOf(page, perPage);
+          const found = list.slice(place.offset, place.offset + place.limit + 1);
+          const { items, total } = pageOfFound(Math.min(rows, TOTAL_EXACT_MAX), place, found);
+          expect(total).toBeLessThanOrEqual(rows);
+          expect(total).toBeGreaterThanOrEqual(Math.min(rows, TOTAL_EXACT_MAX));
+          shown.push(...items);
+          if (pageView({ data: items, total, page, perPage, path: '', query: {} }).links.next === null) break;
+        }
+        expect(shown).toHaveLength(rows);
+        expect(shown.at(-1)).toBe(rows - 1);
+      },
+    ),
+    { numRuns: 20 },
+  );
 });

@@ -22,6 +22,40 @@ export function pageOf(query: Query): number {
   return Math.min(Math.max(page, 1), PAGE_MAX);
 }
 
+/**
+ * Up to here a list's total is exact. Counting reads every row of the list at each of its pages: a long list would cost
+ * its reader, and everybody beside, more with each row.
+ */
+export const TOTAL_EXACT_MAX = 10_000;
+
+/** Where a page lies in its list. */
+export type Place = { limit: number; offset: number };
+
+export const placeOf = (page: number, perPage: number): Place => ({
+  limit: perPage,
+  offset: (page - 1) * perPage,
+});
+
+/** The statement that counts a list, no further than its total is exact. `rows` is what follows `from`. */
+export const countOf = (rows: string): string =>
+  `select count(*)::int as total from (select 1 from ${rows} limit ${TOTAL_EXACT_MAX}) as counted`;
+
+/**
+ * The page and the total of a list.
+ * @param counted by `countOf`
+ * @param found the rows at the page's place, one more than it shows where there are more: a longer list has as many as
+ *   were counted and seen, so that its next page is always linked and its total never too high
+ */
+export function pageOfFound<T>(
+  counted: number,
+  { limit, offset }: Place,
+  found: readonly T[],
+): { items: T[]; total: number } {
+  const seen = found.length === 0 ? 0 : offset + found.length;
+  const total = counted < TOTAL_EXACT_MAX ? counted : Math.max(counted, seen);
+  return { items: found.slice(0, limit), total };
+}
+
 export type PageLink = { url: string | null; label: string; active: boolean };
 export type Page<T> = {
   data: T[];

@@ -3,6 +3,7 @@ import { type Queryable, type Statement, statement, type Trx } from '@quittance/
 import type { IdempotencyKey } from '@quittance/shared/idempotency';
 import { type AccountId, type EventId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
 import { cents, formatRate, parseRate, type Rate, units } from '@quittance/shared/money';
+import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant } from '@quittance/shared/result';
 import type { Deposit } from './domain/deposit.ts';
@@ -247,12 +248,6 @@ export type ListFilter = {
   createdTo: Date | null;
 };
 
-/**
- * Up to here a list's total is exact. Counting costs a moment per ten thousand rows, at every page of a large
- * merchant; beyond, the total only grows as far as one has paged.
- */
-const TOTAL_EXACT_MAX = 100_000;
-
 /** The lowest id that an invoice made at `time` (milliseconds) could have. */
 const lowestId = (time: number): InvoiceId =>
   newInvoiceId(new Date(Math.max(0, time)), (size) => new Uint8Array(size));
@@ -278,13 +273,13 @@ function narrowed(account: AccountId, filter: ListFilter) {
   return { values, where: conditions.join(' and '), name: names.join('_') };
 }
 
-/** The invoices of a page, newest first, and the list's total (see TOTAL_EXACT_MAX). */
+/** The invoices of a page, newest first, and the list's total. */
 export async function listInvoices(
   db: Queryable,
   account: AccountId,
   filter: ListFilter,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<{ invoices: Invoice[]; total: number }> {
+  place: Place,
+): Promise<{ items: Invoice[]; total: number }> {
   const { values, where, name } = narrowed(account, filter);
   const n = values.length;
   // The page's ids come out of the index alone, one more than shown; only then are its rows fetched.
@@ -294,19 +289,12 @@ export async function listInvoices(
        select id from invoices where ${where} order by id desc limit $${n + 1} + 1 offset $${n + 2})
      select i.* from page join invoices i using (id) order by id desc`,
   );
-  const counting: Statement = statement(
-    `invoices_total_${name}`,
-    `select count(*)::int as total from (
-       select 1 from invoices where ${where} limit ${TOTAL_EXACT_MAX}) as counted`,
-  );
+  const counting: Statement = statement(`invoices_total_${name}`, countOf(`invoices where ${where}`));
   const [rows, { total }] = await Promise.all([
-    db.rows<InvoiceRow>(page, [...values, limit, offset]),
+    db.rows<InvoiceRow>(page, [...values, place.limit, place.offset]),
     db.one<{ total: number }>(counting, values),
   ]);
-  return {
-    invoices: rows.slice(0, limit).map(toInvoice),
-    total: total < TOTAL_EXACT_MAX ? total : Math.max(total, rows.length === 0 ? 0 : offset + rows.length),
-  };
+  return pageOfFound(total, place, rows.map(toInvoice));
 }
 
 const lockInvoicesById = statement(

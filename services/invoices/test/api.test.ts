@@ -519,6 +519,24 @@ describe('GET /api/invoices', () => {
     });
   });
 
+  it('counts a long list no further than 10,000, and links its next page beyond', async () => {
+    const merchant = world.merchant();
+    const { id } = await merchant.invoice();
+    await world.rows(
+      `insert into invoices select (jsonb_populate_record(i, jsonb_build_object('id', 'inv_long_' || n))).*
+       from invoices i, generate_series(1, 10004) as n where i.id = $1`,
+      [id],
+    );
+    const page = async (number: number) => (await merchant.get(`/api/invoices?page=${number}`)).body;
+    expect((await page(1)).meta).toMatchObject({ total: 10_000, last_page: 1_000 });
+    const beyond = await page(1_000);
+    expect(beyond.meta.total).toBe(10_001);
+    expect(beyond.links.next).toBe('https://pay.example/api/invoices?page=1001');
+    const last = await page(1_001);
+    expect(last.meta).toMatchObject({ to: 10_005, total: 10_005 });
+    expect(last.links.next).toBeNull();
+  });
+
   it('pages, and its links keep the filters', async () => {
     const merchant = world.merchant();
     for (let n = 0; n < 5; n++) await merchant.invoice({ external_id: 'same' });

@@ -13,7 +13,7 @@ import {
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { Metrics } from '@quittance/shared/metrics';
-import { pageOf, pageView, perPageField } from '@quittance/shared/pages';
+import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { refuse } from '@quittance/shared/result';
 import type { Secret } from '@quittance/shared/secret';
 import { form, rules } from '@quittance/shared/validation';
@@ -80,7 +80,7 @@ async function listUnresolved(
   if (!filter.ok) return answers.invalid(filter.refusal);
   const { perPage, status, asset } = filter.value;
   const page = pageOf(req.query);
-  const { items, total } = await unresolvedPage(db, { account, state: status, asset }, { page, perPage });
+  const { items, total } = await unresolvedPage(db, { account, state: status, asset }, placeOf(page, perPage));
   const path = `${publicUrl}/api/unresolved`;
   const data = items.map(unresolvedView);
   return { status: 200, body: pageView({ data, total, page, perPage, path, query: req.query }) };

@@ -3,6 +3,7 @@ import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
+import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
 import type { Hold } from './domain/hold.ts';
 import type { Payout } from './domain/posting.ts';
 import type { UnresolvedState } from './domain/unresolved.ts';
@@ -254,31 +255,27 @@ export type UnresolvedFilter = {
 
 const filtered = `account_id = $1 and ($2::text is null or state = $2) and ($3::text is null or asset = $3)`;
 
-const countPage = statement(
-  'unresolved_count',
-  `select count(*)::int as total from unresolved where ${filtered}`,
-);
+const countPage = statement('unresolved_count', countOf(`unresolved where ${filtered}`));
 
 const selectPage = statement(
   'unresolved_page',
   `select ${columns} from unresolved
    join (
      select deposit_id from unresolved where ${filtered}
-     order by created_at desc, deposit_id desc limit $4 offset $5) as page
+     order by created_at desc, deposit_id desc limit $4 + 1 offset $5) as page
    using (deposit_id)
    order by created_at desc, deposit_id desc`,
 );
 
-/** One page of an account's unresolved deposits, newest first, and how many there are. */
+/** One page of an account's unresolved deposits, newest first, and the list's total. */
 export async function unresolvedPage(
   db: Queryable,
   { account, state, asset }: UnresolvedFilter,
-  { page, perPage }: { page: number; perPage: number },
+  place: Place,
 ): Promise<{ items: UnresolvedItem[]; total: number }> {
   const values = [account, state, asset];
   const { total } = await db.one<{ total: number }>(countPage, values);
-  const offset = (page - 1) * perPage;
-  if (offset >= total) return { items: [], total };
-  const rows = await db.rows<ItemRow>(selectPage, [...values, perPage, offset]);
-  return { items: rows.map(itemOf), total };
+  if (total < TOTAL_EXACT_MAX && place.offset >= total) return { items: [], total };
+  const rows = await db.rows<ItemRow>(selectPage, [...values, place.limit, place.offset]);
+  return pageOfFound(total, place, rows.map(itemOf));
 }

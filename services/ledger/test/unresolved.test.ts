@@ -513,6 +513,22 @@ describe('over HTTP', () => {
     return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
   }
 
+  it('a long list is counted no further than 10,000, and its next page linked beyond', async () => {
+    const account = anAccount();
+    await world.admin.rows(
+      `insert into unresolved (deposit_id, account_id, asset, amount, state)
+       select 'dep_long_' || n, $1, 'ETH', 1, 'reversed' from generate_series(1, 10005) as n`,
+      [account],
+    );
+    const page = async (number: number) => (await ask('GET', `/api/unresolved?page=${number}`, account)).body;
+    expect(await page(1)).toMatchObject({ meta: { total: 10_000, last_page: 1_000 } });
+    expect(await page(1_000)).toMatchObject({
+      meta: { total: 10_001 },
+      links: { next: 'http://localhost:4000/api/unresolved?page=1001' },
+    });
+    expect(await page(1_001)).toMatchObject({ meta: { to: 10_005, total: 10_005 }, links: { next: null } });
+  });
+
   it('the account’s own are listed, newest first, by asset and status', async () => {
     const account = anAccount();
     const first = await anUnresolved(account);

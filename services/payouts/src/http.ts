@@ -19,7 +19,7 @@ import {
   readKey,
 } from '@quittance/shared/idempotency';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
-import { pageOf, pageView, perPageField } from '@quittance/shared/pages';
+import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import type { Result } from '@quittance/shared/result';
 import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
@@ -77,7 +77,7 @@ async function list({ db, settings }: Ports, req: Request, res: Response): Promi
   if (!filter.ok) return answers.invalid(filter.refusal);
   const { perPage, status, asset, created_from, created_to } = filter.value;
   const page = pageOf(req.query);
-  const { payouts, total } = await payoutPage(
+  const { items, total } = await payoutPage(
     db,
     {
       account: contextOf(res).identity.account,
@@ -86,10 +86,10 @@ async function list({ db, settings }: Ports, req: Request, res: Response): Promi
       createdFrom: created_from,
       createdTo: created_to,
     },
-    { page, perPage },
+    placeOf(page, perPage),
   );
   const path = `${settings.publicUrl}/api/payouts`;
-  const parts = { data: payouts.map(payoutView), total, page, perPage, path, query: req.query };
+  const parts = { data: items.map(payoutView), total, page, perPage, path, query: req.query };
   return { status: 200, body: pageView(parts) };
 }
 

@@ -2,6 +2,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Db, type Queryable, statement, type Trx } from '@quittance/shared/db';
 import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
+import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
 import { assertMoves, type PayoutStatus, payoutMoves } from './domain/states.ts';
 import { isHalted } from './store-halts.ts';
 
@@ -238,28 +239,27 @@ const filtered = `account_id = $1
   and ($4::timestamptz is null or created_at >= $4)
   and ($5::timestamptz is null or created_at <= $5)`;
 
-const countPage = statement('payouts_count', `select count(*)::int as total from payouts where ${filtered}`);
+const countPage = statement('payouts_count', countOf(`payouts where ${filtered}`));
 
-// Which rows are on the page is found in the index alone; only those are fetched.
+// Which rows are on the page, and whether one follows it, is found in the index alone; only those are fetched.
 const selectPage = statement(
   'payouts_page',
   `select ${columns()} from payouts
    join (
-     select seq from payouts where ${filtered} order by created_at desc, seq desc limit $6 offset $7) as page
+     select seq from payouts where ${filtered} order by created_at desc, seq desc limit $6 + 1 offset $7) as page
    using (seq)
    order by created_at desc, seq desc`,
 );
 
-/** One page of a merchant's payouts, newest first, and how many there are. */
+/** One page of a merchant's payouts, newest first, and the list's total. */
 export async function payoutPage(
   db: Queryable,
   filter: PayoutFilter,
-  { page, perPage }: { page: number; perPage: number },
-): Promise<{ payouts: Payout[]; total: number }> {
+  place: Place,
+): Promise<{ items: Payout[]; total: number }> {
   const values = [filter.account, filter.statuses, filter.asset, filter.createdFrom, filter.createdTo];
   const { total } = await db.one<{ total: number }>(countPage, values);
-  const offset = (page - 1) * perPage;
-  if (offset >= total) return { payouts: [], total };
-  const rows = await db.rows<PayoutRow>(selectPage, [...values, perPage, offset]);
-  return { payouts: rows.map(payoutOf), total };
+  if (total < TOTAL_EXACT_MAX && place.offset >= total) return { items: [], total };
+  const rows = await db.rows<PayoutRow>(selectPage, [...values, place.limit, place.offset]);
+  return pageOfFound(total, place, rows.map(payoutOf));
 }

@@ -413,6 +413,24 @@ describe('GET /api/payouts', () => {
     expect((await page('page=x')).data).toHaveLength(5);
   });
 
+  it('counts a long list no further than 10,000, and links its next page beyond', async () => {
+    await db.rows(
+      `insert into payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status,
+         failed_reason)
+       select n, n, $1, 'ETH', 1, 1, $2, 1, 'failed', 'So.' from generate_series(900000001, 900010005) as n`,
+      [shop.account, to.toLowerCase()],
+    );
+    const page = async (number: number) => (await shop.get(`/api/payouts?page=${number}`)).body;
+    expect((await page(1)).meta).toMatchObject({ total: 10_000, last_page: 1_000 });
+    const beyond = await page(1_000);
+    expect(beyond.meta).toMatchObject({ total: 10_001, last_page: 1_001 });
+    expect(beyond.links.next).toBe(`${PUBLIC_URL}/api/payouts?page=1001`);
+    const last = await page(1_001);
+    expect(last.meta).toMatchObject({ from: 10_001, to: 10_005, total: 10_005, last_page: 1_001 });
+    expect(last.links.next).toBeNull();
+    expect((await page(1_002)).data).toEqual([]);
+  });
+
   it('is filtered by status, asset and time', async () => {
     const ids = await payouts(3);
     await db.rows(`update payouts set status = 'failed', failed_reason = 'So.' where id = $1`, [ids[0]]);

@@ -1,6 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
 import type { AccountId } from '@quittance/shared/ids';
-import { type Page, pageOf, pageView, perPageField } from '@quittance/shared/pages';
+import { type Page, pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { ok, type Result } from '@quittance/shared/result';
 import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import { statuses } from '../domain/invoice.ts';
@@ -37,11 +37,10 @@ export async function listInvoices(
     createdFrom: created_from,
     createdTo: created_to,
   };
-  const place = { limit: perPage, offset: (page - 1) * perPage };
-  const { invoices, total } = await readPage(ports.db, account, filter, place);
+  const { items, total } = await readPage(ports.db, account, filter, placeOf(page, perPage));
   return ok(
     pageView({
-      data: invoices.map((invoice) => listItemView(invoice, ports)),
+      data: items.map((invoice) => listItemView(invoice, ports)),
       total,
       page,
       perPage,
