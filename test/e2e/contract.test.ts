@@ -342,6 +342,7 @@ test('what every answer looks like: assets, balances, an invoice, lists', async 
     ...listed,
     pending_amount: '0',
     paid_amount: '0',
+    reversed_amount: '0',
     url: `${quittance.url}/pay/${made.data.id}`,
     address: {
       address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),

@@ -5,7 +5,7 @@ import { assertNever } from '@quittance/shared/result';
 import { encode } from 'uqr';
 import { confirmationsOf, type Deposit } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
-import { type Seen, type Sighting, standing } from './domain/sighting.ts';
+import type { Seen, Sighting } from './domain/sighting.ts';
 import { Html, html } from './html.ts';
 import type { Ports } from './ports.ts';
 import type { FullInvoice } from './store.ts';
@@ -74,9 +74,7 @@ export const pageHeaders = {
 
 function page(status: number, title: string, body: Html, refreshSeconds?: number): HtmlPage {
   const refresh =
-    refreshSeconds === undefined
-      ? undefined
-      : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
+    refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
   const whole = html`<!doctype html>
 <html lang="en">
 <head>
@@ -113,7 +111,17 @@ export const unavailablePage: HtmlPage = page(
 );
 
 /** Where a payment stands, for the person who pays. */
-type Stage = 'waiting' | 'short' | 'over' | 'seen' | 'confirming' | 'paid' | 'expired' | 'late' | 'underpaid';
+type Stage =
+  | 'waiting'
+  | 'short'
+  | 'over'
+  | 'seen'
+  | 'confirming'
+  | 'paid'
+  | 'reversed'
+  | 'expired'
+  | 'late'
+  | 'underpaid';
 
 function stageOf(invoice: Invoice, { deposits, sightings }: Seen, now: Date): Stage {
   const isOver = invoice.expiresAt !== null && invoice.expiresAt < now;
@@ -128,7 +136,7 @@ function stageOf(invoice: Invoice, { deposits, sightings }: Seen, now: Date): St
         ? 'seen'
         : 'confirming';
     case 'paid':
-      return 'paid';
+      return invoice.reversedAmount > 0n ? 'reversed' : 'paid';
     case 'expired':
       return sightings.some(isWaiting) || deposits.some(isThere) ? 'late' : 'expired';
     default:
@@ -143,23 +151,28 @@ const counts = ({ asset, dust }: Invoice, payment: Pick<Deposit, 'asset' | 'amou
 
 /** The page of one invoice. It shows nothing that is between the merchant and us. */
 export function paymentPage(
-  { invoice, height, ...given }: FullInvoice,
+  { invoice, height, paymentsTotal, ...seen }: FullInvoice,
   ports: Pick<Ports, 'chains'>,
   now: Date,
 ): HtmlPage {
   const { decimals, symbol, name } = assets[invoice.asset];
   const show = (amount: Units): string => `${formatUnits(amount, decimals)} ${symbolOf(symbol)}`;
-  const seen = standing(given);
   const stage = stageOf(invoice, seen, now);
   const come = (invoice.pendingAmount + invoice.paidAmount) as Units;
   const rest = (invoice.amountDue > come ? invoice.amountDue - come : 0n) as Units;
-  const body = html`${heading(stage, { due: show(invoice.amountDue), rest: show(rest), come: show(come) })}
+  const amounts = {
+    due: show(invoice.amountDue),
+    rest: show(rest),
+    come: show(come),
+    reversed: show(invoice.reversedAmount),
+  };
+  const body = html`${heading(stage, amounts)}
 ${stage === 'waiting' || stage === 'short' ? toPay({ invoice, ports, rest, show, now }) : undefined}
 <dl>
 <dt>Price</dt><dd>${formatFiat(invoice.amountFiat)} US dollars, ${show(invoice.amountDue)}</dd>
 <dt>Currency</dt><dd>${name}</dd>
 </dl>
-${arrived(invoice, seen, height)}
+${arrived(invoice, seen, paymentsTotal, height)}
 ${backLink(stage, invoice)}`;
   const isDone = stage === 'paid' || backToShopAfter.includes(stage);
   return page(200, titles[stage], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
@@ -181,7 +194,7 @@ function refreshSeconds({ createdAt, expiresAt }: Invoice, { deposits, sightings
 }
 
 /** What did not come to its end: the shop has to be asked. */
-const backToShopAfter: readonly Stage[] = ['expired', 'late', 'underpaid'];
+const backToShopAfter: readonly Stage[] = ['reversed', 'expired', 'late', 'underpaid'];
 
 /** People know the token by the name of its money; the network stands beside it. */
 const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symbol;
@@ -193,14 +206,15 @@ const titles = {
   seen: 'Payment seen',
   confirming: 'Payment received',
   paid: 'Paid',
+  reversed: 'Payment undone',
   expired: 'Expired',
   late: 'Too late',
   underpaid: 'Part of the payment was missing',
 } as const satisfies Record<Stage, string>;
 
-type Amounts = { due: string; rest: string; come: string };
+type Amounts = { due: string; rest: string; come: string; reversed: string };
 
-function heading(stage: Stage, { due, rest, come }: Amounts): Html {
+function heading(stage: Stage, { due, rest, come, reversed }: Amounts): Html {
   const top = (tone: string, title: string, text: string) =>
     html`<p class="state ${tone}" role="status">${titles[stage]}</p>
 <h1>${title}</h1>
@@ -226,6 +240,12 @@ function heading(stage: Stage, { due, rest, come }: Amounts): Html {
       return top('', come, 'It has arrived and is being confirmed by the network. You may close this page.');
     case 'paid':
       return top('good', 'Thank you', `${come} have arrived and are confirmed.`);
+    case 'reversed':
+      return top(
+        'warn',
+        `${reversed} were undone by the network`,
+        'Your payment was confirmed, and the network took it back afterwards. Please ask the shop.',
+      );
     case 'expired':
       return top(
         'warn',
@@ -281,8 +301,14 @@ function code(text: string): Html {
 <path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${modules.join('')}"/></svg>`;
 }
 
-/** What has arrived, payment by payment. */
-function arrived(invoice: Invoice, { deposits, sightings }: Seen, height: number): Html | undefined {
+/** What has arrived, payment by payment, and how many there are beside those that are shown. */
+function arrived(
+  invoice: Invoice,
+  { deposits, sightings }: Seen,
+  total: number,
+  height: number,
+): Html | undefined {
+  const more = total - deposits.length - sightings.length;
   if (deposits.length + sightings.length === 0) return undefined;
   const item = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, state: string) => {
     const { decimals, symbol } = assets[asset];
@@ -295,7 +321,8 @@ function arrived(invoice: Invoice, { deposits, sightings }: Seen, height: number
   ];
   return html`<h2 class="soft">Arrived</h2>
 <ul>
-${items}</ul>`;
+${items}</ul>
+${more > 0 ? html`<p class="soft">and ${more} more</p>` : undefined}`;
 }
 
 function stateOf(invoice: Invoice, deposit: Deposit, height: number): string {

@@ -335,16 +335,19 @@ export async function balancesHoldingUp(
   return (await db.rows<WatchedRow>(selectBalancesHoldingUp, [chain, knownUntil, limit])).map(toWatched);
 }
 
+// Block by block: anybody may send thousands of payments in one.
 const selectMovements = statement(
   'addresses_native_movements',
-  `select address, block_height as height, amount::text from deposits
-   where chain = $1 and asset = $3 and state in ('seen', 'settled')
-     and invoice_id = any($4::text[]) and address = any($2::text[])
-   union all
-   select address, block_height, (-amount)::text from spends where chain = $1 and address = any($2::text[])`,
+  `select address, block_height as height, sum(amount)::text as amount from (
+     select address, block_height, amount from deposits
+     where chain = $1 and asset = $3 and state in ('seen', 'settled')
+       and invoice_id = any($4::text[]) and address = any($2::text[])
+     union all
+     select address, block_height, -amount from spends where chain = $1 and address = any($2::text[])) as moved
+   group by address, block_height`,
 );
 
-/** All native money that is known to have come to these addresses or left them. */
+/** All native money that is known to have come to these addresses or left them, in each block. */
 export async function nativeMovements(
   db: Queryable,
   chain: Chain,

@@ -2,9 +2,7 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import { invariant } from '@quittance/shared/result';
 import { type Deposit, type DepositState, type Disposition, onDrop } from './domain/deposit.ts';
-import type { Settlement } from './domain/fold.ts';
 
 /** Timestamps are texts when the row came inside JSON. */
 export type DepositRow = {
@@ -28,7 +26,7 @@ export type DepositRow = {
   credited_at: Date | string | null;
 };
 
-const columns = [
+export const depositColumns = [
   'id',
   'outpoint',
   'invoice_id',
@@ -51,7 +49,7 @@ const columns = [
 
 /** A deposit as JSON; the amount as text, for a JSON number would lose digits. */
 export const depositJson = (alias: string): string =>
-  `json_build_object(${columns
+  `json_build_object(${depositColumns
     .map((column) => `'${column}', ${alias}.${column}${column === 'amount' ? '::text' : ''}`)
     .join(', ')})`;
 
@@ -82,26 +80,12 @@ export const toDeposit = (row: DepositRow): Deposit => ({
   creditedAt: timeOrNull(row.credited_at),
 });
 
-const selectOfInvoices = statement(
-  'deposits_of_invoices',
-  `select ${columns.join(', ')} from deposits where invoice_id = any($1::text[]) order by ${depositOrder}`,
-);
-
-/** The deposits of each invoice; an invoice without one is not in the map. */
-export async function depositsOf(
-  db: Queryable,
-  invoices: readonly InvoiceId[],
-): Promise<Map<InvoiceId, Deposit[]>> {
-  const rows = await db.rows<DepositRow>(selectOfInvoices, [invoices]);
-  return Map.groupBy(rows.map(toDeposit), (deposit) => deposit.invoiceId);
-}
-
 const selectByOutpoint = statement(
   'deposits_by_outpoint',
-  `select ${columns.join(', ')} from deposits
+  `select ${depositColumns.join(', ')} from deposits
    where chain = $1 and outpoint = any($2::text[]) and state in ('seen', 'settled')
    union all
-   select ${columns.join(', ')} from deposits
+   select ${depositColumns.join(', ')} from deposits
    where chain = $1 and outpoint = any($2::text[]) and state not in ('seen', 'settled')`,
 );
 
@@ -224,63 +208,9 @@ const selectDue = statement(
 );
 
 /** The invoices with a deposit that becomes final, or is given up, when the chain is `height` high. */
-export async function invoicesDue(trx: Trx, chain: Chain, height: number): Promise<InvoiceId[]> {
-  const rows = await trx.rows<{ invoice_id: InvoiceId }>(selectDue, [chain, height]);
+export async function invoicesDue(db: Queryable, chain: Chain, height: number): Promise<InvoiceId[]> {
+  const rows = await db.rows<{ invoice_id: InvoiceId }>(selectDue, [chain, height]);
   return rows.map((row) => row.invoice_id);
-}
-
-const updateLookedAt = statement(
-  'deposits_looked_at',
-  `update deposits d set due_height = null
-   from invoices i join cursors c on c.chain = i.chain
-   where d.invoice_id = i.id and i.id = any($1::text[]) and d.due_height <= c.height`,
-);
-
-const updateFinal = statement(
-  'deposits_final',
-  `update deposits set confirmed_at = $2 where id = any($1::text[]) and confirmed_at is null`,
-);
-
-const updateSettled = statement(
-  'deposits_settle',
-  `update deposits d set state = 'settled', settled_at = $3, disposition = u.disposition
-   from unnest($1::text[], $2::text[]) as u(id, disposition)
-   where d.id = u.id and d.state = 'seen'
-   returning 1`,
-);
-
-const updateReversed = statement(
-  'deposits_reverse',
-  `update deposits set state = 'reversed', reversed_at = $2, dropped_height = null
-   where id = any($1::text[]) and state = 'missing'
-   returning 1`,
-);
-
-export type DepositChanges = {
-  invoices: readonly InvoiceId[];
-  final: readonly DepositId[];
-  settlements: readonly Settlement[];
-  reversals: readonly DepositId[];
-};
-
-/** Writes what was decided about the deposits of some invoices. */
-export async function saveDepositChanges(
-  trx: Trx,
-  { invoices, final, settlements, reversals }: DepositChanges,
-  now: Date,
-): Promise<void> {
-  await trx.rows(updateLookedAt, [invoices]);
-  if (final.length > 0) await trx.rows(updateFinal, [final, now]);
-  if (settlements.length > 0) {
-    const ids = settlements.map(({ deposit }) => deposit);
-    const dispositions = settlements.map(({ disposition }) => disposition);
-    const settled = await trx.rows(updateSettled, [ids, dispositions, now]);
-    invariant(settled.length === settlements.length, 'a deposit is settled once');
-  }
-  if (reversals.length > 0) {
-    const reversed = await trx.rows(updateReversed, [reversals, now]);
-    invariant(reversed.length === reversals.length, 'a deposit is reversed once');
-  }
 }
 
 const updateCredited = statement(

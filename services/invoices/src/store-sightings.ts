@@ -49,20 +49,6 @@ export const toSighting = (row: SightingRow): Sighting => ({
   goneAt: row.gone_at === null ? null : new Date(row.gone_at),
 });
 
-const selectOfInvoices = statement(
-  'sightings_of_invoices',
-  `select ${columns.join(', ')} from sightings where invoice_id = any($1::text[]) order by ${sightingOrder}`,
-);
-
-/** The sightings of each invoice; an invoice without one is not in the map. */
-export async function sightingsOf(
-  db: Queryable,
-  invoices: readonly InvoiceId[],
-): Promise<Map<InvoiceId, Sighting[]>> {
-  const rows = await db.rows<SightingRow>(selectOfInvoices, [invoices]);
-  return Map.groupBy(rows.map(toSighting), (sighting) => sighting.invoiceId);
-}
-
 const selectWaiting = statement(
   'sightings_waiting',
   `select ${columns.join(', ')} from sightings where chain = $1 and gone_at is null`,

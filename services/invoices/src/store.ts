@@ -7,12 +7,12 @@ import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant } from '@quittance/shared/result';
 import type { Deposit } from './domain/deposit.ts';
-import type { ChainView } from './domain/fold.ts';
 import type { Invoice, Progress, Status } from './domain/invoice.ts';
 import type { ClockOfInvoice, Outage } from './domain/outage.ts';
-import { AWAITED_AFTER_GONE_MS, type Sighting } from './domain/sighting.ts';
-import { type DepositRow, depositJson, depositOrder, toDeposit } from './store-deposits.ts';
-import { type SightingRow, sightingJson, sightingOrder, toSighting } from './store-sightings.ts';
+import { AWAITED_AFTER_GONE_MS, type Sighting, shownOf } from './domain/sighting.ts';
+import { type DepositRow, toDeposit } from './store-deposits.ts';
+import { allShown, shownDeposits, shownSightings } from './store-payments.ts';
+import { type SightingRow, toSighting } from './store-sightings.ts';
 
 type InvoiceRow = {
   id: InvoiceId;
@@ -30,6 +30,7 @@ type InvoiceRow = {
   status: Status;
   pending_amount: string;
   paid_amount: string;
+  reversed_amount: string;
   created_at: Date;
   expires_at: Date | null;
   paid_at: Date | null;
@@ -58,6 +59,7 @@ const toInvoice = (row: InvoiceRow): Invoice => ({
   status: row.status,
   pendingAmount: units(row.pending_amount),
   paidAmount: units(row.paid_amount),
+  reversedAmount: units(row.reversed_amount),
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   paidAt: row.paid_at,
@@ -192,19 +194,20 @@ export async function saveAnsweredInvoice(
   await db.rows(insertInvoiceWithKey, values);
 }
 
-/** An invoice with its payments, and how high its chain is: all that a view needs. */
+/** An invoice with those of its payments that are shown, and how high its chain is: all that a view needs. */
 export type FullInvoice = {
   invoice: Invoice;
   deposits: readonly Deposit[];
   sightings: readonly Sighting[];
+  /** How many payments there are, counted no further than a list is. */
+  paymentsTotal: number;
   height: number;
 };
 
 const fullColumns = `i.*, coalesce(c.height, 0) as height,
-     (select json_agg(${depositJson('d')} order by ${depositOrder}) from deposits d
-      where d.invoice_id = i.id) as deposits,
-     (select json_agg(${sightingJson('s')} order by ${sightingOrder}) from sightings s
-      where s.invoice_id = i.id) as sightings
+     (${shownDeposits}) as deposits,
+     (${shownSightings}) as sightings,
+     (${countOf(`(${allShown}) as shown`)}) as payments_total
    from invoices i left join cursors c on c.chain = i.chain`;
 const selectFull = statement('invoices_full', `select ${fullColumns} where i.id = $1`);
 const selectSeveral = statement(
@@ -221,20 +224,20 @@ export async function findInvoices(
     height: number;
     deposits: DepositRow[] | null;
     sightings: SightingRow[] | null;
+    payments_total: number;
   };
   const [only] = ids;
   const rows =
     ids.length === 1 ? await db.rows<Row>(selectFull, [only]) : await db.rows<Row>(selectSeveral, [ids]);
   const found = new Map(
-    rows.map((row): [InvoiceId, FullInvoice] => [
-      row.id,
-      {
-        invoice: toInvoice(row),
+    rows.map((row): [InvoiceId, FullInvoice] => {
+      const seen = {
         deposits: (row.deposits ?? []).map(toDeposit),
         sightings: (row.sightings ?? []).map(toSighting),
-        height: row.height,
-      },
-    ]),
+      };
+      const { payments_total: paymentsTotal, height } = row;
+      return [row.id, { invoice: toInvoice(row), ...shownOf(seen, row.asset), paymentsTotal, height }];
+    }),
   );
   return ids.map((id) => found.get(id));
 }
@@ -314,40 +317,15 @@ export async function lockInvoices(trx: Trx, ids: Iterable<InvoiceId>): Promise<
   return rows.map(toInvoice);
 }
 
-const selectViews = statement(
-  'invoices_chain_views',
-  `select i.id, c.height,
-     case when a.balance_check_at is null then c.known_until
-          else least(c.known_until, coalesce(a.balance_known_until, '-infinity')) end as known_until
-   from invoices i
-   join cursors c on c.chain = i.chain
-   join addresses a on a.chain = i.chain and a.address = i.address
-   where i.id = any($1::text[])`,
-);
-
-type ViewRow = { id: InvoiceId; height: number; known_until: Date | number };
-
-/** What is known of the chain, for each invoice: where balances are watched, no more than the last look at one. */
-export async function chainViews(trx: Trx, ids: readonly InvoiceId[]): Promise<Map<InvoiceId, ChainView>> {
-  const rows = await trx.rows<ViewRow>(selectViews, [ids]);
-  return new Map(
-    rows.map(({ id, height, known_until }) => [
-      id,
-      // '-infinity' is no Date: nothing is known yet.
-      { height, knownUntil: known_until instanceof Date ? known_until : null },
-    ]),
-  );
-}
-
 const updateProgress = statement(
   'invoices_update',
   `update invoices i set
-     status = u.status, pending_amount = u.pending_amount, paid_amount = u.paid_amount, paid_at = u.paid_at,
-     closed_at = u.closed_at, announced = array(select jsonb_array_elements_text(u.announced)),
-     version = u.version
-   from unnest($1::text[], $2::text[], $3::numeric[], $4::numeric[], $5::timestamptz[], $6::timestamptz[],
-     $7::jsonb[], $8::int[])
-     as u(id, status, pending_amount, paid_amount, paid_at, closed_at, announced, version)
+     status = u.status, pending_amount = u.pending_amount, paid_amount = u.paid_amount,
+     reversed_amount = u.reversed_amount, paid_at = u.paid_at, closed_at = u.closed_at,
+     announced = array(select jsonb_array_elements_text(u.announced)), version = u.version
+   from unnest($1::text[], $2::text[], $3::numeric[], $4::numeric[], $5::numeric[], $6::timestamptz[],
+     $7::timestamptz[], $8::jsonb[], $9::int[])
+     as u(id, status, pending_amount, paid_amount, reversed_amount, paid_at, closed_at, announced, version)
    where i.id = u.id`,
 );
 
@@ -361,6 +339,7 @@ export async function saveProgress(
     changed.map(({ status }) => status),
     changed.map(({ pendingAmount }) => pendingAmount),
     changed.map(({ paidAmount }) => paidAmount),
+    changed.map(({ reversedAmount }) => reversedAmount),
     changed.map(({ paidAt }) => paidAt),
     changed.map(({ closedAt }) => closedAt),
     changed.map(({ announced }) => JSON.stringify(announced)),

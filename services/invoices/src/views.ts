@@ -5,7 +5,7 @@ import type { Quote } from '@quittance/shared/quotes';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
-import { type Sighting, standing } from './domain/sighting.ts';
+import type { Sighting } from './domain/sighting.ts';
 import type { Ports } from './ports.ts';
 import type { FullInvoice } from './store.ts';
 
@@ -49,20 +49,12 @@ export function listItemView(invoice: Invoice, { quotes }: Pick<Shown, 'quotes'>
   };
 }
 
-/**
- * As many payments as an answer and an event list, the newest: anybody can pay dust ten thousand times, and an event
- * has to fit into a message of the bus.
- */
-const PAYMENTS_MAX = { answer: 1_000, event: 100 } as const;
-
-/** An invoice in full. */
+/** An invoice in full, with its newest and its largest payments (see store-payments.ts). */
 export function invoiceView(
-  { invoice, height, ...seen }: FullInvoice,
+  { invoice, height, deposits, sightings, paymentsTotal }: FullInvoice,
   shown: Shown,
-  to: keyof typeof PAYMENTS_MAX,
 ) {
   const { decimals } = assets[invoice.asset];
-  const { deposits, sightings } = standing(seen);
   // As they were seen first, so that a payment keeps its place when its block comes.
   const payments = [...deposits, ...sightings].sort(
     (a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime(),
@@ -72,15 +64,14 @@ export function invoiceView(
     ...fields,
     pending_amount: formatUnits(invoice.pendingAmount, decimals),
     paid_amount: formatUnits(invoice.paidAmount, decimals),
+    reversed_amount: formatUnits(invoice.reversedAmount, decimals),
     url: pageUrl(invoice, shown),
     asset,
     address: addressView(invoice, invoice.amountDue, shown),
-    payments: payments
-      .slice(-PAYMENTS_MAX[to])
-      .map((payment) =>
-        'id' in payment ? paymentView(payment, invoice, height) : sightingView(payment, invoice),
-      ),
-    ...(payments.length > PAYMENTS_MAX[to] ? { payments_total: payments.length } : {}),
+    payments: payments.map((payment) =>
+      'id' in payment ? paymentView(payment, invoice, height) : sightingView(payment, invoice),
+    ),
+    ...(paymentsTotal > payments.length ? { payments_total: paymentsTotal } : {}),
   };
 }
 export type InvoiceView = ReturnType<typeof invoiceView>;

@@ -16,6 +16,7 @@ import { reachHead } from './operations/reach-head.ts';
 import { refillSpares } from './operations/refill-spares.ts';
 import { rescanChain } from './operations/rescan-chain.ts';
 import { scanChain } from './operations/scan-chain.ts';
+import { settleRest } from './operations/settle-rest.ts';
 import type { Ports, WatchedChain } from './ports.ts';
 
 const FORGET_EVERY_MS = 3_600_000;
@@ -56,6 +57,8 @@ export function createScanner(
     const look = memory && (await lookAtPending(ports, watched, memory));
     const { taken, isAtHead, isRescanAsked } = await scanChain(ports, watched, held);
     isNear = isAtHead;
+    const settled = await settleRest(ports, watched);
+    if (settled > 0) return taken + settled;
     if (!isAtHead) return taken;
     if (watch !== undefined) {
       if (memory === undefined || look === undefined) return taken + 1;

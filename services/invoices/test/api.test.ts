@@ -50,6 +50,7 @@ describe('POST /api/invoices', () => {
       amount: '0.004',
       pending_amount: '0',
       paid_amount: '0',
+      reversed_amount: '0',
       url: `https://pay.example/pay/${id}`,
       asset,
       address: {

@@ -103,6 +103,20 @@ describe('the payment page', () => {
     expect(paid).toContain('href="https://shop.example/thanks?a=1&amp;b=&quot;&lt;2&gt;&quot;"');
   });
 
+  it('tells that the network took back what was paid', async () => {
+    const { id, to } = await anInvoice();
+    await pay(to, DUE, 2);
+    await world.credit();
+    world.chain.reorg(3, {}, {}, {}, {}, {}, {});
+    await world.scan();
+    const text = await page(id);
+    expect(text).toContain('>Payment undone<');
+    expect(text).toContain('0.01 ETH were undone by the network');
+    expect(text).not.toContain('Thank you');
+    expect(text).not.toContain('http-equiv="refresh"');
+    expect(text).toContain('href="https://shop.example/late"');
+  });
+
   it('warns when the time is over, also before that is certain', async () => {
     const { id, shown, to } = await anInvoice({ expires_in: 1 });
     world.pass(MINUTE + 1);

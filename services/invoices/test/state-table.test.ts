@@ -426,6 +426,7 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({
       status: 'paid',
       paid_amount: '0.01',
+      reversed_amount: '0',
       payments: [{ status: 'confirmed', block_height: null }],
     });
     expect((await invoice.kinds()).at(-1)).toBe('invoice.paid');
@@ -435,9 +436,15 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({
       status: 'paid',
       paid_amount: '0',
+      reversed_amount: '0.01',
       payments: [{ status: 'reversed' }],
     });
     expect((await invoice.kinds()).slice(-2)).toEqual(['deposit.reversed', 'invoice.payment_reversed']);
+    expect((await world.told(invoice.id)).at(-1)?.payload.data).toMatchObject({
+      status: 'paid',
+      paid_amount: '0',
+      reversed_amount: '0.01',
+    });
     await blocks(10);
     expect((await invoice.kinds()).slice(-2)).toEqual(['deposit.reversed', 'invoice.payment_reversed']);
   });
@@ -467,6 +474,7 @@ describe('the state table', () => {
     await pay(invoice.to, DUE, { tx: payments[0]?.txHash ?? '' });
     await blocks(2);
     await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.01', reversed_amount: '0' });
     const settled = (await world.told(invoice.id)).filter(({ kind }) => kind === 'deposit.settled');
     expect(settled.map(({ payload }) => payload.disposition)).toEqual(['credit', 'credit']);
     expect(new Set(settled.map(({ payload }) => payload.deposit_id)).size).toBe(2);

@@ -80,7 +80,11 @@ async function listUnresolved(
   if (!filter.ok) return answers.invalid(filter.refusal);
   const { perPage, status, asset } = filter.value;
   const page = pageOf(req.query);
-  const { items, total } = await unresolvedPage(db, { account, state: status, asset }, placeOf(page, perPage));
+  const { items, total } = await unresolvedPage(
+    db,
+    { account, state: status, asset },
+    placeOf(page, perPage),
+  );
   const path = `${publicUrl}/api/unresolved`;
   const data = items.map(unresolvedView);
   return { status: 200, body: pageView({ data, total, page, perPage, path, query: req.query }) };

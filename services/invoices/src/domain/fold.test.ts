@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
-import { type Deposit, depositStates } from './deposit.ts';
-import { type ChainView, type FoldedInvoice, fold as foldSeen } from './fold.ts';
+import { type Deposit, type Disposition, depositStates } from './deposit.ts';
+import { type FoldedInvoice, fold as foldTotals } from './fold.ts';
 import { mayFollow, statuses } from './invoice.ts';
+import { type ChainView, rowByRow, type ToldOf, totalsOf } from './payment-totals.ts';
 import type { Seen, Sighting } from './sighting.ts';
 
 const START = new Date('2026-03-01T12:00:00.000Z');
@@ -66,6 +67,46 @@ const aSighting = (over: Partial<Sighting> = {}): Sighting => {
     ...over,
   };
 };
+
+/** Folds payments that are given one by one, and says what follows for each. */
+function foldSeen(
+  { told = { reversals: new Set(), late: new Set() }, ...invoice }: FoldedInvoice & { told?: ToldOf },
+  seen: Seen,
+  chain: ChainView,
+  now: Date,
+) {
+  const folded = foldTotals(invoice, totalsOf(invoice, seen, chain, told), chain, now);
+  const { deposits, present, sightings, isLost, isFinal, counts, inTime, reversalOf, goneOf } = rowByRow(
+    invoice,
+    seen,
+    chain,
+  );
+  const { counted, uncounted } = folded.destinations;
+  const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+  const final = present.filter(isFinal).sort(byId);
+  const isKey = (key: string | undefined) => key !== undefined;
+  const reversals = [
+    ...deposits.filter(counts).map(reversalOf),
+    ...sightings.filter((one) => counts(one) && inTime(one)).map(goneOf),
+  ].filter(isKey);
+  const late = present.filter((one) => counts(one) && (folded.status === 'expired' || !inTime(one)));
+  return {
+    ...folded,
+    final: final.map(({ id }) => id),
+    settlements: final
+      .filter(({ state }) => state === 'seen')
+      .map((one) => ({ deposit: one.id, disposition: counts(one) ? counted : uncounted }))
+      .filter((one): one is { deposit: DepositId; disposition: Disposition } => one.disposition !== null),
+    reversals: deposits
+      .filter(isLost)
+      .sort(byId)
+      .map(({ id }) => id),
+    told: {
+      reversals: new Set([...told.reversals, ...reversals]),
+      late: new Set([...told.late, ...(folded.closedAt === null ? [] : late.map(({ id }) => id))]),
+    },
+  };
+}
 
 const fold = (invoice: FoldedInvoice, deposits: readonly Deposit[], chain: ChainView, now: Date) =>
   foldSeen(invoice, { deposits, sightings: [] }, chain, now);

@@ -50,6 +50,8 @@ export type Progress = {
   status: Status;
   pendingAmount: Units;
   paidAmount: Units;
+  /** What was credited and the network took back, as far as it has not come back. */
+  reversedAmount: Units;
   paidAt: Date | null;
   /** When it was decided that no money can make it paid any more. */
   closedAt: Date | null;
@@ -63,6 +65,7 @@ export const unpaid: Progress = {
   status: 'pending',
   pendingAmount: 0n as Units,
   paidAmount: 0n as Units,
+  reversedAmount: 0n as Units,
   paidAt: null,
   closedAt: null,
   announced: ['invoice.created'],

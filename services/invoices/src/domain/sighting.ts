@@ -27,6 +27,25 @@ export const AWAITED_AFTER_GONE_MS = 60 * 60_000;
 /** All that was seen of an invoice's payments, in blocks and before. */
 export type Seen = { deposits: readonly Deposit[]; sightings: readonly Sighting[] };
 
+/** Of an invoice's payments so many are shown, in answers, events and on its page; an event has to fit into a message. */
+export const SHOWN_MAX = 100;
+/** So many of them are the largest, that dust does not hide what was paid; the others are the newest. */
+export const LARGEST_SHOWN = 50;
+
+/** Those that are shown, in the order they were given in: the oldest first. */
+export function shownOf({ deposits, sightings }: Seen, asset: AssetSymbol): Seen {
+  const all = [...deposits, ...sightings];
+  const largest = all
+    .filter((one) => one.asset === asset)
+    .sort((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0));
+  const newest = all.reverse().sort((a, b) => b.firstSeenAt.getTime() - a.firstSeenAt.getTime());
+  const shown = new Set([...new Set([...largest.slice(0, LARGEST_SHOWN), ...newest])].slice(0, SHOWN_MAX));
+  return {
+    deposits: deposits.filter((one) => shown.has(one)),
+    sightings: sightings.filter((one) => shown.has(one)),
+  };
+}
+
 /**
  * Each payment as it stands now, once: what lost its block and waits for another one is a sighting, what waits no more
  * is what it was before.

@@ -5,29 +5,31 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import { announce } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import type { Deposit } from '../domain/deposit.ts';
-import { type ChainView, type Folded, fold } from '../domain/fold.ts';
+import { type Folded, fold } from '../domain/fold.ts';
 import { type Invoice, mayFollow } from '../domain/invoice.ts';
-import type { Seen, Sighting } from '../domain/sighting.ts';
+import type { ChainView, PaymentTotals } from '../domain/payment-totals.ts';
 import type { Ports } from '../ports.ts';
-import { chainViews, lockInvoices, saveProgress } from '../store.ts';
-import { depositsOf, saveDepositChanges } from '../store-deposits.ts';
-import { sightingsOf } from '../store-sightings.ts';
+import { findInvoices, lockInvoices, saveProgress } from '../store.ts';
+import {
+  leaveRestDue,
+  markLateTold,
+  markLookedAt,
+  markReversalsTold,
+  paymentTotals,
+  reverseDeposits,
+  SETTLED_AT_ONCE,
+  settleDeposits,
+} from '../store-payments.ts';
 import { invoiceView, type Shown } from '../views.ts';
 
-/** An invoice as it was, what was found, and the invoice and its payments as they are now. */
-type Change = {
-  before: Invoice;
-  folded: Folded;
-  invoice: Invoice;
-  deposits: Deposit[];
-  sightings: readonly Sighting[];
-  height: number;
-};
+/** An invoice as it was, what was found, and the invoice as it is now. */
+type Change = { before: Invoice; paid: PaymentTotals; folded: Folded; invoice: Invoice };
 
 /**
  * Makes invoices what their deposits and their chain say now, and announces what is new: to merchants through
  * webhooks, to the ledger and the treasury what is settled or reversed. Whatever happened (a block, a
- * payment without one, a credit, time), this is what follows from it.
+ * payment without one, a credit, time), this is what follows from it. Of an invoice with very many payments a step
+ * settles some; what is left is due at once.
  * @returns how many invoices changed
  */
 export async function bringUpToDate(
@@ -37,43 +39,32 @@ export async function bringUpToDate(
 ): Promise<number> {
   const invoices = await lockInvoices(trx, ids);
   if (invoices.length === 0) return 0;
-  const wanted = invoices.map((invoice) => invoice.id);
-  const deposits = await depositsOf(trx, wanted);
-  const sightings = await sightingsOf(trx, wanted);
-  const views = await chainViews(trx, wanted);
+  const totals = await paymentTotals(
+    trx,
+    invoices.map(({ id }) => id),
+  );
   const now = ports.clock.now();
 
   const changes = invoices.map((invoice) => {
-    const view = views.get(invoice.id);
-    invariant(view !== undefined, 'the chain of an invoice with something to fold is followed');
-    const seen = { deposits: deposits.get(invoice.id) ?? [], sightings: sightings.get(invoice.id) ?? [] };
-    return decide(invoice, seen, view, now);
+    const found = totals.get(invoice.id);
+    invariant(found !== undefined, 'the chain of an invoice with something to fold is followed');
+    return decide(invoice, found.paid, found.view, now);
   });
   const changed = changes.filter(({ before, invoice }) => invoice.version > before.version);
   await saveProgress(
     trx,
     changed.map(({ invoice }) => invoice),
   );
-  const decided = {
-    invoices: wanted,
-    final: changes.flatMap(({ folded }) => folded.final),
-    settlements: changes.flatMap(({ folded }) => folded.settlements),
-    reversals: changes.flatMap(({ folded }) => folded.reversals),
-  };
-  await saveDepositChanges(trx, decided, now);
+  const announcements = [...(await moveDeposits(trx, changes, now)), ...(await tell(trx, changes, ports))];
   crashPoint('invoices.folded');
-  await announce(
-    trx,
-    changes.flatMap((change) => [...toLedger(change), ...toMerchant(change, ports)]),
-    null,
-    now,
-  );
+  await announce(trx, announcements, null, now);
   return changed.length;
 }
 
-function decide(before: Invoice, given: Seen, view: ChainView, now: Date): Change {
-  const folded = fold(before, given, view, now);
-  const { status, pendingAmount, paidAmount, paidAt, closedAt, announced } = folded;
+function decide(before: Invoice, paid: PaymentTotals, view: ChainView, now: Date): Change {
+  const folded = fold(before, paid, view, now);
+  const { destinations: _, events, ...progress } = folded;
+  const { status, pendingAmount, paidAmount, reversedAmount, closedAt } = progress;
   invariant(
     mayFollow(before.status, status),
     `invoice ${before.id} does not go from ${before.status} to ${status}`,
@@ -82,38 +73,48 @@ function decide(before: Invoice, given: Seen, view: ChainView, now: Date): Chang
     status !== before.status ||
     pendingAmount !== before.pendingAmount ||
     paidAmount !== before.paidAmount ||
+    reversedAmount !== before.reversedAmount ||
     closedAt !== before.closedAt ||
-    announced.length !== before.announced.length;
-  const progress = { status, pendingAmount, paidAmount, paidAt, closedAt, announced };
+    events.length > 0;
   const invoice = differs ? { ...before, ...progress, version: before.version + 1 } : before;
-  const deposits = afterwards(given.deposits, folded, now);
-  return { before, folded, invoice, deposits, sightings: given.sightings, height: view.height };
+  return { before, paid, folded, invoice };
 }
 
-/** The deposits as they are once the decisions are written. */
-function afterwards(deposits: readonly Deposit[], folded: Folded, now: Date): Deposit[] {
-  const settled = new Map(folded.settlements.map(({ deposit, disposition }) => [deposit, disposition]));
-  const final = new Set(folded.final);
-  const reversed = new Set(folded.reversals);
-  return deposits.map((deposit): Deposit => {
-    if (reversed.has(deposit.id)) return { ...deposit, state: 'reversed', droppedHeight: null };
-    if (!final.has(deposit.id)) return deposit;
-    const confirmedAt = deposit.confirmedAt ?? now;
-    const disposition = settled.get(deposit.id);
-    if (disposition === undefined) return { ...deposit, confirmedAt };
-    return { ...deposit, confirmedAt, state: 'settled', disposition };
-  });
-}
+/** How many deposits of an invoice are to be settled now. */
+const toSettle = ({ paid, folded }: Change): number =>
+  paid.unsettledUncounted + (folded.destinations.counted === null ? 0 : paid.unsettled);
 
-function toLedger({ invoice, deposits, folded }: Change): Announcement[] {
-  const byId = new Map(deposits.map((deposit) => [deposit.id, deposit]));
-  const payloadOf = (id: Deposit['id']) => {
-    const deposit = byId.get(id);
-    invariant(deposit !== undefined, 'what is settled or reversed is a deposit of the invoice');
+/** Settles and gives up deposits, as it was decided, and says so to the ledger and the treasury. */
+async function moveDeposits(trx: Trx, changes: readonly Change[], now: Date): Promise<Announcement[]> {
+  const all = changes.map(({ before }) => before.id);
+  await markLookedAt(trx, all, now);
+  await markReversalsTold(
+    trx,
+    idsOf(changes, ({ paid }) => paid.isReversalUntold),
+  );
+  const settling = changes.filter((change) => toSettle(change) > 0);
+  const settled = await settleDeposits(
+    trx,
+    settling.map(({ before: { id }, folded: { destinations } }) => ({ id, destinations })),
+    now,
+  );
+  const reversed = await reverseDeposits(
+    trx,
+    idsOf(changes, ({ paid }) => paid.lost > 0),
+    now,
+  );
+  await leaveRestDue(
+    trx,
+    idsOf(changes, (change) => toSettle(change) > SETTLED_AT_ONCE || change.paid.lost > SETTLED_AT_ONCE),
+  );
+  const accounts = new Map(changes.map(({ before: { id, account } }) => [id, account]));
+  const payloadOf = (deposit: Deposit) => {
+    const account = accounts.get(deposit.invoiceId);
+    invariant(account !== undefined, 'what is settled or reversed is a deposit of one of the invoices');
     return {
       deposit_id: deposit.id,
-      account_id: invoice.account,
-      invoice_id: invoice.id,
+      account_id: account,
+      invoice_id: deposit.invoiceId,
       asset: deposit.asset,
       amount: deposit.amount.toString(),
       address: deposit.address,
@@ -125,25 +126,39 @@ function toLedger({ invoice, deposits, folded }: Change): Announcement[] {
     };
   };
   return [
-    ...folded.settlements.map(
-      ({ deposit, disposition }): Announcement => ({
-        kind: 'deposit.settled',
-        payload: { ...payloadOf(deposit), disposition },
-      }),
-    ),
-    ...folded.reversals.map(
-      (deposit): Announcement => ({ kind: 'deposit.reversed', payload: payloadOf(deposit) }),
-    ),
+    ...settled.map((deposit): Announcement => {
+      const { disposition } = deposit;
+      invariant(disposition !== null, 'what is settled has a destination');
+      return { kind: 'deposit.settled', payload: { ...payloadOf(deposit), disposition } };
+    }),
+    ...reversed.map((deposit): Announcement => ({ kind: 'deposit.reversed', payload: payloadOf(deposit) })),
   ];
 }
 
-function toMerchant({ invoice, deposits, sightings, folded, height }: Change, shown: Shown): Announcement[] {
-  if (folded.events.length === 0) return [];
-  const payload = {
-    account_id: invoice.account,
-    resource_id: invoice.id,
-    version: invoice.version,
-    data: invoiceView({ invoice, deposits, sightings, height }, shown, 'event'),
-  };
-  return folded.events.map((kind): Announcement => ({ kind, payload }));
+const idsOf = (changes: readonly Change[], is: (change: Change) => boolean): InvoiceId[] =>
+  changes.filter(is).map(({ before }) => before.id);
+
+/** What merchants are told: each event carries the whole invoice, as it is now. */
+async function tell(trx: Trx, changes: readonly Change[], shown: Shown): Promise<Announcement[]> {
+  const telling = changes.filter(({ folded }) => folded.events.length > 0);
+  if (telling.length === 0) return [];
+  await markLateTold(
+    trx,
+    idsOf(telling, ({ folded }) => folded.events.includes('invoice.late_payment')),
+  );
+  const found = await findInvoices(
+    trx,
+    telling.map(({ before }) => before.id),
+  );
+  return telling.flatMap(({ invoice, folded }, i) => {
+    const full = found[i];
+    invariant(full !== undefined, 'an invoice never goes away');
+    const payload = {
+      account_id: invoice.account,
+      resource_id: invoice.id,
+      version: invoice.version,
+      data: invoiceView(full, shown),
+    };
+    return folded.events.map((kind): Announcement => ({ kind, payload }));
+  });
 }

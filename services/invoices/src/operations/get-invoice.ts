@@ -14,7 +14,7 @@ export async function getInvoice(
   const found = isInvoiceId(id) ? await ports.findInvoice(id) : undefined;
   if (found === undefined) return refuse('unknown');
   if (found.invoice.account !== account) return refuse('foreign');
-  return ok(invoiceView(found, ports, 'answer'));
+  return ok(invoiceView(found, ports));
 }
 
 /** Anything else is nobody's invoice, and need not be asked for. */

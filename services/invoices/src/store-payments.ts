@@ -1,0 +1,290 @@
+import { statement, type Trx } from '@quittance/shared/db';
+import type { InvoiceId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import type { Deposit } from './domain/deposit.ts';
+import type { Destinations } from './domain/fold.ts';
+import type { ChainView, PaymentTotals } from './domain/payment-totals.ts';
+import { AWAITED_AFTER_GONE_MS, LARGEST_SHOWN, SHOWN_MAX } from './domain/sighting.ts';
+import { type DepositRow, depositColumns, depositJson, depositOrder, toDeposit } from './store-deposits.ts';
+import { sightingJson, sightingOrder } from './store-sightings.ts';
+
+/*
+ * Anybody may send an invoice any number of payments: none of these statements brings all of them here. What each
+ * payment is to its invoice (deposit `d`, sighting `s`, invoice `i`, its chain's cursor `c`), as rowByRow in
+ * domain/payment-totals.ts has it.
+ */
+const counts = (p: string) => `(${p}.asset = i.asset and ${p}.amount >= i.dust)`;
+const inTime = (p: string) => `(i.expires_at is null or ${p}.first_seen_at <= i.expires_at)`;
+const givenUp = (d: string) => `coalesce(c.height >= ${d}.dropped_height + ${d}.min_confirmations, false)`;
+const lost = (d: string) => `(${d}.state = 'missing' and ${givenUp(d)})`;
+const present = (d: string) =>
+  `(${d}.state in ('seen', 'settled') or (${d}.state = 'missing' and not ${givenUp(d)}))`;
+const final = `(d.state <> 'seen' or c.height - d.block_height + 1 >= d.min_confirmations)`;
+const unsettled = `(d.state = 'seen' and ${final})`;
+/** What was taken back: by its block, so that what returned and is dropped again is told again. */
+const reversalOf = `case when d.state = 'dropped' then d.block_hash
+  when d.state = 'reversed' or ${lost('d')} then 'settled' end`;
+const isCreditReversed = (d: string) =>
+  `((${d}.state = 'reversed' or ${lost(d)}) and ${d}.disposition = 'credit')`;
+
+/** Deposits of the outpoint of `p`, each kind by its own index. */
+const sameOutpoint = (p: string, condition: string) =>
+  `(exists (select from deposits o where o.chain = ${p}.chain and o.outpoint = ${p}.outpoint
+      and o.state in ('seen', 'settled') and ${condition})
+    or exists (select from deposits o where o.chain = ${p}.chain and o.outpoint = ${p}.outpoint
+      and o.state not in ('seen', 'settled') and ${condition}))`;
+
+// What was told before it stood beside the payment stands in the invoice.
+const reversalUntold = `(${reversalOf}) is distinct from d.reversal_told and (${reversalOf}) is not null
+  and not 'invoice.payment_reversed:' || d.id || '.' || (${reversalOf}) = any(i.announced)`;
+const lateUntold = `not d.late_told and not 'invoice.late_payment:' || d.id = any(i.announced)`;
+const goneUntold = `s.gone_at is not null and s.gone_at is distinct from s.gone_told_at
+  and not 'invoice.payment_reversed:' || s.outpoint || '.' || (extract(epoch from s.gone_at) * 1000)::bigint
+    = any(i.announced)`;
+
+const sumOf = (p: string, condition: string) =>
+  `coalesce(sum(${p}.amount) filter (where ${condition}), 0)::text`;
+const any = (condition: string) => `coalesce(bool_or(${condition}), false)`;
+
+const selectTotals = statement(
+  'payments_totals',
+  `select i.id, c.height, v.known_until as "knownUntil", d.*, s.*, d.awaited or s.awaited as "isAwaited",
+     d.untold or s.untold as "isReversalUntold"
+   from invoices i
+   join cursors c on c.chain = i.chain
+   join addresses a on a.chain = i.chain and a.address = i.address
+   -- Where balances are watched, no more is known than at the last look at this one.
+   cross join lateral (select
+     case when a.balance_check_at is null then c.known_until
+          else least(c.known_until, coalesce(a.balance_known_until, '-infinity')) end as known_until) as v
+   cross join lateral (
+     select
+       ${sumOf('d', `d.stands and d.timely and d.final`)} as "timelyFinal",
+       ${sumOf('d', `d.stands and d.timely and not d.final`)} as "timelyPending",
+       ${sumOf('d', `d.stands and d.timely and d.credited_at is not null`)} as "timelyCredited",
+       ${sumOf('d', `d.stands and not d.timely and d.final`)} as "lateFinal",
+       ${sumOf('d', `d.stands and not d.timely and not d.final`)} as "latePending",
+       ${sumOf('d', `d.reversed`)} as reversed,
+       ${any(`d.state = 'dropped' and d.counted and d.timely and not d.given_up`)} as awaited,
+       count(*) filter (where d.unsettled and d.counted)::int as unsettled,
+       count(*) filter (where d.unsettled and not d.counted)::int as "unsettledUncounted",
+       count(*) filter (where d.lost)::int as lost,
+       ${any(`d.untold`)} as untold,
+       ${any(`d.stands and d.timely and d.late_untold`)} as "isTimelyUntold",
+       ${any(`d.stands and not d.timely and d.late_untold`)} as "isLateUntold"
+     from (
+       select d.amount, d.state, d.credited_at, ${counts('d')} as counted, ${inTime('d')} as timely,
+         ${final} as final, ${present('d')} and ${counts('d')} as stands, ${givenUp('d')} as given_up,
+         ${lost('d')} as lost, ${unsettled} as unsettled, ${counts('d')} and ${reversalUntold} as untold,
+         ${lateUntold} as late_untold,
+         ${isCreditReversed('d')} and not ${sameOutpoint(
+           'd',
+           `o.id <> d.id and (${present('o')} or (${isCreditReversed('o')} and o.id > d.id))`,
+         )} as reversed
+       from deposits d where d.invoice_id = i.id offset 0) as d) as d
+   cross join lateral (
+     select
+       ${sumOf('s', `s.gone_at is null and s.timely`)} as "timelyWaiting",
+       ${sumOf('s', `s.gone_at is null and not s.timely`)} as "lateWaiting",
+       ${any(`s.timely and (s.gone_at is null or s.gone_at >= v.known_until - $2::int * interval '1 millisecond')`)}
+         as awaited,
+       ${any(`s.timely and s.untold`)} as untold
+     from (
+       select s.amount, s.gone_at, ${inTime('s')} as timely, ${goneUntold} as untold
+       from sightings s
+       where s.invoice_id = i.id and ${counts('s')} and not ${sameOutpoint('s', present('o'))} offset 0) as s) as s
+   where i.id = any($1::text[])`,
+);
+
+type TotalsRow = { id: InvoiceId; height: number; knownUntil: Date | number } & {
+  [name in keyof PaymentTotals]: PaymentTotals[name] extends bigint ? string : PaymentTotals[name];
+};
+
+/** What there is to know of each invoice's payments and of its chain. */
+export async function paymentTotals(
+  trx: Trx,
+  ids: readonly InvoiceId[],
+): Promise<Map<InvoiceId, { paid: PaymentTotals; view: ChainView }>> {
+  const rows = await trx.rows<TotalsRow>(selectTotals, [ids, AWAITED_AFTER_GONE_MS]);
+  return new Map(
+    rows.map(({ id, height, knownUntil, ...row }) => [
+      id,
+      {
+        // '-infinity' is no Date: nothing is known yet.
+        view: { height, knownUntil: knownUntil instanceof Date ? knownUntil : null },
+        paid: {
+          timelyFinal: units(row.timelyFinal),
+          timelyPending: units(row.timelyPending),
+          timelyCredited: units(row.timelyCredited),
+          lateFinal: units(row.lateFinal),
+          latePending: units(row.latePending),
+          timelyWaiting: units(row.timelyWaiting),
+          lateWaiting: units(row.lateWaiting),
+          reversed: units(row.reversed),
+          isAwaited: row.isAwaited,
+          unsettled: row.unsettled,
+          unsettledUncounted: row.unsettledUncounted,
+          lost: row.lost,
+          isReversalUntold: row.isReversalUntold,
+          isTimelyUntold: row.isTimelyUntold,
+          isLateUntold: row.isLateUntold,
+        },
+      },
+    ]),
+  );
+}
+
+const updateLookedAt = statement(
+  'deposits_looked_at',
+  `update deposits d set due_height = null,
+     confirmed_at = case when d.state = 'seen' then coalesce(d.confirmed_at, $2) else d.confirmed_at end
+   from invoices i join cursors c on c.chain = i.chain
+   where d.invoice_id = i.id and i.id = any($1::text[]) and d.due_height <= c.height`,
+);
+
+/** The deposits whose turn it was were looked at: those in the chain are final. */
+export async function markLookedAt(trx: Trx, ids: readonly InvoiceId[], now: Date): Promise<void> {
+  await trx.rows(updateLookedAt, [ids, now]);
+}
+
+/** So many deposits of an invoice are settled, or given up, in one step; the rest in the next. */
+export const SETTLED_AT_ONCE = 1_000;
+
+// What counts before what does not, the largest first: nobody's payment waits behind dust.
+const updateSettled = statement(
+  'deposits_settle',
+  `with chosen as (
+     select d.id, case when d.counted then u.counted else u.uncounted end as disposition
+     from unnest($1::text[], $2::text[], $3::text[]) as u(invoice_id, counted, uncounted)
+     join invoices i on i.id = u.invoice_id
+     join cursors c on c.chain = i.chain
+     cross join lateral (
+       select d.id, ${counts('d')} as counted from deposits d
+       where d.invoice_id = i.id and ${unsettled} and (u.counted is not null or not ${counts('d')})
+       order by ${counts('d')} desc, d.amount desc, d.id limit ${SETTLED_AT_ONCE}) as d)
+   update deposits d set state = 'settled', settled_at = $4, disposition = chosen.disposition,
+     confirmed_at = coalesce(d.confirmed_at, $4)
+   from chosen where d.id = chosen.id
+   returning ${depositColumns.map((column) => `d.${column}`).join(', ')}`,
+);
+
+/** Gives final deposits their destination; answers those that have one now, in their order. */
+export async function settleDeposits(
+  trx: Trx,
+  given: readonly { id: InvoiceId; destinations: Destinations }[],
+  now: Date,
+): Promise<Deposit[]> {
+  if (given.length === 0) return [];
+  const rows = await trx.rows<DepositRow>(updateSettled, [
+    given.map(({ id }) => id),
+    given.map(({ destinations }) => destinations.counted),
+    given.map(({ destinations }) => destinations.uncounted),
+    now,
+  ]);
+  return rows.map(toDeposit).sort(byId);
+}
+
+const updateReversed = statement(
+  'deposits_reverse',
+  `with chosen as (
+     select d.id from invoices i
+     join cursors c on c.chain = i.chain
+     cross join lateral (
+       select d.id from deposits d where d.invoice_id = i.id and ${lost('d')}
+       order by d.amount desc, d.id limit ${SETTLED_AT_ONCE}) as d
+     where i.id = any($1::text[]))
+   update deposits d set state = 'reversed', reversed_at = $2, dropped_height = null
+   from chosen where d.id = chosen.id
+   returning ${depositColumns.map((column) => `d.${column}`).join(', ')}`,
+);
+
+/** Gives up settled deposits that did not come back; answers them, in their order. */
+export async function reverseDeposits(trx: Trx, ids: readonly InvoiceId[], now: Date): Promise<Deposit[]> {
+  if (ids.length === 0) return [];
+  return (await trx.rows<DepositRow>(updateReversed, [ids, now])).map(toDeposit).sort(byId);
+}
+
+const byId = (a: Deposit, b: Deposit): number => (a.id < b.id ? -1 : 1);
+
+const updateDue = statement(
+  'deposits_due_again',
+  `update deposits d set due_height = chosen.height
+   from (
+     select d.id, c.height from invoices i
+     join cursors c on c.chain = i.chain
+     cross join lateral (
+       select d.id from deposits d where d.invoice_id = i.id and (${unsettled} or ${lost('d')}) limit 1) as d
+     where i.id = any($1::text[])) as chosen
+   where d.id = chosen.id`,
+);
+
+/** These invoices have more to settle or to give up than a step takes: the next goes on. */
+export async function leaveRestDue(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
+  if (ids.length > 0) await trx.rows(updateDue, [ids]);
+}
+
+const updateReversalsTold = statement(
+  'deposits_reversals_told',
+  `update deposits d set reversal_told = ${reversalOf}
+   from invoices i join cursors c on c.chain = i.chain
+   where d.invoice_id = i.id and i.id = any($1::text[]) and ${counts('d')} and ${reversalUntold}`,
+);
+const updateGoneTold = statement(
+  'sightings_gone_told',
+  `update sightings s set gone_told_at = s.gone_at
+   from invoices i join cursors c on c.chain = i.chain
+   where s.invoice_id = i.id and i.id = any($1::text[]) and ${counts('s')} and ${inTime('s')} and ${goneUntold}
+     and not ${sameOutpoint('s', present('o'))}`,
+);
+
+/** The merchant is told now of all that was taken back of these invoices' payments. */
+export async function markReversalsTold(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
+  if (ids.length === 0) return;
+  await trx.rows(updateReversalsTold, [ids]);
+  await trx.rows(updateGoneTold, [ids]);
+}
+
+const updateLateTold = statement(
+  'deposits_late_told',
+  `update deposits d set late_told = true
+   from invoices i join cursors c on c.chain = i.chain
+   where d.invoice_id = i.id and i.id = any($1::text[]) and ${counts('d')} and ${present('d')}
+     and (i.status = 'expired' or not ${inTime('d')}) and ${lateUntold}`,
+);
+
+/** The merchant is told now of all that came too late to these invoices. */
+export async function markLateTold(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
+  if (ids.length > 0) await trx.rows(updateLateTold, [ids]);
+}
+
+// Each payment once, as it stands now (see `standing`): what lost its block and waits for another one is a sighting,
+// what waits no more is what it was before.
+const depositShown = `not (d.state in ('dropped', 'reversed') and exists (
+  select from sightings s where s.chain = d.chain and s.outpoint = d.outpoint and s.gone_at is null))`;
+const sightingShown = `not ${sameOutpoint(
+  's',
+  `(s.gone_at is not null or o.state not in ('dropped', 'reversed'))`,
+)}`;
+
+/** Of all that an invoice `i` has to show, nothing but how many. */
+export const allShown = `select 1 from deposits d where d.invoice_id = i.id and ${depositShown}
+  union all select 1 from sightings s where s.invoice_id = i.id and ${sightingShown}`;
+
+/** The deposits of an invoice `i` that may be shown (see `shownOf`), found without a look at the others. */
+export const shownDeposits = `
+  select json_agg(${depositJson('d')} order by ${depositOrder}) from deposits d where d.id in (
+    (select d.id from deposits d where d.invoice_id = i.id and ${depositShown}
+     order by d.first_seen_at desc, d.id desc limit ${SHOWN_MAX})
+    union all
+    (select d.id from deposits d where d.invoice_id = i.id and d.asset = i.asset and ${depositShown}
+     order by d.amount desc, d.id desc limit ${LARGEST_SHOWN}))`;
+
+/** Its payments without a block that may be shown. */
+export const shownSightings = `
+  select json_agg(${sightingJson('s')} order by ${sightingOrder}) from sightings s
+  where s.chain = i.chain and s.outpoint in (
+    (select s.outpoint from sightings s where s.invoice_id = i.id and ${sightingShown}
+     order by s.first_seen_at desc, s.outpoint desc limit ${SHOWN_MAX})
+    union all
+    (select s.outpoint from sightings s where s.invoice_id = i.id and s.asset = i.asset and ${sightingShown}
+     order by s.amount desc, s.outpoint desc limit ${LARGEST_SHOWN}))`;

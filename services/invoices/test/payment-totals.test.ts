@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { DepositId, InvoiceId } from '@quittance/shared/ids';
+import { units } from '@quittance/shared/money';
+import fc from 'fast-check';
+import { type Deposit, depositStates } from '../src/domain/deposit.ts';
+import { rowByRow, totalsOf } from '../src/domain/payment-totals.ts';
+import { type Sighting, standing } from '../src/domain/sighting.ts';
+import { findInvoices } from '../src/store.ts';
+import {
+  leaveRestDue,
+  markLateTold,
+  markReversalsTold,
+  paymentTotals,
+  reverseDeposits,
+  settleDeposits,
+} from '../src/store-payments.ts';
+import { startWorld, type World } from './world.ts';
+
+/** The sums that Postgres makes of an invoice's payments are those that the domain makes of them one by one. */
+
+const START = new Date('2026-03-01T12:00:00.000Z');
+const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);
+const EXPIRES = at(3_600);
+const NOW = at(10_000);
+
+let world: World;
+let template: string;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.scan();
+  template = (await world.anInvoice()).id;
+});
+afterAll(() => world.stop());
+
+const payment = {
+  amount: fc.bigInt({ min: 1n, max: 1_500n }).map(units),
+  asset: fc.constantFrom('ETH' as const, 'ETH' as const, 'ETH' as const, 'USDC_ERC20' as const),
+  firstSeenAt: fc.integer({ min: 0, max: 5_000 }).map(at),
+  /** Several attempts to pay are one outpoint. */
+  place: fc.nat({ max: 12 }),
+};
+const deposits = fc.array(
+  fc.record({
+    ...payment,
+    blockHeight: fc.integer({ min: 90, max: 110 }),
+    state: fc.constantFrom(...depositStates),
+    droppedHeight: fc.integer({ min: 95, max: 112 }),
+    disposition: fc.constantFrom('credit' as const, 'unresolved' as const),
+    isCredited: fc.boolean(),
+  }),
+  { maxLength: 14 },
+);
+const sightings = fc.array(
+  fc.record({ ...payment, goneAt: fc.option(fc.integer({ min: 0, max: 9_000 }).map(at)) }),
+  { maxLength: 8 },
+);
+const invoice = fc.record({
+  expiresAt: fc.constantFrom(EXPIRES, EXPIRES, null),
+  isExpired: fc.boolean(),
+});
+const view = fc.record({
+  height: fc.integer({ min: 95, max: 120 }),
+  knownUntil: fc.integer({ min: 0, max: 14_000 }).map(at),
+});
+
+let made = 0;
+
+/** Writes an invoice and its payments as given; what cannot be in the table together is left out. */
+async function write(
+  { expiresAt, isExpired }: { expiresAt: Date | null; isExpired: boolean },
+  givenDeposits: readonly (Omit<Deposit, 'id'> & { place: number; isCredited: boolean })[],
+  givenSightings: readonly (Omit<Sighting, 'outpoint'> & { place: number })[],
+  { height, knownUntil }: { height: number; knownUntil: Date },
+) {
+  made += 1;
+  const id = `inv_t${made}` as InvoiceId;
+  const outpointOf = (place: number) => `${id}:${place}`;
+  await world.rows(
+    `insert into invoices select (jsonb_populate_record(i, jsonb_build_object('id', $2::text, 'address', $2::text, 'dust', 10,
+       'expires_at', $3::timestamptz, 'status', $4::text, 'closed_at', $5::timestamptz))).*
+     from invoices i where i.id = $1`,
+    [template, id, expiresAt, isExpired ? 'expired' : 'pending', isExpired ? START : null],
+  );
+  await world.rows(
+    `insert into addresses (chain, address, invoice_id, derivation_index) values ('ethereum', $1, $1, 0)`,
+    [id],
+  );
+  await world.rows(`update cursors set height = $1, known_until = $2`, [height, knownUntil]);
+  const inChain = new Set<string>();
+  const rows: Deposit[] = [];
+  for (const [n, { place, isCredited, ...one }] of givenDeposits.entries()) {
+    const outpoint = outpointOf(place);
+    if (one.state === 'seen' || one.state === 'settled') {
+      if (inChain.has(outpoint)) continue;
+      inChain.add(outpoint);
+    }
+    const isSettled = ['settled', 'missing', 'reversed'].includes(one.state);
+    const isAway = one.state === 'dropped' || one.state === 'missing';
+    rows.push({
+      ...one,
+      id: `dep_${made}_${String(n).padStart(2, '0')}` as DepositId,
+      outpoint,
+      invoiceId: id,
+      droppedHeight: isAway ? one.droppedHeight : null,
+      disposition: isSettled ? one.disposition : null,
+      creditedAt: isSettled && isCredited ? START : null,
+    });
+  }
+  for (const d of rows) {
+    await world.rows(
+      `insert into deposits (chain, id, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash,
+         output_index, block_height, block_hash, first_seen_at, min_confirmations, state, dropped_height, due_height,
+         settled_at, disposition, credited_at)
+       values ('ethereum', $1, $2, $3, $4, $3, 0, $5, '0x', 0, $6, $7, $8, 3, $9, $10, null, $11, $12, $13)`,
+      [
+        ...[d.id, d.outpoint, id, d.asset, d.amount.toString(), d.blockHeight, d.blockHash, d.firstSeenAt],
+        ...[d.state, d.droppedHeight, d.disposition && START, d.disposition, d.creditedAt],
+      ],
+    );
+  }
+  const seen = new Map<string, Sighting>();
+  for (const { place, ...one } of givenSightings) {
+    const outpoint = outpointOf(place);
+    if (!seen.has(outpoint)) seen.set(outpoint, { ...one, outpoint, invoiceId: id });
+  }
+  for (const s of seen.values()) {
+    await world.rows(
+      `insert into sightings (chain, outpoint, invoice_id, asset, address, amount, tx_hash, output_index, first_seen_at,
+         gone_at)
+       values ('ethereum', $1, $2, $3, $2, $4, '0x', 0, $5, $6)`,
+      [s.outpoint, id, s.asset, s.amount.toString(), s.firstSeenAt, s.goneAt],
+    );
+  }
+  return { id, deposits: rows, sightings: [...seen.values()] };
+}
+
+const fixed = { address: '', derivationIndex: 0, txHash: '0x', outputIndex: 0, invoiceId: '' as InvoiceId };
+const all = fc
+  .record({ invoice, deposits, sightings, view })
+  .map(({ deposits: some, sightings: others, ...rest }) => ({
+    ...rest,
+    deposits: some.map((one) => ({
+      ...one,
+      ...fixed,
+      outpoint: '',
+      blockHash: `0x${one.blockHeight}`,
+      minConfirmations: 3,
+      confirmedAt: null,
+      creditedAt: null,
+    })),
+    sightings: others.map((one) => ({ ...one, ...fixed })),
+  }));
+
+const totals = async (id: InvoiceId) =>
+  await world.ports.db.transaction(async (trx) => (await paymentTotals(trx, [id])).get(id));
+
+it('sums made by Postgres are those of the payments one by one', async () => {
+  await fc.assert(
+    fc.asyncProperty(all, async (given) => {
+      const written = await write(given.invoice, given.deposits, given.sightings, given.view);
+      const terms = { asset: 'ETH' as const, dust: units(10n), expiresAt: given.invoice.expiresAt };
+      expect(await totals(written.id)).toEqual({
+        paid: totalsOf(terms, written, given.view),
+        view: given.view,
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('what is settled, given up and told is what was so one by one, and nothing of it twice', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      all,
+      fc.constantFrom('credit' as const, 'unresolved' as const, null),
+      async (given, counted) => {
+        const { id, ...written } = await write(given.invoice, given.deposits, given.sightings, given.view);
+        const terms = { asset: 'ETH' as const, dust: units(10n), expiresAt: given.invoice.expiresAt };
+        const rows = rowByRow(terms, written, given.view);
+        const idsOf = (some: readonly Deposit[]) => some.map((one) => one.id).sort();
+        const [settled, reversed] = await world.ports.db.transaction(async (trx) => {
+          await markReversalsTold(trx, [id]);
+          await markLateTold(trx, [id]);
+          return [
+            await settleDeposits(trx, [{ id, destinations: { counted, uncounted: 'unresolved' } }], NOW),
+            await reverseDeposits(trx, [id], NOW),
+          ] as const;
+        });
+        const unsettled = rows.present.filter((one) => one.state === 'seen' && rows.isFinal(one));
+        const wanted = unsettled.filter((one) => counted !== null || !rows.counts(one));
+        expect(idsOf(settled)).toEqual(idsOf(wanted));
+        for (const one of settled) expect(one.disposition).toBe(rows.counts(one) ? counted : 'unresolved');
+        expect(idsOf(reversed)).toEqual(idsOf(rows.deposits.filter(rows.isLost)));
+        const after = await totals(id);
+        expect(after?.paid).toMatchObject({
+          unsettled: counted === null ? unsettled.filter(rows.counts).length : 0,
+          unsettledUncounted: 0,
+          lost: 0,
+          isReversalUntold: false,
+          isLateUntold: false,
+        });
+        if (given.invoice.isExpired) expect(after?.paid.isTimelyUntold).toBe(false);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+it('payments are shown once, as they stand now, and counted so', async () => {
+  await fc.assert(
+    fc.asyncProperty(all, async (given) => {
+      const { id, ...written } = await write(given.invoice, given.deposits, given.sightings, given.view);
+      const [found] = await findInvoices(world.ports.db, [id]);
+      const stands = standing(written);
+      expect(found?.deposits.map((one) => one.id).sort()).toEqual(
+        stands.deposits.map((one) => one.id).sort(),
+      );
+      expect(found?.sightings.map(({ outpoint }) => outpoint).sort()).toEqual(
+        stands.sightings.map(({ outpoint }) => outpoint).sort(),
+      );
+      expect(found?.paymentsTotal).toBe(stands.deposits.length + stands.sightings.length);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+it('leaves one deposit due when there is more to settle than a step takes', async () => {
+  const one = { asset: 'ETH' as const, amount: units(5n), firstSeenAt: START, isCredited: false, ...fixed };
+  const block = { blockHeight: 90, blockHash: '0x90', minConfirmations: 3, confirmedAt: null };
+  const { id } = await write(
+    { expiresAt: EXPIRES, isExpired: false },
+    [1, 2].map((place) => ({
+      ...{ ...one, ...block, place, outpoint: '' },
+      ...{ state: 'seen' as const, droppedHeight: null, disposition: null, creditedAt: null },
+    })),
+    [],
+    { height: 100, knownUntil: START },
+  );
+  await world.ports.db.transaction((trx) => leaveRestDue(trx, [id]));
+  expect(await world.rows('select due_height from deposits where invoice_id = $1 order by 1', [id])).toEqual([
+    { due_height: 100 },
+    { due_height: null },
+  ]);
+});
