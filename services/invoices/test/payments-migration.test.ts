@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from '@jest/globals';
+import { openDb } from '@quittance/shared/db';
+import type { InvoiceId } from '@quittance/shared/ids';
+import { createLogger } from '@quittance/shared/logger';
+import { migrateService, serviceUrl } from '@quittance/shared/migrate';
+import { databaseUrl, onServer, TEST_PASSWORD } from '@quittance/testkit/databases';
+import { paymentTotals } from '../src/store-payments.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
+
+/** The migrations up to a number, as an installation of that time has them. */
+function upTo(number: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-migrations-'));
+  for (const name of readdirSync(MIGRATIONS)) {
+    if (name.slice(0, 4) <= number) cpSync(join(MIGRATIONS, name), join(folder, name));
+  }
+  return folder;
+}
+
+it('an upgrade knows what merchants were told of payments, and what was reversed', async () => {
+  const server = process.env['TEST_POSTGRES_URL'];
+  if (server === undefined) throw new Error('no TEST_POSTGRES_URL');
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  await onServer(server, `create database ${name}`);
+  const target = { adminUrl: databaseUrl(server, name), service: 'invoices', password: TEST_PASSWORD };
+  const before = upTo('1012');
+  const logger = createLogger('test', 'silent');
+  const url = serviceUrl(target.adminUrl, 'invoices', TEST_PASSWORD);
+  const db = openDb({ url, schema: 'invoices', pool: 1, logger });
+  try {
+    await migrateService({ ...target, folder: before });
+    const time = '2026-03-01T12:00:00.123Z';
+    const announced = [
+      ...['invoice.created', 'invoice.late_payment:dep_late', 'invoice.payment_reversed:dep_dropped.0xa'],
+      ...['invoice.payment_reversed:dep_reversed.settled', 'invoice.payment_reversed:dep_again.0xold'],
+      `invoice.payment_reversed:0xgone:0.${new Date(time).getTime()}`,
+    ];
+    const invoice = async (id: string, told: readonly string[]) => {
+      await db.rows(
+        `insert into invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due, min_confirmations,
+           dust, status, created_at, expires_at, closed_at, address, derivation_index, announced)
+         values ($1, 'acc_1', 'ETH', 'ethereum', 1, 1, '{}', 1, 3, 1, 'expired', $2, $2, $2, $1, 0, $3)`,
+        [id, time, told],
+      );
+      await db.rows(
+        `insert into addresses (chain, address, invoice_id, derivation_index) values ('ethereum', $1, $1, 0)`,
+        [id],
+      );
+    };
+    const deposit = (id: string, of: string, state: string) => {
+      const isSettled = state === 'settled' || state === 'reversed';
+      return db.rows(
+        `insert into deposits (chain, id, outpoint, invoice_id, asset, address, derivation_index, amount, output_index,
+           block_height, block_hash, first_seen_at, min_confirmations, state, dropped_height, settled_at, disposition)
+         values ('ethereum', $1, $1, $2, 'ETH', $2, 0, 7, 0, 90, '0xa', $3, 3, $4, $5, $6, $7)`,
+        [
+          ...[id, of, time, state, state === 'dropped' ? 90 : null],
+          ...[isSettled ? time : null, isSettled ? 'credit' : null],
+        ],
+      );
+    };
+    await db.rows(
+      `insert into cursors (chain, height, hash, time, known_until) values ('ethereum', 100, '0x', $1, $1)`,
+      [time],
+    );
+    await invoice('inv_told', announced);
+    await deposit('dep_late', 'inv_told', 'settled');
+    await deposit('dep_dropped', 'inv_told', 'dropped');
+    await deposit('dep_reversed', 'inv_told', 'reversed');
+    await db.rows(
+      `insert into sightings (chain, outpoint, invoice_id, asset, address, amount, tx_hash, output_index, first_seen_at,
+         gone_at)
+       values ('ethereum', '0xgone:0', 'inv_told', 'ETH', 'inv_told', 7, '0x', 0, $1, $1)`,
+      [time],
+    );
+    await invoice('inv_untold', ['invoice.created']);
+    await deposit('dep_new', 'inv_untold', 'settled');
+    await deposit('dep_again', 'inv_untold', 'dropped');
+
+    await migrateService({ ...target, folder: MIGRATIONS });
+    expect(await db.rows('select id, late_told, reversal_told from deposits order by id')).toEqual([
+      { id: 'dep_again', late_told: false, reversal_told: null },
+      { id: 'dep_dropped', late_told: false, reversal_told: '0xa' },
+      { id: 'dep_late', late_told: true, reversal_told: null },
+      { id: 'dep_new', late_told: false, reversal_told: null },
+      { id: 'dep_reversed', late_told: false, reversal_told: 'settled' },
+    ]);
+    expect(await db.rows('select gone_told_at = gone_at as told from sightings')).toEqual([{ told: true }]);
+    expect(await db.rows('select id, reversed_amount from invoices order by id')).toEqual([
+      { id: 'inv_told', reversed_amount: '7' },
+      { id: 'inv_untold', reversed_amount: '0' },
+    ]);
+    const totals = (id: string) =>
+      db.transaction(async (trx) => (await paymentTotals(trx, [id as InvoiceId])).get(id as InvoiceId)?.paid);
+    const untold = (id: string) =>
+      totals(id).then((paid) => [paid?.isReversalUntold, paid?.isTimelyUntold, paid?.isLateUntold]);
+    expect(await untold('inv_told')).toEqual([false, false, false]);
+    expect(await untold('inv_untold')).toEqual([true, true, false]);
+    // A replica of before, beside us in a rolling restart, writes what it tells into the invoice.
+    const also = ['invoice.late_payment:dep_new', 'invoice.payment_reversed:dep_again.0xa'];
+    await db.rows(`update invoices set announced = announced || $1::text[] where id = 'inv_untold'`, [also]);
+    expect(await untold('inv_untold')).toEqual([false, false, false]);
+  } finally {
+    await db.close();
+    await onServer(server, `drop database ${name} with (force)`);
+    rmSync(before, { recursive: true });
+  }
+});
