@@ -26,13 +26,22 @@ const advices = {
   default: 'export it by name, so that it is called the same everywhere',
   expectation:
     'a test that expects nothing cannot fail: add an expect, and break the code once to see it red',
+  beside:
+    'a test must not see what lies in the checkout beside the sources: use a folder of its own, and give SANDBOX_DIR or a database to what it starts',
   allowance:
     'this tidy-allow allows nothing here, or gives no reason: `// tidy-allow <rule>: <why>`; delete it',
 } as const;
 export type Rule = keyof typeof advices;
 
 /** Rules without these have no exceptions worth a comment. */
-const allowable: readonly string[] = ['number', 'clock', 'env', 'focus', 'expectation'] satisfies Rule[];
+const allowable: readonly string[] = [
+  'number',
+  'clock',
+  'env',
+  'focus',
+  'expectation',
+  'beside',
+] satisfies Rule[];
 
 const moneyFile = 'packages/shared/src/money.ts';
 const isTest = (path: string) => path.endsWith('.test.ts');
@@ -48,6 +57,15 @@ const needsDefault = (path: string) =>
   /(?:\.config\.ts|^test\/(?:closing-line|slowest-first)\.ts|^packages\/testkit\/src\/global-(?:setup(?:-images)?|teardown)\.ts)$/.test(
     path,
   );
+/** Who may know where `npm start` keeps its data in the checkout: what a person starts. */
+const mayKnowTheSandbox = (path: string) =>
+  /^(?:packages\/cli\/src\/(?:sandbox-folder|operator-file|main)|sandbox\/src\/(?:main|pay))\.ts$/.test(path);
+/** A folder or file that a person or a run leaves in the checkout, as a path or the end of one. */
+const leftBehind = /(?:^|\/)(?:\.sandbox|\.env)(?:\/|$)/;
+/** Programs that look for the sandbox in the checkout, unless their environment says otherwise. */
+const looksForTheSandbox = /(?:^|\/)(?:sandbox\/src\/(?:main|pay)\.ts|cli\/src\/main\.ts|quittance\.mjs)$/;
+const saysWhich = /\b(?:SANDBOX_DIR|DATABASE_URL_ADMIN)\b/;
+const runsInTests = (path: string) => isTest(path) || /(?:^|\/)test\/|^packages\/testkit\//.test(path);
 const vague = /^(?:utils?|helpers?|common|misc|types)$/;
 
 const testNames = new Set(['it', 'test', 'describe']);
@@ -137,6 +155,15 @@ function silencesTest(node: ts.Node): boolean {
   return ts.isCallExpression(node) && silentNames.has(rootName(node.expression) ?? '');
 }
 
+/** Reads, or starts what reads, the data of whoever works in the checkout. */
+function seesBeside(node: ts.Node, path: string, text: string): boolean {
+  if (mayKnowTheSandbox(path)) return false;
+  if (ts.isIdentifier(node)) return node.text === 'CHECKOUT_SANDBOX';
+  if (!ts.isStringLiteralLike(node) && !ts.isTemplateTail(node)) return false;
+  if (!runsInTests(path)) return false;
+  return leftBehind.test(node.text) || (looksForTheSandbox.test(node.text) && !saysWhich.test(text));
+}
+
 /** The body of a test, when `node` is the call that declares one. */
 function testBody(node: ts.Node): ts.Expression | undefined {
   if (!ts.isCallExpression(node)) return undefined;
@@ -220,6 +247,7 @@ export function violations(path: string, text: string): Violation[] {
     }
     if (isDomain(path) && readsClock(node)) at('clock');
     if (!mayReadEnv(path) && readsEnv(node)) at('env');
+    if (seesBeside(node, path, text)) at('beside');
     if (!mayGuessIds(path) && ts.isIdentifier(node) && node.text === 'drawIdsFrom') at('guessable');
     if (ts.isPropertyAccessExpression(node) && rootName(node) === 'console') at('console');
     if (!needsDefault(path) && isDefaultExport(node)) at('default');

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { reason } from '@quittance/shared/logger';
+import { CHECKOUT_SANDBOX } from 'quittance/sandbox-folder';
 import { humanePace } from './chain-nodes.ts';
 import { demoAccounts } from './demo-accounts.ts';
 import { DEFAULT_PORT, PORTS } from './ports.ts';
@@ -17,7 +17,7 @@ const usage = `npm start -- [--port N] [--fresh]
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 /** `.sandbox` in the checkout; SANDBOX_DIR keeps a test's stack out of a person's. */
-const home = process.env['SANDBOX_DIR'] ?? fileURLToPath(new URL('../../.sandbox', import.meta.url));
+const home = process.env['SANDBOX_DIR'] ?? CHECKOUT_SANDBOX;
 
 async function main(): Promise<void> {
   const { port, fresh } = readArguments();

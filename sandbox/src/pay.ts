@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type AssetSymbol, assets, isAssetSymbol } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
 import { formatUnits, parseUnits, type Units } from '@quittance/shared/money';
+import { CHECKOUT_SANDBOX } from 'quittance/sandbox-folder';
 import { z } from 'zod';
 import { nodesSchema, payFromFaucet } from './faucet.ts';
 
@@ -87,8 +87,7 @@ function readArguments() {
 }
 
 function readSandbox(port: string | undefined): Sandbox {
-  const home = fileURLToPath(new URL('../../.sandbox', import.meta.url));
-  const path = join(process.env['SANDBOX_DIR'] ?? home, port ?? '', 'sandbox.json');
+  const path = join(process.env['SANDBOX_DIR'] ?? CHECKOUT_SANDBOX, port ?? '', 'sandbox.json');
   if (!existsSync(path)) {
     throw new Error(
       port === undefined

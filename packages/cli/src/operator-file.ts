@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
 export const OPERATOR_FILE = 'operator.json';
 const SANDBOX = '.sandbox';
-const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
-export type Where = Pick<Surroundings, 'env' | 'cwd'>;
+export type Where = Pick<Surroundings, 'env' | 'cwd' | 'sandbox'>;
 
 /** What `npm start` leaves for this command: how to reach the running sandbox's database. */
 const operatorSchema = z.object({
@@ -26,21 +24,38 @@ const operatorSchema = z.object({
 });
 export type Operator = z.infer<typeof operatorSchema>;
 
-export const placesOf = ({ env: { SANDBOX_DIR } }: Where): string =>
-  SANDBOX_DIR === undefined
-    ? `in a ${SANDBOX} here, above, or in the checkout`
-    : `in ${SANDBOX_DIR} (SANDBOX_DIR)`;
+/** Each names a database of an operator's own, to which nothing of a sandbox belongs. */
+const OWN_DATABASES = ['OPERATOR_DATABASE_URL', 'DATABASE_URL_ADMIN', 'GATEWAY_DATABASE_URL'] as const;
+
+const ownDatabase = ({ env }: Where): string | undefined => OWN_DATABASES.find((name) => env[name]);
+
+/** Why there is no sandbox to fall back on, for who reads it. */
+export function withoutOperator(where: Where): string {
+  const own = ownDatabase(where);
+  if (own !== undefined) return `while ${own} is set, a sandbox's ${OPERATOR_FILE} is not read`;
+  const { env, sandbox } = where;
+  if (env['SANDBOX_DIR'] !== undefined) {
+    return `no ${OPERATOR_FILE} was found in ${env['SANDBOX_DIR']} (SANDBOX_DIR)`;
+  }
+  const places = sandbox === undefined ? 'here or above' : 'here, above, or in the checkout';
+  return `no ${OPERATOR_FILE} was found in a ${SANDBOX} ${places}`;
+}
 
 /**
  * The sandbox's own file: in SANDBOX_DIR when that is set, as the sandbox has it; else looked for from here upwards,
- * and then beside this checkout's packages.
+ * and then in the folder that the process was given, which is the checkout's for the command itself.
+ * With a database of the operator's own it is not read: another database's books and the sandbox's chains do not agree.
  */
-export function findOperator({ env: { SANDBOX_DIR }, cwd }: Where): Operator | undefined {
+export function findOperator(where: Where): Operator | undefined {
+  if (ownDatabase(where) !== undefined) return undefined;
+  const { env, cwd, sandbox } = where;
+  const { SANDBOX_DIR } = env;
   if (SANDBOX_DIR !== undefined) return readOperator(join(resolve(cwd, SANDBOX_DIR), OPERATOR_FILE));
   const folders = [cwd];
   for (let folder = cwd; dirname(folder) !== folder; folder = dirname(folder)) folders.push(dirname(folder));
-  for (const folder of [...folders, checkout]) {
-    const operator = readOperator(join(folder, SANDBOX, OPERATOR_FILE));
+  const places = folders.map((folder) => join(folder, SANDBOX));
+  for (const place of sandbox === undefined ? places : [...places, sandbox]) {
+    const operator = readOperator(join(place, OPERATOR_FILE));
     if (operator !== undefined) return operator;
   }
   return undefined;

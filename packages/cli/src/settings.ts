@@ -4,7 +4,7 @@ import { type BusUser, KEEPER } from '@quittance/shared/bus-names';
 import { ConfigError, loadConfig } from '@quittance/shared/config';
 import { type Service, services } from '@quittance/shared/events';
 import { z } from 'zod';
-import { findOperator, OPERATOR_FILE, placesOf, type Where } from './operator-file.ts';
+import { findOperator, type Where, withoutOperator } from './operator-file.ts';
 import { CommandError } from './surroundings.ts';
 
 /** The database in which accounts and tokens are. */
@@ -16,7 +16,7 @@ export function gatewayDatabase(where: Where): string {
   if (operator !== undefined) return operator.gatewayDatabaseUrl;
   throw new CommandError(
     'Which database? Set GATEWAY_DATABASE_URL (or DATABASE_URL_ADMIN) to a postgres:// URL, or start the ' +
-      `sandbox with \`npm start\`: no ${OPERATOR_FILE} was found ${placesOf(where)}.`,
+      `sandbox with \`npm start\`: ${withoutOperator(where)}.`,
   );
 }
 
@@ -40,7 +40,7 @@ export function adminDatabase(where: Where): string {
   if (operator !== undefined) return operator.adminDatabaseUrl;
   throw new CommandError(
     "Which database? Set DATABASE_URL_ADMIN to a superuser's postgres:// URL, or start the sandbox with " +
-      `\`npm start\`: no ${OPERATOR_FILE} was found ${placesOf(where)}.`,
+      `\`npm start\`: ${withoutOperator(where)}.`,
   );
 }
 
@@ -48,7 +48,7 @@ const passwordVariable = (service: Service): string => `${service.toUpperCase()}
 
 /** What each service's role logs in with; all that are missing are named at once. */
 export function databasePasswords(where: Where): (service: Service) => string {
-  const fromSandbox = where.env['DATABASE_URL_ADMIN'] ? undefined : findOperator(where)?.passwords;
+  const fromSandbox = findOperator(where)?.passwords;
   const passwords = new Map<Service, string>();
   for (const service of services) {
     const password = where.env[passwordVariable(service)] || fromSandbox?.[service];
@@ -83,7 +83,7 @@ const chainsSchema = withChains(z.object(chainSettings));
 /** The chains whose nodes the books are compared with: those that are configured, else the sandbox's. */
 export function watchedChains(where: Where): WatchedChain[] {
   const own = Object.entries(where.env).filter(([name]) => Object.hasOwn(chainSettings, name));
-  const operator = own.length > 0 || where.env['DATABASE_URL_ADMIN'] ? undefined : findOperator(where);
+  const operator = own.length > 0 ? undefined : findOperator(where);
   try {
     const config = loadConfig('verify-books', chainsSchema, operator?.chains ?? Object.fromEntries(own));
     return config.chains.map((settings) => {

@@ -2,6 +2,8 @@
 export type Surroundings = {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+  /** The sandbox's folder to fall back on; without it only SANDBOX_DIR and the folders from `cwd` upwards count. */
+  sandbox?: string;
   out(text: string): void;
   err(text: string): void;
   /** All of standard input; undefined where a person sits at it. */

@@ -145,9 +145,11 @@ describe('what is not understood', () => {
 });
 
 describe('which database', () => {
+  // tidy-allow beside: every folder that it is joined to is one of the test's own
+  const SANDBOX = '.sandbox';
   const operatorFile = (folder: string, content: unknown) => {
-    mkdirSync(join(folder, '.sandbox'), { recursive: true });
-    writeFileSync(join(folder, '.sandbox', 'operator.json'), JSON.stringify(content));
+    mkdirSync(join(folder, SANDBOX), { recursive: true });
+    writeFileSync(join(folder, SANDBOX, 'operator.json'), JSON.stringify(content));
   };
 
   test('is the sandbox’s, found from a folder further in, when nothing is set', async () => {
@@ -216,7 +218,7 @@ describe('which database', () => {
     const folder = mkdtempSync(join(empty, 'sandbox-'));
     operatorFile(folder, { gatewayDatabaseUrl: 1 });
     expect((await quittance(['account', 'list'], {}, folder)).err).toContain(
-      join(folder, '.sandbox', 'operator.json'),
+      join(folder, SANDBOX, 'operator.json'),
     );
   });
 });
