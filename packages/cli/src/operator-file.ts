@@ -4,7 +4,7 @@ import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
-export const OPERATOR_FILE = 'operator.json';
+const OPERATOR_FILE = 'operator.json';
 const SANDBOX = '.sandbox';
 
 export type Where = Pick<Surroundings, 'env' | 'cwd' | 'sandbox'>;
