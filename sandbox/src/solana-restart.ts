@@ -1,4 +1,4 @@
-import { openDb } from '@quittance/shared/db';
+import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import type { SolanaReserves } from './chain-nodes.ts';
 
@@ -25,26 +25,44 @@ const forgetting = [
    where chain = 'solana' and state = 'seen'`,
   // Nothing is left to sweep: the hot wallet is given all of it.
   `delete from payouts.holdings where chain = 'solana'`,
-  // What was signed can be in no block any more, which payouts finds proved at once, and signs again.
-  `update payouts.transactions set valid_to_height = 0 where chain = 'solana' and state in ('signed', 'broadcast')`,
   `update payouts.transactions set final_at = now()
    where chain = 'solana' and state in ('mined', 'reverted') and final_at is null`,
 ];
+
+/** What was signed is valid for nothing of the new chain, and a proof of that is looked for from its first block on. */
+const outliveSql = `
+  update payouts.transactions set valid_to_height = 0, final_height_when_signed = $1
+  where chain = 'solana' and state in ('signed', 'broadcast')`;
 
 /**
  * The Solana node keeps nothing over a restart: its chain is new whenever the sandbox starts, and all money that was
  * on it is gone. So that the books stay true, the rows that speak of the old chain are closed or removed, and the
  * hot wallet of the new one is to be given what the books say we owe.
  */
-export async function forgetSolanaChain(adminUrl: string): Promise<SolanaReserves> {
-  const db = openDb({ url: adminUrl, schema: 'public', pool: 1, logger: createLogger('sandbox', 'error') });
-  try {
-    return await db.transaction(async (trx) => {
+export function forgetSolanaChain(adminUrl: string): Promise<SolanaReserves> {
+  return withDatabase(adminUrl, (db) =>
+    db.transaction(async (trx) => {
       const owed = await trx.rows<{ asset: string; amount: string }>(owedSql);
       const of = (asset: string) => BigInt(owed.find((row) => row.asset === asset)?.amount ?? '0');
       for (const sql of forgetting) await trx.rows(sql);
       return { lamports: FLOAT_LAMPORTS + of('SOL'), usdc: of('USDC_SOL') };
-    });
+    }),
+  );
+}
+
+/**
+ * Lets payouts prove that what it signed on the old chain can be in no block of the new one, so that it signs again.
+ * A search that began where the old chain stood would find no block until the new one is as old.
+ * @param firstSlot of the new chain: its first block need not be at slot 0.
+ */
+export async function outliveSolanaChain(adminUrl: string, firstSlot: bigint): Promise<void> {
+  await withDatabase(adminUrl, (db) => db.rows(outliveSql, [firstSlot.toString()]));
+}
+
+async function withDatabase<T>(adminUrl: string, work: (db: Db) => Promise<T>): Promise<T> {
+  const db = openDb({ url: adminUrl, schema: 'public', pool: 1, logger: createLogger('sandbox', 'error') });
+  try {
+    return await work(db);
   } finally {
     await db.close();
   }

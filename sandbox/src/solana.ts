@@ -91,6 +91,10 @@ export async function prepareSolana(
   return mint.address;
 }
 
+/** The slot of the chain's first block: a development node that has skipped some begins later than at 0. */
+export const firstSolanaSlot = (rpcUrl: string): Promise<bigint> =>
+  createSolanaRpc(rpcUrl).getFirstAvailableBlock().send();
+
 /** Sends money of the faucet to an address, and waits until a block has it. @returns the signature. */
 export async function payOnSolana(
   node: SolanaNode,

@@ -30,8 +30,8 @@ import { type Ports, portsFrom } from './ports.ts';
 import { pricesFile } from './prices.ts';
 import { type Secrets, sandboxSecrets } from './secrets.ts';
 import { serviceSettings } from './service-settings.ts';
-
-import { forgetSolanaChain } from './solana-restart.ts';
+import { firstSolanaSlot } from './solana.ts';
+import { forgetSolanaChain, outliveSolanaChain } from './solana-restart.ts';
 
 export type StackOptions = {
   /** Where its data, its secrets and its logs live. */
@@ -172,6 +172,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         }),
       ),
     ]);
+    if (nodes.solana !== undefined) {
+      await outliveSolanaChain(adminUrl, await firstSolanaSlot(nodes.solana.rpc));
+    }
     say(`engines are up: Postgres ${ports.postgres}, NATS ${ports.nats}${portsOf(chainNodes, ports)}`);
     const prices = pricesFile(dir);
     const url = `http://127.0.0.1:${ports.gateway}`;

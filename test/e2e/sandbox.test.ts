@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
+import { humanePace } from '@quittance/sandbox/chain-nodes';
+import { demoAccounts } from '@quittance/sandbox/demo-accounts';
+import { payFromFaucet } from '@quittance/sandbox/faucet';
 import { PORTS } from '@quittance/sandbox/ports';
+import { type StackOptions, startStack } from '@quittance/sandbox/stack';
+import { assets } from '@quittance/shared/assets';
+import { openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
+import { parseUnits, units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import { merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
@@ -165,3 +173,81 @@ test('a wrong argument is explained', async () => {
   expect(await run.ended).toBe(1);
   expect(run.output()).toContain('npm start -- [--port N] [--fresh]');
 });
+
+/** How long the sandbox had been up: 10,000 slots of 400 ms. */
+const OLD_CHAIN_SLOTS = 10_000;
+const openAs = (url: string) =>
+  openDb({ url, schema: 'payouts', pool: 1, logger: createLogger('test', 'silent') });
+
+test(
+  'a Solana payout that was under way when a sandbox of more than an hour was stopped is mined after the next start',
+  async () => {
+    const dir = join(home, 'restarted');
+    const options: StackOptions = { dir, basePort: await freePort(), pace: humanePace, chains: ['solana'] };
+    const first = await startStack(options);
+    let id = '';
+    try {
+      const [account] = await demoAccounts(first, dir);
+      const shop = merchant(first.url, '', account?.token ?? '');
+      const made = await shop.post('/api/invoices', { asset: 'SOL', amount: 20 });
+      const { amount, address } = made.body.data;
+      const due = parseUnits(amount, assets.SOL.decimals);
+      await payFromFaucet(first.nodes, 'SOL', {
+        to: address.address,
+        amount: due.ok ? due.value : units(0n),
+      });
+      const isPaid = async () =>
+        expect((await shop.get(`/api/invoices/${made.body.data.id}`)).body.status).toBe('paid');
+      await eventually(isPaid, 120_000, 2_000);
+      const sent = await shop.post('/api/payouts', {
+        asset: 'SOL',
+        amount: 0.02,
+        address: 'HN7cABqLq46Es1jh92dQQisAq662SmxELLLsHHe4YWrH',
+      });
+      expect(sent.status).toBe(201);
+      id = sent.body.data.id;
+      // It is final some thirteen seconds after it was sent: until then it is under way.
+      const db = openAs(first.adminUrl);
+      await eventually(
+        async () =>
+          expect(
+            await db.rows(`select 1 from transactions where purpose = 'payout' and state = 'broadcast'`),
+          ).toHaveLength(1),
+        60_000,
+        50,
+      );
+      await db.close();
+    } finally {
+      await first.stop();
+    }
+
+    const second = await startStack({
+      ...options,
+      async beforeServices(adminUrl) {
+        const db = openAs(adminUrl);
+        const aged = await db.rows(
+          `update transactions set created_at = created_at - interval '1 hour',
+             valid_to_height = valid_to_height + $1, final_height_when_signed = final_height_when_signed + $1
+           where purpose = 'payout' and state = 'broadcast' returning id`,
+          [OLD_CHAIN_SLOTS],
+        );
+        await db.close();
+        expect(aged).toHaveLength(1);
+      },
+    });
+    const db = openAs(second.adminUrl);
+    try {
+      const status = async () =>
+        (await db.one<{ status: string }>('select status from payouts where id = $1', [id])).status;
+      await eventually(async () => expect(await status()).toBe('mined'), 120_000, 500);
+      const attempts = await db.rows(
+        `select state from transactions where purpose = 'payout' order by attempt`,
+      );
+      expect(attempts).toEqual([{ state: 'dead' }, { state: 'mined' }]);
+    } finally {
+      await db.close();
+      await second.stop();
+    }
+  },
+  patient(600_000),
+);
