@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip } from 'node:zlib';
 import { ExactNumber } from '@quittance/shared/exact-json';
 import { reason } from '@quittance/shared/logger';
 import { Pool } from 'undici';
@@ -6,8 +8,18 @@ import { z } from 'zod';
 const CONNECTIONS_MAX = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
 const CALL_TIMEOUT_MS = 10_000;
-/** A full block with its receipts is a few megabytes, its traces some ten times that. */
+/** A full block with its receipts is a few megabytes, its traces some ten times that. Compressed or not. */
 const RESPONSE_BYTES_MAX = 128 * 1024 * 1024;
+
+/** A node that asks for a longer pause is asked again after this one. */
+const REST_MS_MAX = 60_000;
+
+/** How answers may be compressed, and what undoes it: blocks are text that repeats itself. */
+const decoders: ReadonlyMap<string, (bytes: Buffer, limit: { maxOutputLength: number }) => Promise<Buffer>> =
+  new Map([
+    ['gzip', promisify(gunzip)],
+    ['br', promisify(brotliDecompress)],
+  ]);
 
 export type Call = { method: string; params: readonly unknown[] };
 
@@ -19,7 +31,7 @@ export type Numbers = 'doubles' | 'exact';
 
 /**
  * JSON-RPC over kept-alive connections. Every call has a limit of time and size and is sent once: who may ask
- * again, asks again.
+ * again, asks again. A node that has said how long it wants to be left alone is not asked before.
  */
 export type Rpc = {
   call(method: string, params: readonly unknown[], timeoutMs?: number, numbers?: Numbers): Promise<unknown>;
@@ -60,6 +72,7 @@ export function connectRpc(url: string): Rpc {
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const headers = {
     'content-type': 'application/json',
+    'accept-encoding': [...decoders.keys()].join(', '),
     ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
   };
   const pool = new Pool(origin, {
@@ -72,7 +85,16 @@ export function connectRpc(url: string): Rpc {
     bodyTimeout: 0,
   });
 
+  let restsUntil = 0;
+
   async function post(body: unknown, what: string, timeoutMs: number, numbers?: Numbers): Promise<unknown> {
+    const restMs = restsUntil - Date.now();
+    if (restMs > 0) {
+      throw new RpcUnavailable(
+        what,
+        `not asked, the node wants a pause of ${Math.ceil(restMs / 1_000)} s more`,
+      );
+    }
     let status: number;
     let text: string;
     try {
@@ -84,7 +106,9 @@ export function connectRpc(url: string): Rpc {
         signal: AbortSignal.timeout(timeoutMs),
       });
       status = response.statusCode;
-      text = await response.body.text();
+      const { 'retry-after': retryAfter, 'content-encoding': encoding } = response.headers;
+      if (status === 429 || status === 503) restsUntil = Date.now() + restOf(retryAfter, Date.now());
+      text = await decoded(Buffer.from(await response.body.arrayBuffer()), encoding);
     } catch (error) {
       throw new RpcUnavailable(what, reason(error));
     }
@@ -127,6 +151,23 @@ export function connectRpc(url: string): Rpc {
 
     close: () => pool.close(),
   };
+}
+
+/** How long a Retry-After asks to wait: seconds or a date, in milliseconds. */
+function restOf(retryAfter: string | string[] | undefined, now: number): number {
+  if (typeof retryAfter !== 'string') return 0;
+  // tidy-allow number: seconds
+  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - now;
+  return ms > 0 ? Math.min(ms, REST_MS_MAX) : 0;
+}
+
+/** A few bytes may stand for gigabytes, so what comes out has a limit of its own. */
+async function decoded(bytes: Buffer, encoding: string | string[] | undefined): Promise<string> {
+  if (encoding === undefined || encoding === 'identity' || bytes.length === 0) return bytes.toString();
+  const decode = typeof encoding === 'string' ? decoders.get(encoding.toLowerCase()) : undefined;
+  if (decode === undefined)
+    throw new Error(`an answer in an encoding that was not asked for: ${String(encoding)}`);
+  return (await decode(bytes, { maxOutputLength: RESPONSE_BYTES_MAX })).toString();
 }
 
 function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {

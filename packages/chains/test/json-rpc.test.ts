@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually';
 import { createEvmSender } from '../src/evm/sender.ts';
 import { openWallet } from '../src/evm/wallet.ts';
 import { connectRpc, type Rpc, RpcRefused } from '../src/json-rpc.ts';
@@ -167,6 +169,87 @@ describe('a batch', () => {
   test('refused as a whole is refused', async () => {
     const node = await connect(says(200, JSON.stringify(error(0, -32_600, 'batch too large'))));
     await expect(node.batch([{ method: 'a', params: [] }])).rejects.toMatchObject({ name: 'RpcRefused' });
+  });
+});
+
+describe('a node that is asked too much', () => {
+  const busy =
+    (status: number, retryAfter: string, asked: string[]): Handler =>
+    (_request, response, one) => {
+      asked.push((one as Asked).method);
+      response.writeHead(status, { 'retry-after': retryAfter }).end('slow down');
+    };
+
+  test.each([
+    [429, '60'],
+    [503, '60'],
+    [429, new Date(Date.now() + 60_000).toUTCString()],
+  ])('and answers %d with Retry-After %s is not asked again before', async (status, retryAfter) => {
+    const asked: string[] = [];
+    const node = await connect(busy(status, retryAfter, asked));
+    await expect(node.call('first', [])).rejects.toThrow(`HTTP ${status}`);
+    for (let i = 0; i < 3; i++) {
+      await expect(node.call('later', [])).rejects.toMatchObject({
+        name: 'RpcUnavailable',
+        message: expect.stringMatching(/^later: not asked, the node wants a pause of \d+ s more$/),
+      });
+    }
+    expect(asked).toEqual(['first']);
+  });
+
+  test('is asked again when its pause is over, and at once when it names none', async () => {
+    let answers = 0;
+    const node = await connect((_request, response, asked) => {
+      answers += 1;
+      if (answers === 1) return void response.writeHead(429, { 'retry-after': '1' }).end();
+      if (answers === 2) return void response.writeHead(429).end();
+      response.end(JSON.stringify(answer((asked as Asked).id, '0x1')));
+    });
+    await expect(node.call('a', [])).rejects.toThrow('HTTP 429');
+    await eventually(() => expect(node.call('a', [])).rejects.toThrow('HTTP 429'));
+    expect(answers).toBe(2);
+    expect(await node.call('a', [])).toBe('0x1');
+  });
+});
+
+describe('a compressed answer', () => {
+  const text = JSON.stringify(answer(0, '0x'.padEnd(100_000, 'ab')));
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('in %s is asked for and read', async (encoding, compress) => {
+    let accepted: unknown;
+    let sent = 0;
+    const node = await connect((request, response) => {
+      accepted = request.headers['accept-encoding'];
+      const bytes = compress(text);
+      sent = bytes.length;
+      response.writeHead(200, { 'content-encoding': encoding }).end(bytes);
+    });
+    expect(await node.call('eth_getBlockByNumber', [])).toHaveLength(100_000);
+    expect(accepted).toContain(encoding);
+    expect(sent).toBeLessThan(text.length / 20);
+  });
+
+  test('that grows beyond what an answer may have is none', async () => {
+    const bomb = gzipSync(Buffer.alloc(128 * 1024 * 1024 + 1, ' '));
+    expect(bomb.length).toBeLessThan(200_000);
+    const node = await connect((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    );
+    await expect(node.call('a', [])).rejects.toMatchObject({ name: 'RpcUnavailable' });
+  });
+
+  test.each([
+    ['cut off', 'gzip', gzipSync(text).subarray(0, 100)],
+    ['not compressed at all', 'gzip', Buffer.from(text)],
+    ['in an encoding that was not asked for', 'compress', gzipSync(text)],
+  ])('that is %s is none', async (_what, encoding, bytes) => {
+    const node = await connect((_request, response) =>
+      response.writeHead(200, { 'content-encoding': encoding }).end(bytes),
+    );
+    await expect(node.call('a', [])).rejects.toMatchObject({ name: 'RpcUnavailable' });
   });
 });
 

@@ -1,13 +1,21 @@
+import type { ChainKind } from '@quittance/shared/assets';
+import { releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { startWorker } from '@quittance/shared/worker';
 import { leaveEngine } from './operations/leave-engine.ts';
 import { type PublishFees, publishFees } from './operations/publish-fees.ts';
 import { runEngine } from './operations/run-engine.ts';
 import { voidStaleRequests } from './operations/void-stale-requests.ts';
-import type { Ports } from './ports.ts';
+import type { PayoutChain, Ports } from './ports.ts';
+import { reservedPayouts } from './store-payouts.ts';
+import { walletsWithOpenTransactions } from './store-transactions.ts';
 
 const VOID_EVERY_MS = 500;
 const FEES_EVERY_MS = 15_000;
+/** Another process publishes fees well before the ledger finds the last ones too old. */
+const FEES_LEASE_MS = 2 * FEES_EVERY_MS + 5_000;
+/** While nothing is open, one of so many rounds asks the chain: deposits may have become worth a sweep. */
+const IDLE_ROUNDS = 15;
 
 /**
  * Starts what this service does unasked: paying and telling what that costs, with workers of their own for each chain so
@@ -24,7 +32,7 @@ export function startWorkers(
     startWorker({
       name: `engine.${on.chain}`,
       everyMs: engineEveryMs,
-      step: () => runEngine(ports, on),
+      step: engineStep(ports, on, engineEveryMs),
       logger,
     }),
   );
@@ -33,7 +41,7 @@ export function startWorkers(
       name: `fees.${on.chain}`,
       everyMs: FEES_EVERY_MS,
       async step() {
-        await publishFees({ ...ports, ...on }, publish);
+        await publishFeesForAll(ports, on, publish);
         return 0;
       },
       logger,
@@ -60,4 +68,44 @@ export function startWorkers(
       );
     },
   };
+}
+
+/** A round of the engine while something is open on its chain; otherwise the node is left in peace most of the time. */
+export function engineStep<K extends ChainKind>(
+  ports: Ports,
+  on: PayoutChain<K>,
+  everyMs: number,
+): () => Promise<number> {
+  let restsUntil = 0;
+  return async () => {
+    const now = ports.clock.now().getTime();
+    if (now < restsUntil && !(await hasOpen(ports, on))) return 0;
+    const moved = await runEngine(ports, on);
+    restsUntil = moved > 0 ? 0 : now + IDLE_ROUNDS * everyMs;
+    return moved;
+  };
+}
+
+/** Whether a payout waits to be signed, or the end of something signed is open. */
+async function hasOpen(
+  { db }: Pick<Ports, 'db'>,
+  { chain, sender, assets }: Pick<PayoutChain, 'chain' | 'sender' | 'assets'>,
+): Promise<boolean> {
+  const fromStart = new Map(assets.map((asset) => [asset, '0']));
+  if ((await reservedPayouts(db, fromStart, 1)).length > 0) return true;
+  return (await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length > 0;
+}
+
+/** One replica asks a chain's node for its fees, and publishes them for all. */
+async function publishFeesForAll(ports: Ports, on: PayoutChain, publish: PublishFees): Promise<void> {
+  const { db, settings } = ports;
+  const lease = await takeLease(db, `fees:${on.chain}`, settings.replica, FEES_LEASE_MS);
+  if (lease === undefined) return;
+  let isTold = false;
+  try {
+    isTold = await publishFees({ ...ports, ...on }, publish);
+  } finally {
+    // Another process may have a node that tells.
+    if (!isTold) await releaseLease(db, lease);
+  }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { WrongNetwork } from '@quittance/chains/chain';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
 import { LeaseLost, takeLease } from '@quittance/shared/lease';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
@@ -11,6 +12,7 @@ import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
 import { engineLease } from '../src/operations/run-engine.ts';
 import { watchEnded } from '../src/operations/watch-ended.ts';
 import { findPayout } from '../src/store-payouts.ts';
+import { engineStep } from '../src/workers.ts';
 import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 
@@ -775,6 +777,20 @@ describe('a chain that knows more of the hot wallet than the database', () => {
   });
 });
 
+/** One more process, whose questions to its node are counted. */
+function counted() {
+  let calls = 0;
+  const sender = new Proxy(world.chain.sender, {
+    get(target, name, receiver) {
+      const value = Reflect.get(target, name, receiver);
+      if (typeof value !== 'function') return value;
+      calls += 1;
+      return value;
+    },
+  });
+  return { ports: world.replica({ sender }), calls: () => calls };
+}
+
 describe('the engine', () => {
   it('is refused with the words of another wallet', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
@@ -793,6 +809,55 @@ describe('the engine', () => {
     const done = await Promise.all(others.map((ports) => world.run(ports)));
     expect(done.sort()).toEqual([0, 0, 5]);
     expect(await world.transactions()).toHaveLength(5);
+  });
+
+  it('asks a node nothing in a process that does not have the lease', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    await world.run();
+    const follower = counted();
+    for (let i = 0; i < 10; i++) expect(await world.run(follower.ports)).toBe(0);
+    expect(follower.calls()).toBe(0);
+  });
+
+  it('gives its lease to another process when its own node is away or on another network', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id } = await world.reserve();
+    const { sender } = world.chain;
+    const wrong = world.replica({
+      sender: { ...sender, check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) },
+    });
+    const away = world.replica({
+      sender: { ...sender, check: () => Promise.reject(new Error('ECONNREFUSED')) },
+    });
+    expect(await world.run(wrong)).toBe(0);
+    await expect(world.run(away)).rejects.toThrow('ECONNREFUSED');
+    expect(await world.run()).toBe(1);
+    expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
+    // It leads no more, and still finds out when its node is the right one.
+    expect(wrong.signingBar.reason).toMatch('chain 1');
+    wrong.sender = sender;
+    await world.run(wrong);
+    expect(wrong.signingBar.reason).toBeUndefined();
+  });
+
+  it('asks its node once in fifteen rounds while nothing is open, and at once when a payout comes', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const idle = counted();
+    const step = engineStep<'evm'>(idle.ports, idle.ports, 1_000);
+    await step();
+    const perRound = idle.calls();
+    expect(perRound).toBeGreaterThan(0);
+    for (let second = 0; second < 60; second++) {
+      world.clock.advance(1_000);
+      await step();
+    }
+    expect(idle.calls()).toBe(5 * perRound);
+
+    const { id } = await world.reserve();
+    expect(await step()).toBe(1);
+    world.chain.mine(CONFIRMATIONS);
+    expect(await step()).toBe(1);
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
   });
 
   it('keeps its lease through a long round, and finds out when it is lost', async () => {

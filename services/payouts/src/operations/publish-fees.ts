@@ -7,6 +7,7 @@ export type PublishFees = (estimates: readonly FeeEstimate[]) => Promise<void>;
 /**
  * Tells the ledger what payouts on a chain cost there now: the network fee of the next ones follows it. An asset whose
  * cost cannot be estimated is left out, and its last estimate grows old.
+ * @returns whether all of them were told.
  */
 export async function publishFees(
   {
@@ -17,7 +18,7 @@ export async function publishFees(
     notices,
   }: Pick<ChainPorts, 'chain' | 'assets' | 'sender' | 'clock' | 'notices'>,
   publish: PublishFees,
-): Promise<void> {
+): Promise<boolean> {
   const estimates: FeeEstimate[] = [];
   for (const asset of assets) {
     try {
@@ -29,4 +30,5 @@ export async function publishFees(
     }
   }
   if (estimates.length > 0) await publish(estimates);
+  return estimates.length === assets.length;
 }

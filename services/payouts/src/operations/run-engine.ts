@@ -1,6 +1,6 @@
 import { WrongNetwork } from '@quittance/chains/chain';
 import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
-import { type Lease, LeaseLost, takeLease } from '@quittance/shared/lease';
+import { type Lease, LeaseLost, releaseLease, takeLease } from '@quittance/shared/lease';
 import { engines } from '../engines.ts';
 import type { ChainPorts, PayoutChain, Ports } from '../ports.ts';
 import { haltedAssets } from '../store-halts.ts';
@@ -15,18 +15,26 @@ export const engineLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'send
 
 /**
  * One round of the engine that pays on one chain. One process at a time does this for a hot wallet; another one that
- * believes it is the one is refused when it wants to sign. Nothing is kept in memory between rounds, so that any
+ * believes it is the one is refused when it wants to sign. One without the lease asks its nodes nothing, unless it has
+ * found itself unfit to sign: then it finds out when that is over. Nothing is kept in memory between rounds, so that any
  * process can go on where another one died.
  * @returns how much was moved on; 0 means wait.
  */
 export async function runEngine<K extends ChainKind>(all: Ports, on: PayoutChain<K>): Promise<number> {
   const { db, settings, logger } = all;
-  const ports: ChainPorts<K> = { ...all, ...on, assets: await notHalted(all, on) };
-  if (!(await isRightWalletOnRightNetwork(ports))) return 0;
+  const ports: ChainPorts<K> = { ...all, ...on };
   const lease = await takeLease(db, engineLease(on), settings.replica, settings.leaseMs);
-  if (lease === undefined) return 0;
+  if (lease === undefined) {
+    if (on.signingBar.reason !== undefined) await isRightWalletOnRightNetwork(ports);
+    return 0;
+  }
+  let isFit = false;
   try {
-    return await keepingLease(ports, lease, () => round(ports, lease));
+    return await keepingLease(ports, lease, async () => {
+      ports.assets = await notHalted(all, on);
+      isFit = await isRightWalletOnRightNetwork(ports);
+      return isFit ? round(ports, lease) : 0;
+    });
   } catch (error) {
     if (error instanceof LeaseLost) {
       logger.warn({ lease: lease.name }, 'another process has taken over the engine');
@@ -35,6 +43,9 @@ export async function runEngine<K extends ChainKind>(all: Ports, on: PayoutChain
     // Halted between the plan and the signature: the next round leaves it out.
     if (error instanceof AssetHalted) return 0;
     throw error;
+  } finally {
+    // Another process may have a node that answers, and is on the right network.
+    if (!isFit) await releaseLease(db, lease);
   }
 }
 
