@@ -58,6 +58,8 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
   },
   ledger: {
     ...everywhere,
+    asset_settings: 'iu',
+    asset_settings_replicas: 'iud',
     assets: 'u',
     balances: 'iu',
     deposits: 'i',

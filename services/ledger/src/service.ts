@@ -7,7 +7,7 @@ import { openDb } from '@quittance/shared/db';
 import { watchFeeEstimates } from '@quittance/shared/fee-estimates';
 import { listen } from '@quittance/shared/http';
 import type { Running } from '@quittance/shared/lifecycle';
-import { createLogger } from '@quittance/shared/logger';
+import { createLogger, reason } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
 import type { LedgerConfig } from './config.ts';
@@ -15,12 +15,14 @@ import { handleEvents } from './consumers.ts';
 import { openHoldDesk } from './hold-desk.ts';
 import { createHttp } from './http.ts';
 import { ledgerMetrics } from './metrics.ts';
+import { agreeOnAssets } from './operations/agree-on-assets.ts';
 import { decideAllHolds } from './operations/decide-holds.ts';
 import { placeHold } from './operations/place-hold.ts';
 import type { Ports } from './ports.ts';
 import { filePrices } from './price-file.ts';
 import { publicPrices } from './price-public.ts';
-import { assetsWithoutRate, configureAssets } from './store-quotes.ts';
+import { forgetReplica } from './store-asset-settings.ts';
+import { assetsWithoutRate } from './store-quotes.ts';
 import { startWorkers } from './workers.ts';
 
 export type LedgerService = Running & { ports: Ports; port: number };
@@ -79,7 +81,9 @@ export async function startLedger(
   logger.info({ port: listening.port }, 'the ledger listens');
 
   await untilReady(check, logger);
-  await configureAssets(db, config.ASSETS_ACTIVE, config.MIN_CONFIRMATIONS);
+  const replica = randomUUID();
+  const assetSettings = { active: config.ASSETS_ACTIVE, minConfirmations: config.MIN_CONFIRMATIONS };
+  const agreement = await agreeOnAssets({ db }, replica, assetSettings, true);
   const bus = given.bus ?? (await connectBus({ url: config.NATS_URL.reveal(), service: 'ledger', logger }));
   connected = bus;
   const fees = watchFeeEstimates(bus, clock, logger);
@@ -108,7 +112,7 @@ export async function startLedger(
   });
   const messenger = startMessenger({ db, bus, service: 'ledger', logger, handlers: handleEvents(logger) });
   const workers = withWorkers
-    ? startWorkers(ports, { quotesEveryMs: config.QUOTES_EVERY_MS, replica: randomUUID() })
+    ? startWorkers(ports, { quotesEveryMs: config.QUOTES_EVERY_MS, replica, assetSettings, agreement })
     : undefined;
 
   return {
@@ -117,6 +121,9 @@ export async function startLedger(
     async stop() {
       await listening.close(DRAIN_MS);
       await Promise.all([workers?.stop(), messenger.stop(), fees.stop()]);
+      await forgetReplica(db, replica).catch((error: unknown) =>
+        logger.warn({ reason: reason(error) }, 'the settings of this replica count for half a minute more'),
+      );
       await bus.close();
       await Promise.all([db.close(), metrics.close()]);
     },

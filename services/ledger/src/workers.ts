@@ -1,20 +1,44 @@
 import { type Lease, releaseLease, takeLease } from '@quittance/shared/lease';
+import { trouble } from '@quittance/shared/trouble';
 import { startWorker } from '@quittance/shared/worker';
+import type { AssetSettings } from './domain/asset-settings.ts';
+import { type Agreement, agreeOnAssets } from './operations/agree-on-assets.ts';
 import { catchUpReversals } from './operations/catch-up-reversals.ts';
 import { refreshQuotes } from './operations/refresh-quotes.ts';
 import type { Ports } from './ports.ts';
 
 const REVERSALS_EVERY_MS = 5_000;
+/** Well within the time after which a silent replica is taken to be gone. */
+const AGREE_EVERY_MS = 5_000;
 /** A publisher that died is replaced well before its quotes are too old to use. */
 const QUOTES_LEASE_SPARE_MS = 5_000;
 
 export type Workers = { stop(): Promise<void> };
 
-export type WorkerSettings = { quotesEveryMs: number; replica: string };
+export type WorkerSettings = {
+  quotesEveryMs: number;
+  replica: string;
+  assetSettings: AssetSettings;
+  /** As it was found at the start. */
+  agreement: Agreement;
+};
 
-export function startWorkers(ports: Ports, { quotesEveryMs, replica }: WorkerSettings): Workers {
+export function startWorkers(
+  ports: Ports,
+  { quotesEveryMs, replica, assetSettings, agreement: first }: WorkerSettings,
+): Workers {
   const { db, logger } = ports;
   let lease: Lease | undefined;
+  let agreement = first;
+  const superseded = trouble(logger, {
+    level: 'warn',
+    begins:
+      'this replica is configured otherwise than a newer one, whose settings are in force: give all the same',
+    ends: 'the settings of this replica are in force',
+  });
+  const tell = ({ differences }: Agreement) =>
+    differences.length > 0 ? superseded.met({ differences }) : superseded.over();
+  tell(first);
 
   const workers = [
     startWorker({
@@ -24,10 +48,26 @@ export function startWorkers(ports: Ports, { quotesEveryMs, replica }: WorkerSet
       logger,
     }),
     startWorker({
+      name: 'assets',
+      everyMs: AGREE_EVERY_MS,
+      async step() {
+        agreement = await agreeOnAssets(ports, replica, assetSettings, false);
+        tell(agreement);
+        return 0;
+      },
+      logger,
+    }),
+    startWorker({
       name: 'quotes',
       everyMs: quotesEveryMs,
       // One replica asks the sources for all; answers 0, so that a success is followed by the pause.
       async step() {
+        // The sources know the assets that this replica is configured with.
+        if (agreement.differences.length > 0) {
+          if (lease !== undefined) await releaseLease(db, lease);
+          lease = undefined;
+          return 0;
+        }
         lease = await takeLease(db, 'quotes', replica, 2 * quotesEveryMs + QUOTES_LEASE_SPARE_MS);
         if (lease !== undefined) await refreshQuotes(ports, lease);
         return 0;

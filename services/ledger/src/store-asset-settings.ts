@@ -1,0 +1,96 @@
+import { type AssetSymbol, isAssetSymbol } from '@quittance/shared/assets';
+import { type Db, type Queryable, statement } from '@quittance/shared/db';
+import { z } from 'zod';
+import type { AssetSettings } from './domain/asset-settings.ts';
+
+const symbol = z.string().refine(isAssetSymbol);
+const storedSchema = z.object({
+  active: z.array(symbol),
+  min_confirmations: z.record(symbol, z.int().positive()),
+});
+
+/** The order in which settings are written makes no others of them. */
+const stored = ({ active, minConfirmations }: AssetSettings): string =>
+  JSON.stringify({
+    active: [...new Set(active)].toSorted(),
+    min_confirmations: Object.fromEntries(minConfirmations),
+  });
+
+const insertSettings = statement(
+  'asset_settings_insert',
+  `insert into asset_settings (settings) select $1::jsonb
+   where not exists (select 1 from asset_settings where settings = $1::jsonb) on conflict do nothing`,
+);
+
+const upsertReplica = statement(
+  'asset_settings_replicas_upsert',
+  `insert into asset_settings_replicas (replica, settings_id)
+   select $1, id from asset_settings where settings = $2::jsonb
+   on conflict (replica) do update set settings_id = excluded.settings_id, seen_at = clock_timestamp()`,
+);
+
+const deleteGone = statement(
+  'asset_settings_replicas_delete_gone',
+  `delete from asset_settings_replicas where seen_at < clock_timestamp() - $1::int * interval '1 millisecond'`,
+);
+
+/** Writes down what this replica runs with, and removes those that were not heard of for so long. */
+export async function noteAssetSettings(
+  db: Db,
+  replica: string,
+  settings: AssetSettings,
+  goneAfterMs: number,
+): Promise<void> {
+  await db.rows(insertSettings, [stored(settings)]);
+  await db.rows(upsertReplica, [replica, stored(settings)]);
+  await db.rows(deleteGone, [goneAfterMs]);
+}
+
+const deleteReplica = statement(
+  'asset_settings_replicas_delete',
+  `delete from asset_settings_replicas where replica = $1`,
+);
+
+/** A replica that ends in order is not counted any more. */
+export async function forgetReplica(db: Queryable, replica: string): Promise<void> {
+  await db.rows(deleteReplica, [replica]);
+}
+
+const lock = statement(
+  'asset_settings_lock',
+  `select pg_advisory_xact_lock(hashtextextended('quittance asset settings', 0))`,
+);
+
+/** One replica at a time decides what is in force; until the end of the transaction. */
+export async function lockAssetSettings(db: Queryable): Promise<void> {
+  await db.rows(lock);
+}
+
+const selectNewest = statement(
+  'asset_settings_newest',
+  `select id, settings, id is not distinct from (
+     select id from asset_settings where in_force_since is not null order by in_force_since desc limit 1) as in_force
+   from asset_settings where id in (select settings_id from asset_settings_replicas)
+   order by id desc limit 1`,
+);
+
+/** Of the replicas that run, the settings that came last. */
+export async function newestAssetSettings(
+  db: Queryable,
+): Promise<{ id: string; settings: AssetSettings; inForce: boolean } | undefined> {
+  const row = await db.maybe<{ id: string; settings: unknown; in_force: boolean }>(selectNewest);
+  if (row === undefined) return undefined;
+  const { active, min_confirmations } = storedSchema.parse(row.settings);
+  const minConfirmations = new Map(Object.entries(min_confirmations) as [AssetSymbol, number][]);
+  return { id: row.id, settings: { active, minConfirmations }, inForce: row.in_force };
+}
+
+const markInForce = statement(
+  'asset_settings_mark_in_force',
+  `update asset_settings set in_force_since = clock_timestamp() where id = $1`,
+);
+
+/** These have just been written to the assets. */
+export async function markSettingsInForce(db: Queryable, id: string): Promise<void> {
+  await db.rows(markInForce, [id]);
+}

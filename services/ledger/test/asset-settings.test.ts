@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import type { AssetSettings } from '../src/domain/asset-settings.ts';
+import { agreeOnAssets } from '../src/operations/agree-on-assets.ts';
+import { forgetReplica } from '../src/store-asset-settings.ts';
+import { type LedgerWorld, ledgerWorld } from './ledger-world.ts';
+
+/** Replicas that are configured differently, as in a rolling restart. */
+
+let world: LedgerWorld;
+beforeAll(async () => {
+  world = await ledgerWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await world.admin.rows('delete from asset_settings_replicas');
+  await world.admin.rows('delete from asset_settings');
+});
+
+const former: AssetSettings = { active: ['ETH'], minConfirmations: new Map([['ETH', 12]]) };
+const changed: AssetSettings = { active: ['BTC', 'ETH'], minConfirmations: new Map([['ETH', 32]]) };
+const start = (replica: string, settings: AssetSettings) => agreeOnAssets(world, replica, settings, true);
+const again = (replica: string, settings: AssetSettings) => agreeOnAssets(world, replica, settings, false);
+
+async function inForce(): Promise<string> {
+  const rows = await world.admin.rows<{ symbol: string; set: number | null }>(
+    'select symbol, min_confirmations_set as set from assets where active order by symbol',
+  );
+  return rows.map(({ symbol, set }) => `${symbol}=${set ?? ''}`).join(',');
+}
+
+it('new asset settings win in a rolling restart, and an old replica that starts again does not change them back', async () => {
+  await start('a', former);
+  await start('b', former);
+  expect(await inForce()).toBe('ETH=12');
+  await start('a again', changed);
+  expect(await inForce()).toBe('BTC=,ETH=32');
+
+  const old = await start('b again', former);
+  expect(await inForce()).toBe('BTC=,ETH=32');
+  expect(old.differences).toEqual([
+    { setting: 'ASSETS_ACTIVE', here: 'ETH', in_force: 'BTC,ETH' },
+    { setting: 'MIN_CONFIRMATIONS', here: 'ETH=12', in_force: 'ETH=32' },
+  ]);
+  expect((await again('b', former)).differences).toHaveLength(2);
+  expect((await start('b last', changed)).differences).toEqual([]);
+});
+
+it('former asset settings return when no replica with newer ones runs any more, stopped or dead', async () => {
+  await start('a', former);
+  await start('b', changed);
+  await start('c', former);
+  expect(await inForce()).toBe('BTC=,ETH=32');
+  await forgetReplica(world.db, 'b');
+  const agreed = await again('c', former);
+  expect(agreed.differences).toEqual([]);
+  expect(await inForce()).toBe('ETH=12');
+
+  await start('d', changed);
+  await world.admin.rows(
+    `update asset_settings_replicas set seen_at = now() - interval '31 seconds' where replica = 'd'`,
+  );
+  await again('c', former);
+  expect(await inForce()).toBe('ETH=12');
+});
+
+it('asset settings are the same in whatever order they are written, and are not written again while they stand', async () => {
+  const first = await start('a', changed);
+  const reordered = { active: [...changed.active].toReversed(), minConfirmations: changed.minConfirmations };
+  expect(await start('b', reordered)).toEqual(first);
+  await world.admin.rows('update assets set min_confirmations_set = 7 where symbol = $1', ['ETH']);
+  expect(await again('b', changed)).toEqual(first);
+  expect(await inForce()).toBe('BTC=,ETH=7');
+});
+
+it('replicas that start at once with different asset settings agree on one of them', async () => {
+  const all = Array.from({ length: 8 }, (_, i) => [`replica ${i}`, i % 2 === 0 ? former : changed] as const);
+  await Promise.all(all.map((one) => start(...one)));
+  const settled = await Promise.all(all.map((one) => again(...one)));
+  const isFormer = settled[0]?.differences.length === 0;
+  expect(await inForce()).toBe(isFormer ? 'ETH=12' : 'BTC=,ETH=32');
+  expect(settled.filter(({ differences }) => differences.length > 0)).toHaveLength(4);
+});
+
+it('a ledger with older asset settings starts, and leaves the catalogue to the newer ones', async () => {
+  const older = { ASSETS_ACTIVE: former.active.slice(), MIN_CONFIRMATIONS: new Map(former.minConfirmations) };
+  const newer = {
+    ASSETS_ACTIVE: changed.active.slice(),
+    MIN_CONFIRMATIONS: new Map(changed.minConfirmations),
+  };
+  const first = await world.start({ config: older });
+  const second = await world.start({ config: newer });
+  await first.stop();
+  const restarted = await world.start({ config: older });
+  expect(await inForce()).toBe('BTC=,ETH=32');
+  await Promise.all([second.stop(), restarted.stop()]);
+  expect(await world.admin.rows('select 1 from asset_settings_replicas')).toEqual([]);
+});
