@@ -19,6 +19,8 @@ const advices = {
   guessable:
     'ids that follow from a seed are for test/simulation alone: whoever knows the seed can guess them',
   env: 'only main.ts reads process.env and hands it to loadConfig; take the setting as an argument',
+  state:
+    'what a service remembers is made when it starts: two of them in one process must not share it',
   console: 'use the logger; a command line writes to process.stdout',
   unfinished: 'finish it, or open an issue and leave no trace here',
   name: 'name the file after what it holds, not after what kind of file it is',
@@ -46,6 +48,7 @@ const allowable: readonly string[] = [
 const moneyFile = 'packages/shared/src/money.ts';
 const isTest = (path: string) => path.endsWith('.test.ts');
 const isDomain = (path: string) => /^services\/[^/]+\/src\/domain\//.test(path) && !isTest(path);
+const isService = (path: string) => /^services\/[^/]+\/src\//.test(path) && !isTest(path);
 const mayReadEnv = (path: string) =>
   isTest(path) ||
   /(?:^|\/)main\.ts$/.test(path) ||
@@ -126,6 +129,20 @@ function readsClock(node: ts.Node): boolean {
     return impure.has(node.expression.text);
   }
   return false;
+}
+
+/** A variable of a whole module, or a collection that begins empty there: it can only be filled later. */
+function isModuleState(node: ts.Node): boolean {
+  if (!ts.isVariableStatement(node) || !ts.isSourceFile(node.parent)) return false;
+  const { declarationList } = node;
+  if ((declarationList.flags & ts.NodeFlags.Const) === 0) return true;
+  return declarationList.declarations.some(
+    ({ initializer }) =>
+      initializer !== undefined &&
+      ts.isNewExpression(initializer) &&
+      /^(?:Weak)?(?:Map|Set)$/.test(initializer.expression.getText()) &&
+      (initializer.arguments?.length ?? 0) === 0,
+  );
 }
 
 function readsEnv(node: ts.Node): boolean {
@@ -246,6 +263,7 @@ export function violations(path: string, text: string): Violation[] {
       if (importsDecimal(node)) at('decimal');
     }
     if (isDomain(path) && readsClock(node)) at('clock');
+    if (isService(path) && isModuleState(node)) at('state');
     if (!mayReadEnv(path) && readsEnv(node)) at('env');
     if (seesBeside(node, path, text)) at('beside');
     if (!mayGuessIds(path) && ts.isIdentifier(node) && node.text === 'drawIdsFrom') at('guessable');

@@ -40,7 +40,9 @@ const HALTED_RETRY_AFTER_SECONDS = 60;
 const HEARD_AFTER_MS = [50, 100, 200, 400, 800, 1_600] as const;
 /** Requests that may wait so at once: who asks for what there is not must not hold up everybody's. */
 const LISTENING_MAX = 8;
-let listening = 0;
+
+/** How many requests of this server wait for a deposit to be told of. */
+type Listening = { count: number };
 
 const listForm = form({
   perPage: perPageField,
@@ -57,6 +59,7 @@ export function createHttp(
 ): Express {
   const { logger, clock, settings } = ports;
   const app = createApp({ logger, clock, ...readiness });
+  const listening: Listening = { count: 0 };
   const signedIn = authenticated(settings.identitySecret, clock);
   app.get('/api/payouts', signedIn, async (req, res) => send(res, await list(ports, req, res)));
   app.get('/api/payouts/:id', signedIn, async (req, res) =>
@@ -66,7 +69,7 @@ export function createHttp(
     send(res, await create(ports, req, res)),
   );
   app.post('/api/unresolved/:id/return', signedIn, ...readBody, async (req, res) =>
-    send(res, await giveBack(ports, String(req.params['id']), req, res)),
+    send(res, await giveBack(ports, listening, req, res)),
   );
   finishApp(app, logger);
   return app;
@@ -106,10 +109,11 @@ function create(ports: Ports, req: Request, res: Response): Promise<Answer> {
 }
 
 /** Unresolved money goes back to a payer: a payout like any other, of all that came in less the network fee. */
-async function giveBack(ports: Ports, depositId: string, req: Request, res: Response): Promise<Answer> {
+async function giveBack(ports: Ports, listening: Listening, req: Request, res: Response): Promise<Answer> {
+  const depositId = String(req.params['id']);
   const { identity, rawBody, body } = contextOf(res);
   // Anything else names no deposit, and may not even be a text of Postgres.
-  const deposit = /^\w{1,64}$/.test(depositId) ? await heardUnresolved(ports, depositId) : undefined;
+  const deposit = /^\w{1,64}$/.test(depositId) ? await heardUnresolved(ports, listening, depositId) : undefined;
   if (deposit === undefined) return answers.noModel('Deposit');
   if (deposit.account !== identity.account) return answers.unauthorized;
   // The deposit is named by the path alone: the same key for another one is another request.
@@ -124,10 +128,14 @@ async function giveBack(ports: Ports, depositId: string, req: Request, res: Resp
  * The ledger lists a deposit, and webhooks tell of it, as soon as it is booked there; this service may hear of it a
  * moment later.
  */
-async function heardUnresolved({ db, clock }: Ports, depositId: string): Promise<Unresolved | undefined> {
+async function heardUnresolved(
+  { db, clock }: Ports,
+  listening: Listening,
+  depositId: string,
+): Promise<Unresolved | undefined> {
   const known = await findUnresolved(db, depositId);
-  if (known !== undefined || listening >= LISTENING_MAX) return known;
-  listening += 1;
+  if (known !== undefined || listening.count >= LISTENING_MAX) return known;
+  listening.count += 1;
   try {
     for (const ms of HEARD_AFTER_MS) {
       await sleepBy(clock, ms);
@@ -136,7 +144,7 @@ async function heardUnresolved({ db, clock }: Ports, depositId: string): Promise
     }
     return undefined;
   } finally {
-    listening -= 1;
+    listening.count -= 1;
   }
 }
 
