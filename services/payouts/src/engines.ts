@@ -27,6 +27,11 @@ export type Engine<K extends ChainKind> = {
    */
   standsBy?(db: Db, mined: Transaction): Promise<void>;
   /**
+   * The node knows nothing of a transaction whose block was final: whether it may be in the chain all the same, because
+   * nodes of this kind forget old ones. Kinds whose nodes never do leave this out.
+   */
+  mayBeForgotten?(ports: ChainPorts<K>, transaction: Transaction): Promise<boolean>;
+  /**
    * Deposits on chains of this kind were written down as holdings: what this kind keeps beside that. They may be told of
    * after their reversal.
    */

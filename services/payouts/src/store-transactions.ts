@@ -31,6 +31,10 @@ export type Transaction = {
   firstBroadcastAt: Date | null;
   lastBroadcastAt: Date | null;
   doubtedAt: Date | null;
+  /** Since when its block is final. */
+  finalAt: Date | null;
+  /** It had ended, and since then it is not in the chain. */
+  missingSince: Date | null;
   /** The last final block when it was signed. Unknown for those signed before this was written down. */
   finalHeightWhenSigned: number | null;
   /** EVM: up to here the blocks after that were searched for its nonce. */
@@ -66,6 +70,8 @@ type TransactionRow = {
   first_broadcast_at: Date | null;
   last_broadcast_at: Date | null;
   doubted_at: Date | null;
+  final_at: Date | null;
+  missing_since: Date | null;
   final_height_when_signed: string | null;
   searched_to: string | null;
   valid_to_height: string | null;
@@ -74,7 +80,7 @@ type TransactionRow = {
 
 const columns = `id, family, attempt, wallet, nonce, purpose, asset, amount, max_cost, min_confirmations, raw,
   tx_hash, state, block_hash, created_at, first_broadcast_at, last_broadcast_at, doubted_at,
-  final_height_when_signed, searched_to, valid_to_height, terms`;
+  final_at, missing_since, final_height_when_signed, searched_to, valid_to_height, terms`;
 
 const countOf = (text: string | null): number | null => (text === null ? null : Number(text)); // tidy-allow number: a height or a nonce
 
@@ -97,6 +103,8 @@ const transactionOf = (row: TransactionRow): Transaction => ({
   firstBroadcastAt: row.first_broadcast_at,
   lastBroadcastAt: row.last_broadcast_at,
   doubtedAt: row.doubted_at,
+  finalAt: row.final_at,
+  missingSince: row.missing_since,
   finalHeightWhenSigned: countOf(row.final_height_when_signed),
   searchedTo: countOf(row.searched_to),
   validToHeight: countOf(row.valid_to_height),
@@ -239,31 +247,98 @@ export async function stuckFamilies(
   return [...Map.groupBy(stuck, (one) => one.family).values()] as unknown as Family[];
 }
 
+const isDue = (every: string): string =>
+  `(looked_at is null or looked_at < now() - ${every}::int * interval '1 millisecond')`;
+
 const selectNotFinal = statement(
   'transactions_not_final',
   `select ${columns} from transactions
    where chain = $1 and state in ('mined', 'reverted') and final_at is null
-     and (looked_at is null or looked_at < now() - $2::int * interval '1 millisecond')
-   order by looked_at nulls first, id limit $3`,
+     and ${isDue('case when missing_since is null then $2 else $3 end')}
+   order by looked_at nulls first, id limit $4`,
 );
 
-/** Ended transactions whose blocks are not final yet, those first that nobody has looked at for longest. */
+/** How often a transaction that has ended is looked at again. */
+export type LookEvery = { presentMs: number; missingMs: number };
+
+/** Ended transactions whose blocks are not final, those first that nobody has looked at for longest. */
 export async function endedNotFinal(
   db: Queryable,
   chain: Chain,
-  lookEveryMs: number,
+  { presentMs, missingMs }: LookEvery,
   limit: number,
 ): Promise<Transaction[]> {
-  return (await db.rows<TransactionRow>(selectNotFinal, [chain, lookEveryMs, limit])).map(transactionOf);
+  const rows = await db.rows<TransactionRow>(selectNotFinal, [chain, presentMs, missingMs, limit]);
+  return rows.map(transactionOf);
+}
+
+const selectNewestFinal = statement(
+  'transactions_newest_final',
+  `select ${columns} from (
+     select * from transactions where chain = $1 and final_at is not null
+     order by block_height desc, id desc limit 1) as newest
+   where ${isDue('$2')}`,
+);
+
+/** The final transaction in the highest block; undefined when it was looked at a moment ago. */
+export async function newestFinal(
+  db: Queryable,
+  chain: Chain,
+  lookEveryMs: number,
+): Promise<Transaction | undefined> {
+  const row = await db.maybe<TransactionRow>(selectNewestFinal, [chain, lookEveryMs]);
+  return row && transactionOf(row);
 }
 
 const markLooked = statement(
   'transactions_looked',
-  `update transactions set looked_at = now(), final_at = case when $2 then now() else final_at end where id = $1`,
+  `update transactions set
+     looked_at = now(),
+     final_at = case when $2 = 'final' then coalesce(final_at, now()) end,
+     missing_since = case when $2 = 'missing' then coalesce(missing_since, now()) end,
+     block_height = coalesce($3, block_height),
+     block_hash = coalesce($4, block_hash)
+   where id = $1`,
 );
 
-export async function noteLooked(db: Queryable, id: string, isFinal: boolean): Promise<void> {
-  await db.rows(markLooked, [id, isFinal]);
+/** Where an ended transaction was found. `not_final`: in a block that may still be dropped. */
+export type Whereabouts = {
+  is: 'final' | 'not_final' | 'missing';
+  block?: { height: number; blockHash: string };
+};
+
+export async function noteLooked(db: Queryable, id: string, { is, block }: Whereabouts): Promise<void> {
+  await db.rows(markLooked, [id, is, block?.height ?? null, block?.blockHash ?? null]);
+}
+
+const selectEndedFrom = statement(
+  'transactions_ended_from_nonce',
+  `select ${columns} from transactions
+   where state in ('mined', 'reverted') and family in (
+     select id from transactions where chain = $1 and wallet = $2 and nonce >= $3 and attempt = 1)
+   order by nonce limit $4`,
+);
+
+/** Transactions of a wallet that have ended and have this nonce or a later one. */
+export async function endedFromNonce(
+  db: Queryable,
+  chain: Chain,
+  wallet: string,
+  nonce: number,
+  limit: number,
+): Promise<Transaction[]> {
+  return (await db.rows<TransactionRow>(selectEndedFrom, [chain, wallet, nonce, limit])).map(transactionOf);
+}
+
+const markMissing = statement(
+  'transactions_mark_missing',
+  `update transactions set missing_since = coalesce(missing_since, now()), final_at = null, looked_at = null
+   where id = any($1::bigint[]) and state in ('mined', 'reverted')`,
+);
+
+/** They are not in the chain any more: they are the next that are looked at. */
+export async function noteMissing(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.rows(markMissing, [ids]);
 }
 
 const moveState = statement(

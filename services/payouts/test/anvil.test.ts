@@ -27,6 +27,8 @@ let replicas: PayoutsService[];
 let shop: Client;
 const wallet = openWallet(SEED);
 const ETHER = 10n ** 18n;
+/** Anvil's own: a block is final two epochs later. */
+const SLOTS_IN_AN_EPOCH = 32;
 
 beforeAll(async () => {
   [database, nats, anvil] = await Promise.all([testDatabase(), testNats(), testAnvil()]);
@@ -169,6 +171,26 @@ it('a block that is dropped takes a payout with it: the same bytes bring it agai
   expect(await chain.balance('ETH', to)).toBe(0n);
   expect((await ended(id)).tx_hash).toBe(tx_hash);
   expect(await chain.transactions(to)).toEqual([tx_hash]);
+});
+
+it('final blocks that are dropped take a payout with them: it comes again by itself, and so do the payouts after it', async () => {
+  const first = await payout('ETH', '0.04');
+  const { tx_hash } = await ended(first.id);
+  await chain.mine(2 * SLOTS_IN_AN_EPOCH + 1);
+  await eventually(async () => {
+    await db.rows('update transactions set looked_at = null');
+    expect(await db.rows('select from transactions where final_at is null')).toEqual([]);
+  });
+  const { height } = await db.one<{ height: string }>(
+    'select block_height as height from transactions where tx_hash = $1',
+    [tx_hash],
+  );
+  await chain.dropBlocks((await chain.height()) - Number(height) + 1); // tidy-allow number: a height
+  expect(await chain.balance('ETH', first.to)).toBe(0n);
+  const later = await payout('ETH', '0.05');
+  expect((await ended(later.id)).status).toBe('mined');
+  expect(await chain.transactions(first.to)).toEqual([tx_hash]);
+  expect(await chain.transactions(later.to)).toHaveLength(1);
 });
 
 it('a node that hangs: payouts are taken, wait, and are paid when it answers again', async () => {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Queryable, Trx } from '@quittance/shared/db';
 import { newDepositId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
+import { watchEnded } from '../src/operations/watch-ended.ts';
 import {
   BITCOIN,
   type BitcoinGround,
@@ -449,6 +450,25 @@ describe('a reorganisation', () => {
     await world.run();
     await world.node.mine(1);
     expect(await world.paidTo(payout.to)).toHaveLength(1);
+  });
+
+  it('of blocks that were final: a settled payout is sent again', async () => {
+    await world.deposit(BITCOIN);
+    const payout = await world.reserve(BITCOIN / 4n);
+    await world.finish();
+    await world.node.mine(101);
+    await watchEnded(world.ports, 0);
+    expect(await world.transactions()).toMatchObject([{ state: 'mined', final_at: expect.any(Date) }]);
+    const above = (await world.height()) - Number(await lowestBlock()); // tidy-allow number: a height
+    await world.node.reorganise(above + 1);
+    world.node.kill();
+    await world.node.restart();
+    await watchEnded(world.ports, 0);
+    expect(await world.transactions()).toMatchObject([{ missing_since: expect.any(Date) }]);
+    await world.node.mine(1);
+    expect(await world.paidTo(payout.to)).toHaveLength(1);
+    await watchEnded(world.ports, 0);
+    expect(await world.transactions()).toMatchObject([{ state: 'mined', missing_since: null }]);
   });
 
   const lowestBlock = async () =>

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { WrongNetwork } from '@quittance/chains/chain';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
+import type { PayoutId } from '@quittance/shared/ids';
 import { LeaseLost, takeLease } from '@quittance/shared/lease';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { signPayout } from '../src/operations/evm/sign-payout.ts';
@@ -274,6 +275,88 @@ describe('a reorganisation', () => {
     world.chain.mine(world.chain.finalizedLag);
     await watchEnded(world.ports, 0);
     expect(await world.transactions()).toMatchObject([{ state: 'mined', final_at: expect.any(Date) }]);
+  });
+});
+
+describe('a reorganisation of blocks that were final', () => {
+  /** Pays one payout and lets its block be final; returns how many blocks have to be dropped to take it away. */
+  async function paidForGood(): Promise<{ id: PayoutId; to: string; depth: number }> {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const { id, to } = await world.reserve();
+    await world.run();
+    const before = world.chain.blocks.length;
+    world.chain.mine(CONFIRMATIONS);
+    await world.run();
+    world.chain.mine(world.chain.finalizedLag);
+    await watchEnded(world.ports, 0);
+    expect(await world.transactions()).toMatchObject([{ state: 'mined', final_at: expect.any(Date) }]);
+    return { id, to, depth: world.chain.blocks.length - before };
+  }
+  const gaps = () => world.lines.filter(({ msg }) => msg.startsWith('nonces of a wallet are missing'));
+
+  it('sends a payout again at once, and the payouts after it are paid', async () => {
+    const { id, to, depth } = await paidForGood();
+    const [first] = await world.transactions();
+    world.chain.reorg(depth);
+    expect(world.chain.paymentsTo(to)).toEqual([]);
+    const later = await world.reserve();
+    await world.run();
+    expect(gaps()).toMatchObject([
+      { level: 'error', wallet: HOT, missing_nonces: [0], transactions: [first?.['tx_hash']] },
+    ]);
+    expect(await world.transactions()).toMatchObject([
+      { missing_since: expect.any(Date), final_at: null, broadcasts: 2 },
+    ]);
+    await world.finish();
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+    expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+    expect(await world.payout(later.id)).toMatchObject({ status: 'mined' });
+    await watchEnded(world.ports, 0);
+    expect(await world.transactions()).toMatchObject([
+      { nonce: '0', missing_since: null, raw: first?.['raw'] },
+      { nonce: '1', missing_since: null, payout_id: later.id },
+    ]);
+    expect(gaps()).toHaveLength(1);
+  });
+
+  it('sends a payout again although other payouts of its wallet wait behind it already', async () => {
+    const { to, depth } = await paidForGood();
+    const later = await world.reserve();
+    await world.run();
+    world.chain.reorg(depth);
+    await world.finish();
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+    expect(await world.payout(later.id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('sends every transaction again that was dropped, also of wallets that sign nothing more', async () => {
+    const { to, depth } = await paidForGood();
+    await world.deposit(1, 'ETH', 20n * ETHER);
+    const large = await world.reserve({ amount: 20n * ETHER });
+    await world.run();
+    const before = world.chain.blocks.length;
+    world.chain.mine(CONFIRMATIONS);
+    await world.finish();
+    expect(await world.payout(large.id)).toMatchObject({ status: 'mined' });
+    world.chain.mine(world.chain.finalizedLag);
+    await watchEnded(world.ports, 0);
+    world.chain.reorg(world.chain.blocks.length - before + depth);
+    await watchEnded(world.ports, 0);
+    expect(await world.transactions()).toMatchObject(
+      Array.from({ length: 3 }, () => ({ missing_since: expect.any(Date) })),
+    );
+    world.chain.mine(1);
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+    expect(world.chain.paymentsTo(large.to)).toHaveLength(1);
+  });
+
+  it('is not seen where a node has only pruned the receipts', async () => {
+    await paidForGood();
+    world.chain.hasNoReceipts = true;
+    await watchEnded(world.ports, 0);
+    await world.run();
+    expect(await world.transactions()).toMatchObject([{ missing_since: null, final_at: expect.any(Date) }]);
+    expect(world.chain.arrived).toHaveLength(1);
   });
 });
 

@@ -18,6 +18,7 @@ import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { settleTransaction } from '../settle-transaction.ts';
 import { buryReplaced } from './bury-replaced.ts';
+import { noteGap } from './note-gap.ts';
 import { BLOCKS_PER_ROUND, type Found, searchNonce } from './search-nonce.ts';
 
 const WALLETS_AT_ONCE = 100;
@@ -43,6 +44,9 @@ export async function followTransactions(ports: EvmPorts, lease: Lease): Promise
       if (++silences >= SILENCES_MAX) return ended;
       continue;
     }
+    const [lowest] = open;
+    if (lowest !== undefined && progress.latest < nonceOf(lowest[0]))
+      await noteGap(ports, wallet, progress.latest);
     for (let from = 0; from < open.length; from += ASKED_TOGETHER) {
       await keepLease(ports, lease);
       const some = open.slice(from, from + ASKED_TOGETHER);
