@@ -19,8 +19,7 @@ const advices = {
   guessable:
     'ids that follow from a seed are for test/simulation alone: whoever knows the seed can guess them',
   env: 'only main.ts reads process.env and hands it to loadConfig; take the setting as an argument',
-  state:
-    'what a service remembers is made when it starts: two of them in one process must not share it',
+  state: 'what a service remembers is made when it starts: two of them in one process must not share it',
   console: 'use the logger; a command line writes to process.stdout',
   unfinished: 'finish it, or open an issue and leave no trace here',
   name: 'name the file after what it holds, not after what kind of file it is',

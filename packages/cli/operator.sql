@@ -49,7 +49,8 @@ grant select on
 to quittance_operator;
 -- Not the signed bytes, not the secrets.
 grant select (id, chain, wallet, nonce, family, attempt, purpose, asset, amount, fee_paid, tx_hash, state, broadcasts,
-  first_broadcast_at, last_broadcast_at, block_height, block_hash, final_at, created_at, updated_at)
+  first_broadcast_at, last_broadcast_at, block_height, block_hash, final_at, missing_since,
+  created_at, updated_at)
   on payouts.transactions to quittance_operator;
 grant select (account_id, sequence, id, kind, created_at, resource_id, version) on webhooks.events to quittance_operator;
 grant select on

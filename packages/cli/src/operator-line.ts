@@ -4,6 +4,7 @@ import type { Outcome } from './outcome.ts';
 import { parkedList, parkedRequeue } from './parked-commands.ts';
 import { rescanAsk, rescanList, rescanStop } from './rescan-commands.ts';
 import { invoiceShow, payoutShow } from './show-commands.ts';
+import { payoutStalled } from './stalled-command.ts';
 import type { Surroundings } from './surroundings.ts';
 import { webhookResend } from './webhook-commands.ts';
 
@@ -70,6 +71,12 @@ function addShows(program: Command, { around, tell, leaf }: Line): void {
       '\nFrom the request over the hold, each signed transaction, its broadcasts and its block to the webhooks and what\ntheir receivers answered. What stands still shows at the end: NOT SENT, PARKED, waiting.\n',
     )
     .action(async (id: string, { json = false }: JsonOption) => tell(json, await payoutShow(around, id)));
+  leaf(payout, 'stalled', 'list those that are pending for longer than their chain takes')
+    .addHelpText(
+      'after',
+      '\nThe limits: Bitcoin 3 hours; Ethereum, Base and Polygon 30 minutes; Solana 10 minutes. Ends with 1 when there are any.\n',
+    )
+    .action(async ({ json = false }: JsonOption) => tell(json, await payoutStalled(around)));
 }
 
 function addParked(program: Command, { around, tell, leaf }: Line): void {

@@ -46,8 +46,12 @@ type Attempt = {
   height: string | null;
   feePaid: string | null;
   finalAt: Date | null;
+  missingSince: Date | null;
   updatedAt: Date;
 };
+
+/** A settled transaction that a reorganisation has dropped: nothing later of its wallet is mined before it is back. */
+type Missing = { nonce: string; wallet: string; txHash: string; since: Date; payout: string | null };
 
 /** A payout, and all that became of it in every service, by time. */
 export const payoutShow = (around: Surroundings, id: string): Promise<Outcome> =>
@@ -76,6 +80,7 @@ export const payoutShow = (around: Surroundings, id: string): Promise<Outcome> =
     ]);
     const { asset } = payout;
     const account = await nameOf(db, payout.account);
+    const missing = await missingBefore(db, payout);
     return {
       json: {
         id: payout.id,
@@ -90,6 +95,16 @@ export const payoutShow = (around: Surroundings, id: string): Promise<Outcome> =
         failed_reason: payout.failedReason,
         created_at: payout.createdAt,
         completed_at: payout.completedAt,
+        waits_for:
+          missing === undefined
+            ? null
+            : {
+                missing_nonce: missing.nonce,
+                wallet: missing.wallet,
+                tx_hash: missing.txHash,
+                payout_id: missing.payout,
+                missing_since: missing.since,
+              },
         timeline: moments,
       },
       text: shown(
@@ -100,11 +115,32 @@ export const payoutShow = (around: Surroundings, id: string): Promise<Outcome> =
           ['To', payout.address],
           ['Status', payout.status + (payout.failedReason === null ? '' : `: ${payout.failedReason}`)],
           ['Transaction', payout.txHash ?? 'none'],
+          ...(missing === undefined ? [] : [['Waits for', whatIsMissing(missing)] as const]),
         ],
         moments,
       ),
     };
   });
+
+/** The lowest missing nonce that a payout waits behind: its transaction has a later one, or it has none yet. */
+async function missingBefore(db: Db, { id, asset, status }: Payout): Promise<Missing | undefined> {
+  if (!['requested', 'reserved', 'signed', 'broadcast'].includes(status)) return undefined;
+  return await db.maybe<Missing>(
+    `select m.nonce::text, m.wallet, m.tx_hash as "txHash", m.missing_since as since, p.payout_id::text as payout
+     from payouts.transactions m
+     join payouts.wallets w on w.chain = m.chain and w.address = m.wallet and w.role = 'hot'
+     left join payouts.payments p on p.family = m.family
+     where m.chain = $2 and m.missing_since is not null and m.nonce < coalesce((
+       select min(t.nonce) from payouts.payments own join payouts.transactions t on t.family = own.family
+       where own.payout_id = $1::bigint), m.nonce + 1)
+     order by m.nonce limit 1`,
+    [id, assets[asset].chain],
+  );
+}
+
+const whatIsMissing = ({ nonce, wallet, txHash, since, payout }: Missing): string =>
+  `nonce ${nonce} of ${wallet}: the chain has dropped ${txHash} (${payout === null ? 'a sweep' : `payout ${payout}`}) ` +
+  `since ${since.toISOString()}, its bytes are sent again`;
 
 async function holdMoments(db: Db, { id, asset }: Payout): Promise<Moment[]> {
   const hold = await db.maybe<{ state: string; createdAt: Date; endedAt: Date | null }>(
@@ -137,7 +173,7 @@ async function attemptMoments(db: Db, { id }: Payout): Promise<Moment[]> {
   const attempts = await db.rows<Attempt>(
     `select t.attempt, t.tx_hash as "txHash", t.state, t.created_at as "createdAt", t.broadcasts,
        t.first_broadcast_at as "firstAt", t.last_broadcast_at as "lastAt", t.block_height::text as height,
-       t.fee_paid::text as "feePaid", t.final_at as "finalAt", t.updated_at as "updatedAt"
+       t.fee_paid::text as "feePaid", t.final_at as "finalAt", t.missing_since as "missingSince", t.updated_at as "updatedAt"
      from payouts.payments p join payouts.transactions t on t.family = p.family
      where p.payout_id = $1::bigint order by t.attempt`,
     [id],
@@ -160,6 +196,7 @@ async function attemptMoments(db: Db, { id }: Payout): Promise<Moment[]> {
           ? happened(one.updatedAt, 'payouts', `knows that ${name} can never be mined`)
           : []),
       ...happened(one.finalAt, 'chain', `has finalized ${name}`),
+      ...happened(one.missingSince, 'chain', `has DROPPED ${name}: the same bytes are sent again`),
     ];
   });
 }

@@ -113,7 +113,9 @@ async function giveBack(ports: Ports, listening: Listening, req: Request, res: R
   const depositId = String(req.params['id']);
   const { identity, rawBody, body } = contextOf(res);
   // Anything else names no deposit, and may not even be a text of Postgres.
-  const deposit = /^\w{1,64}$/.test(depositId) ? await heardUnresolved(ports, listening, depositId) : undefined;
+  const deposit = /^\w{1,64}$/.test(depositId)
+    ? await heardUnresolved(ports, listening, depositId)
+    : undefined;
   if (deposit === undefined) return answers.noModel('Deposit');
   if (deposit.account !== identity.account) return answers.unauthorized;
   // The deposit is named by the path alone: the same key for another one is another request.

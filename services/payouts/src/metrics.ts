@@ -1,4 +1,4 @@
-import { assetSymbols } from '@quittance/shared/assets';
+import { assetSymbols, chains as knownChains } from '@quittance/shared/assets';
 import { statement } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import { messageGauges } from '@quittance/shared/message-gauges';
@@ -12,35 +12,33 @@ import {
 import { engineLease } from './operations/run-engine.ts';
 import type { Ports } from './ports.ts';
 import { haltedAssets } from './store-halts.ts';
+import { openPayouts, stalledPayouts } from './store-payouts.ts';
 
-// Those that are signed are found by their transactions: of all that ever were, only the open ones have an index. The
-// offsets keep Postgres to that order.
-const open = `
-  select status, created_at from payouts where status = 'requested'
-  union all select status, created_at from payouts where status = 'reserved'
-  union all select paid.status, paid.created_at
-  from (select distinct payout_id from transactions t,
-      lateral (select payout_id from payments where family = t.family offset 0) as of_family
-    where t.state in ('signed', 'broadcast')) as under_way,
-    lateral (select status, created_at from payouts where id = payout_id offset 0) as paid
-  where paid.status in ('signed', 'broadcast')`;
 const states = `(values ('requested'), ('reserved'), ('signed'), ('broadcast')) as state(status)`;
 
 const selectOpen = statement(
   'metrics_payouts_open',
   `select status, count(created_at)::float as value
-   from ${states} left join (${open}) as payout using (status) group by status`,
+   from ${states} left join (${openPayouts}) as payout using (status) group by status`,
 );
 
 const selectOldest = statement(
   'metrics_payouts_oldest_open',
   `select status, coalesce(greatest(0, extract(epoch from now() - min(created_at))), 0)::float as value
-   from ${states} left join (${open}) as payout using (status) group by status`,
+   from ${states} left join (${openPayouts}) as payout using (status) group by status`,
 );
 
 const selectHotHeights = statement(
   'metrics_hot_heights',
   `select chain, height::float as value from coin_cursors`,
+);
+
+const selectMissing = statement(
+  'metrics_transactions_missing',
+  `select chain, count(missing_since)::float as value
+   from unnest($1::text[]) as known(chain)
+     left join (select chain, missing_since from transactions where missing_since is not null) as missing using (chain)
+   group by chain`,
 );
 
 const selectLed = statement(
@@ -62,6 +60,15 @@ const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
     read: reading(selectOldest),
   },
   {
+    name: 'quittance_payouts_stalled',
+    help: 'Payouts that are pending for longer than their chain takes when everything works.',
+    labels: ['chain'],
+    async read(db) {
+      const stalled = await stalledPayouts(db);
+      return knownChains.map((chain) => ({ chain, value: stalled.get(chain)?.payouts ?? 0 }));
+    },
+  },
+  {
     name: 'quittance_payouts_halted',
     help: 'Nothing new is signed for the asset: the auditor or an operator has halted it.',
     labels: ['asset'],
@@ -80,6 +87,12 @@ const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
       const led = new Map(found.map(({ name, value }) => [name, value]));
       return all.map((on) => ({ chain: on.chain, value: led.get(engineLease(on)) ?? 0 }));
     },
+  },
+  {
+    name: 'quittance_transactions_missing',
+    help: 'Settled transactions that a reorganisation has dropped and that are sent again.',
+    labels: ['chain'],
+    read: (db) => db.rows<{ chain: string; value: number }>(selectMissing, [[...chains.keys()]]),
   },
   {
     name: 'quittance_hot_wallet_height',

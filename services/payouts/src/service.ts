@@ -23,8 +23,10 @@ import { payoutsMetrics } from './metrics.ts';
 import { createNotices } from './notices.ts';
 import { deriveAddresses } from './operations/derive-addresses.ts';
 import { refuseStrangeWallets } from './operations/refuse-strange-wallets.ts';
+import { stalledNames } from './operations/watch-stalled.ts';
 import { payoutNumbers } from './payout-numbers.ts';
 import type { PayoutChain, Ports } from './ports.ts';
+import type { Stalled } from './store-payouts.ts';
 import { startWorkers } from './workers.ts';
 
 export type PayoutsService = Running & { ports: Ports; port: number };
@@ -80,7 +82,8 @@ export async function startPayouts(
     ...(await waitsForEngines(check, ports.bus)),
     ...barredChains(chains.values()).waitsFor,
   ];
-  const without = () => barredChains(chains.values()).without;
+  const stalled = new Map<Chain, Stalled>();
+  const without = () => [...barredChains(chains.values()).without, ...stalledNames(stalled)];
   const metrics = payoutsMetrics(config.DATABASE_URL.reveal(), logger, chains);
   const disconnect = async () => {
     await Promise.all([...chains.values()].map(({ sender }) => sender.close()));
@@ -111,7 +114,7 @@ export async function startPayouts(
   const messenger = startMessenger({ db, bus, service: 'payouts', logger, handlers });
   ports.announced = given.announced ?? messenger.kick;
   const workers = withWorkers
-    ? startWorkers(ports, config.ENGINE_EVERY_MS, (estimates) => publishFeeEstimates(bus, estimates))
+    ? startWorkers(ports, config.ENGINE_EVERY_MS, (estimates) => publishFeeEstimates(bus, estimates), stalled)
     : undefined;
 
   return {

@@ -1,8 +1,9 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
+import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
 import { type Db, type Queryable, statement, type Trx } from '@quittance/shared/db';
 import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
+import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
 import { assertMoves, type PayoutStatus, payoutMoves } from './domain/states.ts';
 import { isHalted } from './store-halts.ts';
 
@@ -222,6 +223,38 @@ export async function reservedPayouts(
 ): Promise<Payout[]> {
   const values = [[...after.keys()], [...after.values()], perAsset];
   return (await db.rows<PayoutRow>(selectReserved, values)).map(payoutOf);
+}
+
+// Those that are signed are found by their transactions: of all that ever were, only the open ones have an index. The
+// offsets keep Postgres to that order.
+export const openPayouts = `
+  select status, asset, created_at from payouts where status = 'requested'
+  union all select status, asset, created_at from payouts where status = 'reserved'
+  union all select paid.status, paid.asset, paid.created_at
+  from (select distinct payout_id from transactions t,
+      lateral (select payout_id from payments where family = t.family offset 0) as of_family
+    where t.state in ('signed', 'broadcast')) as under_way,
+    lateral (select status, asset, created_at from payouts where id = payout_id offset 0) as paid
+  where paid.status in ('signed', 'broadcast')`;
+
+const selectStalled = statement(
+  'payouts_stalled',
+  `select chain, count(*)::int as payouts, min(created_at) as oldest
+   from (${openPayouts}) as payout
+     join unnest($1::text[], $2::text[], $3::int[]) as known(asset, chain, seconds) using (asset)
+   where status <> 'requested' and created_at < now() - seconds * interval '1 second'
+   group by chain`,
+);
+
+/** Payouts of a chain that are pending for longer than it takes. */
+export type Stalled = { payouts: number; oldest: Date };
+
+/** By chain; one without such payouts is not in the map. */
+export async function stalledPayouts(db: Queryable): Promise<Map<Chain, Stalled>> {
+  const chainsOf = assetSymbols.map((asset) => assets[asset].chain);
+  const seconds = chainsOf.map((chain) => stalledAfterSeconds[chain]);
+  const rows = await db.rows<Stalled & { chain: Chain }>(selectStalled, [assetSymbols, chainsOf, seconds]);
+  return new Map(rows.map(({ chain, ...stalled }) => [chain, stalled]));
 }
 
 export type PayoutFilter = {

@@ -1,4 +1,4 @@
-import type { ChainKind } from '@quittance/shared/assets';
+import type { Chain, ChainKind } from '@quittance/shared/assets';
 import { releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { startWorker } from '@quittance/shared/worker';
@@ -6,8 +6,9 @@ import { leaveEngine } from './operations/leave-engine.ts';
 import { type PublishFees, publishFees } from './operations/publish-fees.ts';
 import { runEngine } from './operations/run-engine.ts';
 import { voidStaleRequests } from './operations/void-stale-requests.ts';
+import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
-import { reservedPayouts } from './store-payouts.ts';
+import { reservedPayouts, type Stalled } from './store-payouts.ts';
 import { walletsWithOpenTransactions } from './store-transactions.ts';
 
 const VOID_EVERY_MS = 500;
@@ -16,15 +17,18 @@ const FEES_EVERY_MS = 15_000;
 const FEES_LEASE_MS = 2 * FEES_EVERY_MS + 5_000;
 /** While nothing is open, one of so many rounds asks the chain: deposits may have become worth a sweep. */
 const IDLE_ROUNDS = 15;
+const STALLED_EVERY_MS = 15_000;
 
 /**
  * Starts what this service does unasked: paying and telling what that costs, with workers of their own for each chain so
- * that a node that is away delays its own chain alone, and giving up requests that nobody will decide.
+ * that a node that is away delays its own chain alone, giving up requests that nobody will decide, and looking for payouts
+ * that make no progress. Those are kept in `stalled`.
  */
 export function startWorkers(
   ports: Ports,
   engineEveryMs: number,
   publish: PublishFees,
+  stalled: Map<Chain, Stalled>,
 ): { stop(): Promise<void> } {
   const { logger } = ports;
   const chains = [...ports.chains.values()];
@@ -53,9 +57,18 @@ export function startWorkers(
     step: () => voidStaleRequests(ports),
     logger,
   });
+  const watcher = startWorker({
+    name: 'stalled',
+    everyMs: STALLED_EVERY_MS,
+    async step() {
+      await watchStalled(ports, stalled);
+      return 0;
+    },
+    logger,
+  });
   return {
     async stop() {
-      await Promise.all([...engines, ...fees, voider].map((worker) => worker.stop()));
+      await Promise.all([...engines, ...fees, voider, watcher].map((worker) => worker.stop()));
       await Promise.all(
         chains.map((on) =>
           leaveEngine(ports, on).catch((error: unknown) =>

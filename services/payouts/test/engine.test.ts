@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { WrongNetwork } from '@quittance/chains/chain';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
+import type { Chain } from '@quittance/shared/assets';
 import type { PayoutId } from '@quittance/shared/ids';
 import { LeaseLost, takeLease } from '@quittance/shared/lease';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
@@ -12,7 +13,8 @@ import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
 import { engineLease } from '../src/operations/run-engine.ts';
 import { watchEnded } from '../src/operations/watch-ended.ts';
-import { findPayout } from '../src/store-payouts.ts';
+import { watchStalled } from '../src/operations/watch-stalled.ts';
+import { findPayout, type Stalled } from '../src/store-payouts.ts';
 import { engineStep } from '../src/workers.ts';
 import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
@@ -358,6 +360,24 @@ describe('a reorganisation of blocks that were final', () => {
     expect(await world.transactions()).toMatchObject([{ missing_since: null, final_at: expect.any(Date) }]);
     expect(world.chain.arrived).toHaveLength(1);
   });
+});
+
+it('a payout that makes no progress is said once when that begins and once when it ends', async () => {
+  const known = new Map<Chain, Stalled>();
+  const { id } = await world.reserve();
+  await watchStalled(world.ports, known);
+  const said = () => world.lines.filter(({ msg }) => msg.startsWith('payouts make'));
+  expect(said()).toEqual([]);
+  await world.admin.rows(`update payouts set created_at = now() - interval '31 minutes' where id = $1`, [id]);
+  for (let i = 0; i < 3; i++) await watchStalled(world.ports, known);
+  expect(said()).toMatchObject([
+    { level: 'error', chain: 'ethereum', payouts: 1, msg: expect.stringContaining('no progress') },
+  ]);
+  world.chain.fund('ETH', HOT, 10n * ETHER);
+  await world.finish();
+  for (let i = 0; i < 3; i++) await watchStalled(world.ports, known);
+  expect(said()).toMatchObject([{}, { level: 'info', msg: 'payouts make progress again' }]);
+  expect(known.size).toBe(0);
 });
 
 describe('money is given back', () => {

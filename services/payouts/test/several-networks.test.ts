@@ -147,7 +147,7 @@ it('and is settled by the first one when a miner takes that after all', async ()
 });
 
 it('each network pays by itself, with the same address and nonces of its own; one that is away delays only itself', async () => {
-  const workers = startWorkers(service.ports, 50, async () => {});
+  const workers = startWorkers(service.ports, 50, async () => {}, new Map());
   try {
     const both = { ETH: await payout('ETH'), ETH_BASE: await payout('ETH_BASE') };
     await eventually(async () => {

@@ -1,0 +1,65 @@
+import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
+import { formatUnits, units } from '@quittance/shared/money';
+import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
+import { withOperator } from './operator-database.ts';
+import type { Outcome } from './outcome.ts';
+import type { Surroundings } from './surroundings.ts';
+import { minute, table } from './table.ts';
+
+type Stalled = {
+  id: string;
+  asset: AssetSymbol;
+  amount: string;
+  address: string;
+  status: string;
+  createdAt: Date;
+  halted: boolean;
+};
+
+const SHOWN_MAX = 50;
+
+/** Payouts that are pending for longer than their chain takes when everything works, the oldest first. */
+export const payoutStalled = (around: Surroundings): Promise<Outcome> =>
+  withOperator(around, 'operator', async (db) => {
+    const seconds = assetSymbols.map((asset) => stalledAfterSeconds[assets[asset].chain]);
+    const stalled = await db.rows<Stalled>(
+      `select p.id::text, p.asset, p.amount::text, p.address, p.status, p.created_at as "createdAt",
+         exists (select from payouts.halted_assets h where h.asset = p.asset and h.resumed_at is null) as halted
+       from payouts.payouts p join unnest($1::text[], $2::int[]) as known(asset, seconds) using (asset)
+       where p.created_at < now() - seconds * interval '1 second' and (
+         p.status = 'reserved'
+         or p.status in ('signed', 'broadcast') and p.id in (
+           select m.payout_id from payouts.transactions t join payouts.payments m on m.family = t.family
+           where t.state in ('signed', 'broadcast')))
+       order by p.created_at, p.seq`,
+      [assetSymbols, seconds],
+    );
+    const rows = stalled
+      .slice(0, SHOWN_MAX)
+      .map(({ id, asset, amount, address, status, createdAt, halted }) => [
+        id,
+        assets[asset].chain,
+        `${formatUnits(units(amount), assets[asset].decimals)} ${asset}`,
+        address,
+        halted ? `${status}, halted` : status,
+        minute(createdAt),
+      ]);
+    return {
+      json: stalled.map(({ id, asset, amount, address, status, createdAt, halted }) => ({
+        id,
+        chain: assets[asset].chain,
+        asset,
+        amount: formatUnits(units(amount), assets[asset].decimals),
+        address,
+        status,
+        halted,
+        created_at: createdAt,
+      })),
+      text:
+        stalled.length === 0
+          ? 'No payout is pending for longer than its chain takes.\n'
+          : `${table(['PAYOUT', 'CHAIN', 'AMOUNT', 'TO', 'STATUS', 'ASKED FOR'], rows)}\n` +
+            `${stalled.length} payouts make no progress. What became of one: npx quittance payout show ${stalled[0]?.id}\n`,
+      bad: stalled.length > 0,
+    };
+  });
