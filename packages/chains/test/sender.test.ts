@@ -190,6 +190,14 @@ describe('the estimate of a transfer', () => {
     expect(await sender.estimateTransfer('ETH', await revertingCode(code), units(1n))).toBe('reverts');
   });
 
+  test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17])(
+    'tells that the precompiled contract %s refuses what a plain transfer gives it',
+    async (number) => {
+      const recipient = `0x${number.toString(16).padStart(40, '0')}`;
+      expect(await sender.estimateTransfer('ETH', recipient, units(1n))).toBe('reverts');
+    },
+  );
+
   test('tells that the recipient takes more gas than the merchant pays for', async () => {
     // Writes one new storage slot: 21,000 + 22,100 and a little.
     expect(await sender.estimateTransfer('ETH', await revertingCode('0x600160015500'), units(1n))).toBe(

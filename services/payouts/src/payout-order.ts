@@ -93,12 +93,15 @@ export function readPayoutOrder(
 const isPayable = (asset: AssetSymbol, on: PayableChain | undefined, active = true): boolean =>
   active && on?.assets.includes(asset) === true;
 
-/** Nobody holds the keys of these: what is sent there is burnt, and tokens refuse it. */
+/**
+ * Nobody holds the keys of these: what is sent there is burnt, or is refused and costs the fee. On EVM chains the zero
+ * address and what stands behind it, where the precompiled contracts are.
+ */
 const burners = {
   bitcoin: undefined,
-  evm: `0x${'0'.repeat(40)}`,
-  solana: '1'.repeat(32),
-} as const satisfies Record<ChainKind, string | undefined>;
+  evm: /^0x0{36}/,
+  solana: /^1{32}$/,
+} as const satisfies Record<ChainKind, RegExp | undefined>;
 
 /**
  * A recipient of that chain and network, canonical. The hot wallet is none: it would pay itself, which costs the merchant
@@ -106,8 +109,8 @@ const burners = {
  */
 export function checkRecipient(on: PayableChain, text: string): string | undefined {
   const canonical = on.checkAddress(text);
-  const isNobodys = canonical === burners[on.kind] || canonical === on.checkAddress(on.sender.hotAddress);
-  return isNobodys ? undefined : canonical;
+  if (canonical === undefined || burners[on.kind]?.test(canonical) === true) return undefined;
+  return canonical === on.checkAddress(on.sender.hotAddress) ? undefined : canonical;
 }
 
 /** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */

@@ -261,18 +261,27 @@ async function estimate(
   { to, value, data }: TransactionCall,
 ): Promise<bigint | 'reverts'> {
   const call = { from, to, value: toHex(value), data };
-  const [gasAnswer, resultAnswer] = await rpc.batch([
+  const isNative = data === '0x';
+  const [gasAnswer, resultAnswer, plainAnswer] = await rpc.batch([
     { method: 'eth_estimateGas', params: [call, 'latest'] },
     { method: 'eth_call', params: [call, 'latest'] },
+    // The transfer as it would be signed: nodes say "a plain transfer" of any address without code, also of a
+    // precompiled contract, which runs out of gas then and takes the fee for nothing.
+    ...(isNative
+      ? [{ method: 'eth_call', params: [{ ...call, gas: toHex(PLAIN_TRANSFER_GAS) }, 'latest'] }]
+      : []),
   ]);
   if (isRevert(gasAnswer) || isRevert(resultAnswer)) return 'reverts';
   const gas = read(units256, answered(gasAnswer), 'eth_estimateGas');
   const result = read(bytes, answered(resultAnswer), 'eth_call');
   // A token may also say no by returning false, and would take the fee for nothing.
-  if (data !== '0x' && /^0x0{64}$/.test(result)) return 'reverts';
-  const isNative = data === '0x';
+  if (!isNative && /^0x0{64}$/.test(result)) return 'reverts';
   if (gas > (isNative ? NATIVE_TRANSFER_GAS_MAX : TOKEN_TRANSFER_GAS_MAX)) return 'reverts';
-  if (isNative && gas === PLAIN_TRANSFER_GAS) return gas;
+  if (isNative && gas === PLAIN_TRANSFER_GAS) {
+    if (isRevert(plainAnswer)) return 'reverts';
+    read(bytes, answered(plainAnswer), 'eth_call');
+    return gas;
+  }
   const withHeadroom = gas + (gas * GAS_HEADROOM_PERCENT) / 100n;
   // The code may burn in the block whatever it is given, also where it took little when it was estimated.
   return isNative ? within(0n, withHeadroom, NATIVE_TRANSFER_GAS_MAX) : withHeadroom;
