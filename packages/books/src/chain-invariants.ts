@@ -4,12 +4,13 @@ import {
   assets,
   assetsOf,
   type Chain,
+  type ChainKind,
   chainKinds,
   nativeAsset,
 } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import { reason } from '@quittance/shared/logger';
-import { type Block, type ChainLook, lookAt, type Payments, type Seen } from './chain-look.ts';
+import { type Block, type ChainLook, type Claim, lookAt, type Payments, type Seen } from './chain-look.ts';
 import { type Marks, onTheWay, recentDeposits, recentPayouts } from './invariants.ts';
 import { type Place, SeenBalances } from './seen-balances.ts';
 
@@ -48,6 +49,8 @@ export type Story = {
   /** Those that are settled, each with all that its transaction is said to have paid to its address. */
   deposits: DepositRow[];
   transactions: TransactionRow[];
+  /** What those of them use up that may leave the chain for a while. */
+  claims: { family: string; claim: Claim }[];
   costs: { tx_hash: string; amount: string }[];
   owed: { asset: AssetSymbol; amount: string }[];
   hot: string[];
@@ -141,6 +144,11 @@ export async function readStory(trx: Trx, chain: WatchedChain, limits: Limits): 
   return {
     transactions,
     cursor,
+    claims: await claimsOf(
+      trx,
+      kind,
+      transactions.filter((one) => one.may_leave),
+    ),
     // tidy-allow number: a height
     height: Math.max(cursor?.height ?? 0, Number(one.mined ?? 0)),
     payouts: await trx.rows<PayoutRow>(
@@ -228,6 +236,38 @@ export async function readStory(trx: Trx, chain: WatchedChain, limits: Limits): 
   };
 }
 
+/** Of a transaction on Bitcoin its coins, on EVM chains its nonce. On Solana none: nothing else can use its place. */
+async function claimsOf(
+  trx: Trx,
+  kind: ChainKind,
+  transactions: readonly TransactionRow[],
+): Promise<Story['claims']> {
+  const families = [...new Set(transactions.map(({ family }) => family))];
+  switch (kind) {
+    case 'bitcoin': {
+      const rows = await trx.rows<{ family: string; outpoint: string }>(
+        `select locked_by::text as family, outpoint from payouts.coins
+         where locked_by = any($1::bigint[]) and state = 'spent'`,
+        [families],
+      );
+      return rows.map(({ family, outpoint }) => ({ family, claim: { outpoint } }));
+    }
+    case 'evm': {
+      const rows = await trx.rows<{ family: string; wallet: string; nonce: string }>(
+        `select family::text as family, wallet, nonce::text as nonce from payouts.transactions
+         where id = any($1::bigint[]) and nonce is not null`,
+        [families],
+      );
+      return rows.map(({ family, wallet, nonce }) => ({
+        family,
+        claim: { wallet, nonce: Number(nonce) }, // tidy-allow number: a nonce counts transactions
+      }));
+    }
+    case 'solana':
+      return [];
+  }
+}
+
 export type Limits = {
   /** What is younger may still be on its way from one service to the next. */
   patienceSeconds: number;
@@ -279,11 +319,36 @@ async function compareThrough(
   const seen = new Map<string, Seen>();
   const reserves = await compareReserves(story, seen, chain, look, balances);
   await lookInto(look, hashesOf(story), seen);
+  const sure = await withoutLost(story, seen, look);
   const deposits = await compareDeposits(story, look);
   if (at === undefined) await assertSamePlace(look, story);
   else if ((await look.hashAt(at.height)) !== at.hash)
     throw new NodeElsewhere(`it has dropped block ${at.height} while it was asked`);
-  return [...comparePayouts(story, seen), ...deposits, ...compareCosts(story, seen, chain), ...reserves];
+  return [...comparePayouts(sure, seen), ...deposits, ...compareCosts(sure, seen, chain), ...reserves];
+}
+
+/**
+ * A transaction that was mined and is away may come back as long as it is not final. It cannot when the chain shows that
+ * another one has used what it needs: then nothing is waited for.
+ */
+async function withoutLost(story: Story, seen: SeenByHash, look: ChainLook): Promise<Story> {
+  const there = new Set(
+    story.transactions.filter(({ tx_hash }) => seen.has(tx_hash)).map(({ family }) => family),
+  );
+  const lost = new Set<string>();
+  await someAtOnce(
+    story.claims.filter(({ family }) => !there.has(family)),
+    async ({ family, claim }) => {
+      if (await look.isTaken(claim)) lost.add(family);
+    },
+  );
+  if (lost.size === 0) return story;
+  return {
+    ...story,
+    transactions: story.transactions.map((one) =>
+      lost.has(one.family) ? { ...one, may_leave: false } : one,
+    ),
+  };
 }
 
 /**

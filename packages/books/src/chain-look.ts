@@ -15,6 +15,9 @@ export type Seen = {
 /** What a transaction pays; `not kept` when the node may have had it, and has thrown it away since. */
 export type Payments = Seen['paid'] | 'not in the chain' | 'not kept';
 
+/** What only one transaction of a chain can ever use: the nonce of a wallet, or the output of another transaction. */
+export type Claim = { wallet: string; nonce: number } | { outpoint: string };
+
 export type Block = { height: number; hash: string };
 
 /**
@@ -32,6 +35,11 @@ export type ChainLook = {
   payments(txHash: string, height: number): Promise<Payments>;
   /** Of what payments can be seen: tokens of which no contract is in the settings are not among them. */
   assets: ReadonlySet<AssetSymbol>;
+  /**
+   * Whether the chain shows that this is used, or can never be there: then a transaction of ours that claims it and is
+   * in no block will never be in one. False where the node does not tell.
+   */
+  isTaken(claim: Claim): Promise<boolean>;
   /** What lies in blocks at each of these places, in their order: on account chains addresses, on Bitcoin coins. */
   reserves(asset: AssetSymbol, places: readonly string[]): Promise<bigint[]>;
   /** The hash of the node's block at a height; undefined when it has none there, or none yet. */

@@ -6,6 +6,10 @@ import type { ChainLook, Seen } from './chain-look.ts';
 const AT_ONCE = 100;
 /** Fewer: a transaction may be as large as a block. */
 const PARENTS_AT_ONCE = 10;
+/** An output is gone when the one that its transaction spends is gone, and so on: rarely more than one step. */
+const STEPS_MAX = 8;
+/** A transaction may spend thousands of outputs. */
+const INPUTS_MAX = 100;
 /** The node has not come so far. */
 const OUT_OF_RANGE = -8;
 
@@ -74,6 +78,22 @@ export function lookAtBitcoin(url: string): ChainLook {
     return value;
   }
 
+  /** Spent by a transaction in the chain, or of a transaction that never can be there, for the same reason. */
+  async function isTaken(outpoint: string, steps = 0): Promise<boolean> {
+    const [txid = '', place] = outpoint.split(':');
+    // tidy-allow number: the place of an output in its transaction
+    const coin = await ask('gettxout', [txid, Number(place), false]);
+    if (read(coinForm, coin, 'gettxout') !== null) return false;
+    if ((await findInChain(txid)) !== undefined) return true;
+    if (steps === STEPS_MAX) return false;
+    const source = await find(txid);
+    for (const input of source?.vin.slice(0, INPUTS_MAX) ?? []) {
+      if (input.txid === undefined || input.vout === undefined) continue;
+      if (await isTaken(`${input.txid}:${input.vout}`, steps + 1)) return true;
+    }
+    return false;
+  }
+
   return {
     pin: async () => undefined,
 
@@ -95,6 +115,8 @@ export function lookAtBitcoin(url: string): ChainLook {
     },
 
     assets: new Set(['BTC'] as const),
+
+    isTaken: async (claim) => 'outpoint' in claim && (await isTaken(claim.outpoint)),
 
     async reserves(_asset, coins) {
       const found: bigint[] = [];

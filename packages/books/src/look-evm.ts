@@ -88,6 +88,13 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
 
     assets: new Set([native, ...tokens.values()]),
 
+    async isTaken(claim) {
+      if (!('nonce' in claim)) return false;
+      const params = [claim.wallet, blockOf(pinned)];
+      const answer = await rpc.call('eth_getTransactionCount', params);
+      return read(count, answer, 'eth_getTransactionCount') > claim.nonce;
+    },
+
     async reserves(asset, addresses) {
       const found: bigint[] = [];
       const contract = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
@@ -108,14 +115,17 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
   };
 }
 
+/** By its hash: behind one URL there may be several nodes, and one that has not seen it must refuse (EIP-1898). */
+const blockOf = (pinned: Block | undefined) =>
+  pinned === undefined ? 'latest' : { blockHash: pinned.hash, requireCanonical: true };
+
 async function balances(
   rpc: Rpc,
   contract: string | undefined,
   owners: readonly string[],
   pinned: Block | undefined,
 ): Promise<bigint[]> {
-  // By its hash: behind one URL there may be several nodes, and one that has not seen it must refuse (EIP-1898).
-  const block = pinned === undefined ? 'latest' : { blockHash: pinned.hash, requireCanonical: true };
+  const block = blockOf(pinned);
   const calls = owners.map((owner) =>
     contract === undefined
       ? { method: 'eth_getBalance', params: [owner, block] }

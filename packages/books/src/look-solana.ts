@@ -75,6 +75,9 @@ export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): Chain
 
     assets: new Set(['SOL', ...tokens.values()] as const),
 
+    // Its bytes expire, and nothing else can use their place.
+    isTaken: async () => false,
+
     async reserves(asset, addresses) {
       const mint = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
       if (asset !== 'SOL' && mint === undefined) throw new Error(`no mint is configured for ${asset}`);

@@ -28,6 +28,7 @@ const story = (given: Partial<Story> = {}): Story => ({
   payouts: [],
   deposits: [],
   transactions: [],
+  claims: [],
   costs: [],
   owed: [{ asset: 'ETH', amount: '100' }],
   hot: [HOT],
@@ -223,6 +224,20 @@ test.each<[string, () => Partial<Story>, RegExp[]]>([
 test('a payment that is not final may leave the chain for a while, with its cost', async () => {
   const transactions = [{ ...transaction, state: 'mined', may_leave: true }];
   expect(await breachesOf({ ...mined, transactions, costs: [{ tx_hash: PAID, amount: '20' }] })).toEqual([]);
+});
+
+test('a payment that is not final and whose nonce another transaction has used is named at once, with its cost', async () => {
+  const transactions = [{ ...transaction, state: 'mined', may_leave: true }];
+  const claims = [{ family: '1', claim: { wallet: HOT, nonce: 4 } }];
+  const away = { ...mined, transactions, claims, costs: [{ tx_hash: PAID, amount: '20' }] };
+  node.nonces.set(HOT, 4);
+  expect(await breachesOf(away)).toEqual([]);
+  node.nonces.set(HOT, 5);
+  expect(await breachesOf(away)).toEqual([
+    expect.stringMatching(/payout 7 is mined, and no transaction of it is in the chain/),
+    expect.stringMatching(/a cost of 20 is booked for 0x9+, which is not in the chain/),
+  ]);
+  expect(await breachesOf(paid(away))).toEqual([]);
 });
 
 describe('a deposit that is settled', () => {

@@ -180,6 +180,20 @@ describe('a deposit', () => {
   });
 });
 
+test('a payout that is mined and away is waited for, and is named at once when its nonce is used by another transaction', async () => {
+  await run(
+    `update payouts.payouts set status = 'mined', tx_hash = '${PAID}', completed_at = now();
+     update payouts.transactions set state = 'mined', block_height = 10, block_hash = '${BLOCK}', updated_at = now();
+     update ledger.balances set held = 0; update ledger.holds set state = 'settled'`,
+  );
+  const patient = { patienceSeconds: 60 };
+  expect(await found(patient)).toEqual([]);
+  node.nonces.set(HOT, 1);
+  expect(await found(patient)).toEqual([
+    expect.stringMatching(/^payout 7 is mined, and no transaction of it is in the chain/),
+  ]);
+});
+
 describe('what is known to be wrong', () => {
   const STOLEN = `0x${'8'.repeat(64)}`;
 

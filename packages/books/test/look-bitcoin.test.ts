@@ -21,10 +21,15 @@ const output = (value: number, address?: string) => ({
 const UNKNOWN = 'No such mempool or blockchain transaction.';
 let missing: string;
 let transactions: Map<string, Transaction>;
+/** Outputs that no block spends. */
+let unspent: Set<string>;
 let asked: string[];
 let look: ChainLook;
 
-const answer = ({ id, method, params }: { id: number; method: string; params: [string] }) => {
+const answer = ({ id, method, params }: { id: number; method: string; params: [string, number?] }) => {
+  if (method === 'gettxout') {
+    return { id, result: unspent.has(`${params[0]}:${params[1]}`) ? { value: 1 } : null };
+  }
   const found =
     method === 'getblockheader'
       ? { confirmations: params[0] === BLOCK ? 1 : -1 }
@@ -43,6 +48,7 @@ const node = createServer((req, res) => {
 beforeEach(async () => {
   asked = [];
   missing = UNKNOWN;
+  unspent = new Set();
   const coins = Array.from({ length: COINS }, (_, vout) => ({ txid: MANY, vout }));
   transactions = new Map([
     [MANY, { blockhash: BLOCK, vin: [], vout: coins.map(() => output(0.5)) }],
@@ -123,4 +129,37 @@ test.each<[string, () => void, string | undefined]>([
   const seen = look.transaction(SPENDER);
   if (said === undefined) expect(await seen).toBeUndefined();
   else await expect(seen).rejects.toThrow(said);
+});
+
+const DROPPED = id('e');
+test.each<[string, () => void, boolean]>([
+  ['is not spent', () => unspent.add(`${MANY}:3`), false],
+  ['is spent in a block', () => {}, true],
+  ['comes from a transaction that the node does not know', () => transactions.delete(MANY), false],
+  [
+    'comes from a dropped transaction that may come back',
+    () => {
+      transactions.set(MANY, { blockhash: DROPPED, vin: [{ txid: OTHER, vout: 0 }], vout: [] });
+      unspent.add(`${OTHER}:0`);
+    },
+    false,
+  ],
+  [
+    'comes from a dropped transaction whose coin another one has spent',
+    () => {
+      transactions.set(MANY, { blockhash: DROPPED, vin: [{ txid: OTHER, vout: 0 }], vout: [] });
+    },
+    true,
+  ],
+  [
+    'comes from dropped transactions that spend each other',
+    () => {
+      transactions.set(MANY, { blockhash: DROPPED, vin: [{ txid: OTHER, vout: 0 }], vout: [] });
+      transactions.set(OTHER, { blockhash: DROPPED, vin: [{ txid: MANY, vout: 0 }], vout: [] });
+    },
+    false,
+  ],
+])('a coin that %s is taken or not', async (_, change, taken) => {
+  change();
+  expect(await look.isTaken({ outpoint: `${MANY}:3` })).toBe(taken);
 });

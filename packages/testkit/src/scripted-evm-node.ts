@@ -26,6 +26,8 @@ export class ScriptedEvmNode {
   /** By height; the highest is the newest. */
   readonly blocks = new Map<number, string>();
   readonly balances = new Map<string, bigint>();
+  /** By address: how many nonces it has used. */
+  readonly nonces = new Map<string, number>();
   /** By hash; each cost 20. */
   readonly mined = new Map<string, MinedTransaction>();
   /** Hashes of transactions that it still knows, without what became of them. */
@@ -82,6 +84,8 @@ export class ScriptedEvmNode {
         if (isOfABlock && !this.knowsBlocks) return refused(-32_000, 'header not found');
         return found(hex(this.balances.get(subject) ?? 0n));
       }
+      case 'eth_getTransactionCount':
+        return found(hex(this.nonces.get(subject) ?? 0));
       case 'eth_getTransactionReceipt':
         this.asked.push(subject);
         return found(

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
+import type { ChainLook } from '../src/chain-look.ts';
+import { lookAtBitcoin } from '../src/look-bitcoin.ts';
+
+/** A coin that a reorganisation takes away, on a real node. */
+let dataDir: string;
+let node: BitcoindHandle;
+let look: ChainLook;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'quittance-double-spend-'));
+  node = await startBitcoind({ dataDir, port: 0 });
+  look = lookAtBitcoin(node.rpcUrl);
+});
+afterAll(async () => {
+  await look?.close();
+  await node?.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+type Coin = { txid: string; vout: number; amount: number };
+
+/** Signed by the faucet, and given to no node: spends a coin of one bitcoin or more to a new address. */
+async function spend({ txid, vout, amount }: Coin, fee: number) {
+  const to = await node.rpc<string>('getnewaddress');
+  const whole = (amount - fee).toFixed(8);
+  const raw = await node.rpc<string>('createrawtransaction', [{ txid, vout }], { [to]: whole });
+  const { hex } = await node.rpc<{ hex: string }>('signrawtransactionwithwallet', raw, [
+    await prevout(txid, vout),
+  ]);
+  const { txid: id } = await node.rpc<{ txid: string }>('decoderawtransaction', hex);
+  return { hex, coin: { txid: id, vout: 0, amount: amount - fee }, outpoint: `${id}:0` };
+}
+type Made = { vout: { scriptPubKey: { hex: string }; value: number }[] };
+/** What no node has yet, by its hash. */
+const made = new Map<string, string>();
+
+async function prevout(txid: string, vout: number) {
+  const hex = made.get(txid);
+  const source =
+    hex === undefined
+      ? await node.rpc<Made>('getrawtransaction', txid, 1)
+      : await node.rpc<Made>('decoderawtransaction', hex);
+  return { txid, vout, scriptPubKey: source.vout[vout]?.scriptPubKey.hex, amount: source.vout[vout]?.value };
+}
+
+test('the coin of a dropped transaction may come back until its own coin is spent in another block', async () => {
+  const [coin] = await node.rpc<Coin[]>('listunspent', 1);
+  if (coin === undefined) throw new Error('the faucet has coins');
+  const deposit = await spend(coin, 0.001);
+  const other = await spend(coin, 0.002);
+  made.set(deposit.coin.txid, deposit.hex);
+  const payout = await spend(deposit.coin, 0.001);
+  expect(await look.isTaken({ outpoint: `${coin.txid}:${coin.vout}` })).toBe(false);
+
+  await node.reorganise(1, [[deposit.hex], [payout.hex]]);
+  expect(await look.isTaken({ outpoint: payout.outpoint })).toBe(false);
+  expect(await look.isTaken({ outpoint: deposit.outpoint })).toBe(true);
+
+  await node.reorganise(2);
+  await node.rpc('gettxoutsetinfo', 'none');
+  expect(await look.isTaken({ outpoint: deposit.outpoint })).toBe(false);
+
+  await node.reorganise(1, [[other.hex]]);
+  expect(await look.isTaken({ outpoint: deposit.outpoint })).toBe(true);
+});
