@@ -78,11 +78,13 @@ module.exports = {
     {
       name: 'domain-is-pure',
       comment:
-        'A decision takes what it needs as arguments: no clock, no chance, no IO, so only its own room, zod and ' +
+        'A decision takes what it needs as arguments: no clock, no chance, no IO, so only its own room, zod, ipaddr.js and ' +
         'the pure files of packages/shared (listed in .dependency-cruiser.cjs).',
       severity: 'error',
       from: { path: `${thisService}domain/`, pathNot: beside },
-      to: { pathNot: [`${sameService}domain/`, pureShared, quotes, '(?:^|/)node_modules/zod/'] },
+      to: {
+        pathNot: [`${sameService}domain/`, pureShared, quotes, '(?:^|/)node_modules/(?:zod|ipaddr\\.js)/'],
+      },
     },
     {
       name: 'domain-is-given-its-quote',

@@ -1,28 +1,19 @@
-import { isIP } from 'node:net';
 import { httpUrl, milliseconds, port, serviceSettings } from '@quittance/shared/config';
 import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
+import { parseNetworks } from './domain/peer.ts';
 
 /** The gateway announces nothing and hears nothing: it has no need of the bus. */
 const { NATS_URL: _unused, ...settings } = serviceSettings;
 
 const perMinute = z.coerce.number().int().min(1).max(1_000_000_000);
 
-/** An address, a network as address/bits, or one of express' names for the usual ones. */
-function isNetwork(text: string): boolean {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
-  const [address = '', bits = '0'] = text.split('/');
-  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  // tidy-allow number: the bits of a network
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax;
-}
-
 const networks = z
   .string()
   .default('')
   .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
   .refine(
-    (parts) => parts.every(isNetwork),
+    (parts) => parts.every((part) => parseNetworks(part) !== undefined),
     'must be addresses or networks, such as 10.0.0.0/8, comma-separated',
   );
 

@@ -12,7 +12,7 @@ import type { Metrics } from '@quittance/shared/metrics';
 import type { Express, Request, Response } from 'express';
 import { hasBody, readBody } from './body.ts';
 import { forwardedHeaders } from './domain/forwarded.ts';
-import { peerOf } from './domain/peer.ts';
+import { clientAddress, parseNetworks, peerOf } from './domain/peer.ts';
 import { findRoute, type Route } from './domain/routes.ts';
 import { limitHeaders, type Spent } from './domain/spent.ts';
 import { authenticate } from './operations/authenticate.ts';
@@ -53,7 +53,7 @@ export function createMetricsApp({
 export function createGatewayApp(parts: HttpParts): Express {
   const { config, clock, logger, proxy, waitsFor, metrics } = parts;
   const app = createApp({ logger, clock, waitsFor, metrics, atTheEdge: true, tell });
-  app.set('trust proxy', config.TRUSTED_PROXIES);
+  const trusted = config.TRUSTED_PROXIES.flatMap((text) => parseNetworks(text) ?? []);
 
   app.use(async (req: Request, res: Response) => {
     const path = pathOf(req);
@@ -63,13 +63,14 @@ export function createGatewayApp(parts: HttpParts): Express {
 
     nameRoute(res, found.route.pattern);
     endInTime(res, parts);
-    const admitted = await admit(req, res, found.route, parts);
+    const client = clientAddress(req.socket.remoteAddress, forwardedFor(req), trusted);
+    const admitted = await admit(req, res, { route: found.route, client }, parts);
     if (admitted === undefined || isOver(res)) return;
     const body = hasBody(req) ? await readBody(req, BODY_BYTES_MAX) : undefined;
     if (body === 'broken_off' || isOver(res)) return;
     if (body === 'too_large') return tell(res, answers.tooLarge);
 
-    req.headers = headersFor(req, res, admitted, body, parts);
+    req.headers = headersFor(req, res, { admitted, client, body }, parts);
     res.locals['passage'] = {
       upstream: found.route.upstream,
       tokenId: admitted === anybody ? undefined : admitted.tokenId,
@@ -98,6 +99,12 @@ function pathOf(req: Request): string {
   return queryAt === -1 ? req.url : req.url.slice(0, queryAt);
 }
 
+/** Node joins several headers of this name to one text. */
+function forwardedFor({ headers }: Request): string | undefined {
+  const given = headers['x-forwarded-for'];
+  return Array.isArray(given) ? given.join() : given;
+}
+
 /** Whatever a request waits for, a database or a service, its client is not kept waiting with it for ever. */
 function endInTime(res: Response, { config, logger }: HttpParts): void {
   const timer = setTimeout(() => {
@@ -116,17 +123,17 @@ function endInTime(res: Response, { config, logger }: HttpParts): void {
 async function admit(
   req: Request,
   res: Response,
-  route: Route,
+  { route, client }: { route: Route; client: string | undefined },
   parts: HttpParts,
 ): Promise<Admitted | undefined> {
   const { limits } = parts;
   if (route.auth === 'none') {
-    const spent = await limits.pages.hit(peerOf(req.ip));
+    const spent = await limits.pages.hit(peerOf(client));
     return spent.allowed ? anybody : refuse(res, spent, parts);
   }
   const caller = await authenticate(parts, req.rawHeaders);
   if (caller === undefined) {
-    const spent = await limits.failures.hit(peerOf(req.ip));
+    const spent = await limits.failures.hit(peerOf(client));
     if (!spent.allowed) return refuse(res, spent, parts);
     tell(res, answers.unauthenticated);
     return undefined;
@@ -149,13 +156,12 @@ function setHeaders(res: Response, spent: Spent, { clock }: HttpParts): void {
 function headersFor(
   req: Request,
   res: Response,
-  admitted: Admitted,
-  body: Buffer | undefined,
+  { admitted, client, body }: { admitted: Admitted; client: string | undefined; body: Buffer | undefined },
   { config, clock }: HttpParts,
 ): Request['headers'] {
   const headers = forwardedHeaders(req.headers);
   headers['x-request-id'] = String(res.getHeader('X-Request-Id'));
-  headers['x-forwarded-for'] = req.ip;
+  headers['x-forwarded-for'] = client;
   if (admitted !== anybody) {
     headers[IDENTITY_HEADER] = sealIdentity(config.IDENTITY_SECRET.reveal(), admitted, clock.now());
   }

@@ -201,6 +201,17 @@ describe('where the request came from', () => {
     await ask('GET', '/api/assets', ['X-Forwarded-For: 6.6.6.6, 203.0.113.9'], '', behind.port);
     expect(upstream.asked[0]?.headers['x-forwarded-for']).toBe('203.0.113.9');
   });
+
+  test.each([
+    '203.0.113.9:4711',
+    '::ffff:cb00:7109',
+    '[::ffff:203.0.113.9]:4711',
+    '203.0.113.9, 10.1.1.1:80',
+  ])('is the same address however a load balancer writes it: %s', async (forwarded) => {
+    const behind = await startedBeside({ TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1' });
+    await ask('GET', '/api/assets', [`X-Forwarded-For: ${forwarded}`], '', behind.port);
+    expect(upstream.asked[0]?.headers['x-forwarded-for']).toBe('203.0.113.9');
+  });
 });
 
 describe('an answer', () => {

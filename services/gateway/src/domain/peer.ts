@@ -1,17 +1,83 @@
-const V6_GROUPS = 8;
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
 /** A network of this size is one household or one machine: each of its 2^64 addresses is the same peer. */
 const V6_NETWORK_GROUPS = 4;
+const V4_MAPPED_BITS = 96;
+
+/** The names that express gives to the networks load balancers usually stand in. */
+const named: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/**
+ * An address in any form that a proxy writes: with a port, in brackets, with a zone. An IPv4 address that is wrapped in
+ * an IPv6 one is the IPv4 address. Undefined when it is none.
+ */
+function parseAddress(text: string): Address | undefined {
+  const bare = /^(?:\[(.+)\]|([\d.]+))(?::\d{1,5})?$/.exec(text.trim());
+  const given = bare?.[1] ?? bare?.[2] ?? text.trim();
+  // Not all that ipaddr.js takes: nobody means 0.0.0.1 by "1".
+  if (ipaddr.IPv4.isValidFourPartDecimal(given)) return ipaddr.IPv4.parse(given);
+  const [withoutZone = ''] = given.split('%');
+  if (!ipaddr.IPv6.isValid(withoutZone)) return undefined;
+  const address = ipaddr.IPv6.parse(withoutZone);
+  return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+export type Network = readonly [Address, number];
+
+/** An address, a network as address/bits, or one of express' names; undefined when it is none of them. */
+export function parseNetworks(text: string): readonly Network[] | undefined {
+  const known = Object.hasOwn(named, text) ? named[text] : undefined;
+  if (known !== undefined) return known.flatMap((network) => parseNetworks(network) ?? []);
+  const single = parseAddress(text);
+  if (single !== undefined) return [[single, single.toByteArray().length * 8]];
+  if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(text) && !ipaddr.IPv6.isValidCIDR(text)) return undefined;
+  const [address, bits] = ipaddr.parseCIDR(text);
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= V4_MAPPED_BITS
+    ? [[address.toIPv4Address(), bits - V4_MAPPED_BITS]]
+    : [[address, bits]];
+}
+
+const isIn = (address: Address, networks: readonly Network[]): boolean =>
+  networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+
+/** Whether the word of this address about its clients is believed. */
+export function isTrusted(address: string | undefined, trusted: readonly Network[]): boolean {
+  const parsed = address === undefined ? undefined : parseAddress(address);
+  return parsed !== undefined && isIn(parsed, trusted);
+}
+
+/**
+ * Whose request it is: the last address of X-Forwarded-For that no trusted proxy has, starting with the neighbour itself.
+ * A word in it that is no address ends the search: the proxy that passed it on is the client.
+ * @returns one spelling for each address; undefined when the neighbour has gone
+ */
+export function clientAddress(
+  neighbour: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: readonly Network[],
+): string | undefined {
+  let client = neighbour === undefined ? undefined : parseAddress(neighbour);
+  if (client === undefined) return undefined;
+  for (const word of forwardedFor?.split(',').reverse() ?? []) {
+    if (!isIn(client, trusted)) break;
+    const next = parseAddress(word);
+    if (next === undefined) break;
+    client = next;
+  }
+  return client.toString();
+}
 
 /** What counts as one peer for limits: an IPv4 address, or the /64 network of an IPv6 address. */
 export function peerOf(address: string | undefined): string {
-  if (address === undefined) return 'unknown';
-  const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (v4 !== undefined) return v4;
-  const [plain = ''] = address.split('%');
-  const [head = '', tail = ''] = plain.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, V6_GROUPS - before.length - after.length) }, () => '0');
-  const groups = [...before, ...zeros, ...after].map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''));
-  return `${groups.slice(0, V6_NETWORK_GROUPS).join(':')}::/64`;
+  const parsed = address === undefined ? undefined : parseAddress(address);
+  if (parsed === undefined) return 'unknown';
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  const groups = parsed.parts.slice(0, V6_NETWORK_GROUPS).map((part) => part.toString(16));
+  return `${groups.join(':')}::/64`;
 }
