@@ -103,6 +103,26 @@ test('what is refused for how it was sent is told why, in JSON', async () => {
   expect(expecting).toEqual([417, '{"message":"Only \\"100-continue\\" can be expected."}']);
 });
 
+test('readiness is asked for once a second, however many ask', async () => {
+  let checks = 0;
+  const logger = createLogger('test', 'silent');
+  const waitsFor = async () => {
+    checks += 1;
+    return ['the database'];
+  };
+  const app = createApp({ logger, clock: systemClock, waitsFor });
+  finishApp(app, logger);
+  const listening = await listen(app, '127.0.0.1', 0);
+  const began = performance.now();
+  const statuses = await Promise.all(
+    Array.from({ length: 50 }, async () => (await fetch(`http://127.0.0.1:${listening.port}/readyz`)).status),
+  );
+  const seconds = (performance.now() - began) / 1_000;
+  await listening.close(0);
+  expect(new Set(statuses)).toEqual(new Set([503]));
+  expect(checks).toBeLessThanOrEqual(1 + seconds);
+});
+
 describe('one that closes', () => {
   const answering = async (held?: Promise<void>) => {
     const app = createApp({

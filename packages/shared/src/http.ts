@@ -16,6 +16,7 @@ import { newRequestId } from './ids.ts';
 import { type Logger, reason } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { readQuery } from './query.ts';
+import { remembered } from './readiness.ts';
 import type { Secret } from './secret.ts';
 import { whyNotListening } from './start-refusal.ts';
 import type { FieldErrors } from './validation.ts';
@@ -150,10 +151,10 @@ export function createApp({
     if (req.headers.host === undefined && req.httpVersion === '1.1') tell(res, answers.badRequest);
     else next();
   });
+  const lately = remembered(async () => ({ waiting: await waitsFor(), missing: await without() }));
   app.get('/healthz', (_req, res) => send(res, { status: 200, body: { status: 'ok' } }));
   app.get('/readyz', async (_req, res) => {
-    const waiting = await waitsFor();
-    const missing = await without();
+    const { waiting, missing } = await lately();
     send(res, {
       status: waiting.length === 0 ? 200 : 503,
       body: {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import type { Bus } from './bus.ts';
 import { sleep } from './clock.ts';
 import { type Db, isDatabaseDown, statement } from './db.ts';
@@ -90,6 +91,39 @@ export async function untilReady(
     said = lack;
     await sleep(RETRY_MS, stopping);
   }
+}
+
+/** How long an answer about readiness may be told again. */
+const REMEMBERED_MS = 1_000;
+
+/**
+ * One check for all who ask while it runs and for a second after it. Anybody may ask `/readyz`, as often as he likes: the
+ * database is asked once a second at most. A check that fails is not remembered.
+ */
+export function remembered<T>(
+  check: () => Promise<T>,
+  nowMs: () => number = () => performance.now(),
+): () => Promise<T> {
+  let latest: Promise<T> | undefined;
+  let endedAtMs = Number.POSITIVE_INFINITY;
+
+  async function checkAnew(): Promise<T> {
+    try {
+      const found = await check();
+      endedAtMs = nowMs();
+      return found;
+    } catch (error) {
+      endedAtMs = Number.NEGATIVE_INFINITY;
+      throw error;
+    }
+  }
+
+  return () => {
+    if (latest !== undefined && nowMs() - endedAtMs < REMEMBERED_MS) return latest;
+    endedAtMs = Number.POSITIVE_INFINITY;
+    latest = checkAnew();
+    return latest;
+  };
 }
 
 /** What a service waits for, for `/readyz`: its database and the bus. */

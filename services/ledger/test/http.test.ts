@@ -93,7 +93,9 @@ describe('with rates', () => {
   beforeAll(() => rates({ ETH: '2500.5', USDC_ERC20: '0.9999', BTC: '60000' }));
 
   it('the service is ready', async () => {
-    expect(await ask('/readyz')).toMatchObject({ status: 200, body: { ready: true, waits_for: [] } });
+    await eventually(async () =>
+      expect(await ask('/readyz')).toMatchObject({ status: 200, body: { ready: true, waits_for: [] } }),
+    );
   });
 
   it('GET /api/assets lists the active assets, in full', async () => {
