@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sleep, systemClock } from './clock.ts';
@@ -101,6 +102,30 @@ test('what is refused for how it was sent is told why, in JSON', async () => {
     asked.on('error', reject).end();
   });
   expect(expecting).toEqual([417, '{"message":"Only \\"100-continue\\" can be expected."}']);
+});
+
+test('every answer may be kept by nobody and is what it says it is, also one to what is no request', async () => {
+  const policyOf = (headers: Headers) => [
+    headers.get('cache-control'),
+    headers.get('x-content-type-options'),
+  ];
+  for (const path of ['/healthz', '/readyz', '/api/mine', '/api/things/1', '/api/things/%zz', '/nothing']) {
+    expect([path, ...policyOf((await fetch(base + path)).headers)]).toEqual([path, 'no-store', 'nosniff']);
+  }
+  const raw = (bytes: string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(server.port, '127.0.0.1', () => socket.write(bytes));
+      text(socket).then(resolve, reject);
+    });
+  for (const bytes of [
+    'no HTTP\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: a miracle\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n',
+  ]) {
+    const answer = await raw(bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 4/);
+    expect(answer).toContain('\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n');
+  }
 });
 
 test('readiness is asked for once a second, however many ask', async () => {

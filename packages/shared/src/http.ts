@@ -121,6 +121,16 @@ export type HttpParts = {
   metrics?: Metrics;
 };
 
+/**
+ * Answers hold what is one merchant's own: no cache on the way keeps one, and no browser takes it for something else than it
+ * says it is. What has a policy of its own, as pages have, sets it later.
+ */
+const privateAnswer = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
+
+function makePrivate(res: ServerResponse): void {
+  for (const [name, value] of Object.entries(privateAnswer)) res.setHeader(name, value);
+}
+
 /** How an answer of the server's own goes out. */
 export type Tell = (res: ServerResponse, answer: Answer) => void;
 
@@ -147,6 +157,7 @@ export function createApp({
     const id = typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : newRequestId(clock.now());
     context(res).requestId = id;
     res.setHeader('X-Request-Id', id);
+    makePrivate(res);
     // HTTP/1.1 asks for the refusal; Node's own comes without the message that every error of ours has.
     if (req.headers.host === undefined && req.httpVersion === '1.1') tell(res, answers.badRequest);
     else next();
@@ -322,7 +333,10 @@ export function listen(app: Express, host: string, port: number): Promise<Listen
   });
   server.on('clientError', refuseUnreadable);
   // Node's own refusal has no body.
-  server.on('checkExpectation', (_req, res) => send(res, answers.expectation));
+  server.on('checkExpectation', (_req, res) => {
+    makePrivate(res);
+    send(res, answers.expectation);
+  });
   // Longer than any client of ours keeps a connection, so that it is never closed under a request.
   server.keepAliveTimeout = 75_000;
   return new Promise((resolve, rejectListen) => {
@@ -359,6 +373,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${text.length}`,
     'Connection: close',
+    ...Object.entries(privateAnswer).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }

@@ -111,6 +111,8 @@ test('requests are counted by the pattern of their route, never by what a client
   await (await fetch(`${base}/things/secret`, { method: 'PROPFIND' })).text();
   const scraped = await fetch(`${base}/metrics`);
   expect(scraped.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(scraped.headers.get('cache-control')).toBe('no-store');
+  expect(scraped.headers.get('x-content-type-options')).toBe('nosniff');
   const text = await scraped.text();
   expect(text).not.toContain('secret');
   expect(text).toContain('process_cpu_seconds_total');

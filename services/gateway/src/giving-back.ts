@@ -27,8 +27,10 @@ export function giveBack(
   });
 }
 
-function giveHead({ statusCode, rawHeaders }: IncomingMessage, res: Response): void {
+function giveHead({ statusCode, headers, rawHeaders }: IncomingMessage, res: Response): void {
   res.statusCode = statusCode ?? 502;
+  // What the service says counts, not what every answer says that says nothing else.
+  for (const name in headers) if (isReturned(name)) res.removeHeader(name);
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     if (isReturned(name.toLowerCase())) res.appendHeader(name, rawHeaders[i + 1] ?? '');

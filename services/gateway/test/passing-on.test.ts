@@ -232,6 +232,27 @@ describe('an answer', () => {
     expect(answer.text).toBe('<p>é😀</p>');
   });
 
+  test('may be kept by nobody on the way, unless its service says otherwise, once', async () => {
+    upstream.answer((res) => res.end('{}'));
+    const silent = await ask('GET', '/api/balances');
+    const policyOf = ({ headers }: { headers: Pick<Headers, 'get'> | Map<string, string> }) => [
+      headers.get('cache-control'),
+      headers.get('x-content-type-options'),
+    ];
+    expect(policyOf(silent)).toEqual(['no-store', 'nosniff']);
+    upstream.answer((res) => {
+      res.setHeader('Cache-Control', 'private, max-age=1');
+      res.setHeader('X-Content-Type-Options', 'nosniff');
+      res.end('{}');
+    });
+    // A header that is there twice would be told as one text.
+    const said = await fetch(`http://127.0.0.1:${gateway.port}/pay/inv_1`);
+    expect(policyOf(said)).toEqual(['private, max-age=1', 'nosniff']);
+    for (const path of ['/api/nothing', '/healthz', '/readyz', '/pay']) {
+      expect(policyOf(await ask('GET', path))).toEqual(['no-store', 'nosniff']);
+    }
+  });
+
   test('to HEAD has a length and no body', async () => {
     upstream.answer((res) => {
       res.setHeader('Content-Length', 11);
