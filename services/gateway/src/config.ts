@@ -34,8 +34,10 @@ export const configSchema = z.object({
   RATE_LIMIT_PER_MINUTE: perMinute.default(30),
   /** Requests without a valid token, per peer. */
   FAILED_AUTH_PER_MINUTE: perMinute.default(300),
-  /** Payment pages, per peer: a shop's customers may all come from one address. */
-  PAGES_PER_MINUTE: perMinute.default(600),
+  /** Payment pages, per invoice and peer: a page asks again by itself, in each window it is open in. */
+  PAGES_PER_MINUTE: perMinute.default(120),
+  /** Payment pages of invoices that there are not, per peer. */
+  UNKNOWN_PAGES_PER_MINUTE: perMinute.default(600),
   /** How many gateways share the limits: what each lets through by itself while Redis is away is divided by it. */
   GATEWAY_REPLICAS: z.coerce.number().int().min(1).max(1_000).default(1),
   /** Addresses or networks of the load balancers in front, whose X-Forwarded-For is believed; comma-separated. */

@@ -15,6 +15,7 @@ import { forwardedHeaders } from './domain/forwarded.ts';
 import { clientAddress, parseNetworks, peerOf } from './domain/peer.ts';
 import { findRoute, type Route } from './domain/routes.ts';
 import { limitHeaders, type Spent } from './domain/spent.ts';
+import { admitToPage, notePage } from './operations/admit-to-page.ts';
 import { authenticate } from './operations/authenticate.ts';
 import { isOver, lost, type Passage, passageOf } from './passage.ts';
 import { tell } from './pay-page.ts';
@@ -64,7 +65,7 @@ export function createGatewayApp(parts: HttpParts): Express {
     nameRoute(res, found.route.pattern);
     endInTime(res, parts);
     const client = clientAddress(req.socket.remoteAddress, forwardedFor(req), trusted);
-    const admitted = await admit(req, res, { route: found.route, client }, parts);
+    const admitted = await admit(req, res, { route: found.route, path, client }, parts);
     if (admitted === undefined || isOver(res)) return;
     const body = hasBody(req) ? await readBody(req, BODY_BYTES_MAX) : undefined;
     if (body === 'broken_off' || isOver(res)) return;
@@ -123,26 +124,33 @@ function endInTime(res: Response, { config, logger }: HttpParts): void {
 async function admit(
   req: Request,
   res: Response,
-  { route, client }: { route: Route; client: string | undefined },
+  { route, path, client }: { route: Route; path: string; client: string | undefined },
   parts: HttpParts,
 ): Promise<Admitted | undefined> {
-  const { limits } = parts;
+  const peer = peerOf(client);
   if (route.auth === 'none') {
-    const spent = await limits.pages.hit(peerOf(client));
-    return spent.allowed ? anybody : refuse(res, spent, parts);
-  }
-  const caller = await authenticate(parts, req.rawHeaders);
-  if (caller === undefined) {
-    const spent = await limits.failures.hit(peerOf(client));
+    const request = { invoice: lastPartOf(path), peer };
+    const spent = await admitToPage(parts, request);
     if (!spent.allowed) return refuse(res, spent, parts);
-    tell(res, answers.unauthenticated);
-    return undefined;
+    res.once('close', () => void notePage(parts, request, res.headersSent ? res.statusCode : undefined));
+    return anybody;
   }
-  const spent = await limits.tokens.hit(caller.tokenId);
-  if (!spent.allowed) return refuse(res, spent, parts);
-  setHeaders(res, spent, parts);
-  return caller;
+  const authentication = await authenticate(parts, { rawHeaders: req.rawHeaders, peer });
+  switch (authentication.kind) {
+    case 'unauthenticated':
+      tell(res, answers.unauthenticated);
+      return undefined;
+    case 'too_many':
+      return refuse(res, authentication.spent, parts);
+    case 'caller':
+      setHeaders(res, authentication.spent, parts);
+      return authentication.caller;
+  }
 }
+
+/** However it is written: each way to write an id would have a count of its own. */
+const lastPartOf = (path: string): string =>
+  decodeURIComponent(/([^/]*)\/?$/.exec(path)?.[1] ?? '');
 
 function refuse(res: Response, spent: Spent, parts: HttpParts): undefined {
   setHeaders(res, spent, parts);

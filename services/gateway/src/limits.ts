@@ -5,15 +5,23 @@ import type { GatewayConfig } from './config.ts';
 import { type Spent, WINDOW_SECONDS } from './domain/spent.ts';
 
 /** Counts hits of a key in a fixed window that begins with its first one. Never fails. */
-export type Limit = { hit(key: string): Promise<Spent> };
+export type Limit = {
+  hit(key: string): Promise<Spent>;
+  /** Whether a hit would be allowed, without one. */
+  look(key: string): Promise<Spent>;
+};
 
 export type Limits = {
   /** Authenticated requests, by token. */
   tokens: Limit;
   /** Requests that could not be authenticated, by peer. */
   failures: Limit;
-  /** Payment pages, by peer. */
+  /** Those of them whose token had to be looked up in the database, by peer. */
+  unknownTokens: Limit;
+  /** Payment pages, by invoice and peer. */
   pages: Limit;
+  /** Payment pages of invoices that there are not, by peer. */
+  unknownPages: Limit;
   /** Limits are counted in memory although there is a Redis to count them in. */
   isRedisAway(): boolean;
   close(): void;
@@ -23,7 +31,7 @@ export type Limits = {
 const REDIS_TIMEOUT_MS = 200;
 const RECONNECT_MS_MAX = 1_000;
 
-export const limitNames = ['token', 'failure', 'page'] as const;
+export const limitNames = ['token', 'failure', 'unknown_token', 'page', 'unknown_page'] as const;
 export type LimitName = (typeof limitNames)[number];
 
 /** @param refused hears of each hit that was one too many */
@@ -40,7 +48,9 @@ export function openLimits(
   return {
     tokens: limit('token', config.RATE_LIMIT_PER_MINUTE),
     failures: limit('failure', config.FAILED_AUTH_PER_MINUTE),
+    unknownTokens: limit('unknown_token', config.FAILED_AUTH_PER_MINUTE),
     pages: limit('page', config.PAGES_PER_MINUTE),
+    unknownPages: limit('unknown_page', config.UNKNOWN_PAGES_PER_MINUTE),
     isRedisAway: () => redis !== undefined && redis.status !== 'ready',
     close: () => redis?.removeAllListeners('close').disconnect(),
   };
@@ -120,6 +130,16 @@ function countIn(redis: Redis | undefined, { name, points, replicas, refused }: 
           insuranceLimiter: new RateLimiterMemory({ ...window, points: Math.ceil(points / replicas) }),
         });
   return {
+    async look(key) {
+      if (redis !== undefined) gatherWrites(redis);
+      const so = await limiter.get(key);
+      if (so === null || so.remainingPoints > 0) {
+        const [remaining, resetMs] = [so?.remainingPoints ?? points, so?.msBeforeNext ?? WINDOW_SECONDS * 1_000];
+        return { allowed: true, limit: points, remaining, resetMs };
+      }
+      refused(name);
+      return { allowed: false, limit: points, remaining: 0, resetMs: so.msBeforeNext };
+    },
     async hit(key) {
       if (redis !== undefined) gatherWrites(redis);
       try {

@@ -40,7 +40,7 @@ export function tell(res: ServerResponse, answer: Answer): void {
   }
   for (const [name, value] of Object.entries({ ...answer.headers, ...headers })) res.setHeader(name, value);
   const passes = answer.status === 429 || answer.status >= 500;
-  const html = passes ? momentPage(waitOf(res)) : unknownPage;
+  const html = passes ? passingPage(answer.status, waitOf(res)) : unknownPage;
   res.setHeader('Content-Length', Buffer.byteLength(html));
   res.statusCode = answer.status;
   res.end(res.req.method === 'HEAD' ? undefined : html);
@@ -53,12 +53,16 @@ function waitOf(res: ServerResponse): number {
   return Math.max(REFRESH_SECONDS, told || 0);
 }
 
-const momentPage = (seconds: number): string =>
-  page(
-    'This page is back in a moment',
-    'It asks again by itself. Money that was sent is safe.',
-    `<meta http-equiv="refresh" content="${seconds}">`,
-  );
+function passingPage(status: number, seconds: number): string {
+  const refresh = `<meta http-equiv="refresh" content="${seconds}">`;
+  return status === 429
+    ? page(
+        'This page was asked for too often',
+        `It comes back by itself in ${seconds} seconds: please leave it open. Money that was sent is safe.`,
+        refresh,
+      )
+    : page('This page is back in a moment', 'It asks again by itself. Money that was sent is safe.', refresh);
+}
 
 const unknownPage = page(
   'There is no such payment',

@@ -1,9 +1,11 @@
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
+import type { TokenId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { Callers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Limits } from './limits.ts';
+import type { RecentlySeen } from './recently-seen.ts';
 import type { TokenUses } from './token-uses.ts';
 
 /** Everything the gateway reaches beyond itself; each operation names the few it needs. */
@@ -15,4 +17,8 @@ export type Ports = {
   callers: Callers;
   limits: Limits;
   tokenUses: TokenUses;
+  /** Tokens that were let in here, by their hash: they decide which limit is asked first, and let nobody in. */
+  tokensSeen: RecentlySeen<TokenId>;
+  /** Invoices whose page was shown here, or that were made through here. */
+  invoicesSeen: RecentlySeen<true>;
 };

@@ -12,6 +12,7 @@ import { gatewayMetrics } from './metrics.ts';
 import { writeTokenUses } from './operations/write-token-uses.ts';
 import type { Ports } from './ports.ts';
 import { createProxy } from './proxy.ts';
+import { recentlySeen } from './recently-seen.ts';
 import { watchStreamTokens } from './stream-tokens.ts';
 import { createTokenUses } from './token-uses.ts';
 import { startWorkers } from './workers.ts';
@@ -24,6 +25,8 @@ export type GatewayOptions = Partial<Ports> & {
 };
 
 const DRAIN_MS = 8_000;
+/** Of each about 10 MB. */
+const SEEN_MAX = 50_000;
 
 /**
  * Starts a gateway replica. What is away is waited for, and requests that need it are answered 503 until then. Throws
@@ -46,6 +49,8 @@ export async function startGateway(
     callers: openCallers(db),
     limits: openLimits(config, logger, metrics.refused),
     tokenUses: createTokenUses(),
+    tokensSeen: recentlySeen(SEEN_MAX),
+    invoicesSeen: recentlySeen(SEEN_MAX),
     ...given,
   };
   metrics.watch(ports.limits);

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';
-import { createLogger, type Logger } from '@quittance/shared/logger';
+import { createLogger } from '@quittance/shared/logger';
 import { configSchema, type GatewayConfig } from '../src/config.ts';
 import { createAccount } from '../src/operations/create-account.ts';
 import { createToken } from '../src/operations/create-token.ts';
-import { type GatewayService, startGateway } from '../src/service.ts';
+import { type GatewayOptions, type GatewayService, startGateway } from '../src/service.ts';
 
 export const IDENTITY_SECRET = 'a secret of tests, long enough to be one';
 
@@ -70,10 +70,10 @@ export function startTestGateway(
   databaseUrl: string,
   upstream: string,
   settings: Record<string, string> = {},
-  logger?: Logger,
+  given: GatewayOptions = {},
 ): Promise<GatewayService> {
   const config = testConfig(databaseUrl, upstream, settings);
-  return startGateway(config, { workers: false, ...(logger === undefined ? {} : { logger }) });
+  return startGateway(config, { workers: false, ...given });
 }
 
 function testConfig(databaseUrl: string, upstream: string, settings: Record<string, string>): GatewayConfig {
@@ -90,6 +90,7 @@ function testConfig(databaseUrl: string, upstream: string, settings: Record<stri
     RATE_LIMIT_PER_MINUTE: '100000',
     FAILED_AUTH_PER_MINUTE: '100000',
     PAGES_PER_MINUTE: '100000',
+    UNKNOWN_PAGES_PER_MINUTE: '100000',
     ...settings,
   });
   // Any free port: what no operator may ask for.

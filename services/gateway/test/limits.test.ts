@@ -1,9 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Logger } from '@quittance/shared/logger';
+import { openDb } from '@quittance/shared/db';
+import { createLogger, type Logger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase, testRedis } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { Redis } from 'ioredis';
-import type { GatewayService } from '../src/service.ts';
+import { openCallers } from '../src/callers.ts';
+import { makeToken } from '../src/domain/token.ts';
+import type { GatewayOptions, GatewayService } from '../src/service.ts';
 import {
   bytesOf,
   newToken,
@@ -36,8 +40,8 @@ afterEach(async () => {
   await Promise.all(gateways.splice(0).map((gateway) => gateway.stop()));
 });
 
-async function start(settings: Record<string, string>, logger?: Logger): Promise<GatewayService> {
-  const gateway = await startTestGateway(url, upstream.url, settings, logger);
+async function start(settings: Record<string, string>, given: GatewayOptions = {}): Promise<GatewayService> {
+  const gateway = await startTestGateway(url, upstream.url, settings, given);
   gateways.push(gateway);
   return gateway;
 }
@@ -99,7 +103,7 @@ describe('with Redis', () => {
 
   test('two gateways let 30 a minute through together, whoever is asked', async () => {
     const { logger, said } = keepingLogger();
-    const starting = [1, 2].map(() => start(settings(), logger).then(connected));
+    const starting = [1, 2].map(() => start(settings(), { logger }).then(connected));
     const pair = await Promise.all(starting);
     const timesAway = () => said.filter((line) => line.startsWith('Redis is away')).length;
     // Both gateways and Redis' client live in this one process: where that is held up Redis seems to be away, and each
@@ -214,7 +218,7 @@ describe('with Redis', () => {
   test('not there at the start: it starts, says so, and uses it when it comes', async () => {
     await redis.kill();
     const { logger, said } = keepingLogger();
-    const gateway = await start(settings(), logger);
+    const gateway = await start(settings(), { logger });
     const { token } = await newToken(url);
     expect(await ask(gateway, token)).toMatchObject({ status: 200 });
     expect(said).toContain('Redis is away, limits are counted in memory');
@@ -228,7 +232,7 @@ describe('with Redis', () => {
 
 test('which way it counts is said at the start', async () => {
   const { logger, said } = keepingLogger();
-  await start({}, logger);
+  await start({}, { logger });
   expect(said).toContain('limits are counted in memory: set REDIS_URL when there is more than one gateway');
 });
 
@@ -268,4 +272,91 @@ test('payment pages have a limit of their own', async () => {
   for (let i = 0; i < 4; i++)
     statuses.push((await sendRaw(gateway.port, bytesOf('GET', '/pay/inv_1'))).status);
   expect(statuses).toEqual([200, 200, 200, 429]);
+});
+
+describe('the database is not asked', () => {
+  let db: ReturnType<typeof openDb>;
+  let reads = 0;
+  beforeAll(() => {
+    db = openDb({ url, schema: 'gateway', pool: 2, logger: createLogger('test', 'silent') });
+  });
+  afterAll(() => db?.close());
+
+  /** A gateway whose reads of tokens are counted. */
+  async function startCounting(settings: Record<string, string>): Promise<GatewayService> {
+    const callers = openCallers(db);
+    const byHash: typeof callers.byHash = (hash) => {
+      reads += 1;
+      return callers.byHash(hash);
+    };
+    reads = 0;
+    return start(settings, { callers: { byHash } });
+  }
+
+  const statusesOf = async (count: number, asked: () => ReturnType<typeof ask>) => {
+    const statuses: number[] = [];
+    for (let i = 0; i < count; i++) statuses.push((await asked()).status);
+    return statuses;
+  };
+  const unknown = () => makeToken(randomBytes);
+
+  test('for unknown tokens beyond the limit of failures, and known ones are let in meanwhile', async () => {
+    const gateway = await startCounting({ FAILED_AUTH_PER_MINUTE: '5' });
+    const { token } = await newToken(url);
+    expect((await ask(gateway, token)).status).toBe(200);
+    expect(await statusesOf(8, () => ask(gateway, unknown()))).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+    expect(reads).toBe(1 + 5);
+    expect((await ask(gateway, token)).status).toBe(200);
+  });
+
+  test('for a token that is over its limit', async () => {
+    const gateway = await startCounting({ RATE_LIMIT_PER_MINUTE: '3' });
+    const { token } = await newToken(url);
+    expect(await statusesOf(7, () => ask(gateway, token))).toEqual([200, 200, 200, 429, 429, 429, 429]);
+    expect(reads).toBe(3);
+  });
+
+  test('but an unknown token is 401 however often it comes, up to the limit of failures', async () => {
+    const gateway = await startCounting({ RATE_LIMIT_PER_MINUTE: '2', FAILED_AUTH_PER_MINUTE: '6' });
+    const same = unknown();
+    expect(await statusesOf(8, () => ask(gateway, same))).toEqual([401, 401, 401, 401, 401, 401, 429, 429]);
+    expect(reads).toBe(6);
+  });
+});
+
+describe('payment pages', () => {
+  const page = async (gateway: GatewayService, id: string, headers: string[] = []) =>
+    (await sendRaw(gateway.port, bytesOf('GET', `/pay/${id}`, headers))).status;
+  const pages = async (gateway: GatewayService, ids: readonly string[]) => {
+    const statuses: number[] = [];
+    for (const id of ids) statuses.push(await page(gateway, id));
+    return statuses;
+  };
+  beforeAll(() => {
+    upstream.answer((res, { path }) => {
+      res.statusCode = path.startsWith('/pay/inv_none') ? 404 : 200;
+      res.end('{}');
+    });
+  });
+
+  test('of one invoice take nothing from those of another, though all customers share an address', async () => {
+    const gateway = await start({ PAGES_PER_MINUTE: '3' });
+    expect(await pages(gateway, Array(5).fill('inv_a'))).toEqual([200, 200, 200, 429, 429]);
+    expect(await pages(gateway, Array(4).fill('inv_b'))).toEqual([200, 200, 200, 429]);
+  });
+
+  test('have one count for each invoice, however its id is written', async () => {
+    const gateway = await start({ PAGES_PER_MINUTE: '3' });
+    expect(await pages(gateway, ['inv_c', '%69nv_c', 'inv_c/', 'inv_c?x', 'inv%5fc'])).toEqual([
+      200, 200, 200, 429, 429,
+    ]);
+  });
+
+  test('that there are not are counted together, and whoever asks for them takes no shown page away', async () => {
+    const gateway = await start({ UNKNOWN_PAGES_PER_MINUTE: '3' });
+    expect(await page(gateway, 'inv_d')).toBe(200);
+    const guesses = Array.from({ length: 6 }, (_, i) => `inv_none${i}`);
+    expect(await pages(gateway, guesses)).toEqual([404, 404, 404, 429, 429, 429]);
+    expect(await pages(gateway, ['inv_d', 'inv_d'])).toEqual([200, 200]);
+  });
 });

@@ -62,7 +62,9 @@ test('a customer who asked too often sees it too, and it asks again when it may'
   const answer = await ask('/pay/inv_1');
   expect(answer.status).toBe(429);
   expectStrictPage(answer);
-  expect(answer.text).toContain(`<meta http-equiv="refresh" content="${answer.headers.get('retry-after')}">`);
+  const seconds = answer.headers.get('retry-after');
+  expect(answer.text).toContain(`<meta http-equiv="refresh" content="${seconds}">`);
+  expect(answer.text).toContain(`It comes back by itself in ${seconds} seconds`);
 });
 
 test.each(['/pay', '/pay/', '/pay/inv_1/x', '/pay/%zz', '/pay?x'])(

@@ -1,20 +1,49 @@
 import { hash } from 'node:crypto';
 import { bearerToken } from '../domain/bearer.ts';
+import type { Spent } from '../domain/spent.ts';
 import { isToken } from '../domain/token.ts';
 import type { Ports } from '../ports.ts';
 import type { Caller } from '../store.ts';
 
+export type Authentication =
+  | { kind: 'caller'; caller: Caller; spent: Spent }
+  | { kind: 'unauthenticated' }
+  | { kind: 'too_many'; spent: Spent };
+
 /**
- * Whose request it is, by its Authorization header; undefined when it is nobody's: no token, a malformed, an
- * unknown, a revoked or an expired one. Asked of the database each time, so that a revocation counts at once.
+ * Whose request it is, by its Authorization header, and whether there were too many. No token, a malformed, an unknown, a
+ * revoked or an expired one is nobody's. The database is asked each time, so that a revocation counts at once; but only
+ * when the limit leaves room for it: of the token, where this gateway has met it, and of the client's unknown tokens where
+ * it has not. A client that has tried too many unknown ones can still use those that this gateway knows.
+ * @param peer who is counted when it is nobody's request
  */
 export async function authenticate(
-  { callers, clock, tokenUses }: Pick<Ports, 'callers' | 'clock' | 'tokenUses'>,
-  rawHeaders: readonly string[],
-): Promise<Caller | undefined> {
+  ports: Pick<Ports, 'callers' | 'clock' | 'tokenUses' | 'limits' | 'tokensSeen'>,
+  { rawHeaders, peer }: { rawHeaders: readonly string[]; peer: string },
+): Promise<Authentication> {
+  const { callers, clock, tokenUses, limits, tokensSeen } = ports;
   const token = bearerToken(rawHeaders);
-  if (token === undefined || !isToken(token)) return undefined;
-  const caller = await callers.byHash(hash('sha256', token, 'buffer'));
-  if (caller !== undefined) tokenUses.note(caller.tokenId, clock.now());
-  return caller;
+  if (token === undefined || !isToken(token)) return fail(ports, peer);
+
+  const digest = hash('sha256', token, 'buffer');
+  const key = digest.toString('latin1');
+  const seen = tokensSeen.get(key);
+  const before = seen === undefined ? await limits.unknownTokens.look(peer) : await limits.tokens.hit(seen);
+  if (!before.allowed) return { kind: 'too_many', spent: before };
+
+  const caller = await callers.byHash(digest);
+  if (caller === undefined) {
+    tokensSeen.delete(key);
+    const [failed] = await Promise.all([fail(ports, peer), limits.unknownTokens.hit(peer)]);
+    return failed;
+  }
+  tokensSeen.set(key, caller.tokenId);
+  tokenUses.note(caller.tokenId, clock.now());
+  const spent = seen === undefined ? await limits.tokens.hit(caller.tokenId) : before;
+  return spent.allowed ? { kind: 'caller', caller, spent } : { kind: 'too_many', spent };
+}
+
+async function fail({ limits }: Pick<Ports, 'limits'>, peer: string): Promise<Authentication> {
+  const spent = await limits.failures.hit(peer);
+  return spent.allowed ? { kind: 'unauthenticated' } : { kind: 'too_many', spent };
 }

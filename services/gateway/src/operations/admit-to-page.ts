@@ -1,0 +1,39 @@
+import type { Spent } from '../domain/spent.ts';
+import type { Ports } from '../ports.ts';
+
+/** A request for the payment page of an invoice. */
+export type PageRequest = { invoice: string; peer: string };
+
+const keyOf = ({ invoice, peer }: PageRequest): string => `${invoice} ${peer}`;
+
+/**
+ * Whether a page may be asked for. Many customers can come from one address, as from a proxy that is not trusted: each
+ * invoice that is known to exist has a count of its own there, which nobody uses up who does not know its link. What is
+ * asked for beyond those counts together, and only when there is no such invoice.
+ */
+export function admitToPage(
+  { limits, invoicesSeen }: Pick<Ports, 'limits' | 'invoicesSeen'>,
+  request: PageRequest,
+): Promise<Spent> {
+  return invoicesSeen.get(request.invoice) === undefined
+    ? limits.unknownPages.look(request.peer)
+    : limits.pages.hit(keyOf(request));
+}
+
+/**
+ * Learns from the answer whether there is such an invoice.
+ * @param status undefined when the client went away before: it could ask for any number of invoices that way
+ */
+export async function notePage(
+  { limits, invoicesSeen }: Pick<Ports, 'limits' | 'invoicesSeen'>,
+  request: PageRequest,
+  status: number | undefined,
+): Promise<void> {
+  if (invoicesSeen.get(request.invoice) !== undefined) return;
+  if (status === undefined || status === 404) {
+    await limits.unknownPages.hit(request.peer);
+  } else if (status < 400) {
+    invoicesSeen.set(request.invoice, true);
+    await limits.pages.hit(keyOf(request));
+  }
+}
