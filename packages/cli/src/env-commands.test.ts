@@ -22,6 +22,10 @@ async function filled(env: string | undefined, ...more: string[]) {
   return { code, out, err };
 }
 
+const QUESTION = `TRUSTED_PROXIES is empty. Is a proxy or load balancer in front of the gateway? All customers behind one that is not named count as one client.
+Say which by --proxy: uniquelocal (on this machine, or in a private network beside it), its addresses or networks such as 203.0.113.7,10.0.0.0/8, or none.
+`;
+
 const settings = (env: string): Record<string, string> =>
   Object.fromEntries(
     env
@@ -41,7 +45,7 @@ test('the example becomes an .env that lacks nothing but the nodes, and says no 
   for (const [name, value] of Object.entries(before)) if (value !== '') expect(after[name]).toBe(value);
 
   const made = Object.keys(after).filter((name) => before[name] !== after[name]);
-  expect(err).toBe(`Filled: ${made.join(', ')}.\n`);
+  expect(err).toBe(`Filled: ${made.join(', ')}.\n${QUESTION}`);
   const secrets = made.filter((name) => /PASSWORD|SECRET/.test(name)).map((name) => after[name]);
   for (const secret of secrets) expect(secret).toMatch(/^[0-9a-f]{64}$/);
   expect(new Set(secrets).size).toBe(secrets.length);
@@ -59,7 +63,8 @@ test('the example becomes an .env that lacks nothing but the nodes, and says no 
 
 test('what has a value keeps it, and a file that was filled stays as it is', async () => {
   const { out } = await filled(EXAMPLE);
-  expect(await filled(out)).toEqual({ code: 0, out, err: 'Nothing was empty that could be filled.\n' });
+  const nothing = `Nothing was empty that could be filled.\n${QUESTION}`;
+  expect(await filled(out)).toEqual({ code: 0, out, err: nothing });
   const own = `# mine\r\nLEDGER_DATABASE_PASSWORD=x\r\nBITCOIN_NETWORK=regtest\r\nBITCOIN_XPUB=\r\nWALLET_SEED="${WORDS}"\r\n`;
   const { accountXpub } = openBitcoinWallet('regtest', WORDS);
   const mine = await filled(own);
@@ -91,7 +96,7 @@ test('words that were changed after the public keys were made are refused, and w
 
   const emptied = changed.replace(/^((?:BITCOIN|ETHEREUM)_XPUB)=.*$/gm, '$1=');
   const { code, out, err } = await filled(emptied);
-  expect({ code, err }).toEqual({ code: 0, err: 'Filled: BITCOIN_XPUB, ETHEREUM_XPUB.\n' });
+  expect({ code, err }).toEqual({ code: 0, err: `Filled: BITCOIN_XPUB, ETHEREUM_XPUB.\n${QUESTION}` });
   expect(settings(out)).toMatchObject({
     BITCOIN_XPUB: openBitcoinWallet('mainnet', WORDS).accountXpub,
     ETHEREUM_XPUB: openEvmWallet(WORDS).accountXpub,
@@ -157,4 +162,23 @@ test('in JSON', async () => {
   const { filled: names, env } = JSON.parse(out);
   expect(names).toEqual(['POSTGRES_PASSWORD']);
   expect(env).toMatch(/^POSTGRES_PASSWORD=[0-9a-f]{64}\n$/);
+});
+
+test('it asks for the proxy in front until it is told, and puts it into the file', async () => {
+  for (const proxy of ['uniquelocal', '203.0.113.7,10.0.0.0/8', 'none']) {
+    const told = await filled(EXAMPLE, '--proxy', proxy);
+    expect(told).toMatchObject({ code: 0, err: expect.not.stringContaining('proxy') });
+    expect(settings(told.out)).toMatchObject({ TRUSTED_PROXIES: proxy });
+    expect(await filled(told.out)).toMatchObject({ err: 'Nothing was empty that could be filled.\n' });
+    expect(await filled(told.out, '--proxy', proxy)).toMatchObject({ code: 0, out: told.out });
+  }
+});
+
+test.each([
+  ['TRUSTED_PROXIES=\n', 'a\nPOSTGRES_PASSWORD=x', '--proxy: must be addresses or networks'],
+  ['POSTGRES_PASSWORD=\n', 'none', '--proxy: the file has no line TRUSTED_PROXIES='],
+  ['TRUSTED_PROXIES=10.0.0.1\n', 'none', '--proxy: TRUSTED_PROXIES is 10.0.0.1 already'],
+])('a proxy that cannot be put into the file is refused: %j, %j', async (env, proxy, why) => {
+  const refused = await filled(env, '--proxy', proxy);
+  expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringContaining(why) });
 });

@@ -19,6 +19,13 @@ const BITCOIN_XPUB = 'BITCOIN_XPUB';
 const EVM_XPUBS = ['ETHEREUM_XPUB', 'BASE_XPUB', 'POLYGON_XPUB'];
 const ADDRESSES = '# The hot wallets of these words, which pay out:';
 
+const PROXIES = 'TRUSTED_PROXIES';
+/** What one writes into that setting; whether it is an address the gateway says when it starts. */
+const PROXIES_FORM = /^[\w.:/, -]+$/;
+const PROXY_QUESTION = `${PROXIES} is empty. Is a proxy or load balancer in front of the gateway? All customers behind one that is not named count as one client.
+Say which by --proxy: uniquelocal (on this machine, or in a private network beside it), its addresses or networks such as 203.0.113.7,10.0.0.0/8, or none.
+`;
+
 /** As docker-compose.yml has it where none is given. */
 const USUAL_NETWORK = 'mainnet';
 const networkSchema = z.enum(bitcoinNetworks);
@@ -27,7 +34,7 @@ const networkSchema = z.enum(bitcoinNetworks);
  * A compose .env with what it lacks and can be made: secrets, the words of the wallet, and what is derived from those.
  * What has a value keeps it, and public keys that are not of the words end it: nobody could spend what is paid to them.
  */
-export async function fillEnv({ input, err }: Surroundings): Promise<Outcome> {
+export async function fillEnv({ input, err }: Surroundings, proxy?: string): Promise<Outcome> {
   const given = await input?.();
   if (given === undefined || given.trim() === '')
     throw new CommandError('Which settings? Give it a file: quittance env < .env.example > .env');
@@ -41,6 +48,7 @@ export async function fillEnv({ input, err }: Surroundings): Promise<Outcome> {
   const wallets = walletsOf(values);
   if (wallets !== undefined) refuseStrangeKeys(values, wallets);
   const made = madeFor(values, wallets);
+  if (proxy !== undefined) made.set(PROXIES, proxyFor(values, proxy));
   const filled: string[] = [];
   const text = lines
     .filter((line) => !line.startsWith(ADDRESSES))
@@ -53,7 +61,21 @@ export async function fillEnv({ input, err }: Surroundings): Promise<Outcome> {
     })
     .join('\n');
   err(filled.length === 0 ? 'Nothing was empty that could be filled.\n' : `Filled: ${filled.join(', ')}.\n`);
+  if (values.get(PROXIES) === '' && proxy === undefined) err(PROXY_QUESTION);
   return { text: `${text}\n`, json: { filled, env: `${text}\n` } };
+}
+
+/** What was said on the command line is not dropped in silence. */
+function proxyFor(values: ReadonlyMap<string, string>, proxy: string): string {
+  const given = values.get(PROXIES);
+  if (!PROXIES_FORM.test(proxy))
+    throw new CommandError(
+      '--proxy: must be addresses or networks, such as 10.0.0.0/8, uniquelocal, or none.',
+    );
+  if (given === undefined) throw new CommandError(`--proxy: the file has no line ${PROXIES}= to put it in.`);
+  if (given !== '' && given !== proxy)
+    throw new CommandError(`--proxy: ${PROXIES} is ${given} already. Change it in the file.`);
+  return proxy;
 }
 
 const unquoted = (value: string): string => value.trim().replace(/^(["'])(.*)\1$/, '$2');
@@ -108,10 +130,7 @@ function isOfWords(name: string, xpub: string, { network, bitcoin, evm }: Wallet
 }
 
 /** By setting, what it would be if it were empty. */
-function madeFor(
-  values: ReadonlyMap<string, string>,
-  wallets: Wallets | undefined,
-): ReadonlyMap<string, string> {
+function madeFor(values: ReadonlyMap<string, string>, wallets: Wallets | undefined): Map<string, string> {
   const made = new Map<string, string>();
   for (const name of values.keys()) {
     if (SECRET_NAME.test(name)) made.set(name, randomBytes(SECRET_BYTES).toString('hex'));

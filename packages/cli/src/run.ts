@@ -155,11 +155,14 @@ function commandLine(around: Surroundings, tell: Tell): Command {
     'env',
     'fill what is empty in the .env of docker-compose.yml and can be made: secrets and keys',
   )
+    .option('--proxy <addresses>', 'which proxy is in front of the gateway: uniquelocal, 10.0.0.0/8, none, …')
     .addHelpText(
       'after',
-      '\nReads the file on standard input and writes it to standard output: quittance env < .env.example > .env\nPasswords and secrets are random. WALLET_SEED becomes the words of a new wallet: keep a copy where no computer is.\nXPUBs and the addresses of the hot wallets, in a comment, are derived from it. What has a value keeps it;\nXPUBs that are not of the words of WALLET_SEED are refused.\n',
+      '\nReads the file on standard input and writes it to standard output: quittance env < .env.example > .env\nPasswords and secrets are random. WALLET_SEED becomes the words of a new wallet: keep a copy where no computer is.\nXPUBs and the addresses of the hot wallets, in a comment, are derived from it. What has a value keeps it;\nXPUBs that are not of the words of WALLET_SEED are refused.\n--proxy becomes TRUSTED_PROXIES: uniquelocal is a proxy on this machine or in a private network beside it, none is no proxy.\n',
     )
-    .action(async ({ json = false }: JsonOption) => tell(json, await fillEnv(around)));
+    .action(async ({ json = false, proxy }: JsonOption & { proxy?: string }) =>
+      tell(json, await fillEnv(around, proxy)),
+    );
   leaf(program, 'migrate', 'bring the database of all services up to date: roles, schemas, tables')
     .addHelpText(
       'after',

@@ -20,6 +20,7 @@ test('the contract’s limit is the default, and nobody’s word on addresses is
 
 test.each([
   ['', []],
+  ['none', []],
   ['10.0.0.0/8, 192.0.2.1', ['10.0.0.0/8', '192.0.2.1']],
   ['loopback,2001:db8::/32', ['loopback', '2001:db8::/32']],
   ['uniquelocal fe80::/10 ::ffff:10.0.0.0/104', ['uniquelocal', 'fe80::/10', '::ffff:10.0.0.0/104']],
@@ -45,9 +46,16 @@ test('every problem is named at once', () => {
   expect(problems.map((problem) => problem.split(':')[0]).sort()).toEqual(Object.keys(wrong).sort());
 });
 
-test.each(['all', '10.0.0.0/', '10.0.0.256', 'proxy.example', '::1/129', '10.1', '10.0.0.0/-1', '1'])(
-  '%j is no proxy to trust',
-  (text) => {
-    expect(() => load({ TRUSTED_PROXIES: text })).toThrow('TRUSTED_PROXIES: must be addresses or networks');
-  },
-);
+test.each([
+  'all',
+  '10.0.0.0/',
+  '10.0.0.256',
+  'proxy.example',
+  '::1/129',
+  '10.1',
+  '10.0.0.0/-1',
+  '1',
+  'none, 10.0.0.1',
+])('%j is no proxy to trust', (text) => {
+  expect(() => load({ TRUSTED_PROXIES: text })).toThrow('TRUSTED_PROXIES: must be addresses or networks');
+});

@@ -8,10 +8,13 @@ const { NATS_URL: _unused, ...settings } = serviceSettings;
 
 const perMinute = z.coerce.number().int().min(1).max(1_000_000_000);
 
+/** Says that somebody has thought of it: an empty setting does not. */
+const NO_PROXY = 'none';
+
 const networks = z
   .string()
   .default('')
-  .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
+  .transform((text) => text.split(/[\s,]+/).filter((part) => part !== '' && text.trim() !== NO_PROXY))
   .refine(
     (parts) => parts.every((part) => parseNetworks(part) !== undefined),
     'must be addresses or networks, such as 10.0.0.0/8, comma-separated',
@@ -42,6 +45,10 @@ export const configSchema = z.object({
   GATEWAY_REPLICAS: z.coerce.number().int().min(1).max(1_000).default(1),
   /** Addresses or networks of the load balancers in front, whose X-Forwarded-For is believed; comma-separated. */
   TRUSTED_PROXIES: networks,
+  /** Open at a time, per peer that is no trusted proxy. */
+  CONNECTIONS_PER_CLIENT: z.coerce.number().int().min(1).max(100_000).default(500),
+  /** A request that has not arrived whole by then, head and body, is answered 408. */
+  READ_TIMEOUT_MS: milliseconds.default(10_000),
   /** A request not answered by then is answered here: 503, or 500 when a service may have done something. */
   REQUEST_TIMEOUT_MS: milliseconds.default(15_000),
 });
