@@ -1,4 +1,5 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import express, {
@@ -35,6 +36,7 @@ export const answers = {
   badRequest: said(400, 'Bad Request'),
   unauthenticated: said(401, 'Unauthenticated.'),
   unauthorized: said(403, 'This action is unauthorized.'),
+  timeout: said(408, 'Request Timeout', { Connection: 'close' }),
   tooLarge: said(413, 'The body must not be greater than 64 kilobytes.'),
   compressed: said(415, 'The body must not be compressed.'),
   expectation: said(417, 'Only "100-continue" can be expected.'),
@@ -111,6 +113,8 @@ export type HttpParts = {
   waitsFor: () => Promise<string[]>;
   /** What is out of service while the rest is ready: said by `/readyz`, which stays 200. */
   without?: () => string[] | Promise<string[]>;
+  /** What works and should be looked at all the same: said by `/readyz`. */
+  warnings?: () => string[];
   /** Clients call it directly: the ids they give their requests are not taken over. */
   atTheEdge?: boolean;
   /** Query parameters that may be given several times; of any other, the last one counts. */
@@ -140,6 +144,7 @@ export function createApp({
   clock,
   waitsFor,
   without = () => [],
+  warnings = () => [],
   atTheEdge = false,
   lists = [],
   tell = send,
@@ -166,12 +171,14 @@ export function createApp({
   app.get('/healthz', (_req, res) => send(res, { status: 200, body: { status: 'ok' } }));
   app.get('/readyz', async (_req, res) => {
     const { waiting, missing } = await lately();
+    const warned = warnings();
     send(res, {
       status: waiting.length === 0 ? 200 : 503,
       body: {
         ready: waiting.length === 0,
         waits_for: waiting,
         ...(missing.length === 0 ? {} : { without: missing }),
+        ...(warned.length === 0 ? {} : { warnings: warned }),
       },
     });
   });
@@ -303,11 +310,28 @@ export type Listening = {
   close(ms: number): Promise<void>;
 };
 
+export type ListenOptions = {
+  /** In so long a request must have arrived whole, head and body; one that has not is answered 408. */
+  readMs?: number;
+  /** Whether a connection is taken; another is closed at once. */
+  takes?: (socket: Socket) => boolean;
+};
+
+/** Requests are small. Who sends one byte at a time holds a connection for no longer. */
+const READ_MS = 10_000;
+/** How often Node looks for requests that take too long; its own half minute is longer than they may take. */
+const LOOKED_AT_EVERY_MS = 1_000;
+
 /**
  * Starts serving. Express sets two prototypes on every request, which V8 punishes; objects born with them
  * make that a no-op and the service twice as fast. Throws StartRefused when nobody can listen there.
  */
-export function listen(app: Express, host: string, port: number): Promise<Listening> {
+export function listen(
+  app: Express,
+  host: string,
+  port: number,
+  { readMs = READ_MS, takes }: ListenOptions = {},
+): Promise<Listening> {
   function Req(this: IncomingMessage, ...given: unknown[]) {
     Reflect.apply(IncomingMessage as unknown as () => void, this, given);
   }
@@ -320,12 +344,18 @@ export function listen(app: Express, host: string, port: number): Promise<Listen
     {
       IncomingMessage: Req as never,
       ServerResponse: Res as never,
-      requestTimeout: 30_000,
-      headersTimeout: 15_000,
+      requestTimeout: readMs,
+      headersTimeout: readMs,
+      connectionsCheckingInterval: Math.min(LOOKED_AT_EVERY_MS, readMs),
       requireHostHeader: false,
     },
     app as never,
   );
+  if (takes !== undefined) {
+    server.prependListener('connection', (socket) => {
+      if (!takes(socket)) socket.destroy();
+    });
+  }
   const answering = new Set<ServerResponse>();
   server.prependListener('request', (_req: IncomingMessage, res: ServerResponse) => {
     answering.add(res);

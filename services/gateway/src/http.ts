@@ -12,7 +12,7 @@ import type { Metrics } from '@quittance/shared/metrics';
 import type { Express, Request, Response } from 'express';
 import { hasBody, readBody } from './body.ts';
 import { forwardedHeaders } from './domain/forwarded.ts';
-import { clientAddress, parseNetworks, peerOf } from './domain/peer.ts';
+import { peerOf } from './domain/peer.ts';
 import { findRoute, type Route } from './domain/routes.ts';
 import { limitHeaders, type Spent } from './domain/spent.ts';
 import { admitToPage, notePage } from './operations/admit-to-page.ts';
@@ -20,6 +20,7 @@ import { authenticate } from './operations/authenticate.ts';
 import { isOver, lost, type Passage, passageOf } from './passage.ts';
 import { tell } from './pay-page.ts';
 import type { Ports } from './ports.ts';
+import type { ProxiesInFront } from './proxies-in-front.ts';
 import type { ServiceProxy } from './proxy.ts';
 import type { Caller } from './store.ts';
 
@@ -31,6 +32,7 @@ type Admitted = Caller | typeof anybody;
 
 export type HttpParts = Ports & {
   proxy: ServiceProxy;
+  inFront: ProxiesInFront;
   waitsFor: () => Promise<string[]>;
   metrics: Metrics;
 };
@@ -39,10 +41,11 @@ export type HttpParts = Ports & {
 export function createMetricsApp({
   logger,
   clock,
+  inFront,
   waitsFor,
   metrics,
-}: Pick<HttpParts, 'logger' | 'clock' | 'waitsFor' | 'metrics'>): Express {
-  const app = createApp({ logger, clock, waitsFor, metrics });
+}: Pick<HttpParts, 'logger' | 'clock' | 'inFront' | 'waitsFor' | 'metrics'>): Express {
+  const app = createApp({ logger, clock, waitsFor, warnings: inFront.warnings, metrics });
   finishApp(app, logger);
   return app;
 }
@@ -52,9 +55,9 @@ export function createMetricsApp({
  * were, how long it is. Only then does a service hear of it.
  */
 export function createGatewayApp(parts: HttpParts): Express {
-  const { config, clock, logger, proxy, waitsFor, metrics } = parts;
-  const app = createApp({ logger, clock, waitsFor, metrics, atTheEdge: true, tell });
-  const trusted = config.TRUSTED_PROXIES.flatMap((text) => parseNetworks(text) ?? []);
+  const { clock, logger, proxy, inFront, waitsFor, metrics } = parts;
+  const { warnings } = inFront;
+  const app = createApp({ logger, clock, waitsFor, warnings, metrics, atTheEdge: true, tell });
 
   app.use(async (req: Request, res: Response) => {
     const path = pathOf(req);
@@ -64,10 +67,12 @@ export function createGatewayApp(parts: HttpParts): Express {
 
     nameRoute(res, found.route.pattern);
     endInTime(res, parts);
-    const client = clientAddress(req.socket.remoteAddress, forwardedFor(req), trusted);
+    const client = inFront.clientOf(req);
     const admitted = await admit(req, res, { route: found.route, path, client }, parts);
     if (admitted === undefined || isOver(res)) return;
+    res.locals['isReading'] = true;
     const body = hasBody(req) ? await readBody(req, BODY_BYTES_MAX) : undefined;
+    res.locals['isReading'] = false;
     if (body === 'broken_off' || isOver(res)) return;
     if (body === 'too_large') return tell(res, answers.tooLarge);
 
@@ -100,18 +105,12 @@ function pathOf(req: Request): string {
   return queryAt === -1 ? req.url : req.url.slice(0, queryAt);
 }
 
-/** Node joins several headers of this name to one text. */
-function forwardedFor({ headers }: Request): string | undefined {
-  const given = headers['x-forwarded-for'];
-  return Array.isArray(given) ? given.join() : given;
-}
-
 /** Whatever a request waits for, a database or a service, its client is not kept waiting with it for ever. */
 function endInTime(res: Response, { config, logger }: HttpParts): void {
   const timer = setTimeout(() => {
     const passage = passageOf(res);
     if (isOver(res) || passage?.streaming === true) return;
-    const answer = lost(res);
+    const answer = res.locals['isReading'] === true ? answers.timeout : lost(res);
     const line = { request_id: res.getHeader('X-Request-Id'), upstream: passage?.upstream };
     logger.warn({ ...line, status: answer.status }, 'a request took too long');
     tell(res, answer);
@@ -149,8 +148,7 @@ async function admit(
 }
 
 /** However it is written: each way to write an id would have a count of its own. */
-const lastPartOf = (path: string): string =>
-  decodeURIComponent(/([^/]*)\/?$/.exec(path)?.[1] ?? '');
+const lastPartOf = (path: string): string => decodeURIComponent(/([^/]*)\/?$/.exec(path)?.[1] ?? '');
 
 function refuse(res: Response, spent: Spent, parts: HttpParts): undefined {
   setHeaders(res, spent, parts);

@@ -31,7 +31,15 @@ export type Limits = {
 const REDIS_TIMEOUT_MS = 200;
 const RECONNECT_MS_MAX = 1_000;
 
-export const limitNames = ['token', 'failure', 'unknown_token', 'page', 'unknown_page'] as const;
+/** All that is refused for its number; connections are counted by each gateway for itself. */
+export const limitNames = [
+  'token',
+  'failure',
+  'unknown_token',
+  'page',
+  'unknown_page',
+  'connection',
+] as const;
 export type LimitName = (typeof limitNames)[number];
 
 /** @param refused hears of each hit that was one too many */
@@ -134,7 +142,10 @@ function countIn(redis: Redis | undefined, { name, points, replicas, refused }: 
       if (redis !== undefined) gatherWrites(redis);
       const so = await limiter.get(key);
       if (so === null || so.remainingPoints > 0) {
-        const [remaining, resetMs] = [so?.remainingPoints ?? points, so?.msBeforeNext ?? WINDOW_SECONDS * 1_000];
+        const [remaining, resetMs] = [
+          so?.remainingPoints ?? points,
+          so?.msBeforeNext ?? WINDOW_SECONDS * 1_000,
+        ];
         return { allowed: true, limit: points, remaining, resetMs };
       }
       refused(name);

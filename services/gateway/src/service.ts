@@ -6,11 +6,13 @@ import { createLogger, reason } from '@quittance/shared/logger';
 import { databaseCheck, untilReady } from '@quittance/shared/readiness';
 import { openCallers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
+import { countConnections } from './connections.ts';
 import { createGatewayApp, createMetricsApp } from './http.ts';
 import { openLimits } from './limits.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { writeTokenUses } from './operations/write-token-uses.ts';
 import type { Ports } from './ports.ts';
+import { proxiesInFront } from './proxies-in-front.ts';
 import { createProxy } from './proxy.ts';
 import { recentlySeen } from './recently-seen.ts';
 import { watchStreamTokens } from './stream-tokens.ts';
@@ -69,7 +71,8 @@ export async function startGateway(
     const lack = await database.lacks();
     return lack === undefined ? [] : [lack];
   };
-  const app = createGatewayApp({ ...ports, proxy, waitsFor, metrics });
+  const inFront = proxiesInFront(config.TRUSTED_PROXIES, logger);
+  const app = createGatewayApp({ ...ports, proxy, inFront, waitsFor, metrics });
   const disconnect = async () => {
     proxy.close();
     ports.limits.close();
@@ -84,8 +87,17 @@ export async function startGateway(
   const told =
     config.METRICS_PORT === undefined
       ? undefined
-      : await listen(createMetricsApp({ ...ports, waitsFor, metrics }), config.HOST, config.METRICS_PORT);
-  const listening = await listen(app, config.HOST, config.PORT);
+      : await listen(
+          createMetricsApp({ ...ports, inFront, waitsFor, metrics }),
+          config.HOST,
+          config.METRICS_PORT,
+        );
+  const takes = countConnections({
+    max: config.CONNECTIONS_PER_CLIENT,
+    isTrusted: inFront.isTrusted,
+    refused: () => metrics.refused('connection'),
+  });
+  const listening = await listen(app, config.HOST, config.PORT, { readMs: config.READ_TIMEOUT_MS, takes });
   const running = [...(workers ? startWorkers(ports) : []), watchStreamTokens(ports, proxy.streams)];
   logger.info({ port: listening.port }, 'the gateway listens');
   const stopping = new AbortController();

@@ -304,7 +304,9 @@ describe('the database is not asked', () => {
     const gateway = await startCounting({ FAILED_AUTH_PER_MINUTE: '5' });
     const { token } = await newToken(url);
     expect((await ask(gateway, token)).status).toBe(200);
-    expect(await statusesOf(8, () => ask(gateway, unknown()))).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+    expect(await statusesOf(8, () => ask(gateway, unknown()))).toEqual([
+      401, 401, 401, 401, 401, 429, 429, 429,
+    ]);
     expect(reads).toBe(1 + 5);
     expect((await ask(gateway, token)).status).toBe(200);
   });

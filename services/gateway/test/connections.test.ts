@@ -1,0 +1,191 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import { patient } from '@quittance/testkit/patience';
+import type { GatewayService } from '../src/service.ts';
+import {
+  bytesOf,
+  newToken,
+  sendRaw,
+  startTestGateway,
+  startUpstream,
+  type Upstream,
+} from './gateway-world.ts';
+
+let database: TestDatabase;
+let url: string;
+let upstream: Upstream;
+let gateway: GatewayService;
+const sockets = new Set<Socket>();
+
+beforeAll(async () => {
+  database = await testDatabase();
+  url = database.urlOf('gateway');
+  upstream = await startUpstream();
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  await gateway?.stop();
+});
+afterAll(async () => {
+  await upstream?.stop();
+  await database?.drop();
+});
+
+/** A connection that was made; `isOpen` tells whether the gateway has left it so. */
+async function open() {
+  const socket = connect({ port: gateway.port, host: '127.0.0.1' });
+  sockets.add(socket);
+  let closed = false;
+  let said = '';
+  socket.on('close', () => (closed = true));
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk) => (said += String(chunk)));
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return { socket, isOpen: () => !closed, said: () => said };
+}
+
+type Connection = Awaited<ReturnType<typeof open>>;
+
+const get = async (connection: Connection) => {
+  connection.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  await eventually(() => expect(connection.said()).toMatch(/^HTTP\/1\.1 200/));
+};
+
+describe('connections', () => {
+  test('of one client are so many at a time, and one that ends makes room', async () => {
+    gateway = await startTestGateway(url, upstream.url, { CONNECTIONS_PER_CLIENT: '3' });
+    const kept = [await open(), await open(), await open()];
+    for (const connection of kept) await get(connection);
+    const more = await open();
+    await eventually(() => expect(more.isOpen()).toBe(false));
+    expect(more.said()).toBe('');
+    expect(kept.every((connection) => connection.isOpen())).toBe(true);
+    kept[0]?.socket.destroy();
+    await eventually(async () =>
+      expect((await sendRaw(gateway.port, bytesOf('GET', '/healthz'))).status).toBe(200),
+    );
+  });
+
+  test('of a trusted proxy are as many as it likes', async () => {
+    gateway = await startTestGateway(url, upstream.url, {
+      CONNECTIONS_PER_CLIENT: '1',
+      TRUSTED_PROXIES: 'loopback',
+    });
+    const all = [await open(), await open(), await open()];
+    for (const connection of all) await get(connection);
+    expect(all.every((connection) => connection.isOpen())).toBe(true);
+  });
+});
+
+/** Sends a byte of it every few milliseconds, until it is told off. @returns how long it took */
+async function trickle(connection: Connection, text: string): Promise<number> {
+  const began = performance.now();
+  let at = 0;
+  const timer = setInterval(() => {
+    if (connection.socket.writable && at < text.length) connection.socket.write(text.charAt(at++));
+  }, 20);
+  try {
+    await eventually(() => expect(connection.isOpen()).toBe(false), 30_000);
+  } finally {
+    clearInterval(timer);
+  }
+  return performance.now() - began;
+}
+
+describe('a request that does not arrive is ended with 408', () => {
+  const settings = { READ_TIMEOUT_MS: '500' };
+  const within = patient(4_000);
+
+  test('when its body comes byte by byte, and no service hears of it', async () => {
+    gateway = await startTestGateway(url, upstream.url, settings);
+    const { token } = await newToken(url);
+    const connection = await open();
+    connection.socket.write(
+      `POST /api/payouts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Length: 60000\r\n\r\n`,
+    );
+    expect(await trickle(connection, '{"amount":'.padEnd(60_000))).toBeLessThan(within);
+    expect(connection.said()).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"message":"Request Timeout"\}$/);
+    expect(upstream.asked).toEqual([]);
+  });
+
+  test('when its head comes byte by byte', async () => {
+    gateway = await startTestGateway(url, upstream.url, settings);
+    const connection = await open();
+    expect(
+      await trickle(connection, `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(9_000)}`),
+    ).toBeLessThan(within);
+    expect(connection.said()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test('when nothing comes at all', async () => {
+    gateway = await startTestGateway(url, upstream.url, settings);
+    const connection = await open();
+    expect(await trickle(connection, '')).toBeLessThan(within);
+  });
+
+  test('by the time in which a request is answered, where that is shorter', async () => {
+    gateway = await startTestGateway(url, upstream.url, { REQUEST_TIMEOUT_MS: '400' });
+    const { token } = await newToken(url);
+    const connection = await open();
+    connection.socket.write(
+      `POST /api/payouts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Length: 60000\r\n\r\n{`,
+    );
+    await eventually(() => expect(connection.said()).toMatch(/^HTTP\/1\.1 408 /));
+  });
+
+  test('and one that arrives in time is not', async () => {
+    gateway = await startTestGateway(url, upstream.url, settings);
+    const { token } = await newToken(url);
+    upstream.asked.length = 0;
+    // Its answer takes longer than a request may take to arrive.
+    upstream.answer((res) => setTimeout(() => res.end('{"ok":true}'), 2_000));
+    const answer = await sendRaw(
+      gateway.port,
+      bytesOf('POST', '/api/payouts', [`Authorization: Bearer ${token}`], '{}'),
+    );
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('a proxy in front that nobody named', () => {
+  const warning = expect.stringMatching(
+    /^X-Forwarded-For comes from an address that TRUSTED_PROXIES does not name/,
+  );
+  const lines: { level: string; address: unknown }[] = [];
+  const logger = () => {
+    lines.length = 0;
+    const quiet = () => undefined;
+    const warn = (about: { address?: unknown }) => void lines.push({ level: 'warn', address: about.address });
+    return { debug: quiet, info: quiet, warn, error: quiet } as unknown as NonNullable<
+      Parameters<typeof startTestGateway>[3]
+    >['logger'] & {};
+  };
+  const pageFrom = (forwardedFor: string) =>
+    sendRaw(gateway.port, bytesOf('GET', '/pay/inv_1', [`X-Forwarded-For: ${forwardedFor}`]));
+  const readiness = async () => (await sendRaw(gateway.port, bytesOf('GET', '/readyz'))).body;
+
+  test('is warned of once in the log, and in /readyz', async () => {
+    gateway = await startTestGateway(url, upstream.url, {}, { logger: logger() });
+    upstream.answer((res) => res.end('{}'));
+    const about = () => lines.filter(({ address }) => address !== undefined);
+    expect(await readiness()).toEqual({ ready: true, waits_for: [] });
+    for (let i = 0; i < 5; i++) await pageFrom(`203.0.113.${i}`);
+    expect(about()).toEqual([{ level: 'warn', address: '127.0.0.1' }]);
+    expect(await readiness()).toEqual({ ready: true, waits_for: [], warnings: [warning] });
+  });
+
+  test('is not, once it is named', async () => {
+    gateway = await startTestGateway(
+      url,
+      upstream.url,
+      { TRUSTED_PROXIES: 'loopback' },
+      { logger: logger() },
+    );
+    await pageFrom('203.0.113.1');
+    expect(lines.filter(({ address }) => address !== undefined)).toEqual([]);
+    expect(await readiness()).toEqual({ ready: true, waits_for: [] });
+  });
+});
