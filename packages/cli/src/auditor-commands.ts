@@ -6,7 +6,8 @@ import { systemClock } from '@quittance/shared/clock';
 import { openDb, type Trx } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { actor, noteDeed, withOperator } from './operator-database.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
+import { inLine, say } from './output.ts';
 import { operatorDatabase, watchedChains } from './settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
@@ -17,7 +18,7 @@ const ANSWER_WITHIN_MS = 31 * 60_000;
 export type ResumeOrder = { asset: string; force: boolean; patienceSeconds: number; days: number };
 
 /** Halts the payouts of an asset at once, whatever the books say. */
-export const assetHalt = (around: Surroundings, named: string, reason: string): Promise<Outcome> => {
+export const assetHalt = (around: Surroundings, named: string, reason: string): Promise<SaidOutcome> => {
   const asset = assetNamed(named);
   const by = actor(around);
   return withOperator(around, 'auditor', async (db) => {
@@ -27,15 +28,14 @@ export const assetHalt = (around: Surroundings, named: string, reason: string): 
     if (!done.ok) throw new CommandError(`Payouts of ${asset} are halted already.`);
     return {
       json: { asset, halt: done.value.halt, reason },
-      text:
-        `Payouts of ${asset} halt as soon as the auditor has told payouts, within a second when it runs: new ones are ` +
-        `answered 503, nothing new is signed, what was signed before is followed.\n\nTo let them go on:\n  npx quittance asset resume ${asset}\n`,
+      text: say`Payouts of ${asset} halt as soon as the auditor has told payouts, within a second when it runs: new ones are \
+answered 503, nothing new is signed, what was signed before is followed.\n\nTo let them go on:\n  npx quittance asset resume ${asset}\n`,
     };
   });
 };
 
 /** Which assets' payouts are halted, and why. */
-export const assetList = (around: Surroundings): Promise<Outcome> =>
+export const assetList = (around: Surroundings): Promise<SaidOutcome> =>
   withOperator(around, 'auditor', async (db) => {
     const { open: halts, inForce } = await listHalts(db);
     const rows = assetSymbols.map((symbol) => {
@@ -69,7 +69,7 @@ export const assetList = (around: Surroundings): Promise<Outcome> =>
 export async function resumePayouts(
   around: Surroundings,
   { asset: named, force, patienceSeconds, days }: ResumeOrder,
-): Promise<Outcome> {
+): Promise<SaidOutcome> {
   const asset = assetNamed(named);
   const by = actor(around);
   const deed = force ? 'resume by force' : 'resume';
@@ -91,10 +91,10 @@ export async function resumePayouts(
       const still =
         accepted.length === 0
           ? ''
-          : `Still wrong, and accepted:\n${accepted.map(({ invariant, what }) => `${invariant} ${what}\n`).join('')}`;
+          : say`Still wrong, and accepted:\n${accepted.map(({ invariant, what }) => say`${invariant} ${what}\n`)}`;
       return {
         json: { asset, halt, accepted },
-        text: `Payouts of ${asset} go on as soon as the auditor has told payouts, within a second when it runs.\n${still}`,
+        text: say`Payouts of ${asset} go on as soon as the auditor has told payouts, within a second when it runs.\n${still}`,
       };
     }
     const { refusal } = done;
@@ -103,14 +103,13 @@ export async function resumePayouts(
         throw new CommandError(`Payouts of ${asset} are not halted.`);
       case 'chain_unseen':
         throw new CommandError(
-          `The books could not be compared with the chain: ${refusal.reason}. With --force payouts of ${asset} go on without.`,
+          `The books could not be compared with the chain: ${inLine(refusal.reason)}. With --force payouts of ${asset} go on without.`,
         );
       case 'still_wrong':
         return {
           json: { asset, breaches: refusal.breaches },
-          text:
-            `${refusal.breaches.map(({ invariant, what, meaning }) => `${invariant} ${what}\n     (${meaning})\n`).join('')}\n` +
-            `The books of ${asset} are still WRONG, its payouts stay halted. --force lets them go on all the same, and accepts what is named here.\n`,
+          text: say`${refusal.breaches.map(({ invariant, what, meaning }) => say`${invariant} ${what}\n     (${meaning})\n`)}
+The books of ${asset} are still WRONG, its payouts stay halted. --force lets them go on all the same, and accepts what is named here.\n`,
           bad: true,
         };
     }

@@ -1,12 +1,13 @@
 import { busConfiguration, busUsers, permissionsOf } from '@quittance/shared/bus-permissions';
 import { keepBus } from '@quittance/shared/bus-setup';
 import { createLogger } from '@quittance/shared/logger';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, SaidOutcome } from './outcome.ts';
+import { say } from './output.ts';
 import { busPasswordVariable, keeperBus } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Makes what the bus lacks and, unless that is all that is wanted, looks after it until it is told to end. */
-export async function keepTheBus(around: Surroundings, { once }: { once: boolean }): Promise<Outcome> {
+export async function keepTheBus(around: Surroundings, { once }: { once: boolean }): Promise<SaidOutcome> {
   const stopping = around.stopping?.() ?? new AbortController().signal;
   // It speaks in log lines, as a service does: with --once only of trouble.
   const to = once ? around.err : around.out;
@@ -20,7 +21,7 @@ export async function keepTheBus(around: Surroundings, { once }: { once: boolean
     // A bus that is too old is not waited for.
     await Promise.race([stopped, keeper.made.then(() => stopped)]);
     await keeper.stop();
-    return { text: '', json: { stopped: true } };
+    return { text: say``, json: { stopped: true } };
   }
   // Interrupted before the bus was there: the promise below says so.
   void stopped.then(() => keeper.stop());
@@ -28,7 +29,7 @@ export async function keepTheBus(around: Surroundings, { once }: { once: boolean
     const made = await keeper.made;
     return {
       json: { made },
-      text: made.length === 0 ? 'The bus lacks nothing.\n' : `Made: ${made.join(', ')}.\n`,
+      text: made.length === 0 ? say`The bus lacks nothing.\n` : say`Made: ${made.join(', ')}.\n`,
     };
   } finally {
     await keeper.stop();

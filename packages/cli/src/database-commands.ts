@@ -1,14 +1,15 @@
 import { verifyBooks } from '@quittance/books/verify-books';
 import { knownSecrets } from './known-secrets.ts';
 import { migrateAll } from './migrate-all.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
+import { say } from './output.ts';
 import { adminDatabase, databasePasswords, operatorPassword, watchedChains } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
 import { table } from './table.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-export async function migrate(around: Surroundings): Promise<Outcome> {
+export async function migrate(around: Surroundings): Promise<SaidOutcome> {
   const done = await migrateAll({
     adminUrl: adminDatabase(around),
     passwordOf: databasePasswords(around),
@@ -29,7 +30,7 @@ export type BooksOrder = { patienceSeconds: number; days: number; logs: readonly
 export async function checkBooks(
   around: Surroundings,
   { patienceSeconds, days, logs }: BooksOrder,
-): Promise<Outcome> {
+): Promise<SaidOutcome> {
   const chains = watchedChains(around);
   const since = new Date(Date.now() - days * DAY_MS);
   const { breaches, checked } = await verifyBooks({
@@ -50,9 +51,9 @@ export async function checkBooks(
     json: { breaches, checked },
     text:
       breaches.length === 0
-        ? `The books are right. ${summary}.\n`
-        : `${breaches.map((b) => `${b.invariant} ${b.what}\n     (${b.meaning})\n`).join('')}\n` +
-          `The books are WRONG: ${breaches.length} breaches. ${summary}.\n`,
+        ? say`The books are right. ${summary}.\n`
+        : say`${breaches.map((b) => say`${b.invariant} ${b.what}\n     (${b.meaning})\n`)}
+The books are WRONG: ${breaches.length} breaches. ${summary}.\n`,
     bad: breaches.length > 0,
   };
 }

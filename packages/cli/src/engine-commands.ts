@@ -3,7 +3,8 @@ import type { Db } from '@quittance/shared/db';
 import { formatUnits, units } from '@quittance/shared/money';
 import { chainNamed } from './chain-named.ts';
 import { actor, withOperator } from './operator-database.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
+import { say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 
@@ -21,7 +22,7 @@ const SHOWN_MAX = 50;
 export async function engineAllow(
   around: Surroundings,
   { chain: named, upTo, noneWasPaid }: AllowOrder,
-): Promise<Outcome> {
+): Promise<SaidOutcome> {
   const chain = chainNamed(named);
   const { form, what } = forms[chainKinds[chain]];
   if (!form.test(upTo))
@@ -39,11 +40,12 @@ export async function engineAllow(
     if (!noneWasPaid) {
       return {
         json: { chain, allowed: false, would_be_signed: waiting.map(({ id }) => id) },
-        text:
-          (waiting.length === 0
-            ? `No payout waits on ${chain}.\n`
-            : `${table(['PAYOUT', 'AMOUNT', 'TO', 'ASKED FOR'], shown)}\n${waiting.length} payouts would be signed next.\n`) +
-          `Nothing was changed. Find out in the chain that none of them was paid, then add --none-was-paid.\n`,
+        text: say`${
+          waiting.length === 0
+            ? say`No payout waits on ${chain}.`
+            : say`${table(['PAYOUT', 'AMOUNT', 'TO', 'ASKED FOR'], shown)}\n${waiting.length} payouts would be signed next.`
+        }
+Nothing was changed. Find out in the chain that none of them was paid, then add --none-was-paid.\n`,
         bad: true,
       };
     }
@@ -57,7 +59,7 @@ export async function engineAllow(
       );
     return {
       json: { chain, allowed: true, up_to: upTo },
-      text: `Accepted. payouts signs on ${chain} again within seconds, unless the chain shows yet more that it does not know: its log and /readyz say so.\n`,
+      text: say`Accepted. payouts signs on ${chain} again within seconds, unless the chain shows yet more that it does not know: its log and /readyz say so.\n`,
     };
   });
 }

@@ -7,7 +7,8 @@ import { type Clock, systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { actor } from './operator-database.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
+import { say } from './output.ts';
 import { gatewayDatabase } from './settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
@@ -20,7 +21,10 @@ const noSuchAccount = (account: string) =>
 
 type Ports = { db: Db; clock: Clock; actor: string };
 
-async function withGateway(around: Surroundings, work: (ports: Ports) => Promise<Outcome>): Promise<Outcome> {
+async function withGateway(
+  around: Surroundings,
+  work: (ports: Ports) => Promise<SaidOutcome>,
+): Promise<SaidOutcome> {
   const url = gatewayDatabase(around);
   const db = openDb({ url, schema: 'gateway', pool: 1, logger: createLogger('cli', 'silent') });
   try {
@@ -30,7 +34,7 @@ async function withGateway(around: Surroundings, work: (ports: Ports) => Promise
   }
 }
 
-export const accountCreate = (around: Surroundings, name: string): Promise<Outcome> =>
+export const accountCreate = (around: Surroundings, name: string): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
     const made = await createAccount(ports, { name, actor: ports.actor });
     if (!made.ok) {
@@ -43,20 +47,19 @@ export const accountCreate = (around: Surroundings, name: string): Promise<Outco
     const { id, createdAt } = made.value;
     return {
       json: { id, name: made.value.name, created_at: createdAt },
-      text:
-        `Account ${JSON.stringify(made.value.name)} created: ${id}\n\n` +
-        `Next, a token for its server:\n  npx quittance token create ${id} --name "server"\n`,
+      text: say`Account ${JSON.stringify(made.value.name)} created: ${id}\n
+Next, a token for its server:\n  npx quittance token create ${id} --name "server"\n`,
     };
   });
 
-export const accountList = (around: Surroundings): Promise<Outcome> =>
+export const accountList = (around: Surroundings): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
     const accounts = await listAccounts(ports);
     return {
       json: accounts.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt })),
       text:
         accounts.length === 0
-          ? 'No accounts yet. Make one:\n  npx quittance account create "My shop"\n'
+          ? say`No accounts yet. Make one:\n  npx quittance account create "My shop"\n`
           : table(
               ['ID', 'NAME', 'CREATED'],
               accounts.map(({ id, name, createdAt }) => [id, name, minute(createdAt)]),
@@ -66,7 +69,11 @@ export const accountList = (around: Surroundings): Promise<Outcome> =>
 
 export type TokenOptions = { name: string; expiresInDays?: number };
 
-export const tokenCreate = (around: Surroundings, account: string, options: TokenOptions): Promise<Outcome> =>
+export const tokenCreate = (
+  around: Surroundings,
+  account: string,
+  options: TokenOptions,
+): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
     const { name, expiresInDays } = options;
     const expiresAt =
@@ -92,18 +99,19 @@ export const tokenCreate = (around: Surroundings, account: string, options: Toke
         created_at: createdAt,
         expires_at: expiresAt,
       },
-      text:
-        `Token ${JSON.stringify(made.value.name)} for the account ${JSON.stringify(accountName)} created: ${id}\n\n` +
-        `  ${token}\n\n` +
-        'Copy it now: it is stored nowhere and will not be shown again.\n' +
-        `It is sent with every request as  Authorization: Bearer qt_…${hint}\n` +
-        (expiresAt === null
-          ? `It is good until you revoke it:  npx quittance token revoke ${id}\n`
-          : `It expires at ${minute(expiresAt)}.\n`),
+      text: say`Token ${JSON.stringify(made.value.name)} for the account ${JSON.stringify(accountName)} created: ${id}\n
+  ${token}\n
+Copy it now: it is stored nowhere and will not be shown again.
+It is sent with every request as  Authorization: Bearer qt_…${hint}
+${
+  expiresAt === null
+    ? say`It is good until you revoke it:  npx quittance token revoke ${id}`
+    : say`It expires at ${minute(expiresAt)}.`
+}\n`,
     };
   });
 
-export const tokenList = (around: Surroundings, account: string | undefined): Promise<Outcome> =>
+export const tokenList = (around: Surroundings, account: string | undefined): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
     const listed = await listTokens(ports, account);
     if (!listed.ok) throw new CommandError(noSuchAccount(account ?? ''));
@@ -123,7 +131,7 @@ export const tokenList = (around: Surroundings, account: string | undefined): Pr
       })),
       text:
         tokens.length === 0
-          ? 'No tokens yet. Make one:\n  npx quittance token create ACCOUNT --name "server"\n'
+          ? say`No tokens yet. Make one:\n  npx quittance token create ACCOUNT --name "server"\n`
           : table(
               ['ID', 'ACCOUNT', 'NAME', 'ENDS IN', 'CREATED', 'LAST USED', 'STATE'],
               tokens.map((token) => [
@@ -147,7 +155,7 @@ function stateOf(token: { state: string; expiresAt: Date | null; revokedAt: Date
     : `active until ${minute(token.expiresAt)}`;
 }
 
-export const tokenRevoke = (around: Surroundings, id: string): Promise<Outcome> =>
+export const tokenRevoke = (around: Surroundings, id: string): Promise<SaidOutcome> =>
   withGateway(around, async (ports) => {
     const revoked = await revokeToken(ports, { id, actor: ports.actor });
     if (!revoked.ok) {
@@ -158,6 +166,6 @@ export const tokenRevoke = (around: Surroundings, id: string): Promise<Outcome> 
     const { name, accountName, revokedAt } = revoked.value;
     return {
       json: { id, account: accountName, name, revoked_at: revokedAt },
-      text: `Token ${JSON.stringify(name)} of the account ${JSON.stringify(accountName)} is revoked since ${minute(revokedAt)}: it is refused from now on.\n`,
+      text: say`Token ${JSON.stringify(name)} of the account ${JSON.stringify(accountName)} is revoked since ${minute(revokedAt)}: it is refused from now on.\n`,
     };
   });

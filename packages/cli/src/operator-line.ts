@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { engineAllow } from './engine-commands.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
 import { parkedList, parkedRequeue } from './parked-commands.ts';
 import { rescanAsk, rescanList, rescanStop } from './rescan-commands.ts';
 import { invoiceShow, payoutShow } from './show-commands.ts';
@@ -12,7 +12,7 @@ type JsonOption = { json?: boolean };
 
 type Line = {
   around: Surroundings;
-  tell(json: boolean, outcome: Outcome): void;
+  tell(json: boolean, outcome: SaidOutcome): void;
   /** A command that also answers in JSON. */
   leaf(parent: Command, name: string, description: string): Command;
 };

@@ -1,7 +1,8 @@
 import type { Db } from '@quittance/shared/db';
 import { receivers, type Service } from '@quittance/shared/events';
 import { actor, withOperator } from './operator-database.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
+import { type Said, say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 
@@ -37,7 +38,7 @@ async function parkedIn(db: Db, order: string, event: string | null = null): Pro
 }
 
 /** Events that a service could not take in after many tries: nothing of them has happened there. */
-export const parkedList = (around: Surroundings): Promise<Outcome> =>
+export const parkedList = (around: Surroundings): Promise<SaidOutcome> =>
   withOperator(around, 'operator', async (db) => {
     const found = await parkedIn(db, OLDEST_FIRST);
     const parked = found.slice(0, SHOWN_MAX);
@@ -46,9 +47,9 @@ export const parkedList = (around: Surroundings): Promise<Outcome> =>
       event,
       kind,
       minute(parkedAt),
-      failure.replaceAll(/\s+/g, ' ').slice(0, FAILURE_SHOWN),
+      shortened(failure),
     ]);
-    const more = found.length > SHOWN_MAX ? `\nThe oldest ${SHOWN_MAX}; there are more.\n` : '';
+    const more = found.length > SHOWN_MAX ? say`\nThe oldest ${SHOWN_MAX}; there are more.\n` : '';
     return {
       json: parked.map(({ service, event, kind, failure, parkedAt, senders }) => ({
         service,
@@ -60,9 +61,9 @@ export const parkedList = (around: Surroundings): Promise<Outcome> =>
       })),
       text:
         parked.length === 0
-          ? 'Nothing is parked: every event was taken in.\n'
-          : `${table(['SERVICE', 'EVENT', 'KIND', 'PARKED', 'WHY'], rows)}${more}\n` +
-            'Mend what is named, then send them again:\n  npx quittance parked requeue EVENT   (or --all)\n',
+          ? say`Nothing is parked: every event was taken in.\n`
+          : say`${table(['SERVICE', 'EVENT', 'KIND', 'PARKED', 'WHY'], rows)}${more}
+Mend what is named, then send them again:\n  npx quittance parked requeue EVENT   (or --all)\n`,
     };
   });
 
@@ -72,7 +73,7 @@ export type RequeueOrder = { event: string | undefined; all: boolean };
 export async function parkedRequeue(
   around: Surroundings,
   { event: named, all }: RequeueOrder,
-): Promise<Outcome> {
+): Promise<SaidOutcome> {
   if ((named === undefined) !== all)
     throw new CommandError('Which one? Name an EVENT as `quittance parked list` shows it, or say --all.');
   return await withOperator(around, 'operator', async (db) => {
@@ -93,30 +94,30 @@ export async function parkedRequeue(
       // Null: another operator was faster.
       if (senders !== null) (senders.length > 0 ? done : left).push({ ...one, senders });
     }
-    if (named !== undefined && done.length === 0 && left.length > 0) throw new CommandError(unsaid(left));
+    if (named !== undefined && done.length === 0 && left.length > 0)
+      throw new CommandError(unsaid(left).text);
     return {
       json: {
         requeued: done.map(({ service, event, kind }) => ({ service, event, kind })),
         left: left.map(({ service, event, kind }) => ({ service, event, kind })),
       },
-      text:
-        (done.length === 0
-          ? 'Nothing was parked that could be sent again.\n'
-          : `Sent again by ${[...new Set(done.flatMap(({ senders }) => senders))].join(', ')}:\n${done.map(({ service, event, kind }) => `  ${event} ${kind} for ${service}\n`).join('')}` +
-            'Who has it already drops it. `quittance parked list` in a minute shows whether it was taken in.\n') +
-        (left.length === 0 ? '' : `Left as they are. ${unsaid(left)}\n`) +
-        (found.length > SHOWN_MAX ? `These were ${SHOWN_MAX}; there are more.\n` : ''),
+      text: say`${
+        done.length === 0
+          ? say`Nothing was parked that could be sent again.\n`
+          : say`Sent again by ${[...new Set(done.flatMap(({ senders }) => senders))].join(', ')}:
+${done.map(({ service, event, kind }) => say`  ${event} ${kind} for ${service}\n`)}\
+Who has it already drops it. \`quittance parked list\` in a minute shows whether it was taken in.\n`
+      }${left.length === 0 ? '' : say`Left as they are. ${unsaid(left)}\n`}${
+        found.length > SHOWN_MAX ? say`These were ${SHOWN_MAX}; there are more.\n` : ''
+      }`,
     };
   });
 }
 
 /** What is sent again is what its sender says, never what was parked: that is only its receiver's word of it. */
-const unsaid = (left: readonly Parked[]): string =>
-  'These cannot be sent again: no sender of this release has such an event for whom it is parked with.\n' +
-  left
-    .map(
-      ({ service, event, failure }) =>
-        `  ${service} ${event}: ${failure.replaceAll(/\s+/g, ' ').slice(0, FAILURE_SHOWN)}\n`,
-    )
-    .join('') +
-  'From a newer release? Run that one first. Unknown there too, nobody has said it: look for who wrote it.';
+const unsaid = (left: readonly Parked[]): Said =>
+  say`These cannot be sent again: no sender of this release has such an event for whom it is parked with.
+${left.map(({ service, event, failure }) => say`  ${service} ${event}: ${shortened(failure)}\n`)}\
+From a newer release? Run that one first. Unknown there too, nobody has said it: look for who wrote it.`;
+
+const shortened = (failure: string): string => failure.replaceAll(/\s+/g, ' ').slice(0, FAILURE_SHOWN);

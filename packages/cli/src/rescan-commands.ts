@@ -1,7 +1,8 @@
 import { type Chain, chainKinds } from '@quittance/shared/assets';
 import { chainNamed } from './chain-named.ts';
 import { actor, withOperator } from './operator-database.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
+import { say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 
@@ -13,7 +14,7 @@ const HEIGHT = /^\d{1,9}$/;
 export async function rescanAsk(
   around: Surroundings,
   { chain: named, from }: { chain: string; from: string | undefined },
-): Promise<Outcome> {
+): Promise<SaidOutcome> {
   const chain = chainNamed(named);
   if (from === undefined) throw new CommandError('From which block? Say --from <height>.');
   if (!HEIGHT.test(from))
@@ -36,16 +37,16 @@ export async function rescanAsk(
       );
     return {
       json: { id, chain, from: height, until: cursor.height },
-      text:
-        `Asked for: invoices reads blocks ${height} to ${cursor.height} of ${chain} again, beside its work` +
-        `${chainKinds[chain] === 'evm' ? ', and then\nlooks once at the balance of each address' : ''}.\n` +
-        `\`quittance rescan\` shows how far it is.\n`,
+      text: say`Asked for: invoices reads blocks ${height} to ${cursor.height} of ${chain} again, beside its work${
+        chainKinds[chain] === 'evm' ? say`, and then\nlooks once at the balance of each address` : ''
+      }.
+\`quittance rescan\` shows how far it is.\n`,
     };
   });
 }
 
 /** Ends what was asked to be read again on a chain; what was found stays. */
-export async function rescanStop(around: Surroundings, named: string): Promise<Outcome> {
+export async function rescanStop(around: Surroundings, named: string): Promise<SaidOutcome> {
   const chain = chainNamed(named);
   return await withOperator(around, 'operator', async (db) => {
     const { stopped } = await db.one<{ stopped: number }>('select operator.stop_rescans($1, $2) as stopped', [
@@ -55,7 +56,7 @@ export async function rescanStop(around: Surroundings, named: string): Promise<O
     if (stopped === 0) throw new CommandError(`Nothing of ${chain} is being read again.`);
     return {
       json: { chain, stopped },
-      text: `Stopped: nothing of ${chain} is read again any more. What was found stays.\n`,
+      text: say`Stopped: nothing of ${chain} is read again any more. What was found stays.\n`,
     };
   });
 }
@@ -74,7 +75,7 @@ type Rescan = {
 };
 
 /** Shows what was asked to be read again, the latest first. */
-export async function rescanList(around: Surroundings): Promise<Outcome> {
+export async function rescanList(around: Surroundings): Promise<SaidOutcome> {
   return await withOperator(around, 'operator', async (db) => {
     const rescans = await db.rows<Rescan>(
       `select id::text, chain, from_height as from, first_height as first, next_height as next, until_height as until, found, asked_at,
@@ -94,8 +95,8 @@ export async function rescanList(around: Surroundings): Promise<Outcome> {
       json: rescans,
       text:
         rescans.length === 0
-          ? 'Nothing was asked to be read again.\n'
-          : `${table(['RESCAN', 'CHAIN', 'FROM', 'FOUND', 'ASKED FOR', 'STANDS'], rows)}\n`,
+          ? say`Nothing was asked to be read again.\n`
+          : say`${table(['RESCAN', 'CHAIN', 'FROM', 'FOUND', 'ASKED FOR', 'STANDS'], rows)}\n`,
     };
   });
 }

@@ -16,7 +16,8 @@ import {
   tokenRevoke,
 } from './gateway-commands.ts';
 import { addOperatorCommands } from './operator-line.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, SaidOutcome } from './outcome.ts';
+import { inLine, printing, say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
 /** 0: done. 1: could not be done, or what was found is bad. 2: the command was not understood. */
@@ -45,19 +46,23 @@ const amountAsText = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? value.toString() : value;
 
 /** Runs one command line. Every command takes --json, and then also says in JSON what went wrong. */
-export async function run(args: readonly string[], around: Surroundings): Promise<ExitCode> {
+export async function run(args: readonly string[], given: Surroundings): Promise<ExitCode> {
+  const around = printing(given);
   let code: ExitCode = 0;
   const inJson = args.includes('--json');
   const fail = (message: string) =>
     around.err(inJson ? `${JSON.stringify({ message }, null, 2)}\n` : `${message}\n`);
-  const tell = (json: boolean, outcome: Outcome) => {
-    around.out(json ? `${JSON.stringify(outcome.json, amountAsText, 2)}\n` : outcome.text);
+  const tell = (json: boolean, outcome: SaidOutcome) => {
+    around.out(json ? `${JSON.stringify(outcome.json, amountAsText, 2)}\n` : outcome.text.text);
     if (outcome.bad === true) code = 1;
   };
+  // A file for another program, byte by byte.
+  const write = (json: boolean, outcome: Outcome) =>
+    json ? tell(true, { ...outcome, text: say`` }) : given.out(outcome.text);
   try {
     // In JSON, what commander says of a command it did not understand is said below.
     const quiet = inJson ? { ...around, err: () => undefined } : around;
-    await commandLine(quiet, tell).parseAsync(args, { from: 'user' });
+    await commandLine(quiet, { tell, write }).parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -73,10 +78,11 @@ export async function run(args: readonly string[], around: Surroundings): Promis
 const notUnderstood = ({ code, message }: CommanderError): string =>
   code === 'commander.help' ? 'Which command? --help names them.' : message.replace(/^error: /, '');
 
-type Tell = (json: boolean, outcome: Outcome) => void;
+type Tell = (json: boolean, outcome: SaidOutcome) => void;
+type Write = (json: boolean, outcome: Outcome) => void;
 type JsonOption = { json?: boolean };
 
-function commandLine(around: Surroundings, tell: Tell): Command {
+function commandLine(around: Surroundings, { tell, write }: { tell: Tell; write: Write }): Command {
   const program = new Command('quittance')
     .description('Runs a Quittance: its merchants, their API tokens, its database, its bus and its books.')
     .exitOverride()
@@ -161,7 +167,7 @@ function commandLine(around: Surroundings, tell: Tell): Command {
       '\nReads the file on standard input and writes it to standard output: quittance env < .env.example > .env\nPasswords and secrets are random. WALLET_SEED becomes the words of a new wallet: keep a copy where no computer is.\nXPUBs and the addresses of the hot wallets, in a comment, are derived from it. What has a value keeps it;\nXPUBs that are not of the words of WALLET_SEED are refused.\n--proxy becomes TRUSTED_PROXIES: uniquelocal is a proxy on this machine or in a private network beside it, none is no proxy.\n',
     )
     .action(async ({ json = false, proxy }: JsonOption & { proxy?: string }) =>
-      tell(json, await fillEnv(around, proxy)),
+      write(json, await fillEnv(around, proxy)),
     );
   leaf(program, 'migrate', 'bring the database of all services up to date: roles, schemas, tables')
     .addHelpText(
@@ -227,7 +233,7 @@ function commandLine(around: Surroundings, tell: Tell): Command {
       'after',
       '\nPasswords are variables of nats-server’s environment: KEEPER_NATS_PASSWORD, LEDGER_NATS_PASSWORD and so on.\nThis checkout’s own is in deploy/nats.\n',
     )
-    .action(({ json = false }: JsonOption) => tell(json, natsPermissions()));
+    .action(({ json = false }: JsonOption) => write(json, natsPermissions()));
   return program;
 }
 
@@ -285,18 +291,18 @@ const seconds = wholeNumber('seconds', 0, 86_400);
 /** An error in words that help the person who typed the command. */
 function explain(error: unknown): string {
   if (error instanceof CommandError) return error.message;
-  if (error instanceof ChainUnseen) return `The books could not be checked: ${error.message}.`;
-  if (error instanceof StartRefused) return `It was not begun: ${error.message}.`;
+  if (error instanceof ChainUnseen) return `The books could not be checked: ${inLine(error.message)}.`;
+  if (error instanceof StartRefused) return `It was not begun: ${inLine(error.message)}.`;
   const code = Error.isError(error) && 'code' in error ? error.code : undefined;
-  if (code === '53100') return `The database's disk is full: make room there. (${reason(error)})`;
+  if (code === '53100') return `The database's disk is full: make room there. (${inLine(reason(error))})`;
   if (isDatabaseDown(error)) {
-    return `The database does not answer (${reason(error)}). Is it running, and is its URL right?`;
+    return `The database does not answer (${inLine(reason(error))}). Is it running, and is its URL right?`;
   }
   // Undefined table, undefined schema: a database that no migration has seen.
   if (code === '42P01' || code === '3F000') {
     return 'The database has no tables of Quittance, or old ones. Run `quittance migrate` first.';
   }
   if (typeof code === 'string' && code.startsWith('28'))
-    return `The database lets nobody in with this URL: ${reason(error)}.`;
-  return `It failed: ${reason(error)}`;
+    return `The database lets nobody in with this URL: ${inLine(reason(error))}.`;
+  return `It failed: ${inLine(reason(error))}`;
 }

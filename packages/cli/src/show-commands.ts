@@ -2,7 +2,8 @@ import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Db, Queryable } from '@quittance/shared/db';
 import { formatUnits, units } from '@quittance/shared/money';
 import { withOperator } from './operator-database.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
+import { type Said, say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { table } from './table.ts';
 import { announcedMoments, happened, inOrder, type Moment } from './timeline.ts';
@@ -14,11 +15,11 @@ const nameOf = async (db: Queryable, account: string): Promise<string> =>
   (await db.maybe<{ name: string }>('select name from gateway.accounts where id = $1', [account]))?.name ??
   account;
 
-function shown(facts: readonly (readonly [string, string])[], moments: readonly Moment[]): string {
+function shown(facts: readonly (readonly [string, string])[], moments: readonly Moment[]): Said {
   const width = Math.max(...facts.map(([name]) => name.length));
-  const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
+  const head = facts.map(([name, value]) => say`${name.padEnd(width)}  ${value}\n`);
   const rows = moments.map(({ at, where, what }) => [at.toISOString(), where, what]);
-  return `${head}\n${table(['WHEN', 'WHERE', 'WHAT'], rows)}`;
+  return say`${head}\n${table(['WHEN', 'WHERE', 'WHAT'], rows)}`;
 }
 
 type Payout = {
@@ -54,7 +55,7 @@ type Attempt = {
 type Missing = { nonce: string; wallet: string; txHash: string; since: Date; payout: string | null };
 
 /** A payout, and all that became of it in every service, by time. */
-export const payoutShow = (around: Surroundings, id: string): Promise<Outcome> =>
+export const payoutShow = (around: Surroundings, id: string): Promise<SaidOutcome> =>
   withOperator(around, 'operator', async (db) => {
     const payout = /^\d{1,16}$/.test(id)
       ? await db.maybe<Payout>(
@@ -236,7 +237,7 @@ type Deposit = {
 const CENTS = 2;
 
 /** An invoice, and all that became of it and of the payments to its address in every service, by time. */
-export const invoiceShow = (around: Surroundings, id: string): Promise<Outcome> =>
+export const invoiceShow = (around: Surroundings, id: string): Promise<SaidOutcome> =>
   withOperator(around, 'operator', async (db) => {
     const invoice = await db.maybe<Invoice>(
       `select id, account_id as account, external_id as "externalId", asset, amount_due::text as "amountDue",

@@ -1,13 +1,14 @@
+import { inLine, type Said, say } from './output.ts';
+
 /** Columns as wide as their widest entry, two spaces apart; the first row is the head. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows];
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): Said {
+  const all = [head, ...rows.map((row) => row.map(inLine))];
   const widths = head.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? '')].length)));
-  return all
-    .map((row) => {
-      const cells = row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - [...cell].length));
-      return `${cells.join('  ').trimEnd()}\n`;
-    })
-    .join('');
+  const lines = all.map((row) => {
+    const cells = row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - [...cell].length));
+    return say`${cells.join('  ').trimEnd()}\n`;
+  });
+  return say`${lines}`;
 }
 
 /** To the minute: nobody reads more in a list. */

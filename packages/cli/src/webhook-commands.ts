@@ -3,7 +3,8 @@ import type { Db, Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { redeliver } from '@quittance/webhooks/operations/redeliver';
 import { actor, noteDeed, withOperator } from './operator-database.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
+import { say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
 type Wanted = { delivery: string; account: AccountId };
@@ -17,7 +18,7 @@ const whyNot = {
 } as const;
 
 /** Delivers an event once more, under the same id: one delivery, or an event to all endpoints that it was for. */
-export const webhookResend = (around: Surroundings, id: string): Promise<Outcome> =>
+export const webhookResend = (around: Surroundings, id: string): Promise<SaidOutcome> =>
   withOperator(around, 'webhooks', async (db) => {
     const wanted = await deliveriesNamed(db, id);
     if (wanted.length === 0)
@@ -36,9 +37,9 @@ export const webhookResend = (around: Surroundings, id: string): Promise<Outcome
     }
     return {
       json: { resent: done, refused },
-      text:
-        done.map((delivery) => `Sent again, now: ${delivery}\n`).join('') +
-        refused.map(({ delivery, why }) => `NOT sent again, ${why}: ${delivery}\n`).join(''),
+      text: say`${done.map((delivery) => say`Sent again, now: ${delivery}\n`)}${refused.map(
+        ({ delivery, why }) => say`NOT sent again, ${why}: ${delivery}\n`,
+      )}`,
       bad: done.length === 0,
     };
   });

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Db, openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { operatorOf } from './quittance-in.ts';
+
+/*
+ * What merchants, customers and servers wrote is in every column that a command shows. None of it may drive the operator's
+ * terminal, look like a line of ours, or be lost in JSON.
+ */
+
+/** Clears the screen, writes to the clipboard, colours, begins a line, turns the text round, and hides. */
+const HOSTILE =
+  'evil\u001b[2J\u001b]52;c;QQ==\u0007\u009b31m\r\nFORGED ok\u202e\u2066\u061c\u200b\u200d\ufeff\u2028\u2029\u007f\u0085\u{e0041}\tend';
+/** What is not understood is quoted as it was typed. */
+const IN_A_LINE = HOSTILE.replace('\r\n', '');
+const OBEYED = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}|^FORGED/mu;
+
+let database: TestDatabase;
+let admin: Db;
+let quittance: ReturnType<typeof operatorOf>;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  quittance = operatorOf(database);
+  admin = openDb({
+    url: database.adminUrl,
+    schema: 'public',
+    pool: 1,
+    logger: createLogger('test', 'silent'),
+  });
+  const at = [HOSTILE];
+  for (const [sql, values] of [
+    [`insert into gateway.accounts (id, name) values ('acc_1', $1)`, at],
+    [
+      `insert into gateway.tokens (id, account_id, name, hash, hint) values ('tok_1', 'acc_1', $1, sha256('x'), $1)`,
+      at,
+    ],
+    [
+      `insert into invoices.invoices (id, account_id, external_id, asset, chain, amount_fiat, usd_rate, quote, amount_due,
+         min_confirmations, dust, created_at, address, derivation_index)
+       values ('inv_1', 'acc_1', $1, 'ETH', 'ethereum', 500, 1, '{}', 1, 1, 0, now(), $1, 0)`,
+      at,
+    ],
+    [
+      `insert into invoices.sightings (chain, outpoint, invoice_id, asset, amount, first_seen_at, address, tx_hash, output_index)
+       values ('ethereum', $1, 'inv_1', 'ETH', 1, now(), $1, $1, 0)`,
+      at,
+    ],
+    [
+      `insert into invoices.outbox (id, kind, payload, request_id, sent_at)
+       values ('evt_1', 'invoice.created', jsonb_build_object('resource_id', 'inv_1'), $1, now())`,
+      at,
+    ],
+    [
+      `insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status, failed_reason)
+       values (1, 1, 'acc_1', 'ETH', 1, 1, $1, 1, 'failed', $1)`,
+      at,
+    ],
+    [
+      `insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status)
+       values (2, 2, 'acc_1', 'ETH', 1, 1, $1, 1, 'reserved')`,
+      at,
+    ],
+    [`insert into webhooks.accounts (account_id, last_sequence) values ('acc_1', 1)`, []],
+    [
+      `insert into webhooks.events (account_id, sequence, id, kind, created_at, resource_id, version, data)
+       values ('acc_1', 1, 'evt_1', 'invoice.created', now(), 'inv_1', 1, '{}')`,
+      [],
+    ],
+    [
+      `insert into webhooks.endpoints (id, account_id, url, kinds, created_at) values ('whe_1', 'acc_1', $1, '{}', now())`,
+      [`https://shop.example/${HOSTILE}`],
+    ],
+    [
+      `insert into webhooks.deliveries (endpoint_key, sequence, state, due_at) select key, 1, 'exhausted', now() from webhooks.endpoints`,
+      [],
+    ],
+    [
+      `insert into webhooks.attempts (endpoint_key, sequence, number, started_at, ms, failure)
+       select key, 1, 1, now(), 1, $1 from webhooks.endpoints`,
+      at,
+    ],
+    [`insert into ledger.parked (event_id, kind, envelope, failure) values ($1, $1, '{}', $1)`, at],
+    [`insert into webhooks.parked (event_id, kind, envelope, failure) values ('evt_1', $1, '{}', $1)`, at],
+    [
+      `insert into invoices.rescans (chain, from_height, next_height, asked_at, ended_at, failure)
+       values ('ethereum', 1, 1, now(), now(), $1)`,
+      at,
+    ],
+    [
+      `insert into ledger.balances (account_id, asset, available, held, unresolved) values ($1, 'ETH', 5, 0, 0)`,
+      at,
+    ],
+  ] as const)
+    await admin.rows(sql, values);
+});
+afterAll(async () => {
+  await admin?.rows('delete from ledger.balances');
+  await admin?.rows(`update payouts.payouts set status = 'refused' where id = 2`);
+  await admin?.close();
+  await database?.drop();
+});
+
+// One of the commands below resumes it.
+beforeEach(async () => {
+  await admin.rows(
+    `insert into auditor.halts (asset, breaches)
+     select 'ETH', jsonb_build_array(jsonb_build_object('invariant', 'I2', 'what', $1::text))
+     where not exists (select from auditor.halts where resumed_at is null)`,
+    [HOSTILE],
+  );
+});
+
+const commands: readonly (readonly [string, string[]])[] = [
+  ['accounts', ['account', 'list']],
+  ['an account that there is', ['account', 'create', HOSTILE]],
+  ['an account’s tokens', ['token', 'list', 'acc_1']],
+  ['tokens of an account that is not there', ['token', 'list', `no ${HOSTILE}`]],
+  ['a new token', ['token', 'create', 'acc_1', '--name', 'till']],
+  ['a token with such a name', ['token', 'create', 'acc_1', '--name', HOSTILE]],
+  ['a token that ends', ['token', 'revoke', 'tok_1']],
+  ['an invoice', ['invoice', 'show', 'inv_1']],
+  ['an invoice that is not there', ['invoice', 'show', HOSTILE]],
+  ['a payout', ['payout', 'show', '1']],
+  ['a payout that is not there', ['payout', 'show', HOSTILE]],
+  ['dead letters', ['parked', 'list']],
+  ['a dead letter that nobody sends again', ['parked', 'requeue', HOSTILE]],
+  ['all dead letters', ['parked', 'requeue', '--all']],
+  ['rescans', ['rescan']],
+  ['a rescan of no chain', ['rescan', HOSTILE]],
+  ['halted assets', ['asset', 'list']],
+  ['an asset that there is not', ['asset', 'halt', HOSTILE, '--reason', 'x']],
+  ['an asset whose books are wrong', ['asset', 'resume', 'ETH', '--force']],
+  ['payouts that would be signed', ['engine', 'allow', 'ethereum', '1']],
+  ['a delivery that is not there', ['webhook', 'resend', HOSTILE]],
+  ['wrong books', ['verify-books', '--patience', '0']],
+  ['a command that there is not', [IN_A_LINE]],
+  ['an option that there is not', ['account', 'list', `--${IN_A_LINE}`]],
+];
+
+/** The text is shortened there, or only the ids are said. */
+const notInJson = ['a dead letter that nobody sends again', 'payouts that would be signed'];
+
+describe.each(commands)('%s', (what, args) => {
+  const env = () => ({
+    GATEWAY_DATABASE_URL: database.adminUrl,
+    DATABASE_URL_ADMIN: database.adminUrl,
+    QUITTANCE_OPERATOR: 'anna',
+  });
+
+  test('is shown in words without anything that a terminal obeys', async () => {
+    const { out, err } = await quittance(args, env());
+    expect((out + err).split('\n').filter((line) => OBEYED.test(line))).toEqual([]);
+    // JSON of a message escapes in its own way what it must: what follows is the same.
+    expect(out + err).toMatch(
+      /evil\\u001b\[2J\\u001b\]52;c;QQ==\\u0007\\u009b31m(?:\\(?:u000d|r)\\(?:u000a|n)| )?FORGED ok/,
+    );
+  });
+
+  test('is the same in JSON, without anything that a terminal obeys', async () => {
+    const { out, err } = await quittance([...args, '--json'], env());
+    expect((out + err).split('\n').filter((line) => OBEYED.test(line))).toEqual([]);
+    const said = JSON.stringify(JSON.parse(out || err));
+    if (notInJson.includes(what)) return;
+    // Messages quote it, as JSON does.
+    const quoted = [HOSTILE, IN_A_LINE].map((text) => JSON.stringify(text).slice(1, -1));
+    expect(
+      [...quoted, ...quoted.map((text) => JSON.stringify(text).slice(1, -1))].some((text) =>
+        said.includes(text),
+      ),
+    ).toBe(true);
+  });
+});
