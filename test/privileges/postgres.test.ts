@@ -177,6 +177,7 @@ describe.each(owners)('the role of %s', (service) => {
     ['makes a role', () => 'create role mine login'],
     ['changes another’s password', (other: Service) => `alter role quittance_${other} password 'mine'`],
     ['makes a table', () => 'create table mine (id int)'],
+    ['makes a temporary table', () => 'create temporary table mine (id int)'],
     ['makes a function', () => 'create function mine() returns int language sql as $$ select 1 $$'],
     ['makes a schema', () => 'create schema mine'],
     ['makes a database’s extension', () => 'create extension dblink'],

@@ -1,11 +1,16 @@
 import { verifyBooks } from '@quittance/books/verify-books';
+import { z } from 'zod';
 import { knownSecrets } from './known-secrets.ts';
 import { migrateAll } from './migrate-all.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
 import { adminDatabase, databasePasswords, operatorPassword, watchedChains } from './settings.ts';
-import type { Surroundings } from './surroundings.ts';
+import { CommandError, type Surroundings } from './surroundings.ts';
 import { table } from './table.ts';
+
+const CONNECTIONS_VARIABLE = 'DATABASE_CONNECTIONS_MAX';
+/** The most that Postgres itself can be set to. */
+const connectionsSchema = z.coerce.number().int().min(1).max(262_143);
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -14,6 +19,7 @@ export async function migrate(around: Surroundings): Promise<SaidOutcome> {
     adminUrl: adminDatabase(around),
     passwordOf: databasePasswords(around),
     operatorPassword: operatorPassword(around),
+    connectionsMax: connectionsMax(around),
   });
   const rows = done.map(({ service, applied }) => [
     service,
@@ -23,6 +29,17 @@ export async function migrate(around: Surroundings): Promise<SaidOutcome> {
     json: Object.fromEntries(done.map(({ service, applied }) => [service, applied])),
     text: table(['SERVICE', 'APPLIED'], rows),
   };
+}
+
+/** How many connections each service's role may have; undefined: as many as is usual. */
+function connectionsMax({ env }: Surroundings): number | undefined {
+  const given = env[CONNECTIONS_VARIABLE];
+  if (!given) return undefined;
+  const parsed = connectionsSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new CommandError(
+    `${CONNECTIONS_VARIABLE} is how many connections each service's role may have at once, a whole number, and not ${JSON.stringify(given)}.`,
+  );
 }
 
 export type BooksOrder = { patienceSeconds: number; days: number; logs: readonly string[] };

@@ -1,4 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { asAdmin } from '@quittance/shared/admin-connection';
+import { closeDatabases } from '@quittance/shared/database-roles';
 import { type Service, services } from '@quittance/shared/events';
 import { migrateService } from '@quittance/shared/migrate';
 import { prepareOperator } from './operator-role.ts';
@@ -10,6 +12,8 @@ export type MigrateAllOptions = {
   passwordOf(service: Service): string;
   /** The operator's; nobody logs in with that role when it is not given one. */
   operatorPassword?: string | undefined;
+  /** How many connections each service's role may have at once. */
+  connectionsMax?: number | undefined;
 };
 
 export type Migrated = { service: Service; applied: string[] };
@@ -19,14 +23,17 @@ export async function migrateAll({
   adminUrl,
   passwordOf,
   operatorPassword,
+  connectionsMax,
 }: MigrateAllOptions): Promise<Migrated[]> {
   const done: Migrated[] = [];
   // One after the other: roles belong to the whole cluster, and a failure names the service it stopped at.
   for (const service of services) {
     const folder = fileURLToPath(new URL(`../../../services/${service}/migrations`, import.meta.url));
-    const applied = await migrateService({ adminUrl, service, folder, password: passwordOf(service) });
+    const password = passwordOf(service);
+    const applied = await migrateService({ adminUrl, service, folder, password, connectionsMax });
     done.push({ service, applied });
   }
   await prepareOperator(adminUrl, operatorPassword);
+  await asAdmin(adminUrl, closeDatabases);
   return done;
 }

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { asAdmin } from '@quittance/shared/admin-connection';
+import { grantConnect, roleLimits } from '@quittance/shared/database-roles';
 import { events } from '@quittance/shared/events';
 
 const ROLE = 'quittance_operator';
+/** Each command takes one. */
+const CONNECTIONS_MAX = 10;
 const RIGHTS = new URL('../operator.sql', import.meta.url);
 
 /** Each kind of event with its sender, once for each that must have it. */
@@ -19,10 +22,11 @@ export async function prepareOperator(adminUrl: string, password: string | undef
     await client.query('begin');
     await client.query(`select pg_advisory_xact_lock(hashtext('quittance roles'))`);
     const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
-    const limits = 'nosuperuser nocreatedb nocreaterole noreplication nobypassrls';
-    if (rowCount === 0) await client.query(`create role ${ROLE} nologin ${limits}`);
+    if (rowCount === 0) await client.query(`create role ${ROLE} nologin`);
+    await client.query(`alter role ${ROLE} ${roleLimits(CONNECTIONS_MAX)}`);
     if (password !== undefined)
-      await client.query(`alter role ${ROLE} login ${limits} password ${client.escapeLiteral(password)}`);
+      await client.query(`alter role ${ROLE} login password ${client.escapeLiteral(password)}`);
+    await grantConnect(client, ROLE);
     await client.query(await readFile(RIGHTS, 'utf8'));
     await client.query('delete from operator.kinds');
     await client.query(

@@ -172,7 +172,7 @@ function commandLine(around: Surroundings, { tell, write }: { tell: Tell; write:
   leaf(program, 'migrate', 'bring the database of all services up to date: roles, schemas, tables')
     .addHelpText(
       'after',
-      '\nNeeds DATABASE_URL_ADMIN, and for each service the password of its role: GATEWAY_DATABASE_PASSWORD and so on.\nRun it before the services of a new version start; it only goes forward and does nothing twice.\n',
+      '\nNeeds DATABASE_URL_ADMIN, and for each service the password of its role: GATEWAY_DATABASE_PASSWORD and so on.\nDATABASE_CONNECTIONS_MAX is how many connections each of these roles may have at once, 60 without it.\nRun it before the services of a new version start; it only goes forward and does nothing twice.\n',
     )
     .action(async ({ json = false }: JsonOption) => tell(json, await migrate(around)));
   leaf(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { services } from '@quittance/shared/events';
-import { databaseUrl, onServer, TEST_PASSWORD } from '@quittance/testkit/databases';
+import { databaseUrl, onServer, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from '@quittance/testkit/databases';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { run } from '../src/run.ts';
 
@@ -224,9 +224,13 @@ describe('which database', () => {
 });
 
 describe('migrate', () => {
-  const passwords = Object.fromEntries(
-    services.map((service) => [`${service.toUpperCase()}_DATABASE_PASSWORD`, TEST_PASSWORD]),
-  );
+  // Other suites have the same roles meanwhile: their passwords and limits stay.
+  const passwords = {
+    DATABASE_CONNECTIONS_MAX: String(TEST_CONNECTIONS_MAX),
+    ...Object.fromEntries(
+      services.map((service) => [`${service.toUpperCase()}_DATABASE_PASSWORD`, TEST_PASSWORD]),
+    ),
+  };
 
   test('brings an empty database up to date, and then finds nothing to do', async () => {
     const name = `cli_${Math.random().toString(36).slice(2)}`;
@@ -279,7 +283,7 @@ describe('migrate', () => {
   });
 
   test('names every password that is missing', async () => {
-    const { LEDGER_DATABASE_PASSWORD: _, ...others } = passwords;
+    const { LEDGER_DATABASE_PASSWORD: _, ...others } = passwords as Record<string, string>;
     const refused = await quittance(['migrate'], { ...env, ...others });
     expect(refused.code).toBe(1);
     expect(refused.err).toContain(': LEDGER_DATABASE_PASSWORD.');

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import knex from 'knex';
 import { asAdmin } from './admin-connection.ts';
+import { CONNECTIONS_MAX, grantConnect, roleLimits, roleOf } from './database-roles.ts';
 import { isOlder, migratedByNewer, POSTGRES_WANTED, tooOld } from './start-refusal.ts';
 
 const sharedMigrations = fileURLToPath(new URL('../migrations', import.meta.url));
@@ -15,9 +16,9 @@ export type MigrationTarget = {
   folder: string;
   /** The password the service's role logs in with. */
   password: string;
+  /** How many connections the role may have at once. */
+  connectionsMax?: number | undefined;
 };
-
-const roleOf = (service: string): string => `quittance_${service}`;
 
 /** The URL a service connects with, from the administrator's and the role's password. */
 export function serviceUrl(adminUrl: string, service: string, password: string): string {
@@ -37,8 +38,9 @@ export async function migrateService({
   service,
   folder,
   password,
+  connectionsMax = CONNECTIONS_MAX,
 }: MigrationTarget): Promise<string[]> {
-  await prepareRole(adminUrl, service, password);
+  await prepareRole(adminUrl, service, password, connectionsMax);
   const db = knex({ client: 'pg', connection: adminUrl, searchPath: [service], pool: { min: 0, max: 1 } });
   try {
     const [, applied] = (await db.migrate
@@ -68,7 +70,12 @@ function sayIfNewer(error: unknown): never {
   throw strange === undefined ? error : migratedByNewer(strange.split(', '));
 }
 
-async function prepareRole(adminUrl: string, service: string, password: string): Promise<void> {
+async function prepareRole(
+  adminUrl: string,
+  service: string,
+  password: string,
+  connectionsMax: number,
+): Promise<void> {
   await asAdmin(adminUrl, async (client) => {
     const { rows } = await client.query<{ server_version: string }>('show server_version');
     const version = rows[0]?.server_version ?? '';
@@ -80,10 +87,10 @@ async function prepareRole(adminUrl: string, service: string, password: string):
     await client.query('begin');
     await client.query(`select pg_advisory_xact_lock(hashtext('quittance roles'))`);
     const known = await client.query('select 1 from pg_roles where rolname = $1', [roleOf(service)]);
-    const rights = 'login nosuperuser nocreatedb nocreaterole noreplication nobypassrls';
     await client.query(
-      `${known.rowCount === 0 ? 'create' : 'alter'} role ${role} ${rights} password ${secret}`,
+      `${known.rowCount === 0 ? 'create' : 'alter'} role ${role} login ${roleLimits(connectionsMax)} password ${secret}`,
     );
+    await grantConnect(client, roleOf(service));
     await client.query(`create schema if not exists ${schema}`);
     await client.query(`revoke all on schema public from public`);
     await client.query(`grant usage on schema ${schema} to ${role}`);

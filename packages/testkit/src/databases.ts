@@ -3,6 +3,8 @@ import pg from 'pg';
 export const TEMPLATE = 'quittance_template';
 /** The password of every service's role in tests. */
 export const TEST_PASSWORD = 'test';
+/** Suites that run at once share the roles. */
+export const TEST_CONNECTIONS_MAX = 300;
 
 export function databaseUrl(server: string, name: string): string {
   const url = new URL(server);

@@ -6,8 +6,10 @@ import { verifyBooks } from '@quittance/books/verify-books';
 import { type AnvilHandle, type AnvilOptions, startAnvil } from '@quittance/engines/anvil';
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type RedisHandle, startRedis } from '@quittance/engines/redis';
+import { asAdmin } from '@quittance/shared/admin-connection';
 import { keepBus } from '@quittance/shared/bus-setup';
-import type { Service } from '@quittance/shared/events';
+import { closeDatabases, grantConnect, roleOf } from '@quittance/shared/database-roles';
+import { type Service, services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { databaseUrl, onServer, TEMPLATE, TEST_PASSWORD } from './databases.ts';
@@ -37,6 +39,11 @@ export async function testDatabase(): Promise<TestDatabase> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   await onServer(server, `create database ${name} template ${TEMPLATE}`);
   const adminUrl = databaseUrl(server, name);
+  // Who may connect is of the database, and not copied with what is in it.
+  await asAdmin(adminUrl, async (client) => {
+    for (const service of [...services, 'operator']) await grantConnect(client, roleOf(service));
+    await closeDatabases(client);
+  });
   return {
     adminUrl,
     urlOf: (service) => serviceUrl(adminUrl, service, TEST_PASSWORD),

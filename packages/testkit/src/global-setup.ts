@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@quittance/engines/postgres';
 import { migrateAll } from 'quittance/migrate-all';
-import { databaseUrl, onServer, TEMPLATE, TEST_PASSWORD } from './databases.ts';
+import { databaseUrl, onServer, TEMPLATE, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from './databases.ts';
 import { fromContainers } from './engine-source.ts';
 import { keepServer } from './global-server.ts';
 
@@ -27,6 +27,7 @@ export default async function setUp(): Promise<void> {
     adminUrl: databaseUrl(postgres.url, TEMPLATE),
     passwordOf: () => TEST_PASSWORD,
     operatorPassword: TEST_PASSWORD,
+    connectionsMax: TEST_CONNECTIONS_MAX,
   });
   // Workers are started after this and inherit it.
   process.env['TEST_POSTGRES_URL'] = postgres.url;

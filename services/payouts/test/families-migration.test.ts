@@ -7,7 +7,7 @@ import { expect, it } from '@jest/globals';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { migrateService, serviceUrl } from '@quittance/shared/migrate';
-import { databaseUrl, onServer, TEST_PASSWORD } from '@quittance/testkit/databases';
+import { databaseUrl, onServer, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from '@quittance/testkit/databases';
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 
@@ -29,6 +29,7 @@ it('payouts and sweeps that were under way keep their transactions', async () =>
     adminUrl: databaseUrl(server, name),
     service: 'payouts',
     password: TEST_PASSWORD,
+    connectionsMax: TEST_CONNECTIONS_MAX,
   };
   const before = upTo('1005');
   const logger = createLogger('test', 'silent');
