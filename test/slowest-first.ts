@@ -9,6 +9,7 @@ import sequencer from '@jest/test-sequencer';
 const slowest: readonly string[] = [
   'test/e2e/money.test.ts',
   'test/e2e/sandbox.test.ts',
+  'test/e2e/upgrade.test.ts',
   'test/proofs/bitcoin-reorgs.test.ts',
   'test/simulation/simulation.test.ts',
   'test/e2e/webhooks.test.ts',

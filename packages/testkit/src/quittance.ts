@@ -202,7 +202,8 @@ async function partsFromContainers(
   return await containerParts(join(dir, 'nodes'), say);
 }
 
-async function startSomewhere(
+/** On ports that nobody has. */
+export async function startSomewhere(
   cleanUp: (() => Promise<void>) | undefined,
   options: Omit<StackOptions, 'basePort'>,
 ): Promise<Stack> {

@@ -1,0 +1,290 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { verifyBooks } from '@quittance/books/verify-books';
+import { chainSettings, withChains } from '@quittance/chains/settings';
+import { startPostgres } from '@quittance/engines/postgres';
+import type { Stack } from '@quittance/sandbox/stack';
+import { type AssetSymbol, assets, type Chain } from '@quittance/shared/assets';
+import { loadConfig } from '@quittance/shared/config';
+import { type Db, openDb } from '@quittance/shared/db';
+import { services } from '@quittance/shared/events';
+import { createLogger } from '@quittance/shared/logger';
+import { bitcoinCustomer } from '@quittance/testkit/bitcoin-customer';
+import type { Customer } from '@quittance/testkit/customer';
+import { databaseUrl, onServer } from '@quittance/testkit/databases';
+import { ethereumCustomer } from '@quittance/testkit/ethereum-customer';
+import { eventually } from '@quittance/testkit/eventually';
+import { type Merchant, merchant } from '@quittance/testkit/merchant';
+import { startSomewhere, testSettings } from '@quittance/testkit/quittance';
+import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { solanaCustomer } from '@quittance/testkit/solana-customer';
+import { run } from 'quittance/run';
+import { Webhook } from 'standardwebhooks';
+import { z } from 'zod';
+import type { StoredState } from '../upgrade/stored.ts';
+
+/*
+ * An installation of an older release, stopped in the middle of its work, is migrated and started by this one: what was
+ * open, under way, undelivered or set aside comes to its end, and the books are right. test/upgrade holds its data, and
+ * what made it.
+ */
+
+const STEP_MS = 60_000;
+const ASK_EVERY_MS = 200;
+const BLOCK_EVERY_MS = 500;
+const DATABASE = 'quittance';
+const stored = (name: string) =>
+  gunzipSync(readFileSync(new URL(`../upgrade/${name}`, import.meta.url))).toString('utf8');
+const state = JSON.parse(stored('state.json.gz')) as StoredState;
+const logger = createLogger('test', 'error');
+
+let dir: string;
+let stack: Stack;
+let db: Db;
+let shop: Merchant;
+let receiver: Receiver;
+let customers: Customers;
+let clock: NodeJS.Timeout;
+let isMining = false;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'quittance-upgrade-'));
+  receiver = await startReceiver();
+  for (const [name, content] of Object.entries(state.files)) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true });
+    writeFileSync(join(dir, name), Buffer.from(content, 'base64'));
+  }
+  await restoreDatabase();
+  stack = await startSomewhere(undefined, {
+    dir,
+    pace: { solanaSlotMs: 50 },
+    settings: testSettings({}),
+    postgresSettings: { fsync: 'off' },
+  });
+  db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
+  shop = merchant(stack.url, state.account.id, state.account.token);
+  customers = customersOf(stack);
+  clock = setInterval(() => {
+    if (isMining) return;
+    isMining = true;
+    void Promise.all([customerOf('ETH').mine(1), customerOf('BTC').mine(1)]).finally(() => {
+      isMining = false;
+    });
+  }, BLOCK_EVERY_MS);
+});
+afterAll(async () => {
+  clearInterval(clock);
+  await eventually(() => expect(isMining).toBe(false));
+  await db?.close();
+  await stack?.stop();
+  await stack?.engines.postgres.destroy();
+  await receiver?.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** As if it had been stopped a quarter of an hour ago: what was open is open, and what failed is due, whenever this runs. */
+async function restoreDatabase(): Promise<void> {
+  const postgres = await startPostgres({
+    dataDir: join(dir, 'postgres'),
+    port: 0,
+    settings: { fsync: 'off' },
+  });
+  await onServer(postgres.url, `create database ${DATABASE}`);
+  const url = databaseUrl(postgres.url, DATABASE);
+  await onServer(url, stored('database.sql.gz'));
+  await onServer(
+    url,
+    `set session_replication_role = 'replica';
+     do $$
+     declare
+       passed interval := now() - interval '15 minutes' - '${state.stoppedAt}'::timestamptz;
+       t record;
+     begin
+       for t in
+         select c.oid::regclass as name,
+           string_agg(format('%1$I = %1$I + $1', a.attname), ', ') as moved
+         from pg_class c join pg_attribute a on a.attrelid = c.oid
+         where c.relnamespace = any('{${services.join(', ')}, operator}'::regnamespace[]) and c.relkind = 'r'
+           and a.atttypid = 'timestamptz'::regtype and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+         group by c.oid
+       loop
+         execute format('update %s set %s', t.name, t.moved) using passed;
+       end loop;
+     end $$;
+     update webhooks.endpoints set url = '${receiver.url}/hook'`,
+  );
+  await postgres.stop();
+}
+
+type Customers = Partial<Record<Chain, Customer>>;
+
+function customersOf({ nodes, engines: { bitcoin } }: Stack): Customers {
+  const { ethereum, solana } = nodes;
+  return {
+    ethereum: ethereumCustomer(ethereum.rpc, ethereum.tokens.USDC_ERC20),
+    ...(bitcoin === undefined ? {} : { bitcoin: bitcoinCustomer(bitcoin) }),
+    ...(solana === undefined ? {} : { solana: solanaCustomer(solana) }),
+  };
+}
+
+function customerOf(asset: AssetSymbol): Customer {
+  const { chain } = assets[asset];
+  const customer = customers[chain];
+  if (customer === undefined) throw new Error(`this stack has no node of ${chain}`);
+  return customer;
+}
+
+const inRole = (...roles: string[]) => state.invoices.filter(({ role }) => roles.includes(role));
+const statusOf = async (id: string): Promise<string> => (await shop.get(`/api/invoices/${id}`)).body.status;
+const become = (invoices: readonly { id: string; role: string; asset: string }[], status: string) =>
+  eventually(
+    async () => {
+      const now = await Promise.all(
+        invoices.map(async ({ id, role, asset }) => `${role} ${asset} ${await statusOf(id)}`),
+      );
+      expect(now).toEqual(invoices.map(({ role, asset }) => `${role} ${asset} ${status}`));
+    },
+    STEP_MS,
+    ASK_EVERY_MS,
+  );
+
+test('the stored installation has of everything that can be in the middle of its way', () => {
+  expect(state.counts).toMatchObject({
+    payouts: {
+      requested: expect.any(Number),
+      reserved: expect.any(Number),
+      signed: expect.any(Number),
+      broadcast: expect.any(Number),
+      mined: expect.any(Number),
+    },
+    invoices: {
+      pending: expect.any(Number),
+      confirmed: expect.any(Number),
+      partially_paid: expect.any(Number),
+      paid: expect.any(Number),
+      expired: expect.any(Number),
+    },
+    parked: 1,
+    unsent: 1,
+  });
+  expect(state.counts.deliveriesWaiting).toBeGreaterThan(0);
+});
+
+test('all migrations there are were applied to it', async () => {
+  for (const service of services) {
+    const applied = await db.rows<{ name: string }>(`select name from ${service}.migrations order by name`);
+    const files = ['packages/shared', `services/${service}`].flatMap((folder) =>
+      readdirSync(new URL(`../../${folder}/migrations/`, import.meta.url)),
+    );
+    expect(applied.map(({ name }) => `${name}.sql`)).toEqual(files.sort());
+  }
+});
+
+test('invoices whose payments were on their way become paid, one after its event is sent again', async () => {
+  await become(inRole('seen', 'in no block', 'settled', 'paid'), 'paid');
+  const [{ id = '' } = {}] = inRole('parked');
+  expect(await statusOf(id)).not.toBe('paid');
+  const out = () => undefined;
+  const env = { DATABASE_URL_ADMIN: stack.adminUrl, QUITTANCE_OPERATOR: 'anna' };
+  expect(await run(['parked', 'requeue', '--all'], { env, cwd: dir, out, err: out })).toBe(0);
+  await become(inRole('parked'), 'paid');
+});
+
+test('invoices that were open and partly paid can be paid, those that had ended stay as they are', async () => {
+  await Promise.all(
+    inRole('open', 'partly paid').map(async ({ id, role, asset, address }) => {
+      const { amount, paid_amount } = (await shop.get(`/api/invoices/${id}`)).body;
+      // What was booked of nothing yet is gone with the former chain of Solana's node, which keeps none.
+      const isPaid = role === 'partly paid' && asset !== 'SOL';
+      expect([role, asset, paid_amount !== '0']).toEqual([role, asset, isPaid]);
+      // More than is missing, so that nothing is rounded here.
+      await customerOf(asset).pay(asset, address, amount);
+    }),
+  );
+  await become(inRole('open', 'partly paid'), 'paid');
+  await become(inRole('late'), 'expired');
+});
+
+test('payouts that were under way are mined, one that nobody had decided ends without a payment', async () => {
+  const wanted = state.payouts.map(({ id, role, asset }) => [
+    id,
+    asset,
+    role === 'requested' ? expect.stringMatching(/^(?:voided|refused|failed)$/) : 'mined',
+  ]);
+  await eventually(
+    async () => {
+      const rows = await db.rows<{ id: string; asset: string; status: string }>(
+        'select id::text, asset, status from payouts.payouts order by seq',
+      );
+      const now = new Map(rows.map(({ id, asset, status }) => [id, [id, asset, status]]));
+      expect(state.payouts.map(({ id }) => now.get(id))).toEqual(wanted);
+    },
+    STEP_MS,
+    ASK_EVERY_MS,
+  );
+});
+
+test('money that came too late is still there, and can be accepted', async () => {
+  const { body } = await shop.get('/api/unresolved?status=open&perPage=100');
+  const assetsOf = body.data.map(({ asset }: { asset: { symbol: string } }) => asset.symbol ?? asset);
+  expect(assetsOf.sort()).toEqual(
+    inRole('late')
+      .map(({ asset }) => asset)
+      .sort(),
+  );
+  for (const { id } of body.data)
+    expect((await shop.post(`/api/unresolved/${id}/accept`, {})).status).toBe(200);
+});
+
+test('events that were undelivered arrive at the shop, signed with the secret it was given', async () => {
+  await eventually(
+    async () => {
+      const open = await db.rows(
+        `select sequence from webhooks.deliveries where state in ('waiting', 'sending') limit 3`,
+      );
+      expect(open).toEqual([]);
+    },
+    STEP_MS,
+    ASK_EVERY_MS,
+  );
+  const { unlike } = await db.one<{ unlike: number }>(
+    `select count(*)::int as unlike from webhooks.deliveries where state <> 'delivered'`,
+  );
+  expect(unlike).toBe(0);
+  expect(receiver.received.length).toBeGreaterThanOrEqual(state.counts.deliveriesWaiting);
+  const secret = new Webhook(state.endpoint.secret);
+  for (const { body, headers } of receiver.received)
+    expect(() => secret.verify(body, headers as Record<string, string>)).not.toThrow();
+});
+
+test('in the end every event is taken in, the merchant sells and pays out as before, and the books are right', async () => {
+  const { status, body } = await shop.post('/api/invoices', { asset: 'ETH', amount: 25 });
+  expect(status).toBe(201);
+  await customerOf('ETH').pay('ETH', body.data.address.address, body.data.amount);
+  await become([{ id: body.data.id, role: 'new', asset: 'ETH' }], 'paid');
+  await eventually(
+    async () => {
+      for (const service of ['invoices', 'payouts', 'ledger'])
+        expect(await db.rows(`select kind from ${service}.outbox where confirmed_at is null`)).toEqual([]);
+      for (const service of services.filter((name) => name !== 'gateway'))
+        expect(await db.rows(`select kind from ${service}.parked`)).toEqual([]);
+      const watched = loadConfig(
+        'the books',
+        withChains(z.object(chainSettings)),
+        stack.chainSettings,
+      ).chains;
+      const chains = watched.map((settings) => ({
+        settings,
+        // Solana's chain is new at each start of its node.
+        ...(settings.chain === 'solana' ? { since: stack.began } : {}),
+      }));
+      const { breaches } = await verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds: 0, chains });
+      expect(breaches).toEqual([]);
+    },
+    STEP_MS,
+    ASK_EVERY_MS,
+  );
+});
