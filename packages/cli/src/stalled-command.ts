@@ -2,7 +2,8 @@ import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets
 import { formatUnits, units } from '@quittance/shared/money';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
 import { withOperator } from './operator-database.ts';
-import type { Outcome } from './outcome.ts';
+import type { SaidOutcome } from './outcome.ts';
+import { say } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 
@@ -19,7 +20,7 @@ type Stalled = {
 const SHOWN_MAX = 50;
 
 /** Payouts that are pending for longer than their chain takes when everything works, the oldest first. */
-export const payoutStalled = (around: Surroundings): Promise<Outcome> =>
+export const payoutStalled = (around: Surroundings): Promise<SaidOutcome> =>
   withOperator(around, 'operator', async (db) => {
     const seconds = assetSymbols.map((asset) => stalledAfterSeconds[assets[asset].chain]);
     const stalled = await db.rows<Stalled>(
@@ -57,9 +58,9 @@ export const payoutStalled = (around: Surroundings): Promise<Outcome> =>
       })),
       text:
         stalled.length === 0
-          ? 'No payout is pending for longer than its chain takes.\n'
-          : `${table(['PAYOUT', 'CHAIN', 'AMOUNT', 'TO', 'STATUS', 'ASKED FOR'], rows)}\n` +
-            `${stalled.length} payouts make no progress. What became of one: npx quittance payout show ${stalled[0]?.id}\n`,
+          ? say`No payout is pending for longer than its chain takes.\n`
+          : say`${table(['PAYOUT', 'CHAIN', 'AMOUNT', 'TO', 'STATUS', 'ASKED FOR'], rows)}
+${stalled.length} payouts make no progress. What became of one: npx quittance payout show ${stalled[0]?.id ?? ''}\n`,
       bad: stalled.length > 0,
     };
   });
