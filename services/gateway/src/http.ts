@@ -15,7 +15,7 @@ import { forwardedHeaders } from './domain/forwarded.ts';
 import { peerOf } from './domain/peer.ts';
 import { findRoute, type Route } from './domain/routes.ts';
 import { limitHeaders, type Spent } from './domain/spent.ts';
-import { admitToPage, notePage } from './operations/admit-to-page.ts';
+import { admitToPage, invoiceIn, noteCreated, notePage } from './operations/admit-to-page.ts';
 import { authenticate } from './operations/authenticate.ts';
 import { isOver, lost, type Passage, passageOf } from './passage.ts';
 import { tell } from './pay-page.ts';
@@ -128,7 +128,7 @@ async function admit(
 ): Promise<Admitted | undefined> {
   const peer = peerOf(client);
   if (route.auth === 'none') {
-    const request = { invoice: lastPartOf(path), peer };
+    const request = { invoice: invoiceIn(path), peer };
     const spent = await admitToPage(parts, request);
     if (!spent.allowed) return refuse(res, spent, parts);
     res.once('close', () => void notePage(parts, request, res.headersSent ? res.statusCode : undefined));
@@ -143,12 +143,15 @@ async function admit(
       return refuse(res, authentication.spent, parts);
     case 'caller':
       setHeaders(res, authentication.spent, parts);
+      if (req.method === 'POST' && route.pattern === '/api/invoices') {
+        res.once('finish', () => {
+          const location = res.getHeader('location');
+          if (typeof location === 'string') noteCreated(parts, location);
+        });
+      }
       return authentication.caller;
   }
 }
-
-/** However it is written: each way to write an id would have a count of its own. */
-const lastPartOf = (path: string): string => decodeURIComponent(/([^/]*)\/?$/.exec(path)?.[1] ?? '');
 
 function refuse(res: Response, spent: Spent, parts: HttpParts): undefined {
   setHeaders(res, spent, parts);

@@ -19,6 +19,6 @@ export type Ports = {
   tokenUses: TokenUses;
   /** Tokens that were let in here, by their hash: they decide which limit is asked first, and let nobody in. */
   tokensSeen: RecentlySeen<TokenId>;
-  /** Invoices whose page was shown here, or that were made through here. */
+  /** Invoices that were made through this gateway, or whose page was shown here. */
   invoicesSeen: RecentlySeen<true>;
 };

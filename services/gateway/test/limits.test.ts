@@ -361,4 +361,18 @@ describe('payment pages', () => {
     expect(await pages(gateway, guesses)).toEqual([404, 404, 404, 429, 429, 429]);
     expect(await pages(gateway, ['inv_d', 'inv_d'])).toEqual([200, 200]);
   });
+
+  test('of an invoice that was made through the gateway are shown though its client has asked for too many others', async () => {
+    const gateway = await start({ UNKNOWN_PAGES_PER_MINUTE: '1' });
+    const { token } = await newToken(url);
+    expect(await pages(gateway, ['inv_none1', 'inv_none2', 'inv_made'])).toEqual([404, 429, 429]);
+    upstream.answer((res, { method }) => {
+      if (method === 'POST') res.setHeader('Location', 'https://shop.example/pay/inv_made');
+      res.statusCode = method === 'POST' ? 201 : 200;
+      res.end('{}');
+    });
+    const headers = [`Authorization: Bearer ${token}`];
+    expect((await sendRaw(gateway.port, bytesOf('POST', '/api/invoices', headers, '{}'))).status).toBe(201);
+    expect(await pages(gateway, ['inv_made', 'inv_none2'])).toEqual([200, 429]);
+  });
 });

@@ -14,6 +14,7 @@ import { reason } from '@quittance/shared/logger';
 import type { Metrics } from '@quittance/shared/metrics';
 import type { Secret } from '@quittance/shared/secret';
 import type { Express, Request, Response } from 'express';
+import { z } from 'zod';
 import { createInvoice } from './operations/create-invoice.ts';
 import { findPayment } from './operations/find-payment.ts';
 import { type GetRefusal, getInvoice } from './operations/get-invoice.ts';
@@ -77,7 +78,16 @@ async function create(ports: HttpPorts, req: Request, res: Response): Promise<An
   const created = await createInvoice(ports, { account: identity.account, body, key, requestId });
   if (!created.ok) return answers.invalid(created.refusal);
   const { status, body: said, replayed } = created.value;
-  return { status, body: said, ...(replayed ? { headers: { 'Idempotent-Replayed': 'true' } } : {}) };
+  const headers = { ...locationOf(said), ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}) };
+  return { status, body: said, headers };
+}
+
+const createdBody = z.object({ data: z.object({ url: z.string() }) });
+
+/** The payment page, also for the gateway, which counts the pages of invoices that it knows apart from guesses. */
+function locationOf(body: object): { Location?: string } {
+  const created = createdBody.safeParse(body);
+  return created.success ? { Location: created.data.data.url } : {};
 }
 
 /** A customer gets a page, whatever happens; one that can still change asks again by itself. */

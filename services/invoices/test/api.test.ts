@@ -23,6 +23,7 @@ describe('POST /api/invoices', () => {
       timeout_url: 'https://shop.example/late',
     });
     expect(answer.status).toBe(201);
+    expect(answer.headers['location']).toBe(answer.body.data.url);
     const { id, address } = answer.body.data;
     expect(id).toMatch(ID);
     expect(address.address).toMatch(/^0x[0-9a-fA-F]{40}$/);
@@ -272,6 +273,7 @@ describe('Idempotency-Key', () => {
     expect(second).toMatchObject({ status: 201, body: first.body });
     expect(first.headers['idempotent-replayed']).toBeUndefined();
     expect(second.headers['idempotent-replayed']).toBe('true');
+    expect(second.headers['location']).toBe(first.headers['location']);
     expect((await merchant.get('/api/invoices')).body.meta.total).toBe(1);
   });
 

@@ -21,6 +21,17 @@ export function admitToPage(
 }
 
 /**
+ * An invoice that was made through this gateway is known before its page is asked for.
+ * @param location what the answer to its creation names: its payment page
+ */
+export function noteCreated({ invoicesSeen }: Pick<Ports, 'invoicesSeen'>, location: string): void {
+  invoicesSeen.set(invoiceIn(location), true);
+}
+
+/** The last part of a path, decoded: each way to write an id would have a count of its own. */
+export const invoiceIn = (path: string): string => decodeURIComponent(/([^/]*)\/?$/.exec(path)?.[1] ?? '');
+
+/**
  * Learns from the answer whether there is such an invoice.
  * @param status undefined when the client went away before: it could ask for any number of invoices that way
  */
