@@ -30,9 +30,12 @@ export type Pace = {
 /** As on the real networks, or a little faster, so that a person sees each step and need not wait. */
 export const humanePace: Pace = { ethereumBlockSeconds: 1, bitcoinBlockSeconds: 5, solanaSlotMs: 400 };
 
-/** Balances of so many past blocks can be asked for; each costs the node memory and its file space. */
-const PAST_STATES = 64;
-/** `finalized` is two epochs behind the head: well within the past that can be asked for. */
+/**
+ * Balances of so many past blocks can be asked for, and so deep the chain can reorganise. Each is a copy of all accounts
+ * and of the hashes of all blocks, in the node's memory and in its file: with 64 of them an afternoon of blocks took 2 GB.
+ */
+const PAST_STATES = 16;
+/** `finalized` is two epochs, eight blocks, behind the head: well within the past that can be asked for. */
 const SLOTS_IN_AN_EPOCH = 4;
 
 export type ChainNodes = {
