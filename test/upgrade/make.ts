@@ -202,7 +202,7 @@ async function untilTheStop({ url, nodes, engines, services, settingsOf }: Stack
   // From here on nothing is mined but what is named, and the shop's server refuses everything.
   isMining = false;
   await mining;
-  if (trouble !== undefined) throw trouble;
+  if (trouble !== undefined) throw new Error('nothing is mined any more', { cause: trouble });
   receiver.answer((response) => response.writeHead(500).end());
   for (const asset of ['BTC', 'ETH', 'USDC_ERC20'] as const) {
     const seen = await invoice('seen', asset, 70, { expires_in: 120 });
