@@ -150,7 +150,7 @@ function flags(options: BitcoindOptions, dataDir: string, port: number, password
   const salt = randomBytes(16).toString('hex');
   const digest = createHmac('sha256', salt).update(password).digest('hex');
   return [
-    ...[`-${REGTEST}`, `-datadir=${dataDir}`, '-server', '-printtoconsole', '-debuglogfile=0'],
+    ...[`-${REGTEST}`, `-datadir=${dataDir}`, '-server', '-printtoconsole', '-nodebuglogfile'],
     ...['-listen=0', '-connect=0', '-dnsseed=0', '-fixedseeds=0', '-discover=0'],
     ...[
       '-rpcbind=127.0.0.1',

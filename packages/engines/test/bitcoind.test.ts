@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { type BitcoindHandle, type BitcoindOptions, startBitcoind } from '../src/bitcoind.ts';
@@ -46,6 +46,12 @@ test('blocks and payments survive a restart and a kill', async () => {
   expect(await confirmations(node, txid)).toBe(5);
   expect(new URL(node.rpcUrl).password).toBe(password);
   await node.pay(someone, '0.1');
+});
+
+test('it writes no log of its own, which would grow for as long as it runs', async () => {
+  const dataDir = newFolder();
+  await start({ dataDir });
+  expect(readdirSync(path.join(dataDir, 'regtest')).filter((name) => /^0$|\.log$/.test(name))).toEqual([]);
 });
 
 test('a reorganisation takes payments out of the chain, or puts them into other blocks', async () => {
