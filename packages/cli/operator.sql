@@ -8,6 +8,7 @@ grant usage on schema operator to quittance_operator;
 revoke all on all tables in schema gateway, invoices, payouts, ledger, webhooks, auditor, operator from quittance_operator;
 revoke quittance_auditor from quittance_operator;
 drop function if exists operator.requeue(text, text, text, text);
+drop function if exists operator.requeue(text, text, text);
 
 -- What operators did with their command; written in the transaction that does it.
 create table if not exists operator.deeds (
@@ -102,7 +103,9 @@ $$;
 -- Of the parked row its id alone counts. The role of the service that parked it can write anything there: were its kind,
 -- sender or payload believed, that service could speak as another, and a forged payment be credited. What no sender has
 -- stays parked. Answers who sends it again: nobody when no outbox has it for this receiver, null when it is not parked.
-create or replace function operator.requeue(of_receiver text, of_event text, of_actor text) returns text[]
+-- not_taken_in: the operator has looked, and an event older than the inbox remembers has had no effect.
+create or replace function operator.requeue(
+  of_receiver text, of_event text, of_actor text, not_taken_in boolean default false) returns text[]
 language plpgsql security definer set search_path = pg_temp as $$
 declare
   is_parked boolean;
@@ -122,7 +125,11 @@ begin
       where id = $1', sender) using of_event, of_receiver;
   end loop;
   execute format('delete from %I.parked where event_id = $1', of_receiver) using of_event;
-  perform operator.note(of_actor, 'requeue', of_receiver || ' ' || of_event);
+  if not_taken_in then
+    execute format('insert into %I.inbox_admitted (event_id) values ($1) on conflict do nothing', of_receiver) using of_event;
+  end if;
+  perform operator.note(of_actor, case when not_taken_in then 'requeue as not taken in' else 'requeue' end,
+    of_receiver || ' ' || of_event);
   return senders;
 end $$;
 

@@ -16,6 +16,7 @@ import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 /** Beside reading: i insert, u update, d delete. */
 const everywhere = {
   inbox: 'i',
+  inbox_admitted: 'd',
   inbox_pruning: 'iu',
   leases: 'iu',
   migrations: '',

@@ -89,14 +89,24 @@ function addParked(program: Command, { around, tell, leaf }: Line): void {
   leaf(parked, 'requeue', 'have the sender send one again, once what kept it out is mended')
     .argument('[event]', 'its id (evt_…), as `parked list` shows it')
     .option('--all', 'all of them')
+    .option(
+      '--not-taken-in',
+      'of an EVENT older than its inbox remembers: you have looked, and its effect is not there',
+    )
     .addHelpText(
       'after',
       '\nSafe at any time: what is sent is what its sender says, whatever was parked; who has taken the event in already\n' +
         'drops it, and one that fails again is parked again. What no sender has stays parked.\n',
     )
     .action(
-      async (event: string | undefined, { json = false, all = false }: JsonOption & { all?: boolean }) =>
-        tell(json, await parkedRequeue(around, { event, all })),
+      async (
+        event: string | undefined,
+        {
+          json = false,
+          all = false,
+          notTakenIn = false,
+        }: JsonOption & { all?: boolean; notTakenIn?: boolean },
+      ) => tell(json, await parkedRequeue(around, { event, all, notTakenIn })),
     );
 }
 

@@ -67,15 +67,19 @@ Mend what is named, then send them again:\n  npx quittance parked requeue EVENT 
     };
   });
 
-export type RequeueOrder = { event: string | undefined; all: boolean };
+export type RequeueOrder = { event: string | undefined; all: boolean; notTakenIn: boolean };
 
 /** Has their senders send parked events again. */
 export async function parkedRequeue(
   around: Surroundings,
-  { event: named, all }: RequeueOrder,
+  { event: named, all, notTakenIn }: RequeueOrder,
 ): Promise<SaidOutcome> {
   if ((named === undefined) !== all)
     throw new CommandError('Which one? Name an EVENT as `quittance parked list` shows it, or say --all.');
+  if (notTakenIn && all)
+    throw new CommandError(
+      '--not-taken-in goes with one EVENT: look for the effect of each before you say so.',
+    );
   return await withOperator(around, 'operator', async (db) => {
     const found = await parkedIn(db, SENDABLE_FIRST, named);
     const wanted = found.slice(0, SHOWN_MAX);
@@ -88,8 +92,8 @@ export async function parkedRequeue(
     const left: Parked[] = [];
     for (const one of wanted) {
       const { senders } = await db.one<{ senders: Service[] | null }>(
-        'select operator.requeue($1, $2, $3) as senders',
-        [one.service, one.event, by],
+        'select operator.requeue($1, $2, $3, $4) as senders',
+        [one.service, one.event, by, notTakenIn],
       );
       // Null: another operator was faster.
       if (senders !== null) (senders.length > 0 ? done : left).push({ ...one, senders });

@@ -8,6 +8,12 @@ create table inbox_pruning (
   since timestamptz not null default now()
 );
 
+-- Old events that an operator has found not to be taken in: each is taken in once more when it comes, and leaves this table.
+create table inbox_admitted (
+  event_id text primary key,
+  at timestamptz not null default now()
+);
+
 do $$
 declare
   -- Of this schema: these tables stand in every service's.
@@ -16,6 +22,7 @@ declare
   role text := quote_ident('quittance_' || service);
 begin
   execute 'revoke delete on inbox_pruning from ' || role;
+  execute 'revoke insert, update on inbox_admitted from ' || role;
   -- The one way in which inbox rows are removed. The service's role may not delete; it may call this, which knows how old is
   -- old enough by the database's own clock. Senders keep an event for 30 days after all have it, the bus for seven.
   execute format($function$

@@ -262,7 +262,7 @@ async function write(batch: readonly Taken[], options: TakeInOptions): Promise<v
 
 const mayHaveComeBefore = () =>
   new Error(
-    'it is older than what the inbox remembers, and its sender had said that it keeps it no more: it may have been taken in before. Look whether its effect is there',
+    'it is older than what the inbox remembers, and its sender had said that it keeps it no more: it may have been taken in before. Look whether its effect is there; if it is not, `quittance parked requeue EVENT --not-taken-in` has it taken in',
   );
 
 async function handleByKind(

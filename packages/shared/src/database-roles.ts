@@ -8,9 +8,23 @@ export const CONNECTIONS_MAX = 60;
 
 export const roleOf = (service: string): string => `quittance_${service}`;
 
-/** What no role of ours may do, and how often it may connect; set anew by each migration. */
-export const roleLimits = (connectionsMax: number): string =>
-  `nosuperuser nocreatedb nocreaterole noreplication nobypassrls connection limit ${connectionsMax}`;
+const NO_RIGHTS = 'nosuperuser nocreatedb nocreaterole noreplication nobypassrls';
+
+/**
+ * Sets anew what no role of ours may do, and how often it may connect. A right is taken only from a role that has it: in a
+ * managed Postgres the administrator is no superuser, and may not even say \`nosuperuser\` of a role that there is.
+ */
+export async function limitRole(client: pg.Client, role: string, connectionsMax: number): Promise<void> {
+  const { rowCount } = await client.query(
+    `select from pg_roles where rolname = $1
+       and (rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls)`,
+    [role],
+  );
+  const rights = rowCount === 0 ? '' : NO_RIGHTS;
+  await client.query(
+    `alter role ${client.escapeIdentifier(role)} ${rights} connection limit ${connectionsMax}`,
+  );
+}
 
 /** Lets a role connect to the database that this connection is to. */
 export async function grantConnect(client: pg.Client, role: string): Promise<void> {
@@ -25,12 +39,14 @@ export async function grantConnect(client: pg.Client, role: string): Promise<voi
  * somebody else uses it, and may need them. Comes last: services of the former release run meanwhile.
  */
 export async function closeDatabases(client: pg.Client): Promise<void> {
+  // As whoever else makes or changes roles here: two that change the rights on one database at once fail.
   await client.query(`do $$
     declare
       open name;
       is_ours boolean := not exists (
         select from pg_database where datname not in ('postgres', 'template0', 'template1', current_database()));
     begin
+      perform pg_advisory_xact_lock(hashtext('quittance roles'));
       for open in
         select datname from pg_database
         where datname = current_database()

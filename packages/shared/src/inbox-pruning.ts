@@ -15,7 +15,8 @@ const prune = statement('inbox_prune', `select prune_inbox(${BATCH}) as gone`);
 // Once in half an hour: each time what is refused now is removed ten minutes later, and many replicas would put that off for ever.
 const refuseBefore = statement(
   'inbox_refuse_before',
-  `insert into inbox_pruning (before_id) values ($1)
+  `insert into inbox_pruning (before_id)
+   select least($1, (select max(event_id) || '0' from inbox)) where exists (select from inbox)
    on conflict (is_only) do update set before_id = excluded.before_id, since = now()
    where inbox_pruning.before_id < excluded.before_id and inbox_pruning.since < now() - interval '30 minutes'`,
 );

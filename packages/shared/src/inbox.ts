@@ -7,7 +7,9 @@ const insertNew = statement(
   `with given as materialized (select distinct id from unnest($1::text[]) as given(id)),
    forgotten as materialized (
      select id from given where id < (select before_id from inbox_pruning)
-       and not exists (select from inbox where event_id = id)),
+       and not exists (select from inbox where event_id = id)
+       and not exists (select from inbox_admitted where event_id = id)),
+   admitted as (delete from inbox_admitted where event_id = any($1::text[])),
    fresh as (
      insert into inbox (event_id) select id from given where id not in (select id from forgotten) order by id
      on conflict do nothing returning event_id)
@@ -31,13 +33,12 @@ export async function firstTimes(trx: Trx, ids: readonly EventId[]): Promise<Fir
   return { fresh: idsOf(fresh), forgotten: idsOf(forgotten) };
 }
 
-// What the inbox may have forgotten counts as taken in: a sender that was restored from an old backup would send all of it again.
+// What the inbox may have forgotten counts as missing until it is parked: nobody confirms what was never taken in.
 const selectMissing = statement(
   'inbox_missing',
   `select id from unnest($1::text[]) as asked(id)
    where not exists (select 1 from inbox where event_id = id)
-     and not exists (select 1 from parked where event_id = id)
-     and not exists (select 1 from inbox_pruning where id < before_id)`,
+     and not exists (select 1 from parked where event_id = id)`,
 );
 
 /** Which of these events have neither been taken in nor parked. */

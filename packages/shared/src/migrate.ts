@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import knex from 'knex';
 import { asAdmin } from './admin-connection.ts';
-import { CONNECTIONS_MAX, grantConnect, roleLimits, roleOf } from './database-roles.ts';
+import { CONNECTIONS_MAX, grantConnect, limitRole, roleOf } from './database-roles.ts';
 import { isOlder, migratedByNewer, POSTGRES_WANTED, tooOld } from './start-refusal.ts';
 
 const sharedMigrations = fileURLToPath(new URL('../migrations', import.meta.url));
@@ -87,9 +87,8 @@ async function prepareRole(
     await client.query('begin');
     await client.query(`select pg_advisory_xact_lock(hashtext('quittance roles'))`);
     const known = await client.query('select 1 from pg_roles where rolname = $1', [roleOf(service)]);
-    await client.query(
-      `${known.rowCount === 0 ? 'create' : 'alter'} role ${role} login ${roleLimits(connectionsMax)} password ${secret}`,
-    );
+    await client.query(`${known.rowCount === 0 ? 'create' : 'alter'} role ${role} login password ${secret}`);
+    await limitRole(client, roleOf(service), connectionsMax);
     await grantConnect(client, roleOf(service));
     await client.query(`create schema if not exists ${schema}`);
     await client.query(`revoke all on schema public from public`);

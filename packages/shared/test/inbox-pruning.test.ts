@@ -51,7 +51,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   away = new Set();
   effects = [];
-  await admin.rows('truncate payouts.inbox, payouts.parked, payouts.inbox_pruning');
+  await admin.rows('truncate payouts.inbox, payouts.parked, payouts.inbox_pruning, payouts.inbox_admitted');
   await admin.rows('truncate invoices.outbox, auditor.outbox');
 });
 afterAll(async () => {
@@ -187,7 +187,7 @@ test('an event that its receiver was away for is taken in, however old it is', a
   expect(effects).toContain(late.id);
 });
 
-test('what a restored backup of a sender would send again has no second effect, and is put aside when it comes', async () => {
+test('what a restored backup of a sender sends again has no second effect, and is put aside', async () => {
   const old = [await sent(60, { kind: 'asset.resumed' }), await sent(59, { kind: 'asset.resumed' })];
   await delivered(...old);
   await senderForgets(...old);
@@ -199,11 +199,17 @@ test('what a restored backup of a sender would send again has no second effect, 
      select id, 'asset.resumed', '{}', now() - interval '1 hour', 1 from unnest($1::text[]) as g(id)`,
     [idsOf(old)],
   );
+  const told = () =>
+    admin.rows('select confirmed_by, parked_by, sent_at is null as again from auditor.outbox');
   await reconcileStep(dbOf('auditor'), bus, logger, 0);
-  expect(await admin.rows('select confirmed_by, sent_at is null as again from auditor.outbox')).toEqual(
-    old.map(() => ({ confirmed_by: [PAYOUTS], again: false })),
-  );
+  // Nobody confirms what is neither taken in nor put aside.
+  expect(await told()).toEqual(old.map(() => ({ confirmed_by: [], parked_by: [], again: true })));
+  await admin.rows(`update auditor.outbox set sent_at = now() - interval '1 hour'`);
   expect(await delivered(...old)).toEqual(['ended', 'ended']);
+  await reconcileStep(dbOf('auditor'), bus, logger, 0);
+  expect(await told()).toEqual(
+    old.map(() => ({ confirmed_by: [PAYOUTS], parked_by: [PAYOUTS], again: false })),
+  );
   expect(effects).toHaveLength(2);
   expect(await inbox()).toEqual([]);
   const parked = await admin.rows<{ event_id: string; failure: string }>(
@@ -211,6 +217,30 @@ test('what a restored backup of a sender would send again has no second effect, 
   );
   expect(parked.map(({ event_id }) => event_id).toSorted()).toEqual(idsOf(old));
   expect(parked[0]?.failure).toContain('it may have been taken in before');
+});
+
+test('an old event of which an operator has found no effect is taken in, once', async () => {
+  const [taken, slow] = [await sent(60), await sent(61)];
+  await delivered(taken);
+  await senderForgets(taken, slow);
+  await prune();
+  expect(await delivered(slow)).toEqual(['ended']);
+  await admin.rows('delete from parked');
+  await admin.rows('insert into inbox_admitted (event_id) values ($1)', [slow.id]);
+  expect(await delivered(slow, taken)).toEqual(['acked', 'ended']);
+  expect(effects).toEqual([taken.id, slow.id]);
+  expect(await delivered(slow)).toEqual(['acked']);
+  expect(effects).toEqual([taken.id, slow.id]);
+  expect(await admin.rows('select from inbox_admitted')).toEqual([]);
+});
+
+test('a receiver whose clock is months ahead refuses nothing that it has not seen the like of', async () => {
+  const ahead = { now: () => new Date(Date.now() + 90 * DAY) };
+  await pruneInboxStep(dbOf(PAYOUTS), bus, PAYOUTS, ahead);
+  expect(await delivered(await sent(1))).toEqual(['acked']);
+  await admin.rows('truncate invoices.outbox, auditor.outbox');
+  await pruneInboxStep(dbOf(PAYOUTS), bus, PAYOUTS, ahead);
+  expect(await delivered(await sent(0))).toEqual(['acked']);
 });
 
 test('one that is refused as too old does not keep the others of its batch', async () => {
@@ -255,6 +285,7 @@ test('many replicas that step one after the other put the removal off for no lon
 });
 
 test('never goes back: what was refused once is refused for good', async () => {
+  await delivered(await sent(0));
   await prune();
   const before = await admin.one('select before_id from inbox_pruning');
   await sent(400);
