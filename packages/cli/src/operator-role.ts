@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { asAdmin } from '@quittance/shared/admin-connection';
-import { grantConnect, roleLimits } from '@quittance/shared/database-roles';
+import { grantConnect, limitRole } from '@quittance/shared/database-roles';
 import { events } from '@quittance/shared/events';
 
 const ROLE = 'quittance_operator';
@@ -23,7 +23,7 @@ export async function prepareOperator(adminUrl: string, password: string | undef
     await client.query(`select pg_advisory_xact_lock(hashtext('quittance roles'))`);
     const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
     if (rowCount === 0) await client.query(`create role ${ROLE} nologin`);
-    await client.query(`alter role ${ROLE} ${roleLimits(CONNECTIONS_MAX)}`);
+    await limitRole(client, ROLE, CONNECTIONS_MAX);
     if (password !== undefined)
       await client.query(`alter role ${ROLE} login password ${client.escapeLiteral(password)}`);
     await grantConnect(client, ROLE);

@@ -4,9 +4,9 @@
  * break would look like a line of ours.
  */
 
-/** Controls, line separators, lone surrogates and all format characters: zero-width ones and those that turn a text round. */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Cf}]/gu;
-const UNPRINTABLE_BUT_LINE_END = /[\p{Zl}\p{Zp}\p{Cs}\p{Cf}]|(?!\n)\p{Cc}/gu;
+/** Controls, line separators, lone surrogates, all format characters, such as those that turn a text round, and what shows nothing. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Cf}\p{DI}]/gu;
+const UNPRINTABLE_BUT_LINE_END = /[\p{Zl}\p{Zp}\p{Cs}\p{Cf}\p{DI}]|(?!\n)\p{Cc}/gu;
 
 const HEX_DIGITS = 4;
 const HEX = 16;

@@ -251,9 +251,9 @@ test('an older release’s rights and functions are gone after the migration to 
   await prepareOperator(database.adminUrl, undefined);
   expect(
     await admin.rows(
-      `select pronargs from pg_proc where proname = 'requeue' and pronamespace = 'operator'::regnamespace`,
+      `select pg_get_function_identity_arguments(oid) as arguments from pg_proc where proname = 'requeue' and pronamespace = 'operator'::regnamespace`,
     ),
-  ).toEqual([{ pronargs: 3 }]);
+  ).toEqual([{ arguments: 'of_receiver text, of_event text, of_actor text, not_taken_in boolean' }]);
   expect(
     await admin.one(
       `select pg_has_role('quittance_operator', 'quittance_auditor', 'member') as member,

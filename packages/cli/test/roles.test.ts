@@ -133,3 +133,23 @@ test('where the server has other databases, those it has from the start stay as 
   expect(await refusal(urlOf('ledger', 'postgres'))).toBeUndefined();
   expect(await refusal(urlOf('ledger', 'quittance'), 'create temporary table mine (id int)')).toBe(DENIED);
 });
+
+test('an administrator who is no superuser migrates a database of his own, and again', async () => {
+  const managed = await startPostgres({
+    dataDir: mkdtempSync(join(tmpdir(), 'quittance-roles-')),
+    port: 0,
+    settings: { fsync: 'off' },
+  });
+  try {
+    await onServer(managed.url, `create role managed login createrole createdb password '${TEST_PASSWORD}'`);
+    await onServer(managed.url, 'create database quittance owner managed');
+    const own = new URL(databaseUrl(managed.url, 'quittance'));
+    own.username = 'managed';
+    own.password = TEST_PASSWORD;
+    const settings = { DATABASE_URL_ADMIN: own.href };
+    expect(await migrate(settings)).toMatchObject({ code: 0 });
+    expect(await migrate(settings)).toMatchObject({ code: 0 });
+  } finally {
+    await managed.destroy();
+  }
+});

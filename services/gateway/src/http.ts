@@ -131,7 +131,9 @@ async function admit(
     const request = { invoice: invoiceIn(path), peer };
     const spent = await admitToPage(parts, request);
     if (!spent.allowed) return refuse(res, spent, parts);
-    res.once('close', () => void notePage(parts, request, res.headersSent ? res.statusCode : undefined));
+    res.once('close', () => {
+      void notePage(parts, request, res.headersSent ? res.statusCode : undefined).finally(spent.done);
+    });
     return anybody;
   }
   const authentication = await authenticate(parts, { rawHeaders: req.rawHeaders, peer });

@@ -7,9 +7,14 @@ import { type Spent, WINDOW_SECONDS } from './domain/spent.ts';
 /** Counts hits of a key in a fixed window that begins with its first one. Never fails. */
 export type Limit = {
   hit(key: string): Promise<Spent>;
-  /** Whether a hit would be allowed, without one. */
-  look(key: string): Promise<Spent>;
+  /**
+   * Whether a hit would be allowed. Until `done` it counts as one, so that many at once do not all find room; who calls
+   * this decides by then whether it was one, and says so by `hit`.
+   */
+  begin(key: string): Promise<Begun>;
 };
+
+export type Begun = Spent & { done(): void };
 
 export type Limits = {
   /** Authenticated requests, by token. */
@@ -137,19 +142,27 @@ function countIn(redis: Redis | undefined, { name, points, replicas, refused }: 
           inMemoryBlockOnConsumed: points,
           insuranceLimiter: new RateLimiterMemory({ ...window, points: Math.ceil(points / replicas) }),
         });
+  const underWay = new Map<string, number>();
+  const begun = (key: string): (() => void) => {
+    underWay.set(key, (underWay.get(key) ?? 0) + 1);
+    let isDone = false;
+    return () => {
+      if (isDone) return;
+      isDone = true;
+      const left = (underWay.get(key) ?? 1) - 1;
+      if (left === 0) underWay.delete(key);
+      else underWay.set(key, left);
+    };
+  };
   return {
-    async look(key) {
+    async begin(key) {
       if (redis !== undefined) gatherWrites(redis);
       const so = await limiter.get(key);
-      if (so === null || so.remainingPoints > 0) {
-        const [remaining, resetMs] = [
-          so?.remainingPoints ?? points,
-          so?.msBeforeNext ?? WINDOW_SECONDS * 1_000,
-        ];
-        return { allowed: true, limit: points, remaining, resetMs };
-      }
+      const remaining = (so?.remainingPoints ?? points) - (underWay.get(key) ?? 0);
+      const resetMs = so?.msBeforeNext ?? WINDOW_SECONDS * 1_000;
+      if (remaining > 0) return { allowed: true, limit: points, remaining, resetMs, done: begun(key) };
       refused(name);
-      return { allowed: false, limit: points, remaining: 0, resetMs: so.msBeforeNext };
+      return { allowed: false, limit: points, remaining: 0, resetMs, done: () => undefined };
     },
     async hit(key) {
       if (redis !== undefined) gatherWrites(redis);

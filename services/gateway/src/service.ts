@@ -95,7 +95,14 @@ export async function startGateway(
   const takes = countConnections({
     max: config.CONNECTIONS_PER_CLIENT,
     isTrusted: inFront.isTrusted,
-    refused: () => metrics.refused('connection'),
+    refused(peer, isFirst) {
+      metrics.refused('connection');
+      if (isFirst)
+        logger.warn(
+          { address: peer },
+          'a client has CONNECTIONS_PER_CLIENT connections open, and gets no more: if it is a proxy of yours, name it in TRUSTED_PROXIES',
+        );
+    },
   });
   const listening = await listen(app, config.HOST, config.PORT, { readMs: config.READ_TIMEOUT_MS, takes });
   const running = [...(workers ? startWorkers(ports) : []), watchStreamTokens(ports, proxy.streams)];

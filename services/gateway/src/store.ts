@@ -114,6 +114,19 @@ export const callersByHash = (
   hashes: readonly Buffer[],
 ): Promise<(Caller & { hash: Buffer })[]> => db.rows(selectCallers, [hashes]);
 
+const selectRecentlyUsed = statement(
+  'tokens_recently_used',
+  `select hash, id as "tokenId" from tokens
+   where revoked_at is null and last_used_at > now() - interval '7 days'
+   order by last_used_at desc limit $1`,
+);
+
+/** The hashes of tokens that were used within a week, through any gateway; the latest first. */
+export const recentlyUsedTokens = (
+  db: Queryable,
+  limit: number,
+): Promise<{ hash: Buffer; tokenId: TokenId }[]> => db.rows(selectRecentlyUsed, [limit]);
+
 const selectEnded = statement(
   'tokens_ended',
   `select id from tokens where id = any($1::text[]) and (revoked_at is not null or expires_at <= now())`,

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { createLogger, type Logger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
@@ -56,12 +57,18 @@ const get = async (connection: Connection) => {
 
 describe('connections', () => {
   test('of one client are so many at a time, and one that ends makes room', async () => {
-    gateway = await startTestGateway(url, upstream.url, { CONNECTIONS_PER_CLIENT: '3' });
+    const warn = jest.fn();
+    const logger = { ...createLogger('test', 'silent'), warn } as unknown as Logger;
+    gateway = await startTestGateway(url, upstream.url, { CONNECTIONS_PER_CLIENT: '3' }, { logger });
     const kept = [await open(), await open(), await open()];
     for (const connection of kept) await get(connection);
     const more = await open();
     await eventually(() => expect(more.isOpen()).toBe(false));
     expect(more.said()).toBe('');
+    const another = await open();
+    await eventually(() => expect(another.isOpen()).toBe(false));
+    const warned = warn.mock.calls.filter(([about]) => typeof about === 'object');
+    expect(warned).toEqual([[{ address: '127.0.0.1' }, expect.stringContaining('TRUSTED_PROXIES')]]);
     expect(kept.every((connection) => connection.isOpen())).toBe(true);
     kept[0]?.socket.destroy();
     await eventually(async () =>

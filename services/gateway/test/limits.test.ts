@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDb } from '@quittance/shared/db';
 import { createLogger, type Logger } from '@quittance/shared/logger';
@@ -7,6 +8,8 @@ import { eventually } from '@quittance/testkit/eventually';
 import { Redis } from 'ioredis';
 import { openCallers } from '../src/callers.ts';
 import { makeToken } from '../src/domain/token.ts';
+import { meetTokens } from '../src/operations/meet-tokens.ts';
+import { writeTokenUses } from '../src/operations/write-token-uses.ts';
 import type { GatewayOptions, GatewayService } from '../src/service.ts';
 import {
   bytesOf,
@@ -44,6 +47,29 @@ async function start(settings: Record<string, string>, given: GatewayOptions = {
   const gateway = await startTestGateway(url, upstream.url, settings, given);
   gateways.push(gateway);
   return gateway;
+}
+
+/** A request in a connection that stays open. */
+const bytesOfMany = (path: string, headers: readonly string[] = []): string =>
+  [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
+
+/** Sends all in one piece, before any is answered. @returns the statuses, in order */
+function pipelined(gateway: GatewayService, requests: readonly string[]): Promise<(string | undefined)[]> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect({ port: gateway.port, host: '127.0.0.1' }, () => socket.write(requests.join('')));
+    socket.setTimeout(30_000, () =>
+      socket.destroy(new Error(`not all were answered: ${answer.slice(-200)}`)),
+    );
+    socket.on('error', reject);
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+      const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
+      if (statuses.length < requests.length) return;
+      socket.destroy();
+      resolve(statuses);
+    });
+  });
 }
 
 const ask = (gateway: GatewayService, token: string, path = '/api/assets') =>
@@ -311,6 +337,28 @@ describe('the database is not asked', () => {
     expect((await ask(gateway, token)).status).toBe(200);
   });
 
+  test('for unknown tokens beyond the limit, though all come at once in one connection', async () => {
+    const gateway = await startCounting({ FAILED_AUTH_PER_MINUTE: '5' });
+    const requests = Array.from({ length: 300 }, () =>
+      bytesOfMany('/api/assets', [`Authorization: Bearer ${unknown()}`]),
+    );
+    const statuses = await pipelined(gateway, requests);
+    expect(statuses.filter((status) => status === '401')).toHaveLength(5);
+    expect(statuses.filter((status) => status === '429')).toHaveLength(295);
+    expect(reads).toBe(5);
+  });
+
+  test('for a token in use through another gateway: it is let in, whoever tries unknown ones', async () => {
+    const { token } = await newToken(url);
+    const first = await startCounting({});
+    expect((await ask(first, token)).status).toBe(200);
+    await writeTokenUses(first.ports);
+    const second = await startCounting({ FAILED_AUTH_PER_MINUTE: '2' });
+    await meetTokens(second.ports);
+    expect(await statusesOf(4, () => ask(second, unknown()))).toEqual([401, 401, 429, 429]);
+    expect((await ask(second, token)).status).toBe(200);
+  });
+
   test('for a token that is over its limit', async () => {
     const gateway = await startCounting({ RATE_LIMIT_PER_MINUTE: '3' });
     const { token } = await newToken(url);
@@ -362,9 +410,38 @@ describe('payment pages', () => {
     expect(await pages(gateway, ['inv_d', 'inv_d'])).toEqual([200, 200]);
   });
 
+  test('that there are not stay within their limit though all are asked for at once in one connection', async () => {
+    const gateway = await start({ UNKNOWN_PAGES_PER_MINUTE: '5' });
+    upstream.answer((res) => {
+      setTimeout(() => {
+        res.statusCode = 404;
+        res.end('{}');
+      }, 50);
+    });
+    const before = upstream.asked.length;
+    const requests = Array.from({ length: 300 }, (_, i) => bytesOfMany(`/pay/inv_none_at_once${i}`));
+    const statuses = await pipelined(gateway, requests);
+    expect(statuses.filter((status) => status === '404')).toHaveLength(5);
+    expect(statuses.filter((status) => status === '429')).toHaveLength(295);
+    expect(upstream.asked.length - before).toBe(5);
+  });
+
+  test('are counted as unknown when they are answered with an error', async () => {
+    const gateway = await start({ UNKNOWN_PAGES_PER_MINUTE: '2' });
+    upstream.answer((res) => {
+      res.statusCode = 503;
+      res.end('{}');
+    });
+    expect(await pages(gateway, ['inv_e', 'inv_f', 'inv_g'])).toEqual([503, 503, 429]);
+  });
+
   test('of an invoice that was made through the gateway are shown though its client has asked for too many others', async () => {
     const gateway = await start({ UNKNOWN_PAGES_PER_MINUTE: '1' });
     const { token } = await newToken(url);
+    upstream.answer((res) => {
+      res.statusCode = 404;
+      res.end('{}');
+    });
     expect(await pages(gateway, ['inv_none1', 'inv_none2', 'inv_made'])).toEqual([404, 429, 429]);
     upstream.answer((res, { method }) => {
       if (method === 'POST') res.setHeader('Location', 'https://shop.example/pay/inv_made');

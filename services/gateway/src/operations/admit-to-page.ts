@@ -1,4 +1,4 @@
-import type { Spent } from '../domain/spent.ts';
+import type { Begun } from '../limits.ts';
 import type { Ports } from '../ports.ts';
 
 /** A request for the payment page of an invoice. */
@@ -11,13 +11,13 @@ const keyOf = ({ invoice, peer }: PageRequest): string => `${invoice} ${peer}`;
  * invoice that is known to exist has a count of its own there, which nobody uses up who does not know its link. What is
  * asked for beyond those counts together, and only when there is no such invoice.
  */
-export function admitToPage(
+export async function admitToPage(
   { limits, invoicesSeen }: Pick<Ports, 'limits' | 'invoicesSeen'>,
   request: PageRequest,
-): Promise<Spent> {
+): Promise<Begun> {
   return invoicesSeen.get(request.invoice) === undefined
-    ? limits.unknownPages.look(request.peer)
-    : limits.pages.hit(keyOf(request));
+    ? limits.unknownPages.begin(request.peer)
+    : { ...(await limits.pages.hit(keyOf(request))), done: () => undefined };
 }
 
 /**
@@ -41,10 +41,10 @@ export async function notePage(
   status: number | undefined,
 ): Promise<void> {
   if (invoicesSeen.get(request.invoice) !== undefined) return;
-  if (status === undefined || status === 404) {
-    await limits.unknownPages.hit(request.peer);
-  } else if (status < 400) {
+  if (status !== undefined && status < 400) {
     invoicesSeen.set(request.invoice, true);
     await limits.pages.hit(keyOf(request));
+  } else {
+    await limits.unknownPages.hit(request.peer);
   }
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { TokenId } from '@quittance/shared/ids';
 import { bearerToken } from '../domain/bearer.ts';
 import type { Spent } from '../domain/spent.ts';
 import { isToken } from '../domain/token.ts';
@@ -28,19 +29,24 @@ export async function authenticate(
   const digest = hash('sha256', token, 'buffer');
   const key = digest.toString('latin1');
   const seen = tokensSeen.get(key);
-  const before = seen === undefined ? await limits.unknownTokens.look(peer) : await limits.tokens.hit(seen);
+  const begun = seen === undefined ? await limits.unknownTokens.begin(peer) : undefined;
+  const before = begun ?? (await limits.tokens.hit(seen as TokenId));
   if (!before.allowed) return { kind: 'too_many', spent: before };
 
-  const caller = await callers.byHash(digest);
-  if (caller === undefined) {
-    tokensSeen.delete(key);
-    const [failed] = await Promise.all([fail(ports, peer), limits.unknownTokens.hit(peer)]);
-    return failed;
+  try {
+    const caller = await callers.byHash(digest);
+    if (caller === undefined) {
+      tokensSeen.delete(key);
+      const [failed] = await Promise.all([fail(ports, peer), limits.unknownTokens.hit(peer)]);
+      return failed;
+    }
+    tokensSeen.set(key, caller.tokenId);
+    tokenUses.note(caller.tokenId, clock.now());
+    const spent = begun === undefined ? before : await limits.tokens.hit(caller.tokenId);
+    return spent.allowed ? { kind: 'caller', caller, spent } : { kind: 'too_many', spent };
+  } finally {
+    begun?.done();
   }
-  tokensSeen.set(key, caller.tokenId);
-  tokenUses.note(caller.tokenId, clock.now());
-  const spent = seen === undefined ? await limits.tokens.hit(caller.tokenId) : before;
-  return spent.allowed ? { kind: 'caller', caller, spent } : { kind: 'too_many', spent };
 }
 
 async function fail({ limits }: Pick<Ports, 'limits'>, peer: string): Promise<Authentication> {

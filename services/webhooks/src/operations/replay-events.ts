@@ -65,9 +65,9 @@ export async function replayEvents(
     const chunk: Chunk | 'no_lane' | 'spent' = await db.transaction(async (trx) => {
       const left = REPLAYED_PER_DAY_MAX - (await lockReplayedOn(trx, account, now));
       if ((await lockLanes(trx, [endpoint.key])).length === 0) return 'no_lane';
-      // Nothing to queue costs nothing; else another replay of this moment may have taken what was left.
-      const limit = counted.toQueue === 0 ? CHUNK_EVENTS : Math.min(CHUNK_EVENTS, left);
-      if (limit <= 0) return 'spent';
+      // Another replay of this moment may have taken what was left. Where nothing was to queue, it costs nothing all the same.
+      if (left <= 0 && counted.toQueue > 0) return 'spent';
+      const limit = left <= 0 ? CHUNK_EVENTS : Math.min(CHUNK_EVENTS, left);
       const part: Part = { after: from, limit, includeDelivered };
       const done = await replayChunk(trx, range, part, now);
       if (done.queued > 0) await countReplayed(trx, account, now, done.queued);
