@@ -25,7 +25,7 @@ const forgetting = [
    where chain = 'solana' and state = 'seen'`,
   // Nothing is left to sweep: the hot wallet is given all of it.
   `delete from payouts.holdings where chain = 'solana'`,
-  `update payouts.transactions set final_at = now()
+  `update payouts.transactions set final_at = now(), missing_since = null
    where chain = 'solana' and state in ('mined', 'reverted') and final_at is null`,
 ];
 
