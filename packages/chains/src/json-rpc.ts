@@ -85,10 +85,10 @@ export function connectRpc(url: string): Rpc {
     bodyTimeout: 0,
   });
 
-  let restsUntil = 0;
+  let restsUntil = Number.NEGATIVE_INFINITY;
 
   async function post(body: unknown, what: string, timeoutMs: number, numbers?: Numbers): Promise<unknown> {
-    const restMs = restsUntil - Date.now();
+    const restMs = restsUntil - performance.now();
     if (restMs > 0) {
       throw new RpcUnavailable(
         what,
@@ -107,7 +107,10 @@ export function connectRpc(url: string): Rpc {
       });
       status = response.statusCode;
       const { 'retry-after': retryAfter, 'content-encoding': encoding } = response.headers;
-      if (status === 429 || status === 503) restsUntil = Date.now() + restOf(retryAfter, Date.now());
+      if (status === 429 || status === 503) {
+        // The machine's time may be set back, and another answer may name a shorter pause or none.
+        restsUntil = Math.max(restsUntil, performance.now() + restOf(retryAfter, Date.now()));
+      }
       text = await decoded(Buffer.from(await response.body.arrayBuffer()), encoding);
     } catch (error) {
       throw new RpcUnavailable(what, reason(error));

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -195,6 +201,28 @@ describe('a node that is asked too much', () => {
       });
     }
     expect(asked).toEqual(['first']);
+  });
+
+  test('is asked no earlier because a later answer names a shorter pause or none', async () => {
+    const waiting = new Map<string, ServerResponse>();
+    const node = await connect(
+      (_request, response, asked) => void waiting.set((asked as Asked).method, response),
+    );
+    const calls = ['first', 'shorter', 'none'].map((method) => [method, node.call(method, [])] as const);
+    await eventually(() => expect(waiting.size).toBe(3));
+    const pauses: Record<string, OutgoingHttpHeaders> = {
+      first: { 'retry-after': '60' },
+      shorter: { 'retry-after': '1' },
+      none: {},
+    };
+    for (const [method, call] of calls) {
+      waiting.get(method)?.writeHead(429, pauses[method]).end();
+      await expect(call).rejects.toThrow('HTTP 429');
+    }
+    await expect(node.call('later', [])).rejects.toThrow(
+      /^later: not asked, the node wants a pause of (59|60) s more$/,
+    );
+    expect(waiting.has('later')).toBe(false);
   });
 
   test('is asked again when its pause is over, and at once when it names none', async () => {
