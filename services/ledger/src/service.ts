@@ -122,7 +122,7 @@ export async function startLedger(
       await listening.close(DRAIN_MS);
       await Promise.all([workers?.stop(), messenger.stop(), fees.stop()]);
       await forgetReplica(db, replica).catch((error: unknown) =>
-        logger.warn({ reason: reason(error) }, 'the settings of this replica count for half a minute more'),
+        logger.warn({ reason: reason(error) }, 'the settings of this replica count for some 20 seconds more'),
       );
       await bus.close();
       await Promise.all([db.close(), metrics.close()]);

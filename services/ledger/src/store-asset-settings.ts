@@ -1,12 +1,11 @@
-import { type AssetSymbol, isAssetSymbol } from '@quittance/shared/assets';
 import { type Db, type Queryable, statement } from '@quittance/shared/db';
 import { z } from 'zod';
 import type { AssetSettings } from './domain/asset-settings.ts';
 
-const symbol = z.string().refine(isAssetSymbol);
+/** A newer release, which runs beside this one, may name assets that are not known here. */
 const storedSchema = z.object({
-  active: z.array(symbol),
-  min_confirmations: z.record(symbol, z.int().positive()),
+  active: z.array(z.string()),
+  min_confirmations: z.record(z.string(), z.int().positive()),
 });
 
 /** The order in which settings are written makes no others of them. */
@@ -81,7 +80,7 @@ export async function newestAssetSettings(
   const row = await db.maybe<{ id: string; settings: unknown; in_force: boolean }>(selectNewest);
   if (row === undefined) return undefined;
   const { active, min_confirmations } = storedSchema.parse(row.settings);
-  const minConfirmations = new Map(Object.entries(min_confirmations) as [AssetSymbol, number][]);
+  const minConfirmations = new Map(Object.entries(min_confirmations));
   return { id: row.id, settings: { active, minConfirmations }, inForce: row.in_force };
 }
 

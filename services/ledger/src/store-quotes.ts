@@ -15,8 +15,8 @@ const configure = statement(
 /** The operator's choice of assets and of their confirmations, from the configuration. */
 export async function configureAssets(
   db: Queryable,
-  active: readonly AssetSymbol[],
-  minConfirmations: ReadonlyMap<AssetSymbol, number>,
+  active: readonly string[],
+  minConfirmations: ReadonlyMap<string, number>,
 ): Promise<void> {
   await db.rows(configure, [active, [...minConfirmations.keys()], [...minConfirmations.values()]]);
 }

@@ -57,10 +57,29 @@ it('former asset settings return when no replica with newer ones runs any more, 
 
   await start('d', changed);
   await world.admin.rows(
-    `update asset_settings_replicas set seen_at = now() - interval '31 seconds' where replica = 'd'`,
+    `update asset_settings_replicas set seen_at = now() - interval '21 seconds' where replica = 'd'`,
   );
   await again('c', former);
   expect(await inForce()).toBe('ETH=12');
+});
+
+it('a replica of an older release starts and goes on beside a newer one whose settings name an asset it does not know', async () => {
+  const newer: AssetSettings = {
+    active: ['ETH', 'XRP'],
+    minConfirmations: new Map([
+      ['ETH', 32],
+      ['XRP', 5],
+    ]),
+  };
+  await start('a', former);
+  await start('b', newer);
+  const differences = [
+    { setting: 'ASSETS_ACTIVE', here: 'ETH', in_force: 'ETH,XRP' },
+    { setting: 'MIN_CONFIRMATIONS', here: 'ETH=12', in_force: 'ETH=32,XRP=5' },
+  ];
+  expect(await again('a', former)).toEqual({ differences });
+  expect(await start('a again', former)).toEqual({ differences });
+  expect(await inForce()).toBe('ETH=32');
 });
 
 it('asset settings are the same in whatever order they are written, and are not written again while they stand', async () => {

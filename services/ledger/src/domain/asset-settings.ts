@@ -1,9 +1,10 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
-
-/** What an operator decides about assets: which merchants may use, and how deep their deposits must be. */
+/**
+ * What an operator decides about assets: which merchants may use, and how deep their deposits must be. Those of a replica
+ * with a newer release may name assets that this one does not know.
+ */
 export type AssetSettings = {
-  active: readonly AssetSymbol[];
-  minConfirmations: ReadonlyMap<AssetSymbol, number>;
+  active: readonly string[];
+  minConfirmations: ReadonlyMap<string, number>;
 };
 
 /** A setting of this replica that is not in force, by the name and in the form that an operator sets it. */

@@ -10,7 +10,7 @@ import {
 import { configureAssets } from '../store-quotes.ts';
 
 /** A replica that was not heard of for so long is taken to be gone. */
-const GONE_AFTER_MS = 30_000;
+const GONE_AFTER_MS = 20_000;
 
 export type Agreement = {
   /** What this replica is configured with instead; empty when its own are in force. */
