@@ -27,6 +27,7 @@ export type Transaction = {
   state: TransactionState;
   /** The block it was last seen in. */
   blockHash: string | null;
+  blockHeight: number | null;
   createdAt: Date;
   firstBroadcastAt: Date | null;
   lastBroadcastAt: Date | null;
@@ -66,6 +67,7 @@ type TransactionRow = {
   tx_hash: string;
   state: TransactionState;
   block_hash: string | null;
+  block_height: string | null;
   created_at: Date;
   first_broadcast_at: Date | null;
   last_broadcast_at: Date | null;
@@ -79,7 +81,7 @@ type TransactionRow = {
 };
 
 const columns = `id, family, attempt, wallet, nonce, purpose, asset, amount, max_cost, min_confirmations, raw,
-  tx_hash, state, block_hash, created_at, first_broadcast_at, last_broadcast_at, doubted_at,
+  tx_hash, state, block_hash, block_height, created_at, first_broadcast_at, last_broadcast_at, doubted_at,
   final_at, missing_since, final_height_when_signed, searched_to, valid_to_height, terms`;
 
 const countOf = (text: string | null): number | null => (text === null ? null : Number(text)); // tidy-allow number: a height or a nonce
@@ -99,6 +101,7 @@ const transactionOf = (row: TransactionRow): Transaction => ({
   txHash: row.tx_hash,
   state: row.state,
   blockHash: row.block_hash,
+  blockHeight: countOf(row.block_height),
   createdAt: row.created_at,
   firstBroadcastAt: row.first_broadcast_at,
   lastBroadcastAt: row.last_broadcast_at,

@@ -471,6 +471,23 @@ describe('a reorganisation', () => {
     expect(await world.transactions()).toMatchObject([{ state: 'mined', missing_since: null }]);
   });
 
+  it('is not seen where a node is merely behind: a payout that was final is not sent again', async () => {
+    await world.deposit(BITCOIN);
+    await world.reserve(BITCOIN / 4n);
+    await world.finish();
+    await world.node.mine(101);
+    await watchEnded(world.ports, 0);
+    const settled = [{ state: 'mined', missing_since: null, final_at: expect.any(Date), broadcasts: 1 }];
+    expect(await world.transactions()).toMatchObject(settled);
+    const unread = await world.node.rpc('getblockhash', Number(await lowestBlock())); // tidy-allow number: a height
+    await world.node.rpc('invalidateblock', unread);
+    await watchEnded(world.ports, 0);
+    expect(await world.transactions()).toMatchObject(settled);
+    await world.node.rpc('reconsiderblock', unread);
+    await watchEnded(world.ports, 0);
+    expect(await world.transactions()).toMatchObject(settled);
+  });
+
   const lowestBlock = async () =>
     (await world.db.one<{ height: string }>('select min(block_height) as height from transactions')).height;
 });

@@ -352,6 +352,32 @@ describe('a reorganisation of blocks that were final', () => {
     expect(world.chain.paymentsTo(large.to)).toHaveLength(1);
   });
 
+  it('is not seen where a node is merely behind, and nothing new is signed before it has caught up', async () => {
+    await paidForGood();
+    const unread = world.chain.blocks.splice(1);
+    const later = await world.reserve();
+    for (let round = 0; round < 3; round++) {
+      await watchEnded(world.ports, 0);
+      await world.run();
+    }
+    const asBefore = { nonce: '0', missing_since: null, final_at: expect.any(Date), broadcasts: 1 };
+    expect(await world.transactions()).toMatchObject([asBefore]);
+    // It catches up between two questions of one round.
+    const { sender } = world.chain;
+    world.ports.sender = {
+      ...sender,
+      finalizedHeight: () => {
+        world.chain.blocks.push(...unread.splice(0));
+        return sender.finalizedHeight();
+      },
+    };
+    await world.run();
+    expect(await world.transactions()).toMatchObject([asBefore, { nonce: '1', payout_id: later.id }]);
+    expect(gaps()).toEqual([]);
+    await world.finish();
+    expect(await world.payout(later.id)).toMatchObject({ status: 'mined' });
+  });
+
   it('is not seen where a node has only pruned the receipts', async () => {
     await paidForGood();
     world.chain.hasNoReceipts = true;

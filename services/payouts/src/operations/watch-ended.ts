@@ -1,5 +1,6 @@
 import type { ChainKind } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
+import { isNodeBehind } from '../domain/node-behind.ts';
 import { engines } from '../engines.ts';
 import type { ChainPorts } from '../ports.ts';
 import {
@@ -77,7 +78,7 @@ async function look<K extends ChainKind>(
   transaction: Transaction,
 ): Promise<Whereabouts> {
   const { db, sender, chain, logger } = ports;
-  const { id, family, txHash, state, finalAt, missingSince, blockHash } = transaction;
+  const { id, family, txHash, state, finalAt, missingSince, blockHash, blockHeight } = transaction;
   // Asked first: what is final now was so, or was not, when the transaction is asked about.
   const finalized = await sender.finalizedHeight();
   const status = await sender.status(txHash);
@@ -91,6 +92,9 @@ async function look<K extends ChainKind>(
     }
     if (finalAt !== null && (await engines[ports.kind].mayBeForgotten?.(ports, transaction)) === true)
       return { is: 'final' };
+    if (isNodeBehind(finalized, transaction)) {
+      throw new Error(`its block ${blockHeight} was final, and the node's last final one is ${finalized}`);
+    }
     await sendAgain(ports, transaction);
     return { is: 'missing' };
   }

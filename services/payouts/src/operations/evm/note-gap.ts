@@ -1,3 +1,4 @@
+import { isNodeBehind } from '../../domain/node-behind.ts';
 import type { EvmPorts } from '../../ports.ts';
 import { endedFromNonce, noteMissing } from '../../store-transactions.ts';
 
@@ -11,12 +12,18 @@ const NAMED_MAX = 100;
  * @returns whether there are any.
  */
 export async function noteGap(
-  { db, chain, logger }: Pick<EvmPorts, 'db' | 'chain' | 'logger'>,
+  { db, chain, sender, logger }: Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger'>,
   wallet: string,
   next: number,
 ): Promise<boolean> {
-  const missing = await endedFromNonce(db, chain, wallet, next, NAMED_MAX);
-  const fresh = missing.filter(({ missingSince }) => missingSince === null);
+  if ((await endedFromNonce(db, chain, wallet, next, 1)).length === 0) return false;
+  // Asked before the nonce: what is final now has used it by then.
+  const finalized = await sender.finalizedHeight();
+  const used = await sender.nonce(wallet, 'latest');
+  const missing = await endedFromNonce(db, chain, wallet, used, NAMED_MAX);
+  const fresh = missing.filter(
+    (transaction) => transaction.missingSince === null && !isNodeBehind(finalized, transaction),
+  );
   if (fresh.length > 0) {
     await noteMissing(
       db,
@@ -25,7 +32,7 @@ export async function noteGap(
     const nonces = fresh.map(({ nonce }) => nonce);
     const transactions = fresh.map(({ txHash }) => txHash);
     logger.error(
-      { chain, wallet, next_nonce_of_chain: next, missing_nonces: nonces, transactions },
+      { chain, wallet, next_nonce_of_chain: used, missing_nonces: nonces, transactions },
       'nonces of a wallet are missing in the chain after a reorganisation: later transactions wait, the stored bytes are sent again',
     );
   }
