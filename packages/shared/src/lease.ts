@@ -68,6 +68,17 @@ export async function assertLease(trx: Trx, lease: Lease): Promise<void> {
   if (mine === undefined) throw new LeaseLost(lease.name);
 }
 
+const prolong = statement(
+  'lease_prolong',
+  `update leases set expires_at = clock_timestamp() + $3::int * interval '1 millisecond'
+   where name = $1 and holder = $2 and expires_at > clock_timestamp()`,
+);
+
+/** Prolongs a lease that this holder has. One that it gave back or has lost is not taken again. */
+export async function prolongLease(db: Db, name: string, holder: string, ttlMs: number): Promise<void> {
+  await db.rows(prolong, [name, holder, ttlMs]);
+}
+
 const release = statement(
   'lease_release',
   `update leases set expires_at = clock_timestamp() where name = $1 and holder = $2 and token = $3`,

@@ -1,10 +1,10 @@
 import type { Chain, ChainKind } from '@quittance/shared/assets';
-import { releaseLease, takeLease } from '@quittance/shared/lease';
+import { prolongLease, releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { startWorker } from '@quittance/shared/worker';
 import { leaveEngine } from './operations/leave-engine.ts';
 import { type PublishFees, publishFees } from './operations/publish-fees.ts';
-import { runEngine } from './operations/run-engine.ts';
+import { engineLease, runEngine } from './operations/run-engine.ts';
 import { voidStaleRequests } from './operations/void-stale-requests.ts';
 import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
@@ -36,7 +36,7 @@ export function startWorkers(
     startWorker({
       name: `engine.${on.chain}`,
       everyMs: engineEveryMs,
-      step: engineStep(ports, on, engineEveryMs),
+      step: engineStep(ports, on),
       logger,
     }),
   );
@@ -84,17 +84,18 @@ export function startWorkers(
 }
 
 /** A round of the engine while something is open on its chain; otherwise the node is left in peace most of the time. */
-export function engineStep<K extends ChainKind>(
-  ports: Ports,
-  on: PayoutChain<K>,
-  everyMs: number,
-): () => Promise<number> {
-  let restsUntil = 0;
+export function engineStep<K extends ChainKind>(ports: Ports, on: PayoutChain<K>): () => Promise<number> {
+  const { db, settings } = ports;
+  let idleRounds = 0;
   return async () => {
-    const now = ports.clock.now().getTime();
-    if (now < restsUntil && !(await hasOpen(ports, on))) return 0;
+    if (idleRounds > 0 && !(await hasOpen(ports, on))) {
+      idleRounds -= 1;
+      // Otherwise the other replicas would take it in turn, and each would ask its node.
+      await prolongLease(db, engineLease(on), settings.replica, settings.leaseMs);
+      return 0;
+    }
     const moved = await runEngine(ports, on);
-    restsUntil = moved > 0 ? 0 : now + IDLE_ROUNDS * everyMs;
+    idleRounds = moved > 0 ? 0 : IDLE_ROUNDS - 1;
     return moved;
   };
 }

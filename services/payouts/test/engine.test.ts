@@ -972,12 +972,13 @@ describe('the engine', () => {
   it('asks its node once in fifteen rounds while nothing is open, and at once when a payout comes', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     const idle = counted();
-    const step = engineStep<'evm'>(idle.ports, idle.ports, 1_000);
+    const step = engineStep<'evm'>(idle.ports, idle.ports);
     await step();
     const perRound = idle.calls();
     expect(perRound).toBeGreaterThan(0);
     for (let second = 0; second < 60; second++) {
-      world.clock.advance(1_000);
+      // Also when the time of its machine is set back.
+      world.clock.advance(second === 20 ? -3_600_000 : 1_000);
       await step();
     }
     expect(idle.calls()).toBe(5 * perRound);
@@ -987,6 +988,36 @@ describe('the engine', () => {
     world.chain.mine(CONFIRMATIONS);
     expect(await step()).toBe(1);
     expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('keeps its lease through the rounds that ask its node nothing: other replicas ask theirs nothing at all', async () => {
+    world.chain.fund('ETH', HOT, 10n * ETHER);
+    const [leader, follower] = [counted(), counted()];
+    const leads = engineStep<'evm'>(leader.ports, leader.ports);
+    const follows = engineStep<'evm'>(follower.ports, follower.ports);
+    const left = `select extract(epoch from expires_at - now()) > 30 as long from leases`;
+    for (let round = 0; round < 40; round++) {
+      await world.db.rows(`update leases set expires_at = now() + interval '10 seconds'`);
+      await leads();
+      expect(await world.db.one(left)).toEqual({ long: true });
+      await follows();
+    }
+    expect(leader.calls()).toBeGreaterThan(0);
+    expect(follower.calls()).toBe(0);
+  });
+
+  it('that gave its lease to others, because its node is on another network, does not keep it while it rests', async () => {
+    const { sender } = world.chain;
+    const wrong = world.replica({
+      sender: { ...sender, check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) },
+    });
+    const step = engineStep<'evm'>(wrong, wrong);
+    for (let round = 0; round < 20; round++) {
+      await step();
+      expect(await world.db.one('select expires_at <= clock_timestamp() as free from leases')).toEqual({
+        free: true,
+      });
+    }
   });
 
   it('keeps its lease through a long round, and finds out when it is lost', async () => {
