@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
 import type { AssetSettings } from '../src/domain/asset-settings.ts';
 import { agreeOnAssets } from '../src/operations/agree-on-assets.ts';
 import { forgetReplica } from '../src/store-asset-settings.ts';
@@ -16,8 +17,9 @@ beforeEach(async () => {
   await world.admin.rows('delete from asset_settings');
 });
 
-const former: AssetSettings = { active: ['ETH'], minConfirmations: new Map([['ETH', 12]]) };
-const changed: AssetSettings = { active: ['BTC', 'ETH'], minConfirmations: new Map([['ETH', 32]]) };
+type Known = { active: AssetSymbol[]; minConfirmations: Map<AssetSymbol, number> };
+const former: Known = { active: ['ETH'], minConfirmations: new Map([['ETH', 12]]) };
+const changed: Known = { active: ['BTC', 'ETH'], minConfirmations: new Map([['ETH', 32]]) };
 const start = (replica: string, settings: AssetSettings) => agreeOnAssets(world, replica, settings, true);
 const again = (replica: string, settings: AssetSettings) => agreeOnAssets(world, replica, settings, false);
 
