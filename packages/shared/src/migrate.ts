@@ -3,10 +3,17 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import knex from 'knex';
 import { asAdmin } from './admin-connection.ts';
+import { sleep } from './clock.ts';
 import { CONNECTIONS_MAX, grantConnect, limitRole, roleOf } from './database-roles.ts';
 import { isOlder, migratedByNewer, POSTGRES_WANTED, tooOld } from './start-refusal.ts';
 
 const sharedMigrations = fileURLToPath(new URL('../migrations', import.meta.url));
+
+/** A migration waits so long for a lock: whoever comes after it waits behind it. */
+export const LOCK_WAIT_MS = 2_000;
+/** Then it lets the others pass, and tries again, so often. */
+const LOCK_TRIES = 40;
+const LOCK_PAUSE_MS = 1_000;
 
 export type MigrationTarget = {
   /** A role that may create roles and schemas. */
@@ -43,13 +50,11 @@ export async function migrateService({
   await prepareRole(adminUrl, service, password, connectionsMax);
   const db = knex({ client: 'pg', connection: adminUrl, searchPath: [service], pool: { min: 0, max: 1 } });
   try {
-    const [, applied] = (await db.migrate
-      .latest({
-        migrationSource: sqlFiles([sharedMigrations, folder]),
-        schemaName: service,
-        tableName: 'migrations',
-      })
-      .catch(sayIfNewer)) as [number, string[]];
+    const applied = await applyAll(db, {
+      migrationSource: sqlFiles([sharedMigrations, folder]),
+      schemaName: service,
+      tableName: 'migrations',
+    });
     // Made by knex, with the rights that all new tables are given; a service reads which of them were applied.
     await db.raw('revoke all on ??, ?? from ??', [
       `${service}.migrations`,
@@ -62,6 +67,36 @@ export async function migrateService({
     await db.destroy();
   }
 }
+
+/**
+ * Each file in a transaction of its own: what one locked is free before the next begins. Services of the release before
+ * run beside it, and lock the same tables in another order.
+ */
+async function applyAll(db: knex.Knex, settings: knex.Knex.MigratorConfig): Promise<string[]> {
+  const applied: string[] = [];
+  for (;;) {
+    // Asked each time: another migrator may have applied what was missing here.
+    const [, missing] = (await db.migrate.list(settings).catch(sayIfNewer)) as [unknown, readonly unknown[]];
+    if (missing.length === 0) return applied;
+    applied.push(...(await applyNext(db, settings)));
+  }
+}
+
+async function applyNext(db: knex.Knex, settings: knex.Knex.MigratorConfig): Promise<string[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const [, applied] = (await db.migrate.up(settings).catch(sayIfNewer)) as [number, string[]];
+      return applied;
+    } catch (error) {
+      if (!isLockTrouble(error) || tries === LOCK_TRIES) throw error;
+      await sleep(LOCK_PAUSE_MS);
+    }
+  }
+}
+
+/** A lock was not to be had in time (55P03), or only by breaking another's transaction (40P01). */
+const isLockTrouble = (error: unknown): boolean =>
+  Error.isError(error) && 'code' in error && (error.code === '55P03' || error.code === '40P01');
 
 /** In the words of knex such a database is a corrupt folder of files. */
 function sayIfNewer(error: unknown): never {
@@ -119,7 +154,8 @@ function sqlFiles(folders: readonly string[]) {
       const sql = await readFile(file.path, 'utf8');
       return {
         // Without bindings knex sends the text as it stands, many statements at once.
-        up: (db: knex.Knex) => db.raw(sql.replaceAll('?', '\\?')),
+        up: (db: knex.Knex) =>
+          db.raw(`set local lock_timeout = ${LOCK_WAIT_MS};\n${sql.replaceAll('?', '\\?')}`),
         down: () => Promise.reject(new Error('migrations go forward only')),
       };
     },

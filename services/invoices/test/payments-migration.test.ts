@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
-import { openDb } from '@quittance/shared/db';
+import { sleep } from '@quittance/shared/clock';
+import { type Db, openDb } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
-import { migrateService, serviceUrl } from '@quittance/shared/migrate';
+import { LOCK_WAIT_MS, migrateService, serviceUrl } from '@quittance/shared/migrate';
 import { databaseUrl, onServer, TEST_PASSWORD } from '@quittance/testkit/databases';
+import { eventually } from '@quittance/testkit/eventually';
 import { paymentTotals } from '../src/store-payments.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
@@ -22,7 +24,8 @@ function upTo(number: string): string {
   return folder;
 }
 
-it('an upgrade knows what merchants were told of payments, and what was reversed', async () => {
+/** An installation of a release before, with its tables as they were. */
+async function installed() {
   const server = process.env['TEST_POSTGRES_URL'];
   if (server === undefined) throw new Error('no TEST_POSTGRES_URL');
   const name = `t_${randomBytes(8).toString('hex')}`;
@@ -31,9 +34,30 @@ it('an upgrade knows what merchants were told of payments, and what was reversed
   const before = upTo('1012');
   const logger = createLogger('test', 'silent');
   const url = serviceUrl(target.adminUrl, 'invoices', TEST_PASSWORD);
-  const db = openDb({ url, schema: 'invoices', pool: 1, logger });
+  const db = openDb({ url, schema: 'invoices', pool: 2, logger });
+  await migrateService({ ...target, folder: before });
+  return {
+    db,
+    upgrade: () => migrateService({ ...target, folder: MIGRATIONS }),
+    async drop() {
+      await db.close();
+      await onServer(server, `drop database ${name} with (force)`);
+      rmSync(before, { recursive: true });
+    },
+  };
+}
+
+const insertInvoice = (db: Db, id: string, told: readonly string[], time: string) =>
+  db.rows(
+    `insert into invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due, min_confirmations,
+       dust, status, created_at, expires_at, closed_at, address, derivation_index, announced)
+     values ($1, 'acc_1', 'ETH', 'ethereum', 1, 1, '{}', 1, 3, 1, 'expired', $2, $2, $2, $1, 0, $3)`,
+    [id, time, told],
+  );
+
+it('an upgrade knows what merchants were told of payments, and what was reversed', async () => {
+  const { db, upgrade, drop } = await installed();
   try {
-    await migrateService({ ...target, folder: before });
     const time = '2026-03-01T12:00:00.123Z';
     const announced = [
       ...['invoice.created', 'invoice.late_payment:dep_late', 'invoice.payment_reversed:dep_dropped.0xa'],
@@ -41,12 +65,7 @@ it('an upgrade knows what merchants were told of payments, and what was reversed
       `invoice.payment_reversed:0xgone:0.${new Date(time).getTime()}`,
     ];
     const invoice = async (id: string, told: readonly string[]) => {
-      await db.rows(
-        `insert into invoices (id, account_id, asset, chain, amount_fiat, usd_rate, quote, amount_due, min_confirmations,
-           dust, status, created_at, expires_at, closed_at, address, derivation_index, announced)
-         values ($1, 'acc_1', 'ETH', 'ethereum', 1, 1, '{}', 1, 3, 1, 'expired', $2, $2, $2, $1, 0, $3)`,
-        [id, time, told],
-      );
+      await insertInvoice(db, id, told, time);
       await db.rows(
         `insert into addresses (chain, address, invoice_id, derivation_index) values ('ethereum', $1, $1, 0)`,
         [id],
@@ -82,15 +101,7 @@ it('an upgrade knows what merchants were told of payments, and what was reversed
     await deposit('dep_new', 'inv_untold', 'settled');
     await deposit('dep_again', 'inv_untold', 'dropped');
 
-    await migrateService({ ...target, folder: MIGRATIONS });
-    expect(await db.rows('select id, late_told, reversal_told from deposits order by id')).toEqual([
-      { id: 'dep_again', late_told: false, reversal_told: null },
-      { id: 'dep_dropped', late_told: false, reversal_told: '0xa' },
-      { id: 'dep_late', late_told: true, reversal_told: null },
-      { id: 'dep_new', late_told: false, reversal_told: null },
-      { id: 'dep_reversed', late_told: false, reversal_told: 'settled' },
-    ]);
-    expect(await db.rows('select gone_told_at = gone_at as told from sightings')).toEqual([{ told: true }]);
+    await upgrade();
     expect(await db.rows('select id, reversed_amount from invoices order by id')).toEqual([
       { id: 'inv_told', reversed_amount: '7' },
       { id: 'inv_untold', reversed_amount: '0' },
@@ -106,8 +117,32 @@ it('an upgrade knows what merchants were told of payments, and what was reversed
     await db.rows(`update invoices set announced = announced || $1::text[] where id = 'inv_untold'`, [also]);
     expect(await untold('inv_untold')).toEqual([false, false, false]);
   } finally {
-    await db.close();
-    await onServer(server, `drop database ${name} with (force)`);
-    rmSync(before, { recursive: true });
+    await drop();
+  }
+});
+
+it('an upgrade neither breaks nor holds up a transaction of the release that runs beside it', async () => {
+  const { db, upgrade, drop } = await installed();
+  try {
+    await insertInvoice(db, 'inv_1', [], '2026-03-01T12:00:00Z');
+    let upgraded: Promise<unknown> | undefined;
+    // A replica locks an invoice, then reads its deposits, as it does for each block.
+    await db.transaction(async (trx) => {
+      await trx.rows(`select 1 from invoices where id = 'inv_1' for update`);
+      upgraded = upgrade();
+      upgraded.catch(() => undefined);
+      await eventually(async () => {
+        const { waiting } = await db.one<{ waiting: boolean }>(
+          `select exists (select from pg_locks where not granted and relation = 'invoices'::regclass) as waiting`,
+        );
+        expect(waiting).toBe(true);
+      });
+      expect(await trx.rows('select id from deposits')).toEqual([]);
+      // Longer than a migration waits for a lock: it lets others pass, and tries again.
+      await sleep(LOCK_WAIT_MS + 1_000);
+    });
+    await expect(upgraded).resolves.toContain('1018_reversed_amount');
+  } finally {
+    await drop();
   }
 });
