@@ -204,12 +204,34 @@ export async function dropDeposits(trx: Trx, chain: Chain, height: number, top: 
 
 const selectDue = statement(
   'deposits_due',
-  `select distinct invoice_id from deposits where chain = $1 and due_height <= $2`,
+  `select distinct invoice_id from deposits where chain = $1 and due_height > $2 and due_height <= $3`,
 );
 
-/** The invoices with a deposit that becomes final, or is given up, when the chain is `height` high. */
-export async function invoicesDue(db: Queryable, chain: Chain, height: number): Promise<InvoiceId[]> {
-  const rows = await db.rows<{ invoice_id: InvoiceId }>(selectDue, [chain, height]);
+/** The invoices with a deposit that becomes final, or is given up, when the chain grows from `below` to `height`. */
+export async function invoicesDue(
+  db: Queryable,
+  chain: Chain,
+  below: number,
+  height: number,
+): Promise<InvoiceId[]> {
+  const rows = await db.rows<{ invoice_id: InvoiceId }>(selectDue, [chain, below, height]);
+  return rows.map((row) => row.invoice_id);
+}
+
+const selectLeftDue = statement(
+  'deposits_left_due',
+  `select invoice_id from deposits where chain = $1 and due_height <= $2
+   group by invoice_id order by min(due_height), invoice_id limit $3`,
+);
+
+/** Invoices with a deposit that was due at this height or below and was left, the longest waiting first. */
+export async function invoicesLeftDue(
+  db: Queryable,
+  chain: Chain,
+  height: number,
+  limit: number,
+): Promise<InvoiceId[]> {
+  const rows = await db.rows<{ invoice_id: InvoiceId }>(selectLeftDue, [chain, height, limit]);
   return rows.map((row) => row.invoice_id);
 }
 

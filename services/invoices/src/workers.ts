@@ -57,8 +57,6 @@ export function createScanner(
     const look = memory && (await lookAtPending(ports, watched, memory));
     const { taken, isAtHead, isRescanAsked } = await scanChain(ports, watched, held);
     isNear = isAtHead;
-    const settled = await settleRest(ports, watched);
-    if (settled > 0) return taken + settled;
     if (!isAtHead) return taken;
     if (watch !== undefined) {
       if (memory === undefined || look === undefined) return taken + 1;
@@ -90,7 +88,9 @@ export function createScanner(
           // A million addresses take seconds: not inside the transaction of the first block.
           if (!isReady) await watched.filter.among(db, []);
           isReady = true;
-          return await follow(held);
+          const followed = await follow(held);
+          // Last: what many payments leave to be settled holds up neither the chain nor what may expire.
+          return followed + (await settleRest(ports, watched));
         });
         if (done > 0) announced();
         return done;

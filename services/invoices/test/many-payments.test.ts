@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { patient } from '@quittance/testkit/patience';
+import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 import { api, ETHER, MINUTE, startWorld, type Told, type World } from './world.ts';
 
@@ -62,6 +63,32 @@ it('thousands of late payments in one block are one event, and the chain goes on
   expect(again[1]?.payload.version).toBeGreaterThan(late[0]?.payload.version);
   expect(again[1]?.payload.data.payments_total).toBe(MANY + 2);
   expect(again[1]?.payload.data.payments.at(-1)).toMatchObject({ output_index: 1, confirmations: 1 });
+});
+
+it('what is left to settle of thousands holds up neither the next blocks nor the expiry of others', async () => {
+  const merchant = world.merchant();
+  const invoice = await merchant.invoice({ expires_in: 1 });
+  const other = await merchant.invoice({ expires_in: 3 });
+  world.pass(2 * MINUTE);
+  world.chain.mine({});
+  await world.scan();
+  expect(await merchant.read(invoice.id)).toMatchObject({ status: 'expired' });
+
+  // They are final two blocks later; the last block makes nothing final.
+  world.chain.mine(dust(invoice, 4_000), {}, {});
+  world.pass(2 * MINUTE);
+  world.chain.mine({}, {});
+  await world.scanner.step();
+  expect(await height()).toBe(world.chain.height());
+  const settled = async () =>
+    (await world.rows(`select 1 from deposits where invoice_id = $1 and state = 'settled'`, [invoice.id]))
+      .length;
+  // Once by the block that made them final, and once more beside the chain.
+  expect(await settled()).toBe(2_000);
+  await expireInvoices(world.ports, world.watchedChain);
+  expect(await merchant.read(other.id)).toMatchObject({ status: 'expired' });
+  await world.scan();
+  expect(await settled()).toBe(4_000);
 });
 
 it('thousands that lose their block are one event too', async () => {
