@@ -107,8 +107,8 @@ const updateCaughtUp = statement(
 );
 
 /**
- * The node's head was reached at `seenAt` by a step that began `at`: all payments before the head's time are known. Not
- * beyond `at`: a chain whose clock is ahead of ours (blocks mined by hand) counts by ours. On a chain that is quiet until
+ * The node's head was reached by a step that began `at`, and the chain was seen until `seenAt`: all payments before the
+ * head's time are known. Not beyond `at`: a chain whose clock is ahead of ours (blocks mined by hand) counts by ours. On a chain that is quiet until
  * asked, time passes all the same.
  */
 export async function markCaughtUp(

@@ -387,18 +387,19 @@ const lockStopped = statement(
    from invoices
    where chain = $1 and closed_at is null and status in ('pending', 'partially_paid', 'confirmed')
      and expires_at >= coalesce($2::timestamptz, '-infinity') and created_at < $3
-     and (clock_until is null or clock_until < $3)
-   order by id limit $4 for update`,
+     and (clock_until is null or clock_until < $3) and id > coalesce($4::text, '')
+   order by id limit $5 for update`,
 );
 
-/** Locks open invoices whose clocks stood still in an outage that was not reckoned for them yet. */
+/** Locks open invoices whose clocks stood still in an outage that was not reckoned for them yet, by their ids. */
 export async function lockStoppedClocks(
   trx: Trx,
   chain: Chain,
   outage: Outage,
+  after: InvoiceId | null,
   limit: number,
 ): Promise<(ClockOfInvoice & { id: InvoiceId })[]> {
-  return await trx.rows(lockStopped, [chain, outage.from, outage.until, limit]);
+  return await trx.rows(lockStopped, [chain, outage.from, outage.until, after, limit]);
 }
 
 const updateClocks = statement(

@@ -206,6 +206,37 @@ describe('a node that answers and does not show the chain', () => {
   });
 });
 
+it('the time that giving back takes is not given back itself', async () => {
+  const invoice = await anInvoice();
+  await watch(1);
+  away(5);
+  // Many invoices wait to be given theirs: the last of them after two minutes.
+  const { db } = world.ports;
+  const { transaction } = db;
+  let isSlow = true;
+  db.transaction = (work) =>
+    transaction((trx) =>
+      work({
+        ...trx,
+        rows: async (sql, values) => {
+          if (isSlow && typeof sql !== 'string' && sql.name === 'invoices_lock_stopped') {
+            isSlow = false;
+            world.pass(2 * MINUTE);
+          }
+          return await trx.rows(sql, values);
+        },
+      }),
+    );
+  try {
+    await world.scanner.step();
+  } finally {
+    db.transaction = transaction;
+  }
+  expect(isSlow).toBe(false);
+  await world.scan();
+  expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 5 * MINUTE) });
+});
+
 describe('however a node fails, an outage of seconds', () => {
   const SECOND = 1_000;
   /** As production has them. */

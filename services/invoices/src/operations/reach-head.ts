@@ -1,4 +1,5 @@
 import { crashPoint } from '@quittance/shared/crash';
+import type { InvoiceId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { extension, type Outage, outageEnding } from '../domain/outage.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
@@ -21,9 +22,8 @@ export async function reachHead(
   at: Date,
 ): Promise<void> {
   const { chain, quietMs } = watched;
-  // A node that hung answers late: up to then nothing was seen.
-  const seenAt = ports.clock.now();
-  const outage = outageEnding(await sightOf(ports.db, chain), seenAt, watched);
+  // A node that hung answers late: up to now nothing was seen.
+  const outage = outageEnding(await sightOf(ports.db, chain), ports.clock.now(), watched);
   if (outage !== undefined) {
     const extended = await giveTimeBack(ports, chain, lease, outage);
     if (extended > 0) ports.logger.warn({ chain, ...outage, invoices: extended }, 'the chain is seen again');
@@ -32,7 +32,8 @@ export async function reachHead(
   const quietUntil = quietMs === undefined ? null : new Date(at.getTime() - quietMs);
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    await markCaughtUp(trx, chain, { at, seenAt, quietUntil });
+    // While time was given back the chain was seen: what that took is no outage of its own.
+    await markCaughtUp(trx, chain, { at, seenAt: ports.clock.now(), quietUntil });
   });
 }
 
@@ -44,18 +45,20 @@ async function giveTimeBack(
   outage: Outage,
 ): Promise<number> {
   let extended = 0;
-  for (;;) {
-    const reckoned = await ports.db.transaction(async (trx) => {
+  let last: InvoiceId | null = null;
+  do {
+    const after: InvoiceId | null = last;
+    last = await ports.db.transaction(async (trx) => {
       await assertLease(trx, lease);
-      const stopped = await lockStoppedClocks(trx, chain, outage, BATCH);
-      if (stopped.length === 0) return 0;
+      const stopped = await lockStoppedClocks(trx, chain, outage, after, BATCH);
+      if (stopped.length === 0) return null;
       const longer = stopped.map((invoice) => ({ id: invoice.id, ms: extension(invoice, outage) }));
       const paidTo = await extendInvoices(trx, longer, outage.until);
       await bringUpToDate(trx, paidTo, ports);
       extended += longer.filter(({ ms }) => ms > 0).length;
-      return stopped.length;
+      return stopped.length < BATCH ? null : (stopped.at(-1)?.id ?? null);
     });
     crashPoint('invoices.time_given_back');
-    if (reckoned < BATCH) return extended;
-  }
+  } while (last !== null);
+  return extended;
 }
