@@ -69,6 +69,8 @@ export type WatchedChain = {
   quietMs?: number | undefined;
   /** A public chain whose newest block is older than this is not seen in full: its node lags. */
   staleMs?: number | undefined;
+  /** A public chain makes a block more often than this. */
+  gapMs?: number | undefined;
   /** A block of a public chain that is seen so long after its own time was kept back by a node that lags. */
   lateMs?: number | undefined;
   /** When the head was not reached for longer than this, invoices are given the time back. */

@@ -23,10 +23,16 @@ const MINUTE_MS = 60_000;
  */
 const OUTAGE_MS = 10_000;
 /**
- * A head older than this is that of a node that lags. Bitcoin's blocks come by chance: one in three years takes two
- * hours.
+ * A head older than this is not the chain's: nothing expires, and no balance is looked at. A node that is always a minute or
+ * two behind is followed all the same. Bitcoin's blocks come by chance: one in three years takes two hours.
  */
 const STALE_MS = {
+  bitcoin: 120 * MINUTE_MS,
+  evm: 3 * MINUTE_MS,
+  solana: 2 * MINUTE_MS,
+} as const satisfies Record<ChainKind, number>;
+/** When a chain seems to have made no block for longer than this, its node kept some back. */
+const GAP_MS = {
   bitcoin: 120 * MINUTE_MS,
   evm: MINUTE_MS,
   solana: MINUTE_MS,
@@ -78,10 +84,11 @@ export const sightLimits = (
   kind: ChainKind,
   quietMs: number | undefined,
   scanEveryMs: number,
-): Required<SightLimits> => ({
+): Required<SightLimits & Pick<WatchedChain, 'staleMs'>> => ({
   outageMs: Math.max(OUTAGE_MS, 3 * scanEveryMs),
   // A development chain makes no block while nobody asks for one.
   staleMs: quietMs === undefined ? STALE_MS[kind] : undefined,
+  gapMs: quietMs === undefined ? GAP_MS[kind] : undefined,
   lateMs: quietMs === undefined ? LATE_MS[kind] : undefined,
 });
 

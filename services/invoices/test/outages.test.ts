@@ -5,7 +5,7 @@ import { MINUTE, startWorld, type World, type WorldOptions } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ outageMs: MINUTE, staleMs: 3 * MINUTE, lateMs: 3 * MINUTE });
+  world = await startWorld({ outageMs: MINUTE, staleMs: 3 * MINUTE, gapMs: 3 * MINUTE, lateMs: 3 * MINUTE });
 });
 afterAll(() => world.stop());
 beforeEach(async () => {
@@ -191,6 +191,16 @@ describe('a node that answers and does not show the chain', () => {
       expires_at: later(invoice.expiresAt, 20 * MINUTE),
     });
   });
+
+  it.each(['evm', 'solana'] as const)(
+    'is at its head while it is a minute and a half behind, which is given back: %s',
+    (kind) => {
+      const { staleMs, gapMs, lateMs } = sightLimits(kind, undefined, 1_000);
+      expect(staleMs).toBeGreaterThan(1.5 * MINUTE);
+      expect(gapMs).toBeLessThan(1.5 * MINUTE);
+      expect(lateMs).toBeLessThan(1.5 * MINUTE);
+    },
+  );
 
   it('whose newest block is old, on a chain that makes one every few seconds', async () => {
     const invoice = await anInvoice();

@@ -43,6 +43,7 @@ export type WorldOptions = {
   /** Never, when not given: most tests let hours pass between two looks at the chain. */
   outageMs?: number;
   staleMs?: number;
+  gapMs?: number;
   lateMs?: number;
   /** When what waited counts as gone: at once, when not given. */
   goneAfterMs?: number;
@@ -342,6 +343,7 @@ function watchScripted(
     quietMs,
     outageMs = Number.POSITIVE_INFINITY,
     staleMs,
+    gapMs,
     lateMs,
     goneAfterMs = 0,
   }: WorldOptions,
@@ -357,6 +359,7 @@ function watchScripted(
     quietMs,
     outageMs,
     staleMs,
+    gapMs,
     lateMs,
     goneAfterMs,
     uri: (asset, address, amount) => paymentUri(given, asset, address, amount),

@@ -100,7 +100,7 @@ describe('an outage gives an invoice', () => {
 });
 
 describe('what was seen of a chain, when its head is reached at minute 60, is', () => {
-  const limits = { outageMs: 10_000, lateMs: 60_000, staleMs: 120_000 };
+  const limits = { outageMs: 10_000, lateMs: 60_000, gapMs: 120_000 };
   const ending = (reached: number | null, newest: number, next: number | null, over: object = {}) =>
     outageEnding(
       {
@@ -124,7 +124,7 @@ describe('what was seen of a chain, when its head is reached at minute 60, is', 
     ['nothing since the newest block, when there was none for long', ending(42, 40, 59.9), from(40)],
     [
       'all, where blocks are made by hand',
-      ending(59.9, 10, 20, { lateMs: undefined, staleMs: undefined }),
+      ending(59.9, 10, 20, { lateMs: undefined, gapMs: undefined }),
       undefined,
     ],
   ])('%s', (_what, found, expected) => {

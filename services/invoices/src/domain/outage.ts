@@ -17,7 +17,7 @@ export type SightLimits = {
   /** A block that is seen so long after its time came late; undefined where blocks are made by hand. */
   lateMs?: number | undefined;
   /** A public chain makes a block more often than this; undefined where blocks are made by hand. */
-  staleMs?: number | undefined;
+  gapMs?: number | undefined;
 };
 
 /**
@@ -29,11 +29,11 @@ export type SightLimits = {
 export function outageEnding(sight: Sight, seenAt: Date, limits: SightLimits): Outage | undefined {
   const { reachedAt, knownUntil, nextBlockAt } = sight;
   if (reachedAt === null) return { from: null, until: seenAt };
-  const { outageMs, lateMs = Number.POSITIVE_INFINITY, staleMs = Number.POSITIVE_INFINITY } = limits;
+  const { outageMs, lateMs = Number.POSITIVE_INFINITY, gapMs = Number.POSITIVE_INFINITY } = limits;
   const unseen: number[] = [];
   if (seenAt.getTime() - reachedAt.getTime() > outageMs) unseen.push(reachedAt.getTime());
   if (nextBlockAt !== null) {
-    const hasGap = nextBlockAt.getTime() - knownUntil.getTime() > staleMs;
+    const hasGap = nextBlockAt.getTime() - knownUntil.getTime() > gapMs;
     const missedAt = hasGap ? knownUntil : nextBlockAt;
     if (seenAt.getTime() - missedAt.getTime() > lateMs) unseen.push(missedAt.getTime());
   }

@@ -17,7 +17,7 @@ const BATCH = 500;
  */
 export async function reachHead(
   ports: MovingPorts & Pick<Ports, 'logger'>,
-  watched: Pick<WatchedChain, 'chain' | 'quietMs' | 'outageMs' | 'lateMs' | 'staleMs'>,
+  watched: Pick<WatchedChain, 'chain' | 'quietMs' | 'outageMs' | 'lateMs' | 'gapMs'>,
   lease: Lease,
   at: Date,
 ): Promise<void> {
