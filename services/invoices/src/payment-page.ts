@@ -3,7 +3,7 @@ import { assets } from '@quittance/shared/assets';
 import { formatFiat, formatUnits, type Units } from '@quittance/shared/money';
 import { assertNever } from '@quittance/shared/result';
 import { encode } from 'uqr';
-import { confirmationsOf, type Deposit } from './domain/deposit.ts';
+import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
 import type { Seen, Sighting } from './domain/sighting.ts';
 import { Html, html } from './html.ts';
@@ -329,9 +329,9 @@ function stateOf(invoice: Invoice, deposit: Deposit, height: number): string {
   if (!isThere(deposit)) return 'undone by the network';
   const why = uncounted(invoice, deposit);
   if (why !== undefined) return why;
-  const confirmations = confirmationsOf(deposit, height);
-  if (deposit.state !== 'seen' || confirmations >= deposit.minConfirmations) return 'confirmed';
-  return `${confirmations} of ${deposit.minConfirmations} confirmations`;
+  if (isFinal(deposit, height)) return 'confirmed';
+  if (deposit.isHeld) return 'being checked';
+  return `${confirmationsOf(deposit, height)} of ${deposit.minConfirmations} confirmations`;
 }
 
 function stateOfSighting(invoice: Invoice, sighting: Sighting): string {

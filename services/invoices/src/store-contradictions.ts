@@ -2,6 +2,7 @@ import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { onDrop } from './domain/deposit.ts';
+import { isHeld } from './store-deposits.ts';
 
 /** A payment that a block was told to hold, and that is known from elsewhere in the chain. */
 export type Contradiction = {
@@ -11,9 +12,6 @@ export type Contradiction = {
   /** Null: native money that left an address. */
   deposit: { id: DepositId; invoiceId: InvoiceId } | null;
 };
-
-/** So much deeper than usual a deposit that is held back would be final: it is released long before. */
-const HELD_BACK_BLOCKS = 1_000_000;
 
 const insertFound = statement(
   'contradictions_insert',
@@ -25,14 +23,7 @@ const insertFound = statement(
    set ended_at = null, outcome = null, look_at = excluded.look_at`,
 );
 
-const holdBack = statement(
-  'deposits_hold_back',
-  `update deposits set min_confirmations = min_confirmations + ${HELD_BACK_BLOCKS},
-     due_height = due_height + ${HELD_BACK_BLOCKS}
-   where id = any($1::text[]) and state = 'seen' and min_confirmations < ${HELD_BACK_BLOCKS}`,
-);
-
-/** Writes them down, each once, and keeps their deposits from being settled meanwhile. */
+/** Writes them down, each once: meanwhile their deposits are not settled (see `isHeld`). */
 export async function saveContradictions(
   trx: Trx,
   chain: Chain,
@@ -50,7 +41,6 @@ export async function saveContradictions(
     found.map(({ deposit }) => deposit?.invoiceId ?? null),
     now,
   ]);
-  await trx.rows(holdBack, [found.flatMap(({ deposit }) => deposit?.id ?? [])]);
 }
 
 const claimDue = statement(
@@ -89,6 +79,17 @@ export async function contradictedAbove(trx: Trx, chain: Chain, height: number):
   return (await trx.rows<{ id: InvoiceId }>(selectAbove, [chain, height])).map(({ id }) => id);
 }
 
+// Those that were deep enough meanwhile are looked at again, as those whose turn it is.
+const dueAgain = statement(
+  'deposits_due_when_held_no_more',
+  `update deposits d set due_height = d.block_height + d.min_confirmations - 1
+   where d.id = any($1::text[]) and d.state = 'seen' and not ${isHeld('d')}`,
+);
+
+async function release(trx: Trx, ids: readonly DepositId[]): Promise<void> {
+  if (ids.length > 0) await trx.rows(dueAgain, [ids]);
+}
+
 const endAbove = statement(
   'contradictions_end_above',
   `update contradictions set ended_at = $3, outcome = 'reorganised'
@@ -125,19 +126,6 @@ export async function endContradiction(
 ): Promise<void> {
   await trx.rows(endOne, [chain, blockHash, outpoint, now, outcome]);
   if (deposit !== null) await release(trx, [deposit.id]);
-}
-
-const releaseHeld = statement(
-  'deposits_release',
-  `update deposits d set min_confirmations = min_confirmations - ${HELD_BACK_BLOCKS},
-     due_height = case state when 'seen' then block_height + min_confirmations - ${HELD_BACK_BLOCKS} - 1
-       else due_height - ${HELD_BACK_BLOCKS} end
-   where id = any($1::text[]) and min_confirmations >= ${HELD_BACK_BLOCKS}
-     and not exists (select 1 from contradictions c where c.deposit_id = d.id and c.ended_at is null)`,
-);
-
-async function release(trx: Trx, ids: readonly DepositId[]): Promise<void> {
-  if (ids.length > 0) await trx.rows(releaseHeld, [ids]);
 }
 
 const dropOne = statement(

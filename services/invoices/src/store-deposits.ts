@@ -24,9 +24,10 @@ export type DepositRow = {
   confirmed_at: Date | string | null;
   disposition: Disposition | null;
   credited_at: Date | string | null;
+  is_held: boolean;
 };
 
-export const depositColumns = [
+const depositColumns = [
   'id',
   'outpoint',
   'invoice_id',
@@ -47,11 +48,20 @@ export const depositColumns = [
   'credited_at',
 ] as const satisfies (keyof DepositRow)[];
 
+/** What its node told twice, and has not told once since, is held back. */
+export const isHeld = (alias: string): string =>
+  `exists (select from contradictions held
+     where held.invoice_id = ${alias}.invoice_id and held.deposit_id = ${alias}.id and held.ended_at is null)`;
+
+/** All that a deposit is made of here. */
+export const depositFields = (alias: string): string =>
+  [...depositColumns.map((column) => `${alias}.${column}`), `${isHeld(alias)} as is_held`].join(', ');
+
 /** A deposit as JSON; the amount as text, for a JSON number would lose digits. */
 export const depositJson = (alias: string): string =>
   `json_build_object(${depositColumns
     .map((column) => `'${column}', ${alias}.${column}${column === 'amount' ? '::text' : ''}`)
-    .join(', ')})`;
+    .join(', ')}, 'is_held', ${isHeld(alias)})`;
 
 /** As they came; those of a block in its order. */
 export const depositOrder = 'first_seen_at, block_height, output_index, id';
@@ -78,14 +88,15 @@ export const toDeposit = (row: DepositRow): Deposit => ({
   confirmedAt: timeOrNull(row.confirmed_at),
   disposition: row.disposition,
   creditedAt: timeOrNull(row.credited_at),
+  isHeld: row.is_held,
 });
 
 const selectByOutpoint = statement(
   'deposits_by_outpoint',
-  `select ${depositColumns.join(', ')} from deposits
+  `select ${depositFields('d')} from deposits d
    where chain = $1 and outpoint = any($2::text[]) and state in ('seen', 'settled')
    union all
-   select ${depositColumns.join(', ')} from deposits
+   select ${depositFields('d')} from deposits d
    where chain = $1 and outpoint = any($2::text[]) and state not in ('seen', 'settled')`,
 );
 
@@ -112,7 +123,7 @@ const insertNew = statement(
 
 export type NewDeposit = Omit<
   Deposit,
-  'state' | 'droppedHeight' | 'confirmedAt' | 'disposition' | 'creditedAt'
+  'state' | 'droppedHeight' | 'confirmedAt' | 'disposition' | 'creditedAt' | 'isHeld'
 >;
 
 export async function insertDeposits(trx: Trx, chain: Chain, deposits: readonly NewDeposit[]): Promise<void> {

@@ -5,7 +5,14 @@ import type { Deposit } from './domain/deposit.ts';
 import type { Destinations } from './domain/fold.ts';
 import type { ChainView, PaymentTotals } from './domain/payment-totals.ts';
 import { AWAITED_AFTER_GONE_MS, LARGEST_SHOWN, SHOWN_MAX } from './domain/sighting.ts';
-import { type DepositRow, depositColumns, depositJson, depositOrder, toDeposit } from './store-deposits.ts';
+import {
+  type DepositRow,
+  depositFields,
+  depositJson,
+  depositOrder,
+  isHeld,
+  toDeposit,
+} from './store-deposits.ts';
 import { sightingJson, sightingOrder } from './store-sightings.ts';
 
 /*
@@ -19,7 +26,8 @@ const givenUp = (d: string) => `coalesce(c.height >= ${d}.dropped_height + ${d}.
 const lost = (d: string) => `(${d}.state = 'missing' and ${givenUp(d)})`;
 const present = (d: string) =>
   `(${d}.state in ('seen', 'settled') or (${d}.state = 'missing' and not ${givenUp(d)}))`;
-const final = `(d.state <> 'seen' or c.height - d.block_height + 1 >= d.min_confirmations)`;
+const final = `(d.state <> 'seen'
+  or c.height - d.block_height + 1 >= d.min_confirmations and not ${isHeld('d')})`;
 const unsettled = `(d.state = 'seen' and ${final})`;
 /** What was taken back: by its block, so that what returned and is dropped again is told again. */
 const reversalOf = `case when d.state = 'dropped' then d.block_hash
@@ -137,12 +145,12 @@ export async function paymentTotals(
 const updateLookedAt = statement(
   'deposits_looked_at',
   `update deposits d set due_height = null,
-     confirmed_at = case when d.state = 'seen' then coalesce(d.confirmed_at, $2) else d.confirmed_at end
+     confirmed_at = case when ${unsettled} then coalesce(d.confirmed_at, $2) else d.confirmed_at end
    from invoices i join cursors c on c.chain = i.chain
    where d.invoice_id = i.id and i.id = any($1::text[]) and d.due_height <= c.height`,
 );
 
-/** The deposits whose turn it was were looked at: those in the chain are final. */
+/** The deposits whose turn it was were looked at: those in the chain that are not held back are final. */
 export async function markLookedAt(trx: Trx, ids: readonly InvoiceId[], now: Date): Promise<void> {
   await trx.rows(updateLookedAt, [ids, now]);
 }
@@ -165,7 +173,7 @@ const updateSettled = statement(
    update deposits d set state = 'settled', settled_at = $4, disposition = chosen.disposition,
      confirmed_at = coalesce(d.confirmed_at, $4)
    from chosen where d.id = chosen.id
-   returning ${depositColumns.map((column) => `d.${column}`).join(', ')}`,
+   returning ${depositFields('d')}`,
 );
 
 /** Gives final deposits their destination; answers those that have one now, in their order. */
@@ -195,7 +203,7 @@ const updateReversed = statement(
      where i.id = any($1::text[]))
    update deposits d set state = 'reversed', reversed_at = $2, dropped_height = null
    from chosen where d.id = chosen.id
-   returning ${depositColumns.map((column) => `d.${column}`).join(', ')}`,
+   returning ${depositFields('d')}`,
 );
 
 /** Gives up settled deposits that did not come back; answers them, in their order. */

@@ -3,7 +3,7 @@ import { assets } from '@quittance/shared/assets';
 import { formatFiat, formatRate, formatUnits, parseRate, type Units, units } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { assertNever, invariant } from '@quittance/shared/result';
-import { confirmationsOf, type Deposit } from './domain/deposit.ts';
+import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
 import type { Sighting } from './domain/sighting.ts';
 import type { Ports } from './ports.ts';
@@ -133,7 +133,7 @@ function sightingView(sighting: Sighting, invoice: Invoice): ReturnType<typeof p
 function paymentStatus(deposit: Deposit, height: number): 'pending' | 'confirmed' | 'reversed' {
   switch (deposit.state) {
     case 'seen':
-      return confirmationsOf(deposit, height) >= deposit.minConfirmations ? 'confirmed' : 'pending';
+      return isFinal(deposit, height) ? 'confirmed' : 'pending';
     case 'settled':
     // Its block left the chain and may come back; until it is given up it counts as paid.
     case 'missing':

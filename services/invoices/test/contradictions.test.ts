@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { Block, Payment } from '@quittance/chains/chain';
 import type { Units } from '@quittance/shared/money';
+import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { newTx, type Script } from './scripted-chain.ts';
 import { ETHER, MINUTE, startWorld, type World } from './world.ts';
@@ -46,6 +47,8 @@ async function anInvoice() {
         'select state, amount, block_height from deposits where invoice_id = $1 order by block_height, id',
         [invoice.id],
       ),
+    page: async () =>
+      await (await request(`http://127.0.0.1:${world.service.port}/pay/${invoice.id}`)).body.text(),
     settled: async () =>
       (await world.told(invoice.id))
         .filter(({ kind }) => kind.startsWith('deposit.'))
@@ -143,7 +146,23 @@ it('a payment told of two blocks for good is held back alone, named to the opera
   await world.scan();
   expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.settled()).toEqual([]);
-  expect(await doubted.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
+  expect(await doubted.read()).toMatchObject({
+    status: 'confirmed',
+    pending_amount: '0.01',
+    payments: [{ status: 'pending', required_confirmations: DEEP, confirmed_at: null }],
+  });
+  expect(await doubted.page()).toContain('being checked');
+  // Whatever the number of blocks an hour or a month has on its network.
+  await world.rows(
+    'update deposits set block_height = block_height - 2000000, due_height = due_height - 2000000 where outpoint = $1',
+    [payment.outpoint],
+  );
+  world.chain.mine({});
+  await world.scan();
+  expect(await doubted.settled()).toEqual([]);
+  await world.rows('update deposits set block_height = block_height + 2000000 where outpoint = $1', [
+    payment.outpoint,
+  ]);
   expect(await readiness()).toMatchObject({
     status: 200,
     body: { ready: true, without: [expect.stringMatching(`${payment.outpoint}.*${doubted.id}`)] },
@@ -157,7 +176,12 @@ it('a payment told of two blocks for good is held back alone, named to the opera
   await world.scan();
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.deposits()).toMatchObject([{ state: 'settled', block_height: a?.height }]);
-  expect(await readiness()).toEqual({ status: 200, body: { ready: true, waits_for: [] } });
+  expect(await doubted.read()).toMatchObject({
+    payments: [{ status: 'confirmed', confirmed_at: expect.any(String) }],
+  });
+  await eventually(async () =>
+    expect(await readiness()).toEqual({ status: 200, body: { ready: true, waits_for: [] } }),
+  );
 });
 
 it('a block of a contradiction that leaves the chain takes the contradiction with it', async () => {

@@ -47,6 +47,7 @@ const deposits = fc.array(
     droppedHeight: fc.integer({ min: 95, max: 112 }),
     disposition: fc.constantFrom('credit' as const, 'unresolved' as const),
     isCredited: fc.boolean(),
+    isHeld: fc.nat({ max: 4 }).map((n) => n === 0),
   }),
   { maxLength: 14 },
 );
@@ -107,6 +108,13 @@ async function write(
     });
   }
   for (const d of rows) {
+    if (d.isHeld) {
+      await world.rows(
+        `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
+         values ('ethereum', $1, 1, $2, $1, $3, $4, $4)`,
+        [d.id, d.outpoint, id, START],
+      );
+    }
     await world.rows(
       `insert into deposits (chain, id, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash,
          output_index, block_height, block_hash, first_seen_at, min_confirmations, state, dropped_height, due_height,
@@ -231,7 +239,7 @@ it('leaves one deposit due when there is more to settle than a step takes', asyn
     { expiresAt: EXPIRES, isExpired: false },
     [1, 2].map((place) => ({
       ...{ ...one, ...block, place, outpoint: '' },
-      ...{ state: 'seen' as const, droppedHeight: null, disposition: null, creditedAt: null },
+      ...{ state: 'seen' as const, droppedHeight: null, disposition: null, creditedAt: null, isHeld: false },
     })),
     [],
     { height: 100, knownUntil: START },

@@ -34,6 +34,8 @@ export type Deposit = {
   firstSeenAt: Date;
   minConfirmations: number;
   state: DepositState;
+  /** The node contradicts itself about it, and that has not ended: it is not settled, however deep it is. */
+  isHeld: boolean;
   /** How high the chain was when its block was dropped. */
   droppedHeight: number | null;
   confirmedAt: Date | null;
@@ -46,6 +48,14 @@ export function confirmationsOf(deposit: Pick<Deposit, 'state' | 'blockHeight'>,
   if (deposit.state !== 'seen' && deposit.state !== 'settled') return 0;
   return Math.max(0, height - deposit.blockHeight + 1);
 }
+
+/** Deep enough for good; what its node contradicts itself about is not. */
+export const isFinal = (
+  deposit: Pick<Deposit, 'state' | 'blockHeight' | 'minConfirmations' | 'isHeld'>,
+  height: number,
+): boolean =>
+  deposit.state !== 'seen' ||
+  (!deposit.isHeld && confirmationsOf(deposit, height) >= deposit.minConfirmations);
 
 /** The height at which a deposit that lost its block is given up: so many blocks it has had to come back. */
 export const givenUpAt = (droppedHeight: number, minConfirmations: number): number =>

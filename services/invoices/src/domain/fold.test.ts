@@ -48,6 +48,7 @@ const aDeposit = (over: Partial<Deposit> = {}): Deposit => {
     confirmedAt: null,
     disposition: null,
     creditedAt: null,
+    isHeld: false,
     ...over,
   };
 };

@@ -1,5 +1,5 @@
 import { sum, type Units } from '@quittance/shared/money';
-import { confirmationsOf, type Deposit, givenUpAt } from './deposit.ts';
+import { type Deposit, givenUpAt, isFinal } from './deposit.ts';
 import type { Invoice } from './invoice.ts';
 import { AWAITED_AFTER_GONE_MS, type Seen, type Sighting } from './sighting.ts';
 
@@ -75,8 +75,7 @@ export function rowByRow(invoice: PaidInvoice, given: Seen, view: ChainView) {
     sightings: once(given.sightings, ({ outpoint }) => outpoint).filter(
       ({ outpoint }) => !inBlocks.has(outpoint),
     ),
-    isFinal: (deposit: Deposit) =>
-      deposit.state !== 'seen' || confirmationsOf(deposit, view.height) >= deposit.minConfirmations,
+    isFinal: (deposit: Deposit) => isFinal(deposit, view.height),
     // Dust, and tokens that are not the invoice's, are listed and never counted.
     counts: (payment: Counted) => payment.asset === invoice.asset && payment.amount >= invoice.dust,
     inTime: (payment: Counted) => invoice.expiresAt === null || payment.firstSeenAt <= invoice.expiresAt,
