@@ -20,7 +20,8 @@ const insertFound = statement(
    from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
      as u(block_hash, block_height, outpoint, deposit_id, invoice_id)
    on conflict on constraint contradictions_once do update
-   set ended_at = null, outcome = null, look_at = excluded.look_at`,
+   set ended_at = null, outcome = null, look_at = excluded.look_at,
+     deposit_id = excluded.deposit_id, invoice_id = excluded.invoice_id`,
 );
 
 /** Writes them down, each once: meanwhile their deposits are not settled (see `isHeld`). */
@@ -121,7 +122,7 @@ export async function endContradiction(
   trx: Trx,
   chain: Chain,
   { blockHash, outpoint, deposit }: Contradiction,
-  outcome: 'earlier' | 'later',
+  outcome: 'earlier' | 'later' | 'reorganised',
   now: Date,
 ): Promise<void> {
   await trx.rows(endOne, [chain, blockHash, outpoint, now, outcome]);

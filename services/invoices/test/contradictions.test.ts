@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import type { Block, Payment } from '@quittance/chains/chain';
+import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
+import { saveContradictions } from '../src/store-contradictions.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 import { ETHER, MINUTE, startWorld, type World } from './world.ts';
 
@@ -243,4 +245,64 @@ it('a balance told too low at first is made up from the newest block, and keeps 
   world.chain.mine(...empty(DEEP));
   await world.scan();
   expect((await invoice.settled()).sort()).toEqual(Array(2).fill(`deposit.settled ${DUE / 2n}`));
+});
+
+/** As if the node had told a payment of a block that the chain does not hold. */
+const anyBlock = async (id: string, outpoint: string, height: number): Promise<void> => {
+  await world.rows(
+    `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
+     select chain, 'nowhere', $3, outpoint, id, invoice_id, now(), '2026-01-01' from deposits
+     where invoice_id = $1 and outpoint = $2`,
+    [id, outpoint, height],
+  );
+};
+
+it('a payment told of a block that is not in the chain is held back no longer than that is unknown', async () => {
+  const doubted = await anInvoice();
+  const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
+  await world.scan();
+  await anyBlock(doubted.id, paymentTo(a, doubted.to).outpoint, world.chain.height());
+  world.chain.mine(...empty(DEEP));
+  await world.scan();
+  expect(await outcomesOf(doubted)).toEqual(['reorganised']);
+  expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
+});
+
+it('a block that the node has no more, and nobody remembers, keeps the payment back and is named in the log', async () => {
+  const doubted = await anInvoice();
+  const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
+  await world.scan();
+  await anyBlock(doubted.id, paymentTo(a, doubted.to).outpoint, -1);
+  const errors = jest.spyOn(world.ports.logger, 'error');
+  world.chain.mine(...empty(DEEP));
+  await world.scan();
+  world.chain.mine({});
+  await world.scan();
+  expect(errors.mock.calls.map(([, text]) => text)).toEqual([
+    expect.stringContaining('the node lacks a block that it told a payment of'),
+  ]);
+  errors.mockRestore();
+  expect(await doubted.settled()).toEqual([]);
+  expect(await outcomesOf(doubted)).toEqual([null]);
+  await world.rows("update contradictions set ended_at = now(), outcome = 'earlier' where ended_at is null");
+});
+
+it('a contradiction that is found once more holds back the deposit that it is about now', async () => {
+  const [first, second] = [await anInvoice(), await anInvoice()];
+  world.chain.mine({ pay: [first, second].map(({ to }) => ({ to, amount: DUE })) });
+  await world.scan();
+  for (const { id: invoiceId } of [first, second]) {
+    const [{ id }] = await world.rows('select id from deposits where invoice_id = $1', [invoiceId]);
+    const deposit = { id: id as DepositId, invoiceId: invoiceId as InvoiceId };
+    await world.ports.db.transaction((trx) =>
+      saveContradictions(
+        trx,
+        'ethereum',
+        [{ blockHash: 'b', blockHeight: -1, outpoint: 'o', deposit }],
+        new Date(),
+      ),
+    );
+    await world.rows("update contradictions set ended_at = now(), outcome = 'later' where block_hash = 'b'");
+  }
+  expect(await outcomesOf(second)).toEqual(['later']);
 });

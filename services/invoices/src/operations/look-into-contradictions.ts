@@ -1,12 +1,13 @@
 import type { Block, ChainReader } from '@quittance/chains/chain';
-import type { Trx } from '@quittance/shared/db';
+import type { Chain } from '@quittance/shared/assets';
+import type { Queryable, Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { type Resolution, resolve, type Told } from '../domain/contradiction.ts';
 import type { Deposit } from '../domain/deposit.ts';
 import type { WatchedChain } from '../ports.ts';
 import { lockInvoices } from '../store.ts';
-import { type Cursor, findCursor, lockCursor } from '../store-chain.ts';
+import { type Cursor, findCursor, lockCursor, rememberedBetween } from '../store-chain.ts';
 import {
   type Contradiction,
   claimContradiction,
@@ -42,7 +43,23 @@ export async function lookIntoContradictions(
   const deposit = known.get(found.outpoint)?.find(({ id }) => id === found.deposit?.id);
   const both = await readBoth(reader, found, deposit);
   // The node is on another branch than the one that was followed: the scanner goes first.
-  if (both === undefined || (await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
+  if ((await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
+  if (both === undefined && !(await isInChain(db, chain, found, cursor))) {
+    return await db.transaction(async (trx) => {
+      await assertLease(trx, lease);
+      if ((await lockCursor(trx, chain)).hash !== cursor.hash) return 0;
+      await end(trx, ports, watched, { found, outcome: 'reorganised' });
+      return 1;
+    });
+  }
+  if (both === undefined) {
+    const { outpoint: payment, blockHeight: height, blockHash: block } = found;
+    ports.logger.error(
+      { chain, payment, height, block, deposit: found.deposit?.id, invoice: found.deposit?.invoiceId },
+      'the node lacks a block that it told a payment of, beside another one: it is asked again every minute',
+    );
+    return 0;
+  }
   const resolution = resolutionOf(both);
   if (resolution === 'unresolved') {
     tellContradictions(ports, chain, [found]);
@@ -54,6 +71,18 @@ export async function lookIntoContradictions(
     await settle(trx, ports, watched, { found, both, cursor, resolution });
     return 1;
   });
+}
+
+/** Whether the block is in the chain as it was followed; what is no longer remembered is taken to be. */
+async function isInChain(
+  db: Queryable,
+  chain: Chain,
+  { blockHash, blockHeight }: Contradiction,
+  cursor: Cursor,
+): Promise<boolean> {
+  const { blocks, lowest } = await rememberedBetween(db, chain, blockHeight, blockHeight);
+  const isRemembered = lowest !== null && blockHeight >= lowest && blockHeight <= cursor.height;
+  return !isRemembered || blocks.some(({ hash }) => hash === blockHash);
 }
 
 /** Undefined when the node does not have one of them. */
@@ -92,18 +121,32 @@ async function settle(
   watched: WatchedChain,
   { found, both, cursor, resolution }: Settling,
 ): Promise<void> {
-  const { clock, logger } = ports;
-  const { chain } = watched;
   const { deposit, later } = both;
-  const invoices: InvoiceId[] = deposit === undefined ? [] : [deposit.invoiceId];
+  await end(trx, ports, watched, { found, outcome: resolution }, async () => {
+    if (deposit !== undefined && resolution === 'later')
+      await dropDeposit(trx, deposit.id, cursor.height, ports.clock.now());
+    await takeInMissed(trx, ports, watched, [later]);
+  });
+}
+
+type Ending = { found: Contradiction; outcome: Parameters<typeof endContradiction>[3] };
+
+async function end(
+  trx: Trx,
+  ports: RescanPorts,
+  { chain }: WatchedChain,
+  { found, outcome }: Ending,
+  change: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const { clock, logger } = ports;
+  const { outpoint: payment, deposit } = found;
+  const invoices: InvoiceId[] = deposit === null ? [] : [deposit.invoiceId];
   await lockInvoices(trx, invoices);
-  await endContradiction(trx, chain, found, resolution, clock.now());
-  if (deposit !== undefined && resolution === 'later')
-    await dropDeposit(trx, deposit.id, cursor.height, clock.now());
-  await takeInMissed(trx, ports, watched, [later]);
+  await endContradiction(trx, chain, found, outcome, clock.now());
+  await change();
   await bringUpToDate(trx, invoices, ports);
   logger.warn(
-    { chain, payment: found.outpoint, deposit: deposit?.id, invoice: deposit?.invoiceId, stands: resolution },
-    'the node tells a payment once again: it is no longer held back',
+    { chain, payment, deposit: deposit?.id, invoice: deposit?.invoiceId, stands: outcome },
+    'the node no longer tells a payment twice: it is no longer held back',
   );
 }
