@@ -7,7 +7,7 @@ import { gather } from '@quittance/shared/gather';
 import { listen } from '@quittance/shared/http';
 import { type InvoiceId, pooledBytes } from '@quittance/shared/ids';
 import type { Running } from '@quittance/shared/lifecycle';
-import { createLogger } from '@quittance/shared/logger';
+import { createLogger, reason } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { watchQuotes } from '@quittance/shared/quotes';
 import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
@@ -15,7 +15,7 @@ import type { InvoicesConfig } from './config.ts';
 import { handleEvents } from './consumers.ts';
 import { createHttp } from './http.ts';
 import { invoicesMetrics } from './metrics.ts';
-import { recallKeys } from './operations/compare-keys.ts';
+import { compareKeys, recallKeys } from './operations/compare-keys.ts';
 import type { Ports } from './ports.ts';
 import { findInvoices, type NewInvoice, saveNewInvoices } from './store.ts';
 import { openContradictions } from './store-contradictions.ts';
@@ -109,6 +109,18 @@ export async function startInvoices(
   );
   const bus = given.bus ?? (await connectBus({ url: config.NATS_URL.reveal(), service: 'invoices', logger }));
   const board = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
+  // As soon as this replica is ready its orders are taken: whose the keys are is asked before, where nobody knows it yet.
+  await Promise.all(
+    [...chains].map(async ([chain, { keys }]) => {
+      if (keys?.heard.bar === undefined) return;
+      await compareKeys({ db, bus, clock }, chain, keys).catch((error: unknown) => {
+        logger.error(
+          { chain, reason: reason(error) },
+          'the keys of a chain are not known to be ours at the start',
+        );
+      });
+    }),
+  );
   const all: Ports = Object.assign(ports, { bus, quotes: given.quotes ?? board });
   const messenger = startMessenger({
     db,

@@ -140,17 +140,16 @@ export async function namedFirst(db: Queryable, chain: Chain, first: string): Pr
 
 const upsertComparison = statement(
   'key_comparisons_save',
-  `insert into key_comparisons (chain, first_address, named_address, compared_at) values ($1, $2, $3, $4)
+  `insert into key_comparisons (chain, first_address, named_address, compared_at) values ($1, $2, $3, now())
    on conflict on constraint key_comparisons_once do update
-   set named_address = excluded.named_address, compared_at = excluded.compared_at
-   where key_comparisons.compared_at <= excluded.compared_at`,
+   set named_address = excluded.named_address, compared_at = excluded.compared_at`,
 );
 
-/** The key holder was asked `at` for the first address, which is `first` by our public key, and named this one. */
+/** The key holder was asked for the first address, which is `first` by our public key, and named this one now. */
 export async function saveNamedFirst(
   db: Queryable,
   chain: Chain,
-  { first, named, at }: { first: string; named: string; at: Date },
+  { first, named }: { first: string; named: string },
 ): Promise<void> {
-  await db.rows(upsertComparison, [chain, first, named, at]);
+  await db.rows(upsertComparison, [chain, first, named]);
 }

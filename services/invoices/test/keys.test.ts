@@ -83,7 +83,7 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     expect(await compare()).toBe(0);
     expect(await order()).toMatchObject({ status: 201 });
     expect(asked.at(-1)).toEqual({ chain, from: 0, count: 1, expected: named });
-    expect(await readiness()).toEqual(served);
+    await eventually(async () => expect(await readiness()).toEqual(served));
 
     // Then it is left alone for a minute, whether it answers after that or not.
     const { length } = asked;
@@ -106,18 +106,20 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     expect(refused.headers).toHaveProperty('retry-after');
     expect(await world.rows('select id from invoices')).toEqual(before);
     // The rest is served: payment pages, and other chains.
-    expect(await readiness()).toEqual({
-      status: 200,
-      body: { ...served.body, without: [expect.stringContaining(barred)] },
-    });
+    await eventually(async () =>
+      expect(await readiness()).toEqual({
+        status: 200,
+        body: { ...served.body, without: [expect.stringContaining(barred)] },
+      }),
+    );
     named = [];
     await expect(compare()).rejects.toThrow(barred);
     expect(await order()).toMatchObject({ status: 503 });
   });
 
-  /** A replica that is started while payouts does not answer. */
-  async function another() {
-    named = [];
+  /** A replica that is started while payouts does not answer, or names these. */
+  async function another(answered: string[] = []) {
+    named = answered;
     const replica = await world.replica();
     const keys = replica.ports.chains.get(chain)?.keys;
     if (keys === undefined) throw new Error('these chains have public keys');
@@ -143,7 +145,7 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     named = [firstOf(WORDS)];
     expect(await compare()).toBe(0);
     expect(await order()).toMatchObject({ status: 201 });
-    expect(await readiness()).toEqual(served);
+    await eventually(async () => expect(await readiness()).toEqual(served));
   });
 
   it('are given out by a replica that is started with payouts away, until another replica hears of other words', async () => {
@@ -160,6 +162,27 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     named = [];
     expect(await late.step()).toBe(0);
     expect(await late.order()).toMatchObject({ status: 201 });
+  });
+
+  it('are given out for the first order to a replica that is ready, when payouts was never asked before', async () => {
+    await world.rows('delete from key_comparisons');
+    const late = await another([firstOf(WORDS)]);
+    expect(await late.order()).toMatchObject({ status: 201 });
+  });
+
+  it('are those that payouts named last, also when the clock of the replica that heard it is behind', async () => {
+    const HOUR = 60 * MINUTE;
+    named = [firstOf(WORDS)];
+    await compare(24 * 365 * HOUR);
+    const behind = await another();
+    world.pass(-2 * 24 * 365 * HOUR);
+    named = [firstOf(OTHER_WORDS)];
+    await expect(behind.step()).rejects.toThrow(barred);
+    const late = await another();
+    expect(await late.order()).toMatchObject({ status: 503 });
+    world.pass(3 * 24 * 365 * HOUR);
+    named = [firstOf(WORDS)];
+    await behind.step();
   });
 
   it('are asked about by a worker, again and again', async () => {

@@ -24,7 +24,7 @@ export async function compareKeys(
     const asked = await bus.ask('addresses.derive', { chain, from: 0, count: 1, expected: [first] });
     const [named] = asked.known ? asked.reply.addresses : [];
     if (named !== undefined) {
-      await saveNamedFirst(db, chain, { first, named, at: now });
+      await saveNamedFirst(db, chain, { first, named });
       heard.bar = whyBarred(chain, first, named);
     }
     const areSame = named === first || (named === undefined && heard.restUntil !== undefined);
