@@ -149,8 +149,8 @@ const CONTRADICTIONS_NAMED = 10;
 
 const contradictedPayments = async (db: Db): Promise<string[]> =>
   (await openContradictions(db, CONTRADICTIONS_NAMED)).map(
-    ({ chain, outpoint, blockHeight, invoiceId }) =>
-      `a payment on ${chain} that its node told twice, ${outpoint}, last of block ${blockHeight}${invoiceId === null ? '' : `, of invoice ${invoiceId}`}: it is held back until the node tells it once`,
+    ({ chain, outpoint, blockHeight, invoiceId, isBooked }) =>
+      `a payment on ${chain} that its node told twice, ${outpoint}, last of block ${blockHeight}${invoiceId === null ? '' : `, of invoice ${invoiceId}`}: ${isBooked ? 'it is credited already, compare it with another node' : 'it is held back until the node tells it once'}`,
   );
 
 /** What many ask for at the same moment is one statement. */

@@ -282,10 +282,12 @@ const watchedColumns = `a.address, a.invoice_id as "invoiceId", a.derivation_ind
      a.balance_height as "balanceHeight", a.balance_before as "balanceBefore",
      i.asset, coalesce(i.paid_at, i.closed_at) as "doneAt"`;
 
-// Which of its payments are there is not known: what its balance holds beyond them is not either.
+// Which of its payments are there is not known: what its balance holds beyond them is not either. A payment that the ledger
+// has booked stands, whatever the node tells of it afterwards.
 const notContradicted = `not exists (
        select 1 from contradictions c
-       where c.chain = a.chain and c.invoice_id = a.invoice_id and c.ended_at is null)`;
+       where c.chain = a.chain and c.invoice_id = a.invoice_id and c.ended_at is null
+         and not exists (select 1 from deposits d where d.id = c.deposit_id and d.settled_at is not null))`;
 
 type WatchedRow = Omit<WatchedAddress, 'balanceBefore'> & { balanceBefore: string | null };
 

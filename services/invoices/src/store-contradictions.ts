@@ -153,8 +153,10 @@ export async function dropDeposit(trx: Trx, id: DepositId, height: number, now: 
 
 const selectOpen = statement(
   'contradictions_open',
-  `select chain, outpoint, block_height as "blockHeight", invoice_id as "invoiceId" from contradictions
-   where ended_at is null order by chain, found_at, outpoint limit $1`,
+  `select c.chain, c.outpoint, c.block_height as "blockHeight", c.invoice_id as "invoiceId",
+     d.settled_at is not null as "isBooked"
+   from contradictions c left join deposits d on d.id = c.deposit_id
+   where c.ended_at is null order by c.chain, c.found_at, c.outpoint limit $1`,
 );
 
 export type OpenContradiction = {
@@ -162,6 +164,8 @@ export type OpenContradiction = {
   outpoint: string;
   blockHeight: number;
   invoiceId: InvoiceId | null;
+  /** The ledger has it already: it is not held back any more. */
+  isBooked: boolean;
 };
 
 /** The oldest of those that have not ended. */

@@ -186,6 +186,32 @@ it('a payment told of two blocks for good is held back alone, named to the opera
   );
 });
 
+it('a payment that is booked already is not called held back, and an operator can end its contradiction', async () => {
+  const booked = await anInvoice();
+  const [block] = world.chain.mine({ pay: [{ to: booked.to, amount: DUE }] });
+  for (let n = 0; n < 5; n++) world.chain.mine({});
+  await world.scan();
+  const [deposit] = await world.rows('select id, state, outpoint from deposits where invoice_id = $1', [
+    booked.id,
+  ]);
+  expect(deposit?.state).toBe('settled');
+  await world.rows(
+    `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
+     values ('ethereum', $1, $2, $3, $4, $5, now(), 'infinity')`,
+    [block?.hash, block?.height, deposit?.outpoint, deposit?.id, booked.id],
+  );
+  await eventually(async () =>
+    expect(await readiness()).toHaveProperty('body.without', [
+      expect.stringMatching(`${deposit?.outpoint}.*credited already, compare it with another node`),
+    ]),
+  );
+  await world.rows(
+    `update contradictions set ended_at = now(), outcome = 'earlier' where outpoint = $1 and ended_at is null`,
+    [deposit?.outpoint],
+  );
+  await eventually(async () => expect(await readiness()).not.toHaveProperty('body.without'));
+});
+
 it('a block of a contradiction that leaves the chain takes the contradiction with it', async () => {
   const doubted = await anInvoice();
   const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
