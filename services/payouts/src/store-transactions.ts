@@ -458,6 +458,13 @@ export async function noteSearched(db: Queryable, id: string, searchedTo: number
   await db.rows(markSearched, [id, searchedTo]);
 }
 
+// What left the chain is sent again, and moves its money then. Two queries, for an index each.
+const underWay = `(
+  select family, wallet, nonce, purpose, asset, amount, max_cost, block_hash from transactions
+  where chain = $1 and state in ('signed', 'broadcast')
+  union all select family, wallet, nonce, purpose, asset, amount, max_cost, null from transactions
+  where chain = $1 and missing_since is not null) as under_way`;
+
 // A family counts once, whatever its attempts: by the one that is in a block, else by the least it brings and the most
 // it may cost.
 const sumOpen = statement(
@@ -465,7 +472,7 @@ const sumOpen = statement(
   `with families as (
      select family, purpose, asset, wallet = $2 as paid_by_hot, bool_or(block_hash is not null) as in_block,
        coalesce(min(amount) filter (where block_hash is not null), min(amount)) as amount, max(max_cost) as max_cost
-     from transactions where chain = $1 and state in ('signed', 'broadcast') group by 1, 2, 3, 4)
+     from ${underWay} group by 1, 2, 3, 4)
    select purpose, asset, paid_by_hot, in_block,
      exists (select from holdings where sweep_id = family and reversed_at is not null) as doubtful,
      sum(amount) as amount, sum(max_cost) as max_cost
@@ -474,8 +481,8 @@ const sumOpen = statement(
 
 const selectSweepsInNoBlock = statement(
   'transactions_sweeps_in_no_block',
-  `select wallet, nonce, asset, max(amount) as amount from transactions
-   where chain = $1 and purpose = 'sweep' and state in ('signed', 'broadcast')
+  `select wallet, nonce, asset, max(amount) as amount from ${underWay}
+   where purpose = 'sweep'
    group by family, wallet, nonce, asset having bool_and(block_hash is null)`,
 );
 
@@ -505,7 +512,7 @@ type SumRow = {
   max_cost: string;
 };
 
-/** What all signed transactions whose end is open will move. */
+/** What all signed transactions will move whose end is open, or that have left the chain after it. */
 export async function openSums(db: Queryable, chain: Chain, hotAddress: string): Promise<OpenSum[]> {
   return (await db.rows<SumRow>(sumOpen, [chain, hotAddress])).map((row) => ({
     purpose: row.purpose,

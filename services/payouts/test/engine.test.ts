@@ -307,7 +307,8 @@ describe('a reorganisation of blocks that were final', () => {
       { level: 'error', wallet: HOT, missing_nonces: [0], transactions: [first?.['tx_hash']] },
     ]);
     expect(await world.transactions()).toMatchObject([
-      { missing_since: expect.any(Date), final_at: null, broadcasts: 2 },
+      { nonce: '0', missing_since: expect.any(Date), final_at: null, broadcasts: 2 },
+      { nonce: '1', missing_since: null, payout_id: later.id },
     ]);
     await world.finish();
     expect(world.chain.paymentsTo(to)).toHaveLength(1);
@@ -329,6 +330,19 @@ describe('a reorganisation of blocks that were final', () => {
     await world.finish();
     expect(world.chain.paymentsTo(to)).toHaveLength(1);
     expect(await world.payout(later.id)).toMatchObject({ status: 'mined' });
+  });
+
+  it('does not promise the money of a dropped payout to another one', async () => {
+    const { to, depth } = await paidForGood();
+    const large = await world.reserve({ amount: (19n * ETHER) / 2n });
+    world.chain.reorg(depth);
+    await world.finish();
+    expect(world.chain.paymentsTo(to)).toHaveLength(1);
+    expect(await world.payout(large.id)).toMatchObject({ status: 'reserved' });
+    await watchEnded(world.ports, 0);
+    world.chain.fund('ETH', HOT, ETHER);
+    await world.finish();
+    expect(await world.payout(large.id)).toMatchObject({ status: 'mined' });
   });
 
   it('sends every transaction again that was dropped, also of wallets that sign nothing more', async () => {

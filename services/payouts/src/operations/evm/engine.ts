@@ -22,8 +22,9 @@ export const evmEngine: Engine<'evm'> = {
       return followed;
     }
     const bumped = await bumpStuck(ports, lease);
-    // What was paid and has left the chain is paid first: the balance still shows its money.
-    if (await noteGap(ports, sender.hotAddress, used)) return followed + bumped;
+    // Before anything is planned: the balance shows the money of what has left the chain, or is of another time.
+    const isNodeBehind = await noteGap(ports, sender.hotAddress, used);
+    if (isNodeBehind) return followed + bumped;
     const paid = await payReserved(ports, lease);
     const swept = await sweepWorthwhile(ports, lease);
     return followed + bumped + paid + swept;

@@ -9,7 +9,7 @@ const NAMED_MAX = 100;
  * them, and nothing later of their wallet can be mined before they are back. They are sent again at once, see
  * watch-ended.ts.
  * @param next the nonce that the chain takes next from the wallet, read before this
- * @returns whether there are any.
+ * @returns whether the node has not come to blocks that were final: its balances are of another time
  */
 export async function noteGap(
   { db, chain, sender, logger }: Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger'>,
@@ -36,5 +36,5 @@ export async function noteGap(
       'nonces of a wallet are missing in the chain after a reorganisation: later transactions wait, the stored bytes are sent again',
     );
   }
-  return missing.length > 0;
+  return missing.some((transaction) => isNodeBehind(finalized, transaction));
 }
