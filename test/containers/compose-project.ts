@@ -86,6 +86,7 @@ export async function composeProject(firstPort: number): Promise<ComposeProject>
     REDIS_IMAGE: redisImage(),
     GATEWAY_PORT: `127.0.0.1:${ports[0]}-${ports.at(-1)}`,
     RATE_LIMIT_PER_MINUTE: '1000000',
+    CONNECTIONS_PER_CLIENT: '100000',
   };
   const lines = Object.entries(own).map(([setting, value]) => `${setting}=${value}`);
   const envFile = join(dir, 'env');

@@ -183,7 +183,13 @@ export function testSettings({
   return {
     ledger: { ...common, ...settings.ledger },
     webhooks: { ...common, ...settings.webhooks },
-    gateway: { ...common, RATE_LIMIT_PER_MINUTE: String(rateLimit), ...settings.gateway },
+    gateway: {
+      ...common,
+      RATE_LIMIT_PER_MINUTE: String(rateLimit),
+      // All of a test's merchants and customers have one address.
+      CONNECTIONS_PER_CLIENT: '100000',
+      ...settings.gateway,
+    },
     invoices: { ...common, SCAN_EVERY_MS: '100', ...settings.invoices },
     payouts: { ...common, ENGINE_EVERY_MS: '100', ...settings.payouts },
     auditor: { ...common, CHECK_EVERY_MS: '2000', ...settings.auditor },
