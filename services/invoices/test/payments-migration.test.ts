@@ -130,6 +130,7 @@ it('an upgrade neither breaks nor holds up a transaction of the release that run
     await db.transaction(async (trx) => {
       await trx.rows(`select 1 from invoices where id = 'inv_1' for update`);
       upgraded = upgrade();
+      // Awaited below, where its failure counts; until then a rejection would be called unhandled.
       upgraded.catch(() => undefined);
       await eventually(async () => {
         const { waiting } = await db.one<{ waiting: boolean }>(
