@@ -15,7 +15,7 @@ import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-cus
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import pg from 'pg';
-import { api, aQuote, SECRET, XPUB } from './world.ts';
+import { api, aQuote, confirmKeys, SECRET, settings as chainSettings, XPUB } from './world.ts';
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
 const PORT = 27_000 + (process.pid % 5_000);
@@ -50,6 +50,7 @@ beforeAll(
     customer = ethereumCustomer(anvil.rpcUrl, usdc);
     ledger = await connectBus({ url: nats.url, service: 'ledger', logger: createLogger('test', 'silent') });
     admin = new pg.Pool({ connectionString: database.adminUrl, max: 2, options: '-c search_path=invoices' });
+    await confirmKeys(database, chainSettings.ethereum);
     settings = {
       PORT: String(PORT),
       DATABASE_URL: database.urlOf('invoices'),

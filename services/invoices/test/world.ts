@@ -316,7 +316,7 @@ async function startReplica(
   return await startInvoices({ ...config, PORT: 0 }, { ...ports, db, chains, workers: false });
 }
 
-const settings = {
+export const settings = {
   ethereum: {
     kind: 'evm',
     chain: 'ethereum',
