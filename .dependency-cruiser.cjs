@@ -1,23 +1,30 @@
 /**
- * Who may import whom. `test/canary` holds one planted offence for each rule below; `npm run check` cruises it
- * too and fails when one is not found: without a resolvable typescript this tool skips every .ts file in silence.
+ * Which file may import which. `tools/dependency-fixtures` holds one violation of each rule below; `npm run check` cruises
+ * it too and fails when one is not found: without a resolvable typescript this tool skips every .ts file in silence.
+ *
+ * The layers, each importing only from those on its right:
+ *
+ *     apps, test, bench, tools -> testing -> services -> packages
  */
 
-// The canary is a small copy of the tree, so that the very same expressions judge it.
-const root = '^(?:test/canary/)?';
+// The fixtures are a small copy of the tree, so that the same expressions apply to it.
+const fixtures = 'tools/dependency-fixtures/';
+const root = `^(?:${fixtures})?`;
 const anyService = `${root}services/[^/]+/src/`;
 const thisService = `${root}services/([^/]+)/src/`;
 const sameService = `${root}services/$1/src/`;
-// store.ts, store-holds.ts and store/holds.ts are all of the store.
-const edge = '(?:http|consumers|workers)[-./]';
+// http.ts, http-payouts.ts and http/payouts.ts are all part of the edge.
+const edge = '(?:http|consumers|handlers|workers)[-./]';
 const below = '(?:domain/|(?:store|views|config)[-./])';
-const beside = '\\.test\\.ts$';
+const unitTest = '\\.test\\.ts$';
+/** Suites beside the sources of a workspace: they run only in a checkout and may import from testing/. */
+const suites = `${root}(?:apps|packages|services|testing)/[^/]+/test/`;
 
-/** Rooms that exist to start, test or measure the product, and are not in it. */
-const outside = `${root}(?:packages/(?:testkit|engines|cli)|sandbox|test(?!/canary/)|bench|scripts)/`;
-/** Files of packages/shared without clock, chance or IO. */
+/** What starts, tests or measures the product and is not part of it. */
+const notTheProduct = `${root}(?:apps|testing|test|bench|tools(?!/dependency-fixtures/))/`;
+/** Files of packages/shared without clock, randomness or IO. */
 const pureShared = `${root}packages/shared/src/(?:assets|commands|events|ids|money|result)\\.ts$`;
-/** What a quote is belongs to many decisions; the rest of the file watches for new ones. */
+/** Many decisions need the type of a quote; the rest of the file watches for new ones. */
 const quotes = `${root}packages/shared/src/quotes\\.ts$`;
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -25,18 +32,53 @@ module.exports = {
   forbidden: [
     {
       name: 'unresolvable',
-      comment: 'An import that leads nowhere is not judged by any other rule.',
+      comment: 'No other rule can judge an import that leads nowhere.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },
     },
     {
       name: 'cycle',
-      comment:
-        'Modules that need each other are one module. Types may point back: they are gone at run time.',
+      comment: 'Modules that import each other are one module.',
       severity: 'error',
       from: {},
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'packages-import-packages',
+      comment: 'packages/ are libraries: they import no service, no app and nothing that only tests use.',
+      severity: 'error',
+      from: { path: `${root}packages/`, pathNot: [unitTest, suites] },
+      to: { path: [`${root}services/`, notTheProduct] },
+    },
+    {
+      name: 'services-import-packages',
+      comment: 'A service runs without apps, testing, test, bench and tools.',
+      severity: 'error',
+      from: { path: `${root}services/`, pathNot: [unitTest, suites] },
+      to: { path: notTheProduct },
+    },
+    {
+      name: 'testing-imports-services',
+      comment: 'testing/ starts services and engines for suites, the sandbox and the benchmark.',
+      severity: 'error',
+      from: { path: `${root}testing/` },
+      to: { path: `${root}(?:apps|test|bench|tools(?!/dependency-fixtures/))/` },
+    },
+    {
+      name: 'cli-runs-in-production',
+      comment: "The operator's command is installed where no engine and no testkit is.",
+      severity: 'error',
+      from: { path: `${root}apps/cli/`, pathNot: [unitTest, suites] },
+      to: { path: `${root}testing/` },
+    },
+    {
+      name: 'suites-are-not-imported',
+      comment:
+        'A file in a test folder may start tests when it is imported; shared builders belong to testing/.',
+      severity: 'error',
+      from: { path: `${root}(?:apps|packages|services|testing)/[^/]+/src/` },
+      to: { path: [unitTest, '^test/', suites] },
     },
     {
       name: 'main-is-the-top',
@@ -48,7 +90,7 @@ module.exports = {
     {
       name: 'service-is-composed-by-main',
       comment:
-        'service.ts imports the edges and they import the operations; from below only its types are taken.',
+        'service.ts imports the edges and they import the operations; only its types are imported from below.',
       severity: 'error',
       from: { path: `${thisService}(?!main\\.ts$)` },
       to: { path: `${sameService}service\\.ts$`, dependencyTypesNot: ['type-only'] },
@@ -56,21 +98,22 @@ module.exports = {
     {
       name: 'edges-are-imported-by-service',
       comment:
-        'http, consumers and workers call operations; operations and what lies below never know who called.',
+        'http, handlers and workers call operations; operations and what lies below do not know their callers.',
       severity: 'error',
       from: { path: `${thisService}(?:operations/|${below})` },
       to: { path: `${sameService}${edge}` },
     },
     {
-      name: 'edges-stand-beside-each-other',
-      comment: 'http, consumers and workers share what they do by calling the same operation.',
+      name: 'edges-do-not-import-each-other',
+      comment: 'http, handlers and workers share code by calling the same operation.',
       severity: 'error',
-      from: { path: `${root}services/([^/]+)/src/(http|consumers|workers)[-./]` },
+      from: { path: `${root}services/([^/]+)/src/(http|consumers|handlers|workers)[-./]` },
       to: { path: `${sameService}${edge}`, pathNot: `${sameService}$2[-./]` },
     },
     {
       name: 'operations-are-called-from-above',
-      comment: 'domain decides, store remembers; the story that uses them is told one floor up.',
+      comment:
+        'domain decides and store reads and writes; an operation calls both, never the other way round.',
       severity: 'error',
       from: { path: `${thisService}${below}` },
       to: { path: `${sameService}operations/` },
@@ -78,19 +121,19 @@ module.exports = {
     {
       name: 'domain-is-pure',
       comment:
-        'A decision takes what it needs as arguments: no clock, no chance, no IO, so only its own room, zod, ipaddr.js and ' +
-        'the pure files of packages/shared (listed in .dependency-cruiser.cjs).',
+        'A decision takes what it needs as arguments: no clock, no randomness, no IO. It imports its own folder, zod, ' +
+        'ipaddr.js and the pure files of packages/shared (listed in .dependency-cruiser.cjs).',
       severity: 'error',
-      from: { path: `${thisService}domain/`, pathNot: beside },
+      from: { path: `${thisService}domain/`, pathNot: unitTest },
       to: {
         pathNot: [`${sameService}domain/`, pureShared, quotes, '(?:^|/)node_modules/(?:zod|ipaddr\\.js)/'],
       },
     },
     {
       name: 'domain-is-given-its-quote',
-      comment: 'A decision takes a quote as an argument; of quotes.ts it knows the types alone.',
+      comment: 'A decision takes a quote as an argument and imports only the types of quotes.ts.',
       severity: 'error',
-      from: { path: `${thisService}domain/`, pathNot: beside },
+      from: { path: `${thisService}domain/`, pathNot: unitTest },
       to: { path: quotes, dependencyTypesNot: ['type-only'] },
     },
     {
@@ -102,73 +145,34 @@ module.exports = {
       to: { path: `${root}services/`, pathNot: `${root}services/$1/` },
     },
     {
-      name: 'services-stay-in-production',
-      comment: 'testkit, engines, sandbox, cli, tests and scripts are not there when a service runs.',
-      severity: 'error',
-      from: { path: [anyService, `${root}packages/(?:shared|chains)/src/`], pathNot: beside },
-      to: { path: outside },
-    },
-    {
-      name: 'books-are-the-auditors',
+      name: 'reconciliation-is-independent',
       comment:
-        'Who checks the books shares nothing with who writes them: a mistake of theirs must not be made twice.',
+        'The check of the books shares no code with the services that write them, so that no mistake is made twice.',
       severity: 'error',
-      from: { path: `${root}(?:services/(?!auditor/)[^/]+|packages/chains)/src/` },
-      to: { path: `${root}packages/books/` },
+      from: {
+        path: `${root}(?:services/(?!auditor/)[^/]+|packages/(?:chains|shared))/src/`,
+        pathNot: unitTest,
+      },
+      to: { path: `${root}packages/reconciliation/` },
     },
     {
-      name: 'tests-are-imported-by-nobody',
-      comment:
-        'A file beside or below a test folder runs tests when it is imported; share builders in testkit.',
+      name: 'shared-imports-no-package',
+      comment: 'packages/shared is the lowest layer.',
       severity: 'error',
-      from: { path: [`${root}(?:services|packages)/[^/]+/src/`, `${root}sandbox/`] },
-      to: { path: [beside, '^test/(?!canary/)', `${root}(?:services|packages)/[^/]+/test/`] },
-    },
-    {
-      name: 'shared-stands-alone',
-      comment: 'packages/shared is below everything: no service and no other package.',
-      severity: 'error',
-      from: { path: `${root}packages/shared/src/`, pathNot: beside },
-      to: { path: `${root}(?:packages|services|sandbox)/`, pathNot: `${root}packages/shared/` },
-    },
-    {
-      name: 'packages-know-no-service',
-      comment: 'A package is used by services, never the other way round.',
-      severity: 'error',
-      from: { path: `${root}packages/(?:shared|chains|engines|books)/` },
-      to: { path: `${root}services/` },
+      from: { path: `${root}packages/shared/src/`, pathNot: unitTest },
+      to: { path: `${root}packages/`, pathNot: `${root}packages/shared/` },
     },
     {
       name: 'services-are-entered-by-operations',
-      comment: 'cli, sandbox and testkit do what a service does by calling its operations.',
+      comment: 'cli, sandbox and testing/ do what a service does by calling its operations.',
       severity: 'error',
-      from: { path: `${root}(?:packages/(?:cli|testkit)|sandbox)/` },
+      from: { path: `${root}(?:apps|testing)/` },
       to: { path: `${root}services/`, pathNot: `${root}services/[^/]+/(?:src/operations|migrations)/` },
-    },
-    {
-      name: 'testkit-is-for-tests',
-      comment: 'Only tests and the benchmark may import testkit.',
-      severity: 'error',
-      from: {
-        path: [`${root}(?:services|packages)/[^/]+/src/`, `${root}(?:sandbox|scripts)/`],
-        pathNot: [`${root}packages/testkit/`, beside],
-      },
-      to: { path: `${root}packages/testkit/` },
-    },
-    {
-      name: 'engines-are-for-sandbox-and-tests',
-      comment:
-        'Databases, brokers and nodes are started by the sandbox, testkit, tests and the benchmark alone.',
-      severity: 'error',
-      from: {
-        pathNot: `${root}(?:packages/(?:engines|testkit)|sandbox|test(?!/canary/)|bench|(?:services|packages)/[^/]+/test)/`,
-      },
-      to: { path: `${root}packages/engines/` },
     },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^test/canary' },
+    exclude: { path: '^tools/dependency-fixtures' },
     // `import type` counts too: a rule speaks of what a file knows, not of what it loads.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

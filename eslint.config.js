@@ -9,7 +9,7 @@ import tseslint from 'typescript-eslint';
  * for a constant, and asks to delete the very check that matters.
  */
 export default defineConfig(
-  { ignores: ['**/*.js', '**/*.mjs', '**/*.cjs', 'test/canary/**'] },
+  { ignores: ['**/*.js', '**/*.mjs', '**/*.cjs', 'tools/dependency-fixtures/**'] },
   {
     files: ['**/*.ts'],
     languageOptions: {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 
 /** Starts one Postgres for all suites that need one and stops it after the last. */
 const engines = {
-  globalSetup: 'packages/testkit/src/global-setup.ts',
-  globalTeardown: 'packages/testkit/src/global-teardown.ts',
+  globalSetup: 'testing/testkit/src/global-setup.ts',
+  globalTeardown: 'testing/testkit/src/global-teardown.ts',
 };
 
 const shared = {
@@ -13,7 +13,7 @@ const shared = {
   injectGlobals: false,
   extensionsToTreatAsEsm: ['.ts'],
   // Types are taken away and nothing is rewritten, so that tests run what Node runs. Workspace packages are
-  // links into packages/: jest sees their real path, which is not under node_modules, and transforms them too.
+  // links into the checkout: jest sees their real path, which is not under node_modules, and transforms them too.
   transform: {
     '\\.ts$': [
       '@swc/jest',
@@ -27,7 +27,11 @@ const shared = {
     ],
   },
   // Engines and their data are many files that no test imports.
-  modulePathIgnorePatterns: ['<rootDir>/.engines/', '<rootDir>/.sandbox/', '<rootDir>/test/canary/'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/.engines/',
+    '<rootDir>/.sandbox/',
+    '<rootDir>/tools/dependency-fixtures/',
+  ],
 };
 
 const withEngines = Object.fromEntries(
@@ -42,20 +46,23 @@ const crashes = 'services/[^/]+/test/.*crash[^/]*\\.test\\.ts$';
 export default {
   // Jest reads this here only: in a project it is accepted and ignored.
   testTimeout: 300_000 * Number(process.env['TEST_PATIENCE'] ?? 1),
-  reporters: ['default', '<rootDir>/test/closing-line.ts'],
-  testSequencer: '<rootDir>/test/slowest-first.ts',
+  reporters: ['default', '<rootDir>/tools/closing-line.ts'],
+  testSequencer: '<rootDir>/tools/slowest-first.ts',
   projects: [
     {
       ...shared,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts', '<rootDir>/test/*.test.ts'],
+      testMatch: [
+        '<rootDir>/{packages,services,apps,testing}/*/src/**/*.test.ts',
+        '<rootDir>/tools/*.test.ts',
+      ],
     },
     {
       ...shared,
       ...withEngines,
       displayName: 'integration',
       testMatch: [
-        '<rootDir>/{packages,services}/*/test/**/*.test.ts',
+        '<rootDir>/{packages,services,apps,testing}/*/test/**/*.test.ts',
         '<rootDir>/test/privileges/**/*.test.ts',
       ],
       testPathIgnorePatterns: ['/node_modules/', crashes],
@@ -63,14 +70,14 @@ export default {
     {
       ...shared,
       displayName: 'e2e',
-      globalSetup: '<rootDir>/packages/testkit/src/global-setup-images.ts',
+      globalSetup: '<rootDir>/testing/testkit/src/global-setup-images.ts',
       testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
     },
     {
       ...shared,
       ...withEngines,
-      displayName: 'proofs',
-      testMatch: ['<rootDir>/test/{proofs,simulation}/**/*.test.ts'],
+      displayName: 'chain-scenarios',
+      testMatch: ['<rootDir>/test/{chain-scenarios,simulation}/**/*.test.ts'],
     },
     {
       ...shared,

@@ -17,8 +17,8 @@ import { loadConfig } from '@quittance/shared/config';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
+import { migrateAll } from '@quittance/shared/migrate-all';
 import pg from 'pg';
-import { migrateAll } from 'quittance/migrate-all';
 import { median } from './drive.ts';
 
 const OUTPUTS = 5_000;

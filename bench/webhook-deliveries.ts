@@ -12,6 +12,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { newAccountId, newEventId, newInvoiceId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
+import { migrateAll } from '@quittance/shared/migrate-all';
 import { envelopeOf, type LoggedEvent } from '@quittance/webhooks/domain/envelope';
 import { defaultKinds } from '@quittance/webhooks/domain/kinds';
 import { recordEvents, type ToldEvent } from '@quittance/webhooks/operations/record-events';
@@ -21,7 +22,6 @@ import { createPoster } from '@quittance/webhooks/poster';
 import { createSeal } from '@quittance/webhooks/seal';
 import { signatureHeaders, signingKey } from '@quittance/webhooks/signature';
 import { startWorkers } from '@quittance/webhooks/workers';
-import { migrateAll } from 'quittance/migrate-all';
 import { Agent } from 'undici';
 import { median } from './drive.ts';
 

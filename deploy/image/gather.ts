@@ -119,7 +119,7 @@ function takeMigrations(): void {
   }
 }
 
-const folder = ['services', 'packages', '.'].map((above) => join(root, above, room)).find(existsSync);
+const folder = ['services', 'apps'].map((above) => join(root, above, room)).find(existsSync);
 if (room === '' || folder === undefined || !statSync(folder).isDirectory()) {
   process.stderr.write(`SERVICE is "${room}": it must be the name of a service, "cli" or "sandbox"\n`);
   process.exit(1);
@@ -128,6 +128,6 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 take(folder);
 if (room === 'cli') takeMigrations();
-const main = room === 'sandbox' ? 'sandbox/src/chains-main.ts' : `${relative(root, folder)}/src/main.ts`;
+const main = room === 'sandbox' ? 'apps/sandbox/src/chains-main.ts' : `${relative(root, folder)}/src/main.ts`;
 writeFileSync(join(out, 'package.json'), '{ "type": "module", "private": true }\n');
 writeFileSync(join(out, 'start.ts'), `import './${main}';\n`);

@@ -12,7 +12,7 @@ import {
   postgresImage,
   redisImage,
   rooms,
-} from '@quittance/testkit/container-images';
+} from '@quittance/stack/container-images';
 import { eventually } from '@quittance/testkit/eventually';
 import { must, type Said, shell } from './shell.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from '@jest/globals';
-import { buildMissingImages, imageOf, rooms } from '@quittance/testkit/container-images';
+import { buildMissingImages, imageOf, rooms } from '@quittance/stack/container-images';
 import { must, shell } from './shell.ts';
 
 const MINUTES = 60_000;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { CONTAINER_NAMES, rooms } from '@quittance/testkit/container-images';
-import { type Counts, closingLine } from '../closing-line.ts';
+import { CONTAINER_NAMES, rooms } from '@quittance/stack/container-images';
+import { type Counts, closingLine } from '../../tools/closing-line.ts';
 import { bringUpEngine, type DockerEngine, NoEngine } from './engine.ts';
 import { shell } from './shell.ts';
 import { buildStandIns, standIns, standInsForShops } from './stand-ins.ts';
@@ -90,7 +90,7 @@ async function run({ name, args, env, obstacle }: Part, engine: DockerEngine): P
   }
   const began = performance.now();
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [join(root, 'scripts/test.ts'), ...args], {
+    const child = spawn(process.execPath, [join(root, 'tools/test.ts'), ...args], {
       cwd: root,
       env: {
         ...engine.env,

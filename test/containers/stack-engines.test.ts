@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
 import { ping } from '@quittance/engines/redis';
-import { containerEngines } from '@quittance/testkit/container-engines';
-import { CONTAINER_NAMES } from '@quittance/testkit/container-images';
+import { containerEngines } from '@quittance/stack/container-engines';
+import { CONTAINER_NAMES } from '@quittance/stack/container-images';
+import { removeContainers } from '@quittance/stack/docker-command';
 import { onServer } from '@quittance/testkit/databases';
-import { removeContainers } from '@quittance/testkit/docker-command';
 import { eventually } from '@quittance/testkit/eventually';
 import { must } from './shell.ts';
 

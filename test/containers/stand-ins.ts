@@ -57,7 +57,7 @@ export const standIns = {
   TEST_BASE_IMAGE: DEBIAN,
 } as const;
 
-/** The same by the settings of packages/testkit/README.md. */
+/** The same by the settings of testing/testkit/README.md. */
 export const standInsForShops = {
   QUITTANCE_POSTGRES_IMAGE: standIns.TEST_POSTGRES_IMAGE,
   QUITTANCE_NATS_IMAGE: standIns.TEST_NATS_IMAGE,

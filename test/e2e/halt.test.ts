@@ -77,7 +77,7 @@ const haltedAssets = async () =>
 const checksSoFar = async () =>
   (await quittance.db.one<{ n: number }>('select count(*)::int as n from auditor.checks')).n;
 
-const cli = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 /** As an operator types it. */
 function quittanceCommand(...args: string[]): Promise<{ code: number | null; output: string }> {
   const { adminUrl, chainSettings } = quittance.stack;

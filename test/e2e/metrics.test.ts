@@ -6,7 +6,7 @@ import { type Service, services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { documentedMetrics } from '../metrics-named.ts';
+import { documentedMetrics } from '../../tools/metrics-named.ts';
 
 /** What an operator sees of a running stack after a sale and a payout: its metrics, and its logs. */
 

@@ -359,7 +359,7 @@ test.each(['BTC', 'USDC_ERC20', 'SOL'] as const)('%s: the node is away and comes
   await eventually(async () => expect((await quittance.books()).breaches).toEqual([]), MINUTE_MS, 500);
 });
 
-const cli = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 
 /** As an operator runs it, with the settings that payouts has. */
 async function verifyBooks(): Promise<{ code: number | null; output: string }> {

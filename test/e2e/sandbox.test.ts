@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
-import { humanePace, startChainNodes } from '@quittance/sandbox/chain-nodes';
 import { demoAccounts } from '@quittance/sandbox/demo-accounts';
-import { payFromFaucet } from '@quittance/sandbox/faucet';
-import { processes } from '@quittance/sandbox/parts';
-import { PORTS, portsFrom } from '@quittance/sandbox/ports';
-import { type StackOptions, startStack } from '@quittance/sandbox/stack';
 import { assets } from '@quittance/shared/assets';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { parseUnits, units } from '@quittance/shared/money';
+import { humanePace, startChainNodes } from '@quittance/stack/chain-nodes';
+import { payFromFaucet } from '@quittance/stack/faucet';
+import { processes } from '@quittance/stack/parts';
+import { PORTS, portsFrom } from '@quittance/stack/ports';
+import { type StackOptions, startStack } from '@quittance/stack/stack';
 import { eventually } from '@quittance/testkit/eventually';
 import { merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
@@ -23,9 +23,9 @@ import { patient } from '@quittance/testkit/patience';
 /** `npm start` as a person types it, behind the set-up: the sandbox's own process. */
 
 const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const main = file('sandbox/src/main.ts');
-const pay = file('sandbox/src/pay.ts');
-const cli = file('packages/cli/src/main.ts');
+const main = file('apps/sandbox/src/main.ts');
+const pay = file('apps/sandbox/src/pay.ts');
+const cli = file('apps/cli/src/main.ts');
 const home = mkdtempSync(join(tmpdir(), 'quittance-sandbox-'));
 
 type Run = { child: ChildProcess; output: () => string; ended: Promise<number | null> };

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { verifyBooks } from '@quittance/books/verify-books';
 import { chainSettings, withChains } from '@quittance/chains/settings';
 import { startPostgres } from '@quittance/engines/postgres';
-import type { Stack } from '@quittance/sandbox/stack';
+import { verifyBooks } from '@quittance/reconciliation/verify-books';
 import { type AssetSymbol, assets, type Chain } from '@quittance/shared/assets';
 import { loadConfig } from '@quittance/shared/config';
 import { type Db, openDb } from '@quittance/shared/db';
 import { services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
+import type { Stack } from '@quittance/stack/stack';
 import { bitcoinCustomer } from '@quittance/testkit/bitcoin-customer';
 import type { Customer } from '@quittance/testkit/customer';
 import { databaseUrl, onServer } from '@quittance/testkit/databases';
@@ -24,11 +24,11 @@ import { solanaCustomer } from '@quittance/testkit/solana-customer';
 import { run } from 'quittance/run';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import type { StoredState } from '../upgrade/stored.ts';
+import type { StoredState } from './upgrade/stored.ts';
 
 /*
  * An installation of an older release, stopped in the middle of its work, is migrated and started by this one: what was
- * open, under way, undelivered or set aside comes to its end, and the books are right. test/upgrade holds its data, and
+ * open, under way, undelivered or set aside comes to its end, and the books are right. test/e2e/upgrade holds its data, and
  * what made it.
  */
 
@@ -37,7 +37,7 @@ const ASK_EVERY_MS = 200;
 const BLOCK_EVERY_MS = 500;
 const DATABASE = 'quittance';
 const stored = (name: string) =>
-  gunzipSync(readFileSync(new URL(`../upgrade/${name}`, import.meta.url))).toString('utf8');
+  gunzipSync(readFileSync(new URL(`./upgrade/${name}`, import.meta.url))).toString('utf8');
 const state = JSON.parse(stored('state.json.gz')) as StoredState;
 const logger = createLogger('test', 'error');
 

@@ -21,7 +21,7 @@ export type Story = (stage: CrashStage, died: Promise<void>) => Promise<Ended>;
 
 /** So long only because others die meanwhile, on a machine that may be busy with other suites. */
 const STEP_MS = 90_000;
-const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const CLI = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 
 /** What a payout pays, and an invoice that covers next to nothing of it: too little to be swept for its own sake. */
 const usual = {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@quittance/engines/free-port';
 import type { Engine } from '@quittance/engines/process';
-import { startServiceProcess } from '@quittance/sandbox/service-process';
 import type { Service } from '@quittance/shared/events';
+import { startServiceProcess } from '@quittance/stack/service-process';
 import type { Quittance } from '@quittance/testkit/quittance';
 
 export type Replica = {

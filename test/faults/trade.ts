@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { invariants } from '@quittance/books/invariants';
+import { invariants } from '@quittance/reconciliation/invariants';
 import { reason } from '@quittance/shared/logger';
 import { type Customer, unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { ChainKind } from '@quittance/shared/assets';
-import { closingLine } from '../closing-line.ts';
+import { closingLine } from '../../tools/closing-line.ts';
 import { type Design, emptyWiring } from './design.ts';
 import { designs } from './designs/designs.ts';
 import { findDesigns, knownFindings, writeFindings } from './find-designs.ts';

@@ -1,4 +1,4 @@
-import { invariants } from '@quittance/books/invariants';
+import { invariants } from '@quittance/reconciliation/invariants';
 import type { TruePayment } from './chain.ts';
 import type { Order } from './story.ts';
 import type { World } from './world.ts';

@@ -1,6 +1,6 @@
-import { invariants } from '@quittance/books/invariants';
 import { createInvoice } from '@quittance/invoices/operations/create-invoice';
 import { requestPayout } from '@quittance/payouts/operations/request-payout';
+import { invariants } from '@quittance/reconciliation/invariants';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { ExactJson } from '@quittance/shared/exact-json';
 import { findKey } from '@quittance/shared/idempotency';

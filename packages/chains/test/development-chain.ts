@@ -1,4 +1,4 @@
-import { deploySplitter, deployTestUsdc } from '@quittance/sandbox/test-usdc';
+import { deploySplitter, deployTestUsdc } from '@quittance/stack/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import { createTestClient, type Hex, http, parseAbi, publicActions, walletActions } from 'viem';
 import { anvil } from 'viem/chains';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { deployTestUsdc, mintTestUsdc } from '@quittance/sandbox/test-usdc';
 import { loadConfig } from '@quittance/shared/config';
 import { type Units, units } from '@quittance/shared/money';
+import { deployTestUsdc, mintTestUsdc } from '@quittance/stack/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import { z } from 'zod';
 import type { ChainReader, EvmSender } from '../src/chain.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mintTestUsdc } from '@quittance/sandbox/test-usdc';
+import { mintTestUsdc } from '@quittance/stack/test-usdc';
 import { concat, encodeFunctionData, type Hex, pad, parseEther, parseGwei, toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import type { Payment } from '../src/chain.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mintTestUsdc } from '@quittance/sandbox/test-usdc';
 import { units } from '@quittance/shared/money';
+import { mintTestUsdc } from '@quittance/stack/test-usdc';
 import {
   type Hex,
   keccak256,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSurfpool } from '@quittance/engines/surfpool';
-import { payOnSolana, prepareSolana, type SolanaNode } from '@quittance/sandbox/solana';
+import { payOnSolana, prepareSolana, type SolanaNode } from '@quittance/stack/solana';
 import {
   type Address,
   type AddressesByLookupTableAddress,

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { deploySplitter, deployTestUsdc } from '@quittance/sandbox/test-usdc';
+import { deploySplitter, deployTestUsdc } from '@quittance/stack/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import { createPublicClient, http } from 'viem';
 
-const contracts = new URL('../../../sandbox/contracts/', import.meta.url);
+const contracts = new URL('../../../testing/stack/contracts/', import.meta.url);
 
 describe('the test contracts', () => {
   test.each(['TestUsdc', 'Splitter'])('%s is compiled from the source beside it', (name) => {
     const source = readFileSync(new URL(`${name}.sol`, contracts));
     const artifact = JSON.parse(readFileSync(new URL(`${name}.json`, contracts), 'utf8')) as object;
-    // Red? Run sandbox/contracts/compile.ts and commit what it writes.
+    // Red? Run testing/stack/contracts/compile.ts and commit what it writes.
     expect(artifact).toMatchObject({ source_sha256: createHash('sha256').update(source).digest('hex') });
   });
 

@@ -1,5 +1,5 @@
-import type { WatchedChain } from '@quittance/books/chain-invariants';
-import type { SeenBalances } from '@quittance/books/seen-balances';
+import type { WatchedChain } from '@quittance/reconciliation/chain-invariants';
+import type { SeenBalances } from '@quittance/reconciliation/seen-balances';
 import type { Chain } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { SeenBalances } from '@quittance/books/seen-balances';
+import { SeenBalances } from '@quittance/reconciliation/seen-balances';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';

@@ -1,4 +1,4 @@
-import type { Limits } from '@quittance/books/chain-invariants';
+import type { Limits } from '@quittance/reconciliation/chain-invariants';
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement } from '@quittance/shared/db';
 

@@ -1,5 +1,5 @@
-import type { Marks } from '@quittance/books/invariants';
-import type { Breach } from '@quittance/books/verify-books';
+import type { Marks } from '@quittance/reconciliation/invariants';
+import type { Breach } from '@quittance/reconciliation/verify-books';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { KnownBreach, LastChecks, SeenBreach } from './domain/verdict.ts';

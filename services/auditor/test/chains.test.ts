@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { SeenBalances } from '@quittance/books/seen-balances';
+import { SeenBalances } from '@quittance/reconciliation/seen-balances';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { invariants } from '@quittance/books/invariants';
+import { invariants } from '@quittance/reconciliation/invariants';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands, type ReplyOf, type RequestOf } from '@quittance/shared/commands';

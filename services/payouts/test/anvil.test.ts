@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import type { AnvilHandle } from '@quittance/engines/anvil';
-import { deployTestUsdc } from '@quittance/sandbox/test-usdc';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Db, openDb } from '@quittance/shared/db';
 import { newDepositId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
+import { deployTestUsdc } from '@quittance/stack/test-usdc';
 import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance/testkit/engines';
 import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-customer';
 import { eventually } from '@quittance/testkit/eventually';

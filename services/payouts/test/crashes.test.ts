@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { openWallet } from '@quittance/chains/evm/wallet';
 import type { AnvilHandle } from '@quittance/engines/anvil';
-import { deployTestUsdc } from '@quittance/sandbox/test-usdc';
+import { deployTestUsdc } from '@quittance/stack/test-usdc';
 import { testAnvil } from '@quittance/testkit/engines';
 import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-customer';
 import { eventually } from '@quittance/testkit/eventually';

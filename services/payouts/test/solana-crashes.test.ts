@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import { openWallet } from '@quittance/chains/solana/wallet';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
-import { payOnSolana, prepareSolana } from '@quittance/sandbox/solana';
+import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';

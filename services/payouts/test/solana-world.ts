@@ -8,7 +8,6 @@ import type { SolanaNetwork } from '@quittance/chains/solana/network';
 import { createSolanaSender, type SolanaSender } from '@quittance/chains/solana/sender';
 import { openWallet, type SolanaWallet } from '@quittance/chains/solana/wallet';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
-import { payOnSolana, prepareSolana } from '@quittance/sandbox/solana';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Asked } from '@quittance/shared/bus';
 import { type Db, openDb } from '@quittance/shared/db';
@@ -16,6 +15,7 @@ import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quit
 import { createLogger, type Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
+import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
 import { createNotices } from '../src/notices.ts';

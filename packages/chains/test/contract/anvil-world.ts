@@ -1,7 +1,7 @@
-import { mintTestUsdc } from '@quittance/sandbox/test-usdc';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
+import { mintTestUsdc } from '@quittance/stack/test-usdc';
 import { concat, encodeFunctionData, type Hex, pad, parseEther, toHex } from 'viem';
 import { connectReader, connectSender } from '../../src/registry.ts';
 import type { EvmSettings } from '../../src/settings.ts';

@@ -1,6 +1,6 @@
-import { payOnSolana } from '@quittance/sandbox/solana';
 import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
+import { payOnSolana } from '@quittance/stack/solana';
 import type { Address } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { connectReader, connectSender } from '../../src/registry.ts';

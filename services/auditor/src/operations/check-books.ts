@@ -1,7 +1,12 @@
-import type { Limits, WatchedChain } from '@quittance/books/chain-invariants';
-import { invariants, type Marks } from '@quittance/books/invariants';
-import { snapshotOf } from '@quittance/books/snapshot';
-import { type Breach, ChainUnseen, checkChain, checkInvariants } from '@quittance/books/verify-books';
+import type { Limits, WatchedChain } from '@quittance/reconciliation/chain-invariants';
+import { invariants, type Marks } from '@quittance/reconciliation/invariants';
+import { snapshotOf } from '@quittance/reconciliation/snapshot';
+import {
+  type Breach,
+  ChainUnseen,
+  checkChain,
+  checkInvariants,
+} from '@quittance/reconciliation/verify-books';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Db, Trx } from '@quittance/shared/db';
 import { assertLease, type Lease } from '@quittance/shared/lease';

@@ -1,7 +1,12 @@
-import type { WatchedChain } from '@quittance/books/chain-invariants';
-import { invariants } from '@quittance/books/invariants';
-import { snapshotOf } from '@quittance/books/snapshot';
-import { type Breach, ChainUnseen, checkChain, checkInvariants } from '@quittance/books/verify-books';
+import type { WatchedChain } from '@quittance/reconciliation/chain-invariants';
+import { invariants } from '@quittance/reconciliation/invariants';
+import { snapshotOf } from '@quittance/reconciliation/snapshot';
+import {
+  type Breach,
+  ChainUnseen,
+  checkChain,
+  checkInvariants,
+} from '@quittance/reconciliation/verify-books';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { announce } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';

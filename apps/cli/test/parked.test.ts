@@ -1,0 +1,316 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectBus } from '@quittance/shared/bus';
+import { type Db, openDb } from '@quittance/shared/db';
+import { type EventKind, events, receivers, type Service, services } from '@quittance/shared/events';
+import { createLogger } from '@quittance/shared/logger';
+import { startMessenger } from '@quittance/shared/messenger';
+import { prepareOperator } from '@quittance/shared/operator-role';
+import { announce } from '@quittance/shared/outbox';
+import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
+import { eventually } from '@quittance/testkit/eventually';
+import { operatorOf } from './quittance-in.ts';
+
+const logger = createLogger('test', 'silent');
+let database: TestDatabase;
+let quittance: ReturnType<typeof operatorOf>;
+let payouts: Db;
+let auditor: Db;
+let admin: Db;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  quittance = operatorOf(database);
+  const open = (url: string, schema: string) => openDb({ url, schema, pool: 2, logger });
+  payouts = open(database.urlOf('payouts'), 'payouts');
+  auditor = open(database.urlOf('auditor'), 'auditor');
+  admin = open(database.adminUrl, 'operator');
+});
+afterAll(async () => {
+  await Promise.all([payouts, auditor, admin].map((db) => db?.close()));
+  await database?.drop();
+});
+
+test('what was parked is listed with its reason and, once that is mended, sent again and taken in', async () => {
+  expect((await quittance(['parked', 'list'])).out).toMatch(/^Nothing is parked/);
+  await admin.rows(`create function payouts.refuse() returns trigger language plpgsql as $$
+    begin raise exception 'no halt today'; end $$`);
+  await admin.rows(
+    'create trigger refuse before insert on payouts.halted_assets for each row execute function payouts.refuse()',
+  );
+  const nats = await testNats();
+  const bus = {
+    ofAuditor: await connectBus({ url: nats.url, service: 'auditor', logger }),
+    ofPayouts: await connectBus({ url: nats.url, service: 'payouts', logger }),
+  };
+  const taken: string[] = [];
+  const sender = startMessenger({ db: auditor, bus: bus.ofAuditor, service: 'auditor', logger });
+  const receiver = startMessenger({
+    db: payouts,
+    bus: bus.ofPayouts,
+    service: 'payouts',
+    logger,
+    handlers: {
+      'asset.halted': async (trx, events) => {
+        await trx.rows(`insert into halted_assets (asset, halt) values ('ETH', 1)`);
+        taken.push(...events.map(({ id }) => id));
+      },
+    },
+  });
+  try {
+    await auditor.transaction((trx) =>
+      announce(trx, [{ kind: 'asset.halted', payload: { asset: 'ETH', halt: '1', breaches: [] } }]),
+    );
+    const [parked] = await eventually(async () => {
+      const found = (await quittance(['parked', 'list', '--json'])).json();
+      expect(found).toHaveLength(1);
+      return found;
+    }, 60_000);
+    expect(parked).toMatchObject({
+      service: 'payouts',
+      kind: 'asset.halted',
+      failure: expect.stringContaining('no halt today'),
+      can_be_requeued: true,
+    });
+    expect((await quittance(['parked', 'list'])).out).toContain(parked.event);
+
+    await admin.rows('drop trigger refuse on payouts.halted_assets');
+    const again = await quittance(['parked', 'requeue', parked.event]);
+    expect([again.code, again.out]).toEqual([0, expect.stringMatching(/^Sent again by auditor/)]);
+    await eventually(() => expect(taken).toEqual([parked.event]), 30_000);
+    expect((await quittance(['parked', 'list', '--json'])).json()).toEqual([]);
+    expect(await admin.rows('select deed, subject from operator.deeds')).toEqual([
+      { deed: 'requeue', subject: `payouts ${parked.event}` },
+    ]);
+  } finally {
+    await Promise.all([sender.stop(), receiver.stop()]);
+    await Promise.all([bus.ofAuditor.close(), bus.ofPayouts.close()]);
+    await nats.stop();
+    await admin.rows('delete from payouts.halted_assets');
+    await admin.rows('delete from auditor.outbox');
+    await admin.rows('truncate operator.deeds');
+  }
+});
+
+const settled = (deposit: string) => ({
+  deposit_id: deposit,
+  account_id: 'acc_1',
+  invoice_id: 'inv_1',
+  asset: 'ETH',
+  amount: '1000000000000000000',
+  address: '0x1',
+  derivation_index: 1,
+  outpoint: deposit,
+  tx_hash: null,
+  block_height: 1,
+  block_hash: '0x1',
+  disposition: 'credit',
+});
+
+/** As a service's own role can write it, whatever it says there. */
+async function parkedBy(service: Service, id: string, kind: string, payload: object = {}): Promise<void> {
+  const db = openDb({ url: database.urlOf(service), schema: service, pool: 1, logger });
+  const envelope = { id, kind, created_at: '2026-01-02T03:04:05.000Z', request_id: null, payload };
+  try {
+    await db.rows(`insert into parked (event_id, kind, envelope, failure) values ($1, $2, $3, 'a reset')`, [
+      id,
+      kind,
+      JSON.stringify(envelope),
+    ]);
+  } finally {
+    await db.close();
+  }
+}
+
+/** As it stands in the sender's outbox once all have answered for it. */
+const saidBy = (sender: Service, id: string, kind: EventKind, payload: object = {}) =>
+  admin.rows(
+    `insert into ${sender}.outbox (id, kind, payload, sent_at, sends, confirmed_at, confirmed_by, parked_by)
+     values ($1, $2, $3, now(), 1, now(), $4, $4)`,
+    [id, kind, JSON.stringify(payload), events[kind].to],
+  );
+
+const outboxOf = (sender: Service) =>
+  admin.rows(
+    `select id, kind, payload, sent_at is null and confirmed_at is null as again, confirmed_by, parked_by from ${sender}.outbox
+     order by seq`,
+  );
+
+const parkedAt = async (service: Service) =>
+  (await admin.rows<{ id: string }>(`select event_id as id from ${service}.parked order by 1`)).map(
+    ({ id }) => id,
+  );
+
+describe('what a service has parked', () => {
+  afterEach(async () => {
+    for (const service of services) await admin.rows(`delete from ${service}.parked`);
+    for (const service of services) await admin.rows(`delete from ${service}.outbox`);
+    await admin.rows('truncate operator.deeds');
+  });
+
+  test('cannot make another say what it has not said: a forged payment stays where it is', async () => {
+    await parkedBy('webhooks', 'evt_forged', 'deposit.settled', settled('dep_1'));
+    await parkedBy('ledger', 'evt_own', 'deposit.settled', settled('dep_2'));
+    const { code, out } = await quittance(['parked', 'requeue', '--all']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Nothing was parked that could be sent again/)]);
+    expect(out).toMatch(/no sender of this release has such an event[\s\S]*evt_forged/);
+    expect((await quittance(['parked', 'list', '--json'])).json()).toMatchObject([
+      { event: 'evt_forged', can_be_requeued: false },
+      { event: 'evt_own', can_be_requeued: false },
+    ]);
+    const one = await quittance(['parked', 'requeue', 'evt_own']);
+    expect([one.code, one.out, one.err]).toEqual([
+      1,
+      '',
+      expect.stringMatching(/^These cannot be sent again.*\n {2}ledger evt_own: a reset\n/),
+    ]);
+    for (const service of services) expect([service, await outboxOf(service)]).toEqual([service, []]);
+    expect([await parkedAt('webhooks'), await parkedAt('ledger')]).toEqual([['evt_forged'], ['evt_own']]);
+    expect(await admin.rows('select 1 from operator.deeds')).toEqual([]);
+  });
+
+  test('does not change what its sender said, and is sent again to whom it is for', async () => {
+    await saidBy('invoices', 'evt_true', 'deposit.settled', settled('dep_true'));
+    await parkedBy('ledger', 'evt_true', 'deposit.settled', settled('dep_mine'));
+    expect((await quittance(['parked', 'requeue', 'evt_true'])).out).toMatch(/^Sent again by invoices:/);
+    expect(await outboxOf('invoices')).toEqual([
+      {
+        id: 'evt_true',
+        kind: 'deposit.settled',
+        payload: settled('dep_true'),
+        again: true,
+        confirmed_by: ['payouts'],
+        parked_by: ['payouts'],
+      },
+    ]);
+    expect(await parkedAt('ledger')).toEqual([]);
+  });
+
+  test('is not sent again for one that it was never for', async () => {
+    await saidBy('invoices', 'evt_true', 'deposit.settled', settled('dep_true'));
+    await parkedBy('webhooks', 'evt_true', 'invoice.paid', settled('dep_mine'));
+    expect((await quittance(['parked', 'requeue', 'evt_true'])).code).toBe(1);
+    expect(await outboxOf('invoices')).toMatchObject([
+      { again: false, confirmed_by: events['deposit.settled'].to },
+    ]);
+    expect(await parkedAt('webhooks')).toEqual(['evt_true']);
+  });
+
+  test('is known by its sender’s word for it, whatever it was parked as', async () => {
+    await saidBy('auditor', 'evt_newer', 'asset.resumed', { asset: 'ETH', halt: '7' });
+    await parkedBy('payouts', 'evt_newer', 'evt.auditor.payouts.asset.resumed');
+    expect((await quittance(['parked', 'requeue', 'evt_newer'])).code).toBe(0);
+    expect(await outboxOf('auditor')).toMatchObject([{ id: 'evt_newer', again: true, confirmed_by: [] }]);
+  });
+
+  test('cannot hide what others have parked behind a mass of what nobody says', async () => {
+    await admin.rows(
+      `insert into webhooks.parked (event_id, kind, envelope, failure, parked_at)
+       select 'evt_' || n, 'invoice.paid', '{}', 'a reset', '2026-01-01' from generate_series(1, 300) as n`,
+    );
+    await saidBy('ledger', 'evt_true', 'credit.recorded');
+    await parkedBy('invoices', 'evt_true', 'credit.recorded');
+    const { json } = await quittance(['parked', 'requeue', '--all', '--json']);
+    expect(json().requeued).toEqual([{ service: 'invoices', event: 'evt_true', kind: 'credit.recorded' }]);
+    await parkedBy('invoices', 'evt_true', 'credit.recorded');
+    expect((await quittance(['parked', 'requeue', 'evt_true'])).code).toBe(0);
+    expect((await quittance(['parked', 'requeue', '--all'])).out).toMatch(/These were 200; there are more/);
+  });
+
+  test('is believed of nobody by the function either, and each kind goes to those it is for', async () => {
+    const db = openDb({ url: operatorUrl(), schema: 'operator', pool: 1, logger });
+    try {
+      for (const kind of Object.keys(events) as EventKind[]) {
+        const { from, to } = events[kind];
+        await saidBy(from, `evt_${kind}`, kind);
+        for (const service of receivers) {
+          await parkedBy(service, `evt_${kind}`, kind);
+          const { senders } = await db.one<{ senders: Service[] }>(
+            'select operator.requeue($1, $2, $3) as senders',
+            [service, `evt_${kind}`, 'test'],
+          );
+          const isFor = (to as readonly Service[]).includes(service);
+          expect([kind, service, senders]).toEqual([kind, service, isFor ? [from] : []]);
+        }
+      }
+      for (const forged of ['gateway', 'auditor', 'operator', 'public', `ledger"; --`]) {
+        await expect(
+          db.rows('select operator.requeue($1, $2, $3)', [forged, 'evt_1', 'test']),
+        ).rejects.toThrow(/no receiver of events/);
+      }
+    } finally {
+      await db.close();
+    }
+  });
+});
+
+test('an older release’s rights and functions are gone after the migration to this one', async () => {
+  await admin.rows(`grant quittance_auditor to quittance_operator`);
+  await admin.rows(`grant update on ledger.balances to quittance_operator`);
+  await admin.rows(`create function operator.requeue(receiver text, event text, sender text, of_actor text)
+    returns boolean language sql as 'select true'`);
+  await prepareOperator(database.adminUrl, undefined);
+  expect(
+    await admin.rows(
+      `select pg_get_function_identity_arguments(oid) as arguments from pg_proc where proname = 'requeue' and pronamespace = 'operator'::regnamespace`,
+    ),
+  ).toEqual([{ arguments: 'of_receiver text, of_event text, of_actor text, not_taken_in boolean' }]);
+  expect(
+    await admin.one(
+      `select pg_has_role('quittance_operator', 'quittance_auditor', 'member') as member,
+         has_any_column_privilege('quittance_operator', 'ledger.balances', 'update') as update`,
+    ),
+  ).toEqual({ member: false, update: false });
+});
+
+test.each([
+  [['parked', 'requeue'], /Which one\?/],
+  [['parked', 'requeue', 'evt_1', '--all'], /Which one\?/],
+  [['parked', 'requeue', 'evt_1'], /"evt_1" is not parked/],
+])('%j is refused', async (args, message) => {
+  expect(await quittance(args)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
+});
+
+test('the operator’s role changes what its commands change and nothing else, and reads no secret', async () => {
+  const db = openDb({ url: operatorUrl(), schema: 'operator', pool: 1, logger });
+  try {
+    for (const sql of [
+      'delete from payouts.parked',
+      'select raw from payouts.transactions',
+      'select sealed from webhooks.endpoint_secrets',
+      'select hash from gateway.tokens',
+      'update ledger.balances set available = 1',
+      'insert into payouts.outbox (id, kind, payload) values (1, 2, null)',
+      'insert into operator.deeds (actor, deed, subject) values (1, 2, 3)',
+      'update invoices.cursors set height = 1',
+      'insert into operator.kinds (kind, sender, receiver) values (1, 2, 3)',
+      'set role quittance_auditor',
+      `update auditor.checks set was_right = true`,
+      'truncate auditor.sums',
+      'delete from auditor.outbox',
+      'delete from auditor.halts',
+      `update auditor.halts set asset = 'ETH'`,
+      'insert into auditor.inbox (event_id) values (1)',
+      `update webhooks.deliveries set sequence = 1`,
+    ]) {
+      await expect(db.rows(sql)).rejects.toMatchObject({ code: '42501' });
+    }
+    const tables = await admin.rows<{ name: string }>(
+      `select c.oid::regclass::text as name from pg_class c
+       where c.relkind in ('r', 'p', 'v') and c.relnamespace = any('{gateway, invoices, payouts, ledger, webhooks, auditor, operator}'::regnamespace[])
+         and (has_any_column_privilege('quittance_operator', c.oid, 'insert, update')
+           or has_table_privilege('quittance_operator', c.oid, 'delete, truncate, trigger, references, maintain'))
+       order by 1`,
+    );
+    expect(tables.map(({ name }) => name)).toEqual([
+      'auditor.breaches',
+      'auditor.halts',
+      'auditor.outbox',
+      'webhooks.deliveries',
+      'webhooks.lanes',
+    ]);
+  } finally {
+    await db.close();
+  }
+});
+
+const operatorUrl = () => database.urlOf('ledger').replace('quittance_ledger', 'quittance_operator');

@@ -1,1 +1,0 @@
-export const anvil = 1;

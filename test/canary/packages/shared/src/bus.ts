@@ -1,4 +1,0 @@
-// breaks: shared-stands-alone
-import { reader } from '../../chains/src/reader.ts';
-
-export const bus = reader;

@@ -1,4 +1,0 @@
-// breaks: edges-stand-beside-each-other
-import { work } from './workers.ts';
-
-export const http = work;

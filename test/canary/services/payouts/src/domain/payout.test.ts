@@ -1,3 +1,0 @@
-import { builder } from '../../../../packages/testkit/src/builder.ts';
-
-export const aPayout = builder;

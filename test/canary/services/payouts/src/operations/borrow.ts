@@ -1,4 +1,0 @@
-// breaks: tests-are-imported-by-nobody
-import { aPayout } from '../domain/payout.test.ts';
-
-export const borrow = aPayout;

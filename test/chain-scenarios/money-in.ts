@@ -1,0 +1,142 @@
+import { openWallet } from '@quittance/chains/solana/wallet';
+import { configSchema } from '@quittance/invoices/config';
+import { compareKeys } from '@quittance/invoices/operations/compare-keys';
+import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
+import { refillSpares } from '@quittance/invoices/operations/refill-spares';
+import { type InvoicesService, startInvoices } from '@quittance/invoices/service';
+import { createScanner } from '@quittance/invoices/workers';
+import { snapshotOf } from '@quittance/reconciliation/snapshot';
+import { checkChain } from '@quittance/reconciliation/verify-books';
+import type { Chain } from '@quittance/shared/assets';
+import { connectBus } from '@quittance/shared/bus';
+import { commandSubject, commands } from '@quittance/shared/commands';
+import { loadConfig } from '@quittance/shared/config';
+import { type AccountId, newAccountId } from '@quittance/shared/ids';
+import { eventually } from '@quittance/testkit/eventually';
+import { logger, SEED, startStage, type Terms } from './stage.ts';
+
+/** Time passes in steps so small that no look at the chain comes so late that it passes for an outage. */
+const STEP_MS = 9_000;
+
+export type Invoice = { id: string; address: string; amount: string };
+
+export type MoneyIn = Awaited<ReturnType<typeof startMoneyIn>>;
+
+/**
+ * Everything money comes in through: invoices and the ledger, over the chain nodes that `settings` name. Invoices
+ * looks at its chains when it is told to, and its clock stands still until it is moved.
+ */
+export async function startMoneyIn(terms: Terms, settings: Record<string, string>) {
+  const clock = { at: new Date(), now: () => new Date(clock.at) };
+  const stage = await startStage(terms);
+  const { db } = stage;
+  const config = loadConfig('invoices', configSchema, { ...stage.settingsOf('invoices'), ...settings });
+  const invoices: InvoicesService = await startInvoices(
+    { ...config, PORT: 0 },
+    { clock, logger, quotes: stage.quotes, workers: false },
+  );
+  const scanners = new Map(
+    [...invoices.ports.chains].map(([chain, watched]) => [
+      chain,
+      createScanner(invoices.ports, watched, {
+        replica: invoices.replica,
+        announced: () => undefined,
+        leaseMs: 5_000,
+      }),
+    ]),
+  );
+
+  // The key holder names addresses of chains without public derivation, and says that those of the others are its own.
+  const keyHolder = await connectBus({ url: stage.natsUrl, service: 'payouts', logger });
+  keyHolder.answer(commandSubject('addresses.derive'), async (body) => {
+    const { from, count, expected } = commands['addresses.derive'].request.parse(body);
+    const wallet = openWallet(SEED);
+    return {
+      addresses: expected ?? Array.from({ length: count }, (_, i) => wallet.depositAddress(from + i)),
+    };
+  });
+  for (const { chain, spares, keys } of invoices.ports.chains.values()) {
+    if (spares !== undefined) await refillSpares(invoices.ports, chain, spares);
+    if (keys !== undefined) await compareKeys(invoices.ports, chain, keys);
+  }
+
+  /** One step of the worker that follows a chain. */
+  async function step(chain: Chain): Promise<number> {
+    const scanner = scanners.get(chain);
+    if (scanner === undefined) throw new Error(`${chain} is not watched`);
+    return await scanner.step();
+  }
+
+  /** What the other worker does, that expires invoices. */
+  async function expire(chain: Chain): Promise<void> {
+    const watched = invoices.ports.chains.get(chain);
+    if (watched === undefined) throw new Error(`${chain} is not watched`);
+    while ((await expireInvoices(invoices.ports, watched)) > 0);
+  }
+
+  /** Follows a chain until it stands still. */
+  async function look(chain: Chain): Promise<void> {
+    while ((await step(chain)) > 0);
+    await expire(chain);
+  }
+
+  return {
+    ...stage,
+    clock,
+    step,
+    expire,
+    look,
+    newAccount: (): AccountId => newAccountId(new Date()),
+    /** All that invoices announced to the ledger is booked. */
+    settled: () =>
+      eventually(async () => {
+        const { n } = await db.one<{ n: number }>(
+          `select count(*)::int as n from invoices.outbox o
+           where o.kind in ('deposit.settled', 'deposit.reversed')
+             and not exists (select 1 from ledger.inbox i where i.event_id = o.id)`,
+        );
+        if (n > 0) throw new Error(`${n} events have not reached the ledger`);
+      }),
+    async invoice(account: AccountId, order: object): Promise<Invoice> {
+      const given = { body: order, now: clock.now() };
+      const { status, body } = await stage.call(invoices.port, account, 'POST', '/api/invoices', given);
+      if (status !== 201) throw new Error(`POST /api/invoices answers ${JSON.stringify(body)}`);
+      const { id, amount } = body.data;
+      // As it is stored and compared, not as people see it.
+      const { address } = await db.one<{ address: string }>('select address from invoices where id = $1', [
+        id,
+      ]);
+      return { id, amount, address };
+    },
+    /** An invoice as its merchant sees it. */
+    read: async (account: AccountId, id: string) =>
+      (await stage.call(invoices.port, account, 'GET', `/api/invoices/${id}`, { now: clock.now() })).body,
+    /** Settled deposits that their chain does not bear out, by the checker that production runs. */
+    async unborne(chain: Chain): Promise<string[]> {
+      const settings = config.chains.find((one) => one.chain === chain);
+      if (settings === undefined) throw new Error(`${chain} is not watched`);
+      const found = await checkChain(snapshotOf(db, 60_000), { settings }, { patienceSeconds: 0 });
+      return found.filter(({ invariant }) => invariant === 'I5').map(({ what }) => what);
+    },
+    /** Payments that are credited more than once at this moment, if only until one of the credits is taken back. */
+    doubled: (): Promise<object[]> =>
+      db.rows(
+        `select outpoint, count(*)::int as times from deposits where state in ('settled', 'missing')
+         group by chain, outpoint having count(*) > 1`,
+      ),
+    /** Lets time pass as in life: every few seconds a block, and a look at it. */
+    async pass(chain: Chain, ms: number, mine: () => Promise<void>): Promise<void> {
+      const until = clock.at.getTime() + ms;
+      while (clock.at.getTime() < until) {
+        clock.at = new Date(Math.min(until, clock.at.getTime() + STEP_MS));
+        await mine();
+        await look(chain);
+      }
+    },
+    async stop() {
+      await invoices.stop();
+      await keyHolder.close();
+      await stage.stop();
+    },
+  };
+}

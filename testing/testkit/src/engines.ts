@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AnvilHandle, type AnvilOptions, startAnvil } from '@quittance/engines/anvil';
+import { type NatsHandle, startNats } from '@quittance/engines/nats';
+import { type RedisHandle, startRedis } from '@quittance/engines/redis';
+import { verifyBooks } from '@quittance/reconciliation/verify-books';
+import { asAdmin } from '@quittance/shared/admin-connection';
+import { keepBus } from '@quittance/shared/bus-setup';
+import { closeDatabases, grantConnect, roleOf } from '@quittance/shared/database-roles';
+import { type Service, services } from '@quittance/shared/events';
+import { createLogger } from '@quittance/shared/logger';
+import { serviceUrl } from '@quittance/shared/migrate';
+import { fromContainers } from '@quittance/stack/engine-source';
+import { databaseUrl, onServer, TEMPLATE, TEST_PASSWORD } from './databases.ts';
+
+/** What a process and a container can both do: a container has no pid and answers only after Docker has. */
+type Either<Handle> = Omit<Handle, 'pid' | 'kill' | 'pause' | 'resume'> & {
+  kill(): void | Promise<void>;
+  pause(): void | Promise<void>;
+  resume(): void | Promise<void>;
+};
+
+export type TestDatabase = {
+  /** A superuser's URL of this database. */
+  adminUrl: string;
+  /** The URL a service connects with: its own role. */
+  urlOf(service: Service): string;
+  /** Throws when the books of a service do not balance after its tests. */
+  drop(): Promise<void>;
+};
+
+/** A database of its own for one suite, all services migrated: a copy of the template that the set-up made. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const server = process.env['TEST_POSTGRES_URL'];
+  if (server === undefined)
+    throw new Error('no TEST_POSTGRES_URL: run this suite through jest’s global set-up');
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  await onServer(server, `create database ${name} template ${TEMPLATE}`);
+  const adminUrl = databaseUrl(server, name);
+  // Who may connect is of the database, and not copied with what is in it.
+  await asAdmin(adminUrl, async (client) => {
+    for (const service of [...services, 'operator']) await grantConnect(client, roleOf(service));
+    await closeDatabases(client);
+  });
+  return {
+    adminUrl,
+    urlOf: (service) => serviceUrl(adminUrl, service, TEST_PASSWORD),
+    async drop() {
+      const { breaches } = await verifyBooks({ databaseUrl: adminUrl, patienceSeconds: 0, aloneOnly: true });
+      await onServer(server, `drop database if exists ${name} with (force)`);
+      if (breaches.length > 0)
+        throw new Error(
+          `the books do not balance: ${breaches.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
+        );
+    },
+  };
+}
+
+/**
+ * A nats-server with JetStream of this suite's own, with stream, durables and buckets as in production, made again when
+ * its data is lost. It knows no users: everybody may do everything.
+ */
+export async function testNats(): Promise<Either<NatsHandle> & { dataDir: string }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'quittance-nats-'));
+  const nats = fromContainers()
+    ? await (await import('./containers.ts')).natsContainer(dataDir)
+    : await startNats({ dataDir, port: 0 });
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const startKeeper = () => keepBus({ url: nats.url, logger: createLogger('keep-bus', 'silent') });
+  let keeper = startKeeper();
+  await keeper.made;
+  const { stop, restart } = nats;
+  return Object.assign(nats, {
+    dataDir,
+    async stop() {
+      await keeper.stop();
+      await stop();
+    },
+    async restart() {
+      await keeper.stop();
+      await restart();
+      keeper = startKeeper();
+      await keeper.made;
+    },
+  });
+}
+
+/** A redis-server of this suite's own. */
+export async function testRedis(): Promise<Either<RedisHandle>> {
+  if (!fromContainers()) return await startRedis({ port: 0 });
+  const { redisContainer } = await import('./containers.ts');
+  return await redisContainer();
+}
+
+/** An Ethereum node of this suite's own; it mines when told to. */
+export const testAnvil = (options: Partial<AnvilOptions> = {}): Promise<AnvilHandle> =>
+  startAnvil({ port: 0, mining: 'manual', ...options });

@@ -1,0 +1,34 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '@quittance/engines/postgres';
+import { migrateAll } from '@quittance/shared/migrate-all';
+import { fromContainers } from '@quittance/stack/engine-source';
+import { databaseUrl, onServer, TEMPLATE, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from './databases.ts';
+import { keepServer } from './global-server.ts';
+
+const hasty = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 400 };
+
+/**
+ * Before all suites that need engines: one Postgres, with a migrated database that each suite copies. It
+ * need not survive a power cut, so it does not wait for the disk.
+ */
+export default async function setUp(): Promise<void> {
+  const postgres = fromContainers()
+    ? await (await import('./containers.ts')).postgresContainer({ ...hasty, timezone: 'UTC' })
+    : await startPostgres({
+        dataDir: mkdtempSync(join(tmpdir(), 'quittance-postgres-')),
+        port: 0,
+        settings: hasty,
+      });
+  keepServer(postgres);
+  await onServer(postgres.url, `create database ${TEMPLATE}`);
+  await migrateAll({
+    adminUrl: databaseUrl(postgres.url, TEMPLATE),
+    passwordOf: () => TEST_PASSWORD,
+    operatorPassword: TEST_PASSWORD,
+    connectionsMax: TEST_CONNECTIONS_MAX,
+  });
+  // Workers are started after this and inherit it.
+  process.env['TEST_POSTGRES_URL'] = postgres.url;
+}

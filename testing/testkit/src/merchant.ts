@@ -1,0 +1,69 @@
+import type { ClientCall, ClientLog } from '@quittance/reconciliation/client-log';
+import { Agent, request } from 'undici';
+
+export type ApiAnswer = {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the API answers and asserts on it
+  body: any;
+};
+
+export type Merchant = {
+  id: string;
+  token: string;
+  get(path: string): Promise<ApiAnswer>;
+  /** `body` may be a text, to send numbers as they are written. */
+  post(path: string, body: object | string, headers?: Record<string, string>): Promise<ApiAnswer>;
+  patch(path: string, body: object): Promise<ApiAnswer>;
+  delete(path: string): Promise<ApiAnswer>;
+};
+
+/**
+ * A merchant's server: the public API over kept connections, with its token.
+ * @param log where it writes down what it asked and was answered, to be compared with the database
+ */
+export function merchant(
+  url: string,
+  id: string,
+  token: string,
+  connections = 64,
+  log?: ClientLog,
+): Merchant {
+  const dispatcher = new Agent({ connections, keepAliveTimeout: 30_000 });
+  async function call(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<ApiAnswer> {
+    const call: ClientCall = { account: id, method, path, ...(body === undefined ? {} : { body }) };
+    const key = Object.entries(headers).find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1];
+    if (key !== undefined) call.key = key;
+    // Before anybody answers: whoever never does is in it as well.
+    log?.push(call);
+    const answer = await request(`${url}${path}`, {
+      method,
+      dispatcher,
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await answer.body.text();
+    const json = text === '' ? null : JSON.parse(text);
+    Object.assign(call, { status: answer.statusCode, answer: json });
+    return { status: answer.statusCode, headers: answer.headers, body: json };
+  }
+  return {
+    id,
+    token,
+    get: (path) => call('GET', path),
+    post: (path, body, headers) =>
+      call('POST', path, typeof body === 'string' ? body : JSON.stringify(body), headers),
+    patch: (path, body) => call('PATCH', path, JSON.stringify(body)),
+    delete: (path) => call('DELETE', path),
+  };
+}

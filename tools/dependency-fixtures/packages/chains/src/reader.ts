@@ -1,0 +1,4 @@
+// breaks: packages-import-packages
+import { payoutView } from '../../../services/payouts/src/views.ts';
+
+export const reader = payoutView;

@@ -1,0 +1,4 @@
+// breaks: shared-imports-no-package
+import { reader } from '../../chains/src/reader.ts';
+
+export const bus = reader;

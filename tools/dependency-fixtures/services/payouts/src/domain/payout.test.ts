@@ -1,0 +1,3 @@
+import { builder } from '../../../../testing/testkit/src/builder.ts';
+
+export const aPayout = builder;

@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { faultsTable, readFaults } from '../test/faults/table.ts';
+import { type Counts, closingLine, type Run } from './closing-line.ts';
+
+/**
+ * npm test [unit | integration | e2e | chain-scenarios | faults …] [jest arguments]
+ *
+ * Runs the jest projects together and ends with one line, `N passed, N failed`, whatever happens:
+ * a suite that could not run, a jest that crashed, hung or was interrupted is a failure too. No test at all is one as well.
+ * Without a name it runs all but the faults, which are `npm run test:faults` and end with their table, and the containers,
+ * which `npm run test:containers` starts an engine for.
+ */
+const usual = ['unit', 'integration', 'e2e', 'chain-scenarios'] as const;
+const projects = [...usual, 'faults', 'containers'] as const;
+type Project = (typeof projects)[number];
+
+/**
+ * Most suites wait for processes, blocks and clocks: more at once than there are cores to keep busy. All projects share
+ * them, so that none waits for the last suite of another; `tools/slowest-first.ts` decides the order.
+ */
+const WORKERS = 3;
+/** The faults stop and slow down what they test, and measure how soon it is back. */
+const WORKERS_WITH_FAULTS = 3;
+/** They share one engine, and scale what they run; and a stack of containers is a dozen of them. */
+const WORKERS_WITH_CONTAINERS = 1;
+/** What is claimed in seconds is claimed of a machine that does nothing else, and shown so at full size. */
+const PATIENCE = process.env['FAULTS'] === 'full' || process.env['PROOFS'] === 'full' ? 1 : 5;
+/** At the usual size; `PROOFS=full` and `FAULTS=full` run all that is claimed, and take as long as they take. */
+const LIMIT_MS = 90 * 60_000;
+const LIMIT_WITH_FAULTS_MS = 180 * 60_000;
+
+/** How long jest may take to end after its last test: it stops the engines, and hangs on a forgotten timer. */
+const EXIT_LIMIT_MS = 60_000;
+const KILL_AFTER_MS = 5_000;
+
+const root = join(import.meta.dirname, '..');
+const scratch = mkdtempSync(join(tmpdir(), 'quittance-test-'));
+/** Where the fault suites write what they did. */
+const faultsFile = join(scratch, 'faults.jsonl');
+let total: Counts = { passed: 0, failed: 0, skipped: 0 };
+let running: ChildProcess | undefined;
+let interrupted = false;
+
+function workersFor(chosen: readonly Project[]): number {
+  const stacks = process.env['TEST_ENGINES'] === 'containers' && chosen.includes('e2e');
+  if (stacks || chosen.includes('containers')) return WORKERS_WITH_CONTAINERS;
+  return chosen.includes('faults') ? WORKERS_WITH_FAULTS : WORKERS;
+}
+
+/** Jest leads a group of its own, so that what it started goes with it. */
+function kill(child: ChildProcess) {
+  const signal = (name: NodeJS.Signals) => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    process.kill(-child.pid, name);
+  };
+  signal('SIGTERM');
+  setTimeout(signal, KILL_AFTER_MS, 'SIGKILL').unref();
+}
+
+/** What the reporter wrote last; undefined when jest found no test file or never came that far. */
+function readRun(file: string): Run | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Run;
+  } catch {
+    return undefined;
+  }
+}
+
+async function runJest(chosen: readonly Project[], jestArguments: readonly string[]) {
+  const withFaults = chosen.includes('faults');
+  const limitMs = withFaults ? LIMIT_WITH_FAULTS_MS : LIMIT_MS;
+  const countsFile = join(scratch, 'counts.json');
+  const child = spawn(
+    process.execPath,
+    [
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      fileURLToPath(import.meta.resolve('jest/bin/jest')),
+      '--selectProjects',
+      ...chosen,
+      `--maxWorkers=${workersFor(chosen)}`,
+      '--passWithNoTests',
+      ...jestArguments,
+    ],
+    {
+      cwd: root,
+      // The shim that starts Node sets NODE_PATH, and jest would find packages through it that nobody declared.
+      env: {
+        TEST_PATIENCE: String(PATIENCE),
+        ...process.env,
+        COUNTS_FILE: countsFile,
+        FAULTS_FILE: faultsFile,
+        NODE_PATH: undefined,
+      },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      detached: true,
+    },
+  );
+  running = child;
+
+  let trouble: string | undefined;
+  const stop = (reason: string) => {
+    trouble ??= reason;
+    kill(child);
+  };
+  const limit = setTimeout(() => stop(`did not finish within ${limitMs / 60_000} minutes`), limitMs);
+  let completeSince: number | undefined;
+  const watch = setInterval(() => {
+    if (readRun(countsFile)?.complete !== true) return;
+    completeSince ??= performance.now();
+    if (performance.now() - completeSince > EXIT_LIMIT_MS) {
+      stop(`did not exit within ${EXIT_LIMIT_MS / 1000} s after its last test: a test left something open`);
+    }
+  }, 1_000);
+
+  const exit = await new Promise<string | undefined>((resolve) => {
+    child.once('error', (error) => resolve(`could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => resolve(code === 0 ? undefined : `ended with ${code ?? signal}`));
+  });
+  clearTimeout(limit);
+  clearInterval(watch);
+  running = undefined;
+
+  const run = readRun(countsFile);
+  if (run !== undefined) total = { passed: run.passed, failed: run.failed, skipped: run.skipped };
+  if (run?.complete === false) trouble ??= 'stopped in the middle of its tests';
+  // A red test makes jest exit with 1; with nothing red to show for it, something else went wrong.
+  if ((run?.failed ?? 0) === 0) trouble ??= exit;
+  if (interrupted) trouble = 'was interrupted';
+  if (trouble === undefined) return;
+  total.failed += 1;
+  process.stdout.write(`jest ${trouble}\n`);
+}
+
+function parse(given: readonly string[]): { chosen: readonly Project[]; jestArguments: string[] } {
+  const isProject = (text: string) => projects.some((name) => name === text);
+  const first = given.findIndex((argument) => !isProject(argument));
+  const named = given.slice(0, first === -1 ? given.length : first);
+  return {
+    chosen: named.length === 0 ? usual : projects.filter((name) => named.includes(name)),
+    jestArguments: given.slice(named.length),
+  };
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    interrupted = true;
+    if (running !== undefined) kill(running);
+  });
+}
+
+try {
+  const { chosen, jestArguments } = parse(process.argv.slice(2));
+  await runJest(chosen, jestArguments);
+  process.stdout.write(faultsTable(readFaults(faultsFile)));
+} catch (error) {
+  total.failed += 1;
+  process.stdout.write(`the tests could not be run: ${String(error)}\n`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+if (total.passed + total.failed === 0) process.stdout.write('no test ran\n');
+// What was killed may have stopped in the middle of a line.
+process.stdout.write(`\n${closingLine(total)}\n`);
+process.exitCode = total.failed === 0 && total.passed > 0 && !interrupted ? 0 : 1;
