@@ -19,6 +19,10 @@ test('the checksum is CRC-32 in base 62', () => {
   expect(crc).toBe(crc32(token.slice(3, 46)));
 });
 
+test('a token of an earlier release stays valid', () => {
+  expect(isToken('qt_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg37cCQ0')).toBe(true);
+});
+
 test('every character is as likely as any other', () => {
   const counts = new Map<string, number>();
   const tokens = 3_000;

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Random } from '@quittance/shared/ids';
 
 const PREFIX = 'qt_';
@@ -34,13 +35,9 @@ export function isToken(text: string): boolean {
 /** What may be shown of a token for good. */
 export const hintOf = (token: string): string => token.slice(-HINT_LENGTH);
 
-/** CRC-32 (the one of zip and Ethernet), in base 62. */
+/** CRC-32 in base 62. */
 function checksum(text: string): string {
-  let crc = -1;
-  for (let i = 0; i < text.length; i++) {
-    crc = (crc >>> 8) ^ (crcOfByte[(crc ^ text.charCodeAt(i)) & 0xff] ?? 0);
-  }
-  let rest = ~crc >>> 0;
+  let rest = crc32(text);
   let check = '';
   for (let i = 0; i < CHECK_LENGTH; i++) {
     check = alphabet.charAt(rest % 62) + check;
@@ -48,9 +45,3 @@ function checksum(text: string): string {
   }
   return check;
 }
-
-const crcOfByte = Int32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  return crc;
-});
