@@ -172,7 +172,7 @@ function startInvoices(common: Common): Replica {
   const isNamed = chain.kind === 'solana';
   const pool = () =>
     createAddressPool({
-      range: (from, count) => Array.from({ length: count }, (_, i) => chain.depositAddress(from + i)),
+      addressAt: (index) => chain.depositAddress(index),
       nextBlock: () => nextAddressBlock(db, chain.kind === 'bitcoin' ? 'bitcoin' : 'evm'),
       ahead: 0,
       logger,

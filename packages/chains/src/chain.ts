@@ -186,6 +186,12 @@ export type EvmSender = ChainSender & {
   ): Promise<Placed | undefined>;
 };
 
+/** The deposit addresses below an extended public key, which can name them and not spend from them. */
+export type DepositAddresses = {
+  /** The canonical address of an index. Takes about a millisecond. */
+  at(index: number): string;
+};
+
 /** The node serves another network, or another token, than the one configured. */
 export class WrongNetwork extends Error {
   constructor(what: string) {

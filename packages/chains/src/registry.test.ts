@@ -204,8 +204,7 @@ describe('the registry', () => {
     ] as const) {
       const sender = connectSender<ChainSettings['kind']>(settings, phrase);
       const addresses = depositAddresses(settings, xpub);
-      expect(addresses?.range(0, 5)).toEqual([0, 1, 2, 3, 4].map(sender.depositAddress));
-      expect(addresses?.at(3)).toBe(sender.depositAddress(3));
+      for (const index of [0, 1, 2, 3, 4]) expect(addresses?.at(index)).toBe(sender.depositAddress(index));
       expect(checkAddress(settings, sender.depositAddress(3))).toBe(sender.depositAddress(3));
       expect(checkAddress(settings, sender.hotAddress)).toBe(sender.hotAddress);
       await sender.close();

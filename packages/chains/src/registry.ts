@@ -8,7 +8,7 @@ import { bitcoinRules } from './bitcoin/agreement.ts';
 import { createBitcoinReader } from './bitcoin/reader.ts';
 import { type BitcoinSender, createBitcoinSender } from './bitcoin/sender.ts';
 import { openBitcoinWallet } from './bitcoin/wallet.ts';
-import type { ChainReader, EvmSender } from './chain.ts';
+import type { ChainReader, DepositAddresses, EvmSender } from './chain.ts';
 import * as evm from './evm/address.ts';
 import { evmRules } from './evm/agreement.ts';
 import { createEvmReader } from './evm/reader.ts';
@@ -26,13 +26,6 @@ import { openWallet as openSolanaWallet } from './solana/wallet.ts';
 type Senders = { bitcoin: BitcoinSender; evm: EvmSender; solana: SolanaSender };
 /** The sender of a kind of chain: signing is different on each. */
 export type SenderOf<K extends ChainKind> = Senders[K];
-
-/** Addresses derived from public keys alone, by their index. */
-export type DepositAddresses = {
-  at(index: number): string;
-  /** Those of `from` … `from + count - 1`, at most 1,000. */
-  range(from: number, count: number): string[];
-};
 
 /** What a kind of chain has to bring: one that lacks something does not compile. */
 type Driver<K extends ChainKind> = {

@@ -3,12 +3,14 @@ import { createLogger } from '@quittance/shared/logger';
 import { BLOCK_SIZE, createAddressPool } from './address-pool.ts';
 
 const logger = createLogger('test', 'silent');
-const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => `0x${from + i}`);
 
-function aPool(ahead = 4 * BLOCK_SIZE) {
+function aPool(ahead = 4 * BLOCK_SIZE, onDerive = () => {}) {
   const asked = { blocks: 0, fails: false };
   const pool = createAddressPool({
-    range,
+    addressAt(index) {
+      onDerive();
+      return `0x${index}`;
+    },
     async nextBlock() {
       if (asked.fails) throw new Error('the database is away');
       return asked.blocks++;
@@ -37,6 +39,22 @@ describe('the address pool', () => {
     await pool.take();
     await pool.fill();
     expect(asked.blocks).toBeGreaterThan(4);
+  });
+
+  it('derives one address in a turn of the event loop, however many are asked for at once', async () => {
+    let [turns, derived, mostInOneTurn, stopped] = [0, 0, 0, false];
+    const countTurns = () => {
+      turns++;
+      mostInOneTurn = Math.max(mostInOneTurn, derived);
+      derived = 0;
+      if (!stopped) setImmediate(countTurns);
+    };
+    const { pool } = aPool(2 * BLOCK_SIZE, () => derived++);
+    setImmediate(countTurns);
+    await Promise.all([pool.fill(), ...Array.from({ length: 50 }, () => pool.take())]);
+    stopped = true;
+    expect(turns).toBeGreaterThan(50 + BLOCK_SIZE);
+    expect(mostInOneTurn).toBe(1);
   });
 
   it('lends while it has some, though the database is away, and then says so', async () => {

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Logger, reason } from '@quittance/shared/logger';
 import type { AddressPool, SpareAddress } from './ports.ts';
 
-/** Indexes taken from the database at once; deriving their addresses takes about three milliseconds. */
+/** Indexes reserved in the database at once. */
 export const BLOCK_SIZE = 32;
 
 export type AddressPoolParts = {
-  /** The canonical addresses of indexes `from` … `from + count - 1`. */
-  range(from: number, count: number): string[];
-  /** The number of a block of indexes that nobody else takes. */
+  /** The canonical address of an index. */
+  addressAt(index: number): string;
+  /** The number of a block of indexes that no other pool takes. */
   nextBlock(): Promise<number>;
   /** How many addresses are kept ready. */
   ahead: number;
@@ -16,24 +16,43 @@ export type AddressPoolParts = {
 };
 
 /**
- * Addresses derived ahead, block by block, with a turn of the event loop in between. What is not given out
- * when the process ends is a gap in the indexes, and nothing else: each invoice keeps its own.
+ * Addresses derived ahead, in blocks of indexes. Indexes that are not given out when the process ends stay unused:
+ * each invoice keeps its own.
  */
-export function createAddressPool({ range, nextBlock, ahead, logger }: AddressPoolParts): AddressPool {
+export function createAddressPool({ addressAt, nextBlock, ahead, logger }: AddressPoolParts): AddressPool {
   const spare: SpareAddress[] = [];
+  const reserved: number[] = [];
+  let reserving: Promise<void> | undefined;
+  let turn: Promise<void> = Promise.resolve();
   let filling: Promise<void> | undefined;
 
-  async function derive(): Promise<SpareAddress[]> {
+  async function reserve(): Promise<void> {
     const from = (await nextBlock()) * BLOCK_SIZE;
-    return range(from, BLOCK_SIZE).map((address, i) => ({ address, derivationIndex: from + i }));
+    reserved.push(...Array.from({ length: BLOCK_SIZE }, (_, i) => from + i));
+  }
+
+  async function nextIndex(): Promise<number> {
+    for (;;) {
+      const index = reserved.shift();
+      if (index !== undefined) return index;
+      reserving ??= reserve().finally(() => {
+        reserving = undefined;
+      });
+      await reserving;
+    }
+  }
+
+  /** Deriving takes a millisecond, so each address has a turn of the event loop of its own: nothing else waits longer. */
+  async function derive(): Promise<SpareAddress> {
+    const derivationIndex = await nextIndex();
+    turn = turn.then(() => nextTurn());
+    await turn;
+    return { address: addressAt(derivationIndex), derivationIndex };
   }
 
   async function fillUp(): Promise<void> {
     try {
-      while (spare.length < ahead) {
-        spare.push(...(await derive()));
-        await nextTurn();
-      }
+      while (spare.length < ahead) spare.push(await derive());
     } catch (error) {
       logger.warn(
         { reason: reason(error) },
@@ -54,12 +73,7 @@ export function createAddressPool({ range, nextBlock, ahead, logger }: AddressPo
     async take() {
       const ready = spare.shift();
       if (spare.length < ahead / 2) void fill();
-      if (ready !== undefined) return ready;
-      // Asked faster than they are derived: this one waits for a block of its own, and leaves the rest.
-      const [first, ...rest] = await derive();
-      if (first === undefined) throw new Error('a block of addresses is not empty');
-      spare.push(...rest);
-      return first;
+      return ready ?? (await derive());
     },
   };
 }

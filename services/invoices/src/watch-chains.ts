@@ -105,7 +105,7 @@ function addressesOf(
   invariant(derived !== undefined, `the configuration of ${settings.chain} has a public key`);
   const nextBlock = () => nextAddressBlock(db, kind);
   return {
-    addresses: createAddressPool({ range: derived.range, nextBlock, ahead, logger }),
+    addresses: createAddressPool({ addressAt: derived.at, nextBlock, ahead, logger }),
     keys: unconfirmedKeys(settings.chain, derived.at(0)),
   };
 }

@@ -378,7 +378,7 @@ function addressesOf(
   if (derived === undefined) throw new Error('these chains have public keys');
   return {
     addresses: createAddressPool({
-      range: derived.range,
+      addressAt: derived.at,
       nextBlock: () => nextAddressBlock(db, given.kind),
       ahead: 32,
       logger: createLogger('test', 'silent'),

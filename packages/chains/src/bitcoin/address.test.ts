@@ -89,13 +89,10 @@ describe('an address somebody typed', () => {
 });
 
 describe('deposit addresses', () => {
-  test('are those of BIP-84, from either form of the key, one by one and in a range', () => {
+  test('are those of BIP-84, from either form of the key', () => {
     for (const key of [zpub, openBitcoinWallet('mainnet', phrase).accountXpub]) {
       const addresses = depositAddresses('mainnet', key);
       expect([addresses.at(0), addresses.at(1)]).toEqual([first, second]);
-      expect(addresses.range(0, 2)).toEqual([first, second]);
-      expect(addresses.range(1, 1)).toEqual([second]);
-      expect(addresses.range(7, 20)).toEqual(Array.from({ length: 20 }, (_, i) => addresses.at(7 + i)));
     }
   });
 

@@ -3,7 +3,7 @@ import { invariant } from '@quittance/shared/result';
 import { HARDENED_OFFSET, HDKey } from '@scure/bip32';
 import { Address, OutScript } from '@scure/btc-signer';
 import { hash160 } from '@scure/btc-signer/utils.js';
-import { childKey, childKeyRange, type PublicKey } from '../child-keys.ts';
+import type { DepositAddresses } from '../chain.ts';
 import { type AddressForm, type BitcoinNetwork, factsOf } from './network.ts';
 
 const DECIMALS = 8;
@@ -37,13 +37,6 @@ export function scriptOf(network: BitcoinNetwork, address: string): Uint8Array {
   return OutScript.encode(Address(factsOf(network).form).decode(address));
 }
 
-export type DepositAddresses = {
-  /** The canonical address of index `index`. */
-  at(index: number): string;
-  /** Those of `from` … `from + count - 1`, at most 1,000. */
-  range(from: number, count: number): string[];
-};
-
 type KeyForm = { public: number; private: number };
 const keyForms: Record<string, { form: KeyForm; networks: readonly BitcoinNetwork[] }> = {
   xpub: { form: { public: 0x0488b21e, private: 0x0488ade4 }, networks: ['mainnet'] },
@@ -67,21 +60,16 @@ export function depositAddresses(network: BitcoinNetwork, xpub: string): Deposit
   return {
     at(index) {
       invariant(index >= 0 && index < HARDENED_OFFSET, 'a public key has 2^31 children');
-      return addressOf(form, compressed(childKey(external, index)));
+      const { publicKey } = external.deriveChild(index);
+      invariant(publicKey !== null, 'an extended key has a public key');
+      return addressOf(form, publicKey);
     },
-    range: (from, count) =>
-      childKeyRange(external, from, count).map((key) => addressOf(form, compressed(key))),
   };
 }
 
 /** P2WPKH, of a compressed public key. */
 export function addressOf(form: AddressForm, key: Uint8Array): string {
   return Address(form).encode({ type: 'wpkh', hash: hash160(key) });
-}
-
-function compressed(key: PublicKey): Uint8Array {
-  const even = ((key[64] as number) & 1) === 0;
-  return Uint8Array.of(even ? 2 : 3, ...key.subarray(1, 33));
 }
 
 function parseExtendedKey(network: BitcoinNetwork, text: string): HDKey {

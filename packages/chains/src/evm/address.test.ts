@@ -71,11 +71,8 @@ describe('deposit addresses', () => {
   const wallet = openWallet(phrase);
   const addresses = depositAddresses(wallet.accountXpub);
 
-  test('are those of BIP-44, one by one and in a range', () => {
+  test('are those of BIP-44', () => {
     expect(known.map((_, index) => showAddress(addresses.at(index)))).toEqual(known);
-    expect(addresses.range(0, 10).map(showAddress)).toEqual(known);
-    expect(addresses.range(3, 2).map(showAddress)).toEqual(known.slice(3, 5));
-    expect(addresses.range(5, 0)).toEqual([]);
   });
 
   test('are those the wallet can sign for', () => {
