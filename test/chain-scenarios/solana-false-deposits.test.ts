@@ -1,6 +1,5 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { derive, masterKey } from '@quittance/chains/solana/wallet';
 import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
@@ -27,6 +26,7 @@ import {
   getTransferInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
+import { HDKey } from 'micro-key-producer/slip10.js';
 import { type SolanaChain, solanaChain } from '../../packages/chains/test/solana-chain.ts';
 import { type Invoice, type MoneyIn, startMoneyIn } from './money-in.ts';
 import { SEED } from './stage.ts';
@@ -110,9 +110,10 @@ const move = async (destination: Address, amount: bigint): Promise<Instruction> 
 
 /** The key of a deposit address of ours. */
 async function keyOf(ours: Address): Promise<KeyPairSigner> {
-  const master = masterKey(pbkdf2Sync(SEED, 'mnemonic', 2_048, 64, 'sha512'));
+  const master = HDKey.fromMasterSeed(pbkdf2Sync(SEED, 'mnemonic', 2_048, 64, 'sha512'));
   for (let index = 0; index < 1_000; index++) {
-    const signer = await createKeyPairSignerFromPrivateKeyBytes(derive(master, [44, 501, index, 0]).key);
+    const { privateKey } = master.derive(`m/44'/501'/${index}'/0'`);
+    const signer = await createKeyPairSignerFromPrivateKeyBytes(privateKey);
     if (signer.address === ours) return signer;
   }
   throw new Error(`${ours} is not one of the first addresses`);
