@@ -18,7 +18,6 @@ import { createNotices } from '@quittance/payouts/notices';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
 import { runEngine } from '@quittance/payouts/operations/run-engine';
 import { voidStaleRequests } from '@quittance/payouts/operations/void-stale-requests';
-import { payoutNumbers } from '@quittance/payouts/payout-numbers';
 import type { PayoutChain, Ports as PayoutsPorts } from '@quittance/payouts/ports';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
@@ -235,7 +234,6 @@ function startPayouts(common: Common): Replica {
     logger,
     notices: createNotices(logger, clock),
     quotes: quotesForPayouts(world),
-    numbers: payoutNumbers(db),
     chains: new Map([[chain.chain, on]]),
     settings: {
       identitySecret: new Secret('x'.repeat(32)),

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { newInvoiceId, pooledBytes } from './ids.ts';
+import { newInvoiceId, newPayoutId, pooledBytes } from './ids.ts';
 
 test('ids are ordered by time, unique, and of one form', () => {
   const earlier = newInvoiceId(new Date('2026-01-01T00:00:00.000Z'));
@@ -26,4 +26,18 @@ test('chance from the pool is never the same twice, nor changes afterwards', () 
   expect(new Set(texts).size).toBe(2_000);
   for (let i = 0; i < 2_000; i++) pooledBytes(26);
   expect(given.map((bytes) => Buffer.from(bytes).toString('hex'))).toEqual(texts);
+});
+
+test.each([
+  ['the least', 0x00, '1'],
+  ['the greatest', 0xff, (2 ** 48).toString()],
+])('a payout id is a whole number from 1 to 2^48: %s', (_which, byte, id) => {
+  expect(newPayoutId((size) => new Uint8Array(size).fill(byte))).toBe(id);
+});
+
+test('a payout id uses all its random bytes', () => {
+  const ids = Array.from({ length: 6 }, (_, i) =>
+    newPayoutId((size) => Uint8Array.from({ length: size }, (_, at) => (at === i ? 1 : 0))),
+  );
+  expect(ids).toEqual(['1099511627777', '4294967297', '16777217', '65537', '257', '2']);
 });

@@ -36,6 +36,13 @@ function timeOrdered(prefix: string, now: Date, random: (size: number) => Uint8A
 
 export type Random = (size: number) => Uint8Array;
 
+/**
+ * A random integer between 1 and 2^48, exact in JSON. Random, so that it tells nothing of how many payouts there are.
+ * Two can be equal: the caller draws again when the database has the id.
+ */
+export const newPayoutId = (random: Random): PayoutId =>
+  (Buffer.from(random(6)).readUIntBE(0, 6) + 1).toString() as PayoutId;
+
 const pool = new Uint8Array(8_192);
 let used = pool.length;
 

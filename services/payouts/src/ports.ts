@@ -9,7 +9,6 @@ import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { Patience } from './domain/patience.ts';
 import type { Notices } from './notices.ts';
-import type { PayoutNumbers } from './payout-numbers.ts';
 
 /** Why nothing is signed at the moment although the node answers: the wrong network, a wallet of another seed, or lost commits. */
 export type SigningBar = { reason: string | undefined };
@@ -47,7 +46,6 @@ export type Ports = {
   logger: Logger;
   notices: Notices;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
-  numbers: PayoutNumbers;
   /** Those that are configured. */
   chains: ReadonlyMap<Chain, PayoutChain>;
   settings: Settings;

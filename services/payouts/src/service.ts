@@ -24,7 +24,6 @@ import { createNotices } from './notices.ts';
 import { deriveAddresses } from './operations/derive-addresses.ts';
 import { refuseStrangeWallets } from './operations/refuse-strange-wallets.ts';
 import { stalledNames } from './operations/watch-stalled.ts';
-import { payoutNumbers } from './payout-numbers.ts';
 import type { PayoutChain, Ports } from './ports.ts';
 import type { Stalled } from './store-payouts.ts';
 import { startWorkers } from './workers.ts';
@@ -64,7 +63,6 @@ export async function startPayouts(
     logger,
     notices: createNotices(logger, clock),
     quotes: { latest: () => undefined, fresh: () => undefined },
-    numbers: payoutNumbers(db),
     chains,
     settings: {
       identitySecret: config.IDENTITY_SECRET,

@@ -71,23 +71,15 @@ const payoutOf = (row: PayoutRow): Payout => ({
 
 const insertRequest = statement(
   'payouts_insert',
-  `insert into payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, returns_deposit)
-   select $1::bigint, $2::bigint, $3::text, $4::text, $5::numeric, $6::numeric, $7::text, $8::int, $9::text
-   where not ${isHalted('$4::text')}
+  `insert into payouts (id, account_id, asset, amount, network_fee, address, min_confirmations, returns_deposit)
+   select $1::bigint, $2::text, $3::text, $4::numeric, $5::numeric, $6::text, $7::int, $8::text
+   where not ${isHalted('$3::text')}
    returning ${columns()}`,
 );
 
 export type NewPayout = Pick<
   Payout,
-  | 'seq'
-  | 'id'
-  | 'account'
-  | 'asset'
-  | 'amount'
-  | 'networkFee'
-  | 'address'
-  | 'minConfirmations'
-  | 'returnsDeposit'
+  'id' | 'account' | 'asset' | 'amount' | 'networkFee' | 'address' | 'minConfirmations' | 'returnsDeposit'
 >;
 
 /**
@@ -96,7 +88,6 @@ export type NewPayout = Pick<
  */
 export async function insertRequested(db: Queryable, payout: NewPayout): Promise<Payout | undefined> {
   const row = await db.maybe<PayoutRow>(insertRequest, [
-    payout.seq,
     payout.id,
     payout.account,
     payout.asset,

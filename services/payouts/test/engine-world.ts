@@ -13,7 +13,6 @@ import { createNotices } from '../src/notices.ts';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
 import { runEngine } from '../src/operations/run-engine.ts';
-import { payoutNumbers } from '../src/payout-numbers.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
 import { depositAddress, ScriptedChain } from './scripted-chain.ts';
 
@@ -96,7 +95,6 @@ export class EngineWorld {
       logger,
       notices: createNotices(logger, this.clock),
       quotes: { latest: () => undefined, fresh: () => undefined },
-      numbers: payoutNumbers(this.db),
       sender: this.chain.sender,
       signingBar: { reason: undefined },
       settings: {

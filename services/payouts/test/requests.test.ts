@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Db, openDb, type Statement } from '@quittance/shared/db';
-import type { PayoutId } from '@quittance/shared/ids';
+import { newPayoutId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
@@ -186,7 +186,7 @@ describe('POST /api/payouts', () => {
   });
 
   it('gives up requests whose process died, and undoes their holds', async () => {
-    const { seq, id } = await service.ports.numbers.next();
+    const id = newPayoutId(service.ports.random);
     const payout = {
       asset: 'ETH',
       amount: units(5n),
@@ -194,12 +194,52 @@ describe('POST /api/payouts', () => {
       address: to.toLowerCase(),
     } as const;
     const terms = { minConfirmations: 3, returnsDeposit: null };
-    await insertRequested(db, { ...payout, ...terms, seq, id, account: shop.account });
+    await insertRequested(db, { ...payout, ...terms, id, account: shop.account });
     expect(await voidStaleRequests(service.ports)).toBe(0);
     await db.rows(`update payouts set created_at = now() - interval '11 seconds' where id = $1`, [id]);
     expect(await voidStaleRequests(service.ports)).toBe(1);
     expect(await rowsOf(shop)).toEqual([{ id, status: 'voided' }]);
     expect(await kindsOf(id)).toEqual(['hold.void']);
+  });
+
+  describe('drawing ids', () => {
+    let drawn: (size: number) => Uint8Array;
+    beforeEach(() => {
+      drawn = service.ports.random;
+    });
+    afterEach(() => {
+      service.ports.random = drawn;
+    });
+    const headers = (key: string | undefined) => (key === undefined ? {} : { 'idempotency-key': key });
+    const drawing = (...all: Uint8Array[]) => {
+      const left = [...all];
+      service.ports.random = (size) => left.shift() ?? drawn(size);
+    };
+
+    it.each([undefined, 'taken-id'])(
+      'draws another payout id when the drawn one is taken (Idempotency-Key: %s)',
+      async (key) => {
+        const bytes = drawn(6);
+        drawing(bytes, bytes, bytes);
+        const first = await shop.post(order, headers(key));
+        const second = await shop.post(order, headers(key && `${key}-2`));
+        expect([first.status, second.status]).toEqual([201, 201]);
+        expect(second.body.data.id).not.toBe(first.body.data.id);
+        expect(await rowsOf(shop)).toEqual([
+          { id: String(first.body.data.id), status: 'reserved' },
+          { id: String(second.body.data.id), status: 'reserved' },
+        ]);
+      },
+    );
+
+    it('asks the ledger for nothing when three drawn payout ids in a row are taken', async () => {
+      const bytes = drawn(6);
+      drawing(bytes, bytes, bytes, bytes);
+      expect((await shop.post(order)).status).toBe(201);
+      expect((await shop.post(order)).status).toBe(500);
+      expect(ledger.asked).toHaveLength(1);
+      expect((await shop.post(order)).status).toBe(201);
+    });
   });
 
   it('is unauthenticated without the gateway’s word', async () => {

@@ -22,7 +22,6 @@ import { createNotices } from '../src/notices.ts';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
 import { runEngine } from '../src/operations/run-engine.ts';
-import { payoutNumbers } from '../src/payout-numbers.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
 import { SEED } from './service-client.ts';
 
@@ -177,7 +176,6 @@ export class SolanaWorld {
       logger,
       notices: createNotices(logger, this.clock),
       quotes: { latest: () => undefined, fresh: () => undefined },
-      numbers: payoutNumbers(this.db),
       sender: this.sender,
       signingBar: { reason: undefined },
       settings: {

@@ -4,7 +4,7 @@ import type { ReplyOf } from '@quittance/shared/commands';
 import { crashPoint } from '@quittance/shared/crash';
 import { brokenConstraint, isDatabaseDown, type Queryable } from '@quittance/shared/db';
 import { type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
-import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { type AccountId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, ok, type Result, refuse } from '@quittance/shared/result';
 import type { PayoutOrder } from '../payout-order.ts';
@@ -24,8 +24,10 @@ import { voidRequest } from './void-request.ts';
 /** Shorter than a client's patience, and than the time after which undecided requests are given up. */
 const RESERVE_FOR_MS = 3_000;
 const RESERVE_PAUSE_MS = 500;
+/** With a million payouts, one drawn id in 280 million is taken. */
+const ID_DRAWS_MAX = 3;
 
-type RequestPorts = Pick<Ports, 'db' | 'bus' | 'numbers' | 'clock' | 'logger' | 'announced'>;
+type RequestPorts = Pick<Ports, 'db' | 'bus' | 'random' | 'clock' | 'logger' | 'announced'>;
 
 export type PayoutRequest = PayoutOrder & {
   account: AccountId;
@@ -74,13 +76,15 @@ export async function requestPayout(
   }
 }
 
+/** Draws another id when a payout has the drawn one already. */
 async function writeRequest(
-  { db, numbers }: RequestPorts,
+  { db, random }: Pick<RequestPorts, 'db' | 'random'>,
   request: PayoutRequest,
+  draws = 1,
 ): Promise<Result<Payout, 'halted' | 'key_taken' | 'already_returned'>> {
   const { key } = request;
   const { returnsDeposit = null } = request;
-  const payout = { ...request, returnsDeposit, ...(await numbers.next()) };
+  const payout = { ...request, returnsDeposit, id: newPayoutId(random) };
   try {
     if (key === undefined) return ok(await insertUnlessHalted(db, payout));
     const written = await db.transaction(async (trx) => {
@@ -93,6 +97,9 @@ async function writeRequest(
     const broken = brokenConstraint(error);
     if (broken === 'idempotency_keys_once') return refuse('key_taken');
     if (broken === 'payouts_one_return_of_deposit') return refuse('already_returned');
+    if (broken === 'payouts_id_unique' && draws < ID_DRAWS_MAX) {
+      return writeRequest({ db, random }, request, draws + 1);
+    }
     throw error;
   }
 }
