@@ -8,7 +8,7 @@ import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/p
 import { findInvoices, nextAddressBlock, saveNewInvoices } from '@quittance/invoices/store';
 import { namedAddresses } from '@quittance/invoices/watch-chains';
 import { createScanner } from '@quittance/invoices/workers';
-import { handleEvents as handleLedgerEvents } from '@quittance/ledger/consumers';
+import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
 import { openHoldDesk } from '@quittance/ledger/hold-desk';
 import { catchUpReversals } from '@quittance/ledger/operations/catch-up-reversals';
 import { decideAllHolds } from '@quittance/ledger/operations/decide-holds';
@@ -23,8 +23,9 @@ import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import { commandSubject, commands } from '@quittance/shared/commands';
-import { type BatchHandler, type Handlers, takeIn, waitingEvents } from '@quittance/shared/consumer';
+import { takeIn, waitingEvents } from '@quittance/shared/consumer';
 import type { Db } from '@quittance/shared/db';
+import type { BatchHandler, Handlers } from '@quittance/shared/handlers';
 import type { Logger } from '@quittance/shared/logger';
 import { relayStep } from '@quittance/shared/outbox';
 import type { Quote } from '@quittance/shared/quotes';
@@ -99,7 +100,7 @@ export function stepOf<N extends keyof Steps>(
 }
 
 /** What every service does: carries its outbox, takes in, compares notes. */
-function messengerOf(common: Common, handlers: Handlers | BatchHandler): Workers {
+function messengerOf<P>(common: Common, handlers: Handlers<P> | BatchHandler<P>, ports: P): Workers {
   const { world, process, db, bus, clock, logger } = common;
   const { service } = process;
   answerReconcilers(bus, db, service);
@@ -117,7 +118,7 @@ function messengerOf(common: Common, handlers: Handlers | BatchHandler): Workers
           process,
           `takes ${batch.map(({ subject }) => subject.split('.').slice(3).join('.')).join(', ')}`,
         );
-        await consume(batch, { db, handlers, logger, waiting });
+        await consume(batch, { db, handlers, ports, logger, waiting });
         return batch.length;
       },
     ],
@@ -205,7 +206,7 @@ function startInvoices(common: Common): Replica {
     toleranceBps: 0,
   };
   const scanner = createScanner(ports, watched, { replica: name, announced: () => {}, leaseMs: LEASE_MS });
-  const workers = messengerOf(common, handleInvoiceEvents(ports));
+  const workers = messengerOf(common, handleInvoiceEvents(ports), ports);
   workers.set('scan', scanner.step);
   workers.set('expire', () => expireInvoices(ports, watched));
   const { spares } = watched;
@@ -247,7 +248,7 @@ function startPayouts(common: Common): Replica {
   bus.answer(commandSubject('addresses.derive'), (body) =>
     deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),
   );
-  const workers = messengerOf(common, payoutsHandlers);
+  const workers = messengerOf(common, payoutsHandlers, ports);
   const engine = stepOf(world, 'payouts.engine', process, runEngine);
   const voiding = stepOf(world, 'payouts.void', process, voidStaleRequests);
   workers.set('engine', () => engine(ports, on));
@@ -266,12 +267,12 @@ function startLedger(common: Common): Replica {
   bus.answer(commandSubject('hold.place'), (body) =>
     place({ holds }, commands['hold.place'].request.parse(body)),
   );
-  const workers = messengerOf(common, handleLedgerEvents(logger));
+  const workers = messengerOf(common, ledgerHandlers, { logger });
   workers.set('reversals', () => catchUpReversals({ db, logger }));
   return { workers };
 }
 
 function startWebhooks(common: Common): Replica {
   const { clock } = common;
-  return { workers: messengerOf(common, handleWebhookEvents({ clock })) };
+  return { workers: messengerOf(common, handleWebhookEvents({ clock }), { clock }) };
 }

@@ -157,6 +157,36 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
   return bus;
 }
 
+const NOT_YET = 'the bus is not there yet';
+
+/**
+ * A bus that ports are made with before there is a connection. Until `connect` is called nothing is published, questions
+ * are not known to be answered, and whatever else is asked of it throws.
+ */
+export function lateBus(): { bus: Bus; connect(bus: Bus): void } {
+  let connected: Bus | undefined;
+  const there = (): Bus => {
+    if (connected === undefined) throw new Error(NOT_YET);
+    return connected;
+  };
+  return {
+    connect(bus) {
+      connected = bus;
+    },
+    bus: {
+      publish: async (messages) => (await connected?.publish(messages)) ?? messages.map(() => false),
+      ask: async (...given) => (await connected?.ask(...given)) ?? { known: false, reason: NOT_YET },
+      askRaw: async (...given) => (await connected?.askRaw(...given)) ?? { known: false, reason: NOT_YET },
+      answer: (...given) => there().answer(...given),
+      consume: async (service) => await there().consume(service),
+      kv: async (bucket) => await there().kv(bucket),
+      connected: () => connected?.connected() ?? false,
+      hasRoomFor: (body) => connected?.hasRoomFor(body) ?? true,
+      close: async () => await connected?.close(),
+    },
+  };
+}
+
 /** Says once that the bus lacks something, and once that it has it: its keeper makes it, nobody else may. */
 function lackOf(logger: Logger) {
   const lacking = new Set<string>();

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Bus } from './bus.ts';
 import { sleep } from './clock.ts';
 import { crashPoint } from './crash.ts';
-import { type Db, isPassing, mayPassInParts, type Trx } from './db.ts';
+import { type Db, isPassing, mayPassInParts } from './db.ts';
 import { type EventKind, type EventOf, events, parseEvent, type Service, subjectOf } from './events.ts';
 import { thenGather } from './gather-pause.ts';
+import { type BatchHandler, type Handlers, handleBatch } from './handlers.ts';
 import { firstTimes, park } from './inbox.ts';
 import { type Logger, reason } from './logger.ts';
 import { type Trouble, trouble } from './trouble.ts';
@@ -14,18 +15,6 @@ const TRIES = 8;
 /** One event may end its connection, and be to blame; of two in a row neither is. */
 const AWAY_AFTER = 2;
 const RETRY_MS = [100, 500, 1_000, 2_000, 5_000] as const;
-
-/**
- * What a service does with each kind it takes. A handler gets all new events of its kind in a batch and
- * writes their effect with `trx`; it runs again with the same events when the transaction fails.
- */
-export type Handlers = { [K in EventKind]?: (trx: Trx, events: readonly EventOf<K>[]) => Promise<void> };
-
-/**
- * For a service to which all kinds are alike: gets all new events of a batch at once, in the order of their
- * arrival, so that it can keep that order and take its locks in one.
- */
-export type BatchHandler = (trx: Trx, events: readonly EventOf<EventKind>[]) => Promise<void>;
 
 /** What a consumer gets, and must acknowledge, put back or end. */
 export type Message = {
@@ -42,9 +31,11 @@ export type Message = {
   term(): void;
 };
 
-export type TakeInOptions = {
+export type TakeInOptions<P = unknown> = {
   db: Db;
-  handlers: Handlers | BatchHandler;
+  handlers: Handlers<P> | BatchHandler<P>;
+  /** What the handlers are given. */
+  ports?: P;
   logger: Logger;
   /** Events that wait for something to pass, the database's return most of all: kept from batch to batch. */
   waiting: Trouble;
@@ -52,7 +43,9 @@ export type TakeInOptions = {
   committed?: () => void;
 };
 
-export type ConsumerOptions = Omit<TakeInOptions, 'waiting'> & { bus: Bus; service: Service };
+export type ConsumerOptions<P = unknown> = Omit<TakeInOptions<P>, 'waiting'> & { bus: Bus; service: Service };
+
+type Aside = Pick<TakeInOptions, 'db' | 'logger'>;
 
 type Taken = { message: Message; event: EventOf<EventKind> };
 type Failed = Taken & { error: unknown };
@@ -79,7 +72,7 @@ const strayAnswers = (logger: Logger): Trouble =>
   });
 
 /** Takes events off the bus in batches: inbox row and effect in one transaction, acknowledged after commit. */
-export function startConsumer(given: ConsumerOptions): { stop(): Promise<void> } {
+export function startConsumer<P>(given: ConsumerOptions<P>): { stop(): Promise<void> } {
   const { bus, service, logger } = given;
   const options = { ...given, waiting: waitingEvents(logger), strays: strayAnswers(logger) };
   const stopping = new AbortController();
@@ -119,9 +112,9 @@ export function startConsumer(given: ConsumerOptions): { stop(): Promise<void> }
 }
 
 /** Gathers what has arrived while the last batch was written, so that a busy consumer writes large batches. */
-async function drain(
+async function drain<P>(
   messages: AsyncIterable<Message>,
-  options: TakeInOptions & Pick<ConsumerOptions, 'service'> & { strays: Trouble },
+  options: TakeInOptions<P> & Pick<ConsumerOptions, 'service'> & { strays: Trouble },
 ): Promise<void> {
   const { service, logger, strays } = options;
   const waiting: Message[] = [];
@@ -181,7 +174,7 @@ async function drain(
  * reason that passes is handed out again later; an event that is refused, alone, as well, and parked when it never
  * succeeds. Never throws.
  */
-export async function takeIn(messages: readonly Message[], options: TakeInOptions): Promise<void> {
+export async function takeIn<P>(messages: readonly Message[], options: TakeInOptions<P>): Promise<void> {
   const batch: Taken[] = [];
   for (const message of messages) {
     const taken = await read(message, options);
@@ -204,7 +197,7 @@ const isWaiting = ({ error }: Failed): boolean => isPassing(error);
  * found by taking them one by one. Where the database is away that finds nothing, and would take each event's share of
  * time to learn the same: what the second in a row has met holds for those behind it.
  */
-async function failedOf(batch: readonly Taken[], options: TakeInOptions): Promise<Failed[]> {
+async function failedOf<P>(batch: readonly Taken[], options: TakeInOptions<P>): Promise<Failed[]> {
   try {
     await write(batch, options);
     return [];
@@ -230,8 +223,8 @@ async function failedOf(batch: readonly Taken[], options: TakeInOptions): Promis
 /** Nothing of the event's own: the database would have answered the same to any other. */
 const isOfNone = ({ error }: Failed): boolean => isPassing(error) && !mayPassInParts(error);
 
-async function write(batch: readonly Taken[], options: TakeInOptions): Promise<void> {
-  const { db, handlers, logger, committed } = options;
+async function write<P>(batch: readonly Taken[], options: TakeInOptions<P>): Promise<void> {
+  const { db, handlers, ports, logger, committed } = options;
   const forgotten = await db.transaction(async (trx) => {
     const { fresh, forgotten } = await firstTimes(
       trx,
@@ -239,11 +232,8 @@ async function write(batch: readonly Taken[], options: TakeInOptions): Promise<v
     );
     // The same event twice in one batch is new only once.
     const events = batch.map(({ event }) => event).filter((event) => fresh.delete(event.id));
-    if (typeof handlers === 'function') {
-      if (events.length > 0) await handlers(trx, events);
-    } else {
-      await handleByKind(trx, events, handlers);
-    }
+    const byKind = typeof handlers === 'function' ? { '*': handlers } : handlers;
+    await handleBatch(trx, events, byKind, ports as P);
     crashPoint('consumer.before_commit');
     return forgotten;
   });
@@ -264,18 +254,6 @@ const mayHaveComeBefore = () =>
   new Error(
     'it is older than what the inbox remembers, and its sender had said that it keeps it no more: it may have been taken in before. Look whether its effect is there; if it is not, `quittance parked requeue EVENT --not-taken-in` has it taken in',
   );
-
-async function handleByKind(
-  trx: Trx,
-  events: readonly EventOf<EventKind>[],
-  handlers: Handlers,
-): Promise<void> {
-  for (const [kind, group] of Map.groupBy(events, (event) => event.kind)) {
-    const handle = handlers[kind] as BatchHandler | undefined;
-    if (handle === undefined) throw new Error(`no handler for ${kind}`);
-    await handle(trx, group);
-  }
-}
 
 const isFor = (service: Service, { subject }: Message): boolean => subject.split('.')[2] === service;
 
@@ -301,7 +279,7 @@ export function isAnswerOfTheBus(
 const mayComeAs = (kind: EventKind, subject: string): boolean =>
   events[kind].to.some((to) => subjectOf(kind, to) === subject);
 
-async function read(message: Message, options: TakeInOptions): Promise<Taken | undefined> {
+async function read(message: Message, options: Aside): Promise<Taken | undefined> {
   const { subject } = message;
   try {
     const event = parseEvent(message.json());
@@ -329,7 +307,7 @@ function idOf(message: Message): string {
 const namelessId = ({ data }: Message): string =>
   `unreadable_${createHash('sha256').update(data).digest('hex')}`;
 
-async function retryOrPark({ message, event, error }: Failed, options: TakeInOptions): Promise<void> {
+async function retryOrPark({ message, event, error }: Failed, options: Aside): Promise<void> {
   const tries = message.info.deliveryCount;
   // The count says little of the event: it also grows while a message waits its turn in here.
   if (tries >= TRIES) return putAside(message, event.kind, error, options);
@@ -351,7 +329,7 @@ async function putAside(
   message: Message,
   kind: string,
   error: unknown,
-  { db, logger }: TakeInOptions,
+  { db, logger }: Aside,
   id = idOf(message),
 ): Promise<void> {
   const said = { event: id, kind, tries: message.info.deliveryCount, reason: reason(error) };

@@ -1,4 +1,6 @@
-import { ConfigError } from './config.ts';
+import type { z } from 'zod';
+import { ConfigError, loadConfig } from './config.ts';
+import { armCrashPoint } from './crash.ts';
 import { reason } from './logger.ts';
 import { isOlder, tooOld } from './start-refusal.ts';
 
@@ -14,10 +16,16 @@ export type Running = {
 };
 
 /**
- * Runs a service until it is told to stop. The first SIGTERM or SIGINT drains within ten seconds, a second
- * one stops at once. Whatever keeps it from starting is named, on standard error, and ends it with code 1.
+ * Runs a service until it is told to stop: reads its settings from `env` and starts it. On SIGTERM or SIGINT it has ten
+ * seconds to end; a second signal ends it at once. What keeps it from starting is one line on standard error, and it
+ * exits with code 1.
  */
-export async function runService(service: string, start: () => Promise<Running>): Promise<void> {
+export async function runService<C extends { CRASH_AT?: string | undefined }>(
+  service: string,
+  schema: z.ZodType<C>,
+  start: (config: C) => Promise<Running>,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
   let running: Running | undefined;
   let stopping = false;
 
@@ -41,7 +49,9 @@ export async function runService(service: string, start: () => Promise<Running>)
     refuse(tooOld('Node', process.versions.node, NODE_WANTED));
   }
   try {
-    running = await start();
+    const config = loadConfig(service, schema, env);
+    armCrashPoint(config.CRASH_AT);
+    running = await start(config);
   } catch (error) {
     refuse(error);
   }

@@ -1,8 +1,9 @@
 import type { Bus } from './bus.ts';
-import { type BatchHandler, type Handlers, startConsumer } from './consumer.ts';
+import { startConsumer } from './consumer.ts';
 import type { Db } from './db.ts';
 import { kindsFor, type Service } from './events.ts';
 import { thenGather } from './gather-pause.ts';
+import type { BatchHandler, Handlers } from './handlers.ts';
 import { answerPruning, pruneInboxStep } from './inbox-pruning.ts';
 import type { Logger } from './logger.ts';
 import { RELAY_BATCH, relayStep } from './outbox.ts';
@@ -14,13 +15,15 @@ const RELAY_EVERY_MS = 100;
 const RECONCILE_EVERY_MS = 10_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
-export type MessengerOptions = {
+export type MessengerOptions<P = unknown> = {
   db: Db;
   bus: Bus;
   service: Service;
   logger: Logger;
   /** What this service does with the events it takes; none for one that takes none. */
-  handlers?: Handlers | BatchHandler;
+  handlers?: Handlers<P> | BatchHandler<P> | undefined;
+  /** What the handlers are given. */
+  ports?: P;
   /** Called after each batch that was taken in. */
   committed?: () => void;
 };
@@ -36,14 +39,15 @@ export type Messenger = {
  * The three ways in which a service takes part in the talk: it carries its outbox to the bus, takes events in
  * from it, and compares notes with the others so that nothing stays lost.
  */
-export function startMessenger({
+export function startMessenger<P>({
   db,
   bus,
   service,
   logger,
   handlers,
+  ports,
   committed,
-}: MessengerOptions): Messenger {
+}: MessengerOptions<P>): Messenger {
   const relay = startWorker({
     name: 'relay',
     everyMs: RELAY_EVERY_MS,
@@ -70,6 +74,7 @@ export function startMessenger({
           bus,
           service,
           handlers,
+          ports: ports as P,
           logger,
           committed: () => {
             relay.kick();

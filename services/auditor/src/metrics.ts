@@ -62,7 +62,7 @@ const gauges: readonly DatabaseGauge[] = [
 /** So long a check may take after which the nodes are asked again. */
 const CHECK_MAX_MS = 120_000;
 
-export type Seen = Pick<Ports, 'memory' | 'clock'> & Pick<Ports['settings'], 'chainsEveryMs'>;
+export type Seen = Pick<Ports, 'memory' | 'clock'> & { settings: Pick<Ports['settings'], 'chainsEveryMs'> };
 
 export type AuditorMetricsOptions = { db: Db; logger: Logger; cachedMs?: number };
 
@@ -85,8 +85,8 @@ export function auditorMetrics(options: AuditorMetricsOptions, seen: Seen): Metr
 }
 
 /** What this replica has compared itself; another one may do it now. */
-function backing({ memory, clock, chainsEveryMs }: Seen, side: 'there' | 'owed'): Sample[] {
-  const since = clock.now().getTime() - 2 * chainsEveryMs - CHECK_MAX_MS;
+function backing({ memory, clock, settings }: Seen, side: 'there' | 'owed'): Sample[] {
+  const since = clock.now().getTime() - 2 * settings.chainsEveryMs - CHECK_MAX_MS;
   const latest = [...memory.values()].filter(({ lookedAt }) => (lookedAt?.getTime() ?? 0) > since);
   return latest.flatMap(({ balances }) =>
     [...balances.backing].map(([asset, sides]) => ({ asset, value: inCoins(asset, sides[side]) })),

@@ -29,6 +29,6 @@ export type Ports = {
   chains: readonly WatchedChain[];
   memory: ReadonlyMap<Chain, ChainMemory>;
   settings: Settings;
-  /** Called after a commit that wrote an event: carry it at once. */
-  announced: () => void;
+  /** Wakes the relay: call it after a commit that wrote to the outbox. */
+  wakeRelay: () => void;
 };

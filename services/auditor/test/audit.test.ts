@@ -99,7 +99,7 @@ const replica = (given: Partial<Ports> = {}): Ports => ({
     chainDays: 2,
     patienceSeconds: 60,
   },
-  announced: () => {},
+  wakeRelay: () => {},
   ...given,
 });
 
@@ -133,7 +133,10 @@ const checks = async () =>
 const breaches = () =>
   db.rows<{ invariant: string; subject: string }>('select * from breaches order by 1, 2');
 const metricsText = () =>
-  auditorMetrics({ db, logger: keepingLogger(), cachedMs: 0 }, { ...ports, chainsEveryMs: 60_000 }).text();
+  auditorMetrics(
+    { db, logger: keepingLogger(), cachedMs: 0 },
+    { ...ports, settings: { chainsEveryMs: 60_000 } },
+  ).text();
 
 const off = (units: number, asset = 'ETH') =>
   run(`update ledger.balances set available = available + ${units} where asset = '${asset}'`);

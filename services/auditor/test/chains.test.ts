@@ -87,7 +87,7 @@ beforeEach(async () => {
       chainDays: 2,
       patienceSeconds: 0,
     },
-    announced: () => {},
+    wakeRelay: () => {},
   };
 });
 afterEach(() => node.stop());

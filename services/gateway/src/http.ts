@@ -8,7 +8,7 @@ import {
   nameRoute,
 } from '@quittance/shared/http';
 import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
-import type { Metrics } from '@quittance/shared/metrics';
+import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, Response } from 'express';
 import { hasBody, readBody } from './body.ts';
 import { forwardedHeaders } from './domain/forwarded.ts';
@@ -20,8 +20,6 @@ import { authenticate } from './operations/authenticate.ts';
 import { isOver, lost, type Passage, passageOf } from './passage.ts';
 import { tell } from './pay-page.ts';
 import type { Ports } from './ports.ts';
-import type { ProxiesInFront } from './proxies-in-front.ts';
-import type { ServiceProxy } from './proxy.ts';
 import type { Caller } from './store.ts';
 
 const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } };
@@ -30,23 +28,10 @@ const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } }
 const anybody = 'anybody';
 type Admitted = Caller | typeof anybody;
 
-export type HttpParts = Ports & {
-  proxy: ServiceProxy;
-  inFront: ProxiesInFront;
-  waitsFor: () => Promise<string[]>;
-  metrics: Metrics;
-};
-
 /** For Prometheus, on a port of its own: what the gateway tells of itself is no client's business. */
-export function createMetricsApp({
-  logger,
-  clock,
-  inFront,
-  waitsFor,
-  metrics,
-}: Pick<HttpParts, 'logger' | 'clock' | 'inFront' | 'waitsFor' | 'metrics'>): Express {
-  const app = createApp({ logger, clock, waitsFor, warnings: inFront.warnings, metrics });
-  finishApp(app, logger);
+export function createMetricsApp({ inFront }: Pick<Ports, 'inFront'>, parts: ServiceHttpParts): Express {
+  const app = createApp({ ...parts, warnings: inFront.warnings });
+  finishApp(app, parts.logger);
   return app;
 }
 
@@ -54,10 +39,9 @@ export function createMetricsApp({
  * The one way in. The order of checks is the contract's: route and verb, whose request it is, how many there
  * were, how long it is. Only then does a service hear of it.
  */
-export function createGatewayApp(parts: HttpParts): Express {
-  const { clock, logger, proxy, inFront, waitsFor, metrics } = parts;
-  const { warnings } = inFront;
-  const app = createApp({ logger, clock, waitsFor, warnings, metrics, atTheEdge: true, tell });
+export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express {
+  const { proxy, inFront } = ports;
+  const app = createApp({ ...parts, warnings: inFront.warnings, atTheEdge: true, tell });
 
   app.use(async (req: Request, res: Response) => {
     const path = pathOf(req);
@@ -66,9 +50,9 @@ export function createGatewayApp(parts: HttpParts): Express {
     if (found.kind === 'wrong_verb') return tell(res, answers.wrongVerb(req.method, found.allowed));
 
     nameRoute(res, found.route.pattern);
-    endInTime(res, parts);
+    endInTime(res, ports);
     const client = inFront.clientOf(req);
-    const admitted = await admit(req, res, { route: found.route, path, client }, parts);
+    const admitted = await admit(req, res, { route: found.route, path, client }, ports);
     if (admitted === undefined || isOver(res)) return;
     res.locals['isReading'] = true;
     const body = hasBody(req) ? await readBody(req, BODY_BYTES_MAX) : undefined;
@@ -76,7 +60,7 @@ export function createGatewayApp(parts: HttpParts): Express {
     if (body === 'broken_off' || isOver(res)) return;
     if (body === 'too_large') return tell(res, answers.tooLarge);
 
-    req.headers = headersFor(req, res, { admitted, client, body }, parts);
+    req.headers = headersFor(req, res, { admitted, client, body }, ports);
     res.locals['passage'] = {
       upstream: found.route.upstream,
       tokenId: admitted === anybody ? undefined : admitted.tokenId,
@@ -91,7 +75,7 @@ export function createGatewayApp(parts: HttpParts): Express {
     await proxy.pass(req, res);
   });
 
-  finishApp(app, logger, tell);
+  finishApp(app, parts.logger, tell);
   return app;
 }
 
@@ -106,7 +90,7 @@ function pathOf(req: Request): string {
 }
 
 /** Whatever a request waits for, a database or a service, its client is not kept waiting with it for ever. */
-function endInTime(res: Response, { config, logger }: HttpParts): void {
+function endInTime(res: Response, { settings, logger }: Ports): void {
   const timer = setTimeout(() => {
     const passage = passageOf(res);
     if (isOver(res) || passage?.streaming === true) return;
@@ -115,7 +99,7 @@ function endInTime(res: Response, { config, logger }: HttpParts): void {
     logger.warn({ ...line, status: answer.status }, 'a request took too long');
     tell(res, answer);
     passage?.outgoing?.destroy();
-  }, config.REQUEST_TIMEOUT_MS);
+  }, settings.REQUEST_TIMEOUT_MS);
   res.on('close', () => clearTimeout(timer));
 }
 
@@ -124,43 +108,43 @@ async function admit(
   req: Request,
   res: Response,
   { route, path, client }: { route: Route; path: string; client: string | undefined },
-  parts: HttpParts,
+  ports: Ports,
 ): Promise<Admitted | undefined> {
   const peer = peerOf(client);
   if (route.auth === 'none') {
     const request = { invoice: invoiceIn(path), peer };
-    const spent = await admitToPage(parts, request);
-    if (!spent.allowed) return refuse(res, spent, parts);
+    const spent = await admitToPage(ports, request);
+    if (!spent.allowed) return refuse(res, spent, ports);
     res.once('close', () => {
-      void notePage(parts, request, res.headersSent ? res.statusCode : undefined).finally(spent.done);
+      void notePage(ports, request, res.headersSent ? res.statusCode : undefined).finally(spent.done);
     });
     return anybody;
   }
-  const authentication = await authenticate(parts, { rawHeaders: req.rawHeaders, peer });
+  const authentication = await authenticate(ports, { rawHeaders: req.rawHeaders, peer });
   switch (authentication.kind) {
     case 'unauthenticated':
       tell(res, answers.unauthenticated);
       return undefined;
     case 'too_many':
-      return refuse(res, authentication.spent, parts);
+      return refuse(res, authentication.spent, ports);
     case 'caller':
-      setHeaders(res, authentication.spent, parts);
+      setHeaders(res, authentication.spent, ports);
       if (req.method === 'POST' && route.pattern === '/api/invoices') {
         res.once('finish', () => {
           const location = res.getHeader('location');
-          if (typeof location === 'string') noteCreated(parts, location);
+          if (typeof location === 'string') noteCreated(ports, location);
         });
       }
       return authentication.caller;
   }
 }
 
-function refuse(res: Response, spent: Spent, parts: HttpParts): undefined {
-  setHeaders(res, spent, parts);
+function refuse(res: Response, spent: Spent, ports: Ports): undefined {
+  setHeaders(res, spent, ports);
   tell(res, tooMany);
 }
 
-function setHeaders(res: Response, spent: Spent, { clock }: HttpParts): void {
+function setHeaders(res: Response, spent: Spent, { clock }: Ports): void {
   for (const [name, value] of limitHeaders(spent, clock.now())) res.setHeader(name, value);
 }
 
@@ -168,13 +152,13 @@ function headersFor(
   req: Request,
   res: Response,
   { admitted, client, body }: { admitted: Admitted; client: string | undefined; body: Buffer | undefined },
-  { config, clock }: HttpParts,
+  { settings, clock }: Ports,
 ): Request['headers'] {
   const headers = forwardedHeaders(req.headers);
   headers['x-request-id'] = String(res.getHeader('X-Request-Id'));
   headers['x-forwarded-for'] = client;
   if (admitted !== anybody) {
-    headers[IDENTITY_HEADER] = sealIdentity(config.IDENTITY_SECRET.reveal(), admitted, clock.now());
+    headers[IDENTITY_HEADER] = sealIdentity(settings.IDENTITY_SECRET.reveal(), admitted, clock.now());
   }
   // Always by length: two servers that disagree where a body ends can be made to see different requests.
   if (body !== undefined) headers['content-length'] = String(body.length);

@@ -5,12 +5,15 @@ import type { Logger } from '@quittance/shared/logger';
 import type { Callers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Limits } from './limits.ts';
+import type { GatewayMetrics } from './metrics.ts';
+import type { ProxiesInFront } from './proxies-in-front.ts';
+import type { ServiceProxy } from './proxy.ts';
 import type { RecentlySeen } from './recently-seen.ts';
 import type { TokenUses } from './token-uses.ts';
 
 /** Everything the gateway reaches beyond itself; each operation names the few it needs. */
 export type Ports = {
-  config: GatewayConfig;
+  settings: GatewayConfig;
   db: Db;
   clock: Clock;
   logger: Logger;
@@ -21,4 +24,7 @@ export type Ports = {
   tokensSeen: RecentlySeen<TokenId>;
   /** Invoices that were made through this gateway, or whose page was shown here. */
   invoicesSeen: RecentlySeen<true>;
+  proxy: ServiceProxy;
+  inFront: ProxiesInFront;
+  metrics: GatewayMetrics;
 };

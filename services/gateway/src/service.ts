@@ -1,9 +1,4 @@
-import { systemClock } from '@quittance/shared/clock';
-import { openDb } from '@quittance/shared/db';
-import { listen } from '@quittance/shared/http';
-import type { Running } from '@quittance/shared/lifecycle';
-import { createLogger, reason } from '@quittance/shared/logger';
-import { databaseCheck, untilReady } from '@quittance/shared/readiness';
+import { type RunningService, startService } from '@quittance/shared/start-service';
 import { openCallers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
 import { countConnections } from './connections.ts';
@@ -19,116 +14,77 @@ import { watchStreamTokens } from './stream-tokens.ts';
 import { createTokenUses } from './token-uses.ts';
 import { startWorkers } from './workers.ts';
 
-export type GatewayService = Running & { ports: Ports; port: number };
+export type GatewayService = RunningService<Ports>;
 
 export type GatewayOptions = Partial<Ports> & {
   /** False in tests that step the workers themselves. */
   workers?: boolean;
 };
 
-const DRAIN_MS = 8_000;
 /** Of each about 10 MB. */
 const SEEN_MAX = 50_000;
 
 /**
- * Starts a gateway replica. What is away is waited for, and requests that need it are answered 503 until then. Throws
- * StartRefused when the database is newer than this code; where that shows only later, `ready` rejects with it.
+ * Starts a gateway replica, in the order that `startService` gives. It serves as soon as it listens: requests that need the
+ * database are answered 503 until it is there.
  */
-export async function startGateway(
+export const startGateway = (
   config: GatewayConfig,
   { workers = true, ...given }: GatewayOptions = {},
-): Promise<GatewayService> {
-  const logger = given.logger ?? createLogger('gateway', config.LOG_LEVEL);
-  const db =
-    given.db ??
-    openDb({ url: config.DATABASE_URL.reveal(), schema: 'gateway', pool: config.DATABASE_POOL, logger });
-  const metrics = gatewayMetrics(logger);
-  const ports: Ports = {
+): Promise<GatewayService> =>
+  startService({
+    name: 'gateway',
     config,
-    logger,
-    clock: systemClock,
-    db,
-    callers: openCallers(db),
-    limits: openLimits(config, logger, metrics.refused),
-    tokenUses: createTokenUses(),
-    tokensSeen: recentlySeen(SEEN_MAX),
-    invoicesSeen: recentlySeen(SEEN_MAX),
-    ...given,
-  };
-  metrics.watch(ports.limits);
-  const proxy = createProxy(
-    {
-      invoices: config.INVOICES_URL,
-      payouts: config.PAYOUTS_URL,
-      ledger: config.LEDGER_URL,
-      webhooks: config.WEBHOOKS_URL,
+    given,
+    migrations: new URL('../migrations/', import.meta.url),
+    servesWithoutDatabase: true,
+    open({ db, clock, logger }) {
+      const metrics = gatewayMetrics(logger);
+      const { INVOICES_URL: invoices, PAYOUTS_URL: payouts, LEDGER_URL: ledger } = config;
+      const ports: Ports = {
+        settings: config,
+        logger,
+        clock,
+        db,
+        callers: openCallers(db),
+        limits: openLimits(config, logger, metrics.refused),
+        tokenUses: createTokenUses(),
+        tokensSeen: recentlySeen(SEEN_MAX),
+        invoicesSeen: recentlySeen(SEEN_MAX),
+        proxy: createProxy({ invoices, payouts, ledger, webhooks: config.WEBHOOKS_URL }, logger),
+        inFront: proxiesInFront(config.TRUSTED_PROXIES, logger),
+        metrics,
+        ...given,
+      };
+      metrics.watch(ports.limits);
+      return {
+        ports,
+        metrics,
+        watchers: [watchStreamTokens(ports, ports.proxy.streams)],
+        connections: [ports.proxy, ports.limits],
+      };
     },
-    logger,
-  );
-  const database = databaseCheck(db, new URL('../migrations/', import.meta.url), logger);
-  const waitsFor = async () => {
-    // Not for Redis: without it limits are counted here.
-    const lack = await database.lacks();
-    return lack === undefined ? [] : [lack];
-  };
-  const inFront = proxiesInFront(config.TRUSTED_PROXIES, logger);
-  const app = createGatewayApp({ ...ports, proxy, inFront, waitsFor, metrics });
-  const disconnect = async () => {
-    proxy.close();
-    ports.limits.close();
-    await ports.db.close();
-  };
-  await database.lacks();
-  const unfit = database.refusal();
-  if (unfit !== undefined) {
-    await disconnect();
-    throw unfit;
-  }
-  const told =
-    config.METRICS_PORT === undefined
-      ? undefined
-      : await listen(
-          createMetricsApp({ ...ports, inFront, waitsFor, metrics }),
-          config.HOST,
-          config.METRICS_PORT,
-        );
-  const takes = countConnections({
-    max: config.CONNECTIONS_PER_CLIENT,
-    isTrusted: inFront.isTrusted,
-    refused(peer, isFirst) {
-      metrics.refused('connection');
-      if (isFirst)
-        logger.warn(
-          { address: peer },
-          'a client has CONNECTIONS_PER_CLIENT connections open, and gets no more: if it is a proxy of yours, name it in TRUSTED_PROXIES',
-        );
-    },
+    http: createGatewayApp,
+    metricsHttp: (ports, parts) =>
+      config.METRICS_PORT === undefined
+        ? undefined
+        : { app: createMetricsApp(ports, parts), port: config.METRICS_PORT },
+    listenOptions: ({ inFront, metrics, logger }) => ({
+      readMs: config.READ_TIMEOUT_MS,
+      takes: countConnections({
+        max: config.CONNECTIONS_PER_CLIENT,
+        isTrusted: inFront.isTrusted,
+        refused(peer, isFirst) {
+          metrics.refused('connection');
+          if (isFirst)
+            logger.warn(
+              { address: peer },
+              'a client has CONNECTIONS_PER_CLIENT connections open, and gets no more: if it is a proxy of yours, name it in TRUSTED_PROXIES',
+            );
+        },
+      }),
+    }),
+    workers: workers ? startWorkers : undefined,
+    endStreams: ({ proxy }) => proxy.streams.end(),
+    leave: async (ports) => void (await writeTokenUses(ports)),
   });
-  const listening = await listen(app, config.HOST, config.PORT, { readMs: config.READ_TIMEOUT_MS, takes });
-  const running = [...(workers ? startWorkers(ports) : []), watchStreamTokens(ports, proxy.streams)];
-  logger.info({ port: listening.port }, 'the gateway listens');
-  const stopping = new AbortController();
-
-  return {
-    ready: untilReady(database, logger, stopping.signal),
-    ports,
-    port: listening.port,
-    async stop() {
-      stopping.abort();
-      proxy.streams.end();
-      await listening.close(DRAIN_MS);
-      await Promise.all(running.map((worker) => worker.stop()));
-      if (workers) await writeLastUses(ports);
-      await told?.close(0);
-      await disconnect();
-    },
-  };
-}
-
-async function writeLastUses(ports: Ports): Promise<void> {
-  try {
-    await writeTokenUses(ports);
-  } catch (error) {
-    ports.logger.warn({ reason: reason(error) }, 'when tokens were last used could not be written');
-  }
-}

@@ -1,4 +1,4 @@
-import type { Handlers } from '@quittance/shared/consumer';
+import type { Handlers } from '@quittance/shared/handlers';
 import { creditDeposits } from './operations/credit-deposits.ts';
 import type { Ports } from './ports.ts';
 

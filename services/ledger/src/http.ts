@@ -1,6 +1,4 @@
 import { assetSymbols } from '@quittance/shared/assets';
-import type { Clock } from '@quittance/shared/clock';
-import type { Db } from '@quittance/shared/db';
 import {
   type Answer,
   answers,
@@ -11,29 +9,17 @@ import {
   send,
 } from '@quittance/shared/http';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
-import type { Logger } from '@quittance/shared/logger';
-import type { Metrics } from '@quittance/shared/metrics';
 import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { refuse } from '@quittance/shared/result';
-import type { Secret } from '@quittance/shared/secret';
+import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { form, rules } from '@quittance/shared/validation';
 import type { Express, Request } from 'express';
 import { unresolvedStates } from './domain/unresolved.ts';
 import { type AcceptRefusal, acceptDeposit } from './operations/accept-unresolved.ts';
+import type { Ports } from './ports.ts';
 import { activeAssets, balancesOf } from './store-quotes.ts';
 import { unresolvedPage } from './store-unresolved.ts';
 import { acceptedView, assetView, balanceView, byAssetId, unresolvedView } from './views.ts';
-
-export type HttpOptions = {
-  db: Db;
-  clock: Clock;
-  logger: Logger;
-  identitySecret: Secret;
-  /** Where merchants reach the API: the beginning of the lists' links. */
-  publicUrl: string;
-  waitsFor: () => Promise<string[]>;
-  metrics: Metrics;
-};
 
 const listForm = form({
   perPage: perPageField,
@@ -41,10 +27,12 @@ const listForm = form({
   asset: rules.oneOf(assetSymbols).optional,
 });
 
-export function createHttp(options: HttpOptions): Express {
-  const { db, clock, logger, identitySecret, waitsFor, metrics } = options;
-  const app = createApp({ logger, clock, waitsFor, metrics });
-  const merchant = authenticated(identitySecret, clock);
+export type HttpPorts = Pick<Ports, 'db' | 'settings'>;
+
+export function createHttp(ports: HttpPorts, parts: ServiceHttpParts): Express {
+  const { db, settings } = ports;
+  const app = createApp(parts);
+  const merchant = authenticated(settings.identitySecret, parts.clock);
 
   app.get('/api/balances', merchant, async (_req, res) => {
     const rows = await balancesOf(db, contextOf(res).identity.account);
@@ -57,7 +45,7 @@ export function createHttp(options: HttpOptions): Express {
   });
 
   app.get('/api/unresolved', merchant, async (req, res) =>
-    send(res, await listUnresolved(options, contextOf(res).identity.account, req)),
+    send(res, await listUnresolved(ports, contextOf(res).identity.account, req)),
   );
 
   app.post('/api/unresolved/:id/accept', merchant, async (req, res) => {
@@ -67,12 +55,12 @@ export function createHttp(options: HttpOptions): Express {
     send(res, accepted.ok ? { status: 200, body: acceptedView(accepted.value) } : refusals[accepted.refusal]);
   });
 
-  finishApp(app, logger);
+  finishApp(app, parts.logger);
   return app;
 }
 
 async function listUnresolved(
-  { db, publicUrl }: HttpOptions,
+  { db, settings }: HttpPorts,
   account: AccountId,
   req: Request,
 ): Promise<Answer> {
@@ -85,7 +73,7 @@ async function listUnresolved(
     { account, state: status, asset },
     placeOf(page, perPage),
   );
-  const path = `${publicUrl}/api/unresolved`;
+  const path = `${settings.publicUrl}/api/unresolved`;
   const data = items.map(unresolvedView);
   return { status: 200, body: pageView({ data, total, page, perPage, path, query: req.query }) };
 }

@@ -3,6 +3,8 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { FeeEstimateBoard } from '@quittance/shared/fee-estimates';
 import type { Logger } from '@quittance/shared/logger';
+import type { Secret } from '@quittance/shared/secret';
+import type { AssetSettings, Difference } from './domain/asset-settings.ts';
 import type { Hold } from './domain/hold.ts';
 import type { Payout } from './domain/posting.ts';
 import type { Reading } from './domain/quote.ts';
@@ -21,6 +23,17 @@ export type HoldDesk = {
   decide(payout: Payout): Promise<Hold>;
 };
 
+export type Settings = {
+  /** Tells this process from the other replicas. */
+  replica: string;
+  /** Signs what the gateway says about whose request it is. */
+  identitySecret: Secret;
+  /** Where merchants reach the API: the lists' links start with it. */
+  publicUrl: string;
+  quotesEveryMs: number;
+  assets: AssetSettings;
+};
+
 export type Ports = {
   db: Db;
   bus: Bus;
@@ -30,4 +43,9 @@ export type Ports = {
   /** What payouts says of the chains' costs. */
   fees: Pick<FeeEstimateBoard, 'fresh'>;
   holds: HoldDesk;
+  /** Whether this replica's asset settings are in force, as it was found last. */
+  agreement: { differences: readonly Difference[] };
+  settings: Settings;
+  /** Wakes the relay: call it after a commit that wrote to the outbox. */
+  wakeRelay: () => void;
 };

@@ -1,8 +1,8 @@
 import { type Lease, releaseLease, takeLease } from '@quittance/shared/lease';
+import type { Stoppable } from '@quittance/shared/start-service';
 import { trouble } from '@quittance/shared/trouble';
 import { startWorker } from '@quittance/shared/worker';
-import type { AssetSettings } from './domain/asset-settings.ts';
-import { type Agreement, agreeOnAssets } from './operations/agree-on-assets.ts';
+import { agreeOnAssets } from './operations/agree-on-assets.ts';
 import { catchUpReversals } from './operations/catch-up-reversals.ts';
 import { refreshQuotes } from './operations/refresh-quotes.ts';
 import type { Ports } from './ports.ts';
@@ -13,32 +13,22 @@ const AGREE_EVERY_MS = 5_000;
 /** A publisher that died is replaced well before its quotes are too old to use. */
 const QUOTES_LEASE_SPARE_MS = 5_000;
 
-export type Workers = { stop(): Promise<void> };
-
-export type WorkerSettings = {
-  quotesEveryMs: number;
-  replica: string;
-  assetSettings: AssetSettings;
-  /** As it was found at the start. */
-  agreement: Agreement;
-};
-
-export function startWorkers(
-  ports: Ports,
-  { quotesEveryMs, replica, assetSettings, agreement: first }: WorkerSettings,
-): Workers {
-  const { db, logger } = ports;
+export function startWorkers(ports: Ports): Stoppable {
+  const { db, logger, settings, agreement } = ports;
+  const { replica, quotesEveryMs } = settings;
   let lease: Lease | undefined;
-  let agreement = first;
   const superseded = trouble(logger, {
     level: 'warn',
     begins:
       'this replica is configured otherwise than a newer one, whose settings are in force: give all the same',
     ends: 'the settings of this replica are in force',
   });
-  const tell = ({ differences }: Agreement) =>
-    differences.length > 0 ? superseded.met({ differences }) : superseded.over();
-  tell(first);
+  const tell = () => {
+    const { differences } = agreement;
+    if (differences.length > 0) superseded.met({ differences });
+    else superseded.over();
+  };
+  tell();
 
   const workers = [
     startWorker({
@@ -51,8 +41,8 @@ export function startWorkers(
       name: 'assets',
       everyMs: AGREE_EVERY_MS,
       async step() {
-        agreement = await agreeOnAssets(ports, replica, assetSettings, false);
-        tell(agreement);
+        agreement.differences = (await agreeOnAssets(ports, replica, settings.assets, false)).differences;
+        tell();
         return 0;
       },
       logger,

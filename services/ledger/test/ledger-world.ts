@@ -5,6 +5,7 @@ import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands, type ReplyOf, type RequestOf } from '@quittance/shared/commands';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { EventKind, EventOf, PayloadOf } from '@quittance/shared/events';
+import { handleBatch } from '@quittance/shared/handlers';
 import {
   type AccountId,
   type DepositId,
@@ -17,8 +18,8 @@ import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
 import { testDatabase, testNats } from '@quittance/testkit/engines';
 import type { LedgerConfig } from '../src/config.ts';
-import { handleEvents } from '../src/consumers.ts';
 import type { Reading } from '../src/domain/quote.ts';
+import { handlers } from '../src/handlers.ts';
 import type { PriceSource } from '../src/ports.ts';
 import { type LedgerOptions, type LedgerService, startLedger } from '../src/service.ts';
 import { rememberReversals } from '../src/store.ts';
@@ -112,7 +113,9 @@ export async function ledgerWorld(): Promise<LedgerWorld> {
       }
     },
     handle: (...events) =>
-      db.transaction((trx) => handleEvents(logger)(trx, events.map(envelopeOf) as EventOf<EventKind>[])),
+      db.transaction((trx) =>
+        handleBatch(trx, events.map(envelopeOf) as EventOf<EventKind>[], handlers, { logger }),
+      ),
     async place(request) {
       const { reply } = commands['hold.place'];
       for (let tries = 1; ; tries++) {

@@ -1,4 +1,4 @@
-import type { Handlers } from '@quittance/shared/consumer';
+import type { Handlers } from '@quittance/shared/handlers';
 import { recordDeposits } from './operations/record-deposits.ts';
 import { reverseDeposits } from './operations/reverse-deposits.ts';
 import { noteHalt, noteResume } from './store-halts.ts';

@@ -1,4 +1,4 @@
-import type { BatchHandler } from '@quittance/shared/consumer';
+import type { BatchHandler } from '@quittance/shared/handlers';
 import { recordEvents, type ToldEvent } from './operations/record-events.ts';
 import type { Ports } from './ports.ts';
 

@@ -1,6 +1,6 @@
-import type { BatchHandler } from '@quittance/shared/consumer';
 import type { Trx } from '@quittance/shared/db';
 import type { EventKind, EventOf } from '@quittance/shared/events';
+import { type BatchHandler, type Handlers, handleBatch } from '@quittance/shared/handlers';
 import type { Design, Wiring } from '../design.ts';
 import { afterCommit, rewrite } from './statements.ts';
 
@@ -12,8 +12,9 @@ function ledgerSees(wiring: Wiring, see: (trx: Trx, events: Events) => Promise<E
     service !== 'ledger'
       ? real
       : (messages, options) => {
-          const handle = options.handlers as BatchHandler;
-          const handlers: BatchHandler = async (trx, events) => handle(trx, await see(trx, events));
+          const own = options.handlers as Handlers;
+          const handlers: BatchHandler = async (trx, events, ports) =>
+            handleBatch(trx, await see(trx, events), own, ports);
           return real(messages, { ...options, handlers });
         };
 }

@@ -194,7 +194,7 @@ async function halt(trx: Trx, { halts }: Verdict, at: Date): Promise<Halted[]> {
 }
 
 function say(
-  { logger, announced }: Ports,
+  { logger, wakeRelay }: Ports,
   { suspected, confirmed, gone, halted }: Verdict & { halted: readonly Halted[] },
 ): void {
   const named = (all: readonly { invariant: string; what: string }[]) =>
@@ -214,5 +214,5 @@ function say(
     );
   }
   if (gone.length > 0) logger.info({ breaches: named(gone) }, 'the books are right again here');
-  if (halted.length > 0) announced();
+  if (halted.length > 0) wakeRelay();
 }

@@ -13,8 +13,8 @@ const HEEDED_WITHIN_SECONDS = 30;
 export async function insistOnHalts({
   db,
   logger,
-  announced,
-}: Pick<Ports, 'db' | 'logger' | 'announced'>): Promise<number> {
+  wakeRelay,
+}: Pick<Ports, 'db' | 'logger' | 'wakeRelay'>): Promise<number> {
   const unheeded = await db.transaction(async (trx) => {
     const halts = await takeUnheededHalts(trx, HEEDED_WITHIN_SECONDS);
     await announce(
@@ -35,6 +35,6 @@ export async function insistOnHalts({
         : 'payouts of this asset were to go on and do not, payouts is told again',
     );
   }
-  if (unheeded.length > 0) announced();
+  if (unheeded.length > 0) wakeRelay();
   return unheeded.length;
 }

@@ -1,10 +1,10 @@
 import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { DepositId } from '@quittance/shared/ids';
-import type { Logger } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { lossOf, reversalPosting } from '../domain/posting.ts';
 import { whereItIs } from '../domain/unresolved.ts';
+import type { Ports } from '../ports.ts';
 import { book, lockBalances, markReversalsBooked, unbookedReversals } from '../store.ts';
 import { keepPayments, openLoss } from '../store-losses.ts';
 import { markUnresolvedReversed } from '../store-unresolved.ts';
@@ -16,14 +16,14 @@ import { recoverLosses } from './recover-losses.ts';
  */
 export async function bookReversals(
   trx: Trx,
-  logger: Logger,
   ids: readonly DepositId[],
+  ports: Pick<Ports, 'logger'>,
 ): Promise<{ booked: number; strange: DepositId[] }> {
   const unbooked = ids.length === 0 ? [] : await unbookedReversals(trx, ids);
   const reversals = unbooked.filter(({ agrees }) => agrees);
   const strange = unbooked.filter(({ agrees }) => !agrees).map(({ deposit }) => deposit.id);
   for (const deposit of strange)
-    logger.error(
+    ports.logger.error(
       { alarm: true, deposit },
       'a deposit was reversed with other contents than it was booked with',
     );
@@ -43,7 +43,7 @@ export async function bookReversals(
       if (loss > 0n) await openLoss(trx, payment, loss);
     }
     const line = { alarm: true, deposit: deposit.id, account: deposit.account, asset: deposit.asset };
-    logger.error(
+    ports.logger.error(
       { ...line, amount: deposit.amount.toString(), loss: loss.toString() },
       loss > 0n
         ? 'a credited deposit was reversed and part of it is spent: the rest is booked as a loss'
@@ -56,7 +56,7 @@ export async function bookReversals(
   // The same payment may be booked as another deposit already, when the bus brought that first.
   for (const { deposit, outpoint } of reversals) {
     if (outpoint !== null)
-      await recoverLosses(trx, logger, [{ ...deposit, outpoint }], `reversed:${deposit.id}`);
+      await recoverLosses(trx, [{ ...deposit, outpoint }], `reversed:${deposit.id}`, ports);
   }
   return { booked: reversals.length, strange };
 }

@@ -11,6 +11,6 @@ export function catchUpReversals({ db, logger }: Pick<Ports, 'db' | 'logger'>): 
     const [deposit] = await dueReversals(trx, 1);
     if (deposit === undefined) return 0;
     await lockBalances(trx, [deposit]);
-    return (await bookReversals(trx, logger, [deposit.id])).booked;
+    return (await bookReversals(trx, [deposit.id], { logger })).booked;
   });
 }

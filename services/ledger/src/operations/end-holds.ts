@@ -2,10 +2,10 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
-import type { Logger } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
 import { endHold, type HoldEnd } from '../domain/hold.ts';
 import type { Posting, ReleaseReason } from '../domain/posting.ts';
+import type { Ports } from '../ports.ts';
 import { book } from '../store.ts';
 import { lockHolds, markHoldsEnded } from '../store-holds.ts';
 import { makeUpLoss, returnedPayments } from '../store-losses.ts';
@@ -27,7 +27,11 @@ class HoldCannotEnd extends Error {
 }
 
 /** Ends holds, all of them the same way. Again is nothing; another way than before is refused. */
-export async function endHolds(trx: Trx, logger: Logger, endings: readonly Ending[]): Promise<void> {
+export async function endHolds(
+  trx: Trx,
+  endings: readonly Ending[],
+  ports: Pick<Ports, 'logger'>,
+): Promise<void> {
   const [first] = endings;
   if (first === undefined) return;
   const holds = await lockHolds(
@@ -47,14 +51,18 @@ export async function endHolds(trx: Trx, logger: Logger, endings: readonly Endin
   const returns = [...postings].filter(([id]) => typeof holds.get(id)?.deposit === 'string');
   await endReturns(trx, first.end.to, new Map(returns));
   const freed = returns.filter(([, { op, kind }]) => kind === 'release' && booked.has(op));
-  if (freed.length > 0) await settleLosses(trx, logger, new Map(freed));
+  if (freed.length > 0) await settleLosses(trx, new Map(freed), ports);
 }
 
 /** What goes to no merchant makes up for a loss, and a deposit that is open again may have one to repay. */
-async function settleLosses(trx: Trx, logger: Logger, freed: ReadonlyMap<PayoutId, Posting>): Promise<void> {
+async function settleLosses(
+  trx: Trx,
+  freed: ReadonlyMap<PayoutId, Posting>,
+  ports: Pick<Ports, 'logger'>,
+): Promise<void> {
   for (const [id, payment] of await returnedPayments(trx, [...freed.keys()])) {
     const toLoss = freed.get(id)?.entries.find(({ bucket }) => bucket === 'loss');
-    if (toLoss === undefined) await recoverLosses(trx, logger, [payment], `freed:${id}`);
+    if (toLoss === undefined) await recoverLosses(trx, [payment], `freed:${id}`, ports);
     else await makeUpLoss(trx, payment, toLoss.amount);
   }
 }

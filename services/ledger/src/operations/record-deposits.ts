@@ -2,10 +2,10 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
-import type { Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { announce } from '@quittance/shared/outbox';
 import { depositPosting } from '../domain/posting.ts';
+import type { Ports } from '../ports.ts';
 import { book } from '../store.ts';
 import { keepPayments, type Payment } from '../store-losses.ts';
 import { openUnresolved } from '../store-unresolved.ts';
@@ -14,8 +14,8 @@ import { recoverLosses } from './recover-losses.ts';
 /** Credits settled deposits, each once whatever arrives how often; what repays a loss first does. Tells invoices that it is done. */
 export async function recordDeposits(
   trx: Trx,
-  logger: Logger,
   events: readonly EventOf<'deposit.settled'>[],
+  ports: Pick<Ports, 'logger'>,
 ): Promise<void> {
   if (events.length === 0) return;
   const booked = await book(
@@ -48,7 +48,7 @@ export async function recordDeposits(
   for (const payment of payments) {
     const isLost = ({ account, outpoint }: Payment) =>
       account === payment.account && outpoint === payment.outpoint;
-    if (lost.some(isLost)) await recoverLosses(trx, logger, [payment], `settled:${payment.id}`);
+    if (lost.some(isLost)) await recoverLosses(trx, [payment], `settled:${payment.id}`, ports);
   }
   await announce(
     trx,

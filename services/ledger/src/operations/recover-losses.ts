@@ -1,7 +1,7 @@
 import type { Trx } from '@quittance/shared/db';
-import type { Logger } from '@quittance/shared/logger';
 import { recoveryPosting } from '../domain/posting.ts';
 import { whereItIs } from '../domain/unresolved.ts';
+import type { Ports } from '../ports.ts';
 import { book } from '../store.ts';
 import { makeUpLoss, type Payment, repayingDeposits, takeFromOpen } from '../store-losses.ts';
 
@@ -12,9 +12,9 @@ import { makeUpLoss, type Payment, repayingDeposits, takeFromOpen } from '../sto
  */
 export async function recoverLosses(
   trx: Trx,
-  logger: Logger,
   payments: readonly Payment[],
   cause: `${'settled' | 'reversed' | 'freed'}:${string}`,
+  { logger }: Pick<Ports, 'logger'>,
 ): Promise<void> {
   for (const payment of payments) {
     const { length } = await repayingDeposits(trx, payment);

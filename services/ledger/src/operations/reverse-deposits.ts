@@ -2,16 +2,16 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
-import type { Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
+import type { Ports } from '../ports.ts';
 import { OtherContents, rememberReversals } from '../store.ts';
 import { bookReversals } from './book-reversals.ts';
 
 /** Takes back deposits that the chain took back. One whose deposit is not booked yet waits for it. */
 export async function reverseDeposits(
   trx: Trx,
-  logger: Logger,
   events: readonly EventOf<'deposit.reversed'>[],
+  ports: Pick<Ports, 'logger'>,
 ): Promise<void> {
   if (events.length === 0) return;
   const deposits = events.map(({ payload }) => ({
@@ -24,6 +24,6 @@ export async function reverseDeposits(
   await rememberReversals(trx, deposits);
   crashPoint('ledger.reversals_remembered');
   const ids = deposits.map(({ id }) => id);
-  const { strange } = await bookReversals(trx, logger, ids);
+  const { strange } = await bookReversals(trx, ids, ports);
   if (strange.length > 0) throw new OtherContents(`the reversal of deposit ${strange.join(', ')}`);
 }

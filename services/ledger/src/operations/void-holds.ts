@@ -2,15 +2,15 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
-import type { Logger } from '@quittance/shared/logger';
+import type { Ports } from '../ports.ts';
 import { leaveTombstones } from '../store-holds.ts';
 import { endHolds } from './end-holds.ts';
 
 /** Gives payouts up: what was held comes back, and what was not held yet can never be. */
 export async function voidHolds(
   trx: Trx,
-  logger: Logger,
   events: readonly EventOf<'hold.void'>[],
+  ports: Pick<Ports, 'logger'>,
 ): Promise<void> {
   if (events.length === 0) return;
   const payouts = events.map(({ payload }) => ({
@@ -23,7 +23,7 @@ export async function voidHolds(
   crashPoint('ledger.tombstones_left');
   await endHolds(
     trx,
-    logger,
     payouts.map((payout) => ({ payout, end: { to: 'voided' } })),
+    ports,
   );
 }

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import type { Express } from 'express';
+import { type Bus, connectBus, lateBus } from './bus.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type CommandName, commandSubject, commands, type ReplyOf, type RequestOf } from './commands.ts';
+import { type Db, openDb } from './db.ts';
+import type { Service } from './events.ts';
+import type { HandlersOf } from './handlers.ts';
+import { type HttpParts, type Listening, type ListenOptions, listen } from './http.ts';
+import type { Running } from './lifecycle.ts';
+import { createLogger, type Logger, reason } from './logger.ts';
+import { startMessenger } from './messenger.ts';
+import type { Metrics } from './metrics.ts';
+import { databaseCheck, untilReady } from './readiness.ts';
+import { invariant } from './result.ts';
+import type { Secret } from './secret.ts';
+
+/** Requests in flight end within this time; a process has two seconds more (lifecycle.ts). */
+const DRAIN_MS = 8_000;
+
+/** The settings that every service has. Without NATS_URL a service sends and receives no events. */
+export type ServiceConfig = {
+  HOST: string;
+  PORT: number;
+  LOG_LEVEL: string;
+  DATABASE_URL: Secret;
+  DATABASE_POOL: number;
+  NATS_URL?: Secret;
+};
+
+/** What every service's ports are made from. */
+export type BasePorts = {
+  db: Db;
+  /** Connected at step 5; until then it answers that it is not there yet. */
+  bus: Bus;
+  clock: Clock;
+  logger: Logger;
+  /** Names this process where one replica works for all. */
+  replica: string;
+  /** Wakes the relay: call it after a commit that wrote to the outbox. */
+  wakeRelay: () => void;
+};
+
+/** What an app is made with: see `createApp`. */
+export type ServiceHttpParts = Pick<HttpParts, 'logger' | 'clock' | 'waitsFor'> & { metrics: Metrics };
+
+export type Stoppable = { stop(): Promise<void> };
+export type Closable = { close(): void | Promise<void> };
+
+/** What a service opens before anything is connected. */
+export type Opened<P> = {
+  ports: P;
+  metrics: Metrics;
+  /** Stopped together with the workers: they use the bus. */
+  watchers?: readonly Stoppable[];
+  /** Closed last, together with the database: clients of nodes, of Redis, of other services. */
+  connections?: readonly Closable[];
+};
+
+/** Answers a command of another service. A throw is no answer at all. */
+type Responder<C extends CommandName, P> = (ports: P, request: RequestOf<C>) => Promise<ReplyOf<C>>;
+
+export type ServiceParts<S extends Service, P, W extends Stoppable | readonly Stoppable[]> = {
+  name: S;
+  config: ServiceConfig;
+  /** The service's folder of numbered .sql files. */
+  migrations: URL;
+  /** What tests give in place of what is opened here. */
+  given?: Partial<Pick<BasePorts, 'db' | 'bus' | 'clock' | 'logger'>>;
+  /** More settings of Postgres, for every connection of the pool. */
+  databaseSettings?: Readonly<Record<string, string>>;
+  open: (base: BasePorts) => Opened<P>;
+  /** Throws when waiting would mend nothing: a node of another network, say. */
+  check?: (ports: P) => Promise<void>;
+  http: (ports: P, parts: ServiceHttpParts) => Express;
+  listenOptions?: (ports: P) => ListenOptions;
+  /** `/metrics` on a port of its own, for a service that clients call directly. */
+  metricsHttp?: (ports: P, parts: ServiceHttpParts) => { app: Express; port: number } | undefined;
+  /** HTTP is served as soon as it listens, with 503 for what needs the database: `startService` does not wait for it. */
+  servesWithoutDatabase?: boolean;
+  /** Once the database is there and migrated, before the bus is connected. */
+  migrated?: (ports: P) => Promise<void>;
+  /** Once the bus is connected, before anything is received from it. */
+  connected?: (ports: P) => Promise<void>;
+  responders?: { readonly [C in CommandName]?: Responder<C, P> };
+  handlers?: HandlersOf<S, P>;
+  /** Undefined in tests that step the workers themselves. */
+  workers?: ((ports: P) => W) | undefined;
+  /** After each batch of events that was committed: wake what it has given work. */
+  committed?: (ports: P, workers: W | undefined) => void;
+  /** Ends answers that would go on for minutes, so that requests can end in time. */
+  endStreams?: (ports: P) => void | Promise<void>;
+  /** A last write, when HTTP, workers and handlers have ended. Its failure is a warning. */
+  leave?: (ports: P) => Promise<void>;
+};
+
+export type RunningService<P> = Running & { ports: P; port: number; ready: Promise<void> };
+
+/**
+ * Starts a replica of a service, each in this order:
+ *
+ * 1. `open`: the database's pool, clients and ports are made. Nothing is waited for.
+ * 2. `check`: what waiting would not mend refuses the start.
+ * 3. HTTP listens: `/healthz` is 200, `/readyz` is 503 and names what is waited for.
+ * 4. The database answers and has all migrations; then `migrated`.
+ * 5. The bus is connected; then `connected`.
+ * 6. Commands are answered, workers run, events are sent and received.
+ *
+ * `stop` takes it down in three steps: HTTP, workers, watchers, and the sending and receiving of events end at the same
+ * time, each with what it has begun; then `leave`; then the bus and at last the database and other clients are closed.
+ * A start that fails takes down what it has opened, and rejects.
+ *
+ * Throws StartRefused when the database is newer than this code, or an engine too old, or the port is taken.
+ */
+export async function startService<
+  S extends Service,
+  P extends object,
+  W extends Stoppable | readonly Stoppable[],
+>(parts: ServiceParts<S, P, W>): Promise<RunningService<P>> {
+  const { name, config, given = {} } = parts;
+  const logger = given.logger ?? createLogger(name, config.LOG_LEVEL);
+  const clock = given.clock ?? systemClock;
+  const url = config.DATABASE_URL.reveal();
+  const db =
+    given.db ??
+    openDb({ url, schema: name, pool: config.DATABASE_POOL, logger, settings: parts.databaseSettings ?? {} });
+  const late = lateBus();
+  const { bus } = late;
+  let wakeRelay = () => {};
+  const { ports, metrics, watchers, connections } = parts.open({
+    db,
+    bus,
+    clock,
+    logger,
+    replica: randomUUID(),
+    wakeRelay: () => wakeRelay(),
+  });
+  const servers: Listening[] = [];
+  const running: Stoppable[] = [...(watchers ?? [])];
+  const stopping = new AbortController();
+  let hasBegun = false;
+  const check = databaseCheck(db, parts.migrations, logger);
+  const health = {
+    logger,
+    clock,
+    metrics,
+    async waitsFor() {
+      const lack = await check.lacks();
+      const lacksBus = config.NATS_URL !== undefined && !bus.connected();
+      return [...(lack === undefined ? [] : [lack]), ...(lacksBus ? ['the bus'] : [])];
+    },
+  };
+
+  async function serve(): Promise<number> {
+    await parts.check?.(ports);
+    const side = parts.metricsHttp?.(ports, health);
+    if (side !== undefined) servers.push(await listen(side.app, config.HOST, side.port));
+    const app = parts.http(ports, health);
+    const main = await listen(app, config.HOST, config.PORT, parts.listenOptions?.(ports));
+    servers.push(main);
+    logger.info({ port: main.port }, `${name} listens`);
+    return main.port;
+  }
+
+  async function begin(): Promise<void> {
+    await untilReady(check, logger, stopping.signal);
+    if (stopping.signal.aborted) return;
+    await parts.migrated?.(ports);
+    if (config.NATS_URL !== undefined) {
+      late.connect(given.bus ?? (await connectBus({ url: config.NATS_URL.reveal(), service: name, logger })));
+    }
+    await parts.connected?.(ports);
+    if (stopping.signal.aborted) return;
+    hasBegun = true;
+    for (const command of Object.keys(parts.responders ?? {}) as CommandName[]) {
+      const respond = parts.responders?.[command] as Responder<CommandName, P> | undefined;
+      invariant(respond !== undefined && commands[command].by === name, `${command} is answered by ${name}`);
+      bus.answer(commandSubject(command), (body) => respond(ports, commands[command].request.parse(body)));
+    }
+    const workers = parts.workers?.(ports);
+    if (workers !== undefined) running.push(...[workers].flat());
+    if (config.NATS_URL === undefined) return;
+    const messenger = startMessenger<P>({
+      db,
+      bus,
+      service: name,
+      logger,
+      handlers: parts.handlers,
+      ports,
+      committed: () => parts.committed?.(ports, workers),
+    });
+    wakeRelay = messenger.kick;
+    running.push(messenger);
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    await Promise.all([
+      parts.endStreams?.(ports),
+      ...servers.map((server) => server.close(DRAIN_MS)),
+      ...running.map((one) => one.stop()),
+    ]);
+    if (hasBegun) {
+      await parts.leave?.(ports).catch((error: unknown) => {
+        logger.warn({ reason: reason(error) }, 'the last write of this replica failed');
+      });
+    }
+    await bus.close();
+    await Promise.all([metrics, ...(connections ?? []), db].map((one) => one.close()));
+  }
+
+  const undo = async (error: unknown): Promise<never> => {
+    await stop().catch((failure: unknown) => {
+      logger.warn({ reason: reason(failure) }, 'a start that failed could not be taken down');
+    });
+    throw error;
+  };
+  const port = await serve().catch(undo);
+  const ready = begin();
+  if (parts.servesWithoutDatabase !== true) await ready.catch(undo);
+  return { ports, port, ready, stop };
+}
