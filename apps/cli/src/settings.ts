@@ -1,4 +1,5 @@
-import { chainSettings, withChains } from '@quittance/chains/settings';
+import { withChains } from '@quittance/chains/settings';
+import { chainSettings } from '@quittance/chains/settings-schema';
 import type { WatchedChain } from '@quittance/reconciliation/chain-invariants';
 import { type BusUser, KEEPER } from '@quittance/shared/bus-names';
 import { ConfigError, loadConfig } from '@quittance/shared/config';

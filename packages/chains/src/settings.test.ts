@@ -4,13 +4,8 @@ import { ConfigError, loadConfig } from '@quittance/shared/config';
 import { z } from 'zod';
 import { openBitcoinWallet } from './bitcoin/wallet.ts';
 import { openWallet } from './evm/wallet.ts';
-import {
-  type ChainSettings,
-  chainSettings,
-  configuredAssets,
-  configuredChains,
-  withChains,
-} from './settings.ts';
+import { type ChainSettings, configuredAssets, configuredChains, withChains } from './settings.ts';
+import { chainSettings } from './settings-schema.ts';
 
 const phrase = 'test test test test test test test test test test test junk';
 const tpub = openBitcoinWallet('regtest', phrase).accountXpub;

@@ -1,14 +1,14 @@
 import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
 import { assetsOf, nativeAsset } from '@quittance/shared/assets';
-import { ConfigError, httpUrl, milliseconds } from '@quittance/shared/config';
-import { type Secret, toSecret } from '@quittance/shared/secret';
-import { z } from 'zod';
+import { ConfigError } from '@quittance/shared/config';
+import type { Secret } from '@quittance/shared/secret';
+import type { z } from 'zod';
 import { depositAddresses as bitcoinAddresses } from './bitcoin/address.ts';
 import { type BitcoinNetwork, bitcoinNetworks } from './bitcoin/network.ts';
-import { checkAddress as checkEvmAddress, depositAddresses as evmAddresses } from './evm/address.ts';
+import { checkAddress as checkEvmAddress } from './evm/address.ts';
 import type { EvmChain } from './evm/network.ts';
-import { checkAddress as checkSolanaAddress } from './solana/address.ts';
-import { type SolanaNetworkName, solanaNetworkNames } from './solana/network.ts';
+import { type chainSettings, complaintOf, type evmShape } from './settings-schema.ts';
+import type { SolanaNetworkName } from './solana/network.ts';
 
 /** EVM chains for development, whose nodes make no block while nobody asks for one. */
 const DEVELOPMENT_CHAIN_IDS = [1_337, 31_337];
@@ -51,71 +51,6 @@ export type SolanaSettings = OfAnyKind & {
 /** A chain as an operator configured it. */
 export type ChainSettings = BitcoinSettings | EvmSettings | SolanaSettings;
 export type SettingsOf<K extends ChainKind> = Extract<ChainSettings, { kind: K }>;
-
-/** One node or several, separated by commas. */
-const rpcUrls = z
-  .string()
-  .check((context) => {
-    const urls = splitUrls(context.value);
-    const complain = (message: string) =>
-      // Never with the value: a node's URL often holds a key.
-      context.issues.push({ code: 'custom', input: undefined, message });
-    if (urls.length === 0 || !urls.every((url) => httpUrl.safeParse(url).success)) {
-      complain('must be an http or https URL, or several separated by commas');
-    } else if (new Set(urls.map((url) => new URL(url).href)).size < urls.length) {
-      complain('names the same node twice: it would always agree with itself');
-    }
-  })
-  .transform((text) => splitUrls(text).map(toSecret));
-
-const ofAnyKind = {
-  RPC_URL: rpcUrls.optional(),
-  START_HEIGHT: z.coerce.number().int().min(0).optional(),
-  QUIET_MS: milliseconds.optional(),
-};
-
-/** The text, when `problemOf` has nothing to say about it. Its complaint never repeats a key. */
-const checked = (problemOf: (text: string) => string | undefined) =>
-  z.string().check((context) => {
-    const message = problemOf(context.value);
-    if (message !== undefined) context.issues.push({ code: 'custom', input: undefined, message });
-  });
-
-const bitcoinShape = {
-  ...ofAnyKind,
-  NETWORK: z.enum(bitcoinNetworks).optional(),
-  /** m/84'/0'/0', elsewhere than on mainnet m/84'/1'/0': enough to give out addresses, not to spend. */
-  XPUB: z.string().optional(),
-};
-
-const evmShape = {
-  ...ofAnyKind,
-  CHAIN_ID: z.coerce.number().int().min(1).optional(),
-  /** Without it this network takes no token. */
-  USDC_ADDRESS: checked((text) =>
-    checkEvmAddress(text) === undefined ? 'must be an Ethereum address with a right checksum' : undefined,
-  ).optional(),
-  /** m/44'/60'/0': enough to give out addresses, not to spend. Several networks may share one. */
-  XPUB: checked((text) => complaintOf(() => evmAddresses(text))).optional(),
-};
-
-const solanaShape = {
-  ...ofAnyKind,
-  NETWORK: z.enum(solanaNetworkNames).optional(),
-  /** Without it no token is taken. */
-  USDC_MINT: checked((text) =>
-    checkSolanaAddress({ name: 'local' }, text) === undefined ? 'must be the address of a mint' : undefined,
-  ).optional(),
-};
-
-/** The settings of every chain, to stand beside those of a service in the object given to `withChains`. */
-export const chainSettings = {
-  ...prefixed('BITCOIN', bitcoinShape),
-  ...prefixed('ETHEREUM', evmShape),
-  ...prefixed('SOLANA', solanaShape),
-  ...prefixed('BASE', evmShape),
-  ...prefixed('POLYGON', evmShape),
-} satisfies Record<`${Uppercase<Chain>}_RPC_URL`, z.ZodType>;
 
 type ChainShape = typeof chainSettings;
 export type GivenChains = z.output<z.ZodObject<ChainShape>>;
@@ -269,31 +204,9 @@ function present<T>(value: T | undefined): T {
 const isBitcoinNetwork = (value: unknown): value is BitcoinNetwork =>
   bitcoinNetworks.some((network) => network === value);
 
-function complaintOf(check: () => unknown): string | undefined {
-  try {
-    check();
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-function splitUrls(text: string): string[] {
-  return text
-    .split(',')
-    .map((url) => url.trim())
-    .filter((url) => url !== '');
-}
-
-type Prefixed<P extends string, S> = { [K in keyof S & string as `${P}_${K}`]: S[K] };
 type WithoutPrefix<P extends string, G> = {
   [K in keyof G as K extends `${P}_${infer Rest}` ? Rest : never]: G[K];
 };
-
-function prefixed<P extends string, S extends z.ZodRawShape>(prefix: P, shape: S): Prefixed<P, S> {
-  const entries = Object.entries(shape).map(([name, schema]) => [`${prefix}_${name}`, schema]);
-  return Object.fromEntries(entries) as Prefixed<P, S>;
-}
 
 function withoutPrefix<P extends string>(given: GivenChains, prefix: P): WithoutPrefix<P, GivenChains> {
   const entries = Object.entries(given)

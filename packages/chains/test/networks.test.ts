@@ -8,7 +8,8 @@ import type { ChainReader, EvmSender } from '../src/chain.ts';
 import { openWallet } from '../src/evm/wallet.ts';
 import { connectRpc, type Rpc } from '../src/json-rpc.ts';
 import { connectReader, connectSender, depositAddresses, paymentUri } from '../src/registry.ts';
-import { chainSettings, configuredAssets, type EvmSettings, withChains } from '../src/settings.ts';
+import { configuredAssets, type EvmSettings, withChains } from '../src/settings.ts';
+import { chainSettings } from '../src/settings-schema.ts';
 import { PHRASE } from './development-chain.ts';
 
 const BASE_ID = 84_531;

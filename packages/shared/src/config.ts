@@ -41,21 +41,51 @@ export const port = z.coerce.number().int().min(1).max(65_535);
 export const milliseconds = z.coerce.number().int().min(1).max(3_600_000);
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
-/** What every service needs; what holds a password, or is one, can be printed and says nothing. */
+/**
+ * The settings of every service. Passwords and URLs that hold one become `Secret`, which prints as nothing.
+ * Each `description` is a cell of the tables in docs/configure.md, which tools/generate-docs.ts writes.
+ */
 export const serviceSettings = {
-  HOST: z.string().default('127.0.0.1'),
-  PORT: port,
-  /** The service's own role; its tables live in the schema of the service's name. */
+  HOST: z.string().default('127.0.0.1').describe('The address on which the service listens.'),
+  PORT: port.describe('The port on which the service listens.'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' })
-    .transform(toSecret),
-  DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(8),
-  NATS_URL: z.url({ protocol: /^(nats|tls)$/, error: 'must be a nats:// URL' }).transform(toSecret),
-  /** Shared by the gateway and the services; signs the header that says whose request it is. */
-  IDENTITY_SECRET: z.string().min(32, 'must have at least 32 characters').transform(toSecret),
-  /** Where merchants and customers reach the gateway; links and payment pages start with it. */
-  PUBLIC_URL: httpUrl.transform((url) => url.replace(/\/+$/, '')),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info'),
-  /** Tests only: kill the process at the nth passing of a named point, as `name:nth`. */
-  CRASH_AT: z.string().optional(),
+    .transform(toSecret)
+    .meta({
+      format: 'postgres:// URL, secret',
+      description:
+        "Logs in as the service's own role, `quittance_<service>`. Its tables are in the schema of the service's name.",
+    }),
+  DATABASE_POOL: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(8)
+    .describe('How many connections to Postgres one replica keeps open.'),
+  NATS_URL: z
+    .url({ protocol: /^(nats|tls)$/, error: 'must be a nats:// URL' })
+    .transform(toSecret)
+    .meta({
+      format: 'nats:// URL, secret',
+      description: "Logs in as the service's own NATS user: `nats://<service>:<password>@host:4222`.",
+    }),
+  IDENTITY_SECRET: z.string().min(32, 'must have at least 32 characters').transform(toSecret).meta({
+    format: 'string, secret',
+    description:
+      'Signs the header by which the gateway tells a service which account sent the request. All services have the same one, except the auditor, which has none.',
+  }),
+  PUBLIC_URL: httpUrl
+    .transform((url) => url.replace(/\/+$/, ''))
+    .describe(
+      'The URL at which merchants and customers reach the gateway. Links and payment pages start with it.',
+    ),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'])
+    .default('info')
+    .describe('The least severe level that is logged. A log entry is one line of JSON on standard output.'),
+  CRASH_AT: z.string().optional().meta({
+    format: '`name:nth`',
+    description: 'Tests only: ends the process at the nth passage of the named failpoint.',
+  }),
 };

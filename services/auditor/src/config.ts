@@ -1,29 +1,43 @@
-import { chainSettings, withChains } from '@quittance/chains/settings';
+import { withChains } from '@quittance/chains/settings';
+import { chainSettings } from '@quittance/chains/settings-schema';
 import { milliseconds, serviceSettings } from '@quittance/shared/config';
 import { z } from 'zod';
 
-/** Nobody's request comes here: there is no gateway to believe, and no link to make. */
+/** The auditor serves no merchant's request, so it needs neither the gateway's secret nor its URL. */
 const { IDENTITY_SECRET: _secret, PUBLIC_URL: _url, ...settings } = serviceSettings;
 
 const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
-/** `chains`: those whose nodes are asked, each switched on by its `<CHAIN>_RPC_URL`; without one the books alone are checked. */
+/** `chains` are those whose nodes are asked. Each is switched on by its `<CHAIN>_RPC_URL`; without any, only the database is checked. */
 export const configSchema = withChains(
   z.object({
     ...settings,
     ...chainSettings,
-    /** How often the books are compared with each other. */
-    CHECK_EVERY_MS: milliseconds.default(60_000),
-    /** How often they are compared with the chains: each time costs questions to the nodes. */
-    CHAINS_EVERY_MS: milliseconds.default(60_000),
-    /** Not only what is new, but every row there is. */
-    WHOLE_CHECK_EVERY_HOURS: whole(1, 168).default(24),
-    /** How far back a whole check looks payouts up in their chains. */
-    CHAIN_DAYS: whole(1, 365).default(2),
-    /** What is younger may still be on its way from one service to the next. */
-    PATIENCE_SECONDS: whole(0, 3_600).default(60),
-    /** Development only: Solana's chain is as new as that, and what was before is not on it. */
-    SOLANA_BEGAN: z.iso.datetime().optional(),
+    CHECK_EVERY_MS: milliseconds
+      .default(60_000)
+      .describe('How often the records of all services are compared with each other.'),
+    CHAINS_EVERY_MS: milliseconds
+      .default(60_000)
+      .describe(
+        'How often the records are compared with the chains. Each comparison sends requests to the nodes.',
+      ),
+    WHOLE_CHECK_EVERY_HOURS: whole(1, 168)
+      .default(24)
+      .describe('How often every row is checked, and not only what is new or open.'),
+    CHAIN_DAYS: whole(1, 365)
+      .default(2)
+      .describe(
+        'How many days of payouts and deposits a check of every row looks up in their chain, counted back from the last time the chain was compared.',
+      ),
+    PATIENCE_SECONDS: whole(0, 3_600)
+      .default(60)
+      .describe(
+        'How long an event may be in flight between two services before the auditor raises an alarm.',
+      ),
+    SOLANA_BEGAN: z.iso.datetime().optional().meta({
+      format: 'ISO 8601 date',
+      description: 'Development only: when the Solana chain was created. Nothing older is looked up on it.',
+    }),
   }),
 );
 

@@ -3,12 +3,12 @@ import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 import { parseNetworks } from './domain/peer.ts';
 
-/** The gateway announces nothing and hears nothing: it has no need of the bus. */
+/** The gateway publishes and consumes no events, so it does not connect to NATS. */
 const { NATS_URL: _unused, ...settings } = serviceSettings;
 
 const perMinute = z.coerce.number().int().min(1).max(1_000_000_000);
 
-/** Says that somebody has thought of it: an empty setting does not. */
+/** States that there is no proxy. An empty setting does not: it may have been forgotten. */
 const NO_PROXY = 'none';
 
 const networks = z
@@ -22,35 +22,73 @@ const networks = z
 
 export const configSchema = z.object({
   ...settings,
-  /** Where `/metrics` is shown, which no client of PORT is to see; nowhere unless given. */
-  METRICS_PORT: port.optional(),
-  /** Counts limits across all replicas; without it each counts by itself. */
+  METRICS_PORT: port
+    .optional()
+    .describe(
+      'The port of `/metrics`. The gateway has a port of its own for it because clients reach `PORT`. Without it the gateway serves no metrics.',
+    ),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'must be a redis:// URL' })
     .transform(toSecret)
-    .optional(),
-  INVOICES_URL: httpUrl,
-  PAYOUTS_URL: httpUrl,
-  LEDGER_URL: httpUrl,
-  WEBHOOKS_URL: httpUrl,
-  /** Per API token. */
-  RATE_LIMIT_PER_MINUTE: perMinute.default(30),
-  /** Requests without a valid token, per peer. */
-  FAILED_AUTH_PER_MINUTE: perMinute.default(300),
-  /** Payment pages, per invoice and peer: a page asks again by itself, in each window it is open in. */
-  PAGES_PER_MINUTE: perMinute.default(120),
-  /** Payment pages of invoices that there are not, per peer. */
-  UNKNOWN_PAGES_PER_MINUTE: perMinute.default(600),
-  /** How many gateways share the limits: what each lets through by itself while Redis is away is divided by it. */
-  GATEWAY_REPLICAS: z.coerce.number().int().min(1).max(1_000).default(1),
-  /** Addresses or networks of the load balancers in front, whose X-Forwarded-For is believed; comma-separated. */
-  TRUSTED_PROXIES: networks,
-  /** Open at a time, per peer that is no trusted proxy. */
-  CONNECTIONS_PER_CLIENT: z.coerce.number().int().min(1).max(100_000).default(500),
-  /** A request that has not arrived whole by then, head and body, is answered 408. */
-  READ_TIMEOUT_MS: milliseconds.default(10_000),
-  /** A request not answered by then is answered here: 503, or 500 when a service may have done something. */
-  REQUEST_TIMEOUT_MS: milliseconds.default(15_000),
+    .optional()
+    .meta({
+      format: 'redis:// URL, secret',
+      description:
+        'Redis counts requests for the rate limits of all gateway replicas together. Without it each replica counts alone.',
+    }),
+  INVOICES_URL: httpUrl.describe('The URL of the invoices service.'),
+  PAYOUTS_URL: httpUrl.describe('The URL of the payouts service.'),
+  LEDGER_URL: httpUrl.describe('The URL of the ledger service.'),
+  WEBHOOKS_URL: httpUrl.describe('The URL of the webhooks service.'),
+  RATE_LIMIT_PER_MINUTE: perMinute
+    .default(30)
+    .describe('How many requests an API token may send in a minute.'),
+  FAILED_AUTH_PER_MINUTE: perMinute
+    .default(300)
+    .describe('How many requests without a valid API token a client address may send in a minute.'),
+  PAGES_PER_MINUTE: perMinute
+    .default(120)
+    .describe(
+      'How often a client address may load the payment page of one invoice in a minute. An open page reloads by itself.',
+    ),
+  UNKNOWN_PAGES_PER_MINUTE: perMinute
+    .default(600)
+    .describe(
+      'How often a client address may load payment pages of invoices that do not exist, in a minute.',
+    ),
+  GATEWAY_REPLICAS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(1)
+    .describe(
+      'How many gateway replicas run. While Redis does not answer, each replica allows its share of every rate limit.',
+    ),
+  TRUSTED_PROXIES: networks.meta({
+    format: 'list of addresses and networks',
+    description:
+      'The proxies and load balancers in front of the gateway, whose `X-Forwarded-For` header is trusted: addresses, networks, `loopback`, `uniquelocal`, `linklocal`, or `none`.',
+  }),
+  CONNECTIONS_PER_CLIENT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(500)
+    .describe(
+      'How many connections a client address may have open to one gateway replica. One more is closed immediately. Connections of trusted proxies are not counted.',
+    ),
+  READ_TIMEOUT_MS: milliseconds
+    .default(10_000)
+    .describe(
+      'How long a request may take to arrive, headers and body. After that the gateway answers 408 and closes the connection. In the other services this limit is always 10 s.',
+    ),
+  REQUEST_TIMEOUT_MS: milliseconds
+    .default(15_000)
+    .describe(
+      'How long the gateway waits for a service. After that it answers 503, or 500 when the service may have acted on the request.',
+    ),
 });
 
 export type GatewayConfig = z.infer<typeof configSchema>;

@@ -1,4 +1,5 @@
-import { chainSettings, withChains } from '@quittance/chains/settings';
+import { withChains } from '@quittance/chains/settings';
+import { chainSettings } from '@quittance/chains/settings-schema';
 import { milliseconds, serviceSettings } from '@quittance/shared/config';
 import { z } from 'zod';
 
@@ -6,16 +7,26 @@ export const configSchema = withChains(
   z.object({
     ...serviceSettings,
     ...chainSettings,
-    SCAN_EVERY_MS: milliseconds.default(1_000),
-    /** A process that died is followed by another one after this long. */
-    LEASE_MS: milliseconds.default(5_000),
-    /** How many addresses are kept ready for new invoices, on each chain. */
-    ADDRESSES_AHEAD: z.coerce.number().int().min(1).max(100_000).default(512),
-    /**
-     * How much less than its amount due still makes an invoice paid, in basis points: exchanges that take their fee
-     * out of what is sent. New invoices keep what is set when they are made.
-     */
-    TOLERANCE_BPS: z.coerce.number().int().min(0).max(1_000).default(0),
+    SCAN_EVERY_MS: milliseconds.default(1_000).describe('How often the nodes are asked for new blocks.'),
+    LEASE_MS: milliseconds
+      .default(5_000)
+      .describe('How long after a replica died another replica continues scanning its chain.'),
+    ADDRESSES_AHEAD: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(100_000)
+      .default(512)
+      .describe('How many unused addresses are kept ready for new invoices, on each chain.'),
+    TOLERANCE_BPS: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(1_000)
+      .default(0)
+      .describe(
+        'How much less than the amount due still makes an invoice paid, in basis points. It allows for exchanges that deduct their fee from the payment. It applies to invoices that are created afterwards.',
+      ),
   }),
   { xpubs: true },
 );

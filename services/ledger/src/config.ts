@@ -6,7 +6,6 @@ const PUBLIC = 'public';
 
 export const configSchema = z.object({
   ...serviceSettings,
-  /** `file:` and the absolute path of a JSON table of prices, or `public` for the exchanges in price-table.ts. */
   PRICES: z
     .string()
     .regex(/^(file:\/.+|public)$/, 'must be public or file:/path/to/prices.json')
@@ -14,9 +13,13 @@ export const configSchema = z.object({
       text === PUBLIC
         ? ({ from: 'public' } as const)
         : ({ from: 'file', path: text.slice('file:'.length) } as const),
-    ),
-  QUOTES_EVERY_MS: milliseconds.default(15_000),
-  /** What merchants may use now; the others stay known. */
+    )
+    .meta({
+      format: '`public` or `file:/path`',
+      description:
+        'Where exchange rates come from: `public` takes the median of several exchanges, `file:` and an absolute path reads a JSON table of prices.',
+    }),
+  QUOTES_EVERY_MS: milliseconds.default(15_000).describe('How often rates and network fees are updated.'),
   ASSETS_ACTIVE: z
     .string()
     .default('BTC,ETH,USDC_ERC20,SOL,USDC_SOL')
@@ -26,8 +29,12 @@ export const configSchema = z.object({
       if (unknown.length === 0) return symbols as AssetSymbol[];
       context.addIssue({ code: 'custom', message: `knows no asset ${unknown.join(', ')}` });
       return z.NEVER;
+    })
+    .meta({
+      format: 'list of asset symbols',
+      description:
+        'The assets that merchants may use. An asset also needs its chain to be switched on. Assets that are removed from the list keep their balances.',
     }),
-  /** How deep a deposit must be before it is credited, where it is not the catalogue's: `BTC=2,ETH=12`. */
   MIN_CONFIRMATIONS: z
     .string()
     .default('')
@@ -45,6 +52,11 @@ export const configSchema = z.object({
           });
       }
       return chosen;
+    })
+    .meta({
+      format: 'list of `SYMBOL=blocks`',
+      description:
+        'How many confirmations a deposit needs before it is credited, for assets that need another number than the built-in one: `BTC=2,ETH=12`.',
     }),
 });
 

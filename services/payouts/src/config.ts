@@ -1,23 +1,33 @@
-import { chainSettings, withChains } from '@quittance/chains/settings';
+import { withChains } from '@quittance/chains/settings';
+import { chainSettings } from '@quittance/chains/settings-schema';
 import { isWalletPhrase } from '@quittance/chains/wallet-phrase';
 import { chains } from '@quittance/shared/assets';
 import { milliseconds, serviceSettings } from '@quittance/shared/config';
 import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 
-/** `chains`: those that payouts leave on, each switched on by its `<CHAIN>_RPC_URL`. */
+/** `chains` are the chains on which payouts are sent. Each is switched on by its `<CHAIN>_RPC_URL`. */
 export const configSchema = withChains(
   z.object({
     ...serviceSettings,
     ...chainSettings,
-    /** The words that every key derives from: the hot wallets' and those of all deposit addresses. Never printed. */
     WALLET_SEED: z
       .string()
       .refine(isWalletPhrase, 'must be the words of a BIP-39 wallet')
-      .transform(toSecret),
-    ENGINE_EVERY_MS: milliseconds.default(1_000),
-    /** A process that died is followed by another one after this long. */
-    LEASE_MS: milliseconds.default(5_000),
+      .transform(toSecret)
+      .meta({
+        format: '12 or 24 words, secret',
+        description:
+          'The BIP-39 recovery phrase. All keys of all chains are derived from it: those of the hot wallets and those of every deposit address.',
+      }),
+    ENGINE_EVERY_MS: milliseconds
+      .default(1_000)
+      .describe(
+        'How often pending payouts are processed. Only the replica that leads a chain asks its node, and while no payout is pending only every fifteenth time.',
+      ),
+    LEASE_MS: milliseconds
+      .default(5_000)
+      .describe('How long after a replica died another replica takes over the payouts of its chains.'),
   }),
 ).superRefine((config, context) => {
   const names = chains.map((chain) => `${chain.toUpperCase()}_RPC_URL`).join(' or ');
