@@ -13,11 +13,11 @@ type JsonOption = { json?: boolean };
 type Line = {
   around: Surroundings;
   tell(json: boolean, outcome: SaidOutcome): void;
-  /** A command that also answers in JSON. */
+  /** Adds a command that has the option --json. */
   leaf(parent: Command, name: string, description: string): Command;
 };
 
-/** The commands with which an operator looks into what happened, and mends what a service cannot. */
+/** The commands with which an operator inspects what happened and repairs what a service cannot repair itself. */
 export function addOperatorCommands(program: Command, line: Line): void {
   addShows(program, line);
   addParked(program, line);
@@ -25,17 +25,17 @@ export function addOperatorCommands(program: Command, line: Line): void {
   const { around, tell, leaf } = line;
   const engine = program
     .command('engine')
-    .description('Who pays on a chain: one process at a time signs there.');
-  leaf(engine, 'allow', 'let it sign again, once you know what it did not know of its own wallet')
-    .argument('<chain>', 'such as ethereum')
-    .argument('<up-to>', 'the nonce that the chain has, the signature, or the coin, as payouts names it')
-    .option('--none-was-paid', 'you have looked: none of the payouts that wait was paid already')
+    .description('Signing on a chain. One payouts replica at a time signs there.');
+  leaf(engine, 'allow', 'allow signing again after payouts found an unknown transaction of its hot wallet')
+    .argument('<chain>', 'the chain, such as ethereum')
+    .argument('<up-to>', 'the nonce, signature or output that the log of payouts names')
+    .option('--none-was-paid', 'confirms that none of the waiting payouts has been paid already')
     .addHelpText(
       'after',
-      '\npayouts signs nothing ("nothing is signed") while its chain has transactions of the hot wallet that its database\n' +
-        'does not know: a backup was restored and the last payouts are forgotten, or somebody else has the seed. Look the\n' +
-        'named transaction up in the chain first. A payout that was paid and is paid again is gone. Without\n' +
-        '--none-was-paid this only lists the payouts that would be signed next.\n' +
+      '\nPayouts stops signing on a chain when the chain has a transaction of the hot wallet that the database does not\n' +
+        'know. Either the database was restored from a backup, or somebody else has the recovery phrase. Look the named\n' +
+        'transaction up in the chain first: a payout that is paid twice is lost. Without --none-was-paid the command only\n' +
+        'lists the payouts that would be signed next.\n' +
         '\nExamples:\n  $ npx quittance engine allow ethereum 17\n  $ npx quittance engine allow bitcoin 6f1e…a2:0 --none-was-paid\n',
     )
     .action(
@@ -45,36 +45,37 @@ export function addOperatorCommands(program: Command, line: Line): void {
         { json = false, noneWasPaid = false }: JsonOption & { noneWasPaid?: boolean },
       ) => tell(json, await engineAllow(around, { chain, upTo, noneWasPaid })),
     );
-  const webhook = program.command('webhook').description('What merchants’ servers are told.');
-  leaf(webhook, 'resend', 'deliver an event once more, now and under the same id')
-    .argument('<id>', 'a delivery (dlv_…), or an event (evt_…) for all endpoints that it was for')
-    .addHelpText('after', '\n`invoice show` and `payout show` name deliveries. Its schedule begins anew.\n')
+  const webhook = program.command('webhook').description('Webhook deliveries to the servers of merchants.');
+  leaf(webhook, 'resend', 'deliver an event again now, under the same id')
+    .argument('<id>', 'a delivery (dlv_…), or an event (evt_…) for all endpoints that were to receive it')
+    .addHelpText(
+      'after',
+      '\n`invoice show` and `payout show` list the deliveries. The retry schedule starts again.\n',
+    )
     .action(async (id: string, { json = false }: JsonOption) => tell(json, await webhookResend(around, id)));
 }
 
 function addShows(program: Command, { around, tell, leaf }: Line): void {
-  const invoice = program
-    .command('invoice')
-    .description('What customers were asked for, and what they paid.');
-  leaf(invoice, 'show', 'show one with all that happened to it, in every service, by time')
-    .argument('<id>', 'its id (inv_…)')
+  const invoice = program.command('invoice').description('Invoices and their payments.');
+  leaf(invoice, 'show', 'show its full history in all services, ordered by time')
+    .argument('<id>', 'the invoice id (inv_…)')
     .addHelpText(
       'after',
-      '\nFrom its making over each payment, its block and its booking to the webhooks and what their receivers answered.\nWhat stands still shows at the end: NOT SENT, PARKED, waiting.\n',
+      '\nThe history covers the invoice, each payment, its block, its ledger entries, the webhooks and the answers to them.\nSteps that are not finished are listed last: NOT SENT, PARKED, waiting.\n',
     )
     .action(async (id: string, { json = false }: JsonOption) => tell(json, await invoiceShow(around, id)));
-  const payout = program.command('payout').description('What merchants send away.');
-  leaf(payout, 'show', 'show one with all that happened to it, in every service, by time')
-    .argument('<id>', 'its id, a number')
+  const payout = program.command('payout').description('Payouts to addresses outside.');
+  leaf(payout, 'show', 'show its full history in all services, ordered by time')
+    .argument('<id>', 'the payout id, a number')
     .addHelpText(
       'after',
-      '\nFrom the request over the hold, each signed transaction, its broadcasts and its block to the webhooks and what\ntheir receivers answered. What stands still shows at the end: NOT SENT, PARKED, waiting.\n',
+      '\nThe history covers the request, the hold, each signed transaction, its broadcasts, its block, the webhooks and the\nanswers to them. Steps that are not finished are listed last: NOT SENT, PARKED, waiting.\n',
     )
     .action(async (id: string, { json = false }: JsonOption) => tell(json, await payoutShow(around, id)));
-  leaf(payout, 'stalled', 'list those that are pending for longer than their chain takes')
+  leaf(payout, 'stalled', 'list payouts that are pending for longer than usual on their chain')
     .addHelpText(
       'after',
-      '\nThe limits: Bitcoin 3 hours; Ethereum, Base and Polygon 30 minutes; Solana 10 minutes. Ends with 1 when there are any.\n',
+      '\nThe limits are 3 hours on Bitcoin, 30 minutes on Ethereum, Base and Polygon, 10 minutes on Solana. The exit code is 1\nwhen there is such a payout.\n',
     )
     .action(async ({ json = false }: JsonOption) => tell(json, await payoutStalled(around)));
 }
@@ -82,21 +83,20 @@ function addShows(program: Command, { around, tell, leaf }: Line): void {
 function addParked(program: Command, { around, tell, leaf }: Line): void {
   const parked = program
     .command('parked')
-    .description('Events between services that could not be taken in: nothing of them has happened yet.');
-  leaf(parked, 'list', 'show them with the reason, oldest first').action(
+    .description(
+      'Events that a service failed to process and put aside (dead letters). They have had no effect yet.',
+    );
+  leaf(parked, 'list', 'list them with the reason, oldest first').action(
     async ({ json = false }: JsonOption) => tell(json, await parkedList(around)),
   );
-  leaf(parked, 'requeue', 'have the sender send one again, once what kept it out is mended')
-    .argument('[event]', 'its id (evt_…), as `parked list` shows it')
-    .option('--all', 'all of them')
-    .option(
-      '--not-taken-in',
-      'of an EVENT older than its inbox remembers: you have looked, and its effect is not there',
-    )
+  leaf(parked, 'requeue', 'have the sending service send one again, after the cause is fixed')
+    .argument('[event]', 'the event id (evt_…) that `parked list` shows')
+    .option('--all', 'requeue all of them')
+    .option('--not-taken-in', 'for an event older than the inbox: confirms that its effect does not exist')
     .addHelpText(
       'after',
-      '\nSafe at any time: what is sent is what its sender says, whatever was parked; who has taken the event in already\n' +
-        'drops it, and one that fails again is parked again. What no sender has stays parked.\n',
+      '\nThis is safe at any time. The event is sent as its sender stores it. A service that has processed it already drops\n' +
+        'it. An event that fails again is put aside again. An event that no sender has stored stays in the list.\n',
     )
     .action(
       async (
@@ -111,23 +111,19 @@ function addParked(program: Command, { around, tell, leaf }: Line): void {
 }
 
 function addRescan(program: Command, { around, tell, leaf }: Line): void {
-  leaf(
-    program,
-    'rescan',
-    'read blocks of a chain once more: payments that were missed come in, what is known stays',
-  )
-    .argument('[chain]', 'such as ethereum; without it, shows what was asked for and how far it is')
-    .option('--from <height>', 'the first block to be read again')
-    .option('--stop', 'read no more of it; what was found stays')
+  leaf(program, 'rescan', 'read blocks of a chain again to find payments that were missed')
+    .argument('[chain]', 'the chain, such as ethereum; without it, all rescans and their progress are listed')
+    .option('--from <height>', 'the first block to read again')
+    .option('--stop', 'stop the rescan; payments that were found stay')
     .addHelpText(
       'after',
-      '\nFor a node that did not tell everything, or money that a customer can show in the chain and `invoice show` cannot.\n' +
-        'Safe at any time: payments are known by their place in the chain, none is counted twice, and none from before its\n' +
-        'address was given out. It goes at the pace of the scanner (16 blocks a second, Bitcoin one), one rescan of a chain\n' +
-        'after the other, and ends when the node does not have the blocks any more.\n' +
-        'Native money that a contract sent (many exchanges pay so) shows in no block. On Ethereum, Base and Polygon the\n' +
-        'balance of every address is looked at once after the blocks, 250 a second; from a recent block on is enough for\n' +
-        'that. What is found this way is not counted under FOUND: `invoice show` shows it.\n' +
+      '\nUse it when a node left payments out, or when a customer shows a payment in the chain that `invoice show` does not\n' +
+        'list. It is safe at any time: no payment is counted twice, and none from before its address was assigned. The rescan\n' +
+        'reads 16 blocks a second (Bitcoin: 1). A chain has one rescan at a time, and it ends when the node no longer has the\n' +
+        'blocks. Native money that a contract sent, as many exchanges do, is not visible in a block. On Ethereum, Base and\n' +
+        'Polygon the rescan therefore also asks for the balance of every address, 250 a second, after it has read the blocks.\n' +
+        'For that alone, start at a recent block. Payments found by balance are not counted under FOUND; `invoice show`\n' +
+        'lists them.\n' +
         '\nExamples:\n  $ npx quittance rescan ethereum --from 21350000\n  $ npx quittance rescan\n',
     )
     .action(

@@ -35,10 +35,10 @@ Examples:
   $ npx quittance parked list
   $ npx quittance verify-books
 
-Which database: OPERATOR_DATABASE_URL to look into what happened and act on it, GATEWAY_DATABASE_URL for
-accounts and tokens, DATABASE_URL_ADMIN for everything; without them the sandbox that \`npm start\` runs.
-Who you are, for what is written down of it: QUITTANCE_OPERATOR, else this process's user.
-Exit codes: 0 done, 1 failed or found wrong, 2 not understood.
+Database: OPERATOR_DATABASE_URL for the operator's commands, GATEWAY_DATABASE_URL for accounts and tokens,
+DATABASE_URL_ADMIN for all commands. Without them, the sandbox that \`npm start\` runs.
+Name in the audit log: QUITTANCE_OPERATOR, else the user of this process.
+Exit codes: 0 success, 1 failure or a problem found, 2 wrong usage.
 `;
 
 /** JSON has no number that holds every amount. */
@@ -82,9 +82,10 @@ type Tell = (json: boolean, outcome: SaidOutcome) => void;
 type Write = (json: boolean, outcome: Outcome) => void;
 type JsonOption = { json?: boolean };
 
-function commandLine(around: Surroundings, { tell, write }: { tell: Tell; write: Write }): Command {
+/** All commands. `tell` prints an outcome as text or JSON; `write` prints a file for another program. */
+export function commandLine(around: Surroundings, { tell, write }: { tell: Tell; write: Write }): Command {
   const program = new Command('quittance')
-    .description('Runs a Quittance: its merchants, their API tokens, its database, its bus and its books.')
+    .description('Administers Quittance: accounts, API tokens, database, NATS, payouts and reconciliation.')
     .exitOverride()
     .configureOutput({ writeOut: around.out, writeErr: around.err })
     .showHelpAfterError('(add --help to see what it takes)')
@@ -92,29 +93,25 @@ function commandLine(around: Surroundings, { tell, write }: { tell: Tell; write:
 
   const account = program
     .command('account')
-    .description('Merchants: each has balances, invoices and payouts of its own.');
-  leaf(
-    account,
-    'create',
-    'make an account; its name is unique and can be used wherever an ACCOUNT is asked for',
-  )
-    .argument('<name>', 'what to call it, such as "My shop"')
+    .description('Accounts of merchants. Each account has its own balances, invoices and payouts.');
+  leaf(account, 'create', 'create an account; other commands accept its name or its id')
+    .argument('<name>', 'a unique name, such as "My shop"')
     .action(async (name: string, { json = false }: JsonOption) =>
       tell(json, await accountCreate(around, name)),
     );
-  leaf(account, 'list', 'show all accounts, oldest first').action(async ({ json = false }: JsonOption) =>
+  leaf(account, 'list', 'list all accounts, oldest first').action(async ({ json = false }: JsonOption) =>
     tell(json, await accountList(around)),
   );
 
   const token = program
     .command('token')
-    .description('API tokens: what a merchant’s server sends as Authorization: Bearer.');
-  leaf(token, 'create', 'make a token and show it, this once')
-    .argument('<account>', 'the id or the name of the account it is for')
-    .requiredOption('--name <name>', 'what it is for, such as "server" or "till 2"')
+    .description('API tokens, which a merchant’s server sends as `Authorization: Bearer`.');
+  leaf(token, 'create', 'create a token and show it, this once')
+    .argument('<account>', 'the id or the name of the account')
+    .requiredOption('--name <name>', 'the purpose of the token, such as "server" or "till 2"')
     .option(
       '--expires-in-days <days>',
-      'refuse it after so many days; without this it is good until revoked',
+      'days until the token expires; without this it is valid until it is revoked',
       days,
     )
     .action(async (of: string, { json = false, ...options }: TokenOptions & JsonOption) =>
@@ -123,82 +120,76 @@ function commandLine(around: Surroundings, { tell, write }: { tell: Tell; write:
   leaf(
     token,
     'list',
-    'show tokens: never themselves, only their last characters, when used and whether let in',
+    'list tokens with their last characters, last use and state; the token itself is never shown',
   )
-    .argument('[account]', 'only those of this account, by id or name')
+    .argument('[account]', 'the id or the name of an account; without it, the tokens of all accounts')
     .action(async (of: string | undefined, { json = false }: JsonOption) =>
       tell(json, await tokenList(around, of)),
     );
-  leaf(token, 'revoke', 'end a token for good: the next request with it is refused')
-    .argument('<token-id>', 'its id (tok_…), as `token list` shows it')
+  leaf(token, 'revoke', 'revoke a token; the next request with it is refused')
+    .argument('<token-id>', 'the token id (tok_…) that `token list` shows')
     .action(async (id: string, { json = false }: JsonOption) => tell(json, await tokenRevoke(around, id)));
 
   addOperatorCommands(program, { around, tell, leaf });
   const asset = program
     .command('asset')
-    .description('Payouts by asset: halted when its books are wrong, or by you.');
-  leaf(asset, 'list', 'show whose payouts are halted, since when and why').action(
+    .description(
+      'Payouts by asset. The auditor halts them when the records of an asset contradict each other; an operator can halt them too.',
+    );
+  leaf(asset, 'list', 'list the assets with halted payouts, since when and why').action(
     async ({ json = false }: JsonOption) => tell(json, await assetList(around)),
   );
-  leaf(asset, 'halt', 'halt the payouts of an asset at once, until you resume them')
-    .argument('<asset>', 'such as ETH')
-    .requiredOption('--reason <words>', 'why, for whoever finds it halted')
+  leaf(asset, 'halt', 'halt the payouts of an asset until they are resumed')
+    .argument('<asset>', 'the asset, such as ETH')
+    .requiredOption('--reason <text>', 'the reason, shown by `asset list`')
     .addHelpText(
       'after',
-      '\nNew payouts are answered 503 and nothing new is signed; what was signed before is followed to its end.\n',
+      '\nNew payout requests are answered 503 and nothing new is signed. Transactions that are signed already are still sent\nand confirmed.\n',
     )
     .action(async (named: string, { json = false, reason: why }: JsonOption & { reason: string }) =>
       tell(json, await assetHalt(around, named, why)),
     );
-  addResume(
-    leaf(asset, 'resume', 'let payouts go on that were halted, once the books are right'),
-    around,
-    tell,
-  );
+  addResume(leaf(asset, 'resume', 'resume halted payouts after the cause is fixed'), around, tell);
 
-  leaf(
-    program,
-    'env',
-    'fill what is empty in the .env of docker-compose.yml and can be made: secrets and keys',
-  )
-    .option('--proxy <addresses>', 'which proxy is in front of the gateway: uniquelocal, 10.0.0.0/8, none, …')
+  leaf(program, 'env', 'fill the empty secrets and keys of an .env file for docker-compose.yml')
+    .option(
+      '--proxy <addresses>',
+      'the proxy in front of the gateway, which becomes TRUSTED_PROXIES: uniquelocal, 10.0.0.0/8, none, …',
+    )
     .addHelpText(
       'after',
-      '\nReads the file on standard input and writes it to standard output: quittance env < .env.example > .env\nPasswords and secrets are random. WALLET_SEED becomes the words of a new wallet: keep a copy where no computer is.\nXPUBs and the addresses of the hot wallets, in a comment, are derived from it. What has a value keeps it;\nXPUBs that are not of the words of WALLET_SEED are refused.\n--proxy becomes TRUSTED_PROXIES: uniquelocal is a proxy on this machine or in a private network beside it, none is no proxy.\n',
+      '\nReads the file on standard input and writes the filled file to standard output. Settings with a value keep it.\nPasswords and secrets are random. WALLET_SEED becomes the recovery phrase of a new wallet: keep a copy offline. The XPUBs\nand the addresses of the hot wallets, which stand in a comment, are derived from it. An XPUB that does not belong to\nWALLET_SEED is refused. For --proxy, uniquelocal is a proxy on this machine or in its private network, none is no proxy.\n\nExamples:\n  $ npx quittance env --proxy none < .env.example > .env\n',
     )
     .action(async ({ json = false, proxy }: JsonOption & { proxy?: string }) =>
       write(json, await fillEnv(around, proxy)),
     );
-  leaf(program, 'migrate', 'bring the database of all services up to date: roles, schemas, tables')
+  leaf(program, 'migrate', 'create or update the roles, schemas and tables of all services')
     .addHelpText(
       'after',
-      '\nNeeds DATABASE_URL_ADMIN, and for each service the password of its role: GATEWAY_DATABASE_PASSWORD and so on.\nDATABASE_CONNECTIONS_MAX is how many connections each of these roles may have at once, 60 without it.\nRun it before the services of a new version start; it only goes forward and does nothing twice.\n',
+      '\nNeeds DATABASE_URL_ADMIN, and for each service the password of its role: GATEWAY_DATABASE_PASSWORD and so on.\nDATABASE_CONNECTIONS_MAX limits the connections of each of these roles (default 60). Run it before the services of a new\nrelease start. Migrations only go forward, and running the command again does nothing.\n',
     )
     .action(async ({ json = false }: JsonOption) => tell(json, await migrate(around)));
   leaf(
     program,
     'verify-books',
-    'check the books of all services against each other and against the chains; changes nothing',
+    'compare the records of all services with each other and with the chains; changes nothing',
   )
     .option(
       '--patience <seconds>',
-      'how long what is on its way from one service to the next may take',
+      'how long an event may be in flight between two services',
       seconds,
       PATIENCE_SECONDS,
     )
     .option(
       '--days <days>',
-      'how far back payouts and deposits are looked up in their chains',
+      'how many days of payouts and deposits are looked up in their chains',
       days,
       CHAIN_DAYS,
     )
-    .option(
-      '--logs <files...>',
-      'log files in which no secret of these settings, or of the sandbox, may stand',
-    )
+    .option('--logs <files...>', 'log files to search for the secrets of these settings, or of the sandbox')
     .addHelpText(
       'after',
-      '\nChains are those of ETHEREUM_RPC_URL and so on, with the settings that the payouts service has; without any,\nthe sandbox’s. A node that does not answer is an error: the books were not checked against it.\n',
+      '\nThe chains come from the settings of the payouts service (ETHEREUM_RPC_URL and so on), or from the sandbox when none is\nset. A node that does not answer is an error, because nothing was compared with it.\n',
     )
     .action(async (given: JsonOption & { patience: number; days: number; logs?: string[] }) =>
       tell(
@@ -210,16 +201,16 @@ function commandLine(around: Surroundings, { tell, write }: { tell: Tell; write:
         }),
       ),
     );
-  addResume(leaf(program, 'resume-payouts', 'the same as `asset resume`'), around, tell);
+  addResume(leaf(program, 'resume-payouts', 'another name of `asset resume`'), around, tell);
   leaf(
     program,
     'keep-bus',
-    'make the stream, durables and buckets of the bus, and again whenever it lost them',
+    'create the NATS stream, consumers and buckets, and create them again when NATS lost them',
   )
-    .option('--once', 'make what is missing and end')
+    .option('--once', 'create what is missing and exit')
     .addHelpText(
       'after',
-      '\nNeeds NATS_URL with the name and password of the user `keeper`. Keep it running: services make nothing on the\nbus, so one that lost its data stays silent until this has made it whole. Its log is on standard output.\n',
+      '\nNeeds NATS_URL with the name and password of the user `keeper`. Keep it running: services create nothing in NATS, so\nafter NATS lost its data they wait until this command has created the stream again. It logs to standard output.\n',
     )
     .action(async ({ json = false, once = false }: JsonOption & { once?: boolean }) =>
       tell(json, await keepTheBus(around, { once })),
@@ -227,11 +218,11 @@ function commandLine(around: Surroundings, { tell, write }: { tell: Tell; write:
   leaf(
     program,
     'nats-permissions',
-    'print the users of the bus and their rights, for nats-server’s configuration',
+    'print the NATS users and their permissions for the configuration of nats-server',
   )
     .addHelpText(
       'after',
-      '\nPasswords are variables of nats-server’s environment: KEEPER_NATS_PASSWORD, LEDGER_NATS_PASSWORD and so on.\nThis checkout’s own is in deploy/nats.\n',
+      '\nThe passwords are environment variables of nats-server: KEEPER_NATS_PASSWORD, LEDGER_NATS_PASSWORD and so on. The\noutput of this release is in deploy/nats.\n',
     )
     .action(({ json = false }: JsonOption) => write(json, natsPermissions()));
   return program;
@@ -240,26 +231,26 @@ function commandLine(around: Surroundings, { tell, write }: { tell: Tell; write:
 /** Under its old name and its new one. */
 function addResume(command: Command, around: Surroundings, tell: Tell): void {
   command
-    .argument('<asset>', 'such as ETH')
+    .argument('<asset>', 'the asset, such as ETH')
     .option(
       '--force',
-      'although the books are still wrong: what is wrong now is accepted, anything else halts anew',
+      'resume although discrepancies remain: the present ones are accepted, any other halts again',
     )
     .option(
       '--patience <seconds>',
-      'how long what is on its way from one service to the next may take',
+      'how long an event may be in flight between two services',
       seconds,
       PATIENCE_SECONDS,
     )
     .option(
       '--days <days>',
-      'how far back payouts and deposits are looked up in their chain',
+      'how many days of payouts and deposits are looked up in their chain',
       days,
       CHAIN_DAYS,
     )
     .addHelpText(
       'after',
-      '\nThe chain of the asset is asked as by verify-books, and must be: give this command the settings of its node.\n',
+      '\nThe command compares the records with the chain of the asset, as verify-books does. It needs the settings of the node.\n',
     )
     .action(async (asset: string, given: JsonOption & { force?: boolean; patience: number; days: number }) =>
       tell(
@@ -275,7 +266,7 @@ function addResume(command: Command, around: Surroundings, tell: Tell): void {
 }
 
 function leaf(parent: Command, name: string, description: string): Command {
-  return parent.command(name).description(description).option('--json', 'say it in JSON, for programs');
+  return parent.command(name).description(description).option('--json', 'print JSON');
 }
 
 const wholeNumber = (what: string, min: number, max: number) => (text: string) => {
