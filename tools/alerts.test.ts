@@ -4,7 +4,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { createMetrics } from '@quittance/shared/metrics';
 import { type Documented, documentedMetrics } from './metrics-named.ts';
 
-/** Alerts and the dashboard speak of metrics that there are, by labels that they have. */
+/** Alerts and the dashboard use only metrics and labels that exist, and each alert has its instructions. */
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const alerts = read('deploy/prometheus/alerts.yml');
@@ -33,7 +33,7 @@ const named = (expression: string) =>
     }),
   );
 
-test('are many, and all of their own metrics are in the table', async () => {
+test('every alert and panel uses metrics and labels of the table in docs/monitor.md', async () => {
   expect(expressionsOfAlerts.length).toBe((alerts.match(/- alert:/g) ?? []).length);
   expect(expressionsOfAlerts.length).toBeGreaterThan(20);
   const ofAnyProcess = await createMetrics({ logger: createLogger('test', 'silent') }).text();
@@ -43,7 +43,7 @@ test('are many, and all of their own metrics are in the table', async () => {
     for (const { name, labels } of named(expression)) {
       const own = known.get(name) ?? known.get(baseOf(name));
       const isThere = own !== undefined || ofAnyProcess.includes(`# TYPE ${name} `);
-      if (!isThere) wrong.push(`${name} is not in the table of docs/operations.md`);
+      if (!isThere) wrong.push(`${name} is not in the table of docs/monitor.md`);
       const strange = labels.filter((label) => ![...LABELS_OF_ALL, ...(own?.labels ?? [])].includes(label));
       if (isThere && strange.length > 0) wrong.push(`${name} has no label ${strange.join(', ')}`);
     }
@@ -65,9 +65,9 @@ test('the dashboard shows every metric of the table', () => {
   expect(missing.map(({ name }) => name)).toEqual([]);
 });
 
-test('what is worth an alert by the table has one', () => {
+test('every metric of the table has an alert, except those that only inform', () => {
   const alarmed = new Set(expressionsOfAlerts.flatMap((one) => named(one).map(({ name }) => baseOf(name))));
-  // How much there is tells who looks, and wakes nobody: the age of the oldest does.
+  // Amounts only inform. The alert is on the age of the oldest.
   const looked = [
     'quittance_outbox_unsent',
     'quittance_payouts_open',
@@ -79,7 +79,12 @@ test('what is worth an alert by the table has one', () => {
   expect(silent.sort()).toEqual(looked.sort());
 });
 
-test('Prometheus asks every service where compose has it', () => {
+test('every alert has a section in docs/runbook.md, and every section an alert', () => {
+  const sections = [...read('docs/runbook.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+  expect(sections).toEqual([...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => name));
+});
+
+test('Prometheus scrapes every service at the port that docker-compose.yml gives it', () => {
   const compose = read('docker-compose.yml');
   const asked = [...prometheus.matchAll(/job_name: (\w+)\n.*names: \[(\w+)\].*port: (\d+)/g)].map(
     ([, job, name, port]) => ({ job, name, port }),

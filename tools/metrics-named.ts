@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { services } from '@quittance/shared/events';
 
-/** A row of the table of metrics in docs/operations.md. */
+/** A row of the table of metrics in docs/monitor.md. */
 export type Documented = { name: string; labels: string[]; services: string[] };
 
-const OPERATIONS = new URL('../docs/operations.md', import.meta.url);
+const MONITOR = new URL('../docs/monitor.md', import.meta.url);
 
 /** What the operators' document says there is. */
-export function documentedMetrics(text = readFileSync(OPERATIONS, 'utf8')): Documented[] {
+export function documentedMetrics(text = readFileSync(MONITOR, 'utf8')): Documented[] {
   return [...text.matchAll(/^\| `(quittance_\w+)(?:\{([\w,]+)\})?` \| ([^|]+) \|/gm)].map(
     ([, name = '', labels, of = '']) => ({
       name,

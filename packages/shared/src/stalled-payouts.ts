@@ -5,7 +5,7 @@ const HOURS = 60 * MINUTES;
 
 /**
  * A payout that is pending for longer than this makes no progress: its chain needs a small part of it, with confirmations
- * and raised fees, when everything works. Documented in docs/operations.md.
+ * and raised fees, when everything works. Documented in docs/runbook.md.
  */
 export const stalledAfterSeconds = {
   bitcoin: 3 * HOURS,

@@ -31,7 +31,7 @@ export type QuittanceOptions = {
   /** Blocks, its own included, until a payment on Ethereum or Bitcoin is final: 1 to 1000; 2 when not given. */
   confirmations?: number;
   /**
-   * More or other settings of a service, as docs/operations.md lists them. The limit of requests is out of the way here;
+   * More or other settings of a service, as docs/configure.md lists them. The limit of requests is out of the way here;
    * `{ gateway: { RATE_LIMIT_PER_MINUTE: '30' } }` brings it back.
    */
   settings?: Partial<Record<Service, Record<string, string>>>;

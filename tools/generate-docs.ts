@@ -1,0 +1,232 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chainSettings } from '@quittance/chains/settings-schema';
+import { serviceSettings } from '@quittance/shared/config';
+import { type Service, services } from '@quittance/shared/events';
+import { commandLine } from 'quittance/run';
+import { z } from 'zod';
+import { configSchema as auditor } from '../services/auditor/src/config.ts';
+import { configSchema as gateway } from '../services/gateway/src/config.ts';
+import { configSchema as invoices } from '../services/invoices/src/config.ts';
+import { configSchema as ledger } from '../services/ledger/src/config.ts';
+import { configSchema as payouts } from '../services/payouts/src/config.ts';
+import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
+
+/**
+ * node tools/generate-docs.ts
+ *
+ * Writes the tables of settings into docs/configure.md and the reference of commands into docs/command-line.md, between
+ * `<!-- generated: NAME -->` and `<!-- end of generated -->`. The settings come from each service's config.ts, the
+ * commands from what commander knows of them. test/generated-docs.test.ts fails when a document differs.
+ */
+export const generatedFiles = ['docs/configure.md', 'docs/command-line.md'];
+
+const schemas = { gateway, invoices, payouts, ledger, webhooks, auditor } satisfies Record<
+  Service,
+  z.ZodType
+>;
+
+type Command = ReturnType<typeof commandLine>;
+type Setting = {
+  type?: string;
+  format?: string;
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  default?: unknown;
+  description?: string;
+};
+type Settings = { properties: Record<string, Setting>; required: string[] };
+
+const settingsOf = (schema: z.ZodType): Settings => {
+  const { properties, required } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return { properties: (properties ?? {}) as Record<string, Setting>, required: required ?? [] };
+};
+
+const table = (rows: readonly (readonly string[])[]) =>
+  rows
+    .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .toSpliced(1, 0, `|${'---|'.repeat(rows[0]?.length ?? 0)}`)
+    .join('\n');
+
+const isUnbounded = (setting: Setting) => (setting.maximum ?? 0) >= Number.MAX_SAFE_INTEGER;
+
+function typeOf(name: string, setting: Setting): string {
+  const unit = name.endsWith('_MS') ? 'milliseconds, ' : name.endsWith('_SECONDS') ? 'seconds, ' : '';
+  if (setting.enum) return setting.enum.map((value) => `\`${value}\``).join(', ');
+  if (setting.type === 'integer') {
+    const range = isUnbounded(setting)
+      ? `from ${setting.minimum}`
+      : `${setting.minimum} to ${setting.maximum}`;
+    return `${unit === '' ? 'number, ' : unit}${range}`;
+  }
+  const length = setting.minLength === undefined ? '' : `, at least ${setting.minLength} characters`;
+  return `${setting.format === 'uri' ? 'URL' : (setting.format ?? 'string')}${length}`;
+}
+
+const defaultOf = (setting: Setting, isRequired: boolean) => {
+  if (isRequired) return 'required';
+  return setting.default === undefined || setting.default === '' ? 'none' : `\`${setting.default}\``;
+};
+
+function settingRows({ properties, required }: Settings, names: readonly string[]): string[][] {
+  return names.map((name) => {
+    const setting = properties[name] ?? {};
+    if (setting.description === undefined) throw new Error(`${name} has no description in its config.ts`);
+    return [
+      `\`${name}\``,
+      typeOf(name, setting),
+      defaultOf(setting, required.includes(name)),
+      setting.description,
+    ];
+  });
+}
+
+const header = ['setting', 'type', 'default', 'meaning'];
+
+/** The settings that every service has, with the services that use each. */
+function commonTable(): string {
+  const all = settingsOf(z.object(serviceSettings));
+  const users = (name: string) => {
+    const without = services.filter((service) => !(name in settingsOf(schemas[service]).properties));
+    return without.length === 0 ? 'all' : `all but ${without.join(' and ')}`;
+  };
+  const rows = settingRows(all, Object.keys(all.properties));
+  return table([
+    [...header, 'services'],
+    ...rows.map((row) => [...row, users(row[0]?.replaceAll('`', '') ?? '')]),
+  ]);
+}
+
+function serviceTable(service: Service): string {
+  const settings = settingsOf(schemas[service]);
+  const own = Object.keys(settings.properties).filter(
+    (name) => !(name in serviceSettings) && !(name in chainSettings),
+  );
+  return table([header, ...settingRows(settings, own)]);
+}
+
+/** One table for the chains that have the same settings under different prefixes. */
+function chainTables(): string {
+  const settings = settingsOf(z.object(chainSettings));
+  const prefixesByTable = new Map<string, string[]>();
+  for (const prefix of new Set(Object.keys(chainSettings).map((name) => name.split('_', 1)[0] ?? ''))) {
+    const own = Object.keys(chainSettings).filter((name) => name.startsWith(`${prefix}_`));
+    const rows = settingRows(settings, own).map(([name = '', ...rest]) => [
+      name.replace(`${prefix}_`, ''),
+      ...rest,
+    ]);
+    const text = table([header, ...rows]);
+    prefixesByTable.set(text, [...(prefixesByTable.get(text) ?? []), prefix]);
+  }
+  return [...prefixesByTable]
+    .map(([text, prefixes]) => `### ${prefixes.map((prefix) => `\`${prefix}_…\``).join(', ')}\n\n${text}`)
+    .join('\n\n');
+}
+
+const sentence = (text: string) =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+
+/** What a command's help says after its options: paragraphs, and lines that are typed as they are. */
+function notes(command: Command, printed: string[]): string {
+  printed.length = 0;
+  command.outputHelp();
+  const after = printed.join('').slice(command.helpInformation().length).trim();
+  return after
+    .split(/\n(?=Examples:)|(?<=Examples:)\n/)
+    .map((part) =>
+      /^ +\$ /.test(part)
+        ? `\`\`\`sh\n${part.replaceAll(/^ +\$ /gm, '')}\n\`\`\``
+        : part
+            .replaceAll('\n', ' ')
+            .replace(/^Examples:$/, '')
+            .trim(),
+    )
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function commandText(command: Command, names: string, printed: string[], heading = '###'): string {
+  const help = command.createHelp();
+  const named = command.registeredArguments.map((argument) => help.argumentTerm(argument));
+  const usage = [
+    names,
+    ...command.registeredArguments.map(({ required, name }, index) =>
+      required ? `<${named[index] ?? name()}>` : `[${named[index] ?? name()}]`,
+    ),
+  ].join(' ');
+  const rows = [
+    ...command.registeredArguments.map((argument) => [
+      `\`${help.argumentTerm(argument)}\``,
+      sentence(argument.description),
+      argument.required ? 'required' : 'none',
+    ]),
+    ...command.options
+      .filter(({ long }) => long !== '--json')
+      .map((option) => [
+        `\`${option.flags}\``,
+        sentence(option.description),
+        option.mandatory
+          ? 'required'
+          : option.defaultValue === undefined
+            ? 'none'
+            : `\`${String(option.defaultValue)}\``,
+      ]),
+  ];
+  return [
+    `${heading} \`${usage}\``,
+    sentence(command.description()),
+    rows.length === 0 ? '' : table([['argument or option', 'meaning', 'default'], ...rows]),
+    notes(command, printed),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function commandReference(): string {
+  const printed: string[] = [];
+  const print = (text: string) => void printed.push(text);
+  const program = commandLine(
+    { env: {}, cwd: '', out: print, err: print },
+    { tell: () => undefined, write: () => undefined },
+  );
+  return program.commands
+    .map((group) => {
+      const names = `quittance ${group.name()}`;
+      if (group.commands.length === 0) return commandText(group, names, printed, '##');
+      const leaves = group.commands.filter((leaf) => leaf.name() !== 'help');
+      return [
+        `## \`${names}\``,
+        sentence(group.description()),
+        ...leaves.map((leaf) => commandText(leaf, `${names} ${leaf.name()}`, printed)),
+      ].join('\n\n');
+    })
+    .join('\n\n');
+}
+
+const parts: Record<string, () => string> = {
+  'settings of every service': commonTable,
+  ...Object.fromEntries(services.map((service) => [`settings of ${service}`, () => serviceTable(service)])),
+  'settings of the chains': chainTables,
+  commands: commandReference,
+};
+
+/** `text` with each generated part made anew. Throws for a part that does not exist. */
+export function regenerate(text: string): string {
+  return text.replaceAll(
+    /(<!-- generated: (.+?) -->\n)[\s\S]*?(\n<!-- end of generated -->)/g,
+    (_, start: string, name: string, end: string) => {
+      const make = parts[name];
+      if (make === undefined) throw new Error(`there is no generated part "${name}"`);
+      return `${start}\n${make()}\n${end}`;
+    },
+  );
+}
+
+if (import.meta.main) {
+  for (const file of generatedFiles) {
+    const path = join(import.meta.dirname, '..', file);
+    writeFileSync(path, regenerate(readFileSync(path, 'utf8')));
+  }
+}
