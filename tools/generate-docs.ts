@@ -17,7 +17,7 @@ import { configSchema as webhooks } from '../services/webhooks/src/config.ts';
  *
  * Writes the tables of settings into docs/configure.md and the reference of commands into docs/command-line.md, between
  * `<!-- generated: NAME -->` and `<!-- end of generated -->`. The settings come from each service's config.ts, the
- * commands from what commander knows of them. test/generated-docs.test.ts fails when a document differs.
+ * commands from what commander knows of them. tools/generated-docs.test.ts fails when a document differs.
  */
 export const generatedFiles = ['docs/configure.md', 'docs/command-line.md'];
 
