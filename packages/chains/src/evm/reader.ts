@@ -3,14 +3,12 @@ import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import { blocksAfter } from '../blocks-after.ts';
 import type { BalanceReader, Block, ChainReader, Head, Payment, Spend } from '../chain.ts';
-import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
+import { answered, type Rpc, read } from '../json-rpc.ts';
+import { createBalanceReader } from './balances.ts';
 import { checkNetwork, type EvmNetwork, tokensOf } from './network.ts';
 import { address, bytes, count, feeFields, feeOf, hash, toHex, units256 } from './rpc.ts';
 
 const BLOCK_TIMEOUT_MS = 20_000;
-const TRACE_TIMEOUT_MS = 30_000;
-/** Providers limit how many calls they take in one request; 100 is the lowest limit in common use. */
-const BALANCES_AT_ONCE = 100;
 /** keccak256 of "Transfer(address,address,uint256)". */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
@@ -32,26 +30,6 @@ const receipt = z.object({
 });
 type RawBlock = z.infer<typeof block>;
 type RawReceipt = z.infer<typeof receipt>;
-
-/** Only what is looked at; a trace has much more. */
-type Frame = {
-  type: string;
-  to?: string | undefined;
-  value?: bigint | undefined;
-  error?: string | undefined;
-  calls?: Frame[] | undefined;
-};
-const frame: z.ZodType<Frame> = z.lazy(() =>
-  z.object({
-    type: z.string(),
-    to: address.optional(),
-    value: units256.optional(),
-    error: z.string().optional(),
-    calls: z.array(frame).optional(),
-  }),
-);
-const traces = z.array(z.object({ txHash: hash.optional(), result: frame.optional() }));
-const transactionHashes = z.object({ transactions: z.array(hash) });
 
 export type EvmReaderParts = EvmNetwork & { rpc: Rpc };
 
@@ -82,10 +60,7 @@ export function createEvmReader({
       return read(header.nullable(), answer, 'eth_getBlockByNumber')?.hash;
     },
 
-    balances: {
-      balancesAt: (addresses, height) => balancesAt(rpc, addresses, height),
-      internalSource: (owner, blockHash) => internalSource(rpc, owner, blockHash),
-    },
+    balances: createBalanceReader(rpc),
 
     close: () => rpc.close(),
   };
@@ -110,45 +85,6 @@ async function readBlock(rpc: Rpc, network: EvmNetwork, height: number): Promise
     time: timeOf(found.timestamp),
     ...movements(found, receipts, network),
   };
-}
-
-async function balancesAt(
-  rpc: Rpc,
-  addresses: readonly string[],
-  height: number,
-): Promise<Map<string, Units>> {
-  const balances = new Map<string, Units>();
-  for (let start = 0; start < addresses.length; start += BALANCES_AT_ONCE) {
-    const some = addresses.slice(start, start + BALANCES_AT_ONCE);
-    const answers = await rpc.batch(
-      some.map((owner) => ({ method: 'eth_getBalance', params: [owner, toHex(height)] })),
-    );
-    for (const [i, owner] of some.entries()) {
-      balances.set(owner, read(units256, answered(answers[i]), 'eth_getBalance') as Units);
-    }
-  }
-  return balances;
-}
-
-async function internalSource(rpc: Rpc, owner: string, blockHash: string): Promise<string | null> {
-  try {
-    const [traceAnswer, blockAnswer] = await rpc.batch(
-      [
-        { method: 'debug_traceBlockByHash', params: [blockHash, { tracer: 'callTracer' }] },
-        { method: 'eth_getBlockByHash', params: [blockHash, false] },
-      ],
-      TRACE_TIMEOUT_MS,
-    );
-    const traced = read(traces, answered(traceAnswer), 'debug_traceBlockByHash');
-    const { transactions } = read(transactionHashes, answered(blockAnswer), 'eth_getBlockByHash');
-    const place = traced.findIndex(({ result }) => result !== undefined && paysInside(result, owner));
-    // Some nodes name the transaction of a trace, all keep the block's order.
-    return traced[place]?.txHash ?? transactions[place] ?? null;
-  } catch (error) {
-    // Many nodes do not trace at all. The balance has told the amount; the source is only nice to know.
-    if (error instanceof RpcRefused || error instanceof RpcUnavailable) return null;
-    throw error;
-  }
 }
 
 const timeOf = (seconds: number): Date => new Date(seconds * 1000);
@@ -206,13 +142,3 @@ function transferOf({ topics, data, removed }: z.infer<typeof log>) {
   const amount = BigInt(data);
   return amount > 0n ? { to: `0x${to.slice(-40)}`, amount } : undefined;
 }
-
-/** Whether native money reached `owner` in a call below this one. What is below a failed call was undone. */
-function paysInside({ error, calls = [] }: Frame, owner: string): boolean {
-  if (error !== undefined) return false;
-  return calls.some((call) => pays(call, owner) || paysInside(call, owner));
-}
-
-// A DELEGATECALL shows its caller's value and moves none.
-const pays = ({ type, to, value = 0n, error }: Frame, owner: string): boolean =>
-  (type === 'CALL' || type === 'SELFDESTRUCT') && to === owner && value > 0n && error === undefined;
