@@ -23,7 +23,7 @@ import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages
 import type { Result } from '@quittance/shared/result';
 import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import type { Express, Request, Response } from 'express';
-import { shownStatuses, statusesShownAs } from './domain/states.ts';
+import { shownStatuses, statusesShownAs } from './domain/payout-state.ts';
 import { getPayout } from './operations/get-payout.ts';
 import { type Refusal, requestPayout } from './operations/request-payout.ts';
 import { type PayoutOrder, readPayoutOrder } from './payout-order.ts';

@@ -3,6 +3,7 @@ import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
+import { isIn } from './store-transactions.ts';
 
 export type Deposit = {
   depositId: string;
@@ -134,7 +135,7 @@ const isSweepable = `chain = $1 and asset = $2 and state = 'held' and reversed_a
      and not exists (
        select from transactions
        where transactions.chain = $1 and swept_address = holdings.address and transactions.asset = $2
-         and transactions.purpose = 'sweep' and transactions.state in ('signed', 'broadcast'))`;
+         and transactions.purpose = 'sweep' and ${isIn('open', 'transactions.state')})`;
 
 // The largest deposits lead to the addresses; of those, everything is taken along.
 const selectSweepable = statement(

@@ -4,8 +4,16 @@ import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids
 import { type Units, units } from '@quittance/shared/money';
 import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
-import { assertMoves, type PayoutStatus, payoutMoves } from './domain/states.ts';
+import {
+  assertMoves,
+  type PayoutStatus,
+  paidStatuses,
+  payoutMoves,
+  payoutStatuses,
+  shownAs,
+} from './domain/payout-state.ts';
 import { isHalted } from './store-halts.ts';
+import { isIn } from './store-transactions.ts';
 
 export type Payout = {
   seq: string;
@@ -44,6 +52,9 @@ type PayoutRow = {
   created_at: Date;
   completed_at: Date | null;
 };
+
+const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
+const isPaid = (column: string): string => `${column} in (${sqlList(paidStatuses)})`;
 
 const columns = (table = 'payouts') =>
   ['seq', 'id', 'account_id', 'asset', 'amount', 'network_fee', 'address', 'min_confirmations', 'status']
@@ -167,7 +178,7 @@ export async function movePayout(
 const showSent = statement(
   'payouts_show_sent',
   `update payouts set status = 'broadcast', tx_hash = $2, version = version + 1, updated_at = now()
-   where id = $1 and status in ('signed', 'broadcast')`,
+   where id = $1 and ${isPaid('status')}`,
 );
 
 /** A node has taken the first attempt at a payout, or a later one: that is the one shown. */
@@ -224,9 +235,9 @@ export const openPayouts = `
   union all select paid.status, paid.asset, paid.created_at
   from (select distinct payout_id from transactions t,
       lateral (select payout_id from payments where family = t.family offset 0) as of_family
-    where t.state in ('signed', 'broadcast')) as under_way,
+    where ${isIn('open', 't.state')}) as under_way,
     lateral (select status, asset, created_at from payouts where id = payout_id offset 0) as paid
-  where paid.status in ('signed', 'broadcast')`;
+  where ${isPaid('paid.status')}`;
 
 const selectStalled = statement(
   'payouts_stalled',
@@ -257,7 +268,7 @@ export type PayoutFilter = {
 };
 
 const filtered = `account_id = $1
-  and status not in ('requested', 'refused', 'voided')
+  and status not in (${sqlList(payoutStatuses.filter((status) => shownAs[status] === null))})
   and ($2::text[] is null or status = any($2))
   and ($3::text is null or asset = $3)
   and ($4::timestamptz is null or created_at >= $4)

@@ -2,9 +2,24 @@ import type { SignedTransaction } from '@quittance/chains/chain';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import { type Units, units } from '@quittance/shared/money';
+import { assertMoves } from './domain/payout-state.ts';
 import type { OpenSum } from './domain/purse.ts';
-import { assertMoves, type TransactionState, transactionMoves } from './domain/states.ts';
+import {
+  assertEndsOpen,
+  type TransactionMark,
+  type TransactionPhase,
+  type TransactionState,
+  transactionMarks,
+  transactionMoves,
+  transactionPhases,
+} from './domain/transaction-state.ts';
 import { isHalted } from './store-halts.ts';
+
+/** Part of a statement: the transaction is in one of the states of that phase. */
+export const isIn = (phase: TransactionPhase, column = 'state'): string =>
+  `${column} in (${transactionPhases[phase].map((state) => `'${state}'`).join(', ')})`;
+
+const takes = (mark: TransactionMark): string => isIn(transactionMarks[mark]);
 
 /** Signed bytes and what is known of them: one attempt of a family, of which at most one is ever mined. */
 export type Transaction = {
@@ -185,7 +200,7 @@ export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Tran
 
 const selectOpenWallets = statement(
   'transactions_open_wallets',
-  `select wallet from transactions where chain = $1 and state in ('signed', 'broadcast')
+  `select wallet from transactions where chain = $1 and ${isIn('open')}
    group by wallet order by wallet <> $2, max(last_broadcast_at) nulls first, wallet limit $3`,
 );
 
@@ -203,9 +218,9 @@ export async function walletsWithOpenTransactions(
 const selectOpen = statement(
   'transactions_open_of_wallet',
   `select ${columns} from transactions
-   where state in ('signed', 'broadcast') and family in (
+   where ${isIn('open')} and family in (
      select family from transactions
-     where chain = $1 and wallet = $2 and state in ('signed', 'broadcast')
+     where chain = $1 and wallet = $2 and ${isIn('open')}
      group by family order by min(nonce), family limit $3)
    order by nonce, family, attempt`,
 );
@@ -227,9 +242,9 @@ export async function openFamilies(
 const selectStuck = statement(
   'transactions_stuck',
   `select ${columns} from transactions
-   where state in ('signed', 'broadcast') and family in (
+   where ${isIn('open')} and family in (
      select family from transactions
-     where chain = $1 and state in ('signed', 'broadcast') and asset = any($4) and ($5::text is null or wallet = $5)
+     where chain = $1 and ${isIn('open')} and asset = any($4) and ($5::text is null or wallet = $5)
      group by family
      having bool_and(block_hash is null) and bool_and(first_broadcast_at < $2)
      order by min(nonce), family limit $3)
@@ -256,7 +271,7 @@ const isDue = (every: string): string =>
 const selectNotFinal = statement(
   'transactions_not_final',
   `select ${columns} from transactions
-   where chain = $1 and state in ('mined', 'reverted') and final_at is null
+   where chain = $1 and ${isIn('ended')} and final_at is null
      and ${isDue('case when missing_since is null then $2 else $3 end')}
    order by looked_at nulls first, id limit $4`,
 );
@@ -301,7 +316,7 @@ const markLooked = statement(
      missing_since = case when $2 = 'missing' then coalesce(missing_since, now()) end,
      block_height = coalesce($3, block_height),
      block_hash = coalesce($4, block_hash)
-   where id = $1`,
+   where id = $1 and ${takes('looked_at')}`,
 );
 
 /** Where an ended transaction was found. `not_final`: in a block that may still be dropped. */
@@ -317,7 +332,7 @@ export async function noteLooked(db: Queryable, id: string, { is, block }: Where
 const selectEndedFrom = statement(
   'transactions_ended_from_nonce',
   `select ${columns} from transactions
-   where state in ('mined', 'reverted') and family in (
+   where ${isIn('ended')} and family in (
      select id from transactions where chain = $1 and wallet = $2 and nonce >= $3 and attempt = 1)
    order by nonce limit $4`,
 );
@@ -336,7 +351,7 @@ export async function endedFromNonce(
 const markMissing = statement(
   'transactions_mark_missing',
   `update transactions set missing_since = coalesce(missing_since, now()), final_at = null, looked_at = null
-   where id = any($1::bigint[]) and state in ('mined', 'reverted')`,
+   where id = any($1::bigint[]) and ${takes('missing_since')}`,
 );
 
 /** They are not in the chain any more: they are the next that are looked at. */
@@ -381,24 +396,24 @@ export async function moveTransaction(
 const buryOthers = statement(
   'transactions_bury_others',
   `update transactions set state = 'dead', updated_at = now()
-   where family = $1 and id <> $2 and state in ('signed', 'broadcast')`,
+   where family = $1 and id <> $2 and ${isIn('open')}`,
 );
 
 /** One attempt has come to its end in the chain: the others of its family can never be mined. */
 export async function buryOtherAttempts(trx: Trx, { family, id }: Transaction): Promise<void> {
-  assertMoves(transactionMoves, ['signed', 'broadcast'], 'dead');
+  assertEndsOpen('dead');
   await trx.rows(buryOthers, [family, id]);
 }
 
 const buryAll = statement(
   'transactions_bury_family',
   `update transactions set state = 'dead', updated_at = now()
-   where family = $1 and state in ('signed', 'broadcast') returning id`,
+   where family = $1 and ${isIn('open')} returning id`,
 );
 
 /** No attempt of a family can ever be mined. False when it had ended before. */
 export async function buryAttempts(trx: Trx, family: string): Promise<boolean> {
-  assertMoves(transactionMoves, ['signed', 'broadcast'], 'dead');
+  assertEndsOpen('dead');
   return (await trx.rows(buryAll, [family])).length > 0;
 }
 
@@ -429,7 +444,7 @@ export async function noteSent(db: Queryable, id: string, at: Date): Promise<num
 const markBlock = statement(
   'transactions_in_block',
   `update transactions set block_height = $2, block_hash = $3, doubted_at = null, updated_at = now()
-   where id = $1 and state in ('signed', 'broadcast')`,
+   where id = $1 and ${takes('block_hash')}`,
 );
 
 /** Remembers the block that an open transaction is in, or that it is in none. */
@@ -441,7 +456,10 @@ export async function noteBlock(
   await db.rows(markBlock, [id, block?.height ?? null, block?.blockHash ?? null]);
 }
 
-const markDoubt = statement('transactions_doubted', `update transactions set doubted_at = $2 where id = $1`);
+const markDoubt = statement(
+  'transactions_doubted',
+  `update transactions set doubted_at = $2 where id = $1 and ${takes('doubted_at')}`,
+);
 
 /** Remembers since when the chain seems to have passed a transaction by, or that it has not. */
 export async function noteDoubt(db: Queryable, id: string, since: Date | null): Promise<void> {
@@ -450,7 +468,7 @@ export async function noteDoubt(db: Queryable, id: string, since: Date | null): 
 
 const markSearched = statement(
   'transactions_searched',
-  `update transactions set searched_to = $2 where id = $1`,
+  `update transactions set searched_to = $2 where id = $1 and ${takes('searched_to')}`,
 );
 
 /** Remembers up to which block a transaction's nonce was searched for. */
@@ -461,7 +479,7 @@ export async function noteSearched(db: Queryable, id: string, searchedTo: number
 // What left the chain is sent again, and moves its money then. Two queries, for an index each.
 const underWay = `(
   select family, wallet, nonce, purpose, asset, amount, max_cost, block_hash from transactions
-  where chain = $1 and state in ('signed', 'broadcast')
+  where chain = $1 and ${isIn('open')}
   union all select family, wallet, nonce, purpose, asset, amount, max_cost, null from transactions
   where chain = $1 and missing_since is not null) as under_way`;
 

@@ -3,6 +3,7 @@ import type { Trx } from '@quittance/shared/db';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { announce } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
+import { paidStatuses } from '../domain/payout-state.ts';
 import type { ChainPorts } from '../ports.ts';
 import { markUnswept } from '../store-holdings.ts';
 import { paymentsOf } from '../store-payments.ts';
@@ -36,7 +37,7 @@ export async function buryFamily(
     if (!(await buryAttempts(trx, family))) return undefined;
     const payments = await paymentsOf(trx, family);
     for (const { payoutId } of payments) {
-      const failed = await movePayout(trx, payoutId, ['signed', 'broadcast'], 'failed', {
+      const failed = await movePayout(trx, payoutId, paidStatuses, 'failed', {
         failedReason: NEVER_MINED,
       });
       invariant(failed !== undefined, `payout ${payoutId} ended before its transaction did`);

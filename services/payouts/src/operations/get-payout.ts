@@ -1,6 +1,6 @@
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { shownAs } from '../domain/states.ts';
+import { shownAs } from '../domain/payout-state.ts';
 import type { Ports } from '../ports.ts';
 import { findPayout, type Payout } from '../store-payouts.ts';
 

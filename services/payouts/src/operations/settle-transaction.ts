@@ -7,6 +7,8 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { Units } from '@quittance/shared/money';
 import { announce } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
+import { paidStatuses } from '../domain/payout-state.ts';
+import { transactionPhases } from '../domain/transaction-state.ts';
 import type { ChainPorts } from '../ports.ts';
 import { markSwept, markUnswept } from '../store-holdings.ts';
 import { paymentsOf } from '../store-payments.ts';
@@ -46,7 +48,7 @@ export async function settleTransaction(
   const state = ending.succeeded ? 'mined' : 'reverted';
   const settled = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    const moved = await moveTransaction(trx, id, ['signed', 'broadcast'], state, ending);
+    const moved = await moveTransaction(trx, id, transactionPhases.open, state, ending);
     if (moved === undefined) return undefined;
     await buryOtherAttempts(trx, moved);
     const payments = await paymentsOf(trx, family);
@@ -72,7 +74,7 @@ export async function settleTransaction(
 
 async function endPayout(trx: Trx, id: PayoutId, txHash: string, succeeded: boolean): Promise<void> {
   const to = succeeded ? 'mined' : 'failed';
-  const ended = await movePayout(trx, id, ['signed', 'broadcast'], to, {
+  const ended = await movePayout(trx, id, paidStatuses, to, {
     txHash,
     failedReason: succeeded ? null : REVERTED,
   });

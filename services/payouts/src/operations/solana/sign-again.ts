@@ -5,6 +5,7 @@ import { reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { amountOf } from '../../domain/purse.ts';
 import { priceOf } from '../../domain/solana/prices.ts';
+import { transactionPhases } from '../../domain/transaction-state.ts';
 import type { SolanaPorts } from '../../ports.ts';
 import { paymentsOf } from '../../store-payments.ts';
 import { findPayout } from '../../store-payouts.ts';
@@ -54,7 +55,7 @@ export async function signAgain(ports: SolanaPorts, lease: Lease, dead: Transact
   const finalHeight = await sender.finalizedHeight();
   const successor = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    const buried = await moveTransaction(trx, dead.id, ['signed', 'broadcast'], 'dead');
+    const buried = await moveTransaction(trx, dead.id, transactionPhases.open, 'dead');
     if (buried === undefined) return undefined;
     const stored = await insertSigned(trx, {
       ...dead,

@@ -7,9 +7,7 @@ import {
   shownAs,
   shownStatuses,
   statusesShownAs,
-  transactionMoves,
-  transactionStates,
-} from './states.ts';
+} from './payout-state.ts';
 
 /** Every state that can follow, in one step or many. */
 function reachable<S extends string>(moves: Record<S, readonly S[]>, from: S): Set<S> {
@@ -58,13 +56,6 @@ describe('the states of a payout', () => {
       'refused',
       'voided',
     ]);
-  });
-});
-
-describe('the states of a transaction', () => {
-  it('never come back, and an end is an end', () => {
-    for (const state of transactionStates) expect(reachable(transactionMoves, state)).not.toContain(state);
-    for (const end of ['mined', 'reverted', 'dead'] as const) expect(transactionMoves[end]).toEqual([]);
   });
 });
 

@@ -45,20 +45,8 @@ export const shownAs = {
 export const statusesShownAs = (shown: ShownStatus): PayoutStatus[] =>
   payoutStatuses.filter((status) => shownAs[status] === shown);
 
-export const transactionStates = ['signed', 'broadcast', 'mined', 'reverted', 'dead'] as const;
-export type TransactionState = (typeof transactionStates)[number];
-
-/**
- * What can become of signed bytes. `broadcast`: a node has taken them; they may be mined without that, when
- * its answer was lost. `mined`: as deep as the asset asks. `reverted`: that, and final. `dead`: proved that they can never be mined.
- */
-export const transactionMoves = {
-  signed: ['broadcast', 'mined', 'reverted', 'dead'],
-  broadcast: ['mined', 'reverted', 'dead'],
-  mined: [],
-  reverted: [],
-  dead: [],
-} as const satisfies Record<TransactionState, readonly TransactionState[]>;
+/** A transaction pays these. */
+export const paidStatuses = ['signed', 'broadcast'] as const satisfies readonly PayoutStatus[];
 
 /** Throws when the table does not know one of these moves: a statement was written that must not be. */
 export function assertMoves<S extends string>(
