@@ -1,10 +1,17 @@
 import type { ChainKind } from '@quittance/shared/assets';
 import type { Db, Trx } from '@quittance/shared/db';
 import type { Lease } from '@quittance/shared/lease';
-import { bitcoinEngine } from './operations/bitcoin/engine.ts';
-import { evmEngine } from './operations/evm/engine.ts';
-import { solanaEngine } from './operations/solana/engine.ts';
+import { evmDriver, readHistory } from './operations/account-chain/evm-driver.ts';
+import { solanaDriver } from './operations/account-chain/solana-driver.ts';
+import { unknownHistory } from './operations/account-chain/solana-history.ts';
+import { runAccountChain } from './operations/account-chain/worker.ts';
+import { followFamilies } from './operations/bitcoin/follow-families.ts';
+import { payReserved } from './operations/bitcoin/pay-reserved.ts';
+import { settleMined } from './operations/bitcoin/settle-mined.ts';
+import { unknownSpends } from './operations/bitcoin/unknown-spends.ts';
+import { watchHotAddress } from './operations/bitcoin/watch-hot-address.ts';
 import type { ChainPorts } from './ports.ts';
+import { insertDepositCoins, reverseDepositCoins } from './store-coins.ts';
 import type { Deposit } from './store-holdings.ts';
 import type { Transaction } from './store-transactions.ts';
 
@@ -41,7 +48,37 @@ export type Engine<K extends ChainKind> = {
 };
 
 export const engines: { readonly [K in ChainKind]: Engine<K> } = {
-  bitcoin: bitcoinEngine,
-  evm: evmEngine,
-  solana: solanaEngine,
+  bitcoin: {
+    bar: unknownSpends,
+    async run(ports, lease) {
+      const followed = await followFamilies(ports, lease);
+      await watchHotAddress(ports, lease);
+      return followed + (await payReserved(ports, lease));
+    },
+    standsBy: (db, mined) => db.transaction((trx) => settleMined(trx, mined)),
+    // Settled deposits are outputs that can be spent, whoever they belong to.
+    recordDeposits: insertDepositCoins,
+    async reverseDeposits(trx, deposits) {
+      await insertDepositCoins(trx, deposits);
+      await reverseDepositCoins(
+        trx,
+        deposits.map(({ depositId }) => depositId),
+      );
+    },
+  },
+
+  evm: {
+    bar: async (ports) => (await readHistory(ports)).unknown,
+    run: (ports, lease) => runAccountChain(ports, lease, evmDriver(ports, lease)),
+    // Nodes prune receipts. A nonce that the chain has used is no gap.
+    mayBeForgotten: async ({ sender }, { wallet, nonce }) =>
+      nonce !== null && (await sender.nonce(wallet, 'latest')) > nonce,
+  },
+
+  solana: {
+    bar: unknownHistory,
+    run: (ports, lease) => runAccountChain(ports, lease, solanaDriver(ports, lease)),
+    // Nodes keep signatures for a few days. Nothing later waits for one that is missing.
+    mayBeForgotten: async () => true,
+  },
 };

@@ -7,7 +7,8 @@ import type { Chain } from '@quittance/shared/assets';
 import type { PayoutId } from '@quittance/shared/ids';
 import { LeaseLost, takeLease } from '@quittance/shared/lease';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { signPayout } from '../src/operations/evm/sign-payout.ts';
+import { evmDriver } from '../src/operations/account-chain/evm-driver.ts';
+import { signPayout } from '../src/operations/account-chain/pay-reserved.ts';
 import { keepLease } from '../src/operations/keep-lease.ts';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
@@ -162,10 +163,9 @@ it('a payout that is no longer waiting is not signed again, and no nonce is take
   await world.run();
   const lease = await takeLease(world.db, engineLease(world.ports), world.ports.settings.replica, 60_000);
   if (lease === undefined) throw new Error('nobody else has it');
-  const fees = { maxFeePerGas: MAX_FEE, maxPriorityFeePerGas: 1n };
-  expect(
-    await signPayout(world.ports, lease, { payout, gas: 21_000n, fees, finalHeight: 0 }),
-  ).toBeUndefined();
+  const transfer = await (await evmDriver(world.ports, lease).terms()).tryTransfer(payout);
+  if (transfer === 'refused') throw new Error('the recipient takes it');
+  expect(await signPayout(world.ports, lease, payout, await transfer.draft())).toBeUndefined();
   expect(await world.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '1' });
 });
 

@@ -3,9 +3,9 @@ import { associatedAccount } from '@quittance/chains/solana/transaction';
 import type { PayoutId } from '@quittance/shared/ids';
 import { takeLease } from '@quittance/shared/lease';
 import { patient } from '@quittance/testkit/patience';
+import { unknownHistory } from '../src/operations/account-chain/solana-history.ts';
 import { deriveAddresses } from '../src/operations/derive-addresses.ts';
 import { engineLease } from '../src/operations/run-engine.ts';
-import { unknownHistory } from '../src/operations/solana/unknown-history.ts';
 import {
   newWallet,
   RENT,

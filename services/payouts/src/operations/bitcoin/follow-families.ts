@@ -3,6 +3,7 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
+import pMap from 'p-map';
 import { judge } from '../../domain/bitcoin/judge.ts';
 import type { BitcoinPorts } from '../../ports.ts';
 import { noteChange } from '../../store-coins.ts';
@@ -22,7 +23,7 @@ import { buryConflicted } from './bury-conflicted.ts';
 import { settleMined } from './settle-mined.ts';
 
 const OPEN_AT_ONCE = 200;
-const ASKED_TOGETHER = 8;
+const CONCURRENT_LOOKS = 8;
 /** A node that is silent so often is asked no more in this round: each silence costs a time limit. */
 const SILENCES_MAX = 8;
 
@@ -37,18 +38,20 @@ type Look = { of: Transaction; seen: TransactionStatus }[];
 export async function followFamilies(ports: BitcoinPorts, lease: Lease): Promise<number> {
   const { db, chain, sender } = ports;
   const open = await openFamilies(db, chain, sender.hotAddress, OPEN_AT_ONCE);
-  let ended = 0;
   let silences = 0;
-  for (let from = 0; from < open.length && silences < SILENCES_MAX; from += ASKED_TOGETHER) {
-    await keepLease(ports, lease);
-    const some = open.slice(from, from + ASKED_TOGETHER);
-    const looks = await Promise.all(some.map((family) => lookOrSay(ports, family)));
-    for (const [i, family] of some.entries()) {
-      const look = looks[i];
+  await keepLease(ports, lease);
+  const looks = await pMap(
+    open,
+    async (family) => {
+      const look = silences < SILENCES_MAX ? await lookOrSay(ports, family) : undefined;
       if (look === undefined) silences += 1;
-      else if (await follow(ports, lease, family, look)) ended += 1;
-    }
-  }
+      return look && { family, look };
+    },
+    { concurrency: CONCURRENT_LOOKS },
+  );
+  await keepLease(ports, lease);
+  let ended = 0;
+  for (const seen of looks) if (seen && (await follow(ports, lease, seen.family, seen.look))) ended += 1;
   return ended;
 }
 

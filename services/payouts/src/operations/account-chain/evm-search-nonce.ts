@@ -2,7 +2,7 @@ import { reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import type { EvmPorts } from '../../ports.ts';
 import { attemptsOf, type Family, noteSearched } from '../../store-transactions.ts';
-import type { Look } from './follow-transactions.ts';
+import type { Look } from './evm-tracking.ts';
 
 /** What the blocks themselves tell of a nonce that is used up. */
 export type Found = { state: 'found'; height: number; blockHash: string } | { state: 'replaced'; by: string };

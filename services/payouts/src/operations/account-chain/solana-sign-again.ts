@@ -12,14 +12,20 @@ import { findPayout } from '../../store-payouts.ts';
 import { insertSigned, moveTransaction, type Transaction } from '../../store-transactions.ts';
 import { buryFamily } from '../bury-family.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { lookIntoPurse } from './look-into-purse.ts';
+import { availableLiquidity } from './available-liquidity.ts';
+import type { AccountChainDriver } from './driver.ts';
 
 /**
  * It is proved that the only attempt of a payout that could be mined never will be: the next one takes its place, in
  * the same database transaction that writes it off, so that there is never more than one. When the recipient cannot
  * be paid any more the money goes back. False when that must wait, or was done before.
  */
-export async function signAgain(ports: SolanaPorts, lease: Lease, dead: Transaction): Promise<boolean> {
+export async function signAgain(
+  ports: SolanaPorts,
+  lease: Lease,
+  driver: AccountChainDriver,
+  dead: Transaction,
+): Promise<boolean> {
   const { db, chain, sender, logger, notices } = ports;
   const { family, attempt, asset } = dead;
   const [payment, ...others] = await paymentsOf(db, family);
@@ -47,7 +53,7 @@ export async function signAgain(ports: SolanaPorts, lease: Lease, dead: Transact
   const signed = await sender.signTransfer(order);
   const extra = signed.maxCost - dead.maxCost;
   const native = nativeAsset[chain];
-  if (extra > 0n && extra > amountOf((await lookIntoPurse(ports, new Set([native]))).free, native)) {
+  if (extra > 0n && extra > amountOf((await availableLiquidity(ports, driver, [native])).free, native)) {
     const said = { payout: payout.id, address: sender.hotAddress };
     notices.say('error', `again.${payout.id}`, said, 'the hot wallet has too little for a higher fee');
     return false;

@@ -5,68 +5,39 @@ import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { judge, needsSearch, type OpenTransaction, type Progress } from '../../domain/evm/judge.ts';
 import type { EvmPorts } from '../../ports.ts';
-import {
-  type Family,
-  newestOf,
-  noteBlock,
-  noteDoubt,
-  openFamilies,
-  type Transaction,
-  walletsWithOpenTransactions,
-} from '../../store-transactions.ts';
+import { type Family, newestOf, noteBlock, noteDoubt, type Transaction } from '../../store-transactions.ts';
+import { skipUsedNonces } from '../../store-wallets.ts';
+import { buryFamily } from '../bury-family.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { settleTransaction } from '../settle-transaction.ts';
-import { buryReplaced } from './bury-replaced.ts';
-import { noteGap } from './note-gap.ts';
-import { BLOCKS_PER_ROUND, type Found, searchNonce } from './search-nonce.ts';
-
-const WALLETS_AT_ONCE = 100;
-const OPEN_AT_ONCE = 200;
-const ASKED_TOGETHER = 8;
-/** A node that is silent so often is asked no more in this round: each silence costs a time limit. */
-const SILENCES_MAX = 16;
+import type { AccountChainDriver } from './driver.ts';
+import { noteGap } from './evm-nonce-gap.ts';
+import { BLOCKS_PER_ROUND, type Found, searchNonce } from './evm-search-nonce.ts';
 
 /**
- * Asks the chain what has become of everything signed whose end is open, and sends again what is in no block.
- * @returns how many came to their end.
+ * Follows transactions by the nonces that the chain has used of their wallets. What is passed by without a receipt is
+ * searched for in the blocks, up to a budget for the round.
  */
-export async function followTransactions(ports: EvmPorts, lease: Lease): Promise<number> {
-  const { db, chain, sender, clock, settings } = ports;
+export function trackNonces(ports: EvmPorts, lease: Lease): AccountChainDriver['track'] {
   const budget = { blocks: BLOCKS_PER_ROUND };
-  let ended = 0;
-  let silences = 0;
-  const wallets = await walletsWithOpenTransactions(db, chain, sender.hotAddress, WALLETS_AT_ONCE);
-  for (const wallet of wallets) {
-    const open = await openFamilies(db, chain, wallet, OPEN_AT_ONCE);
+  const { clock, settings } = ports;
+  return async (wallet, [lowest]) => {
     const progress = await progressOf(ports, wallet);
-    if (progress === undefined) {
-      if (++silences >= SILENCES_MAX) return ended;
-      continue;
-    }
-    const [lowest] = open;
-    if (lowest !== undefined && progress.latest < nonceOf(lowest[0]))
+    if (progress === undefined) return undefined;
+    if (lowest !== undefined && progress.latest < nonceOf(lowest[0])) {
       await noteGap(ports, wallet, progress.latest);
-    for (let from = 0; from < open.length; from += ASKED_TOGETHER) {
-      await keepLease(ports, lease);
-      const some = open.slice(from, from + ASKED_TOGETHER);
-      const looks = await Promise.all(some.map((family) => lookOrSay(ports, family, progress)));
-      for (const [i, family] of some.entries()) {
-        let look = looks[i];
-        if (look === undefined) {
-          silences += 1;
-          continue;
-        }
-        if (needsSearch(asOne(family), look.seen, progress, clock.now(), settings.patience)) {
-          await keepLease(ports, lease);
-          look = await searchNonce(ports, family, look, budget);
-        }
-        ended += await follow(ports, lease, family, look, progress);
-      }
-      if (silences >= SILENCES_MAX) return ended;
     }
-  }
-  return ended;
+    return async (group) => {
+      const look = await askAbout(ports, group, progress);
+      return async () => {
+        const isSearched = needsSearch(asOne(group), look.seen, progress, clock.now(), settings.patience);
+        if (isSearched) await keepLease(ports, lease);
+        const known = isSearched ? await searchNonce(ports, group, look, budget) : look;
+        return follow(ports, lease, group, known, progress);
+      };
+    };
+  };
 }
 
 /** Asked before the transactions are: a receipt that is missing afterwards cannot have been too young. */
@@ -87,19 +58,7 @@ async function progressOf({ sender, notices }: EvmPorts, wallet: string): Promis
 /** What the chain tells of a family: of the attempt that is in a block, else of the newest. */
 export type Look = { of: Transaction; seen: TransactionStatus | Found | { state: 'not_reached' } };
 
-/** One family that the node will not talk about does not hold up the others. */
-async function lookOrSay(ports: EvmPorts, family: Family, progress: Progress): Promise<Look | undefined> {
-  try {
-    return await look(ports, family, progress);
-  } catch (error) {
-    const { id, txHash } = newestOf(family);
-    const said = { transaction: txHash, reason: reason(error) };
-    ports.notices.say('warn', `look.${id}`, said, 'the node does not tell of a transaction');
-    return undefined;
-  }
-}
-
-async function look({ sender }: EvmPorts, family: Family, progress: Progress): Promise<Look> {
+async function askAbout({ sender }: EvmPorts, family: Family, progress: Progress): Promise<Look> {
   const newest = newestOf(family);
   if (nonceOf(newest) >= progress.latest) return { of: newest, seen: { state: 'not_reached' } };
   const looks = await Promise.all(family.map(async (of) => ({ of, seen: await sender.status(of.txHash) })));
@@ -121,14 +80,14 @@ function asOne(family: Family): OpenTransaction {
   };
 }
 
-/** 1 when it came to its end. */
+/** Whether it came to its end. */
 async function follow(
   ports: EvmPorts,
   lease: Lease,
   family: Family,
   { of, seen }: Look,
   progress: Progress,
-): Promise<number> {
+): Promise<boolean> {
   const { db, clock, logger, settings } = ports;
   const [first] = family;
   await rememberBlock(ports, family, { of, seen });
@@ -136,13 +95,13 @@ async function follow(
   switch (verdict.is) {
     case 'in_block':
     case 'sent':
-      return 0;
+      return false;
     case 'to_send':
       for (const attempt of toSend(family)) await sendTransaction(ports, attempt);
-      return 0;
+      return false;
     case 'settled':
-      if (seen.state !== 'mined') return 0;
-      return (await settleTransaction(ports, lease, of, seen)) ? 1 : 0;
+      if (seen.state !== 'mined') return false;
+      return settleTransaction(ports, lease, of, seen);
     case 'doubtful':
       if (first.doubtedAt === null) {
         await noteDoubt(db, first.id, clock.now());
@@ -152,12 +111,30 @@ async function follow(
           'the nonce of a transaction is used up and the node has no receipt of it',
         );
       }
-      return 0;
+      return false;
     case 'dead':
-      return (await buryReplaced(ports, lease, family, progress.finalized)) ? 1 : 0;
+      return buryReplaced(ports, lease, family, progress.finalized);
     default:
       return assertNever(verdict);
   }
+}
+
+/**
+ * A transaction that is none of a group's attempts was found with their nonce in a block that is final: none of them
+ * can ever be mined. A deposit address goes on behind what somebody else has used. False when it had ended before.
+ */
+async function buryReplaced(
+  ports: EvmPorts,
+  lease: Lease,
+  [first]: Family,
+  finalizedNonce: number,
+): Promise<boolean> {
+  const { chain, sender } = ports;
+  const { wallet } = first;
+  invariant(finalizedNonce > nonceOf(first), 'only a final block proves that a nonce is used up');
+  return buryFamily(ports, lease, first, async (trx) => {
+    if (wallet !== sender.hotAddress) await skipUsedNonces(trx, chain, wallet, finalizedNonce);
+  });
 }
 
 /** While no node has taken the newest attempt, those before it keep their chance. */

@@ -1,8 +1,7 @@
-import type { EvmFees, SignedTransaction } from '@quittance/chains/chain';
-import { assets, assetsOf, nativeAsset } from '@quittance/shared/assets';
+import type { EvmFees } from '@quittance/chains/chain';
+import { assetsOf, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import { type Units, units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { bumpOf } from '../../domain/evm/bump.ts';
 import { amountOf } from '../../domain/purse.ts';
@@ -19,8 +18,9 @@ import {
 } from '../../store-transactions.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { lookIntoPurse } from './look-into-purse.ts';
-import { readTerms, type Terms, writeTerms } from './sign-with-nonce.ts';
+import { availableLiquidity } from './available-liquidity.ts';
+import type { AccountChainDriver } from './driver.ts';
+import { readTerms, signSweepOf, signTransfer } from './evm-signing.ts';
 
 const AT_ONCE = 50;
 
@@ -29,7 +29,11 @@ const AT_ONCE = 50;
  * the same amount, so that at most one of them can be mined. A sweep of native money brings less by what it costs more.
  * @returns how many were signed.
  */
-export async function bumpStuck(ports: EvmPorts, lease: Lease): Promise<number> {
+export async function bumpStuck(
+  ports: EvmPorts,
+  lease: Lease,
+  driver: Pick<AccountChainDriver, 'deductions'>,
+): Promise<number> {
   const { db, chain, sender, clock, settings, assets: payable } = ports;
   const sentBefore = new Date(clock.now().getTime() - settings.patience.stuckAfterMs);
   await sayWhatBlocks(ports, sentBefore);
@@ -38,7 +42,7 @@ export async function bumpStuck(ports: EvmPorts, lease: Lease): Promise<number> 
   if (stuck.length === 0) return 0;
   const usual = await sender.fees();
   const native = nativeAsset[chain];
-  let free: bigint = amountOf((await lookIntoPurse(ports, new Set([native]))).free, native);
+  let free: bigint = amountOf((await availableLiquidity(ports, driver, [native])).free, native);
   let bumped = 0;
   for (const family of stuck) {
     await keepLease(ports, lease);
@@ -110,7 +114,6 @@ async function signSuccessor(
       chain,
       fence: lease.token,
       finalHeight: newest.finalHeightWhenSigned,
-      terms: writeTerms(made.terms),
     });
     crashPoint('evm.bumps.signing');
     return successor;
@@ -122,40 +125,19 @@ async function signSuccessor(
   return stored;
 }
 
-type Successor = {
-  signed: SignedTransaction;
-  amount: Units;
-  sweptAddress: string | null;
-  terms: Terms;
-};
-
-async function sign(
-  { db, sender }: EvmPorts,
-  { family, purpose, asset, amount, nonce, terms: stored }: Transaction,
-  fees: EvmFees,
-): Promise<Successor | undefined> {
-  const terms = readTerms(stored);
-  invariant(terms !== undefined && nonce !== null, 'who is bumped has terms and a nonce');
-  const raised = { ...terms, fees };
+async function sign(ports: EvmPorts, { family, purpose, asset, nonce, terms }: Transaction, fees: EvmFees) {
+  const { db } = ports;
+  const before = readTerms(terms);
+  invariant(before !== undefined && nonce !== null, 'a transaction that is replaced has terms and a nonce');
+  const raised = { ...before, fees };
   if (purpose === 'payout') {
     const [payment] = await paymentsOf(db, family);
-    if (payment === undefined) return undefined;
-    const order = { asset, to: payment.address, amount: payment.amount, nonce, gas: terms.gas, fees };
-    const signed = await sender.signTransfer(order);
-    return { signed, amount: payment.amount, sweptAddress: null, terms: raised };
+    const made = payment && (await signTransfer(ports, { ...payment, asset }, nonce, raised));
+    return made && { ...made, sweptAddress: null };
   }
   const holding = await sweptHolding(db, family);
-  if (holding === undefined) return undefined;
-  const { address: sweptAddress, derivationIndex: index } = holding;
-  if (assets[asset].type === 'token') {
-    invariant(terms.authorization !== undefined, 'a token sweep is authorized');
-    const authorizationNonce = terms.authorization;
-    const order = { asset, index, amount, nonce, authorizationNonce, gas: terms.gas, fees };
-    return { signed: await sender.signTokenSweep(order), amount, sweptAddress, terms: raised };
-  }
-  const signed = await sender.signNativeSweep({ index, balance: holding.amount, nonce, fees });
-  if (signed === 'not_worth_it') return undefined;
-  return { signed, amount: units(holding.amount - signed.maxCost), sweptAddress, terms: raised };
+  const made = holding && (await signSweepOf(ports, holding, nonce, raised));
+  return holding && made && { ...made, sweptAddress: holding.address };
 }
 
 /** Nonces are mined in their order: what is stuck in the hot wallet stops everything behind it, of any asset. */

@@ -1,0 +1,72 @@
+import type { SignedTransaction } from '@quittance/chains/chain';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import type { Trx } from '@quittance/shared/db';
+import type { Units } from '@quittance/shared/money';
+import type { ChainPorts } from '../../ports.ts';
+import type { Holding } from '../../store-holdings.ts';
+import type { Payout } from '../../store-payouts.ts';
+import type { Family } from '../../store-transactions.ts';
+
+export type AccountChainPorts = ChainPorts<'evm' | 'solana'>;
+
+/** A first attempt, signed: what is stored of it beside what every chain stores. */
+export type SignedDraft = {
+  signed: SignedTransaction;
+  wallet: string;
+  /** What arrives. */
+  amount: Units;
+  /** On EVM chains. */
+  nonce: number | null;
+  /** On Solana. */
+  validToHeight: number | null;
+  /** The last final block, read before the signature. */
+  finalHeight: number;
+  terms: object | null;
+};
+
+/**
+ * Signs inside the database transaction that stores the bytes. It asks no node. Undefined when there is nothing worth
+ * signing: the caller rolls back.
+ */
+export type Draft = (trx: Trx) => Promise<SignedDraft | undefined>;
+
+/** A transfer that the node would accept now. */
+export type Transfer = { fee: Units; draft: () => Promise<Draft> };
+
+/** What transfers and sweeps cost at the moment, and how they are signed at that price. */
+export type ChainTerms = {
+  /** The most that a transfer can take from the hot wallet, before the node was asked about its recipient. */
+  transferFee(asset: AssetSymbol): Units;
+  /** `refused`: the recipient can be paid neither now nor later. Throws when the node cannot tell. */
+  tryTransfer(payout: Payout): Promise<Transfer | 'refused'>;
+  /** `fee`: all that the network takes. `hotPays`: the most that a sweep of tokens takes from the hot wallet. */
+  sweepFee(asset: AssetSymbol): { fee: Units; hotPays: Units };
+  /**
+   * Undefined when the deposit cannot be swept now.
+   * @param hotFree what the hot wallet can spare for fees
+   */
+  draftSweep(holding: Holding, hotFree: bigint): Promise<Draft | undefined>;
+};
+
+/** What differs between chains of accounts. It lives for one round: nothing is kept in memory between rounds. */
+export type AccountChainDriver = {
+  /**
+   * Prepares to follow a wallet's open transactions. The answer asks the node about one replacement group; what that
+   * answers acts on it, one group after another, and tells whether it moved on. Undefined when the node does not tell
+   * of the wallet.
+   */
+  track(
+    wallet: string,
+    open: readonly Family[],
+  ): Promise<((group: Family) => Promise<() => Promise<boolean>>) | undefined>;
+  /** What comes before new payments: replacements, and whether new payments may be planned at all. */
+  prepare(): Promise<{ moved: number; isReady: boolean }>;
+  /** Whether the hot wallet can sign its next transaction. */
+  canSign(): Promise<boolean>;
+  /**
+   * Amounts in the hot wallet's balances that are not available. Called before the balances are read; what it answers
+   * is called after that.
+   */
+  deductions(): Promise<() => Promise<readonly { asset: AssetSymbol; amount: Units }[]>>;
+  terms(): Promise<ChainTerms>;
+};

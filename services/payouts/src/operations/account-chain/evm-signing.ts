@@ -1,0 +1,97 @@
+import type { EvmFees, SignedTransaction } from '@quittance/chains/chain';
+import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
+import { assets } from '@quittance/shared/assets';
+import { type Units, units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import { z } from 'zod';
+import type { EvmPorts } from '../../ports.ts';
+import type { Holding } from '../../store-holdings.ts';
+import type { Payout } from '../../store-payouts.ts';
+import { takeNonce } from '../../store-wallets.ts';
+import type { Draft } from './driver.ts';
+
+/** A plain transfer of native money, always. */
+export const NATIVE_SWEEP_GAS = 21_000n;
+
+const digits = z.string().regex(/^\d+$/).transform(BigInt);
+
+/** What a transaction was signed from, beside what it pays: its replacement is signed from it. */
+const termsSchema = z.object({
+  gas: digits,
+  max_fee: digits,
+  max_tip: digits,
+  /** Of a token sweep: the token takes each authorization once. */
+  authorization: z.string().optional(),
+});
+export type Terms = { gas: bigint; fees: EvmFees; authorization?: string | undefined };
+
+export function readTerms(stored: unknown): Terms | undefined {
+  if (stored === null) return undefined;
+  const { gas, max_fee, max_tip, authorization } = termsSchema.parse(stored);
+  return { gas, fees: { maxFeePerGas: max_fee, maxPriorityFeePerGas: max_tip }, authorization };
+}
+
+const writeTerms = ({ gas, fees, authorization }: Terms): object => ({
+  gas: gas.toString(),
+  max_fee: fees.maxFeePerGas.toString(),
+  max_tip: fees.maxPriorityFeePerGas.toString(),
+  ...(authorization === undefined ? {} : { authorization }),
+});
+
+/** The terms of a holding's first sweep. */
+export const sweepTerms = ({ random }: Pick<EvmPorts, 'random'>, { asset }: Holding, fees: EvmFees): Terms =>
+  assets[asset].type === 'native'
+    ? { gas: NATIVE_SWEEP_GAS, fees }
+    : { gas: TOKEN_SWEEP_GAS, fees, authorization: `0x${Buffer.from(random(32)).toString('hex')}` };
+
+/** What one nonce is used for. */
+type Signing = { signed: SignedTransaction; amount: Units; terms: object };
+
+export async function signTransfer(
+  { sender }: Pick<EvmPorts, 'sender'>,
+  { asset, address: to, amount }: Pick<Payout, 'asset' | 'address' | 'amount'>,
+  nonce: number,
+  terms: Terms,
+): Promise<Signing> {
+  const { gas, fees } = terms;
+  const signed = await sender.signTransfer({ asset, to, amount, nonce, gas, fees });
+  return { signed, amount, terms: writeTerms(terms) };
+}
+
+/**
+ * Ether leaves by a transaction of the deposit address itself, tokens by one that the hot wallet sends and pays for
+ * (EIP-3009). Undefined when the holding does not exceed the fee.
+ */
+export async function signSweepOf(
+  { sender }: Pick<EvmPorts, 'sender'>,
+  { asset, amount, derivationIndex: index }: Holding,
+  nonce: number,
+  terms: Terms,
+): Promise<Signing | undefined> {
+  const { gas, fees, authorization: authorizationNonce } = terms;
+  if (assets[asset].type === 'token') {
+    invariant(authorizationNonce !== undefined, 'a token sweep is authorized');
+    const order = { asset, index, amount, nonce, authorizationNonce, gas, fees };
+    return { signed: await sender.signTokenSweep(order), amount, terms: writeTerms(terms) };
+  }
+  const signed = await sender.signNativeSweep({ index, balance: amount, nonce, fees });
+  if (signed === 'not_worth_it') return undefined;
+  return { signed, amount: units(amount - signed.maxCost), terms: writeTerms(terms) };
+}
+
+/**
+ * Takes the wallet's next nonce and signs with it: the only place that gives out nonces, so that one is used exactly
+ * when the database transaction commits.
+ */
+export const withNextNonce =
+  (
+    chain: EvmPorts['chain'],
+    wallet: string,
+    finalHeight: number,
+    sign: (nonce: number) => Promise<Signing | undefined>,
+  ): Draft =>
+  async (trx) => {
+    const nonce = await takeNonce(trx, chain, wallet);
+    const made = await sign(nonce);
+    return made && { ...made, wallet, nonce, finalHeight, validToHeight: null };
+  };

@@ -1,0 +1,60 @@
+import { StatusMissing } from '@quittance/chains/solana/in-no-block';
+import type { Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import pMap from 'p-map';
+import { newestOf, openFamilies, walletsWithOpenTransactions } from '../../store-transactions.ts';
+import { keepLease } from '../keep-lease.ts';
+import type { AccountChainDriver, AccountChainPorts } from './driver.ts';
+
+const WALLETS_AT_ONCE = 100;
+const OPEN_AT_ONCE = 200;
+const CONCURRENT_LOOKS = 8;
+/** After so many silences the node is asked no more in this round: each silence costs a time limit. */
+const SILENCES_MAX = 16;
+
+/**
+ * Asks the chain what became of every open transaction, and acts on the answers one by one, in the order in which the
+ * chain includes them.
+ * @returns how many replacement groups moved on.
+ */
+export async function followTransactions(
+  ports: AccountChainPorts,
+  lease: Lease,
+  driver: Pick<AccountChainDriver, 'track'>,
+): Promise<number> {
+  const { db, chain, sender, notices } = ports;
+  let moved = 0;
+  let silences = 0;
+  for (const wallet of await walletsWithOpenTransactions(db, chain, sender.hotAddress, WALLETS_AT_ONCE)) {
+    if (silences >= SILENCES_MAX) break;
+    const open = await openFamilies(db, chain, wallet, OPEN_AT_ONCE);
+    const look = await driver.track(wallet, open);
+    if (look === undefined) {
+      silences += 1;
+      continue;
+    }
+    await keepLease(ports, lease);
+    const actions = await pMap(
+      open,
+      async (group) => {
+        if (silences >= SILENCES_MAX) return undefined;
+        try {
+          return await look(group);
+        } catch (error) {
+          // A group that the node does not tell of does not hold up the others.
+          silences += 1;
+          const { id, txHash } = newestOf(group);
+          // That one does not pass by itself: the node lacks what it must have.
+          const level = error instanceof StatusMissing ? 'error' : 'warn';
+          const said = { transaction: txHash, reason: reason(error) };
+          notices.say(level, `look.${id}`, said, 'the node does not tell of a transaction');
+          return undefined;
+        }
+      },
+      { concurrency: CONCURRENT_LOOKS },
+    );
+    await keepLease(ports, lease);
+    for (const act of actions) if ((await act?.()) === true) moved += 1;
+  }
+  return moved;
+}

@@ -1,0 +1,136 @@
+import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import type { Units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
+import pMap from 'p-map';
+import { planRun, type Queued } from '../../domain/plan.ts';
+import { amountOf } from '../../domain/purse.ts';
+import { insertPayments } from '../../store-payments.ts';
+import { movePayout, type Payout, reservedPayouts } from '../../store-payouts.ts';
+import { insertSigned, type Transaction } from '../../store-transactions.ts';
+import { failUnsigned } from '../fail-unsigned.ts';
+import { keepLease } from '../keep-lease.ts';
+import { lookAhead, PAYOUTS_PER_ASSET } from '../look-ahead.ts';
+import { sayShort } from '../say-short.ts';
+import { sendTransaction } from '../send-transaction.ts';
+import { availableLiquidity } from './available-liquidity.ts';
+import type { AccountChainDriver, AccountChainPorts, ChainTerms, Draft, Transfer } from './driver.ts';
+import { signSweeps } from './sign-sweep.ts';
+import { sweepCandidates } from './sweep-candidates.ts';
+
+const CONCURRENT_TRIALS = 8;
+
+/** `transfer`: once the node was asked about it. */
+type Candidate = Queued & { payout: Payout; transfer: Transfer | undefined };
+
+/**
+ * Pays the payouts, oldest first, that the hot wallet can pay now, and sweeps deposits for those that come next.
+ * @returns how many were signed or found impossible; 0 means that no payout can be paid at the moment.
+ */
+export async function payReserved(
+  ports: AccountChainPorts,
+  lease: Lease,
+  driver: AccountChainDriver,
+): Promise<number> {
+  const { db, kind, chain, assets: payable } = ports;
+  const fromStart = new Map(payable.map((asset) => [asset, '0']));
+  const oldest = await reservedPayouts(db, fromStart, PAYOUTS_PER_ASSET);
+  if (oldest.length === 0 || !(await driver.canSign())) return 0;
+
+  const terms = await driver.terms();
+  const assetsInUse = new Set([nativeAsset[chain], ...oldest.map(({ asset }) => asset)]);
+  const purse = await availableLiquidity(ports, driver, assetsInUse);
+  const treasures = await sweepCandidates(ports, terms, assetsInUse);
+  const means = { purse, treasures, beyond: new Map<AssetSymbol, Units>() };
+  const candidateOf = (payout: Payout, transfer?: Transfer): Candidate => {
+    const { asset, amount } = payout;
+    return { payout, asset, amount, transfer, gasCost: transfer?.fee ?? terms.transferFee(asset) };
+  };
+  const { queue: guessed, plan: first } = await lookAhead(ports, oldest, means, (one) => candidateOf(one));
+  const trials = await tryTransfers(ports, terms, first.pay);
+  const refused = [...trials].flatMap(([payout, trial]) => (trial === 'refused' ? [payout] : []));
+  for (const payout of refused) await failUnsigned(ports, lease, payout);
+  const queue = guessed.flatMap(({ payout }) => {
+    const trial = trials.get(payout);
+    return trial === 'refused' ? [] : [candidateOf(payout, trial)];
+  });
+  const plan = planRun(chain, queue, purse, treasures, means.beyond);
+  crashPoint(`${kind}.planned`);
+  for (const shortage of plan.short) sayShort(ports, shortage);
+
+  const native = nativeAsset[chain];
+  const toPay = plan.pay.reduce(
+    (sum, { asset, amount, gasCost }) => sum + gasCost + (asset === native ? amount : 0n),
+    0n,
+  );
+  const minConfirmations = Math.max(...guessed.map(({ payout }) => payout.minConfirmations));
+  const sweeps = plan.sweep.map(({ holding, gasCost }) => ({ holding, gasCost, minConfirmations }));
+  const swept = await signSweeps(ports, lease, terms, sweeps, amountOf(purse.free, native) - toPay);
+  return swept + refused.length + (await pay(ports, lease, plan.pay));
+}
+
+/** Asks the node which recipients would refuse their transfers. */
+async function tryTransfers(
+  { notices }: AccountChainPorts,
+  terms: ChainTerms,
+  candidates: readonly Candidate[],
+): Promise<Map<Payout, Transfer | 'refused'>> {
+  const trials = new Map<Payout, Transfer | 'refused'>();
+  const attempt = async ({ payout }: Candidate) => {
+    try {
+      trials.set(payout, await terms.tryTransfer(payout));
+    } catch (error) {
+      // No trial is no refusal. The payout waits, and does not hold up the others.
+      const said = { payout: payout.id, reason: reason(error) };
+      notices.say('warn', `trial.${payout.id}`, said, 'a transfer could not be tried, trying again');
+    }
+  };
+  await pMap(candidates, attempt, { concurrency: CONCURRENT_TRIALS });
+  return trials;
+}
+
+async function pay(
+  ports: AccountChainPorts,
+  lease: Lease,
+  candidates: readonly Candidate[],
+): Promise<number> {
+  let signed = 0;
+  for (const { payout, transfer } of candidates) {
+    // Its turn came when another was refused, or the node could not tell: it is tried in the next round.
+    if (transfer === undefined) continue;
+    await keepLease(ports, lease);
+    const transaction = await signPayout(ports, lease, payout, await transfer.draft());
+    if (transaction === undefined) continue;
+    signed += 1;
+    await sendTransaction(ports, transaction);
+  }
+  return signed;
+}
+
+/**
+ * Signs a payout's first transaction and stores its bytes; nothing has left yet. The holder of a lost lease, and a
+ * payout that does not wait any more, are refused inside the same database transaction.
+ */
+export async function signPayout(
+  { db, kind, chain }: Pick<AccountChainPorts, 'db' | 'kind' | 'chain'>,
+  lease: Lease,
+  { id, asset, amount, address, minConfirmations }: Payout,
+  draft: Draft,
+): Promise<Transaction | undefined> {
+  const stored = await db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    if ((await movePayout(trx, id, ['reserved'], 'signed')) === undefined) return undefined;
+    const made = await draft(trx);
+    invariant(made !== undefined, `payout ${id} is worth signing`);
+    const { token: fence } = lease;
+    const first = { after: undefined, sweptAddress: null, chain, asset, minConfirmations, fence };
+    const transaction = await insertSigned(trx, { ...first, ...made });
+    await insertPayments(trx, transaction.family, [{ payoutId: id, address, amount, outputIndex: null }]);
+    crashPoint(`${kind}.payouts.signing`);
+    return transaction;
+  });
+  if (stored !== undefined) crashPoint(`${kind}.payouts.signed`);
+  return stored;
+}

@@ -1,0 +1,107 @@
+import { assets, nativeAsset } from '@quittance/shared/assets';
+import { crashPoint } from '@quittance/shared/crash';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { formatUnits, type Units } from '@quittance/shared/money';
+import { assignSweep, type Holding, lockHoldings, postponeHoldings } from '../../store-holdings.ts';
+import { insertSigned, type Transaction } from '../../store-transactions.ts';
+import { keepLease } from '../keep-lease.ts';
+import { sendTransaction } from '../send-transaction.ts';
+import type { AccountChainPorts, ChainTerms } from './driver.ts';
+
+/** A deposit that cannot be swept is left out for a while, so that others are used instead. */
+const AGAIN_AFTER_MS = 10 * 60_000;
+
+/** `gasCost`: the most that it takes from the hot wallet, of a sweep of tokens. */
+export type PlannedSweep = { holding: Holding; gasCost: Units; minConfirmations: number };
+
+/** Thrown to undo the database transaction that was to sign: a nonce taken in it is given back. */
+class NotNow extends Error {}
+
+/**
+ * Signs and sends sweeps. The fees of those that bring tokens are set aside first; those that bring native money share
+ * what is left of `hotFree`.
+ * @returns how many were signed.
+ */
+export async function signSweeps(
+  ports: AccountChainPorts,
+  lease: Lease,
+  terms: ChainTerms,
+  planned: readonly PlannedSweep[],
+  hotFree: bigint,
+): Promise<number> {
+  const { sender, chain } = ports;
+  let left = planned.reduce((free, { gasCost }) => free - gasCost, hotFree);
+  let signed = 0;
+  for (const sweep of planned) {
+    await keepLease(ports, lease);
+    const transaction = await signSweep(ports, lease, terms, sweep, left);
+    if (transaction === undefined) continue;
+    const { asset, wallet, maxCost } = transaction;
+    if (asset === nativeAsset[chain] && wallet === sender.hotAddress) left -= maxCost;
+    signed += 1;
+    await sendTransaction(ports, transaction);
+  }
+  return signed;
+}
+
+/**
+ * Signs the transaction that moves the settled money of a deposit address to the hot wallet, and stores its bytes.
+ * Undefined when that cannot be done now.
+ */
+async function signSweep(
+  ports: AccountChainPorts,
+  lease: Lease,
+  terms: ChainTerms,
+  { holding, minConfirmations }: PlannedSweep,
+  hotFree: bigint,
+): Promise<Transaction | undefined> {
+  const { db, kind, chain, clock } = ports;
+  const { asset, address, amount, depositIds } = holding;
+  const draft = isOurs(ports, holding) ? await terms.draftSweep(holding, hotFree) : undefined;
+  if (draft === undefined) {
+    await postponeHoldings(db, depositIds, new Date(clock.now().getTime() + AGAIN_AFTER_MS));
+    return undefined;
+  }
+  try {
+    const stored = await db.transaction(async (trx) => {
+      await assertLease(trx, lease);
+      // A deposit was reversed, or swept, since this was planned: plan again.
+      if ((await lockHoldings(trx, depositIds)) !== amount) throw new NotNow();
+      const made = await draft(trx);
+      if (made === undefined) throw new NotNow();
+      const { token: fence } = lease;
+      const first = { after: undefined, sweptAddress: address, chain, asset, minConfirmations, fence };
+      const transaction = await insertSigned(trx, { ...first, ...made });
+      await assignSweep(trx, depositIds, transaction.family);
+      crashPoint(`${kind}.sweeps.signing`);
+      return transaction;
+    });
+    crashPoint(`${kind}.sweeps.signed`);
+    return stored;
+  } catch (error) {
+    if (error instanceof NotNow) return undefined;
+    throw error;
+  }
+}
+
+/** Whether we have the key of the address. */
+function isOurs({ sender, notices }: AccountChainPorts, { address, derivationIndex }: Holding): boolean {
+  const ours = sender.depositAddress(derivationIndex);
+  if (ours === address) return true;
+  const said = { address, index: derivationIndex, derived: ours };
+  const trouble = 'a deposit address does not derive from WALLET_SEED, it cannot be swept';
+  notices.say('error', 'sweep.foreign', said, trouble);
+  return false;
+}
+
+/** A deposit address has less than was settled there. */
+export function reportMissing(
+  { notices }: Pick<AccountChainPorts, 'notices'>,
+  { asset, address, amount }: Holding,
+  there: Units,
+): void {
+  const { decimals } = assets[asset];
+  const said = { address, asset, has: formatUnits(there, decimals), settled: formatUnits(amount, decimals) };
+  const trouble = 'a deposit address has less than was deposited';
+  notices.say('error', `sweep.missing.${address}.${asset}`, said, trouble);
+}

@@ -1,0 +1,194 @@
+import {
+  feesAt,
+  type Lifetime,
+  type SolanaSigned,
+  type SolanaTransferOrder,
+} from '@quittance/chains/solana/transaction';
+import { assets, nativeAsset } from '@quittance/shared/assets';
+import type { Lease } from '@quittance/shared/lease';
+import { type Units, units } from '@quittance/shared/money';
+import { assertNever, invariant } from '@quittance/shared/result';
+import { judge, needsProof } from '../../domain/solana/judge.ts';
+import { priceMost, priceOf } from '../../domain/solana/prices.ts';
+import { nativeToSweep, takeFrom, whoPays } from '../../domain/solana/sweeping.ts';
+import type { SolanaPorts } from '../../ports.ts';
+import type { Holding } from '../../store-holdings.ts';
+import { type Family, newestOf, type Transaction } from '../../store-transactions.ts';
+import { insertWalletOnce } from '../../store-wallets.ts';
+import { buryFamily } from '../bury-family.ts';
+import { keepLease } from '../keep-lease.ts';
+import { sendTransaction } from '../send-transaction.ts';
+import { settleTransaction } from '../settle-transaction.ts';
+import type { AccountChainDriver, ChainTerms, Draft } from './driver.ts';
+import { reportMissing } from './sign-sweep.ts';
+import { signAgain } from './solana-sign-again.ts';
+
+/** So many transactions are signed with one lifetime, which is valid for a minute. */
+const LIFETIME_USES = 8;
+
+/**
+ * Solana: signed bytes are valid for about a minute. What is in no finalized block after that can never be mined, and
+ * only when that is proved is the same payment signed once more.
+ */
+export function solanaDriver(ports: SolanaPorts, lease: Lease): AccountChainDriver {
+  const { chain, sender, signingBar } = ports;
+  const driver: AccountChainDriver = {
+    track: async () => (group) => track(ports, lease, driver, group),
+    prepare: async () => ({ moved: 0, isReady: signingBar.reason === undefined }),
+    canSign: async () => true,
+    async deductions() {
+      // What an account must hold to stay is never available.
+      const { wallet: amount } = await sender.rents();
+      return async () => [{ asset: nativeAsset[chain], amount }];
+    },
+    terms: () => termsNow(ports),
+  };
+  return driver;
+}
+
+/** Asks the chain about the only attempt that can still be mined. */
+async function track(
+  ports: SolanaPorts,
+  lease: Lease,
+  driver: AccountChainDriver,
+  group: Family,
+): Promise<() => Promise<boolean>> {
+  const { sender, clock, settings } = ports;
+  const newest = newestOf(group);
+  const { txHash, validToHeight, finalHeightWhenSigned } = newest;
+  invariant(validToHeight !== null, `${txHash} is valid for ever`);
+  invariant(finalHeightWhenSigned !== null, `it is not known where a search for ${txHash} begins`);
+  const seen = await sender.status(txHash);
+  const isDead =
+    needsProof(newest, seen, clock.now(), settings.patience) &&
+    (await sender.isDead(txHash, validToHeight, finalHeightWhenSigned));
+  return async () => {
+    const verdict = judge(newest, seen, isDead, clock.now(), settings.patience);
+    switch (verdict.is) {
+      case 'in_block':
+      case 'sent':
+        return false;
+      case 'to_send':
+        await sendTransaction(ports, newest);
+        return false;
+      case 'settled':
+        invariant(seen.state === 'mined', 'only what is in a block is settled');
+        return settleTransaction(ports, lease, newest, seen);
+      case 'dead':
+        return goOn(ports, lease, driver, newest);
+      default:
+        return assertNever(verdict);
+    }
+  };
+}
+
+/** A payout is signed again, within its group; deposits are planned anew, because more may lie there by now. */
+async function goOn(
+  ports: SolanaPorts,
+  lease: Lease,
+  driver: AccountChainDriver,
+  dead: Transaction,
+): Promise<boolean> {
+  if (ports.signingBar.reason !== undefined) return false;
+  await keepLease(ports, lease);
+  if (dead.purpose === 'sweep') return buryFamily(ports, lease, dead);
+  return ports.assets.includes(dead.asset) && signAgain(ports, lease, driver, dead);
+}
+
+async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
+  const { chain, sender } = ports;
+  const [unitPrice, rents] = [await sender.unitPrice(), await sender.rents()];
+  const { transfer: transferFees } = feesAt(priceMost(unitPrice));
+  const { sweep: sweepFees } = feesAt(unitPrice);
+  const trialLifetime = ofAFew(() => sender.lifetime());
+  const signingTime = ofAFew(async () => ({
+    lifetime: await sender.lifetime(),
+    finalHeight: await sender.finalizedHeight(),
+  }));
+
+  const drafted = (signed: SolanaSigned, finalHeight: number, wallet: string, amount: Units): Draft => {
+    const { validToHeight } = signed;
+    return async (trx) => {
+      await insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null);
+      if (wallet !== sender.hotAddress) await insertWalletOnce(trx, chain, wallet, 'deposit', null);
+      return { signed, wallet, amount, nonce: null, validToHeight, finalHeight, terms: null };
+    };
+  };
+
+  const transferFee: ChainTerms['transferFee'] = (asset) => {
+    const { type } = assets[asset];
+    const fee = transferFees[type];
+    // The recipient's account may have to be opened.
+    return units(type === 'token' ? fee + rents.tokenAccount : fee);
+  };
+
+  async function draftNativeSweep(holding: Holding, hotFree: bigint): Promise<Draft | undefined> {
+    const { asset, address, amount, derivationIndex: index } = holding;
+    const there = await sender.balance(asset, address);
+    if (there < amount) return void reportMissing(ports, holding, there);
+    const feeFrom = whoPays(hotFree, there, rents.wallet, sweepFees.native);
+    if (feeFrom === undefined) return undefined;
+    const balance = nativeToSweep(there, amount, rents.wallet);
+    const arrives = units(feeFrom === 'hot' ? balance : balance - sweepFees.native.deposit);
+    if (arrives <= sweepFees.native[feeFrom]) return undefined;
+    const { lifetime, finalHeight } = await signingTime();
+    const signed = await sender.signNativeSweep({ index, balance, feeFrom, lifetime, unitPrice });
+    return drafted(signed, finalHeight, feeFrom === 'hot' ? sender.hotAddress : address, arrives);
+  }
+
+  async function draftTokenSweep(holding: Holding): Promise<Draft | undefined> {
+    const { asset, amount, derivationIndex: index } = holding;
+    const there = await sender.tokenAccounts(asset, index);
+    const accounts = takeFrom(there, amount);
+    if (accounts === undefined) {
+      return void reportMissing(ports, holding, units(there.reduce((sum, one) => sum + one.amount, 0n)));
+    }
+    const { lifetime, finalHeight } = await signingTime();
+    const { tokenAccount: tokenAccountRent } = rents;
+    const order = { asset, index, accounts, lifetime, unitPrice, tokenAccountRent };
+    return drafted(await sender.signTokenSweep(order), finalHeight, sender.hotAddress, amount);
+  }
+
+  return {
+    transferFee,
+
+    async tryTransfer(payout) {
+      const orderWith = (lifetime: Lifetime): SolanaTransferOrder => ({
+        asset: payout.asset,
+        to: payout.address,
+        amount: payout.amount,
+        tokenAccountRent: rents.tokenAccount,
+        unitPrice: priceOf(unitPrice, payout.seq, 0),
+        lifetime,
+      });
+      if ((await sender.tryTransfer(orderWith(await trialLifetime()))) === 'refused') return 'refused';
+      const draft = async () => {
+        const { lifetime, finalHeight } = await signingTime();
+        const signed = await sender.signTransfer(orderWith(lifetime));
+        return drafted(signed, finalHeight, sender.hotAddress, payout.amount);
+      };
+      return { fee: transferFee(payout.asset), draft };
+    },
+
+    sweepFee(asset) {
+      if (assets[asset].type === 'native')
+        return { fee: sweepFees.native.hot, hotPays: sweepFees.native.hot };
+      // The hot wallet's account may have to be opened.
+      return { fee: sweepFees.token, hotPays: units(sweepFees.token + rents.tokenAccount) };
+    },
+
+    draftSweep: (holding, hotFree) =>
+      assets[holding.asset].type === 'token' ? draftTokenSweep(holding) : draftNativeSweep(holding, hotFree),
+  };
+}
+
+/** Asks anew after a few uses. */
+function ofAFew<T>(ask: () => Promise<T>): () => Promise<T> {
+  let uses = 0;
+  let current: Promise<T> | undefined;
+  return () => {
+    if (current === undefined || uses % LIFETIME_USES === 0) current = ask();
+    uses += 1;
+    return current;
+  };
+}
