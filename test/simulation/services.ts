@@ -9,7 +9,7 @@ import { findInvoices, nextAddressBlock, saveNewInvoices } from '@quittance/invo
 import { namedAddresses } from '@quittance/invoices/watch-chains';
 import { createScanner } from '@quittance/invoices/workers';
 import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
-import { openHoldDesk } from '@quittance/ledger/hold-desk';
+import { createHoldBatcher } from '@quittance/ledger/hold-batcher';
 import { catchUpReversals } from '@quittance/ledger/operations/catch-up-reversals';
 import { decideAllHolds } from '@quittance/ledger/operations/decide-holds';
 import { placeHold } from '@quittance/ledger/operations/place-hold';
@@ -23,7 +23,7 @@ import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import { commandSubject, commands } from '@quittance/shared/commands';
-import { takeIn, waitingEvents } from '@quittance/shared/consumer';
+import { takeIn } from '@quittance/shared/consumer';
 import type { Db } from '@quittance/shared/db';
 import type { BatchHandler, Handlers } from '@quittance/shared/handlers';
 import type { Logger } from '@quittance/shared/logger';
@@ -31,6 +31,7 @@ import { relayStep } from '@quittance/shared/outbox';
 import type { Quote } from '@quittance/shared/quotes';
 import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
+import { throttledLog } from '@quittance/shared/throttled-log';
 import { handleEvents as handleWebhookEvents } from '@quittance/webhooks/consumers';
 import type { Steps } from './design.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
@@ -105,7 +106,7 @@ function messengerOf<P>(common: Common, handlers: Handlers<P> | BatchHandler<P>,
   const { service } = process;
   answerReconcilers(bus, db, service);
   const consume = stepOf(world, 'consume', process, takeIn);
-  const waiting = waitingEvents(logger, () => clock.now().getTime());
+  const throttled = throttledLog(logger, () => clock.now().getTime());
   const relay = stepOf(world, 'relay', process, relayStep);
   const reconcile = stepOf(world, 'reconcile', process, reconcileStep);
   return new Map([
@@ -118,7 +119,7 @@ function messengerOf<P>(common: Common, handlers: Handlers<P> | BatchHandler<P>,
           process,
           `takes ${batch.map(({ subject }) => subject.split('.').slice(3).join('.')).join(', ')}`,
         );
-        await consume(batch, { db, handlers, ports, logger, waiting });
+        await consume(batch, { db, handlers, ports, logger, throttled });
         return batch.length;
       },
     ],
@@ -258,10 +259,10 @@ function startPayouts(common: Common): Replica {
 
 function startLedger(common: Common): Replica {
   const { world, process, db, bus, clock, logger } = common;
-  const holds = openHoldDesk({
+  const holds = createHoldBatcher({
     decide: (payouts) => decideAllHolds(db, payouts),
     clock,
-    patienceMs: commands['hold.place'].timeoutMs,
+    timeoutMs: commands['hold.place'].timeoutMs,
   });
   const place = stepOf(world, 'ledger.hold', process, placeHold);
   bus.answer(commandSubject('hold.place'), (body) =>

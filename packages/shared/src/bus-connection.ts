@@ -3,6 +3,7 @@ import { inboxPrefix } from './bus-names.ts';
 import { sleep } from './clock.ts';
 import { type Logger, reason } from './logger.ts';
 import { isOlder, StartRefused, tooOld } from './start-refusal.ts';
+import { throttledLog } from './throttled-log.ts';
 
 /** Older ones may lose what they have acknowledged when the power goes, and let users read what is not theirs. */
 const NATS_WANTED = [2, 10, 20];
@@ -35,7 +36,7 @@ export async function connectPatiently(
   logger: Logger,
   stopping?: AbortSignal,
 ): Promise<NatsConnection> {
-  let said: string | undefined;
+  const throttled = throttledLog(logger);
   for (;;) {
     try {
       const bus = await connect({
@@ -57,8 +58,7 @@ export async function connectPatiently(
     } catch (error) {
       if (stopping?.aborted === true || error instanceof StartRefused) throw error;
       const why = reason(error);
-      if (why !== said) logger.warn({ reason: why }, 'the bus is not there yet, trying again every second');
-      said = why;
+      throttled.log('warn', why, { reason: why }, 'the bus is not there yet, trying again every second');
       await sleep(1_000, stopping);
     }
   }

@@ -6,7 +6,7 @@ import { isNotFound } from './bus-setup.ts';
 import { type CommandName, commandSubject, commands, type ReplyOf, type RequestOf } from './commands.ts';
 import { type EventKind, events, type Service, subjectOf } from './events.ts';
 import { type Logger, reason } from './logger.ts';
-import { trouble } from './trouble.ts';
+import { throttledLog } from './throttled-log.ts';
 
 const PUBLISH_TIMEOUT_MS = 5_000;
 /** The broker counts a message's headers, too: its name for doubles is all that ours have. */
@@ -48,14 +48,13 @@ export type BusOptions = { url: string; service: string; logger: Logger };
 export async function connectBus({ url, service, logger }: BusOptions): Promise<Bus> {
   const nc = await connectPatiently(url, service, logger);
   const js = nc.jetstream({ timeout: PUBLISH_TIMEOUT_MS, checkAPI: false });
-  const lacks = lackOf(logger);
-  const refusing = trouble(logger, {
-    level: 'warn',
-    begins: 'events could not be published, they will be sent again',
-    ends: 'events are published again',
-  });
+  const throttled = throttledLog(logger);
+  /** The provisioner makes what the bus lacks; no service may. */
+  const lacks = (what: string, isLacking: boolean) => {
+    if (isLacking) throttled.log('warn', what, {}, `the bus has no ${what}, waiting until it is made`);
+    else throttled.ended(what, {}, `the bus has its ${what} now`);
+  };
   let up = true;
-  const refused = new Set<string>();
   const answering = new Map<Subscription, Set<Promise<void>>>();
   void (async () => {
     for await (const status of nc.status()) {
@@ -64,14 +63,10 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
         logger.warn('the bus is gone, reconnecting');
       } else if (status.type === 'reconnect') {
         up = true;
-        refused.clear();
         logger.info('the bus is back');
       } else if (status.type === 'error') {
         const { data: error, permissionContext: of } = status;
-        // The same refusal again and again is one line.
-        const what = JSON.stringify([error, of]);
-        if (!refused.has(what)) logger.error({ error, of }, 'the bus refused something');
-        refused.add(what);
+        throttled.log('error', JSON.stringify([error, of]), { error, of }, 'the bus refused something');
       }
     }
   })();
@@ -80,9 +75,10 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
     async publish(messages) {
       const sent = await Promise.all(messages.map((message) => publishCopies(js, message)));
       const failures = sent.flat().filter((outcome) => typeof outcome === 'object');
-      // Hundreds that are refused alike are one line.
-      if (failures[0] !== undefined) refusing.met({ copies: failures.length, reason: failures[0].failed });
-      else if (messages.length > 0) refusing.over();
+      if (failures[0] !== undefined) {
+        const fields = { copies: failures.length, reason: failures[0].failed };
+        throttled.log('warn', 'publish', fields, 'events could not be published, they will be sent again');
+      } else if (messages.length > 0) throttled.ended('publish', {}, 'events are published again');
       // A broker that lost its data directory lost its stream as well: a later try finds it made again.
       if (messages.length > 0) lacks('event stream', sent.flat().includes('no_stream'));
       return sent.map((copies) => copies.every((outcome) => outcome === 'stored'));
@@ -184,21 +180,6 @@ export function lateBus(): { bus: Bus; connect(bus: Bus): void } {
       hasRoomFor: (body) => connected?.hasRoomFor(body) ?? true,
       close: async () => await connected?.close(),
     },
-  };
-}
-
-/** Says once that the bus lacks something, and once that it has it: its keeper makes it, nobody else may. */
-function lackOf(logger: Logger) {
-  const lacking = new Set<string>();
-  return (what: string, lacks: boolean) => {
-    if (lacks === lacking.has(what)) return;
-    if (lacks) {
-      lacking.add(what);
-      logger.warn(`the bus has no ${what}, waiting until it is made`);
-    } else {
-      lacking.delete(what);
-      logger.info(`the bus has its ${what} now`);
-    }
   };
 }
 

@@ -8,7 +8,7 @@ import { thenGather } from './gather-pause.ts';
 import { type BatchHandler, type Handlers, handleBatch } from './handlers.ts';
 import { firstTimes, park } from './inbox.ts';
 import { type Logger, reason } from './logger.ts';
-import { type Trouble, trouble } from './trouble.ts';
+import { type ThrottledLog, throttledLog } from './throttled-log.ts';
 
 const BATCH = 100;
 const TRIES = 8;
@@ -37,53 +37,43 @@ export type TakeInOptions<P = unknown> = {
   /** What the handlers are given. */
   ports?: P;
   logger: Logger;
-  /** Events that wait for something to pass, the database's return most of all: kept from batch to batch. */
-  waiting: Trouble;
+  /** Kept from batch to batch: an hour without the database is a line a minute, not one for each event and try. */
+  throttled: ThrottledLog;
   /** Called after each commit: kick what the effects have given work. */
   committed?: () => void;
 };
 
-export type ConsumerOptions<P = unknown> = Omit<TakeInOptions<P>, 'waiting'> & { bus: Bus; service: Service };
+export type ConsumerOptions<P = unknown> = Omit<TakeInOptions<P>, 'throttled'> & {
+  bus: Bus;
+  service: Service;
+};
 
 type Aside = Pick<TakeInOptions, 'db' | 'logger'>;
 
 type Taken = { message: Message; event: EventOf<EventKind> };
 type Failed = Taken & { error: unknown };
 
-/** An hour without the database is a line a minute, and not one for each event and try. */
-export const waitingEvents = (logger: Logger, nowMs?: () => number): Trouble =>
-  trouble(
-    logger,
-    {
-      level: 'warn',
-      begins: 'events could not be taken in, they will be tried again',
-      ends: 'events are taken in again',
-    },
-    nowMs,
-  );
+const WAITING = 'waiting';
+const STRAY_ANSWER =
+  'answers of the bus itself were stored as events and are dropped: the user who asked named an event’s subject for them. Which user: see the log of nats-server, and change the password of each';
 
-/** The bus' own answers that somebody had stored among events: a line a minute, however many they are. */
-const strayAnswers = (logger: Logger): Trouble =>
-  trouble(logger, {
-    level: 'error',
-    begins:
-      'answers of the bus itself were stored as events and are dropped: the user who asked named an event’s subject for them. Which user: see the log of nats-server, and change the password of each',
-    ends: 'no more answers of the bus among events',
-  });
+function logWaiting({ throttled }: Pick<TakeInOptions, 'throttled'>, events: number, error: unknown): void {
+  const fields = { events, reason: reason(error) };
+  throttled.log('warn', WAITING, fields, 'events could not be taken in, they will be tried again');
+}
 
 /** Takes events off the bus in batches: inbox row and effect in one transaction, acknowledged after commit. */
 export function startConsumer<P>(given: ConsumerOptions<P>): { stop(): Promise<void> } {
   const { bus, service, logger } = given;
-  const options = { ...given, waiting: waitingEvents(logger), strays: strayAnswers(logger) };
+  const throttled = throttledLog(logger);
+  const options = { ...given, throttled };
   const stopping = new AbortController();
   let close: (() => void) | undefined;
-  let said: string | undefined;
 
   const loop = (async () => {
     while (!stopping.signal.aborted) {
       try {
         const messages = await bus.consume(service);
-        said = undefined;
         close = () => messages.stop();
         if (stopping.signal.aborted) messages.stop();
         try {
@@ -93,10 +83,13 @@ export function startConsumer<P>(given: ConsumerOptions<P>): { stop(): Promise<v
           messages.stop();
         }
       } catch (error) {
-        // Twice a second until the bus is whole: the same trouble is one line.
         const why = reason(error);
-        if (why !== said) logger.warn({ reason: why }, 'the consumer lost the bus, starting it again');
-        said = why;
+        throttled.log(
+          'warn',
+          `lost: ${why}`,
+          { reason: why },
+          'the consumer lost the bus, starting it again',
+        );
       }
       await sleep(500, stopping.signal);
     }
@@ -114,9 +107,9 @@ export function startConsumer<P>(given: ConsumerOptions<P>): { stop(): Promise<v
 /** Gathers what has arrived while the last batch was written, so that a busy consumer writes large batches. */
 async function drain<P>(
   messages: AsyncIterable<Message>,
-  options: TakeInOptions<P> & Pick<ConsumerOptions, 'service'> & { strays: Trouble },
+  options: TakeInOptions<P> & Pick<ConsumerOptions, 'service'>,
 ): Promise<void> {
-  const { service, logger, strays } = options;
+  const { service, logger, throttled } = options;
   const waiting: Message[] = [];
   let wake: (() => void) | undefined;
   let ended = false;
@@ -138,7 +131,12 @@ async function drain<P>(
         // Never put aside for an operator: there may be thousands a second, and no service has said any of them.
         if (isAnswerOfTheBus(service, message)) {
           message.term();
-          strays.met({ subject: message.subject, bytes: message.data.length });
+          throttled.log(
+            'error',
+            'stray',
+            { subject: message.subject, bytes: message.data.length },
+            STRAY_ANSWER,
+          );
           continue;
         }
         waiting.push(message);
@@ -186,8 +184,8 @@ export async function takeIn<P>(messages: readonly Message[], options: TakeInOpt
   for (const { message } of waiting) handBack(message);
   for (const one of refused) await retryOrPark(one, options);
   const [first] = waiting;
-  if (first !== undefined) options.waiting.met({ events: waiting.length, reason: reason(first.error) });
-  else if (failed.length < batch.length) options.waiting.over();
+  if (first !== undefined) logWaiting(options, waiting.length, first.error);
+  else if (failed.length < batch.length) options.throttled.ended(WAITING, {}, 'events are taken in again');
 }
 
 const isWaiting = ({ error }: Failed): boolean => isPassing(error);
@@ -203,9 +201,9 @@ async function failedOf<P>(batch: readonly Taken[], options: TakeInOptions<P>): 
     return [];
   } catch (error) {
     if (batch.length === 1) return batch.map((taken) => ({ ...taken, error }));
-    const said = { events: batch.length, reason: reason(error) };
-    if (isPassing(error)) options.waiting.met(said);
-    else options.logger.warn(said, 'a batch failed, taking its events one by one');
+    const fields = { events: batch.length, reason: reason(error) };
+    if (isPassing(error)) logWaiting(options, batch.length, error);
+    else options.logger.warn(fields, 'a batch failed, taking its events one by one');
   }
   const failed: Failed[] = [];
   let inARow = 0;

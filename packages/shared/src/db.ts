@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { type Logger, reason } from './logger.ts';
-import { trouble } from './trouble.ts';
+import { throttledLog } from './throttled-log.ts';
 
 /** SQL with a name: Postgres plans it once per connection. The name is unique within its service. */
 export type Statement = { readonly name: string; readonly text: string };
@@ -74,16 +74,14 @@ export function openDb({
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   });
-  const breaking = trouble(logger, {
-    level: 'warn',
-    begins: 'a database connection broke',
-    ends: 'a database connection was made again',
-  });
+  const connections = throttledLog(logger);
   // For as long as it is there, whoever has it: an error that nobody listens to ends the process. A pool listens to idle
   // ones only, and one may break as soon as it is made, before whoever asked for it has heard of it.
   pool.on('connect', (client) => {
-    breaking.over();
-    client.on('error', (error) => breaking.met({ reason: reason(error) }));
+    connections.ended('broken', {}, 'a database connection was made again');
+    client.on('error', (error) =>
+      connections.log('warn', 'broken', { reason: reason(error) }, 'a database connection broke'),
+    );
   });
   // Told by the connection itself.
   pool.on('error', () => undefined);

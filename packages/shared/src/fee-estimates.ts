@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type AssetSymbol, assetSymbols, chains } from './assets.ts';
 import type { Bus } from './bus.ts';
 import type { Clock } from './clock.ts';
-import { followBucket } from './follow.ts';
-import { type Logger, reason } from './logger.ts';
+import type { Logger } from './logger.ts';
+import { putInBucket, type WatchedBucket, watchBucket } from './watched-bucket.ts';
 
 const BUCKET = 'fee_estimates';
 
@@ -17,42 +17,12 @@ const feeEstimateSchema = z.object({
 });
 export type FeeEstimate = z.infer<typeof feeEstimateSchema>;
 
-/** Writes estimates to the bus' key-value bucket; payouts alone does this. */
-export async function publishFeeEstimates(bus: Bus, estimates: readonly FeeEstimate[]): Promise<void> {
-  const kv = await bus.kv(BUCKET);
-  await Promise.all(estimates.map((estimate) => kv.put(estimate.asset, JSON.stringify(estimate))));
-}
+/** Writes estimates to the bucket; payouts alone does this. */
+export const publishFeeEstimates = (bus: Bus, estimates: readonly FeeEstimate[]): Promise<void> =>
+  putInBucket(bus, BUCKET, new Map(estimates.map((estimate) => [estimate.asset, estimate])));
 
-export type FeeEstimateBoard = {
-  /** The latest estimate, unless it is older than `maxAgeMs` or none was ever seen. */
-  fresh(asset: AssetSymbol, maxAgeMs: number): FeeEstimate | undefined;
-  stop(): Promise<void>;
-};
+export type FeeEstimateBoard = WatchedBucket<AssetSymbol, FeeEstimate>;
 
-/** Follows the bucket and keeps the newest estimate of each asset. */
-export function watchFeeEstimates(bus: Bus, clock: Clock, logger: Logger): FeeEstimateBoard {
-  const board = new Map<AssetSymbol, FeeEstimate>();
-  const following = followBucket({
-    bus,
-    bucket: BUCKET,
-    keys: assetSymbols,
-    logger,
-    take(entry) {
-      try {
-        const estimate = feeEstimateSchema.parse(entry.json());
-        board.set(estimate.asset, estimate);
-      } catch (error) {
-        logger.error({ asset: entry.key, reason: reason(error) }, 'a fee estimate could not be read');
-      }
-    },
-  });
-  return {
-    fresh(asset, maxAgeMs) {
-      const estimate = board.get(asset);
-      if (estimate === undefined) return undefined;
-      const age = clock.now().getTime() - Date.parse(estimate.as_of);
-      return age <= maxAgeMs ? estimate : undefined;
-    },
-    stop: following.stop,
-  };
-}
+/** Keeps the newest estimate of each asset. */
+export const watchFeeEstimates = (bus: Bus, clock: Clock, logger: Logger): FeeEstimateBoard =>
+  watchBucket({ bus, bucket: BUCKET, keys: assetSymbols, schema: feeEstimateSchema, clock, logger });

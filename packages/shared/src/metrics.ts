@@ -5,7 +5,7 @@ import { type Db, openDb, type Queryable, type Statement } from './db.ts';
 import type { Service } from './events.ts';
 import { type Logger, reason } from './logger.ts';
 import { invariant } from './result.ts';
-import { trouble } from './trouble.ts';
+import { throttledLog } from './throttled-log.ts';
 
 type Name = `quittance_${string}`;
 
@@ -132,12 +132,7 @@ function remembering(
   read: () => Promise<Sample[]>,
   { cachedMs, logger, name }: { cachedMs: number; logger: Logger; name: string },
 ): () => Promise<readonly Sample[]> {
-  const failures = trouble(logger, {
-    of: { metric: name },
-    level: 'warn',
-    begins: 'a metric could not be read',
-    ends: 'the metric is read again',
-  });
+  const failures = throttledLog(logger);
   let known: readonly Sample[] = [];
   let readAtMs = Number.NEGATIVE_INFINITY;
   let underWay: Promise<void> | undefined;
@@ -145,10 +140,10 @@ function remembering(
   async function readAnew(): Promise<void> {
     try {
       known = await read();
-      failures.over();
+      failures.ended(name, { metric: name }, 'the metric is read again');
     } catch (error) {
       known = [];
-      failures.met({ reason: reason(error) });
+      failures.log('warn', name, { metric: name, reason: reason(error) }, 'a metric could not be read');
     }
     readAtMs = performance.now();
     underWay = undefined;

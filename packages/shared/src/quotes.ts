@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type AssetSymbol, assetSymbols } from './assets.ts';
 import type { Bus } from './bus.ts';
 import type { Clock } from './clock.ts';
-import { followBucket } from './follow.ts';
-import { type Logger, reason } from './logger.ts';
+import type { Logger } from './logger.ts';
+import { putInBucket, watchBucket } from './watched-bucket.ts';
 
 const BUCKET = 'quotes';
 
@@ -27,11 +27,9 @@ const quoteSchema = z.object({
 });
 export type Quote = z.infer<typeof quoteSchema>;
 
-/** Writes quotes to the bus' key-value bucket; the ledger alone does this. */
-export async function publishQuotes(bus: Bus, quotes: readonly Quote[]): Promise<void> {
-  const kv = await bus.kv(BUCKET);
-  await Promise.all(quotes.map((quote) => kv.put(quote.asset, JSON.stringify(quote))));
-}
+/** Writes quotes to the bucket; the ledger alone does this. */
+export const publishQuotes = (bus: Bus, quotes: readonly Quote[]): Promise<void> =>
+  putInBucket(bus, BUCKET, new Map(quotes.map((quote) => [quote.asset, quote])));
 
 export type QuoteBoard = {
   /** The latest quote however old, or undefined when none was ever seen. For showing, not for deciding. */
@@ -41,31 +39,8 @@ export type QuoteBoard = {
   stop(): Promise<void>;
 };
 
-/** Follows the bucket and keeps the newest quote of each asset. Older than `maxAgeMs` is not fresh. */
+/** Keeps the newest quote of each asset. Older than `maxAgeMs` is not fresh. */
 export function watchQuotes(bus: Bus, clock: Clock, logger: Logger, maxAgeMs: number): QuoteBoard {
-  const board = new Map<AssetSymbol, Quote>();
-  const following = followBucket({
-    bus,
-    bucket: BUCKET,
-    keys: assetSymbols,
-    logger,
-    take(entry) {
-      try {
-        const quote = quoteSchema.parse(entry.json());
-        board.set(quote.asset, quote);
-      } catch (error) {
-        logger.error({ asset: entry.key, reason: reason(error) }, 'a quote could not be read');
-      }
-    },
-  });
-  return {
-    latest: (asset) => board.get(asset),
-    fresh(asset) {
-      const quote = board.get(asset);
-      if (quote === undefined) return undefined;
-      const age = clock.now().getTime() - Date.parse(quote.as_of);
-      return age <= maxAgeMs ? quote : undefined;
-    },
-    stop: following.stop,
-  };
+  const quotes = watchBucket({ bus, bucket: BUCKET, keys: assetSymbols, schema: quoteSchema, clock, logger });
+  return { ...quotes, fresh: (asset) => quotes.fresh(asset, maxAgeMs) };
 }

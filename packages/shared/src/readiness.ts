@@ -6,6 +6,7 @@ import { sleep } from './clock.ts';
 import { type Db, isDatabaseDown, statement } from './db.ts';
 import { type Logger, reason } from './logger.ts';
 import { isOlder, migratedByNewer, POSTGRES_WANTED, type StartRefused, tooOld } from './start-refusal.ts';
+import { throttledLog } from './throttled-log.ts';
 
 const RETRY_MS = 1_000;
 /** Outbox, inbox and leases: every service has them beside its own tables. */
@@ -73,22 +74,21 @@ function lackOf(error: unknown): string {
 }
 
 /**
- * Waits until the database answers and has the tables this code knows; the same trouble is one log line.
- * Throws StartRefused when it is newer than this code, or its engine too old: that is not waited for.
+ * Waits until the database answers and has the tables this code knows. Throws StartRefused when it is newer than this
+ * code, or its engine too old: waiting would not help.
  */
 export async function untilReady(
   check: DatabaseCheck,
   logger: Logger,
   stopping?: AbortSignal,
 ): Promise<void> {
-  let said: string | undefined;
+  const throttled = throttledLog(logger);
   while (stopping?.aborted !== true) {
     const lack = await check.lacks();
     if (lack === undefined) return;
     const refusal = check.refusal();
     if (refusal !== undefined) throw refusal;
-    if (lack !== said) logger.warn(`waiting for ${lack}, asking again every second`);
-    said = lack;
+    throttled.log('warn', lack, {}, `waiting for ${lack}, asking again every second`);
     await sleep(RETRY_MS, stopping);
   }
 }

@@ -1,6 +1,6 @@
 import { sleep } from './clock.ts';
 import { type Logger, reason } from './logger.ts';
-import { trouble } from './trouble.ts';
+import { throttledLog } from './throttled-log.ts';
 
 export type Worker = {
   /** There is work: step now instead of at the end of the pause. */
@@ -21,16 +21,11 @@ export type WorkerOptions = {
 const FAILURE_PAUSE_MS = 1_000;
 
 /** Steps for ever: again at once while there is work, after a pause when there is none or a step failed. */
-export function startWorker({ name, everyMs, step, logger }: WorkerOptions): Worker {
+export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptions): Worker {
   let stopped = false;
   let nudge = new AbortController();
   let kicked = false;
-  const failures = trouble(logger, {
-    of: { worker: name },
-    level: 'error',
-    begins: 'a step failed, trying again every second',
-    ends: 'the worker is working again',
-  });
+  const failures = throttledLog(logger);
 
   const loop = (async () => {
     while (!stopped) {
@@ -39,9 +34,10 @@ export function startWorker({ name, everyMs, step, logger }: WorkerOptions): Wor
       let failed = false;
       try {
         if ((await step()) > 0) pauseMs = 0;
-        failures.over();
+        failures.ended(worker, { worker }, 'the worker is working again');
       } catch (error) {
-        failures.met({ reason: reason(error) });
+        const fields = { worker, reason: reason(error) };
+        failures.log('error', worker, fields, 'a step failed, trying again every second');
         failed = true;
         pauseMs = FAILURE_PAUSE_MS;
       }

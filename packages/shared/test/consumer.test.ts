@@ -3,12 +3,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Bus } from '../src/bus.ts';
-import { isAnswerOfTheBus, type Message, startConsumer, takeIn, waitingEvents } from '../src/consumer.ts';
+import { isAnswerOfTheBus, type Message, startConsumer, takeIn } from '../src/consumer.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
 import type { Handlers } from '../src/handlers.ts';
 import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
 import { createLogger } from '../src/logger.ts';
+import { throttledLog } from '../src/throttled-log.ts';
 
 /** What becomes of a message that cannot be taken in: a real database, and deliveries as a test needs them. */
 
@@ -227,13 +228,13 @@ function aConsumer() {
   const lines: object[] = [];
   const to = new Writable({
     write(text, _, done) {
-      const { level, events, event, times, unsaid, reason, msg } = JSON.parse(String(text));
-      lines.push({ level, events, event, times, unsaid, reason, msg });
+      const { level, events, event, times, suppressed, reason, msg } = JSON.parse(String(text));
+      lines.push({ level, events, event, times, suppressed, reason, msg });
       done();
     },
   });
   const written = createLogger('test', 'info', to);
-  const waiting = waitingEvents(written);
+  const throttled = throttledLog(written);
   return {
     lines,
     /** Takes a batch in; answers what was said to each of its events. */
@@ -244,7 +245,7 @@ function aConsumer() {
           outcomes[i] = outcome;
         }),
       );
-      await takeIn(messages, { db, handlers: { 'credit.recorded': handle }, logger: written, waiting });
+      await takeIn(messages, { db, handlers: { 'credit.recorded': handle }, logger: written, throttled });
       return outcomes;
     },
   };
@@ -274,7 +275,7 @@ test('a database that takes nothing is one line, however many events wait for it
 
   const [again] = some(1);
   expect(await take([again ?? {}], async () => undefined)).toEqual(['acked']);
-  expect(lines.slice(1)).toEqual([{ level: 'info', unsaid: 9, msg: 'events are taken in again' }]);
+  expect(lines.slice(1)).toEqual([{ level: 'info', suppressed: 9, msg: 'events are taken in again' }]);
   await take(some(1), full);
   expect(lines.slice(2)).toMatchObject([{ level: 'warn', events: 1 }]);
 });

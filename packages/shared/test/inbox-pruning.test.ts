@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import type { Bus } from '../src/bus.ts';
-import { type Message, takeIn, waitingEvents } from '../src/consumer.ts';
+import { type Message, takeIn } from '../src/consumer.ts';
 import { type Db, openDb } from '../src/db.ts';
 import { type EventKind, type EventOf, events, type Service, subjectOf } from '../src/events.ts';
 import { type EventId, newEventId } from '../src/ids.ts';
@@ -9,6 +9,7 @@ import { missingFromInbox } from '../src/inbox.ts';
 import { answerPruning, pruneInboxStep } from '../src/inbox-pruning.ts';
 import { createLogger } from '../src/logger.ts';
 import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
+import { throttledLog } from '../src/throttled-log.ts';
 
 /** Payouts hears from invoices and from the auditor: one real receiver with two real senders, over a bus that hands questions on. */
 
@@ -113,7 +114,7 @@ async function delivered(...given: Sent[]): Promise<string[]> {
     db: dbOf(PAYOUTS),
     handlers: { 'deposit.settled': handle, 'asset.resumed': handle },
     logger,
-    waiting: waitingEvents(logger),
+    throttled: throttledLog(logger),
   });
   for (const { id, created_at } of given)
     await admin.rows('update inbox set received_at = $2 where event_id = $1', [id, created_at]);

@@ -1,4 +1,5 @@
 import { type Logger, reason } from '@quittance/shared/logger';
+import { throttledLog } from '@quittance/shared/throttled-log';
 import { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { GatewayConfig } from './config.ts';
@@ -84,17 +85,12 @@ function connectRedis(url: string, logger: Logger): Redis {
     enableAutoPipelining: false,
     retryStrategy: (tries) => Math.min(tries * 100, RECONNECT_MS_MAX),
   });
-  let away = false;
-  const isAway = (why: string) => {
-    if (!away) logger.warn({ reason: why }, 'Redis is away, limits are counted in memory');
-    away = true;
-  };
+  const throttled = throttledLog(logger);
+  const isAway = (why: string) =>
+    throttled.log('warn', 'away', { reason: why }, 'Redis is away, limits are counted in memory');
   redis.on('error', (error) => isAway(reason(error)));
   redis.on('close', () => isAway('it closed the connection'));
-  redis.on('ready', () => {
-    if (away) logger.info('Redis is back, limits are counted there again');
-    away = false;
-  });
+  redis.on('ready', () => throttled.ended('away', {}, 'Redis is back, limits are counted there again'));
   return redis;
 }
 

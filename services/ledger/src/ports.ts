@@ -17,8 +17,8 @@ export type PriceSource = {
   read(): Promise<Reading[]>;
 };
 
-/** Where holds are decided. */
-export type HoldDesk = {
+/** Decides holds, those of the same moment together. */
+export type HoldBatcher = {
   /** What was decided for the payout, now or before; rejects when nothing could be. */
   decide(payout: Payout): Promise<Hold>;
 };
@@ -42,7 +42,7 @@ export type Ports = {
   prices: PriceSource;
   /** What payouts says of the chains' costs. */
   fees: Pick<FeeEstimateBoard, 'fresh'>;
-  holds: HoldDesk;
+  holds: HoldBatcher;
   /** Whether this replica's asset settings are in force, as it was found last. */
   agreement: { differences: readonly Difference[] };
   settings: Settings;

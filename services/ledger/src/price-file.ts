@@ -3,6 +3,7 @@ import { type AssetSymbol, isAssetSymbol } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { rateFromSource } from '@quittance/shared/money';
+import { throttledLog } from '@quittance/shared/throttled-log';
 import { z } from 'zod';
 import type { Reading } from './domain/quote.ts';
 import type { PriceSource } from './ports.ts';
@@ -23,25 +24,21 @@ export type FilePricesOptions = {
  * whoever sets prices of their own. While it cannot be read there is no rate of now.
  */
 export function filePrices({ path, assets, clock, logger }: FilePricesOptions): PriceSource {
-  let failing = false;
-  let missed = '';
+  const throttled = throttledLog(logger);
   return {
     sourcesMin: 1,
     async read() {
       try {
         const prices = Object.entries(table.parse(JSON.parse(await readFile(path, 'utf8'))));
         const readings = prices.map(([asset, price]) => readingOf(asset, price, clock.now()));
-        if (failing) logger.info({ path }, 'the price file can be read again');
-        failing = false;
+        throttled.ended('file', { path }, 'the price file can be read again');
         const missing = assets.filter((asset) => !readings.some((reading) => reading.asset === asset));
-        if (missing.length > 0 && missing.join() !== missed)
-          logger.error({ path, missing }, `the price file names no price of ${missing.join(', ')}`);
-        missed = missing.join();
+        const named = missing.join(', ');
+        if (named !== '')
+          throttled.log('error', named, { path, missing }, `the price file names no price of ${named}`);
         return readings;
       } catch (error) {
-        // Once a second the same trouble would be a line a second.
-        if (!failing) logger.error({ path, reason: reason(error) }, 'the price file cannot be read');
-        failing = true;
+        throttled.log('error', 'file', { path, reason: reason(error) }, 'the price file cannot be read');
         return [];
       }
     },

@@ -2,6 +2,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { rateFromSource } from '@quittance/shared/money';
+import { throttledLog } from '@quittance/shared/throttled-log';
 import { Agent, request } from 'undici';
 import type { Reading } from './domain/quote.ts';
 import type { PriceSource } from './ports.ts';
@@ -36,8 +37,7 @@ export function publicPrices({
     maxResponseSize: ANSWER_BYTES_MAX,
     connections: 4,
   });
-  const failing = new Set<string>();
-
+  const throttled = throttledLog(logger);
   const markets = Map.groupBy(assets, (asset) => marketOf[asset]);
 
   async function ask(api: PriceApi, pair: string): Promise<Omit<Reading, 'asset'>> {
@@ -59,13 +59,10 @@ export function publicPrices({
     const market = `${api.name} ${pair}`;
     try {
       const reading = await ask(api, pair);
-      if (failing.delete(market)) logger.info({ market }, 'a price source answers again');
+      throttled.ended(market, { market }, 'a price source answers again');
       return traded.map((asset) => ({ ...reading, asset }));
     } catch (error) {
-      // Said once: a source that is away for a day is not a line every few seconds.
-      if (!failing.has(market))
-        logger.warn({ market, reason: reason(error) }, 'a price source gave no price');
-      failing.add(market);
+      throttled.log('warn', market, { market, reason: reason(error) }, 'a price source gave no price');
       return [];
     }
   }

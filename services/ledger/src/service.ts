@@ -4,7 +4,7 @@ import { watchFeeEstimates } from '@quittance/shared/fee-estimates';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { LedgerConfig } from './config.ts';
 import { handlers } from './handlers.ts';
-import { openHoldDesk } from './hold-desk.ts';
+import { createHoldBatcher } from './hold-batcher.ts';
 import { createHttp } from './http.ts';
 import { ledgerMetrics } from './metrics.ts';
 import { agreeOnAssets } from './operations/agree-on-assets.ts';
@@ -44,10 +44,10 @@ export const startLedger = (
     databaseSettings: PLANNING,
     open({ db, bus, clock, logger, replica, wakeRelay }) {
       const fees = watchFeeEstimates(bus, clock, logger);
-      const holds = openHoldDesk({
+      const holds = createHoldBatcher({
         decide: (payouts) => decideAllHolds(db, payouts),
         clock,
-        patienceMs: commands['hold.place'].timeoutMs,
+        timeoutMs: commands['hold.place'].timeoutMs,
       });
       const ports: Ports = {
         db,

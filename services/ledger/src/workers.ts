@@ -1,6 +1,6 @@
 import { type Lease, releaseLease, takeLease } from '@quittance/shared/lease';
 import type { Stoppable } from '@quittance/shared/start-service';
-import { trouble } from '@quittance/shared/trouble';
+import { throttledLog } from '@quittance/shared/throttled-log';
 import { startWorker } from '@quittance/shared/worker';
 import { agreeOnAssets } from './operations/agree-on-assets.ts';
 import { catchUpReversals } from './operations/catch-up-reversals.ts';
@@ -13,22 +13,20 @@ const AGREE_EVERY_MS = 5_000;
 /** A publisher that died is replaced well before its quotes are too old to use. */
 const QUOTES_LEASE_SPARE_MS = 5_000;
 
+const SUPERSEDED =
+  'this replica is configured otherwise than a newer one, whose settings are in force: give all the same';
+
 export function startWorkers(ports: Ports): Stoppable {
   const { db, logger, settings, agreement } = ports;
   const { replica, quotesEveryMs } = settings;
   let lease: Lease | undefined;
-  const superseded = trouble(logger, {
-    level: 'warn',
-    begins:
-      'this replica is configured otherwise than a newer one, whose settings are in force: give all the same',
-    ends: 'the settings of this replica are in force',
-  });
-  const tell = () => {
+  const throttled = throttledLog(logger);
+  const logAgreement = () => {
     const { differences } = agreement;
-    if (differences.length > 0) superseded.met({ differences });
-    else superseded.over();
+    if (differences.length > 0) throttled.log('warn', 'superseded', { differences }, SUPERSEDED);
+    else throttled.ended('superseded', {}, 'the settings of this replica are in force');
   };
-  tell();
+  logAgreement();
 
   const workers = [
     startWorker({
@@ -42,7 +40,7 @@ export function startWorkers(ports: Ports): Stoppable {
       everyMs: AGREE_EVERY_MS,
       async step() {
         agreement.differences = (await agreeOnAssets(ports, replica, settings.assets, false)).differences;
-        tell();
+        logAgreement();
         return 0;
       },
       logger,

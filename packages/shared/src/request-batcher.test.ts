@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { gather } from './gather.ts';
+import { requestBatcher } from './request-batcher.ts';
 
 /** Runs that end when they are told to, so that what waits meanwhile can be seen. */
 function runs() {
@@ -32,7 +32,7 @@ async function untilDone(promise: Promise<unknown>, end: () => void): Promise<vo
 
 test('what is asked in one turn goes in one run, what comes meanwhile in the next, each gets its own answer', async () => {
   const { batches, run, end } = runs();
-  const ask = gather({ run, max: 3, atOnce: 1 });
+  const ask = requestBatcher({ run, max: 3, atOnce: 1 });
   const first = [ask(1), ask(2)];
   await turn();
   const later = [ask(3), ask(4), ask(5), ask(6)];
@@ -44,7 +44,7 @@ test('what is asked in one turn goes in one run, what comes meanwhile in the nex
 
 test('one that is refused is refused alone', async () => {
   const { batches, run, end } = runs();
-  const ask = gather({ run, max: 10, atOnce: 2 });
+  const ask = requestBatcher({ run, max: 10, atOnce: 2 });
   const all = Promise.allSettled([ask(1), ask(13), ask(2)]);
   await untilDone(all, end);
   expect(await all).toMatchObject([

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
+import { RequestExpired } from '@quittance/shared/request-batcher';
 import type { Hold } from './domain/hold.ts';
 import type { Payout } from './domain/posting.ts';
-import { openHoldDesk, TooLate } from './hold-desk.ts';
+import { createHoldBatcher } from './hold-batcher.ts';
 
 const aPayout = (id: string, account = 'acc_1'): Payout => ({
   id: id as PayoutId,
@@ -15,14 +16,14 @@ const aPayout = (id: string, account = 'acc_1'): Payout => ({
 });
 const placed = (payout: Payout): Hold => ({ ...payout, state: 'placed' });
 
-/** A desk whose statements wait until the test lets them answer. */
-function aDesk(patienceMs = 2_000) {
+/** A batcher whose statements wait until the test lets them answer. */
+function aBatcher(timeoutMs = 2_000) {
   const statements: { payouts: readonly Payout[]; answer(holds?: Hold[]): void; fail(error: Error): void }[] =
     [];
   let time = 0;
-  const desk = openHoldDesk({
+  const batcher = createHoldBatcher({
     clock: { now: () => new Date(time) },
-    patienceMs,
+    timeoutMs,
     decide: (payouts) =>
       new Promise((resolve, reject) => {
         statements.push({
@@ -36,16 +37,16 @@ function aDesk(patienceMs = 2_000) {
   const pass = (ms: number) => {
     time += ms;
   };
-  return { desk, statements, batches, pass };
+  return { batcher, statements, batches, pass };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const ids = (n: number, from = 1) => Array.from({ length: n }, (_, i) => `${from + i}`);
 
-describe('the hold desk', () => {
+describe('the batcher of holds', () => {
   it('decides a lone hold at once', async () => {
-    const { desk, statements, batches } = aDesk();
-    const answer = desk.decide(aPayout('1'));
+    const { batcher, statements, batches } = aBatcher();
+    const answer = batcher.decide(aPayout('1'));
     await turn();
     expect(batches()).toEqual([['1']]);
     statements[0]?.answer();
@@ -53,8 +54,8 @@ describe('the hold desk', () => {
   });
 
   it('puts what comes together into one statement, in order', async () => {
-    const { desk, statements, batches } = aDesk();
-    const answers = ids(5).map((id) => desk.decide(aPayout(id, `acc_${id}`)));
+    const { batcher, statements, batches } = aBatcher();
+    const answers = ids(5).map((id) => batcher.decide(aPayout(id, `acc_${id}`)));
     await turn();
     expect(batches()).toEqual([['1', '2', '3', '4', '5']]);
     statements[0]?.answer();
@@ -62,10 +63,10 @@ describe('the hold desk', () => {
   });
 
   it('puts what waits for one balance into the next statement', async () => {
-    const { desk, statements, batches } = aDesk();
-    const first = desk.decide(aPayout('1'));
+    const { batcher, statements, batches } = aBatcher();
+    const first = batcher.decide(aPayout('1'));
     await turn();
-    const answers = ids(4, 2).map((id) => desk.decide(aPayout(id)));
+    const answers = ids(4, 2).map((id) => batcher.decide(aPayout(id)));
     await turn();
     expect(batches()).toEqual([['1']]);
     statements[0]?.answer();
@@ -77,10 +78,10 @@ describe('the hold desk', () => {
   });
 
   it('never has a balance in two statements, and other balances do not wait for it', async () => {
-    const { desk, statements, batches } = aDesk();
-    const busy = desk.decide(aPayout('1', 'acc_1'));
+    const { batcher, statements, batches } = aBatcher();
+    const busy = batcher.decide(aPayout('1', 'acc_1'));
     await turn();
-    const answers = [busy, desk.decide(aPayout('2', 'acc_1')), desk.decide(aPayout('3', 'acc_2'))];
+    const answers = [busy, batcher.decide(aPayout('2', 'acc_1')), batcher.decide(aPayout('3', 'acc_2'))];
     await turn();
     expect(batches()).toEqual([['1'], ['3']]);
     statements[1]?.answer();
@@ -94,10 +95,10 @@ describe('the hold desk', () => {
   });
 
   it('has four statements under way at most', async () => {
-    const { desk, statements, batches } = aDesk();
+    const { batcher, statements, batches } = aBatcher();
     const answers: Promise<Hold>[] = [];
     for (const id of ids(6)) {
-      answers.push(desk.decide(aPayout(id, `acc_${id}`)));
+      answers.push(batcher.decide(aPayout(id, `acc_${id}`)));
       await turn();
     }
     expect(batches()).toEqual([['1'], ['2'], ['3'], ['4']]);
@@ -109,10 +110,10 @@ describe('the hold desk', () => {
   });
 
   it('asks once for a payout that is asked for many times at once', async () => {
-    const { desk, statements, batches } = aDesk();
-    const answers = ids(50).map(() => desk.decide(aPayout('1')));
+    const { batcher, statements, batches } = aBatcher();
+    const answers = ids(50).map(() => batcher.decide(aPayout('1')));
     await turn();
-    answers.push(...ids(50).map(() => desk.decide(aPayout('1'))));
+    answers.push(...ids(50).map(() => batcher.decide(aPayout('1'))));
     await turn();
     expect(batches()).toEqual([['1']]);
     statements[0]?.answer();
@@ -120,14 +121,14 @@ describe('the hold desk', () => {
   });
 
   it('asks again, first in line, for what a statement left undecided', async () => {
-    const { desk, statements, batches } = aDesk();
-    const first = desk.decide(aPayout('0'));
+    const { batcher, statements, batches } = aBatcher();
+    const first = batcher.decide(aPayout('0'));
     await turn();
-    const answers = ids(3).map((id) => desk.decide(aPayout(id)));
+    const answers = ids(3).map((id) => batcher.decide(aPayout(id)));
     statements[0]?.answer();
     await first;
     await turn();
-    const late = desk.decide(aPayout('9'));
+    const late = batcher.decide(aPayout('9'));
     statements[1]?.answer([placed(aPayout('1'))]);
     await turn();
     expect(batches()).toEqual([['0'], ['1', '2', '3'], ['2', '3', '9']]);
@@ -136,8 +137,8 @@ describe('the hold desk', () => {
   });
 
   it('takes no more than a statement holds, the rest after it', async () => {
-    const { desk, statements, batches } = aDesk();
-    const answers = ids(130).map((id) => desk.decide(aPayout(id)));
+    const { batcher, statements, batches } = aBatcher();
+    const answers = ids(130).map((id) => batcher.decide(aPayout(id)));
     await turn();
     for (let i = 0; i < 3; i++) {
       statements[i]?.answer();
@@ -148,8 +149,8 @@ describe('the hold desk', () => {
   });
 
   it('takes the others one by one when Postgres refuses one of them', async () => {
-    const { desk, statements, batches } = aDesk();
-    const outcomes = Promise.allSettled(ids(3).map((id) => desk.decide(aPayout(id))));
+    const { batcher, statements, batches } = aBatcher();
+    const outcomes = Promise.allSettled(ids(3).map((id) => batcher.decide(aPayout(id))));
     await turn();
     statements[0]?.fail(new Error('invalid byte sequence'));
     await turn();
@@ -160,15 +161,15 @@ describe('the hold desk', () => {
     statements[3]?.answer();
     expect((await outcomes).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(batches()).toEqual([['1', '2', '3'], ['1'], ['2'], ['3']]);
-    const next = desk.decide(aPayout('4'));
+    const next = batcher.decide(aPayout('4'));
     await turn();
     statements[4]?.answer();
     expect((await next).state).toBe('placed');
   });
 
   it('tells all when the database is away, without asking it for each', async () => {
-    const { desk, statements, batches } = aDesk();
-    const outcomes = Promise.allSettled(ids(3).map((id) => desk.decide(aPayout(id))));
+    const { batcher, statements, batches } = aBatcher();
+    const outcomes = Promise.allSettled(ids(3).map((id) => batcher.decide(aPayout(id))));
     await turn();
     statements[0]?.fail(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
@@ -176,12 +177,12 @@ describe('the hold desk', () => {
   });
 
   it('decides nothing for callers who stopped waiting', async () => {
-    const { desk, statements, batches, pass } = aDesk(2_000);
-    const first = desk.decide(aPayout('0'));
+    const { batcher, statements, batches, pass } = aBatcher(2_000);
+    const first = batcher.decide(aPayout('0'));
     await turn();
-    const late = Promise.allSettled(ids(70).map((id) => desk.decide(aPayout(id))));
+    const late = Promise.allSettled(ids(70).map((id) => batcher.decide(aPayout(id))));
     pass(2_001);
-    const inTime = desk.decide(aPayout('99'));
+    const inTime = batcher.decide(aPayout('99'));
     statements[0]?.answer();
     await first;
     await turn();
@@ -189,7 +190,7 @@ describe('the hold desk', () => {
     statements[1]?.answer();
     expect((await inTime).id).toBe('99');
     for (const outcome of await late) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(TooLate) });
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(RequestExpired) });
     }
   });
 });
