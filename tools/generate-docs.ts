@@ -128,7 +128,7 @@ function chainTables(): string {
 const sentence = (text: string) =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 
-/** What a command's help says after its options: paragraphs, and lines that are typed as they are. */
+/** The text that a command's help prints after its options: paragraphs, and example commands. */
 function notes(command: Command, printed: string[]): string {
   printed.length = 0;
   command.outputHelp();
@@ -212,7 +212,7 @@ const parts: Record<string, () => string> = {
   commands: commandReference,
 };
 
-/** `text` with each generated part made anew. Throws for a part that does not exist. */
+/** `text` with each generated part replaced. Throws for a part that does not exist. */
 export function regenerate(text: string): string {
   return text.replaceAll(
     /(<!-- generated: (.+?) -->\n)[\s\S]*?(\n<!-- end of generated -->)/g,

@@ -61,7 +61,7 @@ function addShows(program: Command, { around, tell, leaf }: Line): void {
     .argument('<id>', 'the invoice id (inv_…)')
     .addHelpText(
       'after',
-      '\nThe history covers the invoice, each payment, its block, its ledger entries, the webhooks and the answers to them.\nSteps that are not finished are listed last: NOT SENT, PARKED, waiting.\n',
+      '\nThe history covers the invoice, each payment, its block, its ledger entries, the webhooks and the answers to them.\nSteps that are not finished are listed last: `NOT SENT`, `PARKED`, `waiting`.\n',
     )
     .action(async (id: string, { json = false }: JsonOption) => tell(json, await invoiceShow(around, id)));
   const payout = program.command('payout').description('Payouts to addresses outside.');
@@ -69,7 +69,7 @@ function addShows(program: Command, { around, tell, leaf }: Line): void {
     .argument('<id>', 'the payout id, a number')
     .addHelpText(
       'after',
-      '\nThe history covers the request, the hold, each signed transaction, its broadcasts, its block, the webhooks and the\nanswers to them. Steps that are not finished are listed last: NOT SENT, PARKED, waiting.\n',
+      '\nThe history covers the request, the hold, each signed transaction, its broadcasts, its block, the webhooks and the\nanswers to them. Steps that are not finished are listed last: `NOT SENT`, `PARKED`, `waiting`.\n',
     )
     .action(async (id: string, { json = false }: JsonOption) => tell(json, await payoutShow(around, id)));
   leaf(payout, 'stalled', 'list payouts that are pending for longer than usual on their chain')
@@ -83,9 +83,7 @@ function addShows(program: Command, { around, tell, leaf }: Line): void {
 function addParked(program: Command, { around, tell, leaf }: Line): void {
   const parked = program
     .command('parked')
-    .description(
-      'Events that a service failed to process and put aside (dead letters). They have had no effect yet.',
-    );
+    .description('Dead letters: events that a service failed to process. They have had no effect yet.');
   leaf(parked, 'list', 'list them with the reason, oldest first').action(
     async ({ json = false }: JsonOption) => tell(json, await parkedList(around)),
   );
@@ -96,7 +94,7 @@ function addParked(program: Command, { around, tell, leaf }: Line): void {
     .addHelpText(
       'after',
       '\nThis is safe at any time. The event is sent as its sender stores it. A service that has processed it already drops\n' +
-        'it. An event that fails again is put aside again. An event that no sender has stored stays in the list.\n',
+        'it. An event that fails again stays in the list, as does an event that no sender has stored.\n',
     )
     .action(
       async (
