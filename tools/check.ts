@@ -26,6 +26,7 @@ const tools: Record<string, readonly string[]> = {
   'dependency rules': node('tools/check-dependency-rules.ts'),
   biome: node('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'),
   'secret scan': node('tools/secret-scan.ts'),
+  words: node('tools/words.ts'),
 };
 
 const AT_ONCE = 2;

@@ -1,4 +1,5 @@
 import ts from 'typescript';
+import { comments } from '../tools/comments.ts';
 
 /**
  * The rules of the house that no linter knows. They read the syntax tree, so that words in strings and comments
@@ -223,20 +224,6 @@ function expectingFunctions(file: ts.SourceFile): Set<string> {
     for (const [name, node] of functions) if (expects(node, expecting)) expecting.add(name);
   }
   return expecting;
-}
-
-/** Comments with the place where they begin: all that stands between two tokens. */
-function comments(file: ts.SourceFile): { position: number; text: string }[] {
-  const found: { position: number; text: string }[] = [];
-  const visit = (node: ts.Node) => {
-    const children = node.getChildren(file);
-    for (const child of children) visit(child);
-    if (children.length > 0 || ts.isJSDoc(node)) return;
-    const text = file.text.slice(node.pos, node.getStart(file));
-    if (text.trim() !== '') found.push({ position: node.pos, text });
-  };
-  visit(file);
-  return found;
 }
 
 /** All that breaks a rule of the house in the file `path`, a path from the root, that holds `text`. */

@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { root, trackedFiles } from '../tools/tracked-files.ts';
+import { comments } from './comments.ts';
+
+/**
+ * node tools/words.ts
+ *
+ * Finds the words that docs/glossary.md lists as former, in paths, identifiers, comments, documents and test titles. The
+ * table "Former words" there is the list: a word that is added to it is found from then on.
+ */
+
+/** Folders whose files still have former words. A folder leaves this list when it has none, and is checked from then on. */
+const NOT_CONVERTED = [
+  'apps',
+  'bench',
+  'deploy',
+  'examples',
+  'packages',
+  'sandbox',
+  'scripts',
+  'services',
+  'test',
+  'testing',
+];
+
+const GLOSSARY = 'docs/glossary.md';
+const FORMER_WORDS = '## Former words';
+
+/** Where a former word is looked for: a word of ordinary English is wrong as a name only. */
+const places = ['text and names', 'text', 'names'] as const;
+type Place = (typeof places)[number];
+type FormerWord = { word: string; term: string; place: Place };
+type Finding = { line: number; word: string; term: string };
+
+/** The rows of the table whose third column says where to look. */
+export function formerWords(glossary: string): FormerWord[] {
+  const [, after = ''] = glossary.split(FORMER_WORDS);
+  const [section = ''] = after.split(/^## /m);
+  return [...section.matchAll(/^\| (.+?) \| (.+?) \| (.+?) \|$/gm)].flatMap(
+    ([, words = '', term = '', checked = '']) => {
+      const place = places.find((one) => one === checked);
+      return place === undefined ? [] : words.split(', ').map((word) => ({ word, term, place }));
+    },
+  );
+}
+
+/** Keeps the length and the lines of what is left out, so that positions stay right. */
+const blank = (text: string) => text.replaceAll(/[^\n]/g, ' ');
+
+/** A document without code, link targets and comments: names in them are checked where they are defined. */
+const proseOf = (markdown: string) =>
+  markdown.replaceAll(/^( *)```[\s\S]*?^\1```$|`[^`\n]*`|\]\([^)]*\)|<!--[\s\S]*?-->/gm, blank);
+
+type Part = { position: number; text: string };
+type Parts = { texts: Part[]; names: Part[] };
+
+const testFunctions = new Set(['it', 'test', 'describe']);
+
+function rootName(node: ts.Expression): string | undefined {
+  if (ts.isIdentifier(node)) return node.text;
+  if (ts.isPropertyAccessExpression(node) || ts.isCallExpression(node)) return rootName(node.expression);
+  if (ts.isTaggedTemplateExpression(node)) return rootName(node.tag);
+  return undefined;
+}
+
+function partsOfCode(path: string, text: string): Parts {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const parts: Parts = { texts: comments(file), names: [] };
+  const visit = (node: ts.Node): void => {
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node))
+      parts.names.push({ position: node.getStart(file), text: node.text });
+    if (ts.isCallExpression(node) && testFunctions.has(rootName(node.expression) ?? '')) {
+      const [title] = node.arguments;
+      if (title !== undefined && (ts.isStringLiteral(title) || ts.isNoSubstitutionTemplateLiteral(title)))
+        parts.texts.push({ position: title.getStart(file), text: title.text });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return parts;
+}
+
+function partsOfSql(text: string): Parts {
+  // A comment may hold a quote and a string may hold two hyphens: whichever begins first counts.
+  const notCode = /--.*|'(?:[^']|'')*'/g;
+  const parts = (of: string, pattern: RegExp) =>
+    [...of.matchAll(pattern)].map((match) => ({ position: match.index, text: match[0] }));
+  return {
+    texts: parts(text, notCode).filter((part) => part.text.startsWith('--')),
+    names: parts(text.replaceAll(notCode, blank), /[A-Za-z_]\w*/g),
+  };
+}
+
+function partsOf(path: string, text: string): Parts {
+  if (path.endsWith('.md')) return { texts: [{ position: 0, text: proseOf(text) }], names: [] };
+  if (path.endsWith('.sql')) return partsOfSql(text);
+  return partsOfCode(path, text);
+}
+
+/** `oneName`, `one_name` and `one-name` as the words they consist of. */
+const wordsOf = (name: string) =>
+  name.replaceAll(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll(/[^A-Za-z\d]+/g, ' ');
+
+/** The former words in the file `path`, a path from the root, that holds `text`. */
+export function findFormerWords(path: string, text: string, words: readonly FormerWord[]): Finding[] {
+  const [checked = '', ...rest] = path === GLOSSARY ? text.split(FORMER_WORDS) : [text];
+  const { texts, names } = partsOf(path, rest.length > 0 ? checked : text);
+  const found: Finding[] = [];
+  for (const { word, term, place } of words) {
+    const pattern = new RegExp(`\\b${word.replaceAll(' ', '\\s+')}\\b`, 'gi');
+    const add = (position: number) =>
+      found.push({ line: text.slice(0, position).split('\n').length, word, term });
+    if (place !== 'names')
+      for (const part of texts)
+        for (const match of part.text.matchAll(pattern)) add(part.position + match.index);
+    if (place !== 'text')
+      for (const part of [{ position: 0, text: path }, ...names])
+        if (wordsOf(part.text).search(pattern) >= 0) add(part.position);
+  }
+  return found.sort((a, b) => a.line - b.line);
+}
+
+const isChecked = (path: string) =>
+  /\.(?:ts|md|sql|mjs)$/.test(path) && !NOT_CONVERTED.some((folder) => path.startsWith(`${folder}/`));
+
+/** Every former word in the files that are checked, or below the folders `asked` for, as lines to print. */
+export function formerWordsIn(asked: readonly string[] = []): string[] {
+  const words = formerWords(readFileSync(join(root, GLOSSARY), 'utf8'));
+  const isAsked = (path: string) =>
+    asked.some((folder) => path.startsWith(folder)) && /\.(?:ts|md|sql|mjs)$/.test(path);
+  return trackedFiles()
+    .filter((path) => (asked.length > 0 ? isAsked(path) : isChecked(path)))
+    .flatMap((path) =>
+      findFormerWords(path, readFileSync(join(root, path), 'utf8'), words).map(
+        ({ line, word, term }) => `${path}:${line} ${word}: now ${term}`,
+      ),
+    );
+}
+
+if (import.meta.main) {
+  const found = formerWordsIn(process.argv.slice(2));
+  for (const line of found) process.stdout.write(`${line}\n`);
+  process.exitCode = found.length === 0 ? 0 : 1;
+}
