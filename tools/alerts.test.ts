@@ -13,7 +13,7 @@ const prometheus = read('deploy/prometheus/prometheus.yml');
 const documented = documentedMetrics();
 
 const expressionsOfAlerts = [...alerts.matchAll(/expr: (?:>-\n((?: {10}.*\n)+)|(.+)\n)/g)].map(
-  ([, folded, plain]) => folded ?? plain ?? '',
+  ([, joined, plain]) => joined ?? plain ?? '',
 );
 const expressionsOfDashboard = (
   JSON.parse(dashboard) as { panels: { targets?: { expr: string }[] }[] }

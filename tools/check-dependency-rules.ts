@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 /**
- * Proves that dependency-cruiser sees what it should: it must find exactly the offences planted under
+ * Proves that dependency-cruiser sees what it should: it must find exactly the offences seeded under
  * tools/dependency-fixtures, and every rule must have one. Silence there would mean silence everywhere.
  */
 const root = join(import.meta.dirname, '..');
@@ -13,7 +13,7 @@ const folder = 'tools/dependency-fixtures';
 type Rules = { forbidden: { name: string }[] };
 type Cruise = { summary: { violations: { from: string; rule: { name: string } }[] } };
 
-function planted(): string[] {
+function seeded(): string[] {
   return globSync(`${folder}/**/*.ts`, { cwd: root }).flatMap((file) => {
     const [, names] = /^\/\/ breaks: (.+)/.exec(readFileSync(join(root, file), 'utf8')) ?? [];
     return (names ?? '')
@@ -43,14 +43,14 @@ function found(): string[] {
 }
 
 const rules = createRequire(import.meta.url)('../.dependency-cruiser.cjs') as Rules;
-const expected = new Set(planted());
+const expected = new Set(seeded());
 const seen = new Set(found());
 const problems = [
   ...[...expected.difference(seen)].map((offence) => `not found: ${offence}`),
-  ...[...seen.difference(expected)].map((offence) => `found, but not planted: ${offence}`),
+  ...[...seen.difference(expected)].map((offence) => `found, but not seeded: ${offence}`),
   ...rules.forbidden
     .filter(({ name }) => ![...expected].some((offence) => offence.endsWith(` breaks ${name}`)))
-    .map(({ name }) => `the rule ${name} has no planted offence: add a file below ${folder}`),
+    .map(({ name }) => `the rule ${name} has no seeded offence: add a file below ${folder}`),
 ];
 for (const problem of problems) process.stdout.write(`${problem}\n`);
 if (seen.size === 0) {

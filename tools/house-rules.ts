@@ -1,8 +1,8 @@
 import ts from 'typescript';
-import { comments } from '../tools/comments.ts';
+import { comments } from './comments.ts';
 
 /**
- * The rules of the house that no linter knows. They read the syntax tree, so that words in strings and comments
+ * The house rules that no linter knows. They read the syntax tree, so that words in strings and comments
  * offend nobody.
  *
  * Where a rule is wrong for once, the line says so, and why, in a comment on it or above it:
@@ -226,7 +226,7 @@ function expectingFunctions(file: ts.SourceFile): Set<string> {
   return expecting;
 }
 
-/** All that breaks a rule of the house in the file `path`, a path from the root, that holds `text`. */
+/** All that breaks a rule of the project in the file `path`, a path from the root, that holds `text`. */
 export function violations(path: string, text: string): Violation[] {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const lineOf = (position: number) => file.getLineAndCharacterOfPosition(position).line + 1;

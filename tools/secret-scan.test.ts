@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { leaks } from './secret-scan.ts';
+import { secretsIn } from './secret-scan.ts';
 
 // Put together here, so that this file itself holds no such text.
 const path = (...segments: string[]) => `/${segments.join('/')}`;
@@ -20,11 +20,11 @@ describe('what belongs to one machine is found', () => {
       `tarball${': '}${url('a.example', '/x.tgz')}`,
     ],
   ])('%s', (_what, text, found) => {
-    expect(leaks(`first line\n${text}\n`)).toEqual([expect.objectContaining({ line: 2, found })]);
+    expect(secretsIn(`first line\n${text}\n`)).toEqual([expect.objectContaining({ line: 2, found })]);
   });
 
   it('and what this machine is known by', () => {
-    expect(leaks('see /srv/shop/notes', ['/srv/shop'])).toEqual([
+    expect(secretsIn('see /srv/shop/notes', ['/srv/shop'])).toEqual([
       { line: 1, found: '/srv/shop', advice: 'this very machine' },
     ]);
   });
@@ -38,5 +38,5 @@ it.each([
   ['the path of a URL', url('example.com', path('home', 'page'))],
   ['a relative path', `./work/notes and ..${path('tmp', 'x')}`],
 ])('%s is no leak', (_what, text) => {
-  expect(leaks(text, ['/srv/shop'])).toEqual([]);
+  expect(secretsIn(text, ['/srv/shop'])).toEqual([]);
 });

@@ -32,7 +32,7 @@ const patterns: { pattern: RegExp; advice: string; allowed?: (found: string) => 
 ];
 
 /** `own` are texts that give this machine away: its home folder, where the project lies, its registry's host. */
-export function leaks(text: string, own: readonly string[] = []): Leak[] {
+export function secretsIn(text: string, own: readonly string[] = []): Leak[] {
   const found: Leak[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     for (const { pattern, advice, allowed } of patterns) {
@@ -65,7 +65,7 @@ if (import.meta.main) {
   for (const path of trackedFiles()) {
     const text = readFileSync(join(root, path), 'utf8');
     if (text.includes('\0')) continue;
-    for (const { line, found, advice } of leaks(text, own)) {
+    for (const { line, found, advice } of secretsIn(text, own)) {
       process.stdout.write(`${path}:${line} ${found}: ${advice}\n`);
       count += 1;
     }

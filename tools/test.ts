@@ -102,9 +102,9 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
   );
   running = child;
 
-  let trouble: string | undefined;
+  let failure: string | undefined;
   const stop = (reason: string) => {
-    trouble ??= reason;
+    failure ??= reason;
     kill(child);
   };
   const limit = setTimeout(() => stop(`did not finish within ${limitMs / 60_000} minutes`), limitMs);
@@ -127,13 +127,13 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
 
   const run = readRun(countsFile);
   if (run !== undefined) total = { passed: run.passed, failed: run.failed, skipped: run.skipped };
-  if (run?.complete === false) trouble ??= 'stopped in the middle of its tests';
+  if (run?.complete === false) failure ??= 'stopped in the middle of its tests';
   // A red test makes jest exit with 1; with nothing red to show for it, something else went wrong.
-  if ((run?.failed ?? 0) === 0) trouble ??= exit;
-  if (interrupted) trouble = 'was interrupted';
-  if (trouble === undefined) return;
+  if ((run?.failed ?? 0) === 0) failure ??= exit;
+  if (interrupted) failure = 'was interrupted';
+  if (failure === undefined) return;
   total.failed += 1;
-  process.stdout.write(`jest ${trouble}\n`);
+  process.stdout.write(`jest ${failure}\n`);
 }
 
 function parse(given: readonly string[]): { chosen: readonly Project[]; jestArguments: string[] } {

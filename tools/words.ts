@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { root, trackedFiles } from '../tools/tracked-files.ts';
+import { root, trackedFiles } from './tracked-files.ts';
 import { comments } from './comments.ts';
 
 /**
@@ -18,8 +18,6 @@ const NOT_CONVERTED = [
   'deploy',
   'examples',
   'packages',
-  'sandbox',
-  'scripts',
   'services',
   'test',
   'testing',

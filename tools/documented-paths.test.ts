@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { root } from '../tools/tracked-files.ts';
+import { root } from './tracked-files.ts';
 
 /** Documents name files by path. A file that is renamed must be renamed there too. */
 

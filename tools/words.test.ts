@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findFormerWords, formerWords, formerWordsIn } from '../tools/words.ts';
+import { findFormerWords, formerWords, formerWordsIn } from './words.ts';
 
 /** A glossary with invented words, so that this file has none of the real ones. */
 const words = formerWords(`
