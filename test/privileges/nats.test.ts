@@ -13,7 +13,7 @@ import {
   KEEPER,
   STREAM,
 } from '@quittance/shared/bus-names';
-import { ADMIN, busConfiguration, busUsers } from '@quittance/shared/bus-permissions';
+import { ADMIN, busConfiguration, busUsers, permissionsOf } from '@quittance/shared/bus-permissions';
 import { type BusKeeper, keepBus } from '@quittance/shared/bus-setup';
 import {
   type CommandName,
@@ -87,6 +87,7 @@ afterAll(async () => {
 });
 
 const REFUSED_WITHIN_MS = 5_000;
+const ANSWERED_WITHIN_MS = 1_000;
 
 type Act = 'publish' | 'subscribe';
 
@@ -389,30 +390,7 @@ describe('what the tables allow goes its way', () => {
   });
 });
 
-test('an answer is sent where it is an answer, not where its sender’s rights would make it more', async () => {
-  busOf('ledger').answer(commandSubject('hold.place'), async () => ({ outcome: 'placed' }));
-  const manager = await admin.jetstreamManager();
-  await (await busOf('ledger').kv('quotes')).put('ETH', 'kept');
-  const stateOf = async () =>
-    Promise.all(streams.map(async (name) => (await manager.streams.info(name)).state.last_seq));
-  const before = await stateOf();
-  const asker = await login('payouts');
-  for (const reply of [
-    'evt.ledger.invoices.credit.recorded',
-    '$KV.quotes.ETH',
-    '$JS.API.STREAM.PURGE.KV_quotes',
-  ]) {
-    asker.publish(commandSubject('hold.place'), '{}', { reply });
-  }
-  await eventually(() =>
-    expect(log.filter((line) => line.includes('wanted its answer elsewhere'))).toHaveLength(3),
-  );
-  await asker.close();
-  expect(await stateOf()).toEqual(before);
-  expect((await (await busOf('payouts').kv('quotes')).get('ETH'))?.string()).toBe('kept');
-});
-
-test('answers that a user has the bus store under another’s subject have no effect, and are put aside for nobody', async () => {
+test('answers of the bus that an earlier configuration let it store under another’s subject have no effect, and are put aside for nobody', async () => {
   const stored: string[] = [];
   const taken: string[] = [];
   const rows = async (sql: { name: string }, values: readonly unknown[]) => {
@@ -431,7 +409,8 @@ test('answers that a user has the bus store under another’s subject have no ef
   });
   const manager = await admin.jetstreamManager();
   const lastSequence = async () => (await manager.streams.info(STREAM)).state.last_seq;
-  const evil = await login('payouts');
+  // In the account of the streams, as all users were in one account before.
+  const evil = await login(ADMIN);
   const own = 'evt.payouts.webhooks.payout.created';
   const next = `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.payouts`;
   const victim = 'evt.invoices.ledger.deposit.settled';
@@ -475,4 +454,85 @@ test('a user whose rights are wrong is told so in the log, once', async () => {
   expect(await bus.publish([forged])).toEqual([false]);
   expect(refusals().filter((line) => line.includes('the bus refused'))).toHaveLength(1);
   await bus.close();
+});
+
+// Last: each user fills the stream with rubbish in its own name.
+describe('a reply subject reaches no further than the account of the user who names it', () => {
+  const ofUser = (user: BusUser, subject: string) =>
+    permissionsOf(user).publish.some((allowed) =>
+      allowed.endsWith('.*') ? subject.startsWith(allowed.slice(0, -1)) : subject === allowed,
+    );
+
+  /** What each stream holds under subjects that the user may not publish: the number of the newest message of each. */
+  async function storedOfOthers(user: BusUser): Promise<Map<string, number>> {
+    const { streams: api } = await admin.jetstreamManager();
+    // A stream stores in the order of arrival: what was sent before this is in it, or never will be.
+    const markers = ['evt.marker', ...bucketNames.map((bucket) => `$KV.${bucket}.marker`)];
+    for (const marker of markers) await admin.jetstream().publish(marker);
+    const newest = new Map<string, number>();
+    for (const name of streams) {
+      const { state } = await api.info(name, { subjects_filter: '>' });
+      for (const subject of Object.keys(state.subjects ?? {})) {
+        if (ofUser(user, subject) || markers.includes(subject)) continue;
+        newest.set(subject, (await api.getMessage(name, { last_by_subj: subject })).seq);
+      }
+    }
+    return newest;
+  }
+
+  /** Each request that the user may make, with bodies that each get an answer of another kind. */
+  const requestsOf = (user: BusUser): [subject: string, body: string][] =>
+    permissionsOf(user).publish.flatMap((allowed) => {
+      const subject = allowed.replace(/\*$/, 'ETH').replace(/>$/, '1.1.1.1.0');
+      // With an empty body the keeper would delete a durable.
+      const bodies = subject.includes('.CONSUMER.DELETE.') ? ['{'] : ['', '{', '{}'];
+      const pulls = [
+        '{"batch":1,"no_wait":true}',
+        '{"batch":1,"expires":50000000}',
+        '{"batch":1,"expires":500000000,"idle_heartbeat":100000000}',
+      ];
+      return [...bodies, ...(subject.includes('.MSG.NEXT.') ? pulls : [])].map((body): [string, string] => [
+        subject,
+        body,
+      ]);
+    });
+
+  test('two services together store no event in the name of a third', async () => {
+    const before = await storedOfOthers('payouts');
+    const [asking, answering] = [await login('payouts'), await login('ledger')];
+    const answered = Promise.withResolvers<void>();
+    answering.subscribe(commandSubject('hold.place'), {
+      callback: (_error, message) => {
+        message.respond(JSON.stringify(aDeposit()));
+        answered.resolve();
+      },
+    });
+    await answering.flush();
+    asking.publish(commandSubject('hold.place'), '{}', { reply: 'evt.invoices.ledger.deposit.settled' });
+    await answered.promise;
+    await answering.flush();
+    expect(await storedOfOthers('payouts')).toEqual(before);
+    await Promise.all([asking.close(), answering.close()]);
+  });
+
+  test.each(busUsers)('no answer that %s asks for is stored under another’s subject', async (user) => {
+    for (const bucket of bucketNames)
+      await (await busOf(buckets[bucket].writtenBy).kv(bucket)).put('ETH', 'kept');
+    for (const command of commandNames)
+      busOf(commands[command].by).answer(commandSubject(command), async () => ({}));
+    const victims = [
+      ...kinds.flatMap((kind) => events[kind].to.map((to) => subjectOf(kind, to))),
+      ...bucketNames.map((bucket) => `$KV.${bucket}.ETH`),
+      '$JS.API.STREAM.PURGE.KV_quotes',
+    ].filter((subject) => !ofUser(user, subject));
+    const before = await storedOfOthers(user);
+    const evil = await login(user);
+    for (const [subject, body] of requestsOf(user)) {
+      for (const reply of victims) evil.publish(subject, body, { reply });
+      // The server works in order: what answers this one has answered the others as well.
+      await evil.request(subject, body, { timeout: ANSWERED_WITHIN_MS }).catch(() => undefined);
+    }
+    await evil.close();
+    expect(await storedOfOthers(user)).toEqual(before);
+  });
 });

@@ -116,23 +116,65 @@ export const ADMIN = 'admin';
 /** A question is answered while somebody still waits for it. */
 const ANSWER_WITHIN_S = 10;
 
+/** The account that holds JetStream's streams. No user of the product is in it. */
+const STREAMS = 'streams';
+
+/** Each service answers questions in its own account; JetStream hears everything else. */
+const accountHearing = (subject: string): string => {
+  const [first, second] = subject.split('.');
+  return first === 'rpc' && second !== undefined ? second : STREAMS;
+};
+
 /**
- * The users of the bus and their rights, in nats-server's configuration language.
- * @param passwordOf in that language as well: a text in quotes, or `$NAME` for a variable of the environment
- * @param admin the password of one who may do everything; for tests only
+ * Each user has an account of its own, because NATS checks what a user publishes and not which reply subject it names:
+ * JetStream answers to any subject of the account that the request is made in. An account imports what its user may
+ * publish and nothing else, so an answer reaches no other account, and no stream under another service's subject.
+ * @param passwordOf in nats-server's configuration language: a text in quotes, or `$NAME` for a variable of the environment
+ * @param admin the password of one who may do everything in the account of the streams; for tests only
+ * @returns accounts, users and their rights, in the same language
  */
 export function busConfiguration(passwordOf: (user: BusUser) => string, admin?: string): string {
-  const list = (subjects: readonly string[]) =>
-    `[\n${subjects.map((subject) => `          ${JSON.stringify(subject)}\n`).join('')}        ]`;
-  const userOf = ([user, { publish, subscribe, answers }]: [BusUser, BusPermissions]) =>
-    `    {
+  const list = (items: readonly string[], indent = '    ') =>
+    `[\n${items.map((item) => `${indent}  ${item}\n`).join('')}${indent}]`;
+  const subjects = (names: readonly string[]) =>
+    list(
+      names.map((name) => JSON.stringify(name)),
+      '        ',
+    );
+  const imported = (subject: string) =>
+    `{ service: { account: ${accountHearing(subject)}, subject: ${JSON.stringify(subject)} } }`;
+  const accountOf = ([user, { publish, subscribe, answers }]: [BusUser, BusPermissions]) => `  ${user}: {
+    users: [{
       user: ${JSON.stringify(user)}
       password: ${passwordOf(user)}
       permissions: {
-        publish: { allow: ${list(publish)} }
-        subscribe: { allow: ${list(subscribe)} }
+        publish: { allow: ${subjects(publish)} }
+        subscribe: { allow: ${subjects(subscribe)} }
 ${answers ? `        allow_responses: { max: 1, expires: "${ANSWER_WITHIN_S}s" }\n` : ''}      }
-    }\n`;
-  const adminLine = admin === undefined ? '' : `    { user: "${ADMIN}", password: ${admin} }\n`;
-  return `authorization {\n  users: [\n${[...all].map(userOf).join('')}${adminLine}  ]\n}\n`;
+    }]
+    imports: ${list([OWN_JETSTREAM, ...publish].map(imported))}
+    exports: ${list(
+      subscribe
+        .filter((subject) => accountHearing(subject) === user)
+        .map((subject) => `{ service: ${JSON.stringify(subject)} }`),
+    )}
+  }\n`;
+  const admins = admin === undefined ? '' : `    users: [{ user: "${ADMIN}", password: ${admin} }]\n`;
+  return `accounts {
+  ${STREAMS}: {
+    jetstream: enabled
+${admins}    exports: ${list(exportedStreams)}
+  }
+${[...all].map(accountOf).join('')}}\n`;
 }
+
+/** Without this import nats-server answers an account's requests to JetStream itself: it has no JetStream. */
+const OWN_JETSTREAM = '$JS.API.INFO';
+
+/** Imports choose from these. A pull has many answers: `stream`. A publication has one. */
+const exportedStreams = [
+  '{ service: "evt.>" }',
+  '{ service: "$KV.>" }',
+  '{ service: "$JS.ACK.>" }',
+  '{ service: "$JS.API.>", response_type: stream }',
+];

@@ -106,7 +106,8 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
           if (error !== null)
             return logger.error({ subject, reason: reason(error) }, 'a question could not be read');
           // An answer is sent with our rights: whoever asks must not choose a place where it is more than an answer.
-          if (message.reply?.startsWith('_INBOX.') !== true)
+          // `_R_.` is nats-server's own, for a question from another account; no user can name it.
+          if (!/^_(?:INBOX|R_)\./.test(message.reply ?? ''))
             return logger.error({ subject, to: message.reply }, 'a question wanted its answer elsewhere');
           // Parsing inside the promise: a malformed question is logged, and its sender runs into its timeout.
           const answered = Promise.resolve()

@@ -55,7 +55,7 @@ type Failed = Taken & { error: unknown };
 
 const WAITING = 'waiting';
 const STRAY_ANSWER =
-  'answers of the bus itself were stored as events and are dropped: the user who asked named an event’s subject for them. Which user: see the log of nats-server, and change the password of each';
+  'answers of the bus itself were stored as events and are dropped: the user who asked named an event’s subject for them. Give nats-server the configuration that `quittance nats-permissions` prints: it prevents this. Which user: see the log of nats-server, and change the password of each';
 
 function logWaiting({ throttled }: Pick<TakeInOptions, 'throttled'>, events: number, error: unknown): void {
   const fields = { events, reason: reason(error) };
@@ -259,8 +259,10 @@ const isFor = (service: Service, { subject }: Message): boolean => subject.split
 const answersBeginWith = ['{"type":"io.nats.jetstream.', '{"stream":"', '{"error":{'];
 
 /**
- * The bus checks who publishes, and not where its own answers go: a user may name the subject of another's event as the
- * place for them, and they are stored. No relay writes an empty message, one of another receiver, or a bucket's value.
+ * NATS checks what a user publishes, and not which reply subject it names. With an account for each user (see
+ * bus-permissions.ts) an answer reaches no stream under another service's subject. Under the configuration of an earlier
+ * release, which an operator may still have, it does. No relay writes an empty message, one of another receiver, or a
+ * bucket's value.
  */
 export function isAnswerOfTheBus(
   service: Service,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
+import { connect } from 'nats';
 import { z } from 'zod';
 import { type Bus, connectBus, type Outgoing } from '../src/bus.ts';
 import type { EventKind, Service } from '../src/events.ts';
@@ -88,4 +89,24 @@ test('one that closes while the bus is away does not wait for it', async () => {
   await bus.close();
   // Waiting would never end, and be cut off by the test's own limit.
   expect(performance.now() - start).toBeLessThan(patient(10_000));
+});
+
+test('a question that names another place than an inbox for its answer is not answered', async () => {
+  const lines: string[] = [];
+  const ledger = await connectBus({
+    url: nats.url,
+    service: 'ledger',
+    logger: createLogger('test', 'error', { write: (line) => lines.push(line) }),
+  });
+  open.push(ledger);
+  const asked: unknown[] = [];
+  ledger.answer('rpc.ledger.elsewhere', async (body) => ({ asked: asked.push(body) }));
+  const asker = await connect({ servers: nats.url });
+  await eventually(() => asker.request('rpc.ledger.elsewhere', '{}'));
+  asker.publish('rpc.ledger.elsewhere', '{}', { reply: 'evt.ledger.invoices.credit.recorded' });
+  await eventually(() =>
+    expect(lines.filter((line) => line.includes('wanted its answer elsewhere'))).toHaveLength(1),
+  );
+  expect(asked).toHaveLength(1);
+  await asker.close();
 });
