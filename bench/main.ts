@@ -4,10 +4,11 @@ import { type Comparison, compare, type Outcome } from './compare.ts';
 import { postInvoices } from './post-invoices.ts';
 import { readThroughGateway } from './read-through-gateway.ts';
 import { scanBlocks } from './scan-block.ts';
+import { claimBacklog } from './webhook-claims.ts';
 import { deliverBacklogs } from './webhook-deliveries.ts';
 
 /**
- * npm run bench [scan | webhooks | api]: each path against its yardstick, in the same run on the same machine. Absolute figures
+ * npm run bench [scan | claims | webhooks | api]: each path against its yardstick, in the same run on the same machine. Absolute figures
  * move from machine to machine; the ratios are the result.
  */
 const FEW_ADDRESSES = 1_000;
@@ -17,16 +18,20 @@ const SCAN_RATIO_MAX = 1.5;
 const EVENTS = 20_000;
 const ENDPOINTS = 50;
 const DELIVERY_ROUNDS = 5;
+const DUE_DELIVERIES = 100_000;
+const CLAIMED_ENDPOINTS = 1_000;
 /** The least that deliveries should reach, as a share of a bare loop of POSTs. */
 const DELIVERY_RATIO_MIN = 0.5;
 const chosen = process.argv.slice(2);
-const isChosen = (part: 'scan' | 'webhooks' | 'api') => chosen.length === 0 || chosen.includes(part);
+const isChosen = (part: 'scan' | 'claims' | 'webhooks' | 'api') =>
+  chosen.length === 0 || chosen.includes(part);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** The services look about as often as in production; tests make them look ten times as often. */
 const settings = { invoices: { SCAN_EVERY_MS: '1000' }, payouts: { ENGINE_EVERY_MS: '1000' } };
 
 if (isChosen('scan')) await measureScanner();
+if (isChosen('claims')) await measureClaims();
 if (isChosen('webhooks')) await measureDeliveries();
 if (isChosen('api')) await measureApi();
 
@@ -36,6 +41,14 @@ async function measureScanner(): Promise<void> {
   const { ratio, fewMs, manyMs } = await scanBlocks(FEW_ADDRESSES, MANY_ADDRESSES);
   say(`  ratio ${ratio.toFixed(2)} (at most ${SCAN_RATIO_MAX}${ratio > SCAN_RATIO_MAX ? ', MISSED' : ''})`);
   say(`  ${many}: ${manyMs.toFixed(0)} ms a block\n  ${few}: ${fewMs.toFixed(0)} ms a block\n`);
+}
+
+async function measureClaims(): Promise<void> {
+  const [due, endpoints] = [DUE_DELIVERIES, CLAIMED_ENDPOINTS].map((count) => count.toLocaleString('en'));
+  say(`claims while ${due} deliveries to ${endpoints} endpoints are due, until all slots are taken …`);
+  const outcome = await claimBacklog(DUE_DELIVERIES, CLAIMED_ENDPOINTS);
+  say(`  median ${outcome.medianMs.toFixed(1)} ms, worst ${outcome.worstMs.toFixed(1)} ms a claim`);
+  say(`  ${outcome.claimed} deliveries in ${outcome.claims} claims\n`);
 }
 
 async function measureDeliveries(): Promise<void> {

@@ -42,7 +42,7 @@ export type DeliveriesOutcome = {
 };
 
 type Seen = { posts: number; ids: number };
-type World = {
+export type World = {
   ports: Omit<Ports, 'bus' | 'poster'>;
   endpoints: { account: ToldEvent['payload']['account_id']; secret: string; url: string }[];
   seen(): Promise<Seen>;
@@ -173,7 +173,7 @@ async function bareOf(world: World, count: number): Promise<number> {
   return (1_000 * count) / took;
 }
 
-async function takeIn({ ports, endpoints }: World, count: number): Promise<void> {
+export async function takeIn({ ports, endpoints }: World, count: number): Promise<void> {
   for (let from = 0; from < count; from += TAKEN_IN_AT_ONCE) {
     const events = Array.from({ length: Math.min(TAKEN_IN_AT_ONCE, count - from) }, (_, i) =>
       paid(endpoints[(from + i) % endpoints.length]?.account ?? ''),
@@ -201,7 +201,7 @@ function paid(account: string): ToldEvent {
   } as unknown as ToldEvent;
 }
 
-async function openWorld(endpoints: number): Promise<World> {
+export async function openWorld(endpoints: number): Promise<World> {
   const logger = createLogger('bench', 'error');
   const postgres = await startPostgres({
     dataDir: mkdtempSync(join(tmpdir(), 'quittance-bench-')),

@@ -46,7 +46,7 @@ grant select on
   payouts.payouts, payouts.payments, payouts.wallets, payouts.wallet_histories, payouts.coins, payouts.leases,
   payouts.halted_assets,
   ledger.holds, ledger.transfers, ledger.entries, ledger.unresolved, ledger.reversals,
-  webhooks.endpoints, webhooks.deliveries, webhooks.attempts, webhooks.lanes
+  webhooks.endpoints, webhooks.deliveries, webhooks.attempts, webhooks.endpoint_queues
 to quittance_operator;
 -- Not the signed bytes, not the secrets.
 grant select (id, chain, wallet, nonce, family, attempt, purpose, asset, amount, fee_paid, tx_hash, state, broadcasts,
@@ -66,9 +66,9 @@ grant insert (asset, breaches, halted_at), update (resumed_at, forced, announced
 grant insert, update, delete on auditor.breaches to quittance_operator;
 grant insert (id, kind, payload, request_id, created_at) on auditor.outbox to quittance_operator;
 
--- To ask for a delivery again, as its merchant may: its lane is locked first, see webhooks' store-lanes.ts.
+-- To ask for a delivery again, as its merchant may: its endpoint's queue is locked first, see webhooks' store/endpoint-queues.ts.
 grant update (state, due_at, round_start, asked_for) on webhooks.deliveries to quittance_operator;
-grant update (due_at, retry_due_at) on webhooks.lanes to quittance_operator;
+grant update (new_due_at, retry_due_at) on webhooks.endpoint_queues to quittance_operator;
 
 create or replace function operator.note(of_actor text, of_deed text, of_subject text) returns void
 language sql security definer set search_path = pg_temp as $$

@@ -22,7 +22,7 @@ const root = join(import.meta.dirname, '../..');
 const FEW = [
   ...['consumer', 'db', 'fee-estimates', 'lease', 'messages'].map((name) => `packages/shared/test/${name}`),
   ...['gateway/test/limits', 'invoices/test/state-table', 'payouts/test/requests', 'ledger/test/holds'],
-  ...['webhooks/test/lanes', 'auditor/test/audit'],
+  ...['webhooks/test/endpoint-queues', 'auditor/test/audit'],
 ];
 
 /** Not those that are about processes by their nature: `npm start`, and the shop's, which `shop` runs. */

@@ -77,10 +77,10 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     accounts: 'iu',
     attempts: 'i',
     deliveries: 'iu',
+    endpoint_queues: 'iud',
     endpoint_secrets: 'iud',
     endpoints: 'iu',
     events: 'i',
-    lanes: 'iud',
   },
 };
 const owners = Object.keys(allowed) as (keyof typeof allowed)[];

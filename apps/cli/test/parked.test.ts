@@ -306,7 +306,7 @@ test('the operator’s role changes what its commands change and nothing else, a
       'auditor.halts',
       'auditor.outbox',
       'webhooks.deliveries',
-      'webhooks.lanes',
+      'webhooks.endpoint_queues',
     ]);
   } finally {
     await db.close();

@@ -300,20 +300,16 @@ const deliveriesAreScheduled = (waiting: string) => `
   ${waiting}
   select 'the delivery of ' || d.sequence || ' to endpoint ' || d.endpoint_key || ' waits, and nobody will send it' as what,
     null::text as asset, d.endpoint_key || '/' || d.sequence as subject
-  from webhooks.deliveries d left join webhooks.lanes l on l.endpoint_key = d.endpoint_key
-  where d.state = 'waiting' and ((l.endpoint_key is null and not exists (
-    -- disabled or deleted: it is cancelled bit by bit
-    select 1 from webhooks.endpoints p where p.key = d.endpoint_key and p.cancelling)) or (not l."full" and not (d.retry and l.retries_full) and
-    coalesce(least(l.due_at, case when not l.retries_full then l.retry_due_at end), 'infinity') >
-      greatest(d.due_at, now(), l.paused_until) + $1::int * interval '1 second'))
-  union all
-  select 'the delivery of ' || d.sequence || ' to endpoint ' || d.endpoint_key ||
-    ' waits for slots that are said to be taken, and nothing is being sent there', null::text,
-    d.endpoint_key || '/' || d.sequence
-  from webhooks.deliveries d join webhooks.lanes l on l.endpoint_key = d.endpoint_key
-  where d.state = 'waiting' and (l."full" or (d.retry and l.retries_full))
-    and d.due_at < now() - $1::int * interval '1 second' and not exists (
-      select 1 from webhooks.deliveries s where s.endpoint_key = l.endpoint_key and s.state = 'sending')
+  from webhooks.deliveries d left join webhooks.endpoint_queues q on q.endpoint_key = d.endpoint_key
+  where d.state = 'waiting' and (
+    -- Disabled or deleted: its deliveries are being cancelled.
+    (q.endpoint_key is null and not exists (
+      select 1 from webhooks.endpoints p where p.key = d.endpoint_key and p.cancelling))
+    -- The attempt that ends next sets both times.
+    or (q.endpoint_key is not null and coalesce(case when d.retry then q.retry_due_at else q.new_due_at end, 'infinity') >
+        greatest(d.due_at, now(), q.open_until) + $1::int * interval '1 second'
+      and not exists (
+        select 1 from webhooks.deliveries s where s.endpoint_key = d.endpoint_key and s.state = 'sending')))
   union all
   select 'the delivery of ' || d.sequence || ' to endpoint ' || d.endpoint_key || ' was claimed until ' || d.claimed_until ||
     ', and nobody has taken it back', null::text, d.endpoint_key || '/' || d.sequence

@@ -273,19 +273,19 @@ const planted: [string, string, string, string[]][] = [
     ['I8'],
   ],
   [
-    'a delivery behind slots that nothing takes',
-    `${anEndpoint}; insert into webhooks.lanes (endpoint_key, "full") values (9, true);
+    'a delivery in a queue that no claim looks at',
+    `${anEndpoint}; insert into webhooks.endpoint_queues (endpoint_key) values (9);
      insert into webhooks.deliveries (endpoint_key, sequence, state, due_at)
        values (9, 1, 'waiting', now() - interval '1 hour')`,
-    `delete from webhooks.deliveries; delete from webhooks.lanes; delete from webhooks.endpoints`,
+    `delete from webhooks.deliveries; delete from webhooks.endpoint_queues; delete from webhooks.endpoints`,
     ['I8'],
   ],
   [
-    'a retry behind slots for retries that nothing takes, beside what is new',
-    `${anEndpoint}; insert into webhooks.lanes (endpoint_key, retries_full, due_at) values (9, true, now());
+    'a retry in a queue that claims look at for new deliveries only',
+    `${anEndpoint}; insert into webhooks.endpoint_queues (endpoint_key, new_due_at) values (9, now());
      insert into webhooks.deliveries (endpoint_key, sequence, state, due_at, attempts) values
        (9, 1, 'waiting', now() - interval '1 hour', 1), (9, 2, 'waiting', now() - interval '1 hour', 0)`,
-    `delete from webhooks.deliveries; delete from webhooks.lanes; delete from webhooks.endpoints`,
+    `delete from webhooks.deliveries; delete from webhooks.endpoint_queues; delete from webhooks.endpoints`,
     ['I8'],
   ],
   [
@@ -442,12 +442,14 @@ test.each([
   ['never', 'null', ['I8']],
 ])('what waits for an endpoint that asked for an hour, and is looked at %s', async (_, dueAt, breaks) => {
   await run(`${anEndpoint};
-    insert into webhooks.lanes (endpoint_key, paused_until, due_at) values (9, now() + interval '1 hour', ${dueAt});
+    insert into webhooks.endpoint_queues (endpoint_key, open_until, new_due_at) values (9, now() + interval '1 hour', ${dueAt});
     insert into webhooks.deliveries (endpoint_key, sequence, state, due_at) values (9, 1, 'waiting', now())`);
   try {
     expect((await verify()).breaches.map(({ invariant }) => invariant)).toEqual(breaks);
   } finally {
-    await run('delete from webhooks.deliveries; delete from webhooks.lanes; delete from webhooks.endpoints');
+    await run(
+      'delete from webhooks.deliveries; delete from webhooks.endpoint_queues; delete from webhooks.endpoints',
+    );
   }
 });
 

@@ -11,26 +11,29 @@ import {
 import type { Fate } from './domain/outcome.ts';
 
 const WAITING_MAX = 100_000;
-const lanes = `(values ('new', false), ('retry', true)) as named(lane, retry)`;
+const kinds = `(values ('new', false), ('retry', true)) as named(lane, retry)`;
 
 const selectWaiting = statement(
   'metrics_deliveries_waiting',
-  `select lane, count(waiting.retry)::float as value from ${lanes} left join (
+  `select lane, count(waiting.retry)::float as value from ${kinds} left join (
      select retry from deliveries where state = 'waiting' limit ${WAITING_MAX}) as waiting using (retry)
    group by lane`,
 );
 
-// Of each endpoint with something due, the first of each lane.
+// Of each healthy endpoint, the first of each kind that is due. A queue without a free slot has no due time: it has attempts in
+// flight.
 const selectOldestDue = statement(
   'metrics_deliveries_oldest_due',
-  `select lane, coalesce(max(extract(epoch from now() - due.due_at)), 0)::float as value from ${lanes}
+  `select lane, coalesce(max(extract(epoch from now() - due.due_at)), 0)::float as value from ${kinds}
    left join lateral (
-     select first.due_at from lanes l, lateral (
+     select first.due_at from endpoint_queues q, lateral (
        select d.due_at from deliveries d
-       where d.endpoint_key = l.endpoint_key and d.retry = named.retry and d.state = 'waiting'
+       where d.endpoint_key = q.endpoint_key and d.retry = named.retry and d.state = 'waiting'
        order by d.due_at limit 1) as first
-     where l.failures = 0 and (l.paused_until is null or l.paused_until < now())
-       and (l."full" or l.due_at <= now() or l.retry_due_at <= now()) and first.due_at <= now()) as due on true
+     where q.consecutive_failures = 0 and (q.open_until is null or q.open_until < now())
+       and (least(q.new_due_at, q.retry_due_at) <= now()
+         or q.endpoint_key in (select endpoint_key from deliveries where state = 'sending'))
+       and first.due_at <= now()) as due on true
    group by lane`,
 );
 

@@ -1,26 +1,24 @@
 import { statement, type Trx } from '@quittance/shared/db';
 import type { Numbered } from './store-events.ts';
-import { lookedAtFrom } from './store-lanes.ts';
 
-const insertForLanes = statement(
+const insertForQueues = statement(
   'deliveries_insert',
-  `with heard as materialized (
-     select l.endpoint_key, e.account_id, e.kinds from lanes l join endpoints e on e.key = l.endpoint_key
-     where e.account_id = any($1::text[]) order by l.endpoint_key for update of l),
-   told as (
+  `with queue as materialized (
+     select q.endpoint_key, e.account_id, e.kinds from endpoint_queues q join endpoints e on e.key = q.endpoint_key
+     where e.account_id = any($1::text[]) order by q.endpoint_key for update of q),
+   inserted as (
      insert into deliveries (endpoint_key, sequence, state, due_at)
-     select heard.endpoint_key, g.sequence, 'waiting', $4
+     select queue.endpoint_key, g.sequence, 'waiting', $4
      from unnest($1::text[], $2::bigint[], $3::text[]) as g(account_id, sequence, kind)
-     join heard on heard.account_id = g.account_id and g.kind = any(heard.kinds)
+     join queue on queue.account_id = g.account_id and g.kind = any(queue.kinds)
      returning endpoint_key)
-   update lanes set ${lookedAtFrom('due_at', '$4')}
-   from (select distinct endpoint_key from told) as t
-   where lanes.endpoint_key = t.endpoint_key`,
+   update endpoint_queues q set new_due_at = greatest(least(q.new_due_at, $4), q.open_until)
+   where q.endpoint_key in (select endpoint_key from inserted)`,
 );
 
 /** A delivery, due now, for each of the events and each live endpoint of its account that wants its kind. */
 export async function insertDeliveries(trx: Trx, events: readonly Numbered[], now: Date): Promise<void> {
-  await trx.rows(insertForLanes, [
+  await trx.rows(insertForQueues, [
     events.map((event) => event.accountId),
     events.map((event) => event.sequence),
     events.map((event) => event.kind),
@@ -28,7 +26,7 @@ export async function insertDeliveries(trx: Trx, events: readonly Numbered[], no
   ]);
 }
 
-export type AttemptRecord = {
+export type AttemptRow = {
   endpointKey: string;
   sequence: string;
   claim: string;
@@ -69,7 +67,7 @@ const endClaims = statement(
 export type EndedClaim = { endpointKey: string; sequence: string; claim: string };
 
 /** Ends claims with what came of them; leaves out, and does not answer, those that have gone to another. */
-export const recordEnds = (trx: Trx, records: readonly AttemptRecord[]): Promise<EndedClaim[]> =>
+export const recordEnds = (trx: Trx, records: readonly AttemptRow[]): Promise<EndedClaim[]> =>
   trx.rows<EndedClaim>(endClaims, [
     records.map((record) => record.endpointKey),
     records.map((record) => record.sequence),

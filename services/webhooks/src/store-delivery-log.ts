@@ -37,12 +37,12 @@ type Stored = Omit<LoggedDelivery, 'attempts'> & {
 };
 
 // What waits is not sent while its endpoint asks to be left alone, whenever it would be due itself.
-const notBefore = `greatest(d.due_at, (select paused_until from lanes where lanes.endpoint_key = d.endpoint_key))`;
+const notBefore = `greatest(d.due_at, (select open_until from endpoint_queues q where q.endpoint_key = d.endpoint_key))`;
 /** Of deliveries `d` with their events, and endpoints `p`. */
 const columns = `p.id as "endpointId", d.event_id as "eventId", d.kind, d.sequence, d.created_at as "eventCreatedAt",
   d.state, ${notBefore} as "dueAt"`;
-// What waits for an endpoint without a lane will never be sent, and is about to be cancelled.
-const isLive = 'exists (select from lanes where lanes.endpoint_key = d.endpoint_key)';
+// What waits for an endpoint without a queue will never be sent, and is about to be cancelled.
+const isLive = 'exists (select from endpoint_queues q where q.endpoint_key = d.endpoint_key)';
 const withEvent = `d.endpoint_key, d.sequence,
   case when d.state = 'waiting' and not ${isLive} then 'cancelled' else d.state end as state,
   d.due_at, ev.id as event_id, ev.kind, ev.created_at`;

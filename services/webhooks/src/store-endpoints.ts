@@ -25,8 +25,8 @@ export type Endpoint = {
 const columns = `key, id, account_id as "accountId", url, kinds, description, enabled,
   disabled_reason as "disabledReason", disabled_at as "disabledAt", created_at as "createdAt",
   missed_since as "missedSince",
-  coalesce((select failing_since from lanes where endpoint_key = key), failing_since) as "failingSince",
-  (select paused_until from lanes where endpoint_key = key) as "pausedUntil"`;
+  coalesce((select failing_since from endpoint_queues where endpoint_key = key), failing_since) as "failingSince",
+  (select open_until from endpoint_queues where endpoint_key = key) as "pausedUntil"`;
 
 const lockAccountRow = statement(
   'account_lock',
@@ -63,7 +63,7 @@ const insertRow = statement(
      values ($1, $2, $3, $4, $5, $6) returning *),
    sealed as (
      insert into endpoint_secrets (endpoint_key, sealed, created_at) select key, $7, created_at from made),
-   lane as (insert into lanes (endpoint_key) select key from made)
+   queue as (insert into endpoint_queues (endpoint_key) select key from made)
    select ${columns} from made`,
 );
 
@@ -74,7 +74,7 @@ export type NewEndpoint = Pick<
   sealedSecret: Buffer;
 };
 
-/** Stores an endpoint with its secret and the lane that makes it live. */
+/** Stores an endpoint with its secret and the queue that makes it live. */
 export const insertEndpoint = (trx: Trx, made: NewEndpoint): Promise<Endpoint> =>
   trx.one<Endpoint>(insertRow, [
     made.id,
@@ -86,18 +86,18 @@ export const insertEndpoint = (trx: Trx, made: NewEndpoint): Promise<Endpoint> =
     made.sealedSecret,
   ]);
 
-const closeLanes = statement(
-  'lanes_close',
-  `with closed as (delete from lanes where endpoint_key = any($1::bigint[]) returning endpoint_key)
+const removeQueues = statement(
+  'queues_remove',
+  `with closed as (delete from endpoint_queues where endpoint_key = any($1::bigint[]) returning endpoint_key)
    update endpoints set cancelling = true from closed where key = closed.endpoint_key`,
 );
 
 /**
  * Lets nothing more be sent to these endpoints; what waits for them is cancelled afterwards, by `cancelWaiting`. What is
- * being sent at this moment ends as it will, and is not tried again. Locks their lanes, if that is not done yet.
+ * being sent at this moment ends as it will, and is not tried again. Locks their queues, if that is not done yet.
  */
 async function closeEndpoints(trx: Trx, keys: readonly string[]): Promise<void> {
-  await trx.rows(closeLanes, [keys]);
+  await trx.rows(removeQueues, [keys]);
 }
 
 const cancelling = `key, deleted_at is not null as "isDeleted"`;
@@ -133,7 +133,7 @@ const cancelSome = statement(
    select count(*)::int as gone from gone`,
 );
 
-/** Cancels at most so many of those that wait for a locked endpoint without a lane; fewer were the last. */
+/** Cancels at most so many of those that wait for a locked endpoint without a queue; fewer were the last. */
 export async function cancelWaiting(trx: Trx, key: string, atMost: number): Promise<number> {
   const { gone } = await trx.one<{ gone: number }>(cancelSome, [key, atMost]);
   return gone;
@@ -141,7 +141,7 @@ export async function cancelWaiting(trx: Trx, key: string, atMost: number): Prom
 
 const endOfDeleted = statement(
   'deliveries_end_of_deleted',
-  `select end_deliveries_of_deleted($1, $2) as ended`,
+  `select prune_deliveries_of_deleted($1, $2) as ended`,
 );
 
 /** Removes what waits for a deleted endpoint and was never tried, and cancels the rest; fewer than `atMost` were the last. */
@@ -183,16 +183,16 @@ const oldest = (state: 'waiting' | 'sending') =>
 const markDisabled = statement(
   'endpoints_disable',
   `update endpoints p set enabled = false, disabled_reason = given.reason, disabled_at = $3,
-     failing_since = lanes.failing_since,
-     missed_since = least($3, lanes.missed_since, (
+     failing_since = q.failing_since,
+     missed_since = least($3, q.missed_since, (
        select created_at from events
        where account_id = p.account_id and sequence = least(${oldest('waiting')}, ${oldest('sending')})))
        - interval '1 hour'
-   from unnest($1::bigint[], $2::text[]) as given(key, reason) join lanes on lanes.endpoint_key = given.key
+   from unnest($1::bigint[], $2::text[]) as given(key, reason) join endpoint_queues q on q.endpoint_key = given.key
    where p.key = given.key`,
 );
 
-/** Disables endpoints whose lanes this transaction has locked, and notes since when they have missed something. */
+/** Disables endpoints whose queues this transaction has locked, and notes since when they have missed something. */
 export async function disableEndpoints(
   trx: Trx,
   disabled: readonly { key: string; reason: string }[],
@@ -208,7 +208,7 @@ const markEnabled = statement(
   `with live as (
      update endpoints set enabled = true, disabled_reason = null, failing_since = null, told_since = $2
      where key = $1 returning key, missed_since)
-   insert into lanes (endpoint_key, missed_since) select key, missed_since + interval '1 hour' from live`,
+   insert into endpoint_queues (endpoint_key, missed_since) select key, missed_since + interval '1 hour' from live`,
 );
 
 /**
@@ -233,18 +233,6 @@ export async function changeEndpointRow(
   now: Date,
 ): Promise<void> {
   await trx.rows(rewrite, [key, url, kinds, description, now]);
-}
-
-const renewLane = statement(
-  'lane_renew',
-  `update lanes set generation = default, failures = 0, failing_since = null, failed_at = null,
-     paused_until = null, proven = false, "full" = false, retries_full = false, due_at = $2
-   where endpoint_key = $1`,
-);
-
-/** Forgets how an endpoint has been doing and has its next claim look at all that waits; its lane must be locked. */
-export async function renewHealth(trx: Trx, key: string, now: Date): Promise<void> {
-  await trx.rows(renewLane, [key, now]);
 }
 
 const countTest = statement(

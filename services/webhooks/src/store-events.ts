@@ -198,7 +198,7 @@ export const agesOfLogs = (
 ): Promise<{ accountId: AccountId; isOld: boolean | null }[]> =>
   db.rows<{ accountId: AccountId; isOld: boolean | null }>(selectForgettable, [afterAccount, limit]);
 
-const forget = statement('events_forget', `select forget_events($1, $2) as gone`);
+const forget = statement('events_forget', `select prune_events($1, $2) as gone`);
 
 /** Removes an account's oldest events that are older than events are kept, with what came of them. */
 export async function forgetEvents(db: Queryable, account: AccountId, limit: number): Promise<number> {
@@ -206,7 +206,7 @@ export async function forgetEvents(db: Queryable, account: AccountId, limit: num
   return gone;
 }
 
-const forgetDeleted = statement('endpoints_forget', `select forget_endpoints($1) as gone`);
+const forgetDeleted = statement('endpoints_forget', `select prune_endpoints($1) as gone`);
 
 /** Removes endpoints that were deleted an hour ago or longer, and of whose deliveries nothing is left. */
 export async function forgetEndpoints(db: Queryable, limit: number): Promise<number> {

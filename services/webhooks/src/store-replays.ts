@@ -1,41 +1,39 @@
 import { type Db, type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
-import { lookedAtFrom } from './store-lanes.ts';
+import { wakeQueues } from './store/endpoint-queues.ts';
 
-// What is asked for again goes with the retries; see the lock order in store-lanes.ts.
+// What is asked for again goes with the retries; see the lock order in store/endpoint-queues.ts.
 
 const beginAnew = statement(
   'delivery_begin_anew',
-  `with begun as (
-     update deliveries set state = 'waiting', due_at = $3, round_start = attempts, asked_for = true
-     where endpoint_key = $1 and sequence = $2 and state <> 'sending' returning endpoint_key)
-   update lanes set ${lookedAtFrom('retry_due_at', '$3')} from begun
-   where lanes.endpoint_key = begun.endpoint_key returning 1`,
+  `update deliveries set state = 'waiting', due_at = $3, round_start = attempts, asked_for = true
+   where endpoint_key = $1 and sequence = $2 and state <> 'sending' returning 1`,
 );
 
-/** Makes one delivery due now, its schedule at the beginning; its lane must be locked. Nothing while it is being sent. */
+/** Makes one delivery due now, its schedule at the beginning; its queue must be locked. Nothing while it is being sent. */
 export async function beginDeliveryAnew(
   trx: Trx,
   { endpointKey, sequence }: { endpointKey: string; sequence: string },
   now: Date,
 ): Promise<boolean> {
-  return (await trx.rows(beginAnew, [endpointKey, sequence, now])).length > 0;
+  const begun = await trx.rows(beginAnew, [endpointKey, sequence, now]);
+  await wakeQueues(trx, [endpointKey], now);
+  return begun.length > 0;
 }
 
 const insertOne = statement(
   'delivery_insert',
-  `with told as (
-     insert into deliveries (endpoint_key, sequence, state, due_at) values ($1, $2, 'waiting', $3) returning endpoint_key)
-   update lanes set ${lookedAtFrom('due_at', '$3')} from told where lanes.endpoint_key = told.endpoint_key`,
+  `insert into deliveries (endpoint_key, sequence, state, due_at) values ($1, $2, 'waiting', $3)`,
 );
 
-/** A delivery of a new event to this endpoint alone, due now; its lane must be locked. */
+/** A delivery of a new event to this endpoint alone, due now; its queue must be locked. */
 export async function insertDelivery(
   trx: Trx,
   { endpointKey, sequence }: { endpointKey: string; sequence: string },
   now: Date,
 ): Promise<void> {
   await trx.rows(insertOne, [endpointKey, sequence, now]);
+  await wakeQueues(trx, [endpointKey], now);
 }
 
 /** The events of an account in [from, to) that an endpoint is to have. */
@@ -130,9 +128,7 @@ const replayNext = statement(
      where ${isQueued('$11')}
      on conflict (endpoint_key, sequence) do update
        set state = 'waiting', due_at = excluded.due_at, round_start = deliveries.attempts, asked_for = true
-     returning sequence),
-   woken as (
-     update lanes set ${lookedAtFrom('retry_due_at', '$10')} where endpoint_key = $9 and exists (select from queued))
+     returning sequence)
    select (select count(*) from queued)::int as queued,
      count(*) filter (where state in ('waiting', 'sending'))::int as "alreadyWaiting",
      count(*) filter (where state = 'delivered' and not $11)::int as "alreadyDelivered",
@@ -152,7 +148,7 @@ export type Chunk = Replayed & { next: Place | undefined };
 
 export const beginningOf = (): Place => ['-infinity', '0'];
 
-/** Queues one part of a range; the endpoint's lane must be locked. */
+/** Queues one part of a range; the endpoint's queue must be locked. */
 export async function replayChunk(
   trx: Trx,
   range: Range,
@@ -163,5 +159,6 @@ export async function replayChunk(
     replayNext,
     [...rangeValues(range), ...after, limit, range.endpoint.key, now, includeDelivered],
   );
+  if (replayed.queued > 0) await wakeQueues(trx, [range.endpoint.key], now);
   return { ...replayed, next: events < limit || last === null ? undefined : last };
 }

@@ -1,5 +1,5 @@
 import { startWorker } from '@quittance/shared/worker';
-import { type Courier, startCourier } from './courier.ts';
+import { type DeliveryWorker, startDeliveryWorker } from './delivery-worker.ts';
 import { cancelMissedOfAny } from './operations/cancel-missed.ts';
 import { forgetEndedSecrets } from './operations/forget-ended-secrets.ts';
 import { forgetOldEvents } from './operations/forget-old-events.ts';
@@ -11,9 +11,9 @@ const CANCEL_EVERY_MS = 1_000;
 const FORGET_EVERY_MS = 3_600_000;
 const FORGET_SECRETS_EVERY_MS = 60_000;
 
-export function startWorkers(ports: Ports): Courier {
+export function startWorkers(ports: Ports): DeliveryWorker {
   const { logger } = ports;
-  const courier = startCourier(ports);
+  const delivering = startDeliveryWorker(ports);
   const takingBack = startWorker({
     name: 'take back deliveries',
     everyMs: TAKE_BACK_EVERY_MS,
@@ -42,10 +42,10 @@ export function startWorkers(ports: Ports): Courier {
     logger,
   });
   return {
-    kick: courier.kick,
+    kick: delivering.kick,
     async stop() {
       const others = [takingBack, cancelling, forgetting, forgettingSecrets];
-      await Promise.all([courier.stop(), ...others.map((worker) => worker.stop())]);
+      await Promise.all([delivering.stop(), ...others.map((worker) => worker.stop())]);
     },
   };
 }

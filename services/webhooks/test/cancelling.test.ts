@@ -129,7 +129,7 @@ test('deleted after it was disabled: what was cancelled and never tried goes as 
   while ((await cancelMissedOfAny(stage.ports)) > 0);
   expect(await stored(key)).toEqual({ cancelled: BACKLOG });
   await deleteEndpoint(stage.ports, account, id);
-  // A disabled endpoint has no lane to close: the hourly look finds it.
+  // A disabled endpoint has no queue to remove: the hourly pruning finds it.
   await forgetOldEvents(stage.ports);
   expect(await stored(key)).toEqual({});
 });

@@ -6,8 +6,8 @@ import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
 import { claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
 import { recordAttempts } from '../src/operations/record-attempts.ts';
 import { takeBackDeliveries } from '../src/operations/take-back-deliveries.ts';
+import { lockQueues } from '../src/store/endpoint-queues.ts';
 import { disableEndpoints } from '../src/store-endpoints.ts';
-import { lockLanes } from '../src/store-lanes.ts';
 import { type Answered, type Caller, forbidden, invalid, noWebhook, openCaller } from './caller.ts';
 import {
   anAccount,
@@ -43,15 +43,18 @@ afterAll(async () => {
 
 const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
 const statesOf = async (key: string) => (await deliveriesOf(stage.db, key)).map(({ state }) => state);
-const lanesOf = (key: string) =>
-  stage.db.rows('select failures, failing_since, proven, "full" from lanes where endpoint_key = $1', [key]);
+const queuesOf = (key: string) =>
+  stage.db.rows(
+    'select consecutive_failures, failing_since, has_succeeded from endpoint_queues where endpoint_key = $1',
+    [key],
+  );
 /** Leaves nothing that another test would be asked about. */
 async function finish(): Promise<void> {
   receiver.answer((response) => response.writeHead(200).end());
   stage.clock.advance(6_000);
   await deliverAll(stage.ports);
 }
-const freshLane = { failures: 0, failing_since: null, proven: false, full: false };
+const freshQueue = { consecutive_failures: 0, failing_since: null, has_succeeded: false };
 
 /** Since when it should have had all that it wants; the books count from there. */
 const toldSince = async (key: string) =>
@@ -163,7 +166,7 @@ describe('PATCH', () => {
     receiver.answer((response) => response.writeHead(500).end());
     await takeIn(stage.ports, anEvent({ account }));
     await deliverAll(stage.ports);
-    expect(await lanesOf(key)).toMatchObject([{ failures: 1 }]);
+    expect(await queuesOf(key)).toMatchObject([{ consecutive_failures: 1 }]);
     expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body.failing_since).toEqual(
       stage.clock.now().toISOString(),
     );
@@ -171,7 +174,7 @@ describe('PATCH', () => {
     receiver.answer((response) => response.writeHead(200).end());
     const { body } = await lax.call('PATCH', `/api/webhooks/${id}`, account, { url: `${receiver.url}/new` });
     expect(body.data.failing_since).toBeNull();
-    expect(await lanesOf(key)).toEqual([freshLane]);
+    expect(await queuesOf(key)).toEqual([freshQueue]);
     stage.clock.advance(6_000);
     await deliverAll(stage.ports);
     expect(arrivedAt('/old')).toHaveLength(1);
@@ -185,7 +188,7 @@ test('what its former address refused for the last time begins a schedule of its
   const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/tenth`);
   await takeIn(stage.ports, anEvent({ account }));
   await stage.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
-  await stage.db.rows('update lanes set retry_due_at = due_at where endpoint_key = $1', [key]);
+  await stage.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [key]);
   receiver.answer((response) => response.writeHead(500).end());
   const claimed = await claimDeliveries(stage.ports, ROOM);
   const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(stage.ports, delivery)));
@@ -213,7 +216,7 @@ test('an attempt that ends after its delivery was claimed again is not taken for
   const present = await attemptDelivery(stage.ports, second);
   await recordAttempts(stage.ports, [late, present]);
   expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
-  expect(await lanesOf(key)).toMatchObject([{ failures: 1, proven: false }]);
+  expect(await queuesOf(key)).toMatchObject([{ consecutive_failures: 1, has_succeeded: false }]);
   await finish();
 });
 
@@ -237,7 +240,7 @@ test.each([
     enabled: true,
     failing_since: null,
   });
-  expect(await lanesOf(key)).toEqual([freshLane]);
+  expect(await queuesOf(key)).toEqual([freshQueue]);
   receiver.answer((response) => response.writeHead(200).end());
   await deliverAll(stage.ports);
   expect(await deliveriesOf(stage.db, key)).toMatchObject([
@@ -326,7 +329,9 @@ describe('disabling and enabling', () => {
     receiver.answer((response) => response.writeHead(500).end());
     await happens(1);
     await stage.db.rows(`update deliveries set attempts = 9 where endpoint_key = $1 and sequence = 3`, [key]);
-    await stage.db.rows('update lanes set retry_due_at = due_at where endpoint_key = $1', [key]);
+    await stage.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [
+      key,
+    ]);
     await deliverAll(stage.ports);
     stage.clock.advance(day);
     await happens(1);
@@ -375,7 +380,9 @@ describe('disabling and enabling', () => {
     const first = stage.clock.now();
     await happens();
     await stage.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
-    await stage.db.rows('update lanes set retry_due_at = due_at where endpoint_key = $1', [key]);
+    await stage.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [
+      key,
+    ]);
     await deliverAll(stage.ports);
     expect(await statesOf(key)).toEqual(['exhausted']);
     stage.clock.advance(4 * 24 * 3_600_000);
@@ -408,7 +415,7 @@ describe('disabling and enabling', () => {
     // Its owner has nothing to add to that.
     expect((await lax.call('POST', `/api/webhooks/${id}/disable`, account)).body.data).toEqual(disabled);
     expect((await lax.call('POST', `/api/webhooks/${id}/enable`, account)).status).toBe(200);
-    expect(await lanesOf(key)).toEqual([freshLane]);
+    expect(await queuesOf(key)).toEqual([freshQueue]);
   });
 
   test('its owner’s word comes after that of who is just disabling it', async () => {
@@ -422,7 +429,7 @@ describe('disabling and enabling', () => {
     };
     const reason = 'The endpoint answered 410 Gone.';
     const asked = await stage.db.transaction(async (trx) => {
-      await lockLanes(trx, [key]);
+      await lockQueues(trx, [key]);
       const call = lax.call('POST', `/api/webhooks/${id}/disable`, account);
       await eventually(isWaiting);
       await disableEndpoints(trx, [{ key, reason }], stage.clock.now());
@@ -440,7 +447,7 @@ describe('disabling and enabling', () => {
       ...Array.from({ length: 5 }, () => lax.call('POST', `/api/webhooks/${id}/enable`, account)),
     ]);
     for (const { status } of enabled) expect([200, 404]).toContain(status);
-    expect(await lanesOf(key)).toEqual([]);
+    expect(await queuesOf(key)).toEqual([]);
     expect(await lax.call('POST', `/api/webhooks/${id}/enable`, account)).toEqual(noWebhook);
   });
 });
@@ -481,7 +488,7 @@ test('everything at once: each change is whole, no one waits for ever, and no de
   }
   const states = await statesOf(key);
   expect(states.filter((state) => state !== 'delivered' && state !== 'cancelled')).toEqual([]);
-  expect(await lanesOf(key)).toMatchObject([{ failures: 0, full: false }]);
+  expect(await queuesOf(key)).toMatchObject([{ consecutive_failures: 0 }]);
   const shown = (await lax.call('GET', path, account)).body;
   const [, round] = /^round (\d+)$/.exec(shown.description) ?? [];
   expect(shown.url).toBe(`${receiver.url}/at-once-${round}`);

@@ -232,7 +232,7 @@ test('a batch has a limit, whoever asks', async () => {
   const events = Array.from({ length: 1_100 }, () => happened(account, 91));
   await takeIn(stage.ports, ...events);
   expect(await forgetEvents(stage.db, account, 1_000_000)).toBe(1_000);
-  const [{ gone } = {}] = await stage.db.rows('select forget_events($1, null) as gone', [account]);
+  const [{ gone } = {}] = await stage.db.rows('select prune_events($1, null) as gone', [account]);
   expect(gone).toBe(100);
 });
 
@@ -247,7 +247,7 @@ test('the service itself may remove nothing, and its one way removes nothing you
     'update events set created_at = now()',
     'update deliveries set sequence = 1',
     'update deliveries set endpoint_key = 1',
-    'update lanes set endpoint_key = 1',
+    'update endpoint_queues set endpoint_key = 1',
     'update endpoints set account_id = id',
     'update endpoints set created_at = now()',
     'delete from endpoints',

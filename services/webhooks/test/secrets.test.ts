@@ -170,7 +170,7 @@ test.each([
 });
 
 /**
- * Claims while something changes that commits after the claim has begun to look, and before it has the lane: what it
+ * Claims while something changes that commits after the claim has begun to look, and before it has locked the queue: what it
  * sees of the row at first is not what it locks.
  */
 async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelivery[]> {
@@ -179,9 +179,12 @@ async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelive
     stage.db,
     (trx) =>
       <T extends object>(sql: Statement | string, values: readonly unknown[] = []) => {
-        const isLock = typeof sql === 'object' && sql.name === 'lanes_lock_due';
+        const isLock = typeof sql === 'object' && sql.name === 'queues_lock_due';
         const gated = () =>
-          (sql as Statement).text.replaceAll('not "full"', `not "full" and ${gate}::text = ''`);
+          (sql as Statement).text.replaceAll(
+            'due_at <= $1 order',
+            `due_at <= $1 and ${gate}::text = '' order`,
+          );
         return trx.rows<T>(isLock ? gated() : sql, values);
       },
   );
@@ -196,30 +199,35 @@ async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelive
   return await claiming.begun;
 }
 
-test('what changed while its lane was being locked is what a delivery goes by', async () => {
+test('a delivery goes by what changed while its endpoint’s queue was being locked', async () => {
   const account = anAccount();
   const { key, id } = await anEndpoint(stage.ports, account, `${receiver.url}/before`);
   await takeIn(stage.ports, anEvent({ account }));
-  const lane = () =>
-    stage.db.one<{ generation: string }>('select generation from lanes where endpoint_key = $1', [key]);
-  const before = await lane();
+  const queue = () =>
+    stage.db.one<{ generation: string }>('select generation from endpoint_queues where endpoint_key = $1', [
+      key,
+    ]);
+  const before = await queue();
   const claimed = await claimWhile(async () => {
     await changeEndpoint(stage.ports, account, id, { url: `${receiver.url}/now` });
     await rotateSecret(stage.ports, account, id, 24);
   });
   const own = claimed.find(({ endpointKey }) => endpointKey === key);
   expect(own?.endpoint.url).toBe(`${receiver.url}/now`);
-  expect(own?.endpoint.generation).toBe((await lane()).generation);
+  expect(own?.endpoint.generation).toBe((await queue()).generation);
   expect(own?.endpoint.generation).not.toBe(before.generation);
   expect(own?.endpoint.keys()).toHaveLength(2);
 });
 
-test('an endpoint that failed while its lane was being locked has no more slots than that leaves it', async () => {
+test('an endpoint that fails while its queue is being locked is claimed within its new concurrency limit', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/failing`);
   await takeIn(stage.ports, ...Array.from({ length: 3 }, () => anEvent({ account })));
   const fail = (failures: number) =>
-    stage.db.rows('update lanes set failures = $2, proven = true where endpoint_key = $1', [key, failures]);
+    stage.db.rows(
+      'update endpoint_queues set consecutive_failures = $2, has_succeeded = true where endpoint_key = $1',
+      [key, failures],
+    );
   await fail(1);
   const claimed = await claimWhile(() => fail(4));
   expect(claimed.filter(({ endpointKey }) => endpointKey === key)).toHaveLength(1);

@@ -10,11 +10,10 @@ import {
 } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import type { Room } from '../src/domain/health.ts';
 import { defaultKinds } from '../src/domain/kinds.ts';
 import { createEventStreams } from '../src/event-streams.ts';
 import { type Attempt, attemptDelivery } from '../src/operations/attempt-delivery.ts';
-import { claimDeliveries } from '../src/operations/claim-deliveries.ts';
+import { type ClaimOptions, claimDeliveries } from '../src/operations/claim-deliveries.ts';
 import { recordAttempts } from '../src/operations/record-attempts.ts';
 import { recordEvents, type ToldEvent } from '../src/operations/record-events.ts';
 import { registerEndpoint } from '../src/operations/register-endpoint.ts';
@@ -145,8 +144,8 @@ export const insertedEndpoints = (
     }
   });
 
-/** Room for whatever a test has. */
-export const ROOM: Room = { prompt: 1_024, doubtful: 1_024 };
+/** A claim of whatever is due, with capacity for all that a test has. */
+export const ROOM: ClaimOptions = { pool: 'slow', capacity: 1_024 };
 
 /** One round of the workers: claims all that is due, sends it, records what came of it. */
 export async function deliver(ports: StagePorts): Promise<Attempt[]> {

@@ -1,13 +1,8 @@
 import type { AccountId } from '@quittance/shared/ids';
 import type { Result } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
-import {
-  changeEndpointRow,
-  disableEndpoints,
-  type Endpoint,
-  enableEndpoint,
-  renewHealth,
-} from '../store-endpoints.ts';
+import { resetQueue } from '../store/endpoint-queues.ts';
+import { changeEndpointRow, disableEndpoints, type Endpoint, enableEndpoint } from '../store-endpoints.ts';
 import { CANCELLED_AT_ONCE, cancelMissed } from './cancel-missed.ts';
 import { lockEndpoint } from './lock-endpoint.ts';
 import { readEndpoint } from './read-endpoint.ts';
@@ -33,10 +28,10 @@ export async function changeEndpoint(
       const before = found.value;
       const after = { ...before, ...changes };
       const enables = after.enabled && !before.enabled;
-      // What waited when it was disabled stays cancelled: with a lane again, it would be sent.
+      // What waited when it was disabled stays cancelled: with a queue again, it would be sent.
       if (enables && (await cancelMissed(trx, before.key)) === CANCELLED_AT_ONCE) return 'not_yet';
       await changeEndpointRow(trx, after, now);
-      if (after.url !== before.url) await renewHealth(trx, before.key, now);
+      if (after.url !== before.url) await resetQueue(trx, before.key, now);
       if (enables) await enableEndpoint(trx, before.key, now);
       if (!after.enabled && before.enabled) {
         await disableEndpoints(trx, [{ key: before.key, reason: 'Disabled by its owner.' }], now);

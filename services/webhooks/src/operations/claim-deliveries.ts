@@ -1,85 +1,87 @@
 import { crashPoint } from '@quittance/shared/crash';
 import type { EndpointId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
-import { type Room, shareOut, slotsOf } from '../domain/health.ts';
+import { concurrencyOf } from '../domain/circuit.ts';
 import type { Ports } from '../ports.ts';
 import { type SigningKey, signingKey } from '../signature.ts';
-import { type Claimed, claimFromLanes, lockDueLanes } from '../store-claims.ts';
-import { recipientsOf, type StoredRecipient } from '../store-recipients.ts';
+import {
+  type ClaimedRow,
+  claimFromQueues,
+  lockDueQueues,
+  lockHealthyQueues,
+  recipientsOf,
+  type StoredRecipient,
+} from '../store/claims.ts';
 
-/** Of each of the two kinds: while one claim holds these, what has ended in the others is recorded. */
-const LANES_MAX = 24;
-/** Of each of the two rooms. */
+/** Queues of each kind: what ends in the others can be recorded while one claim holds these. */
+const QUEUES_MAX = 24;
 const CLAIM_MAX = 400;
 /**
- * A sender that has not renewed its claims for so long is taken for dead. Replicas compare their own clocks: they may
- * be apart by up to five seconds, and a renewal still comes in time.
+ * A process that has not renewed its claims for so long counts as dead. Replicas compare their own clocks: the clocks may
+ * differ by up to five seconds, and a renewal still comes in time.
  */
 export const LEASE_MS = 12_000;
 const CLAIM_ID_BYTES = 16;
 
+/**
+ * Two bulkheads within a process. `fast` is for new deliveries to healthy endpoints, which took the last delivery that they
+ * were sent and answer quickly. `slow` is for everything else. So endpoints that hang never take the capacity of those that
+ * answer.
+ */
+export type Pool = 'fast' | 'slow';
+
 /** All that an attempt needs, read while the claim was made. */
-export type ClaimedDelivery = Claimed & {
+export type ClaimedDelivery = ClaimedRow & {
   claim: string;
-  /** Takes of the room for what is prompt. */
-  prompt: boolean;
+  /** Whose capacity it takes. */
+  pool: Pool;
   endpoint: Recipient;
 };
 
-/** One for all deliveries of a claim that go there. */
+/** One for all deliveries of a claim to the same endpoint. */
 export type Recipient = Pick<StoredRecipient, 'endpointId' | 'url' | 'generation'> & {
-  /** The keys of the secrets that are good now; unsealed when first needed, so that one that cannot be stops nobody else. */
+  /** The keys of the secrets that are good now. Decrypted when first needed, so that a broken secret stops no other endpoint. */
   keys(): readonly SigningKey[];
 };
 
-/** What else goes on in this process. */
-type Surroundings = {
-  /** Endpoints that do not answer at this moment: theirs are doubtful. */
-  slow?: readonly string[];
-  /** Whether retries can be begun at this moment, if not by this claim then by another: they keep their slots only then. */
-  retriesToo?: boolean;
+export type ClaimOptions = {
+  pool: Pool;
+  /** How many attempts may be begun now. */
+  capacity: number;
+  /** Endpoints that do not answer at this moment: not for the fast pool. */
+  slowEndpoints?: readonly string[];
 };
 
-/**
- * Takes deliveries that are due, the same number from each endpoint as far as they go, and none from one whose
- * slots are taken.
- * @param room how many attempts may be begun now
- */
+/** Claims deliveries that are due, within each endpoint's concurrency limit, and evenly among the endpoints. */
 export async function claimDeliveries(
   { db, clock, random, seal }: Pick<Ports, 'db' | 'clock' | 'random' | 'seal'>,
-  room: Room,
-  { slow = [], retriesToo = room.doubtful > 0 }: Surroundings = {},
+  { pool, capacity, slowEndpoints = [] }: ClaimOptions,
 ): Promise<ClaimedDelivery[]> {
   const now = clock.now();
-  const limits = { prompt: Math.min(room.prompt, LANES_MAX), doubtful: Math.min(room.doubtful, LANES_MAX) };
   const claim = {
     id: Buffer.from(random(CLAIM_ID_BYTES)).toString('hex'),
     until: new Date(now.getTime() + LEASE_MS),
   };
+  const most = Math.min(capacity, CLAIM_MAX);
+  const queuesMax = Math.min(capacity, QUEUES_MAX);
   const claimed = await db.transaction(async (trx) => {
-    const lanes = await lockDueLanes(trx, now, limits, slow);
-    if (lanes.length === 0) return [];
-    const portions = shareOut(lanes, room, CLAIM_MAX);
-    const taken = await claimFromLanes(
-      trx,
-      lanes.map(({ endpointKey, failures, proven, probing }, i) => ({
-        endpointKey,
-        slots: slotsOf(failures, proven, probing),
-        ...(portions[i] ?? { news: 0, retries: 0, all: 0 }),
-      })),
-      now,
-      claim,
-      retriesToo,
-    );
-    if (taken.length === 0) return [];
-    const stored = await recipientsOf(trx, [...new Set(taken.map(({ endpointKey }) => endpointKey))], now);
+    const queues =
+      pool === 'fast'
+        ? await lockHealthyQueues(trx, now, queuesMax, slowEndpoints)
+        : await lockDueQueues(trx, now, queuesMax);
+    if (queues.length === 0) return [];
+    const limits = queues.map(({ endpointKey, isRetryDue, ...health }) => ({
+      endpointKey,
+      concurrency: concurrencyOf(health, { now, isRetryDue }),
+    }));
+    const rows = await claimFromQueues(trx, limits, { now, claim, most, withRetries: pool === 'slow' });
+    if (rows.length === 0) return [];
+    const stored = await recipientsOf(trx, [...new Set(rows.map(({ endpointKey }) => endpointKey))], now);
     const recipients = new Map(stored.map((one) => [one.endpointKey, recipientOf(one, seal)]));
-    const prompts = new Set(lanes.filter((lane) => lane.prompt).map(({ endpointKey }) => endpointKey));
-    return taken.map((delivery) => {
-      const endpoint = recipients.get(delivery.endpointKey);
-      invariant(endpoint !== undefined, 'only what is due in a locked lane is claimed');
-      const prompt = prompts.has(delivery.endpointKey) && !delivery.retry;
-      return { ...delivery, claim: claim.id, prompt, endpoint };
+    return rows.map((row) => {
+      const endpoint = recipients.get(row.endpointKey);
+      invariant(endpoint !== undefined, 'only deliveries of a locked queue are claimed');
+      return { ...row, claim: claim.id, pool, endpoint };
     });
   });
   if (claimed.length > 0) crashPoint('webhooks.claimed');
@@ -99,7 +101,7 @@ function recipientOf(
   };
 }
 
-/** None when it was sealed under another key than this service has: another secret of the endpoint may be good. */
+/** None when the secret was encrypted under another key than this service has: another secret of the endpoint may be good. */
 function keyIn(sealed: Buffer, endpoint: EndpointId, seal: Ports['seal']): SigningKey[] {
   try {
     return [signingKey(seal.open(sealed, endpoint))];

@@ -1,8 +1,8 @@
 import type { Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Result } from '@quittance/shared/result';
+import { lockQueues } from '../store/endpoint-queues.ts';
 import { type Endpoint, lockAccount } from '../store-endpoints.ts';
-import { lockLanes } from '../store-lanes.ts';
 import { readEndpoint } from './read-endpoint.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function lockEndpoint(
   const found = await readEndpoint({ db: trx }, account, id);
   if (!found.ok) return found;
   await lockAccount(trx, account);
-  await lockLanes(trx, [found.value.key]);
+  await lockQueues(trx, [found.value.key]);
   // Whoever held the locks before may have changed it.
   return await readEndpoint({ db: trx }, account, id);
 }

@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { crashPoint } from '@quittance/shared/crash';
-import { type Health, judge, missedAfter, pauseAfter } from '../domain/health.ts';
+import type { Trx } from '@quittance/shared/db';
+import { healthAfter } from '../domain/circuit.ts';
 import { askedUntil, type Fate, fateOf, verdictOn } from '../domain/outcome.ts';
 import type { Ports } from '../ports.ts';
-import { type AttemptRecord, recordEnds } from '../store-deliveries.ts';
+import { type EndpointQueue, lockQueues, updateQueueHealth, wakeQueues } from '../store/endpoint-queues.ts';
+import { type AttemptRow, recordEnds } from '../store-deliveries.ts';
 import { disableEndpoints } from '../store-endpoints.ts';
-import { type Lane, lockLanes, type SettledLane, settleLanes } from '../store-lanes.ts';
 import type { Attempt } from './attempt-delivery.ts';
 
 type Ended = { attempt: Attempt; fate: Fate };
@@ -17,9 +19,9 @@ export async function recordAttempts(
   const now = clock.now();
   const recorded = await db.transaction(async (trx) => {
     const keys = new Set(attempts.map(({ delivery }) => delivery.endpointKey));
-    const lanes = await lockLanes(trx, [...keys]);
-    const live = new Map(lanes.map((lane) => [lane.endpointKey, lane]));
-    const ends = attempts.map((attempt) => ({ attempt, fate: decide(attempt, live, now) }));
+    const queues = await lockQueues(trx, [...keys]);
+    const byKey = new Map(queues.map((queue) => [queue.endpointKey, queue]));
+    const ends = attempts.map((attempt) => ({ attempt, fate: decide(attempt, byKey, now) }));
     const written = await recordEnds(trx, ends.map(recordOf));
     crashPoint('webhooks.recording');
     const claims = new Set(written.map(claimOf));
@@ -30,7 +32,7 @@ export async function recordAttempts(
         'attempts ended after their deliveries had gone to another',
       );
     }
-    await settle(trx, lanes, mine, now, logger);
+    await updateQueues(trx, queues, mine, now, logger);
     return mine;
   });
   attempted?.(recorded.map(({ fate }) => fate));
@@ -44,19 +46,19 @@ const nameOf = (delivery: { endpointKey: string; sequence: string }): string =>
 const claimOf = (delivery: { endpointKey: string; sequence: string; claim: string }): string =>
   `${nameOf(delivery)}/${delivery.claim.replaceAll('-', '')}`;
 
-/** Whether an attempt says something of its endpoint as it is now: not when that has begun anew since. */
-const isOf = ({ generation }: Lane, { delivery }: Attempt): boolean =>
+/** Whether an attempt says something about its endpoint as it is now: not when it has a new URL or was enabled since. */
+const isOf = ({ generation }: EndpointQueue, { delivery }: Attempt): boolean =>
   delivery.endpoint.generation === generation;
 
-function decide(attempt: Attempt, live: ReadonlyMap<string, Lane>, now: Date): Fate {
+function decide(attempt: Attempt, queues: ReadonlyMap<string, EndpointQueue>, now: Date): Fate {
   const { delivery, posted } = attempt;
-  const lane = live.get(delivery.endpointKey);
-  const endpoint = lane === undefined ? 'gone' : isOf(lane, attempt) ? 'same' : 'renewed';
-  const attempts = delivery.attempts - delivery.roundStart;
+  const queue = queues.get(delivery.endpointKey);
+  const endpoint = queue === undefined ? 'gone' : isOf(queue, attempt) ? 'same' : 'renewed';
+  const attempts = delivery.attempts - delivery.cycleStart;
   return fateOf({ name: nameOf(delivery), attempts, endpoint }, posted, now);
 }
 
-function recordOf({ attempt: { delivery, startedAt, ms, posted }, fate }: Ended): AttemptRecord {
+function recordOf({ attempt: { delivery, startedAt, ms, posted }, fate }: Ended): AttemptRow {
   return {
     endpointKey: delivery.endpointKey,
     sequence: delivery.sequence,
@@ -73,72 +75,42 @@ function recordOf({ attempt: { delivery, startedAt, ms, posted }, fate }: Ended)
   };
 }
 
-async function settle(
-  trx: Parameters<typeof settleLanes>[0],
-  lanes: readonly Lane[],
+/** Writes what the attempts say about their endpoints, and has the next claim look for what waits. */
+async function updateQueues(
+  trx: Trx,
+  queues: readonly EndpointQueue[],
   ends: readonly Ended[],
   now: Date,
   logger: Ports['logger'],
 ): Promise<void> {
   const byKey = Map.groupBy(ends, ({ attempt }) => attempt.delivery.endpointKey);
-  const changed: SettledLane[] = [];
+  const changed: EndpointQueue[] = [];
   const disabled: { key: string; reason: string }[] = [];
-  for (const lane of lanes) {
-    const own = byKey.get(lane.endpointKey);
-    if (own === undefined) continue;
-    const telling = own.filter(({ attempt }) => isOf(lane, attempt));
-    const verdicts = telling.map(({ attempt }) => verdictOn(attempt.posted));
-    const { health, disable } = judge(lane, verdicts, now);
-    if (disable !== undefined) {
-      logger.info(
-        { endpoint: own[0]?.attempt.delivery.endpoint.endpointId, why: disable },
-        'disabled an endpoint',
-      );
-      // Its lane is written as every other: what it says then is noted as it goes.
-      disabled.push({ key: lane.endpointKey, reason: disable });
-    }
-    const due = dueIn(lane, own, now);
-    const arrived = verdicts.includes('delivered');
-    const proven = lane.proven || arrived;
-    const asked = telling.flatMap(({ attempt }) => askedUntil(attempt.posted, now) ?? []);
-    const pausedUntil = pauseAfter(lane.pausedUntil, { asked, arrived }, now);
-    const failed = telling
-      .filter((_, i) => verdicts[i] === 'failed' || verdicts[i] === 'gone')
-      .map(({ attempt }) => attempt.delivery.createdAt);
-    const missedSince = missedAfter(lane.missedSince, { failed, arrived }, health);
-    if (
-      due.dueAt !== null ||
-      due.retryDueAt !== null ||
-      proven !== lane.proven ||
-      pausedUntil?.getTime() !== lane.pausedUntil?.getTime() ||
-      !sameHealth(lane, health)
-    ) {
-      changed.push({ endpointKey: lane.endpointKey, ...due, proven, pausedUntil, missedSince, ...health });
-    }
+  for (const queue of queues) {
+    const own = (byKey.get(queue.endpointKey) ?? []).filter(({ attempt }) => isOf(queue, attempt));
+    const verdicts = own.map(({ attempt }) => verdictOn(attempt.posted));
+    const failed = own.filter((_, i) => verdicts[i] === 'failed' || verdicts[i] === 'gone');
+    const { health, disable } = healthAfter(
+      queue,
+      {
+        verdicts,
+        failedEvents: failed.map(({ attempt }) => attempt.delivery.createdAt),
+        pauses: own.flatMap(({ attempt }) => askedUntil(attempt.posted, now) ?? []),
+      },
+      now,
+    );
+    const { endpointKey, generation } = queue;
+    if (!isDeepStrictEqual({ endpointKey, generation, ...health }, queue))
+      changed.push({ endpointKey, generation, ...health });
+    if (disable === undefined) continue;
+    const [one] = own;
+    logger.info(
+      { endpoint: one?.attempt.delivery.endpoint.endpointId, why: disable },
+      'disabled an endpoint',
+    );
+    disabled.push({ key: endpointKey, reason: disable });
   }
-  if (changed.length > 0) await settleLanes(trx, changed);
+  if (changed.length > 0) await updateQueueHealth(trx, changed);
+  await wakeQueues(trx, [...byKey.keys()], now);
   if (disabled.length > 0) await disableEndpoints(trx, disabled, now);
 }
-
-/** When to look again for what is new in a lane, and for what is to be retried; null when nothing has changed. */
-function dueIn(lane: Lane, ends: readonly Ended[], now: Date): Pick<SettledLane, 'dueAt' | 'retryDueAt'> {
-  const waiting = (retries: boolean) =>
-    ends.flatMap(({ attempt: { delivery, posted }, fate }) =>
-      fate.state === 'waiting' && (delivery.retry || posted.kind !== 'stopped') === retries
-        ? [fate.dueAt]
-        : [],
-    );
-  // A slot is free again, and what waits for one may be due.
-  return {
-    dueAt: earliest([...waiting(false), ...(lane.full ? [now] : [])]),
-    retryDueAt: earliest([...waiting(true), ...(lane.full || lane.retriesFull ? [now] : [])]),
-  };
-}
-
-const earliest = (times: readonly Date[]): Date | null =>
-  times.reduce<Date | null>((first, time) => (first === null || time < first ? time : first), null);
-
-const sameHealth = (a: Health, b: Health): boolean =>
-  a.failures === b.failures &&
-  a.failingSince?.getTime() === b.failingSince?.getTime() &&
-  a.failedAt?.getTime() === b.failedAt?.getTime();

@@ -2,8 +2,8 @@ import type { Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
+import { lockQueues } from '../store/endpoint-queues.ts';
 import type { LoggedDelivery } from '../store-delivery-log.ts';
-import { lockLanes } from '../store-lanes.ts';
 import { beginDeliveryAnew } from '../store-replays.ts';
 import { readDelivery } from './read-delivery.ts';
 
@@ -21,11 +21,11 @@ export async function redeliver(
   return await db.transaction(async (trx) => {
     const known = await readDelivery({ db: trx }, account, id);
     if (!known.ok) return known;
-    const lanes = await lockLanes(trx, [known.value.endpointKey]);
+    const queues = await lockQueues(trx, [known.value.endpointKey]);
     const found = await readDelivery({ db: trx }, account, id);
     if (!found.ok) return found;
     if (found.value.endpointDeleted) return refuse('deleted');
-    if (lanes.length === 0) return refuse('disabled');
+    if (queues.length === 0) return refuse('disabled');
     if (!(await beginDeliveryAnew(trx, found.value, now))) return refuse('sending');
     await note?.(trx);
     return await readDelivery({ db: trx }, account, id);

@@ -1,5 +1,5 @@
 import type { Ports } from '../ports.ts';
-import { extendClaims } from '../store-claims.ts';
+import { extendClaims } from '../store/claims.ts';
 import { type ClaimedDelivery, LEASE_MS } from './claim-deliveries.ts';
 
 /** Says of deliveries that their sender is alive and still at it. */

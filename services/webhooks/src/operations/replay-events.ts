@@ -1,8 +1,8 @@
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
+import { lockQueues } from '../store/endpoint-queues.ts';
 import { findEndpoint } from '../store-endpoints.ts';
-import { lockLanes } from '../store-lanes.ts';
 import {
   beginningOf,
   type Chunk,
@@ -23,7 +23,7 @@ export const REPLAYED_EVENTS_MAX = 50_000;
  * days, also when the endpoint is deleted: without a bound one token fills the disk.
  */
 export const REPLAYED_PER_DAY_MAX = 100_000;
-/** The endpoint's lane is locked for so many at a time: what is new goes on between two chunks. */
+/** The endpoint's queue is locked for so many at a time: what is new goes on between two chunks. */
 const CHUNK_EVENTS = 1_000;
 
 /** `kinds` are those that the endpoint is told of, unless given. */
@@ -62,9 +62,9 @@ export async function replayEvents(
   let after: Place | undefined = beginningOf();
   while (after !== undefined) {
     const from: Place = after;
-    const chunk: Chunk | 'no_lane' | 'spent' = await db.transaction(async (trx) => {
+    const chunk: Chunk | 'no_queue' | 'spent' = await db.transaction(async (trx) => {
       const left = REPLAYED_PER_DAY_MAX - (await lockReplayedOn(trx, account, now));
-      if ((await lockLanes(trx, [endpoint.key])).length === 0) return 'no_lane';
+      if ((await lockQueues(trx, [endpoint.key])).length === 0) return 'no_queue';
       // Another replay of this moment may have taken what was left. Where nothing was to queue, it costs nothing all the same.
       if (left <= 0 && counted.toQueue > 0) return 'spent';
       const limit = left <= 0 ? CHUNK_EVENTS : Math.min(CHUNK_EVENTS, left);
@@ -76,7 +76,7 @@ export async function replayEvents(
     // What was queued before that stays queued, and is left alone when this is asked for again.
     if (chunk === 'spent') return refuse({ kind: 'too_many_on_a_day', until: endOfDay(now) });
     // Disabled or deleted meanwhile; what was queued before is cancelled with it.
-    if (chunk === 'no_lane')
+    if (chunk === 'no_queue')
       return refuse((await findEndpoint(db, id)) === undefined ? 'deleted' : 'disabled');
     replayed.queued += chunk.queued;
     replayed.alreadyWaiting += chunk.alreadyWaiting;

@@ -5,7 +5,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { startCourier } from '../src/courier.ts';
+import { startDeliveryWorker } from '../src/delivery-worker.ts';
 import type { Posted } from '../src/domain/outcome.ts';
 import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
 import { type ClaimedDelivery, claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
@@ -74,12 +74,12 @@ async function withBacklog(path: string, backlog: number): Promise<{ account: Ac
   return { account, key };
 }
 
-test('what is new does not stand behind an endpoint’s backlog, nor the backlog behind what is new', async () => {
+test('new deliveries do not wait for their endpoint’s backlog of retries, nor the backlog for new deliveries', async () => {
   const { account, key } = await withBacklog('/backlog', 40);
   await take(account, 40, 'new');
   const first = await claimDeliveries(stage.ports, ROOM);
   expect(counted(first)).toEqual({ news: 12, retries: 4 });
-  // As those that are new end, others that are new follow; the retries keep what is theirs.
+  // As new deliveries end, other new ones follow; the retries keep their quarter.
   await send(first.filter(({ retry }) => !retry));
   const second = await claimDeliveries(stage.ports, ROOM);
   expect(counted(second)).toEqual({ news: 12, retries: 0 });
@@ -93,29 +93,33 @@ test('what is new does not stand behind an endpoint’s backlog, nor the backlog
   );
 });
 
-test('what is prompt is claimed by itself, and leaves the retries their quarter while there is room for them', async () => {
+const claimFast = (slowEndpoints: readonly string[] = []) =>
+  claimDeliveries(stage.ports, { pool: 'fast', capacity: 1_024, slowEndpoints });
+
+test('a claim for the fast pool takes no retries, and leaves them their quarter and their place', async () => {
   const { account, key } = await withBacklog('/apart', 40);
   await take(account, 40, 'new');
-  const prompt = { prompt: 1_024, doubtful: 0 };
-  const retriesPlace = () => stage.db.one('select retry_due_at from lanes where endpoint_key = $1', [key]);
-  const place = await retriesPlace();
+  const place = () => stage.db.one('select retry_due_at from endpoint_queues where endpoint_key = $1', [key]);
+  const before = await place();
   stage.clock.advance(1_000);
-  const news = await claimDeliveries(stage.ports, prompt, { retriesToo: true });
+  const news = await claimFast();
   expect(counted(news)).toEqual({ news: 12, retries: 0 });
-  // Among those of other lanes: moved back by each claim, they would wait until nobody else's do.
-  expect(await retriesPlace()).toEqual(place);
-  const retries = await claimDeliveries(stage.ports, { prompt: 0, doubtful: 512 });
+  // Moved back by each claim, they would wait until no other endpoint has retries.
+  expect(await place()).toEqual(before);
+  const retries = await claimDeliveries(stage.ports, ROOM);
   expect(counted(retries)).toEqual({ news: 0, retries: 4 });
   await send([...news, ...retries]);
-  // Nobody can begin a retry: kept for them, the slots would be empty.
-  const all = await claimDeliveries(stage.ports, prompt);
+  await deliverAll(stage.ports);
+  // Without a retry that is due, nothing is kept for one.
+  await take(account, 40, 'newer');
+  const all = await claimFast();
   expect(counted(all)).toEqual({ news: 16, retries: 0 });
   await send(all);
   await deliverAll(stage.ports);
 });
 
-test('a courier keeps for an endpoint’s retries what is theirs', async () => {
-  const { account, key } = await withBacklog('/courier', 40);
+test('the delivery worker sends an endpoint three new deliveries for each retry while both are due', async () => {
+  const { account, key } = await withBacklog('/worker', 40);
   await take(account, 40, 'new');
   const hanging = new Set<(posted: Posted) => void>();
   const poster: Poster = {
@@ -124,7 +128,7 @@ test('a courier keeps for an endpoint’s retries what is theirs', async () => {
       for (const resolve of hanging) resolve({ kind: 'stopped' });
     },
   };
-  const courier = startCourier({ ...stage.ports, poster });
+  const worker = startDeliveryWorker({ ...stage.ports, poster });
   try {
     await eventually(async () =>
       expect(
@@ -139,12 +143,12 @@ test('a courier keeps for an endpoint’s retries what is theirs', async () => {
       ]),
     );
   } finally {
-    await courier.stop();
+    await worker.stop();
   }
   await deliverAll(stage.ports);
 });
 
-test('a backlog alone leaves a quarter free for what comes next', async () => {
+test('a backlog of retries leaves a quarter of the slots to new deliveries', async () => {
   const { account } = await withBacklog('/alone', 40);
   const retries = await claimDeliveries(stage.ports, ROOM);
   expect(counted(retries)).toEqual({ news: 0, retries: 12 });
@@ -156,7 +160,7 @@ test('a backlog alone leaves a quarter free for what comes next', async () => {
   await deliverAll(stage.ports);
 });
 
-test('an endpoint that fails has one slot, and what waited longer goes first', async () => {
+test('a half-open circuit sends one delivery at a time, the one that waited longest', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/one`);
   receiver.answer((response) => response.writeHead(500).end());
@@ -175,29 +179,46 @@ test('an endpoint that fails has one slot, and what waited longer goes first', a
   expect((await deliveriesOf(stage.db, key)).every(({ state }) => state === 'waiting')).toBe(true);
 });
 
-test('without room for what is doubtful, first attempts at good endpoints are begun, and nothing else', async () => {
+test('the fast pool takes new deliveries to healthy endpoints, and nothing else', async () => {
   const { account } = await withBacklog('/good', 5);
   const failing = anAccount();
   await anEndpoint(stage.ports, failing, `${receiver.url}/failing`);
   await take(failing, 5, 'new');
   await take(account, 5, 'new');
-  const claimed = await claimDeliveries(stage.ports, { prompt: 1_024, doubtful: 0 });
-  expect(claimed.map(({ prompt, retry }) => ({ prompt, retry }))).toEqual(
-    Array(5).fill({ prompt: true, retry: false }),
+  const claimed = await claimFast();
+  expect(claimed.map(({ pool, retry, sequence }) => ({ pool, retry, sequence }))).toEqual(
+    [7, 8, 9, 10, 11].map((sequence) => ({ pool: 'fast', retry: false, sequence: `${sequence}` })),
   );
   // One of them does not answer: until it does, its endpoint is no better than one that fails.
   await take(account, 5, 'more');
   const [slow = ''] = claimed.map(({ endpointKey }) => endpointKey);
-  const others = { slow: [slow] };
-  expect(await claimDeliveries(stage.ports, { prompt: 1_024, doubtful: 0 }, others)).toHaveLength(0);
-  const rest = await claimDeliveries(stage.ports, { prompt: 0, doubtful: 1_024 }, others);
-  expect(rest.every(({ prompt }) => !prompt)).toBe(true);
-  expect(counted(rest.filter(({ endpointKey }) => endpointKey === slow))).toEqual({ news: 5, retries: 4 });
+  expect(await claimFast([slow])).toHaveLength(0);
+  const rest = await claimDeliveries(stage.ports, ROOM);
+  expect(rest.every(({ pool }) => pool === 'slow')).toBe(true);
+  expect(counted(rest.filter(({ endpointKey }) => endpointKey === slow))).toEqual({ news: 5, retries: 5 });
   await send([...claimed, ...rest]);
   await deliverAll(stage.ports);
 });
 
-test('a delivery that its owner asked for again goes with the retries', async () => {
+test('a claim takes no more than its capacity, and one from every endpoint before a second from any', async () => {
+  const backlogs: { account: AccountId; key: string }[] = [];
+  for (let i = 0; i < 4; i++) backlogs.push(await withBacklog(`/even/${i}`, 0));
+  for (const { account } of backlogs) await take(account, 20, 'new');
+  const keys = backlogs.map(({ key }) => key);
+  for (const [capacity, each] of [
+    [3, [1, 1, 1]],
+    [10, [3, 3, 2, 2]],
+  ] as const) {
+    const claimed = await claimDeliveries(stage.ports, { pool: 'fast', capacity });
+    const byKey = Map.groupBy(claimed, ({ endpointKey }) => endpointKey);
+    expect([...byKey.keys()].every((key) => keys.includes(key))).toBe(true);
+    expect([...byKey.values()].map((own) => own.length).toSorted((a, b) => b - a)).toEqual(each);
+    await send(claimed);
+  }
+  await deliverAll(stage.ports);
+});
+
+test('a delivery that its owner requested again is claimed as a retry', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/asked`);
   await take(account, 1, 'first');
@@ -207,12 +228,15 @@ test('a delivery that its owner asked for again goes with the retries', async ()
     `update deliveries set asked_for = true where endpoint_key = $1 and state = 'waiting'`,
     [key],
   );
-  await stage.db.rows('update lanes set retry_due_at = due_at, due_at = null where endpoint_key = $1', [key]);
+  await stage.db.rows(
+    'update endpoint_queues set retry_due_at = new_due_at, new_due_at = null where endpoint_key = $1',
+    [key],
+  );
   await take(account, 20, 'new');
   expect(counted(await claimDeliveries(stage.ports, ROOM))).toEqual({ news: 12, retries: 4 });
 });
 
-test('claims are renewed without waiting for who records some of them at this moment', async () => {
+test('claims are renewed without waiting for a transaction that records some of them', async () => {
   const account = anAccount();
   await anEndpoint(stage.ports, account, `${receiver.url}/renewed`);
   await take(account, 2, 'held');
@@ -247,7 +271,7 @@ async function manyEndpoints(count: number, url: string): Promise<AccountId[]> {
   return accounts;
 }
 
-test('2,000 endpoints that hang delay no first attempt at a good one', async () => {
+test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', async () => {
   let hanging = 0;
   let most = 0;
   const given = new Set<(posted: Posted) => void>();
@@ -290,26 +314,26 @@ test('2,000 endpoints that hang delay no first attempt at a good one', async () 
     for (let i = 0; i < 20; i++) after.push(await tell());
     expect(most).toBe(512);
     const worst = (took: number[]) => took.toSorted((a, b) => a - b)[Math.floor(0.95 * took.length)] ?? 0;
-    // Without lanes of its own it would wait for attempts that never end.
+    // In one pool it would wait for attempts that never end.
     expect(worst(after)).toBeLessThan(2 * worst(before) + 250);
   } finally {
     await workers.stop();
   }
 });
 
-test('a claim walks the indexes of what it is after, however many others wait', async () => {
+test('a claim reads only the index of the queues that it may take from, however many others wait', async () => {
   const account = anAccount();
   await stage.db.rows(
     `with made as (
        insert into endpoints (id, account_id, url, kinds, created_at)
        select 'whe_' || n, $1, 'https://shop.example/', '{invoice.created}', $2 from generate_series(1, 5000) as n
        returning key)
-     insert into lanes (endpoint_key, retry_due_at, proven, failures)
+     insert into endpoint_queues (endpoint_key, retry_due_at, has_succeeded, consecutive_failures)
      select key, $2::timestamptz - key * interval '1 second', key % 3 > 0, key % 2 * 3 from made`,
     [account, stage.clock.now()],
   );
   await takeIn(stage.ports, anEvent({ account }));
-  const tables = ['lanes', 'deliveries', 'events', 'endpoints', 'endpoint_secrets'];
+  const tables = ['endpoint_queues', 'deliveries', 'events', 'endpoints', 'endpoint_secrets'];
   for (const table of tables) await onServer(stage.database.adminUrl, `vacuum analyze webhooks.${table}`);
   const plans = new Map<string, string>();
   const db = withinTransactions(
@@ -321,12 +345,23 @@ test('a claim walks the indexes of what it is after, however many others wait', 
         return await trx.rows<T>(sql, values);
       },
   );
-  expect(await claimDeliveries({ ...stage.ports, db }, { prompt: 40, doubtful: 40 })).not.toEqual([]);
-  expect([...plans.keys()]).toEqual(['lanes_lock_due', 'deliveries_claim', 'recipients_of_lanes']);
-  for (const index of ['lanes_prompt', 'lanes_fresh', 'lanes_failing', 'lanes_retry_due'])
-    expect(plans.get('lanes_lock_due')).toMatch(new RegExp(`Index Scan using ${index} on lanes`));
-  expect(plans.get('deliveries_claim')).toMatch(/using deliveries_sending on deliveries/);
-  expect(plans.get('deliveries_claim')).toMatch(/using deliveries_waiting on deliveries/);
-  expect(plans.get('lanes_lock_due')).not.toMatch(/Seq Scan/);
+  await stage.db.rows(
+    'update endpoint_queues set has_succeeded = true, consecutive_failures = 0 where endpoint_key % 250 = 0',
+  );
+  const claim = (pool: 'fast' | 'slow') => claimDeliveries({ ...stage.ports, db }, { pool, capacity: 40 });
+  expect(await claim('fast')).not.toEqual([]);
+  expect(await claim('slow')).not.toEqual([]);
+  expect([...plans.keys()]).toEqual([
+    ...['queues_lock_healthy', 'deliveries_claim', 'recipients_of_queues', 'queues_lock_due'],
+  ]);
+  expect(plans.get('queues_lock_healthy')).toMatch(
+    /Index Scan using endpoint_queues_healthy_due on endpoint_queues/,
+  );
+  for (const index of ['endpoint_queues_new_due', 'endpoint_queues_retry_due'])
+    expect(plans.get('queues_lock_due')).toMatch(new RegExp(`Index Scan using ${index} on endpoint_queues`));
+  for (const index of ['deliveries_sending', 'deliveries_waiting'])
+    expect(plans.get('deliveries_claim')).toMatch(new RegExp(`using ${index} on deliveries`));
+  for (const name of ['queues_lock_healthy', 'queues_lock_due'])
+    expect(plans.get(name)).not.toMatch(/Seq Scan/);
   expect(plans.get('deliveries_claim')).not.toMatch(/Seq Scan on deliveries/);
 });

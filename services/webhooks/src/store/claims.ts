@@ -1,0 +1,212 @@
+import { type Db, statement, type Trx } from '@quittance/shared/db';
+import type { EndpointId } from '@quittance/shared/ids';
+import type { Concurrency } from '../domain/circuit.ts';
+import type { LoggedEvent } from '../domain/envelope.ts';
+
+export type DueQueue = {
+  endpointKey: string;
+  hasSucceeded: boolean;
+  consecutiveFailures: number;
+  openUntil: Date | null;
+  isRetryDue: boolean;
+};
+
+const dueQueue = `endpoint_key as "endpointKey", has_succeeded as "hasSucceeded", open_until as "openUntil",
+     consecutive_failures as "consecutiveFailures", coalesce(retry_due_at <= $1, false) as "isRetryDue"`;
+
+// `endpoint_queues_healthy_due` has the same condition.
+const lockHealthy = statement(
+  'queues_lock_healthy',
+  `select ${dueQueue} from endpoint_queues
+   where new_due_at <= $1 and has_succeeded and consecutive_failures = 0 and open_until is null
+     and not endpoint_key = any($3::bigint[])
+   order by new_due_at limit $2 for update skip locked`,
+);
+
+const lockAny = statement(
+  'queues_lock_due',
+  `with new as materialized (
+     select ${dueQueue} from endpoint_queues
+     where new_due_at <= $1 order by new_due_at limit $2 for update skip locked),
+   retry as materialized (
+     select ${dueQueue} from endpoint_queues
+     where retry_due_at <= $1 order by retry_due_at limit $2 for update skip locked)
+   select * from new union select * from retry`,
+);
+
+/** Locks queues of healthy endpoints that have a new delivery due, those that have waited longest. Waits for no lock. */
+export const lockHealthyQueues = (
+  trx: Trx,
+  now: Date,
+  limit: number,
+  slowEndpoints: readonly string[],
+): Promise<DueQueue[]> => trx.rows<DueQueue>(lockHealthy, [now, limit, slowEndpoints]);
+
+/** Locks queues that have anything due: at most `limit` with new deliveries and as many with retries. Waits for no lock. */
+export const lockDueQueues = (trx: Trx, now: Date, limit: number): Promise<DueQueue[]> =>
+  trx.rows<DueQueue>(lockAny, [now, limit]);
+
+/** A delivery that this process has claimed; `attempts` are those recorded before. */
+export type ClaimedRow = LoggedEvent & {
+  endpointKey: string;
+  attempts: number;
+  /** How many attempts there were when its retry cycle began. */
+  cycleStart: number;
+  retry: boolean;
+};
+
+/** Deliveries of a kind in the order of their claim. */
+const due = (kind: 'new' | 'retry') => `
+       (select sequence, due_at, retry from deliveries
+        where endpoint_key = q.endpoint_key and state = 'waiting' and retry = ${kind === 'retry'} and due_at <= $6
+        order by due_at, sequence limit greatest(0, least(q.total - q.in_flight, q.${kind}_max - q.${kind}_in_flight)))`;
+
+/** When to look again, after `claimed` of a kind; null without a free slot, for the next attempt that ends wakes it. */
+const lookAgain = (kind: 'new' | 'retry') => `
+       case when q.in_flight + c.new + c.retry >= greatest(q.total, 1)
+         or q.${kind}_in_flight + c.${kind} >= greatest(q.${kind}_max, 1) then null
+       else (select greatest(d.due_at, $6, q.open_until) from deliveries d
+         where d.endpoint_key = q.endpoint_key and d.state = 'waiting' and d.retry = ${kind === 'retry'}
+         order by d.due_at, d.sequence offset c.${kind} limit 1) end`;
+
+// A statement of its own after the locks: only a new snapshot shows what those who held them before have written.
+const claimDue = statement(
+  'deliveries_claim',
+  `with q as materialized (
+     select g.*, open_until, s.new_in_flight + s.retry_in_flight as in_flight, s.new_in_flight, s.retry_in_flight
+     from unnest($1::bigint[], $2::int[], $3::int[], $4::int[]) as g(endpoint_key, total, new_max, retry_max)
+     join endpoint_queues using (endpoint_key)
+     cross join lateral (
+       select (count(*) filter (where not retry))::int as new_in_flight,
+         (count(*) filter (where retry))::int as retry_in_flight
+       from deliveries d where d.endpoint_key = g.endpoint_key and d.state = 'sending') as s),
+   -- News before retries; with one slot, whichever has waited longer.
+   candidate as materialized (
+     select q.endpoint_key, d.*, q.total - q.in_flight as free, row_number() over (
+       partition by q.endpoint_key order by d.retry and q.total > 1, d.due_at, d.sequence) as place
+     from q cross join lateral (${due('new')}
+       union all ${due('retry')}) as d),
+   -- Every endpoint gets one before any gets two.
+   chosen as materialized (
+     select endpoint_key, sequence, retry from candidate where place <= free order by place, due_at limit $5),
+   claimed as (
+     update deliveries d set state = 'sending', claim = $8, claimed_until = $7
+     from chosen where d.endpoint_key = chosen.endpoint_key and d.sequence = chosen.sequence
+     returning d.endpoint_key, d.sequence, d.attempts, d.round_start, d.retry, d.due_at),
+   looked as (
+     update endpoint_queues set new_due_at = after.new_due_at,
+       retry_due_at = case when $9 then after.retry_due_at else endpoint_queues.retry_due_at end
+     from (
+       select q.endpoint_key, ${lookAgain('new')} as new_due_at, ${lookAgain('retry')} as retry_due_at
+       from q cross join lateral (
+         select (count(*) filter (where not retry))::int as new, (count(*) filter (where retry))::int as retry
+         from chosen where chosen.endpoint_key = q.endpoint_key) as c) as after
+     where endpoint_queues.endpoint_key = after.endpoint_key)
+   select claimed.endpoint_key as "endpointKey", claimed.attempts, claimed.round_start as "cycleStart", claimed.retry,
+     ev.id, ev.kind, ev.created_at as "createdAt", ev.sequence, ev.version, ev.data::text as data
+   from claimed join endpoints e on e.key = claimed.endpoint_key
+   join events ev on ev.account_id = e.account_id and ev.sequence = claimed.sequence
+   order by claimed.due_at, claimed.sequence`,
+);
+
+export type Claim = { id: string; until: Date };
+export type ClaimLimit = { endpointKey: string; concurrency: Concurrency };
+
+/**
+ * Claims due deliveries from locked queues while each has free slots, and notes when to look at them again.
+ * @param most how many in all
+ * @param withRetries false leaves retries, and their place among those of other endpoints, as they are
+ */
+export const claimFromQueues = (
+  trx: Trx,
+  limits: readonly ClaimLimit[],
+  { now, claim, most, withRetries }: { now: Date; claim: Claim; most: number; withRetries: boolean },
+): Promise<ClaimedRow[]> =>
+  trx.rows<ClaimedRow>(claimDue, [
+    limits.map((limit) => limit.endpointKey),
+    limits.map((limit) => limit.concurrency.total),
+    limits.map((limit) => limit.concurrency.newDeliveries),
+    limits.map((limit) => (withRetries ? limit.concurrency.retries : 0)),
+    most,
+    now,
+    claim.until,
+    claim.id,
+    withRetries,
+  ]);
+
+/** Where an endpoint's deliveries go now, and what they are signed with. */
+export type StoredRecipient = {
+  endpointKey: string;
+  endpointId: EndpointId;
+  url: string;
+  /** Changes with each new URL and each time the endpoint is enabled. */
+  generation: string;
+  sealedSecrets: Buffer[];
+};
+
+// A statement of its own after the locks, for the same reason.
+const selectRecipients = statement(
+  'recipients_of_queues',
+  `select q.endpoint_key as "endpointKey", e.id as "endpointId", e.url, q.generation,
+     array(select s.sealed from endpoint_secrets s
+       where s.endpoint_key = q.endpoint_key and (s.ends_at is null or s.ends_at > $2)
+       order by s.created_at desc) as "sealedSecrets"
+   from endpoint_queues q join endpoints e on e.key = q.endpoint_key where q.endpoint_key = any($1::bigint[])`,
+);
+
+/** The recipients of queues that this transaction has locked. */
+export const recipientsOf = (trx: Trx, keys: readonly string[], now: Date): Promise<StoredRecipient[]> =>
+  trx.rows<StoredRecipient>(selectRecipients, [keys, now]);
+
+// Skips rows that are being recorded at this moment: they need no renewal, and waiting for them could be a deadlock.
+const extend = statement(
+  'deliveries_extend_claims',
+  `with held as materialized (
+     select d.endpoint_key, d.sequence from deliveries d
+     join unnest($1::bigint[], $2::bigint[], $3::uuid[]) as g(endpoint_key, sequence, claim)
+       on d.endpoint_key = g.endpoint_key and d.sequence = g.sequence and d.claim = g.claim
+     where d.state = 'sending' for update of d skip locked)
+   update deliveries d set claimed_until = $4 from held
+   where d.endpoint_key = held.endpoint_key and d.sequence = held.sequence`,
+);
+
+export async function extendClaims(
+  db: Db,
+  deliveries: readonly { endpointKey: string; sequence: string; claim: string }[],
+  until: Date,
+): Promise<void> {
+  await db.rows(extend, [
+    deliveries.map((delivery) => delivery.endpointKey),
+    deliveries.map((delivery) => delivery.sequence),
+    deliveries.map((delivery) => delivery.claim),
+    until,
+  ]);
+}
+
+const selectOverdue = statement(
+  'deliveries_overdue',
+  `select distinct endpoint_key as "endpointKey" from deliveries where state = 'sending' and claimed_until <= $1`,
+);
+
+/** Endpoints with a claim that has run out: its process died. */
+export async function overdueEndpoints(db: Db, now: Date): Promise<string[]> {
+  const rows = await db.rows<{ endpointKey: string }>(selectOverdue, [now]);
+  return rows.map((row) => row.endpointKey);
+}
+
+// What no queue would send again is cancelled: its endpoint was disabled or deleted.
+const takeBack = statement(
+  'deliveries_take_back',
+  `update deliveries d set state = case when q.endpoint_key is null then 'cancelled' else 'waiting' end,
+     due_at = $2, claim = null, claimed_until = null
+   from unnest($1::bigint[]) as g(endpoint_key) left join endpoint_queues q using (endpoint_key)
+   where d.endpoint_key = g.endpoint_key and d.state = 'sending' and d.claimed_until <= $2
+   returning d.endpoint_key as "endpointKey"`,
+);
+
+/** Makes due again what a dead process had claimed; the endpoints' queues must be locked. Returns one row a delivery. */
+export const takeBackOverdue = (
+  trx: Trx,
+  keys: readonly string[],
+  now: Date,
+): Promise<{ endpointKey: string }[]> => trx.rows<{ endpointKey: string }>(takeBack, [keys, now]);

@@ -1,0 +1,86 @@
+import { statement, type Trx } from '@quittance/shared/db';
+import type { QueueHealth } from '../domain/circuit.ts';
+
+/**
+ * An endpoint that may be delivered to has a queue: a row that says when to look for due deliveries and how the endpoint
+ * has been doing. Whoever changes what waits for the endpoint holds the row's lock.
+ *
+ * Lock order of this schema: accounts, then queues, each sorted, then everything else. Only the claim takes queues out of
+ * order, and it waits for none.
+ */
+export type EndpointQueue = { endpointKey: string; generation: string } & QueueHealth;
+
+const lockByKey = statement(
+  'queues_lock',
+  `select endpoint_key as "endpointKey", generation, has_succeeded as "hasSucceeded",
+     consecutive_failures as "consecutiveFailures", failing_since as "failingSince",
+     last_failed_at as "lastFailedAt", open_until as "openUntil", missed_since as "missedSince"
+   from endpoint_queues where endpoint_key = any($1::bigint[]) order by endpoint_key for update`,
+);
+
+/** Locks the queues of those of these endpoints that have one. */
+export const lockQueues = (trx: Trx, keys: readonly string[]): Promise<EndpointQueue[]> =>
+  trx.rows<EndpointQueue>(lockByKey, [keys]);
+
+const updateHealth = statement(
+  'queues_update_health',
+  `update endpoint_queues q set has_succeeded = g.has_succeeded, consecutive_failures = g.consecutive_failures,
+     failing_since = g.failing_since, last_failed_at = g.last_failed_at, open_until = g.open_until,
+     missed_since = g.missed_since
+   from unnest($1::bigint[], $2::bool[], $3::int[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[],
+     $7::timestamptz[])
+     as g(endpoint_key, has_succeeded, consecutive_failures, failing_since, last_failed_at, open_until, missed_since)
+   where q.endpoint_key = g.endpoint_key`,
+);
+
+export async function updateQueueHealth(
+  trx: Trx,
+  queues: readonly ({ endpointKey: string } & QueueHealth)[],
+): Promise<void> {
+  await trx.rows(updateHealth, [
+    queues.map((queue) => queue.endpointKey),
+    queues.map((queue) => queue.hasSucceeded),
+    queues.map((queue) => queue.consecutiveFailures),
+    queues.map((queue) => queue.failingSince),
+    queues.map((queue) => queue.lastFailedAt),
+    queues.map((queue) => queue.openUntil),
+    queues.map((queue) => queue.missedSince),
+  ]);
+}
+
+/** A due time keeps its place among other endpoints, but is never before an open circuit's end. */
+const first = (column: 'new_due_at' | 'retry_due_at', retry: boolean) => `
+       greatest(least(${column}, (
+         select greatest(d.due_at, $2) from deliveries d
+         where d.endpoint_key = q.endpoint_key and d.state = 'waiting' and d.retry = ${retry}
+         order by d.due_at, d.sequence limit 1)), open_until) as ${column}`;
+
+const wake = statement(
+  'queues_wake',
+  `with found as materialized (
+     select endpoint_key, ${first('new_due_at', false)}, ${first('retry_due_at', true)}
+     from endpoint_queues q where endpoint_key = any($1::bigint[]))
+   update endpoint_queues q set new_due_at = found.new_due_at, retry_due_at = found.retry_due_at
+   from found where q.endpoint_key = found.endpoint_key
+     and (q.new_due_at, q.retry_due_at) is distinct from (found.new_due_at, found.retry_due_at)`,
+);
+
+/**
+ * Has the next claim look at locked queues when what waits in them is due. A statement of its own after the change that
+ * made something wait or freed a slot.
+ */
+export async function wakeQueues(trx: Trx, keys: readonly string[], now: Date): Promise<void> {
+  await trx.rows(wake, [keys, now]);
+}
+
+const reset = statement(
+  'queue_reset',
+  `update endpoint_queues set generation = default, consecutive_failures = 0, failing_since = null,
+     last_failed_at = null, open_until = null, has_succeeded = false, new_due_at = $2, retry_due_at = $2
+   where endpoint_key = $1`,
+);
+
+/** Closes the circuit of an endpoint at a new URL, as if it were new, and has the next claim look at its locked queue. */
+export async function resetQueue(trx: Trx, key: string, now: Date): Promise<void> {
+  await trx.rows(reset, [key, now]);
+}
