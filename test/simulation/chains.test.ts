@@ -192,12 +192,12 @@ describe('the simulated Solana', () => {
     const final = await sender.finalizedHeight();
     const signed = await sender.signTransfer(await order());
     chain.mine(LIFETIME + FINAL_LAG);
-    expect(await sender.isDead(signed.txHash, signed.validToHeight, final)).toBe(false);
+    expect(await sender.nonInclusion(signed.txHash, signed.validToHeight, final)).toBe('unproven');
     chain.mine();
     expect(await sender.broadcast(signed.raw)).toBe('accepted');
     chain.mine(1 + FINAL_LAG);
     chain.mineOld();
-    expect(await sender.isDead(signed.txHash, signed.validToHeight, final)).toBe(true);
+    expect(await sender.nonInclusion(signed.txHash, signed.validToHeight, final)).toBe('proven');
     expect(chain.balance('SOL', to)).toBe(0n);
   });
 

@@ -321,14 +321,15 @@ function senderOf({ net, hot, unforeseen, random, unitPrice }: Views, ask: Ask):
         return 'accepted';
       }),
     status: (txHash) => ask(`status ${txHash.slice(0, 8)}`, () => statusOf(net, txHash)),
-    isDead: (txHash, lastValidBlockHeight, finalizedWhenSigned) =>
+    nonInclusion: (txHash, lastValidBlockHeight, finalizedWhenSigned) =>
       ask(`isDead ${txHash.slice(0, 8)}`, () => {
-        if (net.final.height <= lastValidBlockHeight) return false;
-        if (net.find(txHash) !== undefined) return false;
-        return net
+        if (net.final.height <= lastValidBlockHeight) return 'unproven';
+        if (net.find(txHash) !== undefined) return 'included';
+        const isInNone = net
           .finalBlocks()
           .filter(({ slot }) => slot >= finalizedWhenSigned)
           .every(({ mined }) => mined.every(({ transaction }) => transaction.hash !== txHash));
+        return isInNone ? 'proven' : 'included';
       }),
     signatures: (after, limit) =>
       ask('signatures', () => {

@@ -201,12 +201,12 @@ export class WrongNetwork extends Error {
 }
 
 /**
- * The nodes of a chain do not say the same, or one says what it did not say before: one of them lags or errs, and
- * nobody knows which. A reason to wait, never an answer.
+ * No quorum of a chain's nodes says the same, or it contradicts what it said before. A reason to wait, never an answer:
+ * nothing failed and nothing succeeded.
  */
-export class NodesDisagree extends Error {
+export class NoQuorum extends Error {
   constructor(what: string) {
     super(what);
-    this.name = 'NodesDisagree';
+    this.name = 'NoQuorum';
   }
 }

@@ -2,23 +2,25 @@ import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
 import { chainKinds } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { agreeingReader, agreeingSender, type Rules } from './agreement.ts';
 import * as bitcoin from './bitcoin/address.ts';
-import { bitcoinRules } from './bitcoin/agreement.ts';
+import { bitcoinRules } from './bitcoin/quorum.ts';
 import { createBitcoinReader } from './bitcoin/reader.ts';
 import { type BitcoinSender, createBitcoinSender } from './bitcoin/sender.ts';
 import { openBitcoinWallet } from './bitcoin/wallet.ts';
 import type { ChainReader, DepositAddresses, EvmSender } from './chain.ts';
 import * as evm from './evm/address.ts';
-import { evmRules } from './evm/agreement.ts';
+import { evmRules } from './evm/quorum.ts';
 import { createEvmReader } from './evm/reader.ts';
 import { createEvmSender } from './evm/sender.ts';
 import { openWallet as openEvmWallet } from './evm/wallet.ts';
 import { connectRpc } from './json-rpc.ts';
+import type { PanelOptions } from './quorum.ts';
+import { quorumReader } from './quorum-reader.ts';
+import { quorumSender, type Rules } from './quorum-sender.ts';
 import type { ChainSettings, SettingsOf, SolanaSettings } from './settings.ts';
 import * as solana from './solana/address.ts';
-import { solanaRules } from './solana/agreement.ts';
 import type { SolanaNetwork } from './solana/network.ts';
+import { solanaRules } from './solana/quorum.ts';
 import { createSolanaReader } from './solana/reader.ts';
 import { createSolanaSender, type SolanaSender } from './solana/sender.ts';
 import { openWallet as openSolanaWallet } from './solana/wallet.ts';
@@ -100,16 +102,29 @@ const solanaNetwork = ({ network, usdcMint }: SolanaSettings): SolanaNetwork => 
 const driverOf = <K extends ChainKind>(settings: SettingsOf<K>): Driver<K> =>
   drivers[(settings as ChainSettings).kind] as unknown as Driver<K>;
 
-/** Reads a chain from its node, or from its nodes when they agree. */
-export function connectReader<K extends ChainKind>(settings: SettingsOf<K>): ChainReader {
+/** The log names nodes that a quorum of the others goes on without. */
+export type NodeOptions = Pick<PanelOptions, 'logger'>;
+
+/** Reads a chain from its node, or from a quorum of its nodes. */
+export function connectReader<K extends ChainKind>(
+  settings: SettingsOf<K>,
+  options?: NodeOptions,
+): ChainReader {
   const { reader } = driverOf(settings);
-  return agreeingReader(settings.rpcUrls.map((rpcUrl) => reader(settings, rpcUrl.reveal())));
+  return quorumReader(
+    settings.rpcUrls.map((rpcUrl) => reader(settings, rpcUrl.reveal())),
+    options,
+  );
 }
 
-/** Sends to a chain through its nodes, with the keys of the words. Throws when they are no wallet's, without repeating them. */
-export function connectSender<K extends ChainKind>(settings: SettingsOf<K>, seedPhrase: string): SenderOf<K> {
+/** Sends to a chain through its nodes, with the keys of a recovery phrase. The error of a wrong phrase does not repeat it. */
+export function connectSender<K extends ChainKind>(
+  settings: SettingsOf<K>,
+  recoveryPhrase: string,
+  options?: NodeOptions,
+): SenderOf<K> {
   const { senders, rules } = driverOf(settings);
-  return agreeingSender(senders(settings, seedPhrase), rules);
+  return quorumSender(senders(settings, recoveryPhrase), rules, options);
 }
 
 /** The canonical form of an address somebody typed; undefined when it is none of this chain and this network. */

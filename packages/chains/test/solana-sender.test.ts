@@ -258,14 +258,14 @@ test('a transaction that is sent too late is in no block, ever; before that is p
   const early = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
   const landed = await sender.signTransfer(await transfer('SOL', newAddress(), SOL));
   await land(landed);
-  const looks: boolean[] = [];
+  const answers: string[] = [];
   await eventually(async () => {
-    const dead = await sender.isDead(early.txHash, early.validToHeight, from);
-    looks.push(dead);
-    return dead ? true : undefined;
+    const answer = await sender.nonInclusion(early.txHash, early.validToHeight, from);
+    answers.push(answer);
+    return answer === 'proven' ? true : undefined;
   });
-  expect(looks[0]).toBe(false);
-  expect(await sender.isDead(landed.txHash, landed.validToHeight, from)).toBe(false);
+  expect(answers[0]).toBe('unproven');
+  expect(await sender.nonInclusion(landed.txHash, landed.validToHeight, from)).toBe('included');
   // A node that was started from a snapshot has forgotten its status, not its block.
   const forgetful: Rpc = {
     ...chain.rpc,
@@ -275,8 +275,10 @@ test('a transaction that is sent too late is in no block, ever; before that is p
     },
   };
   const behindIt = createSolanaSender({ rpc: forgetful, network: chain.network, wallet });
-  await expect(behindIt.isDead(landed.txHash, landed.validToHeight, from)).rejects.toThrow('is in its block');
-  expect(await behindIt.isDead(early.txHash, early.validToHeight, from)).toBe(true);
+  await expect(behindIt.nonInclusion(landed.txHash, landed.validToHeight, from)).rejects.toThrow(
+    'is in its block',
+  );
+  expect(await behindIt.nonInclusion(early.txHash, early.validToHeight, from)).toBe('proven');
   // The node takes it, or not, and either way nothing comes of it.
   expect(await sender.broadcast(early.raw)).not.toBe('rejected');
   await chain.finalized(

@@ -61,7 +61,7 @@ export function watchChains(
 
 function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedChain {
   const { chain, kind, quietMs, startHeight } = settings;
-  const { reader, headHeight } = rememberingHead(connectReader(settings));
+  const { reader, headHeight } = rememberingHead(connectReader(settings, { logger: options.logger }));
   return {
     chain,
     assets: new Set(configuredAssets(settings)),

@@ -10,7 +10,7 @@ import { openDb } from '@quittance/shared/db';
 import { publishFeeEstimates } from '@quittance/shared/fee-estimates';
 import { listen } from '@quittance/shared/http';
 import type { Running } from '@quittance/shared/lifecycle';
-import { createLogger } from '@quittance/shared/logger';
+import { createLogger, type Logger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { watchQuotes } from '@quittance/shared/quotes';
 import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
@@ -53,7 +53,7 @@ export async function startPayouts(
   const db =
     given.db ??
     openDb({ url: config.DATABASE_URL.reveal(), schema: 'payouts', pool: config.DATABASE_POOL, logger });
-  const chains = given.chains ?? connectChains(config);
+  const chains = given.chains ?? connectChains(config, logger);
 
   const ports: Ports = {
     db,
@@ -127,13 +127,13 @@ export async function startPayouts(
   };
 }
 
-function connectChains(config: PayoutsConfig): Map<Chain, PayoutChain> {
+function connectChains(config: PayoutsConfig, logger: Logger): Map<Chain, PayoutChain> {
   return new Map(
-    config.chains.map((settings) => [settings.chain, connectChain(settings, config.WALLET_SEED)]),
+    config.chains.map((settings) => [settings.chain, connectChain(settings, config.WALLET_SEED, logger)]),
   );
 }
 
-function connectChain(settings: ChainSettings, seed: Secret): PayoutChain {
+function connectChain(settings: ChainSettings, seed: Secret, logger: Logger): PayoutChain {
   const ofAnyKind = {
     assets: configuredAssets(settings),
     signingBar: { reason: undefined },
@@ -145,21 +145,21 @@ function connectChain(settings: ChainSettings, seed: Secret): PayoutChain {
         ...ofAnyKind,
         kind: settings.kind,
         chain: settings.chain,
-        sender: connectSender<'bitcoin'>(settings, seed.reveal()),
+        sender: connectSender<'bitcoin'>(settings, seed.reveal(), { logger }),
       };
     case 'evm':
       return {
         ...ofAnyKind,
         kind: settings.kind,
         chain: settings.chain,
-        sender: connectSender<'evm'>(settings, seed.reveal()),
+        sender: connectSender<'evm'>(settings, seed.reveal(), { logger }),
       };
     case 'solana':
       return {
         ...ofAnyKind,
         kind: settings.kind,
         chain: settings.chain,
-        sender: connectSender<'solana'>(settings, seed.reveal()),
+        sender: connectSender<'solana'>(settings, seed.reveal(), { logger }),
       };
   }
 }

@@ -218,7 +218,9 @@ async function expires(): Promise<void> {
   const last = (await world.transactions()).at(-1) as Row;
   // tidy-allow number: heights
   const [validTo, from] = [Number(last.valid_to_height), Number(last.final_height_when_signed)];
-  await world.until(async () => expect(await world.sender.isDead(last.tx_hash, validTo, from)).toBe(true));
+  await world.until(async () =>
+    expect(await world.sender.nonInclusion(last.tx_hash, validTo, from)).toBe('proven'),
+  );
   world.clock.advance(31_000);
 }
 
@@ -278,7 +280,7 @@ describe('a payout that no block takes', () => {
     const silent = world.replica({
       sender: {
         ...world.sender,
-        isDead: () => Promise.reject(new Error('the node is away')),
+        nonInclusion: () => Promise.reject(new Error('the node is away')),
       },
     });
     await world.admin.rows('delete from leases');

@@ -204,7 +204,7 @@ export const signingDesigns: readonly Design[] = [
     what: 'signed bytes that the node does not know after half a minute will never be mined',
     kinds: ['solana'],
     plant(wiring) {
-      sendsOtherwise<SolanaSender>(wiring, () => ({ isDead: async () => true }));
+      sendsOtherwise<SolanaSender>(wiring, () => ({ nonInclusion: async () => 'proven' }));
     },
   },
   {

@@ -1,5 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
 import { Transaction } from '@scure/btc-signer';
 import { z } from 'zod';
 import {
@@ -51,6 +52,7 @@ const poolEntry = z.object({ fees: z.object({ descendant: amount }) });
 const known = z.object({ blockhash: hash.optional(), fee: amount.optional() });
 const header = z.object({ height: heightForm, confirmations: z.int() });
 const unspent = z.object({ confirmations: z.int().min(0), value: amount });
+const hex = z.string().regex(/^([0-9a-f]{2})+$/);
 const inputs = z.object({
   vin: z.array(z.object({ txid: hash.optional(), vout: z.int().min(0).optional() })),
 });
@@ -176,10 +178,12 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
     received: (address, from, to) => received(rpc, address, from, to),
 
     async inputsOf(txHash) {
-      const [answer] = await rpc.batch([{ method: 'getrawtransaction', params: [txHash, 1] }]);
+      const [answer] = await rpc.batch([{ method: 'getrawtransaction', params: [txHash, 0] }]);
       if (isUnknownTransaction(answer)) return undefined;
-      const { vin } = read(inputs, answered(answer), 'getrawtransaction');
-      return vin.flatMap(({ txid, vout }) => (txid === undefined ? [] : [`${txid}:${vout}`]));
+      const raw = read(hex, answered(answer), 'getrawtransaction');
+      // The hash covers the inputs, so that one node that knows the transaction suffices.
+      if (hashOf(raw) !== txHash) throw new RpcUnavailable('getrawtransaction', 'another transaction');
+      return inputsIn(raw);
     },
 
     findSpenders: (outpoints, from, to) => findSpenders(rpc, outpoints, from, to),
@@ -304,10 +308,22 @@ async function isMined(rpc: Rpc, raw: string): Promise<Broadcast> {
   }
 }
 
+function inputsIn(raw: string): string[] {
+  const transaction = parsed(raw);
+  return Array.from({ length: transaction.inputsLength }, (_, i) => {
+    const { txid, index } = transaction.getInput(i);
+    invariant(txid !== undefined && index !== undefined, 'an input spends an output');
+    return `${Buffer.from(txid).toString('hex')}:${index}`;
+  });
+}
+
+const parsed = (raw: string): Transaction =>
+  Transaction.fromRaw(Buffer.from(raw, 'hex'), { allowUnknownInputs: true, allowUnknownOutputs: true });
+
 /** Undefined when these are the bytes of no transaction. */
 function hashOf(raw: string): string | undefined {
   try {
-    return Transaction.fromRaw(Buffer.from(raw, 'hex'), { allowUnknownOutputs: true }).id;
+    return parsed(raw).id;
   } catch {
     return undefined;
   }

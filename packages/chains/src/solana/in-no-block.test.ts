@@ -35,8 +35,8 @@ function chainOf(count: number): Map<number, Block> {
 
 type Script = { named?: number[]; give?: (slot: number) => Block | Error | null | undefined };
 
-const isDeadOn = (chain: Map<number, Block>, script: Script = {}, from = FROM) =>
-  senderOn(chain, script).isDead(OURS, LAST_HEIGHT, from);
+const proofOn = (chain: Map<number, Block>, script: Script = {}, from = FROM) =>
+  senderOn(chain, script).nonInclusion(OURS, LAST_HEIGHT, from);
 
 /** Of a node that is far enough, has no status of any transaction, and these blocks. */
 function senderOn(chain: Map<number, Block>, { named, give }: Script) {
@@ -80,23 +80,23 @@ const at = (chain: Map<number, Block>, height: number): Block => chain.get(slotO
 
 describe('a transaction without a status', () => {
   test('is dead when no block up to the first above its last height has it', async () => {
-    expect(await isDeadOn(chainOf(207))).toBe(true);
+    expect(await proofOn(chainOf(207))).toBe('proven');
     // Later blocks are not asked for.
     const chain = chainOf(220);
     chain.set(slotOf(chain, 719), { ...at(chain, 719), signatures: [OURS] });
-    expect(await isDeadOn(chain)).toBe(true);
+    expect(await proofOn(chain)).toBe('proven');
   });
 
   test('is dead also when the slot where the search begins was skipped', async () => {
     const chain = chainOf(207);
-    expect(await isDeadOn(chain, {}, FROM - 1)).toBe(true);
-    expect(await isDeadOn(chain, {}, FROM + 3)).toBe(true);
+    expect(await proofOn(chain, {}, FROM - 1)).toBe('proven');
+    expect(await proofOn(chain, {}, FROM + 3)).toBe('proven');
   });
 
   test.each([500, 501, 600, 705])('is not dead when it is in the block of height %i', async (height) => {
     const chain = chainOf(210);
     at(chain, height).signatures = [OTHER, OURS];
-    await expect(isDeadOn(chain)).rejects.toMatchObject({
+    await expect(proofOn(chain)).rejects.toMatchObject({
       name: 'StatusMissing',
       message: expect.stringContaining(`slot ${slotOf(chain, height)}`),
     });
@@ -113,16 +113,18 @@ describe('a transaction without a status', () => {
       },
     });
     const others = Array.from({ length: 50 }, (_, i) => `${i + 11}`.replaceAll('0', 'z').padEnd(88, '4'));
-    const dead = others.map((other) => sender.isDead(other, LAST_HEIGHT, FROM));
-    expect(await Promise.all(dead)).toEqual(others.map(() => true));
-    await expect(sender.isDead(OURS, LAST_HEIGHT, FROM)).rejects.toMatchObject({ name: 'StatusMissing' });
+    const proofs = others.map((other) => sender.nonInclusion(other, LAST_HEIGHT, FROM));
+    expect(await Promise.all(proofs)).toEqual(others.map(() => 'proven'));
+    await expect(sender.nonInclusion(OURS, LAST_HEIGHT, FROM)).rejects.toMatchObject({
+      name: 'StatusMissing',
+    });
     // The first above the last height, and up to three that are asked for with it.
     expect(new Set(read).size).toBe(read.length);
     expect(read.length).toBeLessThanOrEqual(210);
     // So many later that none of these is kept.
-    expect(await sender.isDead(others[0] as string, 1_315, slotOf(chain, 1_000))).toBe(true);
+    expect(await sender.nonInclusion(others[0] as string, 1_315, slotOf(chain, 1_000))).toBe('proven');
     const before = read.length;
-    expect(await sender.isDead(others[1] as string, LAST_HEIGHT, FROM)).toBe(true);
+    expect(await sender.nonInclusion(others[1] as string, LAST_HEIGHT, FROM)).toBe('proven');
     expect(read.length - before).toBeGreaterThanOrEqual(206);
   });
 
@@ -140,39 +142,39 @@ describe('a transaction without a status', () => {
         return next instanceof Error ? next : { ...at(chain, 601), ...next };
       },
     });
-    await unproved(sender.isDead(OURS, LAST_HEIGHT, FROM));
-    await unproved(sender.isDead(OURS, LAST_HEIGHT, FROM));
-    expect(await sender.isDead(OURS, LAST_HEIGHT, FROM)).toBe(true);
+    await unproved(sender.nonInclusion(OURS, LAST_HEIGHT, FROM));
+    await unproved(sender.nonInclusion(OURS, LAST_HEIGHT, FROM));
+    expect(await sender.nonInclusion(OURS, LAST_HEIGHT, FROM)).toBe('proven');
   });
 
-  const unproved = async (proof: Promise<boolean>) =>
+  const unproved = async (proof: Promise<unknown>) =>
     await expect(proof).rejects.toBeInstanceOf(RpcUnavailable);
 
   test('is not proved dead by a node whose blocks begin later: it was started from a snapshot', async () => {
     const chain = chainOf(210);
     const later = [...chain.keys()].slice(2);
-    await unproved(isDeadOn(chain, { named: later }));
+    await unproved(proofOn(chain, { named: later }));
     // Not even when all that it has is above that height.
-    await unproved(isDeadOn(chain, { named: [...chain.keys()].slice(207) }));
-    await unproved(isDeadOn(chain, { named: [] }));
+    await unproved(proofOn(chain, { named: [...chain.keys()].slice(207) }));
+    await unproved(proofOn(chain, { named: [] }));
   });
 
   test.each([501, 600, 699, 700, 705])('is not proved dead over a hole at height %i', async (height) => {
     const chain = chainOf(210);
     const gone = slotOf(chain, height);
-    await unproved(isDeadOn(chain, { named: [...chain.keys()].filter((slot) => slot !== gone) }));
+    await unproved(proofOn(chain, { named: [...chain.keys()].filter((slot) => slot !== gone) }));
     const skipped = new RpcRefused('getBlock', -32_009, 'Slot was skipped, or missing in long-term storage');
     for (const answer of [null, skipped]) {
-      await unproved(isDeadOn(chain, { give: (slot) => (slot === gone ? answer : undefined) }));
+      await unproved(proofOn(chain, { give: (slot) => (slot === gone ? answer : undefined) }));
     }
     const cleaned = new RpcRefused('getBlock', -32_001, 'Block cleaned up');
-    await expect(isDeadOn(chain, { give: (slot) => (slot === gone ? cleaned : undefined) })).rejects.toBe(
+    await expect(proofOn(chain, { give: (slot) => (slot === gone ? cleaned : undefined) })).rejects.toBe(
       cleaned,
     );
   });
 
   test('is not proved dead before there is a block above its last height', async () => {
-    await unproved(isDeadOn(chainOf(206)));
+    await unproved(proofOn(chainOf(206)));
   });
 
   test.each<[string, Partial<Block>]>([
@@ -183,6 +185,6 @@ describe('a transaction without a status', () => {
   ])('is not proved dead by blocks that do not fit: %s', async (_, wrong) => {
     const chain = chainOf(210);
     Object.assign(at(chain, 601), wrong);
-    await unproved(isDeadOn(chain));
+    await unproved(proofOn(chain));
   });
 });

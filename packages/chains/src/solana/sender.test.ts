@@ -124,21 +124,21 @@ describe('the proof that a transaction is dead', () => {
       getSignatureStatuses: [statusAt(statusSlot, status)],
       getBlocksWithLimit: [[300]],
       getBlock: [blockAbove(150)],
-    }).isDead('3'.repeat(88), 150, 300);
+    }).nonInclusion('3'.repeat(88), 150, 300);
 
   test.each([
-    ['a finalized block above its last height, and no status', 151, null, 500, true],
-    ['the last height itself is finalized', 150, null, 500, false],
-    ['it has a status', 151, known, 500, false],
-    ['it failed, which is a status', 151, { ...known, err: 'AccountInUse' }, 500, false],
-    ['the node that was asked for the status is behind', 151, null, 499, false],
-  ])('%s', async (_, height, status, slot, dead) => {
-    expect(await asked(height, status, slot)).toBe(dead);
+    ['a finalized block above its last height, and no status', 151, null, 500, 'proven'],
+    ['the last height itself is finalized', 150, null, 500, 'unproven'],
+    ['it has a status', 151, known, 500, 'included'],
+    ['it failed, which is a status', 151, { ...known, err: 'AccountInUse' }, 500, 'included'],
+    ['the node that was asked for the status is behind', 151, null, 499, 'unproven'],
+  ])('%s', async (_, height, status, slot, outcome) => {
+    expect(await asked(height, status, slot)).toBe(outcome);
   });
 
   test('needs the height in both answers, which may be of two nodes', async () => {
-    expect(await asked(151, null, 500, 150)).toBe(false);
-    expect(await asked(150, null, 500, 151)).toBe(false);
+    expect(await asked(151, null, 500, 150)).toBe('unproven');
+    expect(await asked(150, null, 500, 151)).toBe('unproven');
   });
 
   test('is not given by a node that keeps no history', async () => {
@@ -147,7 +147,7 @@ describe('the proof that a transaction is dead', () => {
       getBlockHeight: [151],
       getSignatureStatuses: [new RpcRefused('getSignatureStatuses', -32_011, 'history is not available')],
     });
-    await expect(sender.isDead('3'.repeat(88), 150, 300)).rejects.toThrow('history');
+    await expect(sender.nonInclusion('3'.repeat(88), 150, 300)).rejects.toThrow('history');
   });
 });
 

@@ -57,6 +57,9 @@ const BLOCK_TIMEOUT_MS = 20_000;
 /** Lamports that an account must hold to stay: one without data (a wallet), and one for tokens. */
 export type Rents = { wallet: Units; tokenAccount: Units };
 
+/** `included`: the node has a status of the transaction. `unproven`: the node cannot tell yet. */
+export type NonInclusion = 'proven' | 'included' | 'unproven';
+
 export type SolanaSender = ChainSender & {
   lifetime(): Promise<Lifetime>;
   /** The price for a place in the next blocks, in millionths of a lamport per compute unit. */
@@ -74,10 +77,14 @@ export type SolanaSender = ChainSender & {
   tokenAccounts(asset: AssetSymbol, index: number): Promise<TokenAccount[]>;
   /**
    * The proof that a signed transaction can never be mined: it is in none of the finalized blocks from the slot that
-   * was finalized when it was signed to the first above the last height it is valid at. False proves nothing. Throws
-   * when the node does not have all of these blocks, and StatusMissing when the transaction is in one all the same.
+   * was finalized when it was signed to the first above the last height it is valid at. Throws when the node does not have
+   * all of these blocks, and StatusMissing when the transaction is in one all the same.
    */
-  isDead(txHash: string, lastValidBlockHeight: number, finalizedWhenSigned: number): Promise<boolean>;
+  nonInclusion(
+    txHash: string,
+    lastValidBlockHeight: number,
+    finalizedWhenSigned: number,
+  ): Promise<NonInclusion>;
   /**
    * The finalized transactions that name the hot wallet, oldest first: the newest `limit` of those after `after`, or
    * after the beginning when that is null.
@@ -275,19 +282,20 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
 
     status: (txHash) => status(rpc, txHash),
 
-    async isDead(txHash, lastValidBlockHeight, finalizedWhenSigned) {
+    async nonInclusion(txHash, lastValidBlockHeight, finalizedWhenSigned) {
       // What costs little first, in this order: what is found missing is missing from a chain that had come that far before. Slot and height in
       // one answer, because two may come from two nodes; the height alone as well, because one development node takes
       // no notice of `finalized` in the first question.
       const final = [{ commitment: 'finalized' }];
       const reached = read(epochInfo, await rpc.call('getEpochInfo', final), 'getEpochInfo');
       const height = read(count, await rpc.call('getBlockHeight', final), 'getBlockHeight');
-      if (Math.min(reached.blockHeight, height) <= lastValidBlockHeight) return false;
+      if (Math.min(reached.blockHeight, height) <= lastValidBlockHeight) return 'unproven';
       const { found, slot } = await statusOf(rpc, txHash);
+      if (found !== null) return 'included';
       // An answer of a node behind a balancer that is not as far as the one before says nothing.
-      if (found !== null || slot < reached.absoluteSlot) return false;
+      if (slot < reached.absoluteSlot) return 'unproven';
       await assertInNoBlock(txHash, finalizedWhenSigned, lastValidBlockHeight);
-      return true;
+      return 'proven';
     },
 
     async signatures(after, limit) {

@@ -1,8 +1,10 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
-import { agreeingReader, agreeingSender, type Rules, same, senderRules } from '../../src/agreement.ts';
 import { type Flavour, fakeNetwork } from '../../src/fake/network.ts';
 import { type FakeSender, fakeNode } from '../../src/fake/node.ts';
+import { same } from '../../src/quorum.ts';
+import { quorumReader } from '../../src/quorum-reader.ts';
+import { quorumSender, type Rules, senderRules } from '../../src/quorum-sender.ts';
 import type { Candidate, World } from './world.ts';
 
 const AMOUNT = units(1_000_000_001n);
@@ -13,8 +15,8 @@ type FakeNode = ReturnType<typeof fakeNode>;
 
 const rules: Rules<FakeSender> = {
   ...senderRules,
-  sign: (answers) => same('a signature', answers),
-  coins: (answers) => same('the coins', answers),
+  sign: (answers, count) => same('a signature', answers, count),
+  coins: (answers, count) => same('the coins', answers, count),
 };
 
 /** With several nodes they answer as one: what one node promises, several that agree do. */
@@ -30,9 +32,9 @@ export const fakeCandidate = (flavour: Flavour, nodes = 1): Candidate => ({
 async function openFake(flavour: Flavour, count: number): Promise<World> {
   const network = fakeNetwork({ flavour });
   const nodes = Array.from({ length: count }, () => fakeNode(network));
-  const readerOf = (of: FakeNode[], named?: string) => agreeingReader(of.map((node) => node.reader(named)));
+  const readerOf = (of: FakeNode[], named?: string) => quorumReader(of.map((node) => node.reader(named)));
   const senderOf = (of: FakeNode[], named?: string) =>
-    agreeingSender(
+    quorumSender(
       of.map((node) => node.sender('seed', named)),
       rules,
     );

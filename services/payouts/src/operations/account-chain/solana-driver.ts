@@ -61,7 +61,7 @@ async function track(
   const seen = await sender.status(txHash);
   const isDead =
     needsProof(newest, seen, clock.now(), settings.patience) &&
-    (await sender.isDead(txHash, validToHeight, finalHeightWhenSigned));
+    (await sender.nonInclusion(txHash, validToHeight, finalHeightWhenSigned)) === 'proven';
   return async () => {
     const verdict = judge(newest, seen, isDead, clock.now(), settings.patience);
     switch (verdict.is) {

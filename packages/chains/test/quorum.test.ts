@@ -85,7 +85,7 @@ describe('two nodes', () => {
     await first.client.mine({ blocks: 2 });
     expect(await reader.head()).toEqual(before);
     expect(await reader.blocksAfter(before.height, 10)).toEqual([]);
-    await expect(reader.block(before.height + 1)).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await expect(reader.block(before.height + 1)).rejects.toMatchObject({ name: 'NoQuorum' });
     await catchUp();
     expect((await reader.head()).height).toBe(before.height + 2);
     const [block] = await reader.blocksAfter(before.height, 10);
@@ -99,8 +99,8 @@ describe('two nodes', () => {
     await first.client.mine({ blocks: 2 });
     await mineOnSecond(2);
     expect(await reader.head()).toEqual(before);
-    await expect(reader.blocksAfter(before.height, 10)).rejects.toMatchObject({ name: 'NodesDisagree' });
-    await expect(reader.hashAt(before.height + 2)).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await expect(reader.blocksAfter(before.height, 10)).rejects.toMatchObject({ name: 'NoQuorum' });
+    await expect(reader.hashAt(before.height + 2)).rejects.toMatchObject({ name: 'NoQuorum' });
     await catchUp();
     const [block] = await reader.blocksAfter(before.height, 10);
     expect(block?.payments).toMatchObject([{ address: to, amount: 7n }]);
@@ -113,7 +113,7 @@ describe('two nodes', () => {
     await expect(reader.blocksAfter(0, 1)).rejects.toMatchObject({ name: 'RpcUnavailable' });
     await second.restart();
     // It has lost everything, as a node does that begins anew: that is no new head.
-    await expect(reader.head()).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await expect(reader.head()).rejects.toMatchObject({ name: 'NoQuorum' });
     await catchUp();
     expect(await reader.head()).toEqual(before);
   });
@@ -134,12 +134,46 @@ describe('two nodes', () => {
     expect(await secondRpc.call('eth_getTransactionByHash', [signed.txHash])).not.toBeNull();
     expect(await sender.status(signed.txHash)).toEqual({ state: 'pending' });
     await first.client.mine({ blocks: 1 });
-    await expect(sender.status(signed.txHash)).rejects.toMatchObject({ name: 'NodesDisagree' });
-    await expect(sender.nonce(sender.hotAddress, 'latest')).rejects.toMatchObject({ name: 'NodesDisagree' });
-    await expect(sender.balance('ETH', to)).rejects.toMatchObject({ name: 'NodesDisagree' });
+    await expect(sender.status(signed.txHash)).rejects.toMatchObject({ name: 'NoQuorum' });
+    await expect(sender.nonce(sender.hotAddress, 'latest')).rejects.toMatchObject({ name: 'NoQuorum' });
+    await expect(sender.balance('ETH', to)).rejects.toMatchObject({ name: 'NoQuorum' });
     await catchUp();
     expect(await sender.status(signed.txHash)).toMatchObject({ state: 'mined', succeeded: true });
     expect(await sender.balance('ETH', to)).toBe(5n);
     expect(await sender.nonce(sender.hotAddress, 'latest')).toBe(order.nonce + 1);
+  });
+});
+
+describe('three nodes', () => {
+  // Two ways to the same node, and a port where nobody listens.
+  const oneDown = () => ({
+    ...settings,
+    rpcUrls: [new Secret('http://127.0.0.1:1'), new Secret(first.node.rpcUrl), new Secret(first.node.rpcUrl)],
+  });
+
+  test('of which one is down pay a payout and read its block', async () => {
+    const three = { reader: connectReader(oneDown()), sender: connectSender(oneDown(), PHRASE) };
+    try {
+      await Promise.all([three.reader.check(), three.sender.check()]);
+      const to = newAddress();
+      const { hotAddress } = three.sender;
+      const before = await three.reader.head();
+      const [nonce, fees] = [await three.sender.nonce(hotAddress, 'latest'), await three.sender.fees()];
+      const gas = await three.sender.estimateTransfer('ETH', to, units(5n));
+      if (gas === 'reverts') throw new Error('a transfer to a fresh address works');
+      const order = { asset: 'ETH', to, amount: units(5n), nonce, gas, fees } as const;
+      const signed = await three.sender.signTransfer(order);
+      expect(await three.sender.broadcast(signed.raw)).toBe('accepted');
+      await first.client.mine({ blocks: 3 });
+      expect(await three.sender.status(signed.txHash)).toMatchObject({ state: 'mined', succeeded: true });
+      const blocks = await three.reader.blocksAfter(before.height, 10);
+      expect(blocks.flatMap(({ payments }) => payments)).toMatchObject([{ address: to, amount: 5n }]);
+      const { height } = await three.reader.head();
+      expect(await three.reader.balances?.balancesAt([to], height)).toEqual(new Map([[to, 5n]]));
+      const used = await three.sender.findByNonce(hotAddress, nonce, before.height + 1, height);
+      expect(used?.txHash).toBe(signed.txHash);
+    } finally {
+      await Promise.all([three.reader.close(), three.sender.close()]);
+    }
   });
 });

@@ -1,0 +1,209 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Logger, reason } from '@quittance/shared/logger';
+import { NoQuorum } from './chain.ts';
+import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
+
+/** Once a quorum has answered, the nodes that were in time for the last question get so much longer. */
+const GRACE_MS = 2_000;
+const LOG_EVERY_MS = 60_000;
+
+/** More than half: two quorums always have a node in common. */
+export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
+
+/**
+ * Makes one answer of at least a quorum of them. Throws NoQuorum when they do not suffice: it is called again with each
+ * further answer. `isLast`: no further one comes.
+ */
+export type Conclude<A, R> = (answers: readonly A[], nodes: number, isLast: boolean) => R;
+
+type Question<N, A> = (node: N, i: number) => Promise<A>;
+export type PanelOptions = { chain: string; logger?: Logger | undefined; graceMs?: number };
+
+/** The nodes of one chain, asked together. Two or more: where there is one, it is asked itself. */
+export class Panel<N> {
+  readonly quorum: number;
+  readonly #nodes: readonly N[];
+  readonly #options: PanelOptions;
+  /** Nodes that did not answer in time. They are asked, but not waited for until they answer in time again. */
+  readonly #late = new Set<number>();
+  readonly #loggedAt = new Map<number, number>();
+
+  constructor(nodes: readonly N[], options: PanelOptions) {
+    this.quorum = quorumOf(nodes.length);
+    this.#nodes = nodes;
+    this.#options = options;
+  }
+
+  /** Concludes from a quorum. Throws what a node threw when fewer answer, and NoQuorum when they differ too much. */
+  ask<A, R>(question: Question<N, A>, conclude: Conclude<A, R>): Promise<R> {
+    return this.#ask(question, conclude, this.#options.graceMs ?? GRACE_MS);
+  }
+
+  /** The answer that a quorum gives in the same words. Nodes that say something else are logged. */
+  same<A>(what: string, question: Question<N, A>): Promise<A> {
+    return this.ask(
+      async (node, i) => ({ i, answer: await question(node, i) }),
+      (given, nodes) => {
+        const agreed = same(
+          what,
+          given.map(({ answer }) => answer),
+          nodes,
+        );
+        for (const { i, answer } of given) {
+          if (answer !== undefined && !isDeepStrictEqual(answer, agreed))
+            this.#leaveOut(i, `${what}: the quorum has another answer`);
+        }
+        return agreed;
+      },
+    );
+  }
+
+  /**
+   * Waits until every node has answered or failed. For proofs after which money moves: a node that contradicts is heard
+   * although a quorum has answered. What a node throws is thrown, unless it only means that the node did not answer.
+   */
+  async askEvery<A, R>(question: Question<N, A>, conclude: Conclude<A, R>): Promise<R> {
+    const contradictions: unknown[] = [];
+    const heard: Question<N, A> = async (node, i) => {
+      try {
+        return await question(node, i);
+      } catch (error) {
+        if (!isSilence(error)) contradictions.push(error);
+        throw error;
+      }
+    };
+    const [outcome] = await Promise.allSettled([this.#ask(heard, conclude, Number.POSITIVE_INFINITY)]);
+    if (contradictions.length > 0) throw contradictions[0];
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  }
+
+  async #ask<A, R>(question: Question<N, A>, conclude: Conclude<A, R>, graceMs: number): Promise<R> {
+    const answers: A[] = [];
+    const failures: unknown[] = [];
+    const open = new Set(this.#nodes.keys());
+    const { promise, resolve, reject } = Promise.withResolvers<R>();
+    const isPatient = graceMs === Number.POSITIVE_INFINITY;
+    let [isDone, isGraceOver] = [false, false];
+    let grace: NodeJS.Timeout | undefined;
+
+    const tryToConclude = () => {
+      try {
+        resolve(conclude(answers, this.#nodes.length, open.size === 0));
+        isDone = true;
+        for (const i of open) this.#late.add(i);
+      } catch (error) {
+        isDone = open.size === 0 || !(error instanceof NoQuorum);
+        if (isDone) reject(error);
+      }
+    };
+    const settle = () => {
+      if (isDone) return;
+      const isAwaited = [...open].some((i) => isPatient || !this.#late.has(i));
+      if (answers.length < this.quorum) {
+        if (open.size === 0) reject(failures[0]);
+      } else if (!isAwaited || isGraceOver) tryToConclude();
+      else if (!isPatient) {
+        grace ??= setTimeout(() => {
+          isGraceOver = true;
+          settle();
+        }, graceMs);
+      }
+    };
+
+    for (const [i, node] of this.#nodes.entries()) {
+      void Promise.try(question, node, i)
+        .then(
+          (answer) => {
+            answers.push(answer);
+            if (!isDone) this.#late.delete(i);
+          },
+          (error: unknown) => {
+            failures.push(error);
+            this.#leaveOut(i, reason(error));
+          },
+        )
+        .finally(() => {
+          open.delete(i);
+          settle();
+        });
+    }
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(grace);
+    }
+  }
+
+  /** Without a quorum of others, whoever asked logs the error. */
+  #leaveOut(i: number, why: string): void {
+    const now = performance.now();
+    if (this.#nodes.length < 3 || now - (this.#loggedAt.get(i) ?? -LOG_EVERY_MS) < LOG_EVERY_MS) return;
+    this.#loggedAt.set(i, now);
+    // By its place in the setting, because a URL may hold a key.
+    const { chain, logger } = this.#options;
+    logger?.warn(
+      { chain, node: i + 1, nodes: this.#nodes.length, reason: why },
+      'a node is left out: the other nodes of the chain go on while they are a quorum',
+    );
+  }
+}
+
+/** The node did not answer, or refused to: that says nothing about the chain. */
+const isSilence = (error: unknown): boolean =>
+  error instanceof RpcUnavailable || error instanceof RpcRefused || error instanceof NoQuorum;
+
+/** What a quorum says in the same words. */
+export function same<T>(what: string, answers: readonly T[], nodes: number): T {
+  for (const one of answers) {
+    const alike = answers.filter((other) => isDeepStrictEqual(other, one));
+    if (alike.length >= quorumOf(nodes)) return one;
+  }
+  throw new NoQuorum(`${what}: no ${quorumOf(nodes)} of ${nodes} nodes say the same`);
+}
+
+/** What every node that answers says, and a quorum or more of them: one that contradicts stops the conclusion. */
+export function unopposed<T>(what: string, answers: readonly T[], nodes: number): T {
+  const agreed = same(what, answers, nodes);
+  if (answers.every((other) => isDeepStrictEqual(other, agreed))) return agreed;
+  throw new NoQuorum(`${what}: a node contradicts the others`);
+}
+
+/** The height that a quorum has reached. One node of the quorum is sound, so the chain is really as far. */
+export function reached<T extends number | bigint>(values: readonly T[], nodes: number): T {
+  return ranked(values, quorumOf(nodes), (a, b) => (a > b ? -1 : 1));
+}
+
+/** The fee that suffices for a quorum. */
+export function sufficient<T extends number | bigint>(values: readonly T[], nodes: number): T {
+  return ranked(values, quorumOf(nodes), (a, b) => (a < b ? -1 : 1));
+}
+
+function ranked<T>(values: readonly T[], rank: number, order: (a: T, b: T) => number): T {
+  const found = values.toSorted(order)[rank - 1];
+  if (found === undefined) throw new NoQuorum('fewer answers than a quorum');
+  return found;
+}
+
+/** What a quorum has in the same order, up to where it ends or no quorum goes on. */
+export function commonPrefix<T>(what: string, lists: readonly (readonly T[])[], nodes: number): T[] {
+  const common: T[] = [];
+  let voters = lists;
+  for (let i = 0; ; i++) {
+    const longer = voters.filter((list) => list.length > i);
+    if (longer.length < quorumOf(nodes)) return common;
+    try {
+      const next = same(
+        what,
+        longer.map((list) => list[i] as T),
+        nodes,
+      );
+      common.push(next);
+      voters = longer.filter((list) => isDeepStrictEqual(list[i], next));
+    } catch (error) {
+      // What comes before is certain; the next question begins with what is not.
+      if (error instanceof NoQuorum && i > 0) return common;
+      throw error;
+    }
+  }
+}
