@@ -362,7 +362,6 @@ function readJson(file) {
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'));
   } catch (error) {
-    // Not there yet, or cut off by a power failure: either way it is made again.
     if (error.code === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
   }
