@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { root } from './tracked-files.ts';
@@ -44,8 +44,11 @@ test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...documents()])(
 );
 
 function documents(): string[] {
-  const names = ['api', 'webhooks', 'guarantees', 'install', 'configure', 'monitor', 'runbook'];
-  return [...names, 'command-line', 'operations', 'glossary'].map((name) => `docs/${name}.md`);
+  return ['docs', 'docs/decisions'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  );
 }
 
 /** The anchors that GitHub gives the headings of a document. */
