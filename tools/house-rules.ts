@@ -2,8 +2,8 @@ import ts from 'typescript';
 import { comments } from './comments.ts';
 
 /**
- * The house rules that no linter knows. They read the syntax tree, so that words in strings and comments
- * offend nobody.
+ * The rules that no linter knows. They read the syntax tree, so that words in strings and comments do not
+ * count.
  *
  * Where a rule is wrong for once, the line says so, and why, in a comment on it or above it:
  *

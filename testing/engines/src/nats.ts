@@ -35,7 +35,7 @@ export async function startNats(options: NatsOptions): Promise<NatsHandle> {
       command: async () => {
         await assertPortsFree([{ port, what: 'nats-server' }]);
         mkdirSync(options.dataDir, { recursive: true });
-        // Made anew: the mode counts for new files only, and the configuration may hold passwords.
+        // Written again: the mode counts for new files only, and the configuration may hold passwords.
         rmSync(configFile, { force: true });
         writeFileSync(configFile, configuration(options, port), { mode: 0o600 });
         return { file, args: ['--config', configFile], env };

@@ -110,7 +110,7 @@ test('half a state file, left by a kill in the middle of writing, is replaced by
   expect(await rpc(anvil, 'eth_blockNumber')).toBe('0x1');
 });
 
-test('while it runs, whole states are put aside', async () => {
+test('anvil saves its whole state while it runs', async () => {
   const statePath = newState();
   const anvil = await start({ statePath, stateEverySeconds: 1 });
   await sendEther(anvil);

@@ -11,7 +11,7 @@ export function scratchFolder(): { folder: string; remove(): void } {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Whether the process runs; a zombie that nobody has buried yet does not. */
+/** Whether the process runs; a zombie process whose exit status nobody has read yet does not. */
 export function runs(pid: number): boolean {
   try {
     process.kill(pid, 0);
