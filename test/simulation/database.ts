@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
-import type { Statement } from '@quittance/shared/db';
+import { camelCase, isQuery, type Statement, typedParser } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
@@ -13,6 +13,8 @@ type Prepared = {
   name: string;
   /** With every table's schema where its name alone would not do. */
   text: string;
+  /** Its rows are those of a `Query`. */
+  isTyped: boolean;
   parsers: ((text: string) => unknown)[];
   fields: string[];
   /** It may be refused (a constraint), which must not take the whole seed with it. */
@@ -198,7 +200,7 @@ export class SimDatabase {
   /** `within`: inside what `begin` began. */
   run(service: Service, sql: Statement | string, values: readonly unknown[], within: boolean): Row[] {
     const text = typeof sql === 'string' ? sql : sql.text;
-    const prepared = this.#prepare(service, text);
+    const prepared = this.#prepare(service, text, isQuery(sql));
     this.statements += 1;
     const wired = values.map(wireValue);
     const ask = () => this.#ask(prepared, sql, wired, within);
@@ -244,7 +246,7 @@ export class SimDatabase {
     this.#send([serialize.parse({ name, text, types: [] }), sync]);
   }
 
-  #prepare(service: Service, text: string): Prepared {
+  #prepare(service: Service, text: string, isTyped: boolean): Prepared {
     const known = this.#prepared.get(service) ?? new Map<string, Prepared>();
     const found = known.get(text);
     if (found !== undefined) return found;
@@ -254,6 +256,7 @@ export class SimDatabase {
     const prepared: Prepared = {
       name,
       text: text.replaceAll(this.#ambiguous, `$1$2${service}.$3`),
+      isTyped,
       parsers: [],
       fields: [],
       isFallible: this.#fallible.has(text) || (/\binsert into\b/.test(text) && !/\bon conflict\b/.test(text)),
@@ -400,10 +403,12 @@ function readDescription(bytes: Buffer, start: number, prepared: Prepared): void
   let at = start + 2;
   for (let i = 0; i < count; i++) {
     const end = bytes.indexOf(0, at);
-    prepared.fields.push(bytes.toString('utf8', at, end));
+    const name = bytes.toString('utf8', at, end);
+    prepared.fields.push(prepared.isTyped ? camelCase(name) : name);
     const oid = bytes.readInt32BE(end + 7);
-    // As node-pg reads them: numerics and bigints as text, timestamps as Date, JSON as values.
-    prepared.parsers.push(pg.types.getTypeParser(oid, 'text') as (text: string) => unknown);
+    // As the driver reads them: see `Query`; otherwise numerics and bigints as text, timestamps as Date, JSON as values.
+    const asText = pg.types.getTypeParser(oid, 'text') as (text: string) => unknown;
+    prepared.parsers.push(prepared.isTyped ? typedParser(oid) : asText);
     at = end + 19;
   }
 }

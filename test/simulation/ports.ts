@@ -94,7 +94,7 @@ function isTold(text: string): boolean {
 function rewritten({ wiring }: World, service: string, sql: Statement): Statement {
   if (wiring.sql.size === 0) return sql;
   const rewrite = wiring.sql.get(`${service}.${sql.name}`) ?? wiring.sql.get(`*.${sql.name}`);
-  return rewrite === undefined ? sql : { name: sql.name, text: rewrite(sql.text) };
+  return rewrite === undefined ? sql : { ...sql, text: rewrite(sql.text) };
 }
 
 type RunRows = (sql: Statement | string, values?: readonly unknown[]) => Promise<Row[]>;

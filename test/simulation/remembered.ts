@@ -12,8 +12,11 @@ const OTHERWISE = /\b(pg_\w+|nextval|setval|currval|lastval|random|set_config|cu
 const TIME = /\b(now|clock_timestamp|statement_timestamp|current_\w+|localtime\w*)\b/;
 const NAMES = /\w+(?:\.\w+)?/g;
 
+const textOf = (rows: readonly Row[]): string =>
+  JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+
 function assertSame(text: string, known: readonly Row[], asked: readonly Row[]): void {
-  const [before, now] = [JSON.stringify(known), JSON.stringify(asked)];
+  const [before, now] = [textOf(known), textOf(asked)];
   if (before !== now) throw new Error(`invariant broken: remembered ${before}, and it is ${now}: ${text}`);
 }
 

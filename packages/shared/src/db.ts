@@ -7,14 +7,28 @@ export type Statement = { readonly name: string; readonly text: string };
 
 export const statement = (name: string, text: string): Statement => ({ name, text });
 
+declare const row: unique symbol;
+/** A statement whose rows are of type `R`: columns in camelCase, whole numerics as bigint. Null stays null. */
+export type Query<R extends object> = Statement & { readonly isTyped: true; readonly [row]?: R };
+
+/** @param text its columns are named as in the database: `network_fee` arrives as `networkFee` */
+export const query = <R extends object>(name: string, text: string): Query<R> => ({
+  name,
+  text,
+  isTyped: true,
+});
+
 type Row = Record<string, unknown>;
 
+/** Rows of a statement that is no `Query`: columns as they are named, numerics and bigints as text. */
 export type Queryable = {
-  /** All rows. Numerics and bigints come as text, timestamps as Date, JSON as values. */
+  rows<R extends object>(sql: Query<R>, values?: readonly unknown[]): Promise<R[]>;
   rows<T extends object = Row>(sql: Statement | string, values?: readonly unknown[]): Promise<T[]>;
   /** Exactly one row; anything else is a defect and throws. */
+  one<R extends object>(sql: Query<R>, values?: readonly unknown[]): Promise<R>;
   one<T extends object = Row>(sql: Statement | string, values?: readonly unknown[]): Promise<T>;
   /** One row or none. */
+  maybe<R extends object>(sql: Query<R>, values?: readonly unknown[]): Promise<R | undefined>;
   maybe<T extends object = Row>(sql: Statement | string, values?: readonly unknown[]): Promise<T | undefined>;
 };
 
@@ -116,17 +130,20 @@ function queryable(run: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Que
     sql: Statement | string,
     values: readonly unknown[] = [],
   ): Promise<T[]> {
-    const query = typeof sql === 'string' ? { text: sql } : { name: sql.name, text: sql.text };
-    const result = await run({ ...query, values: values as unknown[] });
-    return result.rows as T[];
+    const config = typeof sql === 'string' ? { text: sql } : { name: sql.name, text: sql.text };
+    const isTyped = isQuery(sql);
+    const types = isTyped ? { types: { getTypeParser: typedParser as typeof pg.types.getTypeParser } } : {};
+    const result = await run({ ...config, ...types, values: values as unknown[] });
+    return (isTyped ? camelRows(result) : result.rows) as T[];
   }
+  const nameOf = (sql: Statement | string) => (typeof sql === 'string' ? sql : sql.name);
   return {
     rows,
     async one<T extends object>(sql: Statement | string, values?: readonly unknown[]): Promise<T> {
       const found = await rows<T>(sql, values);
       const [first] = found;
       if (first === undefined || found.length > 1) {
-        throw new Error(`expected one row, got ${found.length}: ${typeof sql === 'string' ? sql : sql.name}`);
+        throw new Error(`expected one row, got ${found.length}: ${nameOf(sql)}`);
       }
       return first;
     },
@@ -135,12 +152,34 @@ function queryable(run: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Que
       values?: readonly unknown[],
     ): Promise<T | undefined> {
       const found = await rows<T>(sql, values);
-      if (found.length > 1) {
-        throw new Error(`expected at most one row: ${typeof sql === 'string' ? sql : sql.name}`);
-      }
+      if (found.length > 1) throw new Error(`expected at most one row: ${nameOf(sql)}`);
       return found[0];
     },
   };
+}
+
+export const isQuery = (sql: Statement | string): boolean => typeof sql !== 'string' && 'isTyped' in sql;
+
+/** Rates have decimals: they stay text, and money.ts parses them. */
+const parseNumeric = (text: string): bigint | string => (/^-?\d+$/.test(text) ? BigInt(text) : text);
+
+/** How a column of a `Query` is read, by Postgres' number of its type. */
+export const typedParser = (oid: number): ((text: string) => unknown) =>
+  oid === pg.types.builtins.NUMERIC
+    ? parseNumeric
+    : (pg.types.getTypeParser(oid) as (text: string) => unknown);
+
+export const camelCase = (column: string): string =>
+  column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function camelRows({ fields, rows }: pg.QueryResult): Row[] {
+  const names = fields.map(({ name }): [string, string] => [name, camelCase(name)]);
+  if (rows.length === 0 || names.every(([name, camel]) => name === camel)) return rows;
+  return rows.map((row) => {
+    const camel: Row = {};
+    for (const [name, to] of names) camel[to] = row[name];
+    return camel;
+  });
 }
 
 /** The name of the constraint that a statement broke, when that is why it failed. */

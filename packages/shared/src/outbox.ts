@@ -5,6 +5,7 @@ import type { Announcement, EventKind } from './events.ts';
 import { newEventId } from './ids.ts';
 import type { Logger } from './logger.ts';
 import { invariant } from './result.ts';
+import { bulk } from './store-kit.ts';
 
 /** At most so many are carried in one step. */
 export const RELAY_BATCH = 200;
@@ -18,10 +19,12 @@ const PAYLOAD_MAX_BYTES = 256 * 1_024;
  */
 const WITHOUT_WAITING = `relaxed as materialized (select set_config('synchronous_commit', 'off', true))`;
 
+const outboxRows = bulk({ id: 'text', kind: 'text', payload: 'jsonb', requestId: 'text' });
+
 const insertEvents = statement(
   'outbox_insert',
   `insert into outbox (id, kind, payload, request_id, created_at)
-   select *, greatest(now(), $5::timestamptz) from unnest($1::text[], $2::text[], $3::jsonb[], $4::text[])`,
+   select *, greatest(now(), $5::timestamptz) from ${outboxRows.from('given')}`,
 );
 
 /**
@@ -35,18 +38,12 @@ export async function announce(
   at: Date | null = null,
 ): Promise<void> {
   if (announcements.length === 0) return;
-  const payloads = announcements.map(({ kind, payload }) => {
-    const text = JSON.stringify(payload);
-    invariant(Buffer.byteLength(text) <= PAYLOAD_MAX_BYTES, `an event has room on the bus, ${kind} too`);
-    return text;
+  const rows = announcements.map(({ kind, payload: value }) => {
+    const payload = JSON.stringify(value);
+    invariant(Buffer.byteLength(payload) <= PAYLOAD_MAX_BYTES, `an event has room on the bus, ${kind} too`);
+    return { id: newEventId(), kind, payload, requestId };
   });
-  await trx.rows(insertEvents, [
-    announcements.map(() => newEventId()),
-    announcements.map((event) => event.kind),
-    payloads,
-    announcements.map(() => requestId),
-    at,
-  ]);
+  await trx.rows(insertEvents, [...outboxRows.values(rows), at]);
 }
 
 type OutboxRow = {

@@ -5,7 +5,9 @@ import { messageGauges } from '@quittance/shared/message-gauges';
 import { createMetrics, type DatabaseGauge, type Metrics, type Sample } from '@quittance/shared/metrics';
 import { formatUnits, units } from '@quittance/shared/money';
 import type { Ports } from './ports.ts';
-import { type HaltInForce, haltsInForce, knownBreaches, lastCheck, lastComparisons } from './store.ts';
+import { knownBreaches } from './store/breaches.ts';
+import { lastCheck, lastComparisons } from './store/checks.ts';
+import { type HaltInForce, haltsInForce } from './store/halts.ts';
 
 const ofEachAsset = (halts: readonly HaltInForce[]): Sample[] =>
   assetSymbols.map((asset) => ({ asset, value: halts.some((one) => one.asset === asset) ? 1 : 0 }));

@@ -3,7 +3,7 @@ import { openDb } from '@quittance/shared/db';
 import { openMetricsDb } from '@quittance/shared/metrics';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { AuditorConfig } from './config.ts';
-import { createHttp } from './http.ts';
+import { createHttp } from './http/books.ts';
 import { auditorMetrics } from './metrics.ts';
 import type { ChainMemory, Ports } from './ports.ts';
 import { startWorkers } from './workers.ts';

@@ -1,4 +1,6 @@
-import type { HaltInForce, ShownBreach, ShownCheck, ShownHalt } from './store.ts';
+import type { ShownBreach } from './store/breaches.ts';
+import type { ShownCheck } from './store/checks.ts';
+import type { HaltInForce, ShownHalt } from './store/halts.ts';
 
 const checkView = (check: ShownCheck | undefined) =>
   check === undefined

@@ -1,5 +1,6 @@
-import { type Queryable, statement } from '@quittance/shared/db';
+import { type Queryable, query, statement } from '@quittance/shared/db';
 import type { AccountId, TokenId } from '@quittance/shared/ids';
+import { bulk } from '@quittance/shared/store-kit';
 
 export type Account = { id: AccountId; name: string; createdAt: Date };
 
@@ -29,16 +30,16 @@ export async function insertAccount(db: Queryable, account: Account, actor: stri
   await db.rows(insertAccountSql, [account.id, account.name, account.createdAt, actor]);
 }
 
-const accountColumns = `id, name, created_at as "createdAt"`;
+const accountColumns = 'id, name, created_at';
 
-const selectAccounts = statement(
+const selectAccounts = query<Account>(
   'accounts_select',
   `select ${accountColumns} from accounts order by created_at, id`,
 );
 
 export const allAccounts = (db: Queryable): Promise<Account[]> => db.rows(selectAccounts);
 
-const selectAccount = statement(
+const selectAccount = query<Account>(
   'account_select',
   `select ${accountColumns} from accounts where id = $1 or name = $1`,
 );
@@ -67,10 +68,9 @@ export async function insertToken(db: Queryable, token: NewToken, actor: string)
 }
 
 const tokenColumns = `
-  t.id, t.account_id as "accountId", a.name as "accountName", t.name, t.hint, t.created_at as "createdAt",
-  t.last_used_at as "lastUsedAt", t.expires_at as "expiresAt", t.revoked_at as "revokedAt"`;
+  t.id, t.account_id, a.name as account_name, t.name, t.hint, t.created_at, t.last_used_at, t.expires_at, t.revoked_at`;
 
-const selectTokens = statement(
+const selectTokens = query<Token>(
   'tokens_select',
   `select ${tokenColumns} from tokens t join accounts a on a.id = t.account_id
    where $1::text is null or a.id = $1
@@ -93,7 +93,7 @@ export async function markRevoked(db: Queryable, id: string, at: Date, actor: st
   await db.rows(revokeTokenSql, [id, at, actor]);
 }
 
-const selectToken = statement(
+const selectToken = query<Token>(
   'token_select',
   `select ${tokenColumns} from tokens t join accounts a on a.id = t.account_id where t.id = $1`,
 );
@@ -102,9 +102,9 @@ export const tokenById = (db: Queryable, id: string): Promise<Token | undefined>
   db.maybe(selectToken, [id]);
 
 // The database's clock decides about expiry, so that all gateways agree.
-const selectCallers = statement(
+const selectCallers = query<Caller & { hash: Buffer }>(
   'callers_select',
-  `select hash, id as "tokenId", account_id as account from tokens
+  `select hash, id as token_id, account_id as account from tokens
    where hash = any($1::bytea[]) and revoked_at is null and (expires_at is null or expires_at > now())`,
 );
 
@@ -114,9 +114,9 @@ export const callersByHash = (
   hashes: readonly Buffer[],
 ): Promise<(Caller & { hash: Buffer })[]> => db.rows(selectCallers, [hashes]);
 
-const selectRecentlyUsed = statement(
+const selectRecentlyUsed = query<{ hash: Buffer; tokenId: TokenId }>(
   'tokens_recently_used',
-  `select hash, id as "tokenId" from tokens
+  `select hash, id as token_id from tokens
    where revoked_at is null and last_used_at > now() - interval '7 days'
    order by last_used_at desc limit $1`,
 );
@@ -127,21 +127,23 @@ export const recentlyUsedTokens = (
   limit: number,
 ): Promise<{ hash: Buffer; tokenId: TokenId }[]> => db.rows(selectRecentlyUsed, [limit]);
 
-const selectEnded = statement(
+const selectEnded = query<{ id: TokenId }>(
   'tokens_ended',
   `select id from tokens where id = any($1::text[]) and (revoked_at is not null or expires_at <= now())`,
 );
 
 /** Those of these tokens that are let in no more: revoked, or expired by the database's clock. */
 export const endedTokens = async (db: Queryable, ids: readonly TokenId[]): Promise<TokenId[]> =>
-  (await db.rows<{ id: TokenId }>(selectEnded, [ids])).map(({ id }) => id);
+  (await db.rows(selectEnded, [ids])).map(({ id }) => id);
+
+const uses = bulk({ id: 'text', usedAt: 'timestamptz' });
 
 const updateUses = statement(
   'token_uses_update',
-  `update tokens set last_used_at = greatest(last_used_at, used.at)
-   from unnest($1::text[], $2::timestamptz[]) as used(id, at) where tokens.id = used.id`,
+  `update tokens set last_used_at = greatest(last_used_at, used.used_at)
+   from ${uses.from('used')} where tokens.id = used.id`,
 );
 
-export async function writeUses(db: Queryable, uses: ReadonlyMap<TokenId, Date>): Promise<void> {
-  await db.rows(updateUses, [[...uses.keys()], [...uses.values()]]);
+export async function writeUses(db: Queryable, lastUses: ReadonlyMap<TokenId, Date>): Promise<void> {
+  await db.rows(updateUses, uses.values([...lastUses].map(([id, usedAt]) => ({ id, usedAt }))));
 }

@@ -1,32 +1,20 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
-import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
-import { units } from '@quittance/shared/money';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import type { PayoutId } from '@quittance/shared/ids';
+import { bulk } from '@quittance/shared/store-kit';
 import type { EndingHold, Hold, HoldState } from './domain/hold.ts';
-import type { Payout, ReleaseTo } from './domain/posting.ts';
+import type { Payout } from './domain/posting.ts';
 
-export type HoldRow = {
-  payout_id: PayoutId;
-  account_id: AccountId;
-  asset: AssetSymbol;
-  amount: string | null;
-  network_fee: string | null;
-  deposit_id: DepositId | null;
-  state: HoldState;
-};
+/** The columns of a hold, from any relation that has those of `holds`. */
+export const holdColumns =
+  'payout_id as id, account_id as account, asset, amount, network_fee, deposit_id as deposit, state';
 
-export const holdOf = (row: HoldRow): Hold => {
-  const whose = {
-    id: row.payout_id,
-    account: row.account_id,
-    asset: row.asset,
-    deposit: row.deposit_id,
-    state: row.state,
-  };
-  return row.amount === null || row.network_fee === null
-    ? { ...whose, amount: null, networkFee: null }
-    : { ...whose, amount: units(row.amount), networkFee: units(row.network_fee) };
-};
+const asked = bulk({
+  id: 'payout_id text',
+  account: 'account_id text',
+  asset: 'text',
+  amount: 'numeric',
+  networkFee: 'numeric',
+});
 
 /*
  * Several holds decided at once, in the order they are given (`n`). Each account's money goes to the first
@@ -38,11 +26,10 @@ export const holdOf = (row: HoldRow): Hold => {
  * the same moment does not get a second row (`fresh_holds` leaves it out, and with it everything below),
  * and is found by the next statement. The CHECK on balances stands behind it all.
  */
-const decide = statement(
+const decide = query<Hold>(
   'holds_decide',
   `with asked as (
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::numeric[])
-       with ordinality as t (payout_id, account_id, asset, amount, network_fee, n)),
+     select * from ${asked.numbered('t', 'n')}),
    known as (
      select payout_id, account_id, asset, amount, network_fee, deposit_id, state from holds
      where payout_id = any($1::text[])),
@@ -82,27 +69,19 @@ const decide = statement(
      insert into entries (transfer_seq, account_id, bucket, asset, amount)
      select seq, account_id, bucket, asset, sign * total
      from booked cross join (values ('available', -1), ('held', 1)) as side (bucket, sign))
-   select * from known union all select * from fresh_holds`,
+   select ${holdColumns} from (select * from known union all select * from fresh_holds) as decided`,
 );
 
 /**
  * Decides holds of what balances have, each once for ever. One statement, its own transaction.
  * @returns what is decided, now or before; those left out are to be asked again.
  */
-export async function decideHolds(db: Queryable, payouts: readonly Payout[]): Promise<Hold[]> {
-  const rows = await db.rows<HoldRow>(decide, [
-    payouts.map(({ id }) => id),
-    payouts.map(({ account }) => account),
-    payouts.map(({ asset }) => asset),
-    payouts.map(({ amount }) => amount),
-    payouts.map(({ networkFee }) => networkFee),
-  ]);
-  return rows.map(holdOf);
-}
+export const decideHolds = (db: Queryable, payouts: readonly Payout[]): Promise<Hold[]> =>
+  db.rows(decide, asked.values(payouts));
 
-const lockRows = statement(
+const lockRows = query<EndingHold>(
   'holds_lock',
-  `select h.payout_id, h.account_id, h.asset, h.amount, h.network_fee, h.deposit_id, h.state,
+  `select h.payout_id as id, h.account_id as account, h.asset, h.amount, h.network_fee, h.deposit_id as deposit, h.state,
      case when h.deposit_id is null then 'available'
        when u.state is distinct from 'reversed' then 'unresolved'
        when coalesce(l.amount_left, 1) > 0 then 'loss'
@@ -120,15 +99,16 @@ const lockRows = statement(
  * Their balances are locked before, which is what keeps the deposits as they are.
  */
 export async function lockHolds(trx: Trx, ids: readonly PayoutId[]): Promise<Map<PayoutId, EndingHold>> {
-  const rows = await trx.rows<HoldRow & { back: ReleaseTo }>(lockRows, [ids]);
-  return new Map(rows.map((row) => [row.payout_id, { ...holdOf(row), back: row.back }]));
+  return new Map((await trx.rows(lockRows, [ids])).map((hold) => [hold.id, hold]));
 }
+
+const tombstones = bulk({ id: 'payout_id text', account: 'account_id text', asset: 'text' });
 
 const insertTombstones = statement(
   'holds_insert_tombstones',
   `insert into holds (payout_id, account_id, asset, state, ended_at)
-   select distinct on (p) p, a, s, 'voided', now() from unnest($1::text[], $2::text[], $3::text[]) as t (p, a, s)
-   order by p on conflict (payout_id) do nothing`,
+   select distinct on (payout_id) payout_id, account_id, asset, 'voided', now() from ${tombstones.from('given')}
+   order by payout_id on conflict (payout_id) do nothing`,
 );
 
 /** Takes the payouts' places, where nothing was decided yet: a hold asked for later is refused. */
@@ -136,11 +116,7 @@ export async function leaveTombstones(
   trx: Trx,
   payouts: readonly Pick<Payout, 'id' | 'account' | 'asset'>[],
 ): Promise<void> {
-  await trx.rows(insertTombstones, [
-    payouts.map(({ id }) => id),
-    payouts.map(({ account }) => account),
-    payouts.map(({ asset }) => asset),
-  ]);
+  await trx.rows(insertTombstones, tombstones.values(payouts));
 }
 
 const end = statement(

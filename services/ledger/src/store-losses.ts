@@ -1,36 +1,31 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { statement, type Trx } from '@quittance/shared/db';
+import { query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
-import { type Units, units } from '@quittance/shared/money';
+import type { Units } from '@quittance/shared/money';
+import { bulk } from '@quittance/shared/store-kit';
 import type { Deposit } from './domain/posting.ts';
 import type { Unresolved, UnresolvedState } from './domain/unresolved.ts';
 
 /** A payment to an account on an asset's chain, of which each deposit is one appearance. */
 export type Payment = { account: AccountId; asset: AssetSymbol; outpoint: string };
 
-const lists = (payments: readonly Payment[]) => [
-  payments.map(({ account }) => account),
-  payments.map(({ asset }) => asset),
-  payments.map(({ outpoint }) => outpoint),
-];
-
-type PaymentRow = { account_id: AccountId; asset: AssetSymbol; outpoint: string };
-const paymentOf = ({ account_id, asset, outpoint }: PaymentRow): Payment => ({
-  account: account_id,
-  asset,
-  outpoint,
+const kept = bulk({
+  account: 'account_id text',
+  asset: 'text',
+  outpoint: 'text',
+  id: 'deposit_id text',
 });
 
 // One statement, as every deposit passes here.
-const insertDeposits = statement(
+const insertDeposits = query<Payment>(
   'deposits_insert',
   `with asked as (
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as t (account_id, asset, outpoint, deposit_id)),
+     select * from ${kept.from('t')}),
    kept as (
      insert into deposits (deposit_id, account_id, asset, outpoint)
      select distinct on (deposit_id) deposit_id, account_id, asset, outpoint from asked order by deposit_id
      on conflict (deposit_id) do nothing)
-   select distinct account_id, asset, outpoint from asked join losses using (account_id, asset, outpoint)
+   select distinct account_id as account, asset, outpoint from asked join losses using (account_id, asset, outpoint)
    where amount_left > 0`,
 );
 
@@ -40,8 +35,7 @@ export async function keepPayments(
   deposits: readonly (Payment & { id: DepositId })[],
 ): Promise<Payment[]> {
   if (deposits.length === 0) return [];
-  const rows = await trx.rows<PaymentRow>(insertDeposits, [...lists(deposits), deposits.map(({ id }) => id)]);
-  return rows.map(paymentOf);
+  return await trx.rows(insertDeposits, kept.values(deposits));
 }
 
 const addLoss = statement(
@@ -66,21 +60,27 @@ export async function makeUpLoss(trx: Trx, { account, asset, outpoint }: Payment
   await trx.rows(reduceLoss, [account, asset, outpoint, by]);
 }
 
-const selectPayments = statement(
+const selectPayments = query<Payment & { payout: PayoutId }>(
   'deposits_payments_of_holds',
-  `select d.account_id, d.asset, d.outpoint, h.payout_id
+  `select d.account_id as account, d.asset, d.outpoint, h.payout_id as payout
    from holds h join deposits d using (deposit_id) where h.payout_id = any($1::text[]) order by h.payout_id`,
 );
 
 /** The payments whose money these payouts return. */
 export async function returnedPayments(trx: Trx, ids: readonly PayoutId[]): Promise<Map<PayoutId, Payment>> {
-  const rows = await trx.rows<PaymentRow & { payout_id: PayoutId }>(selectPayments, [ids]);
-  return new Map(rows.map((row) => [row.payout_id, paymentOf(row)]));
+  const rows = await trx.rows(selectPayments, [ids]);
+  return new Map(rows.map(({ payout, ...payment }) => [payout, payment]));
 }
 
-const selectRepaying = statement(
+type RepayingRow = Record<'amount' | 'amountLeft' | 'available', Units> & {
+  id: DepositId;
+  state: UnresolvedState | null;
+  unresolved: Units | null;
+};
+
+const selectRepaying = query<RepayingRow>(
   'losses_repaying',
-  `select d.deposit_id, t.amount, l.amount_left, b.available, u.state, u.amount as unresolved
+  `select d.deposit_id as id, t.amount, l.amount_left, b.available, u.state, u.amount as unresolved
    from losses l join deposits d using (account_id, asset, outpoint)
    join balances b using (account_id, asset)
    join transfers t on t.op = 'deposit:' || d.deposit_id
@@ -90,26 +90,17 @@ const selectRepaying = statement(
    order by d.deposit_id`,
 );
 
-type RepayingRow = Record<'amount' | 'amount_left' | 'available', string> & {
-  deposit_id: DepositId;
-  state: UnresolvedState | null;
-  unresolved: string | null;
-};
-
 export type Repaying = { deposit: Deposit; loss: Units; available: Units; unresolved: Unresolved | null };
 
 /** The deposits in which this payment is in the chain, with the loss of it and the balance. */
 export async function repayingDeposits(trx: Trx, payment: Payment): Promise<Repaying[]> {
   const { account, asset, outpoint } = payment;
-  const rows = await trx.rows<RepayingRow>(selectRepaying, [account, asset, outpoint]);
-  return rows.map((row) => ({
-    deposit: { id: row.deposit_id, account, asset, amount: units(row.amount) },
-    loss: units(row.amount_left),
-    available: units(row.available),
-    unresolved:
-      row.state === null || row.unresolved === null
-        ? null
-        : { state: row.state, amount: units(row.unresolved) },
+  const rows = await trx.rows(selectRepaying, [account, asset, outpoint]);
+  return rows.map(({ id, amount, amountLeft, available, state, unresolved }) => ({
+    deposit: { id, account, asset, amount },
+    loss: amountLeft,
+    available,
+    unresolved: state === null || unresolved === null ? null : { state, amount: unresolved },
   }));
 }
 

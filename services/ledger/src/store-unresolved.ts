@@ -1,20 +1,27 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
-import { type Units, units } from '@quittance/shared/money';
+import type { Units } from '@quittance/shared/money';
 import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
+import { bulk } from '@quittance/shared/store-kit';
 import type { Hold } from './domain/hold.ts';
 import type { Payout } from './domain/posting.ts';
 import type { UnresolvedState } from './domain/unresolved.ts';
 import { OtherContents } from './store.ts';
-import { type HoldRow, holdOf } from './store-holds.ts';
+import { holdColumns } from './store-holds.ts';
 
-const insertOpen = statement(
-  'unresolved_insert',
-  `insert into unresolved (deposit_id, account_id, asset, amount, invoice_id, address, tx_hash)
-   select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::text[], $6::text[], $7::text[])`,
-);
+const opened = bulk({
+  deposit_id: 'text',
+  account_id: 'text',
+  asset: 'text',
+  amount: 'numeric',
+  invoice_id: 'text',
+  address: 'text',
+  tx_hash: 'text',
+});
+
+const insertOpen = statement('unresolved_insert', opened.insertInto('unresolved'));
 
 /** Deposits that were booked now and went to no balance wait for a decision. */
 export async function openUnresolved(
@@ -22,16 +29,17 @@ export async function openUnresolved(
   deposits: readonly PayloadOf<'deposit.settled'>[],
 ): Promise<void> {
   if (deposits.length === 0) return;
-  await trx.rows(insertOpen, [
-    deposits.map(({ deposit_id }) => deposit_id),
-    deposits.map(({ account_id }) => account_id),
-    deposits.map(({ asset }) => asset),
-    deposits.map(({ amount }) => amount),
-    deposits.map(({ invoice_id }) => invoice_id),
-    deposits.map(({ address }) => address),
-    deposits.map(({ tx_hash }) => tx_hash),
-  ]);
+  await trx.rows(insertOpen, opened.values(deposits));
 }
+
+const asked = bulk({
+  id: 'payout_id text',
+  account: 'account_id text',
+  asset: 'text',
+  amount: 'numeric',
+  networkFee: 'numeric',
+  deposit: 'deposit_id text',
+});
 
 /*
  * Holds that pay deposits back, decided like all others (store-holds.ts): once by payout id, and after the balances
@@ -41,11 +49,10 @@ export async function openUnresolved(
  * the first is decided; a deposit that is on its way back, is not here, or is not all that is asked for leaves its hold
  * undecided as well.
  */
-const decide = statement(
+const decide = query<Hold>(
   'returns_decide',
   `with asked as (
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::numeric[], $6::text[])
-       with ordinality as t (payout_id, account_id, asset, amount, network_fee, deposit_id, n)),
+     select * from ${asked.numbered('t', 'n')}),
    known as (
      select payout_id, account_id, asset, amount, network_fee, deposit_id, state from holds
      where payout_id = any($1::text[])),
@@ -94,7 +101,7 @@ const decide = statement(
      insert into entries (transfer_seq, account_id, bucket, asset, amount)
      select seq, account_id, bucket, asset, sign * total
      from booked cross join (values ('unresolved', -1), ('held', 1)) as side (bucket, sign))
-   select * from known union all select * from fresh_holds`,
+   select ${holdColumns} from (select * from known union all select * from fresh_holds) as decided`,
 );
 
 export type Return = Payout & { deposit: DepositId };
@@ -104,17 +111,10 @@ export type Return = Payout & { deposit: DepositId };
  * @returns what is decided, now or before; those left out are to be asked again.
  */
 export async function decideReturns(db: Queryable, payouts: readonly Return[]): Promise<Hold[]> {
-  const rows = await db.rows<HoldRow>(decide, [
-    payouts.map(({ id }) => id),
-    payouts.map(({ account }) => account),
-    payouts.map(({ asset }) => asset),
-    payouts.map(({ amount }) => amount),
-    payouts.map(({ networkFee }) => networkFee),
-    payouts.map(({ deposit }) => deposit),
-  ]);
-  const decided = new Set(rows.map((row) => row.payout_id));
+  const holds = await db.rows(decide, asked.values(payouts));
+  const decided = new Set(holds.map(({ id }) => id));
   for (const payout of payouts) if (!decided.has(payout.id)) await assertAskable(db, payout);
-  return await Promise.all(rows.map(async (row) => withReason(db, holdOf(row))));
+  return await Promise.all(holds.map((hold) => withReason(db, hold)));
 }
 
 /** What may still be accepted was refused because it is not what it was. */
@@ -164,21 +164,19 @@ export type UnresolvedItem = {
   resolvedAt: Date | null;
 };
 
-type ItemRow = Omit<UnresolvedItem, 'amount'> & { amount: string };
-const itemOf = (row: ItemRow): UnresolvedItem => ({ ...row, amount: units(row.amount) });
+const columns = `deposit_id as id, account_id as account, asset, amount, invoice_id as invoice, tx_hash, state,
+  payout_id as payout, created_at, resolved_at`;
 
-const columns = `deposit_id as id, account_id as account, asset, amount, invoice_id as invoice,
-  tx_hash as "txHash", state, payout_id as payout, created_at as "createdAt", resolved_at as "resolvedAt"`;
+const selectOne = query<UnresolvedItem>(
+  'unresolved_select',
+  `select ${columns} from unresolved where deposit_id = $1`,
+);
 
-const selectOne = statement('unresolved_select', `select ${columns} from unresolved where deposit_id = $1`);
-
-export async function findUnresolved(db: Queryable, id: DepositId): Promise<UnresolvedItem | undefined> {
-  const row = await db.maybe<ItemRow>(selectOne, [id]);
-  return row && itemOf(row);
-}
+export const findUnresolved = (db: Queryable, id: DepositId): Promise<UnresolvedItem | undefined> =>
+  db.maybe(selectOne, [id]);
 
 // The balance first, as everywhere. Locking reads its newest version, the update the deposit's.
-const accept = statement(
+const accept = query<UnresolvedItem>(
   'unresolved_accept',
   `with locked as (
      select 1 from balances where account_id = $2 and asset = $3 for no key update),
@@ -206,8 +204,7 @@ export async function acceptUnresolved(
   db: Queryable,
   { id, account, asset }: Pick<UnresolvedItem, 'id' | 'account' | 'asset'>,
 ): Promise<UnresolvedItem | undefined> {
-  const row = await db.maybe<ItemRow>(accept, [id, account, asset]);
-  return row && itemOf(row);
+  return await db.maybe(accept, [id, account, asset]);
 }
 
 // Only as long as it is this payout's: what is told again finds it in another state or with another payout.
@@ -222,11 +219,13 @@ export async function markUnresolvedReturned(trx: Trx, payouts: readonly PayoutI
   await trx.rows(markReturned, [payouts]);
 }
 
+const ended = bulk({ id: 'payout_id text', feeKept: 'bool' });
+
 const openAgain = statement(
   'unresolved_open_again',
   `update unresolved u set state = 'open', payout_id = null,
      amount = u.amount - case when ended.fee_kept then h.network_fee else 0 end
-   from unnest($1::text[], $2::bool[]) as ended (payout_id, fee_kept) join holds h using (payout_id)
+   from ${ended.from('ended')} join holds h using (payout_id)
    where u.payout_id = h.payout_id and u.state = 'returning'`,
 );
 
@@ -235,7 +234,7 @@ export async function openUnresolvedAgain(
   trx: Trx,
   payouts: readonly { id: PayoutId; feeKept: boolean }[],
 ): Promise<void> {
-  await trx.rows(openAgain, [payouts.map(({ id }) => id), payouts.map(({ feeKept }) => feeKept)]);
+  await trx.rows(openAgain, ended.values(payouts));
 }
 
 const markReversed = statement(
@@ -257,7 +256,7 @@ const filtered = `account_id = $1 and ($2::text is null or state = $2) and ($3::
 
 const countPage = statement('unresolved_count', countOf(`unresolved where ${filtered}`));
 
-const selectPage = statement(
+const selectPage = query<UnresolvedItem>(
   'unresolved_page',
   `select ${columns} from unresolved
    join (
@@ -276,6 +275,5 @@ export async function unresolvedPage(
   const values = [account, state, asset];
   const { total } = await db.one<{ total: number }>(countPage, values);
   if (total < TOTAL_EXACT_MAX && place.offset >= total) return { items: [], total };
-  const rows = await db.rows<ItemRow>(selectPage, [...values, place.limit, place.offset]);
-  return pageOfFound(total, place, rows.map(itemOf));
+  return pageOfFound(total, place, await db.rows(selectPage, [...values, place.limit, place.offset]));
 }

@@ -1,55 +1,60 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { statement, type Trx } from '@quittance/shared/db';
+import { query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
-import { type Units, units } from '@quittance/shared/money';
+import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
+import { bulk } from '@quittance/shared/store-kit';
 import type { Deposit, MerchantBucket, Op, Posting } from './domain/posting.ts';
 import type { Unresolved, UnresolvedState } from './domain/unresolved.ts';
 
 /** A balance's key: one account, one asset. */
 export type BalanceKey = { account: AccountId; asset: AssetSymbol };
 
+const balanceKeys = bulk({ account: 'account_id text', asset: 'text' });
+
 const openMissing = statement(
   'balances_open_missing',
   `insert into balances (account_id, asset)
-   select distinct a, s from unnest($1::text[], $2::text[]) as wanted (a, s)
-   where not exists (select from balances where account_id = a and asset = s)
-   order by a, s on conflict do nothing`,
+   select distinct account_id, asset from ${balanceKeys.from('wanted')}
+   where not exists (select from balances b where (b.account_id, b.asset) = (wanted.account_id, wanted.asset))
+   order by account_id, asset on conflict do nothing`,
 );
 
-const lock = statement(
+export type Balance = BalanceKey & Record<MerchantBucket, Units>;
+
+const lock = query<Balance>(
   'balances_lock',
-  `select account_id, asset, available, held, unresolved from balances
-   where (account_id, asset) in (select * from unnest($1::text[], $2::text[]))
+  `select account_id as account, asset, available, held, unresolved from balances
+   where (account_id, asset) in (select * from ${balanceKeys.from('wanted')})
    order by account_id, asset for no key update`,
 );
-
-type BalanceRow = { account_id: AccountId; asset: AssetSymbol } & Record<MerchantBucket, string>;
-export type Balance = BalanceKey & Record<MerchantBucket, Units>;
 
 /**
  * Locks these balances, all of them and in one order, so that no two transactions wait for each other;
  * those that are missing are opened with zero first. Call it once, before anything else is locked.
  */
 export async function lockBalances(trx: Trx, keys: readonly BalanceKey[]): Promise<Balance[]> {
-  const lists = [keys.map(({ account }) => account), keys.map(({ asset }) => asset)];
-  await trx.rows(openMissing, lists);
-  const rows = await trx.rows<BalanceRow>(lock, lists);
-  return rows.map((row) => ({
-    account: row.account_id,
-    asset: row.asset,
-    available: units(row.available),
-    held: units(row.held),
-    unresolved: units(row.unresolved),
-  }));
+  const values = balanceKeys.values(keys);
+  await trx.rows(openMissing, values);
+  return await trx.rows(lock, values);
 }
+
+const postingRows = bulk({
+  op: 'text',
+  kind: 'text',
+  account: 'account_id text',
+  asset: 'text',
+  amount: 'numeric',
+  networkFee: 'numeric',
+  detail: 'text',
+});
+const entryRows = bulk({ n: 'int', bucket: 'text', amount: 'numeric' }, 8);
 
 // `n` is a posting's place in the arguments. What is known by its op is left out, with its entries.
 const insertPostings = statement(
   'postings_insert',
   `with asked as (
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::numeric[], $6::numeric[], $7::text[])
-       with ordinality as t (op, kind, account_id, asset, amount, network_fee, detail, n)),
+     select * from ${postingRows.numbered('t', 'n')}),
    booked as (
      insert into transfers (op, kind, account_id, asset, amount, network_fee, detail)
      select op, kind, account_id, asset, amount, network_fee, detail from asked order by op
@@ -57,7 +62,7 @@ const insertPostings = statement(
      returning seq, op),
    sides as (
      select b.seq, a.account_id, e.bucket, a.asset, e.amount
-     from unnest($8::int[], $9::text[], $10::numeric[]) as e (n, bucket, amount)
+     from ${entryRows.from('e')}
      join asked a using (n) join booked b using (op)),
    written as (
      insert into entries (transfer_seq, account_id, bucket, asset, amount)
@@ -78,19 +83,12 @@ const insertPostings = statement(
      (select count(*) from changes) = (select count(*) from changed) as complete`,
 );
 
-const selectBooked = statement(
-  'transfers_booked',
-  `select op, account_id, asset, amount, network_fee, detail from transfers where op = any($1::text[])`,
-);
+type Booked = Pick<Posting, 'op' | 'account' | 'asset' | 'amount' | 'networkFee' | 'detail'>;
 
-type BookedRow = {
-  op: Op;
-  account_id: string | null;
-  asset: string;
-  amount: string;
-  network_fee: string;
-  detail: string;
-};
+const selectBooked = query<Booked>(
+  'transfers_booked',
+  `select op, account_id as account, asset, amount, network_fee, detail from transfers where op = any($1::text[])`,
+);
 
 /** The same op with other contents: a defect of whoever sent it, never booked and never passed over. */
 export class OtherContents extends Error {
@@ -110,22 +108,14 @@ export async function book(trx: Trx, postings: readonly Posting[]): Promise<Set<
   const once = new Map<Op, Posting>();
   for (const posting of postings) {
     const first = once.get(posting.op);
-    if (first !== undefined && !sameAs(first, rowOf(posting))) throw new OtherContents(posting.op);
+    if (first !== undefined && !isSame(first, posting)) throw new OtherContents(posting.op);
     once.set(posting.op, posting);
   }
   const list = [...once.values()];
   const sides = list.flatMap(({ entries }, i) => entries.map((entry) => ({ n: i + 1, ...entry })));
   const { ops, complete } = await trx.one<{ ops: Op[]; complete: boolean }>(insertPostings, [
-    list.map(({ op }) => op),
-    list.map(({ kind }) => kind),
-    list.map(({ account }) => account),
-    list.map(({ asset }) => asset),
-    list.map(({ amount }) => amount),
-    list.map(({ networkFee }) => networkFee),
-    list.map(({ detail }) => detail),
-    sides.map(({ n }) => n),
-    sides.map(({ bucket }) => bucket),
-    sides.map(({ amount }) => amount),
+    ...postingRows.values(list),
+    ...entryRows.values(sides),
   ]);
   invariant(complete, 'every balance that a posting changes is there');
   const booked = new Set(ops);
@@ -135,90 +125,81 @@ export async function book(trx: Trx, postings: readonly Posting[]): Promise<Set<
 }
 
 async function assertSame(trx: Trx, postings: readonly Posting[]): Promise<void> {
-  const rows = await trx.rows<BookedRow>(selectBooked, [postings.map(({ op }) => op)]);
+  const rows = await trx.rows(selectBooked, [postings.map(({ op }) => op)]);
   const byOp = new Map(rows.map((row) => [row.op, row]));
   for (const posting of postings) {
     const row = byOp.get(posting.op);
-    if (row === undefined || !sameAs(posting, row)) throw new OtherContents(posting.op);
+    if (row === undefined || !isSame(posting, row)) throw new OtherContents(posting.op);
   }
 }
 
-const rowOf = (posting: Posting): BookedRow => ({
-  op: posting.op,
-  account_id: posting.account,
-  asset: posting.asset,
-  amount: posting.amount.toString(),
-  network_fee: posting.networkFee.toString(),
-  detail: posting.detail,
-});
+const isSame = (a: Booked, b: Booked): boolean =>
+  a.account === b.account &&
+  a.asset === b.asset &&
+  a.amount === b.amount &&
+  a.networkFee === b.networkFee &&
+  a.detail === b.detail;
 
-const sameAs = (posting: Posting, row: BookedRow): boolean =>
-  posting.account === row.account_id &&
-  posting.asset === row.asset &&
-  posting.amount.toString() === row.amount &&
-  posting.networkFee.toString() === row.network_fee &&
-  posting.detail === row.detail;
+const reversals = bulk({
+  id: 'deposit_id text',
+  account: 'account_id text',
+  asset: 'text',
+  amount: 'numeric',
+  outpoint: 'text',
+});
 
 const insertReversals = statement(
   'reversals_insert',
-  `insert into reversals (deposit_id, account_id, asset, amount, outpoint)
-   select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::text[]) on conflict (deposit_id) do nothing`,
+  `${reversals.insertInto('reversals')} on conflict (deposit_id) do nothing`,
 );
 
-const selectReversals = statement(
+const depositColumns = 'deposit_id as id, account_id as account, asset, amount';
+
+const selectReversals = query<Deposit>(
   'reversals_select',
-  `select deposit_id, account_id, asset, amount from reversals where deposit_id = any($1::text[])`,
+  `select ${depositColumns} from reversals where deposit_id = any($1::text[])`,
 );
 
-type ReversalRow = { deposit_id: DepositId; account_id: AccountId; asset: AssetSymbol; amount: string };
-
-/** Remembers deposits that the chain took back, to be booked when the deposits are. */
+/** Stores deposits that the chain took back, to be booked when the deposits are. */
 export async function rememberReversals(
   trx: Trx,
   deposits: readonly (Deposit & { outpoint: string })[],
 ): Promise<void> {
-  await trx.rows(insertReversals, [
-    deposits.map(({ id }) => id),
-    deposits.map(({ account }) => account),
-    deposits.map(({ asset }) => asset),
-    deposits.map(({ amount }) => amount),
-    deposits.map(({ outpoint }) => outpoint),
-  ]);
-  const rows = await trx.rows<ReversalRow>(selectReversals, [deposits.map(({ id }) => id)]);
-  const byId = new Map(rows.map((row) => [row.deposit_id, row]));
+  await trx.rows(insertReversals, reversals.values(deposits));
+  const rows = await trx.rows(selectReversals, [deposits.map(({ id }) => id)]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
   for (const { id, account, asset, amount } of deposits) {
     const row = byId.get(id);
-    const same = row?.account_id === account && row.asset === asset && row.amount === amount.toString();
+    const same = row?.account === account && row.asset === asset && row.amount === amount;
     if (!same) throw new OtherContents(`the reversal of deposit ${id}`);
   }
 }
 
-const selectDue = statement(
+const selectDue = query<Deposit>(
   'reversals_due',
-  `select r.deposit_id, r.account_id, r.asset, r.amount
+  `select r.deposit_id as id, r.account_id as account, r.asset, r.amount
    from reversals r join transfers t on t.op = 'deposit:' || r.deposit_id
    where r.booked_at is null and (r.account_id, r.asset, r.amount) = (t.account_id, t.asset, t.amount)
    order by r.created_at, r.deposit_id limit $1`,
 );
 
 /**
- * Reversals that were heard of before their deposits and can be booked now; one that names another account, asset or
- * amount than its deposit never can, and is the auditor's to tell. Locks nothing.
+ * Reversals that came before their deposits and can be booked now. One that names another account, asset or amount than
+ * its deposit never can, and the auditor reports it. Locks nothing.
  */
-export async function dueReversals(trx: Trx, limit: number): Promise<Deposit[]> {
-  const rows = await trx.rows<ReversalRow>(selectDue, [limit]);
-  return rows.map((row) => ({
-    id: row.deposit_id,
-    account: row.account_id,
-    asset: row.asset,
-    amount: units(row.amount),
-  }));
-}
+export const dueReversals = (trx: Trx, limit: number): Promise<Deposit[]> => trx.rows(selectDue, [limit]);
+
+type UnbookedRow = Deposit & {
+  state: UnresolvedState | null;
+  left: Units | null;
+  outpoint: string | null;
+  agrees: boolean;
+};
 
 // Read under the balances' locks, so that two replicas do not both book one.
-const selectUnbooked = statement(
+const selectUnbooked = query<UnbookedRow>(
   'reversals_unbooked',
-  `select r.deposit_id, t.account_id, t.asset, t.amount, u.state, u.amount as "left",
+  `select r.deposit_id as id, t.account_id as account, t.asset, t.amount, u.state, u.amount as "left",
      coalesce(r.outpoint, d.outpoint) as outpoint,
      (r.account_id, r.asset, r.amount) = (t.account_id, t.asset, t.amount) as agrees
    from reversals r join transfers t on t.op = 'deposit:' || r.deposit_id
@@ -238,20 +219,13 @@ export type UnbookedReversal = {
   agrees: boolean;
 };
 
-type UnbookedRow = ReversalRow & {
-  state: UnresolvedState | null;
-  left: string | null;
-  outpoint: string | null;
-  agrees: boolean;
-};
-
 /** Of these deposits, those that are booked while their reversal is not. */
 export async function unbookedReversals(trx: Trx, ids: readonly DepositId[]): Promise<UnbookedReversal[]> {
-  const rows = await trx.rows<UnbookedRow>(selectUnbooked, [ids]);
-  return rows.map(({ deposit_id, account_id, asset, amount, state, left, outpoint, agrees }) => ({
-    deposit: { id: deposit_id, account: account_id, asset, amount: units(amount) },
+  const rows = await trx.rows(selectUnbooked, [ids]);
+  return rows.map(({ state, left, outpoint, agrees, ...deposit }) => ({
+    deposit,
     outpoint,
-    unresolved: state === null || left === null ? null : { state, amount: units(left) },
+    unresolved: state === null || left === null ? null : { state, amount: left },
     agrees,
   }));
 }

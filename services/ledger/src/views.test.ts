@@ -1,17 +1,18 @@
 import { expect, it } from '@jest/globals';
+import { units } from '@quittance/shared/money';
 import type { AssetRow } from './store-quotes.ts';
 import { assetView, balanceView, byAssetId, quoteView } from './views.ts';
 
 const eth: AssetRow = {
   symbol: 'ETH',
   active: true,
-  min_confirmations: 12,
-  network_fee: '500000000000000',
-  dust: '10000000000000',
-  usd_rate: '2500.500000000000000000',
-  spread_bps: 7,
+  minConfirmations: 12,
+  networkFee: units('500000000000000'),
+  dust: units('10000000000000'),
+  usdRate: '2500.500000000000000000',
+  spreadBps: 7,
   sources: [{ name: 'file', usd_rate: '2500.5', read_at: '2026-01-02T03:04:05.000Z' }],
-  as_of: new Date('2026-01-02T03:04:05.000Z'),
+  asOf: new Date('2026-01-02T03:04:05.000Z'),
 };
 
 const ethCard = {
@@ -38,12 +39,17 @@ it.each([
   ['3999200159969', '0', { balance: '0.000003999200159969', usd_value: '0.01', held: '0' }],
   ['400000000000000', '0', { balance: '0.0004', usd_value: '1', held: '0' }],
 ])('a balance of %s with %s held', (available, held, shown) => {
-  expect(balanceView({ ...eth, available, held })).toStrictEqual({ asset: ethCard, ...shown });
+  expect(balanceView({ ...eth, available: units(available), held: units(held) })).toStrictEqual({
+    asset: ethCard,
+    ...shown,
+  });
 });
 
 it('an asset without any rate yet is worth nothing that could be used', () => {
-  const unknown = { ...eth, usd_rate: null, spread_bps: null, sources: null, as_of: null };
-  expect(balanceView({ ...unknown, available: '5000000000000000000', held: '0' })).toMatchObject({
+  const unknown = { ...eth, usdRate: null, spreadBps: null, sources: null, asOf: null };
+  expect(
+    balanceView({ ...unknown, available: units('5000000000000000000'), held: units('0') }),
+  ).toMatchObject({
     asset: { usd_rate: '0' },
     balance: '5',
     usd_value: '0',

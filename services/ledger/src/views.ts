@@ -1,5 +1,5 @@
 import { assets } from '@quittance/shared/assets';
-import { formatCents, formatRate, formatUnits, type Rate, units, unitsToUsd } from '@quittance/shared/money';
+import { formatCents, formatRate, formatUnits, type Rate, unitsToUsd } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
 import { type AssetCardRow, type AssetRow, type BalanceRow, storedRate } from './store-quotes.ts';
 import type { UnresolvedItem } from './store-unresolved.ts';
@@ -19,21 +19,21 @@ export function assetView(row: AssetCardRow) {
     chain,
     type,
     decimals,
-    usd_rate: formatRate(rateOf(row.usd_rate)),
-    network_fee: formatUnits(units(row.network_fee), decimals),
-    min_confirmations: row.min_confirmations,
+    usd_rate: formatRate(rateOf(row.usdRate)),
+    network_fee: formatUnits(row.networkFee, decimals),
+    min_confirmations: row.minConfirmations,
   };
 }
 
 /** What can be spent of an asset now, what it is worth, and what payouts under way hold of it. */
 export function balanceView(row: BalanceRow) {
   const { decimals } = assets[row.symbol];
-  const available = units(row.available);
+  const available = row.available;
   return {
     asset: assetView(row),
     balance: formatUnits(available, decimals),
-    usd_value: formatCents(unitsToUsd(available, rateOf(row.usd_rate), decimals, 'down')),
-    held: formatUnits(units(row.held), decimals),
+    usd_value: formatCents(unitsToUsd(available, rateOf(row.usdRate), decimals, 'down')),
+    held: formatUnits(row.held, decimals),
   };
 }
 
@@ -71,12 +71,12 @@ export function quoteView(row: AssetRow): Quote {
   return {
     asset: row.symbol,
     active: row.active,
-    usd_rate: formatRate(rateOf(row.usd_rate)),
-    network_fee: row.network_fee,
-    min_confirmations: row.min_confirmations,
-    dust: row.dust,
+    usd_rate: formatRate(rateOf(row.usdRate)),
+    network_fee: row.networkFee.toString(),
+    min_confirmations: row.minConfirmations,
+    dust: row.dust.toString(),
     sources: row.sources ?? [],
-    spread_bps: row.spread_bps ?? 0,
-    as_of: (row.as_of ?? NEVER).toISOString(),
+    spread_bps: row.spreadBps ?? 0,
+    as_of: (row.asOf ?? NEVER).toISOString(),
   };
 }

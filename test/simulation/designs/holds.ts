@@ -1,5 +1,5 @@
 import type { Bus } from '@quittance/shared/bus';
-import type { Db } from '@quittance/shared/db';
+import { type Db, query } from '@quittance/shared/db';
 import type { Design } from '../design.ts';
 import { type Call, hookedDb, rewrite } from './statements.ts';
 
@@ -161,9 +161,17 @@ function wantedIn({ values }: Call): Wanted[] {
   }));
 }
 
-async function decide(db: Db, balances: Map<string, Balance>, { id, account, asset, amount, fee }: Wanted) {
-  const shown = 'payout_id, account_id, asset, amount, network_fee, deposit_id, state';
-  const known = await db.maybe(`select ${shown} from holds where payout_id = $1`, [id]);
+async function decide(
+  db: Db,
+  balances: Map<string, Balance>,
+  { id, account, asset, amount, fee }: Wanted,
+): Promise<Record<string, unknown>> {
+  const shown =
+    'payout_id as id, account_id as account, asset, amount, network_fee, deposit_id as deposit, state';
+  const known = await db.maybe(
+    query<Record<string, unknown>>('known_hold', `select ${shown} from holds where payout_id = $1`),
+    [id],
+  );
   if (known !== undefined) return known;
   const key = `${String(account)} ${String(asset)}`;
   const balance = balances.get(key) ?? (await read(db, account, asset));
@@ -173,8 +181,11 @@ async function decide(db: Db, balances: Map<string, Balance>, { id, account, ass
   if (isThere) balances.set(key, left);
   return await db.transaction(async (trx) => {
     const hold = await trx.one(
-      `insert into holds (payout_id, account_id, asset, amount, network_fee, state, ended_at)
-       values ($1, $2, $3, $4, $5, $6, case when $6 = 'refused' then now() end) returning ${shown}`,
+      query<Record<string, unknown>>(
+        'decided_hold',
+        `insert into holds (payout_id, account_id, asset, amount, network_fee, state, ended_at)
+         values ($1, $2, $3, $4, $5, $6, case when $6 = 'refused' then now() end) returning ${shown}`,
+      ),
       [id, account, asset, amount.toString(), fee.toString(), isThere ? 'placed' : 'refused'],
     );
     if (!isThere) return hold;

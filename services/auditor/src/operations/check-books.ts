@@ -12,22 +12,14 @@ import type { Db, Trx } from '@quittance/shared/db';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { announce } from '@quittance/shared/outbox';
-import { judge, type Look, type Plan, type Verdict, withOutgrown } from '../domain/verdict.ts';
+import { type Assessment, assess, type CheckResult, withOutgrown } from '../domain/breaches.ts';
+import type { Plan } from '../domain/check-plan.ts';
 import type { Ports } from '../ports.ts';
-import {
-  addChainToCheck,
-  advanceSums,
-  forgetBreaches,
-  forgetOldChecks,
-  insertCheckRow,
-  knownBreaches,
-  lastMarks,
-  marksOfNow,
-  openHalt,
-  rebuildSums,
-  seeBreaches,
-} from '../store.ts';
-import { howFarBack } from '../store-chains.ts';
+import { forgetBreaches, knownBreaches, seeBreaches } from '../store/breaches.ts';
+import { howFarBack } from '../store/chain-scope.ts';
+import { addChainToCheck, forgetOldChecks, insertCheckRow, lastMarks, marksOfNow } from '../store/checks.ts';
+import { openHalt } from '../store/halts.ts';
+import { advanceSums, rebuildSums } from '../store/sums.ts';
 
 /** What is new is read in a moment; every row there is may take a while. */
 const CHECK_MAX_MS = { recent: 60_000, again: 30 * 60_000, whole: 30 * 60_000 } as const;
@@ -58,18 +50,18 @@ export async function checkBooks(ports: Ports, lease: Lease, plan: Plan): Promis
     throw extent === 'recent' ? new RecentFailed(reason(cause), { cause }) : cause;
   });
   crashPoint('auditor.looked');
-  const look: Look = {
+  const result: CheckResult = {
     seen: found,
     isWhole: extent !== 'recent',
     ...(invariantsAsked && { invariants: invariantsAsked }),
   };
-  const seq = await decide(ports, lease, look, async (trx) => {
+  const seq = await record(ports, lease, result, async (trx) => {
     await forgetOldChecks(trx);
     const tookMs = Math.round(performance.now() - began.ms);
     return await insertCheckRow(trx, { extent, wasRight: isRight(found), marks, tookMs });
   });
   // From here on a check of what is new can tell what each balance should show.
-  if (look.isWhole && invariantsAsked?.has('I2') !== false) await sumUp(ports, lease, marks);
+  if (result.isWhole && invariantsAsked?.has('I2') !== false) await sumUp(ports, lease, marks);
   else if (extent === 'recent' && isRight(found)) {
     await underLease({ db: ports.slowDb }, lease, (trx) => advanceSums(trx, marks));
   }
@@ -93,7 +85,7 @@ export async function checkBooks(ports: Ports, lease: Lease, plan: Plan): Promis
     const note = (trx: Trx) =>
       addChainToCheck(trx, seq, { chain: name, unseen, wasRight: isRight(breaches) });
     if (unseen === null) {
-      await decide(ports, lease, { seen: breaches, isWhole: comparedTo === undefined, chain: name }, note);
+      await record(ports, lease, { seen: breaches, isWhole: comparedTo === undefined, chain: name }, note);
     } else {
       await underLease(ports, lease, note);
     }
@@ -119,22 +111,30 @@ const underLease = <T>(
     return await work(trx);
   });
 
-/** Writes down what a look means, with the note of it, and says it. */
-async function decide<T>(ports: Ports, lease: Lease, look: Look, note: (trx: Trx) => Promise<T>): Promise<T> {
-  const { verdict, noted } = await underLease(ports, lease, async (trx) => {
+/** Stores what a check means and announces it: `note` writes the check itself in the same transaction. */
+async function record<T>(
+  ports: Ports,
+  lease: Lease,
+  result: CheckResult,
+  note: (trx: Trx) => Promise<T>,
+): Promise<T> {
+  const { assessment, halted, noted } = await underLease(ports, lease, async (trx) => {
     const known = await knownBreaches(trx);
-    const seen = withOutgrown(known, look.seen);
-    const judged = judge(known, { ...look, seen });
+    const seen = withOutgrown(known, result.seen);
+    const assessment = assess(known, { ...result, seen });
     const at = ports.clock.now();
     await seeBreaches(trx, seen, at);
-    await forgetBreaches(trx, judged.gone);
+    await forgetBreaches(trx, assessment.gone);
     const noted = await note(trx);
-    const halted = await halt(trx, judged, at);
+    const halted = await halt(trx, assessment, at);
     if (halted.length > 0) crashPoint('auditor.halting');
-    return { verdict: { ...judged, halted }, noted };
+    return { assessment, halted, noted };
   });
-  if (verdict.halted.length > 0) crashPoint('auditor.halted');
-  say(ports, verdict);
+  if (halted.length > 0) {
+    crashPoint('auditor.halted');
+    ports.wakeRelay();
+  }
+  log(ports, assessment, halted);
   return noted;
 }
 
@@ -178,10 +178,10 @@ async function compare(
   }
 }
 
-type Halted = Verdict['halts'][number] & { number: string };
+type Halted = Assessment['halts'][number] & { number: string };
 
 /** Those that are not halted already: the rows, and the word to payouts. */
-async function halt(trx: Trx, { halts }: Verdict, at: Date): Promise<Halted[]> {
+async function halt(trx: Trx, { halts }: Assessment, at: Date): Promise<Halted[]> {
   const halted: Halted[] = [];
   for (const { asset, breaches } of halts) {
     const told = breaches.slice(0, TOLD_MAX).map(({ invariant, what }) => ({ invariant, what }));
@@ -193,10 +193,7 @@ async function halt(trx: Trx, { halts }: Verdict, at: Date): Promise<Halted[]> {
   return halted;
 }
 
-function say(
-  { logger, wakeRelay }: Ports,
-  { suspected, confirmed, gone, halted }: Verdict & { halted: readonly Halted[] },
-): void {
+function log({ logger }: Ports, { suspected, confirmed, gone }: Assessment, halted: readonly Halted[]): void {
   const named = (all: readonly { invariant: string; what: string }[]) =>
     all.slice(0, TOLD_MAX).map(({ invariant, what }) => `${invariant} ${what}`);
   if (suspected.length > 0) {
@@ -214,5 +211,4 @@ function say(
     );
   }
   if (gone.length > 0) logger.info({ breaches: named(gone) }, 'the books are right again here');
-  if (halted.length > 0) wakeRelay();
 }

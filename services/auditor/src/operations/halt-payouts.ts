@@ -3,7 +3,7 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Db, Trx } from '@quittance/shared/db';
 import { announce } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { openHalt } from '../store.ts';
+import { openHalt } from '../store/halts.ts';
 
 export type HaltOrder = { asset: AssetSymbol; reason: string };
 

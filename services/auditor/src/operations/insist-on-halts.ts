@@ -1,6 +1,6 @@
 import { announce } from '@quittance/shared/outbox';
 import type { Ports } from '../ports.ts';
-import { takeUnheededHalts } from '../store.ts';
+import { takeUnheededHalts } from '../store/halts.ts';
 
 /** Payouts has heard of it by then, when it can hear at all. */
 const HEEDED_WITHIN_SECONDS = 30;

@@ -1,5 +1,5 @@
 import type { Queryable } from '@quittance/shared/db';
-import { type HaltInForce, haltsInForce, openHalts, type ShownHalt } from '../store.ts';
+import { type HaltInForce, haltsInForce, openHalts, type ShownHalt } from '../store/halts.ts';
 
 export type Halts = { open: ShownHalt[]; inForce: HaltInForce[] };
 

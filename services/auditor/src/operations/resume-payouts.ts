@@ -10,8 +10,9 @@ import {
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { announce } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { closeHalt, openHalts, settleBreaches } from '../store.ts';
-import { howFarBack } from '../store-chains.ts';
+import { settleBreaches } from '../store/breaches.ts';
+import { howFarBack } from '../store/chain-scope.ts';
+import { closeHalt, openHalts } from '../store/halts.ts';
 import type { OrderPorts } from './halt-payouts.ts';
 
 const CHECK_MAX_MS = 30 * 60_000;

@@ -1,8 +1,8 @@
 import { holdingLease, LeaseLost, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
-import { nextCheck } from '../domain/verdict.ts';
+import { nextCheck } from '../domain/check-plan.ts';
 import type { Ports } from '../ports.ts';
-import { lastChecks } from '../store.ts';
+import { lastChecks } from '../store/checks.ts';
 import { checkBooks, RecentFailed } from './check-books.ts';
 
 const LEASE_NAME = 'check';

@@ -1,9 +1,11 @@
 import { createApp, finishApp, send } from '@quittance/shared/http';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express } from 'express';
-import type { Ports } from './ports.ts';
-import { haltsInForce, knownBreaches, lastCheck, openHalts } from './store.ts';
-import { booksView } from './views.ts';
+import type { Ports } from '../ports.ts';
+import { knownBreaches } from '../store/breaches.ts';
+import { lastCheck } from '../store/checks.ts';
+import { haltsInForce, openHalts } from '../store/halts.ts';
+import { booksView } from '../views.ts';
 
 /** For operators, inside the network: the gateway passes nothing on to here. */
 export function createHttp({ db }: Pick<Ports, 'db'>, parts: ServiceHttpParts): Express {

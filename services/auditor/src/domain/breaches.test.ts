@@ -1,14 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { assetSymbols } from '@quittance/shared/assets';
-import {
-  judge,
-  type KnownBreach,
-  type LastChecks,
-  type Look,
-  nextCheck,
-  type SeenBreach,
-  withOutgrown,
-} from './verdict.ts';
+import { assess, type CheckResult, type KnownBreach, type SeenBreach, withOutgrown } from './breaches.ts';
+import { type LastChecks, nextCheck } from './check-plan.ts';
 
 const breach = (given: Partial<SeenBreach> = {}): SeenBreach => ({
   invariant: 'I2',
@@ -25,7 +18,7 @@ const known = (given: Partial<KnownBreach> = {}): KnownBreach => ({
   isAccepted: false,
   ...given,
 });
-const look = (seen: SeenBreach[], given: Partial<Look> = {}): Look => ({
+const look = (seen: SeenBreach[], given: Partial<CheckResult> = {}): CheckResult => ({
   seen,
   isWhole: true,
   ...given,
@@ -33,18 +26,18 @@ const look = (seen: SeenBreach[], given: Partial<Look> = {}): Look => ({
 
 describe('a breach', () => {
   it('that is seen for the first time is suspected, and halts nothing', () => {
-    expect(judge([], look([breach()]))).toMatchObject({ suspected: [breach()], confirmed: [], halts: [] });
+    expect(assess([], look([breach()]))).toMatchObject({ suspected: [breach()], confirmed: [], halts: [] });
   });
 
   it('that is seen again halts its asset, also when money has moved on around it', () => {
     const later = breach({ what: 'acc_1 ETH available shows 71, its entries say 70' });
-    const { suspected, confirmed, halts } = judge([known()], look([later]));
+    const { suspected, confirmed, halts } = assess([known()], look([later]));
     expect({ suspected, confirmed, halts }).toEqual({
       suspected: [],
       confirmed: [later],
       halts: [{ asset: 'ETH', breaches: [later] }],
     });
-    expect(judge([known({ times: 2 })], look([later]))).toMatchObject({
+    expect(assess([known({ times: 2 })], look([later]))).toMatchObject({
       confirmed: [],
       halts: [{ asset: 'ETH' }],
     });
@@ -53,21 +46,21 @@ describe('a breach', () => {
   it('that names no asset halts all', () => {
     const { asset: _, ...nameless } = breach();
     const { asset: __, ...knownNameless } = known();
-    const { halts } = judge([knownNameless], look([nameless]));
+    const { halts } = assess([knownNameless], look([nameless]));
     expect(halts.map(({ asset }) => asset)).toEqual(assetSymbols);
   });
 
   it('that loses no money halts nothing', () => {
     const late = breach({ invariant: 'I7', halts: false });
-    const { confirmed, halts } = judge([known({ invariant: 'I7', halts: false })], look([late]));
+    const { confirmed, halts } = assess([known({ invariant: 'I7', halts: false })], look([late]));
     expect({ confirmed, halts }).toEqual({ confirmed: [late], halts: [] });
   });
 
   it('that an operator has accepted halts nothing, another one does', () => {
     const other = breach({ subject: 'acc_1 ETH available 2' });
-    expect(judge([known({ times: 3, isAccepted: true })], look([breach()])).halts).toEqual([]);
+    expect(assess([known({ times: 3, isAccepted: true })], look([breach()])).halts).toEqual([]);
     const both = [known({ times: 3, isAccepted: true }), known({ subject: other.subject })];
-    expect(judge(both, look([breach(), other])).halts).toEqual([{ asset: 'ETH', breaches: [other] }]);
+    expect(assess(both, look([breach(), other])).halts).toEqual([{ asset: 'ETH', breaches: [other] }]);
   });
 });
 
@@ -91,7 +84,7 @@ test.each<[string, bigint | undefined, bigint | undefined, boolean]>([
   expect(withOutgrown([known()], [now])).toEqual([now]);
 });
 
-test.each<[string, Partial<KnownBreach>, Partial<Look>, boolean]>([
+test.each<[string, Partial<KnownBreach>, Partial<CheckResult>, boolean]>([
   ['a whole look does not find any more', {}, {}, true],
   ['a look at what is new does not find', {}, { isWhole: false }, false],
   ['is late, and a look at what is new does not find', { halts: false }, { isWhole: false }, true],
@@ -104,7 +97,7 @@ test.each<[string, Partial<KnownBreach>, Partial<Look>, boolean]>([
   ['was asked about again, and is not found', {}, { invariants: new Set(['I2']) }, true],
   ['was not asked about again', {}, { invariants: new Set(['I3']) }, false],
 ])('what %s is gone: %#', (_, of, given, isGone) => {
-  expect(judge([known(of)], look([], given)).gone).toHaveLength(isGone ? 1 : 0);
+  expect(assess([known(of)], look([], given)).gone).toHaveLength(isGone ? 1 : 0);
 });
 
 describe('the next check', () => {

@@ -25,7 +25,7 @@ export type KnownBreach = SeenBreach & {
   acceptedAmount?: bigint;
 };
 
-export type Look = {
+export type CheckResult = {
   seen: readonly SeenBreach[];
   /** Every row there is was looked at, not only what is new. */
   isWhole: boolean;
@@ -35,10 +35,10 @@ export type Look = {
   invariants?: ReadonlySet<string>;
 };
 
-export type Verdict = {
+export type Assessment = {
   /** Known ones that are not there any more. */
   gone: KnownBreach[];
-  /** Seen for the first time: money may have been in motion, so nothing is done before the next look. */
+  /** Seen for the first time: money may have been in motion, so nothing is done before the next result. */
   suspected: SeenBreach[];
   /** Seen for the second time just now. */
   confirmed: SeenBreach[];
@@ -72,12 +72,12 @@ export function withOutgrown(
 }
 
 /** What a look at the books means, after the looks before it. A breach counts when it is seen twice. */
-export function judge(known: readonly KnownBreach[], { seen, isWhole, ...look }: Look): Verdict {
+export function assess(known: readonly KnownBreach[], { seen, isWhole, ...result }: CheckResult): Assessment {
   const before = new Map(known.map((one) => [nameOf(one), one]));
   const now = new Set(seen.map(nameOf));
   const isLookedAt = ({ halts, chain, invariant }: KnownBreach): boolean =>
     // What may be money lost, a look at what is new does not show to be gone.
-    (isWhole || !halts) && chain === look.chain && look.invariants?.has(invariant) !== false;
+    (isWhole || !halts) && chain === result.chain && result.invariants?.has(invariant) !== false;
   // The limit was reached: one that is not named may be among those that were only counted.
   const unnamed = seen.filter(({ isTheRest }) => isTheRest === true);
   const isCounted = ({ invariant, asset }: KnownBreach): boolean =>
@@ -95,51 +95,4 @@ export function judge(known: readonly KnownBreach[], { seen, isWhole, ...look }:
       return breaches.length === 0 ? [] : [{ asset, breaches }];
     }),
   };
-}
-
-export type LastChecks = {
-  /** How long ago the last check ended, by the database's clock; undefined when there was none. */
-  ageMs: number | undefined;
-  wholeAgeMs: number | undefined;
-  /** Breaches that may be money lost and that nobody has accepted: seen once, and seen more often. */
-  suspected: readonly { invariant: string; chain?: string }[];
-  confirmed: number;
-  /** Chains whose nodes could be asked when they were asked last. */
-  seenChains: ReadonlySet<string>;
-};
-
-/** Every row there is; what is newer than the last check; or all rows again, of what is under suspicion only. */
-export type Plan =
-  | { extent: 'whole' | 'recent' }
-  | { extent: 'again'; invariants: ReadonlySet<string>; chains: ReadonlySet<string> };
-
-export type Pace = { checkEveryMs: number; wholeEveryMs: number };
-
-/** Money in motion has come to rest, and a node that was behind has caught up. */
-const LOOK_AGAIN_AFTER_MS = 15_000;
-/** While an asset is halted: whether it is still wrong. */
-const WHOLE_WHILE_WRONG_MS = 15 * 60_000;
-
-/** What is to be looked at now, or nothing yet. */
-export function nextCheck(
-  { ageMs, wholeAgeMs, suspected, confirmed, seenChains }: LastChecks,
-  { checkEveryMs, wholeEveryMs }: Pace,
-): Plan | undefined {
-  if (ageMs === undefined || wholeAgeMs === undefined) return { extent: 'whole' };
-  // What ended in the future was dated by a clock that has been put back since.
-  const isOlder = (age: number, than: number): boolean => age < 0 || age >= than;
-  // A node that cannot be asked confirms nothing, however often the books are looked at: it is asked at its own pace.
-  const urgent = suspected.filter(({ chain }) => chain === undefined || seenChains.has(chain));
-  const lookAfter = urgent.length > 0 ? Math.min(checkEveryMs, LOOK_AGAIN_AFTER_MS) : checkEveryMs;
-  if (!isOlder(ageMs, lookAfter)) return undefined;
-  // What a look at what is new has shown must bear every row: of that question, for all of them may take half an hour.
-  if (urgent.length > 0) {
-    return {
-      extent: 'again',
-      invariants: new Set(urgent.flatMap(({ invariant, chain }) => (chain === undefined ? [invariant] : []))),
-      chains: new Set(urgent.flatMap(({ chain }) => chain ?? [])),
-    };
-  }
-  const wholeAfter = confirmed > 0 ? Math.min(wholeEveryMs, WHOLE_WHILE_WRONG_MS) : wholeEveryMs;
-  return { extent: isOlder(wholeAgeMs, wholeAfter) ? 'whole' : 'recent' };
 }

@@ -1,0 +1,76 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+
+export type ShownHalt = {
+  seq: string;
+  asset: AssetSymbol;
+  breaches: { invariant: string; what: string }[];
+  haltedAt: Date;
+  resumedAt: Date | null;
+  forced: boolean;
+};
+
+const insertHalt = statement(
+  'halts_insert',
+  `insert into halts (asset, breaches, halted_at) values ($1, $2, $3)
+   on conflict (asset) where resumed_at is null do nothing returning seq::text as seq`,
+);
+
+/** The number of the new halt; undefined when the asset is halted already. */
+export async function openHalt(
+  trx: Trx,
+  asset: AssetSymbol,
+  breaches: ShownHalt['breaches'],
+  at: Date,
+): Promise<string | undefined> {
+  return (await trx.maybe<{ seq: string }>(insertHalt, [asset, JSON.stringify(breaches), at]))?.seq;
+}
+
+const endHalt = statement(
+  'halts_resume',
+  `update halts set resumed_at = $2, forced = $3, announced_at = now() where asset = $1 and resumed_at is null returning seq::text as seq`,
+);
+
+/** The number of the halt that ends; undefined when there is none. */
+export async function closeHalt(
+  trx: Trx,
+  asset: AssetSymbol,
+  { at, forced }: { at: Date; forced: boolean },
+): Promise<string | undefined> {
+  return (await trx.maybe<{ seq: string }>(endHalt, [asset, at, forced]))?.seq;
+}
+
+const selectHalts = query<ShownHalt>(
+  'halts_open',
+  `select seq::text as seq, asset, breaches, halted_at, resumed_at, forced
+   from halts where resumed_at is null order by seq`,
+);
+
+export const openHalts = (db: Queryable): Promise<ShownHalt[]> => db.rows(selectHalts);
+
+export type HaltInForce = { asset: AssetSymbol; asked: boolean; inForce: boolean };
+
+const selectInForce = query<HaltInForce>(
+  'halts_in_force',
+  `select coalesce(h.asset, p.asset) as asset, h.asset is not null as asked, p.asset is not null as in_force
+   from (select asset from halts where resumed_at is null) h
+   full join (select asset from payouts.halted_assets where resumed_at is null) p using (asset)`,
+);
+
+/** Assets whose payouts were asked to halt, or do. */
+export const haltsInForce = (db: Queryable): Promise<HaltInForce[]> => db.rows(selectInForce);
+
+// The last word on each asset, where payouts does not do as it was told.
+const takeUnheeded = query<ShownHalt>(
+  'halts_take_unheeded',
+  `update halts h set announced_at = now()
+   where announced_at < now() - $1::int * interval '1 second'
+     and seq = (select max(seq) from halts l where l.asset = h.asset)
+     and (resumed_at is null) <> exists (
+       select from payouts.halted_assets p where p.asset = h.asset and p.resumed_at is null)
+   returning seq::text as seq, asset, breaches, halted_at, resumed_at, forced`,
+);
+
+/** Those that payouts does not heed after so long; each is given out once in that time. */
+export const takeUnheededHalts = (trx: Trx, afterSeconds: number): Promise<ShownHalt[]> =>
+  trx.rows(takeUnheeded, [afterSeconds]);
