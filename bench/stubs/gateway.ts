@@ -1,7 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { systemClock } from '@quittance/shared/clock';
-import { createApp, listen } from '@quittance/shared/http';
+import { createApp } from '@quittance/shared/http';
+import { listen } from '@quittance/shared/http-server';
 import { createLogger } from '@quittance/shared/logger';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { Redis } from 'ioredis';

@@ -1,5 +1,7 @@
 import { systemClock } from '@quittance/shared/clock';
-import { createApp, listen, send } from '@quittance/shared/http';
+import { createApp } from '@quittance/shared/http';
+import { send } from '@quittance/shared/http-answers';
+import { listen } from '@quittance/shared/http-server';
 import { createLogger } from '@quittance/shared/logger';
 
 /** The yardstick of a service: express answering every request with the same JSON, read from its arguments. */

@@ -15,7 +15,10 @@ const expansions: Readonly<Record<string, readonly string[]>> = {
   'first.end.to': ['settled', 'released', 'voided'],
 };
 
-/** Every call of `crashPoint` in the source, once for each name it can have. */
+/** What kills a process at a named point in tests, under its present and its former name. */
+const CALLS = ['failpoint', 'crashPoint'];
+
+/** Every failpoint in the source, once for each name it can have. */
 export function pointsInSource(): string[] {
   return SOURCES.flatMap((folder) => sourceFiles(join(ROOT, folder))).flatMap(pointsIn);
 }
@@ -32,9 +35,9 @@ function pointsIn(path: string): string[] {
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
   const points: string[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && node.expression.getText() === 'crashPoint') {
+    if (ts.isCallExpression(node) && CALLS.includes(node.expression.getText())) {
       const [argument] = node.arguments;
-      if (argument === undefined) throw new Error(`${path}: a crash point without a name`);
+      if (argument === undefined) throw new Error(`${path}: a failpoint without a name`);
       points.push(...namesOf(argument));
     }
     ts.forEachChild(node, visit);

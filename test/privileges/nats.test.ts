@@ -327,7 +327,7 @@ describe('what the tables allow goes its way', () => {
       busOf(by).answer(subject, async () => ({ missing: [by], parked: [] }));
       await eventually(async () => {
         for (const asker of askers) {
-          const asked = await busOf(asker).askRaw(subject, {}, missingAnswer, 1_000);
+          const asked = await busOf(asker).request(subject, {}, missingAnswer, 1_000);
           expect([subject, asker, asked]).toEqual([
             subject,
             asker,
@@ -345,7 +345,7 @@ describe('what the tables allow goes its way', () => {
       busOf(by).answer(oldestSubject(by), async () => ({ id: by }));
       await eventually(async () => {
         for (const asker of askers) {
-          const asked = await busOf(asker).askRaw(oldestSubject(by), {}, oldestAnswer, 1_000);
+          const asked = await busOf(asker).request(oldestSubject(by), {}, oldestAnswer, 1_000);
           expect([by, asker, asked]).toEqual([by, asker, { known: true, reply: { id: by } }]);
         }
       });

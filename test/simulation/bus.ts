@@ -1,7 +1,7 @@
 import type { Asked, Bus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
-import type { Message } from '@quittance/shared/consumer';
 import { type EventKind, events, type Service, subjectOf } from '@quittance/shared/events';
+import type { Message } from '@quittance/shared/take-in';
 import type { Process, World } from './world.ts';
 
 const ACK_WAIT_MS = 5_000;
@@ -116,13 +116,13 @@ export class SimBus {
         return messages.map(() => isHeard);
       },
       ask: (command, request) =>
-        bus.askRaw(
+        bus.request(
           commandSubject(command),
           request,
           commands[command].reply,
           commands[command].timeoutMs,
         ) as Promise<Asked<never>>,
-      askRaw: async (subject, request, reply, timeoutMs) => {
+      request: async (subject, request, reply, timeoutMs) => {
         await world.step(process, `ask ${subject}`);
         const answer = await this.#ask(process, subject, request, timeoutMs);
         await world.step(process);

@@ -5,7 +5,7 @@ import { type EventKind, events, receivers, type Service, services } from '@quit
 import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { prepareOperator } from '@quittance/shared/operator-role';
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { operatorOf } from './quittance-in.ts';
@@ -58,7 +58,7 @@ test('what was parked is listed with its reason and, once that is mended, sent a
   });
   try {
     await auditor.transaction((trx) =>
-      announce(trx, [{ kind: 'asset.halted', payload: { asset: 'ETH', halt: '1', breaches: [] } }]),
+      appendToOutbox(trx, [{ kind: 'asset.halted', payload: { asset: 'ETH', halt: '1', breaches: [] } }]),
     );
     const [parked] = await eventually(async () => {
       const found = (await quittance(['parked', 'list', '--json'])).json();

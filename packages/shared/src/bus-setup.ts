@@ -170,7 +170,7 @@ export function keepBus({ url, logger, everyMs = KEEP_EVERY_MS }: BusKeeperOptio
       });
       // One that is back after a while may be back without its data.
       void (async () => {
-        for await (const { type } of nc.status()) if (type === 'reconnect') worker.kick();
+        for await (const { type } of nc.status()) if (type === 'reconnect') worker.wake();
       })();
       await aborted(stopping.signal);
       await Promise.all([nc.close(), worker.stop()]);

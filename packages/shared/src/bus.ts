@@ -22,7 +22,7 @@ export type Bus = {
   /** Publishes each and waits for the stream's word; answers which were stored. */
   publish(messages: readonly Outgoing[]): Promise<boolean[]>;
   ask<C extends CommandName>(command: C, request: RequestOf<C>): Promise<Asked<ReplyOf<C>>>;
-  askRaw<T extends z.ZodType>(
+  request<T extends z.ZodType>(
     subject: string,
     request: unknown,
     reply: T,
@@ -86,10 +86,10 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
 
     ask<C extends CommandName>(command: C, request: RequestOf<C>) {
       const { reply, timeoutMs } = commands[command];
-      return bus.askRaw(commandSubject(command), request, reply, timeoutMs) as Promise<Asked<ReplyOf<C>>>;
+      return bus.request(commandSubject(command), request, reply, timeoutMs) as Promise<Asked<ReplyOf<C>>>;
     },
 
-    async askRaw(subject, request, reply, timeoutMs) {
+    async request(subject, request, reply, timeoutMs) {
       try {
         const message = await nc.request(subject, JSON.stringify(request), { timeout: timeoutMs });
         return { known: true, reply: reply.parse(message.json()) };
@@ -173,7 +173,7 @@ export function lateBus(): { bus: Bus; connect(bus: Bus): void } {
     bus: {
       publish: async (messages) => (await connected?.publish(messages)) ?? messages.map(() => false),
       ask: async (...given) => (await connected?.ask(...given)) ?? { known: false, reason: NOT_YET },
-      askRaw: async (...given) => (await connected?.askRaw(...given)) ?? { known: false, reason: NOT_YET },
+      request: async (...given) => (await connected?.request(...given)) ?? { known: false, reason: NOT_YET },
       answer: (...given) => there().answer(...given),
       consume: async (service) => await there().consume(service),
       kv: async (bucket) => await there().kv(bucket),

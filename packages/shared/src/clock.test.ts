@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { meanwhile, systemClock } from './clock.ts';
+import { runWithHeartbeat, systemClock } from './clock.ts';
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 30));
 
 describe('what is done meanwhile', () => {
   it('is done again and again until the work ends, and not after it', async () => {
     let times = 0;
-    const done = await meanwhile(
+    const done = await runWithHeartbeat(
       systemClock,
       1,
       async () => {
@@ -25,7 +25,7 @@ describe('what is done meanwhile', () => {
 
   it('may fail: the work ends before anybody is told', async () => {
     let ended = false;
-    const failing = meanwhile(
+    const failing = runWithHeartbeat(
       systemClock,
       1,
       () => Promise.reject(new Error('no')),
@@ -39,7 +39,7 @@ describe('what is done meanwhile', () => {
   });
 
   it('leaves the failure of the work to be told', async () => {
-    const failing = meanwhile(
+    const failing = runWithHeartbeat(
       systemClock,
       1,
       () => Promise.reject(new Error('no')),

@@ -30,7 +30,7 @@ export const sleepBy = (clock: Clock, ms: number, signal?: AbortSignal): Promise
  * is under way when it ends; a process that is stopped does neither. When `again` throws it is not done any more, and
  * its error is thrown when the work has ended well.
  */
-export async function meanwhile<T>(
+export async function runWithHeartbeat<T>(
   clock: Clock,
   everyMs: number,
   again: () => Promise<void>,

@@ -3,16 +3,9 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sleep, systemClock } from './clock.ts';
-import {
-  authenticated,
-  contextOf,
-  createApp,
-  finishApp,
-  type Listening,
-  listen,
-  readBody,
-  send,
-} from './http.ts';
+import { contextOf, createApp, finishApp, merchantOnly, readBody } from './http.ts';
+import { send } from './http-answers.ts';
+import { type Listening, listen } from './http-server.ts';
 import { readKey } from './idempotency.ts';
 import { IDENTITY_HEADER, sealIdentity } from './identity.ts';
 import type { AccountId } from './ids.ts';
@@ -26,10 +19,10 @@ let base: string;
 beforeAll(async () => {
   const logger = createLogger('test', 'silent');
   const app = createApp({ logger, clock: systemClock, waitsFor: async () => [] });
-  app.get('/api/mine', authenticated(new Secret(secret), systemClock), (_req, res) =>
+  app.get('/api/mine', merchantOnly(new Secret(secret), systemClock), (_req, res) =>
     send(res, { status: 200, body: { mine: true } }),
   );
-  app.post('/api/echo', authenticated(new Secret(secret), systemClock), ...readBody, (req, res) => {
+  app.post('/api/echo', merchantOnly(new Secret(secret), systemClock), ...readBody, (req, res) => {
     const { identity, rawBody, body } = contextOf(res);
     const key = readKey(req.headers['idempotency-key'], identity.account, rawBody);
     send(res, { status: 200, body: { body: body ?? 'none', key } });

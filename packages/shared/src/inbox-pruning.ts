@@ -44,7 +44,7 @@ export async function pruneInboxStep(
   let before: string = firstEventIdAt(new Date(clock.now().getTime() - KEPT_AT_LEAST_MS));
   const kinds = kindsFor(service);
   for (const sender of sendersTo(service)) {
-    const asked = await bus.askRaw(oldestSubject(sender), { kinds }, oldestAnswer, ASK_TIMEOUT_MS);
+    const asked = await bus.request(oldestSubject(sender), { kinds }, oldestAnswer, ASK_TIMEOUT_MS);
     if (!asked.known) return 0;
     const { id } = asked.reply;
     if (id !== null && id < before) before = id;

@@ -1,4 +1,4 @@
-import { type Clock, meanwhile } from './clock.ts';
+import { type Clock, runWithHeartbeat } from './clock.ts';
 import { type Db, statement, type Trx } from './db.ts';
 
 export type Lease = { name: string; holder: string; token: string };
@@ -51,7 +51,7 @@ export function holdingLease<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const renew = () => renewLease(db, lease, ttlMs).catch(failed);
-  return meanwhile(clock, Math.ceil(ttlMs / 3), renew, work);
+  return runWithHeartbeat(clock, Math.ceil(ttlMs / 3), renew, work);
 }
 
 const fence = statement(

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ConfigError, loadConfig } from './config.ts';
-import { armCrashPoint } from './crash.ts';
+import { armFailpoint } from './failpoint.ts';
 import { reason } from './logger.ts';
 import { isOlder, tooOld } from './start-refusal.ts';
 
@@ -50,7 +50,7 @@ export async function runService<C extends { CRASH_AT?: string | undefined }>(
   }
   try {
     const config = loadConfig(service, schema, env);
-    armCrashPoint(config.CRASH_AT);
+    armFailpoint(config.CRASH_AT);
     running = await start(config);
   } catch (error) {
     refuse(error);

@@ -29,7 +29,9 @@ export type MessengerOptions<P = unknown> = {
 };
 
 export type Messenger = {
-  /** Something was announced: carry it now instead of at the next look. */
+  /** Something was written to the outbox: send it now instead of at the next look. */
+  wake(): void;
+  /** The former name of `wake`. */
   kick(): void;
   /** Takes nothing more in, then ends carrying. */
   stop(): Promise<void>;
@@ -77,7 +79,7 @@ export function startMessenger<P>({
           ports: ports as P,
           logger,
           committed: () => {
-            relay.kick();
+            relay.wake();
             committed?.();
           },
         })
@@ -94,7 +96,8 @@ export function startMessenger<P>({
   answerReconcilers(bus, db, service);
   answerPruning(bus, db, service);
   return {
-    kick: relay.kick,
+    wake: relay.wake,
+    kick: relay.wake,
     async stop() {
       await consumer?.stop();
       await Promise.all([relay.stop(), reconciler.stop(), pruning?.stop()]);

@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { systemClock } from './clock.ts';
 import type { Db } from './db.ts';
-import { createApp, finishApp, type Listening, listen, nameRoute, send } from './http.ts';
+import { createApp, finishApp, nameRoute } from './http.ts';
+import { send } from './http-answers.ts';
+import { type Listening, listen } from './http-server.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics, type DatabaseGauge, type Metrics } from './metrics.ts';
 

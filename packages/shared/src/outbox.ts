@@ -1,7 +1,7 @@
 import type { Bus } from './bus.ts';
-import { crashPoint } from './crash.ts';
 import { type Db, statement, type Trx } from './db.ts';
 import type { Announcement, EventKind } from './events.ts';
+import { failpoint } from './failpoint.ts';
 import { newEventId } from './ids.ts';
 import type { Logger } from './logger.ts';
 import { invariant } from './result.ts';
@@ -31,7 +31,7 @@ const insertEvents = statement(
  * Writes events beside the state change they tell of: both stand or neither does.
  * @param at when that change happened, by the clock that dated it: no event is older than what it tells
  */
-export async function announce(
+export async function appendToOutbox(
   trx: Trx,
   announcements: readonly Announcement[],
   requestId: string | null = null,
@@ -45,6 +45,9 @@ export async function announce(
   });
   await trx.rows(insertEvents, [...outboxRows.values(rows), at]);
 }
+
+/** The former name of `appendToOutbox`, for services that still use it. */
+export const announce = appendToOutbox;
 
 type OutboxRow = {
   seq: string;
@@ -97,7 +100,7 @@ export async function relayStep(db: Db, bus: Bus, logger: Logger): Promise<numbe
   const rows = await db.rows<OutboxRow>(claim);
   if (rows.length === 0) return 0;
   rows.sort((a, b) => (BigInt(a.seq) < BigInt(b.seq) ? -1 : 1));
-  crashPoint('relay.claimed');
+  failpoint('relay.claimed');
   const all = rows.map((row) => ({ ...row, body: JSON.stringify(envelopeOf(row)) }));
   const { carried = [], tooLarge = [] } = Object.groupBy(all, ({ body }) =>
     bus.hasRoomFor(body) ? 'carried' : 'tooLarge',
@@ -113,11 +116,11 @@ export async function relayStep(db: Db, bus: Bus, logger: Logger): Promise<numbe
   const stored = await bus.publish(
     carried.map(({ id, sends, kind, body }) => ({ kind, dedupe: `${id}.${sends}`, body })),
   );
-  crashPoint('relay.published');
+  failpoint('relay.published');
   const sent = carried.filter((_, i) => stored[i] === true);
   const unsent = carried.filter((_, i) => stored[i] !== true);
   if (sent.length > 0) await db.rows(markSent, [sent.map((row) => row.seq)]);
-  crashPoint('relay.marked');
+  failpoint('relay.marked');
   if (unsent.length > 0) await db.rows(giveBack, [unsent.map((row) => row.seq)]);
   return sent.length + tooLarge.length;
 }

@@ -1,8 +1,8 @@
 import type { Bus } from './bus.ts';
 import { missingAnswer, missingQuestion, missingSubject } from './commands.ts';
-import { crashPoint } from './crash.ts';
 import { type Db, statement } from './db.ts';
 import { events, kindsFor, type Service, services } from './events.ts';
+import { failpoint } from './failpoint.ts';
 import { missingFromInbox, parkedOf } from './inbox.ts';
 import type { Logger } from './logger.ts';
 
@@ -97,10 +97,10 @@ async function reconcileWith(
   const rows = await db.rows<Row>(selectUnconfirmed, [kinds, service, graceSeconds]);
   if (rows.length === 0) return 0;
   const ids = rows.map((row) => row.id);
-  const asked = await bus.askRaw(missingSubject(service), { ids }, missingAnswer, ASK_TIMEOUT_MS);
+  const asked = await bus.request(missingSubject(service), { ids }, missingAnswer, ASK_TIMEOUT_MS);
   if (!asked.known) return 0;
   const missing = new Set(asked.reply.missing);
-  crashPoint('reconciler.asked');
+  failpoint('reconciler.asked');
   const arrived = rows.filter((row) => !missing.has(row.id));
   const reachedMs = Math.max(...arrived.map(({ sentAt }) => sentAt.getTime()));
   const lost = rows.filter(
@@ -109,11 +109,11 @@ async function reconcileWith(
   );
   if (arrived.length > 0)
     await db.rows(confirm, [arrived.map((row) => row.seq), service, receivers, asked.reply.parked]);
-  crashPoint('reconciler.confirmed');
+  failpoint('reconciler.confirmed');
   if (lost.length > 0) {
     logger.warn({ events: lost.length, to: service }, 'events had not arrived, sending them again');
     await db.rows(sendAgain, [lost.map((row) => row.seq)]);
-    crashPoint('reconciler.sent_again');
+    failpoint('reconciler.sent_again');
   }
   return arrived.length + lost.length;
 }

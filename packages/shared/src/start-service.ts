@@ -6,7 +6,8 @@ import { type CommandName, commandSubject, commands, type ReplyOf, type RequestO
 import { type Db, openDb } from './db.ts';
 import type { Service } from './events.ts';
 import type { HandlersOf } from './handlers.ts';
-import { type HttpParts, type Listening, type ListenOptions, listen } from './http.ts';
+import type { HttpParts } from './http.ts';
+import { type Listening, type ListenOptions, listen } from './http-server.ts';
 import type { Running } from './lifecycle.ts';
 import { createLogger, type Logger, reason } from './logger.ts';
 import { startMessenger } from './messenger.ts';
@@ -189,7 +190,7 @@ export async function startService<
       ports,
       committed: () => parts.committed?.(ports, workers),
     });
-    wakeRelay = messenger.kick;
+    wakeRelay = messenger.wake;
     running.push(messenger);
   }
 

@@ -4,6 +4,8 @@ import { throttledLog } from './throttled-log.ts';
 
 export type Worker = {
   /** There is work: step now instead of at the end of the pause. */
+  wake(): void;
+  /** The former name of `wake`. */
   kick(): void;
   /** Ends after the step that is under way. */
   stop(): Promise<void>;
@@ -23,13 +25,13 @@ const FAILURE_PAUSE_MS = 1_000;
 /** Steps for ever: again at once while there is work, after a pause when there is none or a step failed. */
 export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptions): Worker {
   let stopped = false;
-  let nudge = new AbortController();
-  let kicked = false;
+  let pause = new AbortController();
+  let isWoken = false;
   const failures = throttledLog(logger);
 
   const loop = (async () => {
     while (!stopped) {
-      kicked = false;
+      isWoken = false;
       let pauseMs = everyMs;
       let failed = false;
       try {
@@ -41,25 +43,28 @@ export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptio
         failed = true;
         pauseMs = FAILURE_PAUSE_MS;
       }
-      if (pauseMs === 0 || (kicked && !failed)) {
+      if (pauseMs === 0 || (isWoken && !failed)) {
         await new Promise((resolve) => setImmediate(resolve));
         continue;
       }
-      nudge = new AbortController();
-      if (!stopped) await sleep(pauseMs, nudge.signal);
+      pause = new AbortController();
+      if (!stopped) await sleep(pauseMs, pause.signal);
     }
   })();
 
+  const wake = () => {
+    // It is called thousands of times a second, and an abort is not cheap.
+    if (isWoken) return;
+    isWoken = true;
+    pause.abort();
+  };
+
   return {
-    kick() {
-      // Kicks come in thousands, and an abort is not cheap.
-      if (kicked) return;
-      kicked = true;
-      nudge.abort();
-    },
+    wake,
+    kick: wake,
     async stop() {
       stopped = true;
-      nudge.abort();
+      pause.abort();
       await loop;
     },
   };

@@ -71,7 +71,7 @@ test('one that closes answers the questions it has taken', async () => {
     return decided.promise;
   });
   await eventually(async () => {
-    const known = asker.askRaw('rpc.ledger.slow', {}, z.object({ ok: z.boolean() }), 5_000);
+    const known = asker.request('rpc.ledger.slow', {}, z.object({ ok: z.boolean() }), 5_000);
     await Promise.race([taken.promise, known.then(({ known }) => expect(known).toBe(true))]);
     const closing = answerer.close();
     setTimeout(() => decided.resolve({ ok: true }), 200);

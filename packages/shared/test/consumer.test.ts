@@ -3,12 +3,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Bus } from '../src/bus.ts';
-import { isAnswerOfTheBus, type Message, startConsumer, takeIn } from '../src/consumer.ts';
+import { isAnswerOfTheBus, startConsumer } from '../src/consumer.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
 import type { Handlers } from '../src/handlers.ts';
 import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
 import { createLogger } from '../src/logger.ts';
+import { type Message, takeIn } from '../src/take-in.ts';
 import { throttledLog } from '../src/throttled-log.ts';
 
 /** What becomes of a message that cannot be taken in: a real database, and deliveries as a test needs them. */

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import type { Bus } from '../src/bus.ts';
-import { type Message, takeIn } from '../src/consumer.ts';
 import { type Db, openDb } from '../src/db.ts';
 import { type EventKind, type EventOf, events, type Service, subjectOf } from '../src/events.ts';
 import { type EventId, newEventId } from '../src/ids.ts';
@@ -9,6 +8,7 @@ import { missingFromInbox } from '../src/inbox.ts';
 import { answerPruning, pruneInboxStep } from '../src/inbox-pruning.ts';
 import { createLogger } from '../src/logger.ts';
 import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
+import { type Message, takeIn } from '../src/take-in.ts';
 import { throttledLog } from '../src/throttled-log.ts';
 
 /** Payouts hears from invoices and from the auditor: one real receiver with two real senders, over a bus that hands questions on. */
@@ -31,7 +31,7 @@ const answers = new Map<string, (body: unknown) => Promise<unknown>>();
 const bus = {
   connected: () => true,
   answer: (subject, handle) => void answers.set(subject, handle),
-  async askRaw(subject, request, reply) {
+  async request(subject, request, reply) {
     const handle = answers.get(subject);
     if (handle === undefined || away.has(subject.split('.')[1] as Service))
       return { known: false, reason: 'TIMEOUT' };

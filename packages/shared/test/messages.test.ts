@@ -7,7 +7,7 @@ import { startConsumer } from '../src/consumer.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
 import type { Announcement } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
-import { announce, relayStep } from '../src/outbox.ts';
+import { appendToOutbox, relayStep } from '../src/outbox.ts';
 import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
 
 /** The ledger tells invoices `credit.recorded`: one real sender, one real receiver, over a real bus. */
@@ -46,7 +46,8 @@ const credit = (name: string): Announcement => ({
 });
 const credits = (name: string, count: number) => Array.from({ length: count }, () => credit(name));
 
-const send = (announcements: Announcement[]) => sender.db.transaction((trx) => announce(trx, announcements));
+const send = (announcements: Announcement[]) =>
+  sender.db.transaction((trx) => appendToOutbox(trx, announcements));
 
 async function relayAll(): Promise<void> {
   while ((await relayStep(sender.db, sender.bus, logger)) > 0);
@@ -90,13 +91,13 @@ test('what a relay notes waits for no disk, and everything else on its connectio
   const db = openDb({ url: database.urlOf('ledger'), schema: 'ledger', pool: 1, logger });
   try {
     await db.rows('set synchronous_commit to on');
-    await db.transaction((trx) => announce(trx, [credit('noted')]));
+    await db.transaction((trx) => appendToOutbox(trx, [credit('noted')]));
     await db.transaction(async (trx) => {
       expect(await relayStep(trx as unknown as Db, sender.bus, logger)).toBeGreaterThan(0);
       expect(await trx.one('show synchronous_commit')).toEqual({ synchronous_commit: 'off' });
     });
     expect(await db.one('show synchronous_commit')).toEqual({ synchronous_commit: 'on' });
-    await db.transaction((trx) => announce(trx, [credit('noted')]));
+    await db.transaction((trx) => appendToOutbox(trx, [credit('noted')]));
     await relayStep(db, sender.bus, logger);
     expect(await db.one('show synchronous_commit')).toEqual({ synchronous_commit: 'on' });
   } finally {
@@ -109,7 +110,7 @@ test('what is rolled back is announced to nobody', async () => {
   const doomed = credit('doomed');
   await expect(
     sender.db.transaction(async (trx) => {
-      await announce(trx, [doomed]);
+      await appendToOutbox(trx, [doomed]);
       throw new Error('changed its mind');
     }),
   ).rejects.toThrow('changed its mind');

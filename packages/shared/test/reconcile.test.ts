@@ -39,7 +39,7 @@ async function reconcile(receivers: Receivers): Promise<Partial<Record<Service, 
 
 /** One step; answers how much it settled. */
 function step(receivers: Receivers, asked: Partial<Record<Service, number>> = {}): Promise<number> {
-  const askRaw = async (subject: string, { ids }: { ids: string[] }) => {
+  const request = async (subject: string, { ids }: { ids: string[] }) => {
     const service = services.find((one) => missingSubject(one) === subject) as Service;
     asked[service] = ids.length;
     const one = receivers[service];
@@ -48,7 +48,7 @@ function step(receivers: Receivers, asked: Partial<Record<Service, number>> = {}
     const parked = one === 'has parked all' ? ids : [];
     return { known: true, reply: { missing: ids.filter((id) => lacks.includes(id)), parked } };
   };
-  return reconcileStep(db, { connected: () => true, askRaw } as unknown as Bus, logger);
+  return reconcileStep(db, { connected: () => true, request } as unknown as Bus, logger);
 }
 
 /** Events that the bus took from the relay some time ago. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { TokenId } from '@quittance/shared/ids';
 import type { Response } from 'express';
 import { isReturned } from './domain/forwarded.ts';
@@ -16,7 +16,7 @@ export function giveBack(
   incoming.on('error', (error) => fail(error, res));
   incoming.on('end', () => {
     if (isOver(res)) return;
-    crashPoint('gateway.answered');
+    failpoint('gateway.answered');
     // Latin-1 stands for the bytes as they are; as a text, head and body go out in one piece.
     const body = chunks.map((chunk) => chunk.toString('latin1')).join('');
     giveHead(incoming, res);

@@ -1,12 +1,6 @@
-import { crashPoint } from '@quittance/shared/crash';
-import {
-  type Answer,
-  answers,
-  BODY_BYTES_MAX,
-  createApp,
-  finishApp,
-  nameRoute,
-} from '@quittance/shared/http';
+import { failpoint } from '@quittance/shared/failpoint';
+import { BODY_BYTES_MAX, createApp, finishApp, nameRoute } from '@quittance/shared/http';
+import { type Answer, answers } from '@quittance/shared/http-answers';
 import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, Response } from 'express';
@@ -71,7 +65,7 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
       sent: false,
       streaming: false,
     } satisfies Passage;
-    crashPoint('gateway.admitted');
+    failpoint('gateway.admitted');
     await proxy.pass(req, res);
   });
 

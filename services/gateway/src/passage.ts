@@ -1,5 +1,5 @@
 import type { ClientRequest } from 'node:http';
-import { type Answer, answers } from '@quittance/shared/http';
+import { type Answer, answers } from '@quittance/shared/http-answers';
 import type { TokenId } from '@quittance/shared/ids';
 import type { Response } from 'express';
 import type { Upstream } from './domain/routes.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { type Answer, send } from '@quittance/shared/http';
+import { type Answer, send } from '@quittance/shared/http-answers';
 
 const REFRESH_SECONDS = 5;
 

@@ -1,13 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
-import {
-  type Answer,
-  answers,
-  authenticated,
-  contextOf,
-  createApp,
-  finishApp,
-  send,
-} from '@quittance/shared/http';
+import { contextOf, createApp, finishApp, merchantOnly } from '@quittance/shared/http';
+import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
 import { refuse } from '@quittance/shared/result';
@@ -32,7 +25,7 @@ export type HttpPorts = Pick<Ports, 'db' | 'settings'>;
 export function createHttp(ports: HttpPorts, parts: ServiceHttpParts): Express {
   const { db, settings } = ports;
   const app = createApp(parts);
-  const merchant = authenticated(settings.identitySecret, parts.clock);
+  const merchant = merchantOnly(settings.identitySecret, parts.clock);
 
   app.get('/api/balances', merchant, async (_req, res) => {
     const rows = await balancesOf(db, contextOf(res).identity.account);
@@ -51,7 +44,9 @@ export function createHttp(ports: HttpPorts, parts: ServiceHttpParts): Express {
   app.post('/api/unresolved/:id/accept', merchant, async (req, res) => {
     const id = String(req.params['id']);
     const { account } = contextOf(res).identity;
-    const accepted = isDepositId(id) ? await acceptDeposit({ db }, account, id) : refuse('unknown' as const);
+    const accepted = isDepositId(id)
+      ? await acceptDeposit({ db }, account, id)
+      : refuse('not_found' as const);
     send(res, accepted.ok ? { status: 200, body: acceptedView(accepted.value) } : refusals[accepted.refusal]);
   });
 
@@ -81,8 +76,7 @@ async function listUnresolved(
 const isDepositId = (text: string): text is DepositId => /^dep_[0-9a-z]{36}$/.test(text);
 
 const refusals = {
-  unknown: answers.noModel('Deposit'),
-  not_yours: answers.unauthorized,
+  ...accessAnswers('Deposit'),
   accepted: answers.alreadyResolved('accepted'),
   returned: answers.alreadyResolved('returned'),
   reversed: answers.alreadyResolved('reversed'),

@@ -119,7 +119,7 @@ export async function ledgerWorld(): Promise<LedgerWorld> {
     async place(request) {
       const { reply } = commands['hold.place'];
       for (let tries = 1; ; tries++) {
-        const asked = await bus.askRaw(commandSubject('hold.place'), request, reply, ASK_TIMEOUT_MS);
+        const asked = await bus.request(commandSubject('hold.place'), request, reply, ASK_TIMEOUT_MS);
         if (asked.known) return asked.reply.outcome;
         if (tries === TRIES_MAX) throw new Error(`no answer to ${JSON.stringify(request)}: ${asked.reason}`);
       }

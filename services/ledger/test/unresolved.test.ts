@@ -122,11 +122,11 @@ describe('unresolved money that is accepted', () => {
 
   it('of another account, or that nobody knows, is refused', async () => {
     const deposit = await anUnresolved();
-    expect(await accept(deposit, anAccount())).toEqual({ ok: false, refusal: 'not_yours' });
-    expect(await accept(aDeposit(anAccount(), 1n))).toEqual({ ok: false, refusal: 'unknown' });
+    expect(await accept(deposit, anAccount())).toEqual({ ok: false, refusal: 'forbidden' });
+    expect(await accept(aDeposit(anAccount(), 1n))).toEqual({ ok: false, refusal: 'not_found' });
     const credited = aDeposit(anAccount(), 5n);
     await handle(settled(credited));
-    expect(await accept(credited)).toEqual({ ok: false, refusal: 'unknown' });
+    expect(await accept(credited)).toEqual({ ok: false, refusal: 'not_found' });
     expect(await balanceOf(deposit)).toEqual(['0', '0', '100']);
   });
 });

@@ -1,6 +1,6 @@
-import type { takeIn } from '@quittance/shared/consumer';
 import type { Db, Trx } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
+import type { takeIn } from '@quittance/shared/take-in';
 import type { Design, Wiring } from '../design.ts';
 import { afterCommit, hooked, rewrite } from './statements.ts';
 

@@ -1,4 +1,5 @@
-import { createApp, finishApp, send } from '@quittance/shared/http';
+import { createApp, finishApp } from '@quittance/shared/http';
+import { send } from '@quittance/shared/http-answers';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express } from 'express';
 import type { Ports } from '../ports.ts';

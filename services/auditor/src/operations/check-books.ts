@@ -7,11 +7,11 @@ import {
   checkChain,
   checkInvariants,
 } from '@quittance/reconciliation/verify-books';
-import { crashPoint } from '@quittance/shared/crash';
 import type { Db, Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import { type Assessment, assess, type CheckResult, withOutgrown } from '../domain/breaches.ts';
 import type { Plan } from '../domain/check-plan.ts';
 import type { Ports } from '../ports.ts';
@@ -49,7 +49,7 @@ export async function checkBooks(ports: Ports, lease: Lease, plan: Plan): Promis
   const found = await checkInvariants(snapshot, asked, { ...limits, known }).catch((cause: unknown) => {
     throw extent === 'recent' ? new RecentFailed(reason(cause), { cause }) : cause;
   });
-  crashPoint('auditor.looked');
+  failpoint('auditor.looked');
   const result: CheckResult = {
     seen: found,
     isWhole: extent !== 'recent',
@@ -127,11 +127,11 @@ async function record<T>(
     await forgetBreaches(trx, assessment.gone);
     const noted = await note(trx);
     const halted = await halt(trx, assessment, at);
-    if (halted.length > 0) crashPoint('auditor.halting');
+    if (halted.length > 0) failpoint('auditor.halting');
     return { assessment, halted, noted };
   });
   if (halted.length > 0) {
-    crashPoint('auditor.halted');
+    failpoint('auditor.halted');
     ports.wakeRelay();
   }
   log(ports, assessment, halted);
@@ -187,7 +187,7 @@ async function halt(trx: Trx, { halts }: Assessment, at: Date): Promise<Halted[]
     const told = breaches.slice(0, TOLD_MAX).map(({ invariant, what }) => ({ invariant, what }));
     const number = await openHalt(trx, asset, told, at);
     if (number === undefined) continue;
-    await announce(trx, [{ kind: 'asset.halted', payload: { asset, halt: number, breaches: told } }]);
+    await appendToOutbox(trx, [{ kind: 'asset.halted', payload: { asset, halt: number, breaches: told } }]);
     halted.push({ asset, breaches, number });
   }
   return halted;

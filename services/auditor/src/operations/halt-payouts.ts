@@ -1,7 +1,7 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db, Trx } from '@quittance/shared/db';
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { openHalt } from '../store/halts.ts';
 
@@ -19,7 +19,7 @@ export async function haltPayouts(
     const breaches = [{ invariant: 'operator', what: reason }];
     const halt = await openHalt(trx, asset, breaches, clock.now());
     if (halt === undefined) return refuse('halted_already');
-    await announce(trx, [{ kind: 'asset.halted', payload: { asset, halt, breaches } }]);
+    await appendToOutbox(trx, [{ kind: 'asset.halted', payload: { asset, halt, breaches } }]);
     await note(trx, halt);
     return ok({ halt });
   });

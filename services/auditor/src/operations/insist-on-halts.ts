@@ -1,4 +1,4 @@
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import type { Ports } from '../ports.ts';
 import { takeUnheededHalts } from '../store/halts.ts';
 
@@ -17,7 +17,7 @@ export async function insistOnHalts({
 }: Pick<Ports, 'db' | 'logger' | 'wakeRelay'>): Promise<number> {
   const unheeded = await db.transaction(async (trx) => {
     const halts = await takeUnheededHalts(trx, HEEDED_WITHIN_SECONDS);
-    await announce(
+    await appendToOutbox(
       trx,
       halts.map(({ asset, seq, breaches, resumedAt }) =>
         resumedAt === null

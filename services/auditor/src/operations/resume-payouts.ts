@@ -8,7 +8,7 @@ import {
   checkInvariants,
 } from '@quittance/reconciliation/verify-books';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { settleBreaches } from '../store/breaches.ts';
 import { howFarBack } from '../store/chain-scope.ts';
@@ -68,7 +68,7 @@ export async function resumePayouts(
     const halt = await closeHalt(trx, asset, { at, forced: force && breaches.length > 0 });
     if (halt === undefined) return refuse({ why: 'not_halted' } as const);
     await settleBreaches(trx, asset, breaches, at);
-    await announce(trx, [{ kind: 'asset.resumed', payload: { asset, halt } }]);
+    await appendToOutbox(trx, [{ kind: 'asset.resumed', payload: { asset, halt } }]);
     await note(trx, halt);
     return ok({ halt, accepted: breaches });
   });

@@ -1,4 +1,4 @@
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { Ports } from '../ports.ts';
 import { writeUses } from '../store.ts';
 
@@ -6,13 +6,13 @@ import { writeUses } from '../store.ts';
 export async function writeTokenUses({ db, tokenUses }: Pick<Ports, 'db' | 'tokenUses'>): Promise<number> {
   const uses = tokenUses.take();
   if (uses.size === 0) return 0;
-  crashPoint('gateway.uses_taken');
+  failpoint('gateway.uses_taken');
   try {
     await writeUses(db, uses);
   } catch (error) {
     tokenUses.giveBack(uses);
     throw error;
   }
-  crashPoint('gateway.uses_written');
+  failpoint('gateway.uses_written');
   return uses.size;
 }

@@ -1,10 +1,11 @@
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
 import { acceptUnresolved, findUnresolved, type UnresolvedItem } from '../store-unresolved.ts';
 
-export type AcceptRefusal = 'unknown' | 'not_yours' | 'accepted' | 'returned' | 'reversed';
+export type AcceptRefusal = AccessRefusal | 'accepted' | 'returned' | 'reversed';
 
 /** Takes an unresolved deposit into its account's balance, once. */
 export async function acceptDeposit(
@@ -13,11 +14,11 @@ export async function acceptDeposit(
   id: DepositId,
 ): Promise<Result<UnresolvedItem, AcceptRefusal>> {
   const item = await findUnresolved(db, id);
-  if (item === undefined) return refuse('unknown');
-  if (item.account !== account) return refuse('not_yours');
+  if (item === undefined) return refuse('not_found');
+  if (item.account !== account) return refuse('forbidden');
   const accepted = await acceptUnresolved(db, item);
   if (accepted !== undefined) {
-    crashPoint('ledger.unresolved_accepted');
+    failpoint('ledger.unresolved_accepted');
     return ok(accepted);
   }
   // Somebody was faster, or it was decided long ago.

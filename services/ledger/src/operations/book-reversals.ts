@@ -1,5 +1,5 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { DepositId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
 import { lossOf, reversalPosting } from '../domain/posting.ts';
@@ -35,7 +35,7 @@ export async function bookReversals(
     const { bucket, amount } = whereItIs(unresolved, balance.available);
     const posting = reversalPosting(deposit, bucket, amount);
     await book(trx, [posting]);
-    crashPoint('ledger.reversal_booked');
+    failpoint('ledger.reversal_booked');
     const loss = lossOf(posting);
     if (outpoint !== null) {
       const payment = { ...deposit, outpoint };

@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { endHold, type HoldEnd } from '../domain/hold.ts';
@@ -46,7 +46,7 @@ export async function endHolds(
   }
   if (postings.size === 0) return;
   const booked = await book(trx, [...postings.values()]);
-  crashPoint(`ledger.hold_${first.end.to}`);
+  failpoint(`ledger.hold_${first.end.to}`);
   await markHoldsEnded(trx, [...postings.keys()], first.end.to);
   const returns = [...postings].filter(([id]) => typeof holds.get(id)?.deposit === 'string');
   await endReturns(trx, first.end.to, new Map(returns));

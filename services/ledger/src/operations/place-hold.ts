@@ -1,5 +1,5 @@
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { outcomeOf, sameContents } from '../domain/hold.ts';
@@ -24,6 +24,6 @@ export async function placeHold(
   };
   const hold = await holds.decide(payout);
   if (!sameContents(hold, payout)) throw new OtherContents(`the hold of payout ${payout.id}`);
-  crashPoint('ledger.hold_decided');
+  failpoint('ledger.hold_decided');
   return { outcome: outcomeOf[hold.state], because: hold.because };
 }

@@ -1,9 +1,9 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import { depositPosting } from '../domain/posting.ts';
 import type { Ports } from '../ports.ts';
 import { book } from '../store.ts';
@@ -32,7 +32,7 @@ export async function recordDeposits(
       ),
     ),
   );
-  crashPoint('ledger.deposits_booked');
+  failpoint('ledger.deposits_booked');
   const told = events.filter(({ payload }) => booked.delete(`deposit:${payload.deposit_id as DepositId}`));
   await openUnresolved(
     trx,
@@ -50,7 +50,7 @@ export async function recordDeposits(
       account === payment.account && outpoint === payment.outpoint;
     if (lost.some(isLost)) await recoverLosses(trx, [payment], `settled:${payment.id}`, ports);
   }
-  await announce(
+  await appendToOutbox(
     trx,
     told.map(({ payload: { deposit_id, invoice_id } }) => ({
       kind: 'credit.recorded',

@@ -1,6 +1,6 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
+import { failpoint } from '@quittance/shared/failpoint';
 import { units } from '@quittance/shared/money';
 import { networkPosting } from '../domain/posting.ts';
 import { book } from '../store.ts';
@@ -20,5 +20,5 @@ export async function recordSpending(trx: Trx, events: readonly EventOf<'network
       }),
     ),
   );
-  if (spent.length > 0) crashPoint('ledger.spending_booked');
+  if (spent.length > 0) failpoint('ledger.spending_booked');
 }

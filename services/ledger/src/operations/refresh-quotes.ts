@@ -1,5 +1,5 @@
 import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { type Units, units } from '@quittance/shared/money';
 import { publishQuotes } from '@quittance/shared/quotes';
@@ -45,9 +45,9 @@ export async function refreshQuotes(
       changedFees(await feePolicies(trx), (asset) => costIn(fees, asset), now),
     );
   });
-  crashPoint('ledger.rates_saved');
+  failpoint('ledger.rates_saved');
   await publishQuotes(bus, (await allAssets(db)).map(quoteView));
-  crashPoint('ledger.quotes_published');
+  failpoint('ledger.quotes_published');
   return agreed.length;
 }
 

@@ -1,6 +1,6 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import type { Ports } from '../ports.ts';
@@ -22,7 +22,7 @@ export async function reverseDeposits(
     outpoint: payload.outpoint,
   }));
   await rememberReversals(trx, deposits);
-  crashPoint('ledger.reversals_remembered');
+  failpoint('ledger.reversals_remembered');
   const ids = deposits.map(({ id }) => id);
   const { strange } = await bookReversals(trx, ids, ports);
   if (strange.length > 0) throw new OtherContents(`the reversal of deposit ${strange.join(', ')}`);

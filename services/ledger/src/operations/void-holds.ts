@@ -1,6 +1,6 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import type { Ports } from '../ports.ts';
 import { leaveTombstones } from '../store-holds.ts';
@@ -20,7 +20,7 @@ export async function voidHolds(
   }));
   // First, so that nothing can be placed between looking and leaving it.
   await leaveTombstones(trx, payouts);
-  crashPoint('ledger.tombstones_left');
+  failpoint('ledger.tombstones_left');
   await endHolds(
     trx,
     payouts.map((payout) => ({ payout, end: { to: 'voided' } })),
