@@ -13,8 +13,7 @@ export type Query<R extends object> = Statement & { readonly isTyped: true; read
 
 /** @param text its columns are named as in the database: `network_fee` arrives as `networkFee` */
 export const query = <R extends object>(name: string, text: string): Query<R> => ({
-  name,
-  text,
+  ...statement(name, text),
   isTyped: true,
 });
 

@@ -47,7 +47,7 @@ export async function appendToOutbox(
 }
 
 /** The former name of `appendToOutbox`, for services that still use it. */
-export const announce = appendToOutbox;
+export const announce: typeof appendToOutbox = (...given) => appendToOutbox(...given);
 
 type OutboxRow = {
   seq: string;

@@ -2,7 +2,7 @@ import type { Db } from '@quittance/shared/db';
 import { Unavailable } from '@quittance/shared/http';
 import { reason } from '@quittance/shared/logger';
 import { requestBatcher } from '@quittance/shared/request-batcher';
-import { type Caller, callersByHash } from './store.ts';
+import { type Caller, callersByHash } from './store/tokens.ts';
 
 /** Reads whose token a hash is of; Unavailable when the database cannot say. */
 export type Callers = { byHash(hash: Buffer): Promise<Caller | undefined> };

@@ -1,7 +1,7 @@
 import { httpUrl, milliseconds, port, serviceSettings } from '@quittance/shared/config';
 import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
-import { parseNetworks } from './domain/peer.ts';
+import { parseNetworks } from './domain/client-address.ts';
 
 /** The gateway publishes and consumes no events, so it does not connect to NATS. */
 const { NATS_URL: _unused, ...settings } = serviceSettings;

@@ -3,11 +3,11 @@ import { throttledLog } from '@quittance/shared/throttled-log';
 import { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { GatewayConfig } from './config.ts';
-import { type Spent, WINDOW_SECONDS } from './domain/spent.ts';
+import { type RateLimitResult, WINDOW_SECONDS } from './domain/rate-limit.ts';
 
 /** Counts hits of a key in a fixed window that begins with its first one. Never fails. */
 export type Limit = {
-  hit(key: string): Promise<Spent>;
+  hit(key: string): Promise<RateLimitResult>;
   /**
    * Whether a hit would be allowed. Until `done` it counts as one, so that many at once do not all find room; who calls
    * this decides by then whether it was one, and says so by `hit`.
@@ -15,18 +15,18 @@ export type Limit = {
   begin(key: string): Promise<Begun>;
 };
 
-export type Begun = Spent & { done(): void };
+export type Begun = RateLimitResult & { done(): void };
 
 export type Limits = {
   /** Authenticated requests, by token. */
   tokens: Limit;
-  /** Requests that could not be authenticated, by peer. */
+  /** Requests that could not be authenticated, by client. */
   failures: Limit;
-  /** Those of them whose token had to be looked up in the database, by peer. */
+  /** Those of them whose token had to be looked up in the database, by client. */
   unknownTokens: Limit;
-  /** Payment pages, by invoice and peer. */
+  /** Payment pages, by invoice and client. */
   pages: Limit;
-  /** Payment pages of invoices that there are not, by peer. */
+  /** Payment pages of invoices that there are not, by client. */
   unknownPages: Limit;
   /** Limits are counted in memory although there is a Redis to count them in. */
   isRedisAway(): boolean;

@@ -4,10 +4,10 @@ import type { TokenId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { Callers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
+import type { TrustedProxies } from './http/trusted-proxies.ts';
 import type { Limits } from './limits.ts';
 import type { GatewayMetrics } from './metrics.ts';
-import type { ProxiesInFront } from './proxies-in-front.ts';
-import type { ServiceProxy } from './proxy.ts';
+import type { ServiceProxy } from './proxy/proxy.ts';
 import type { RecentlySeen } from './recently-seen.ts';
 import type { TokenUses } from './token-uses.ts';
 
@@ -25,6 +25,6 @@ export type Ports = {
   /** Invoices that were made through this gateway, or whose page was shown here. */
   invoicesSeen: RecentlySeen<true>;
   proxy: ServiceProxy;
-  inFront: ProxiesInFront;
+  trustedProxies: TrustedProxies;
   metrics: GatewayMetrics;
 };

@@ -1,16 +1,16 @@
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import { openCallers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
-import { countConnections } from './connections.ts';
-import { createGatewayApp, createMetricsApp } from './http.ts';
+import { countConnections } from './http/connections.ts';
+import { createGatewayApp, createMetricsApp } from './http/gateway-app.ts';
+import { trustedProxies } from './http/trusted-proxies.ts';
 import { openLimits } from './limits.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { writeTokenUses } from './operations/write-token-uses.ts';
 import type { Ports } from './ports.ts';
-import { proxiesInFront } from './proxies-in-front.ts';
-import { createProxy } from './proxy.ts';
+import { createProxy } from './proxy/proxy.ts';
+import { watchStreamTokens } from './proxy/stream-tokens.ts';
 import { recentlySeen } from './recently-seen.ts';
-import { watchStreamTokens } from './stream-tokens.ts';
 import { createTokenUses } from './token-uses.ts';
 import { startWorkers } from './workers.ts';
 
@@ -52,7 +52,7 @@ export const startGateway = (
         tokensSeen: recentlySeen(SEEN_MAX),
         invoicesSeen: recentlySeen(SEEN_MAX),
         proxy: createProxy({ invoices, payouts, ledger, webhooks: config.WEBHOOKS_URL }, logger),
-        inFront: proxiesInFront(config.TRUSTED_PROXIES, logger),
+        trustedProxies: trustedProxies(config.TRUSTED_PROXIES, logger),
         metrics,
         ...given,
       };
@@ -69,16 +69,16 @@ export const startGateway = (
       config.METRICS_PORT === undefined
         ? undefined
         : { app: createMetricsApp(ports, parts), port: config.METRICS_PORT },
-    listenOptions: ({ inFront, metrics, logger }) => ({
+    listenOptions: ({ trustedProxies, metrics, logger }) => ({
       readMs: config.READ_TIMEOUT_MS,
       takes: countConnections({
         max: config.CONNECTIONS_PER_CLIENT,
-        isTrusted: inFront.isTrusted,
-        refused(peer, isFirst) {
+        isTrusted: trustedProxies.isTrusted,
+        refused(client, isFirst) {
           metrics.refused('connection');
           if (isFirst)
             logger.warn(
-              { address: peer },
+              { address: client },
               'a client has CONNECTIONS_PER_CLIENT connections open, and gets no more: if it is a proxy of yours, name it in TRUSTED_PROXIES',
             );
         },

@@ -20,9 +20,9 @@ test('what could not be written is not lost, and never replaces what is newer', 
   const uses = createTokenUses();
   uses.note(token, at(0));
   const taken = uses.take();
-  uses.giveBack(taken);
+  uses.putBack(taken);
   expect(uses.take()).toEqual(new Map([[token, at(0)]]));
   uses.note(token, at(70));
-  uses.giveBack(taken);
+  uses.putBack(taken);
   expect(uses.take()).toEqual(new Map([[token, at(70)]]));
 });

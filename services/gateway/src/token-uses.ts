@@ -9,7 +9,7 @@ export type TokenUses = {
   /** What has not been written yet; from now on it is the caller's. */
   take(): Map<TokenId, Date>;
   /** Puts back what could not be written. */
-  giveBack(uses: ReadonlyMap<TokenId, Date>): void;
+  putBack(uses: ReadonlyMap<TokenId, Date>): void;
 };
 
 export function createTokenUses(): TokenUses {
@@ -29,7 +29,7 @@ export function createTokenUses(): TokenUses {
       for (const [id, at] of noted) if (newest - at >= NOTED_EVERY_MS) noted.delete(id);
       return taken;
     },
-    giveBack(uses) {
+    putBack(uses) {
       for (const [id, at] of uses) if (!waiting.has(id)) waiting.set(id, at);
     },
   };

@@ -2,9 +2,9 @@ import type { Begun } from '../limits.ts';
 import type { Ports } from '../ports.ts';
 
 /** A request for the payment page of an invoice. */
-export type PageRequest = { invoice: string; peer: string };
+export type PageRequest = { invoice: string; clientKey: string };
 
-const keyOf = ({ invoice, peer }: PageRequest): string => `${invoice} ${peer}`;
+const keyOf = ({ invoice, clientKey }: PageRequest): string => `${invoice} ${clientKey}`;
 
 /**
  * Whether a page may be asked for. Many customers can come from one address, as from a proxy that is not trusted: each
@@ -16,7 +16,7 @@ export async function admitToPage(
   request: PageRequest,
 ): Promise<Begun> {
   return invoicesSeen.get(request.invoice) === undefined
-    ? limits.unknownPages.begin(request.peer)
+    ? limits.unknownPages.begin(request.clientKey)
     : { ...(await limits.pages.hit(keyOf(request))), done: () => undefined };
 }
 
@@ -45,6 +45,6 @@ export async function notePage(
     invoicesSeen.set(request.invoice, true);
     await limits.pages.hit(keyOf(request));
   } else {
-    await limits.unknownPages.hit(request.peer);
+    await limits.unknownPages.hit(request.clientKey);
   }
 }

@@ -1,55 +1,55 @@
 import { hash } from 'node:crypto';
 import type { TokenId } from '@quittance/shared/ids';
 import { bearerToken } from '../domain/bearer.ts';
-import type { Spent } from '../domain/spent.ts';
+import type { RateLimitResult } from '../domain/rate-limit.ts';
 import { isToken } from '../domain/token.ts';
 import type { Ports } from '../ports.ts';
-import type { Caller } from '../store.ts';
+import type { Caller } from '../store/tokens.ts';
 
 export type Authentication =
-  | { kind: 'caller'; caller: Caller; spent: Spent }
+  | { kind: 'caller'; caller: Caller; rateLimit: RateLimitResult }
   | { kind: 'unauthenticated' }
-  | { kind: 'too_many'; spent: Spent };
+  | { kind: 'too_many'; rateLimit: RateLimitResult };
 
 /**
  * Whose request it is, by its Authorization header, and whether there were too many. No token, a malformed, an unknown, a
  * revoked or an expired one is nobody's. The database is asked each time, so that a revocation counts at once; but only
  * when the limit leaves room for it: of the token, where this gateway has met it, and of the client's unknown tokens where
  * it has not. A client that has tried too many unknown ones can still use those that this gateway knows.
- * @param peer who is counted when it is nobody's request
+ * @param clientKey who is counted when it is nobody's request
  */
 export async function authenticate(
   ports: Pick<Ports, 'callers' | 'clock' | 'tokenUses' | 'limits' | 'tokensSeen'>,
-  { rawHeaders, peer }: { rawHeaders: readonly string[]; peer: string },
+  { rawHeaders, clientKey }: { rawHeaders: readonly string[]; clientKey: string },
 ): Promise<Authentication> {
   const { callers, clock, tokenUses, limits, tokensSeen } = ports;
   const token = bearerToken(rawHeaders);
-  if (token === undefined || !isToken(token)) return fail(ports, peer);
+  if (token === undefined || !isToken(token)) return fail(ports, clientKey);
 
   const digest = hash('sha256', token, 'buffer');
   const key = digest.toString('latin1');
   const seen = tokensSeen.get(key);
-  const begun = seen === undefined ? await limits.unknownTokens.begin(peer) : undefined;
+  const begun = seen === undefined ? await limits.unknownTokens.begin(clientKey) : undefined;
   const before = begun ?? (await limits.tokens.hit(seen as TokenId));
-  if (!before.allowed) return { kind: 'too_many', spent: before };
+  if (!before.allowed) return { kind: 'too_many', rateLimit: before };
 
   try {
     const caller = await callers.byHash(digest);
     if (caller === undefined) {
       tokensSeen.delete(key);
-      const [failed] = await Promise.all([fail(ports, peer), limits.unknownTokens.hit(peer)]);
+      const [failed] = await Promise.all([fail(ports, clientKey), limits.unknownTokens.hit(clientKey)]);
       return failed;
     }
     tokensSeen.set(key, caller.tokenId);
     tokenUses.note(caller.tokenId, clock.now());
-    const spent = begun === undefined ? before : await limits.tokens.hit(caller.tokenId);
-    return spent.allowed ? { kind: 'caller', caller, spent } : { kind: 'too_many', spent };
+    const rateLimit = begun === undefined ? before : await limits.tokens.hit(caller.tokenId);
+    return rateLimit.allowed ? { kind: 'caller', caller, rateLimit } : { kind: 'too_many', rateLimit };
   } finally {
     begun?.done();
   }
 }
 
-async function fail({ limits }: Pick<Ports, 'limits'>, peer: string): Promise<Authentication> {
-  const spent = await limits.failures.hit(peer);
-  return spent.allowed ? { kind: 'unauthenticated' } : { kind: 'too_many', spent };
+async function fail({ limits }: Pick<Ports, 'limits'>, clientKey: string): Promise<Authentication> {
+  const rateLimit = await limits.failures.hit(clientKey);
+  return rateLimit.allowed ? { kind: 'unauthenticated' } : { kind: 'too_many', rateLimit };
 }

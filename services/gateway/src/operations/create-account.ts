@@ -3,7 +3,7 @@ import { newAccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { readName } from '../domain/name.ts';
 import type { Ports } from '../ports.ts';
-import { type Account, insertAccount } from '../store.ts';
+import { type Account, insertAccount } from '../store/tokens.ts';
 
 export type AccountRefusal = 'name_invalid' | 'name_taken';
 

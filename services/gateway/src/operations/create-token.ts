@@ -4,7 +4,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { readName } from '../domain/name.ts';
 import { hintOf, makeToken } from '../domain/token.ts';
 import type { Ports } from '../ports.ts';
-import { accountBy, insertToken } from '../store.ts';
+import { accountBy, insertToken } from '../store/tokens.ts';
 
 export type TokenRefusal = 'name_invalid' | 'no_such_account' | 'expires_in_the_past';
 

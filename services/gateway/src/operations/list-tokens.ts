@@ -1,7 +1,7 @@
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type TokenState, tokenState } from '../domain/token-state.ts';
 import type { Ports } from '../ports.ts';
-import { accountBy, type Token, tokensOf } from '../store.ts';
+import { accountBy, type Token, tokensOf } from '../store/tokens.ts';
 
 export type ListedToken = Token & { state: TokenState };
 

@@ -1,5 +1,5 @@
 import type { Ports } from '../ports.ts';
-import { recentlyUsedTokens } from '../store.ts';
+import { recentlyUsedTokens } from '../store/tokens.ts';
 
 const TOKENS_MAX = 10_000;
 

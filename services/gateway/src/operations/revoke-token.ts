@@ -1,6 +1,6 @@
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
-import { markRevoked, type Token, tokenById } from '../store.ts';
+import { markRevoked, type Token, tokenById } from '../store/tokens.ts';
 
 /**
  * Ends a token for good; from the next request on it is refused. One that is revoked already stays as it is.

@@ -1,6 +1,6 @@
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Ports } from '../ports.ts';
-import { writeUses } from '../store.ts';
+import { writeUses } from '../store/tokens.ts';
 
 /** Writes when tokens were last used, many in one statement. @returns how many. */
 export async function writeTokenUses({ db, tokenUses }: Pick<Ports, 'db' | 'tokenUses'>): Promise<number> {
@@ -10,7 +10,7 @@ export async function writeTokenUses({ db, tokenUses }: Pick<Ports, 'db' | 'toke
   try {
     await writeUses(db, uses);
   } catch (error) {
-    tokenUses.giveBack(uses);
+    tokenUses.putBack(uses);
     throw error;
   }
   failpoint('gateway.uses_written');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { clientAddress, isTrusted, type Network, parseNetworks, peerOf } from './peer.ts';
+import { clientAddress, clientKeyOf, isTrusted, type Network, parseNetworks } from './client-address.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -22,7 +22,7 @@ test.each([
   ['1', 'unknown'],
   [undefined, 'unknown'],
 ])('%s counts as %s', (address, peer) => {
-  expect(peerOf(address)).toBe(peer);
+  expect(clientKeyOf(address)).toBe(peer);
 });
 
 const networks = (...texts: string[]): readonly Network[] =>

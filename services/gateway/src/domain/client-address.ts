@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** A network of this size is one household or one machine: each of its 2^64 addresses is the same peer. */
+/** A network of this size is one household or one machine: each of its 2^64 addresses is the same client. */
 const V6_NETWORK_GROUPS = 4;
 const V4_MAPPED_BITS = 96;
 
@@ -73,8 +73,8 @@ export function clientAddress(
   return client.toString();
 }
 
-/** What counts as one peer for limits: an IPv4 address, or the /64 network of an IPv6 address. */
-export function peerOf(address: string | undefined): string {
+/** What counts as one client for limits: an IPv4 address, or the /64 network of an IPv6 address. */
+export function clientKeyOf(address: string | undefined): string {
   const parsed = address === undefined ? undefined : parseAddress(address);
   if (parsed === undefined) return 'unknown';
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();

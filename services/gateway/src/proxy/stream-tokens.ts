@@ -1,8 +1,8 @@
 import type { Db } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
-import type { OpenStreams } from './giving-back.ts';
-import { endedTokens } from './store.ts';
+import { endedTokens } from '../store/tokens.ts';
+import type { OpenStreams } from './proxy-response.ts';
 
 /** A revoked or expired token's streams end within so long, and the time of one statement. */
 const LOOK_EVERY_MS = 2_000;

@@ -1,5 +1,5 @@
 /** What one more hit left of a limit. */
-export type Spent = {
+export type RateLimitResult = {
   allowed: boolean;
   limit: number;
   remaining: number;
@@ -15,17 +15,17 @@ const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
  * The headers that tell a client where it stands: the X- ones as Laravel has them, and those of the IETF's
  * draft-ietf-httpapi-ratelimit-headers. One that is over the limit also learns when to come back.
  */
-export function limitHeaders(spent: Spent, now: Date): [name: string, value: string][] {
-  const reset = secondsOf(spent.resetMs);
+export function rateLimitHeaders(rateLimit: RateLimitResult, now: Date): [name: string, value: string][] {
+  const reset = secondsOf(rateLimit.resetMs);
   const headers: [string, string][] = [
-    ['X-RateLimit-Limit', String(spent.limit)],
-    ['X-RateLimit-Remaining', String(spent.remaining)],
-    ['RateLimit-Policy', `"default";q=${spent.limit};w=${WINDOW_SECONDS}`],
-    ['RateLimit', `"default";r=${spent.remaining};t=${reset}`],
+    ['X-RateLimit-Limit', String(rateLimit.limit)],
+    ['X-RateLimit-Remaining', String(rateLimit.remaining)],
+    ['RateLimit-Policy', `"default";q=${rateLimit.limit};w=${WINDOW_SECONDS}`],
+    ['RateLimit', `"default";r=${rateLimit.remaining};t=${reset}`],
   ];
-  if (!spent.allowed) {
+  if (!rateLimit.allowed) {
     headers.push(['Retry-After', String(reset)]);
-    headers.push(['X-RateLimit-Reset', String(Math.ceil((now.getTime() + spent.resetMs) / 1000))]);
+    headers.push(['X-RateLimit-Reset', String(Math.ceil((now.getTime() + rateLimit.resetMs) / 1000))]);
   }
   return headers;
 }

@@ -2,10 +2,10 @@ import type { ClientRequest } from 'node:http';
 import { type Answer, answers } from '@quittance/shared/http-answers';
 import type { TokenId } from '@quittance/shared/ids';
 import type { Response } from 'express';
-import type { Upstream } from './domain/routes.ts';
+import type { Upstream } from '../domain/routes.ts';
 
 /** One request on its way to a service. */
-export type Passage = {
+export type ProxyContext = {
   upstream: Upstream;
   /** Whose request it is; undefined where no token is asked for. */
   tokenId: TokenId | undefined;
@@ -22,15 +22,16 @@ export type Passage = {
   streaming: boolean;
 };
 
-export const passageOf = (res: Response): Passage | undefined => res.locals['passage'] as Passage | undefined;
+export const proxyContextOf = (res: Response): ProxyContext | undefined =>
+  res.locals['proxyContext'] as ProxyContext | undefined;
 
 /**
  * What a client is told whose request got no answer. 503 promises that nothing was done: true of what only reads
  * and of what was never sent. Anything else may have been done, and 500 promises nothing.
  */
-export function lost(res: Response): Answer {
+export function answerWithoutResponse(res: Response): Answer {
   const reads = res.req.method === 'GET' || res.req.method === 'HEAD';
-  return reads || passageOf(res)?.sent !== true ? answers.unavailable : answers.serverError;
+  return reads || proxyContextOf(res)?.sent !== true ? answers.unavailable : answers.serverError;
 }
 
 /** The client has its answer or is gone: whatever still happens is of no interest. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '@quittance/shared/logger';
-import { clientAddress, isTrusted, parseNetworks } from './domain/peer.ts';
+import { clientAddress, isTrusted, parseNetworks } from '../domain/client-address.ts';
 
 /** What stands between the gateway and its clients, and whose word on them is believed. */
-export type ProxiesInFront = {
+export type TrustedProxies = {
   isTrusted(address: string | undefined): boolean;
   /** The address of the client; undefined when it has gone. */
   clientOf(req: IncomingMessage): string | undefined;
@@ -17,7 +17,7 @@ const WARNING =
   'X-Forwarded-For comes from an address that TRUSTED_PROXIES does not name: it is not believed, and all who come from there count as one client';
 
 /** @param settings TRUSTED_PROXIES */
-export function proxiesInFront(settings: readonly string[], logger: Logger): ProxiesInFront {
+export function trustedProxies(settings: readonly string[], logger: Logger): TrustedProxies {
   const trusted = settings.flatMap((text) => parseNetworks(text) ?? []);
   const warnedOf = new Set<string>();
 

@@ -4,27 +4,30 @@ import { type Answer, answers } from '@quittance/shared/http-answers';
 import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, Response } from 'express';
+import { clientKeyOf } from '../domain/client-address.ts';
+import { forwardedHeaders } from '../domain/forwarded.ts';
+import { type RateLimitResult, rateLimitHeaders } from '../domain/rate-limit.ts';
+import { findRoute, type Route } from '../domain/routes.ts';
+import { admitToPage, invoiceIn, noteCreated, notePage } from '../operations/admit-to-page.ts';
+import { authenticate } from '../operations/authenticate.ts';
+import type { Ports } from '../ports.ts';
+import { answerWithoutResponse, isOver, type ProxyContext, proxyContextOf } from '../proxy/proxy-context.ts';
+import type { Caller } from '../store/tokens.ts';
 import { hasBody, readBody } from './body.ts';
-import { forwardedHeaders } from './domain/forwarded.ts';
-import { peerOf } from './domain/peer.ts';
-import { findRoute, type Route } from './domain/routes.ts';
-import { limitHeaders, type Spent } from './domain/spent.ts';
-import { admitToPage, invoiceIn, noteCreated, notePage } from './operations/admit-to-page.ts';
-import { authenticate } from './operations/authenticate.ts';
-import { isOver, lost, type Passage, passageOf } from './passage.ts';
 import { tell } from './pay-page.ts';
-import type { Ports } from './ports.ts';
-import type { Caller } from './store.ts';
 
 const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } };
 
-/** The gateway is open to whoever has the link: it is nobody's request. */
-const anybody = 'anybody';
-type Admitted = Caller | typeof anybody;
+/** Whoever has a payment page's link may see it: it is no merchant's request. */
+const PUBLIC = 'public';
+type Authorized = Caller | typeof PUBLIC;
 
 /** For Prometheus, on a port of its own: what the gateway tells of itself is no client's business. */
-export function createMetricsApp({ inFront }: Pick<Ports, 'inFront'>, parts: ServiceHttpParts): Express {
-  const app = createApp({ ...parts, warnings: inFront.warnings });
+export function createMetricsApp(
+  { trustedProxies }: Pick<Ports, 'trustedProxies'>,
+  parts: ServiceHttpParts,
+): Express {
+  const app = createApp({ ...parts, warnings: trustedProxies.warnings });
   finishApp(app, parts.logger);
   return app;
 }
@@ -34,8 +37,8 @@ export function createMetricsApp({ inFront }: Pick<Ports, 'inFront'>, parts: Ser
  * were, how long it is. Only then does a service hear of it.
  */
 export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express {
-  const { proxy, inFront } = ports;
-  const app = createApp({ ...parts, warnings: inFront.warnings, atTheEdge: true, tell });
+  const { proxy, trustedProxies } = ports;
+  const app = createApp({ ...parts, warnings: trustedProxies.warnings, atTheEdge: true, tell });
 
   app.use(async (req: Request, res: Response) => {
     const path = pathOf(req);
@@ -45,26 +48,26 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
 
     nameRoute(res, found.route.pattern);
     endInTime(res, ports);
-    const client = inFront.clientOf(req);
-    const admitted = await admit(req, res, { route: found.route, path, client }, ports);
-    if (admitted === undefined || isOver(res)) return;
+    const client = trustedProxies.clientOf(req);
+    const caller = await authorize(req, res, { route: found.route, path, client }, ports);
+    if (caller === undefined || isOver(res)) return;
     res.locals['isReading'] = true;
     const body = hasBody(req) ? await readBody(req, BODY_BYTES_MAX) : undefined;
     res.locals['isReading'] = false;
     if (body === 'broken_off' || isOver(res)) return;
     if (body === 'too_large') return tell(res, answers.tooLarge);
 
-    req.headers = headersFor(req, res, { admitted, client, body }, ports);
-    res.locals['passage'] = {
+    req.headers = headersFor(req, res, { caller, client, body }, ports);
+    res.locals['proxyContext'] = {
       upstream: found.route.upstream,
-      tokenId: admitted === anybody ? undefined : admitted.tokenId,
+      tokenId: caller === PUBLIC ? undefined : caller.tokenId,
       endless: found.route.endless === true,
       body,
       tries: 0,
       outgoing: undefined,
       sent: false,
       streaming: false,
-    } satisfies Passage;
+    } satisfies ProxyContext;
     failpoint('gateway.admitted');
     await proxy.pass(req, res);
   });
@@ -86,43 +89,43 @@ function pathOf(req: Request): string {
 /** Whatever a request waits for, a database or a service, its client is not kept waiting with it for ever. */
 function endInTime(res: Response, { settings, logger }: Ports): void {
   const timer = setTimeout(() => {
-    const passage = passageOf(res);
-    if (isOver(res) || passage?.streaming === true) return;
-    const answer = res.locals['isReading'] === true ? answers.timeout : lost(res);
-    const line = { request_id: res.getHeader('X-Request-Id'), upstream: passage?.upstream };
+    const context = proxyContextOf(res);
+    if (isOver(res) || context?.streaming === true) return;
+    const answer = res.locals['isReading'] === true ? answers.timeout : answerWithoutResponse(res);
+    const line = { request_id: res.getHeader('X-Request-Id'), upstream: context?.upstream };
     logger.warn({ ...line, status: answer.status }, 'a request took too long');
     tell(res, answer);
-    passage?.outgoing?.destroy();
+    context?.outgoing?.destroy();
   }, settings.REQUEST_TIMEOUT_MS);
   res.on('close', () => clearTimeout(timer));
 }
 
 /** Who is let through; undefined when the request has had its answer here. */
-async function admit(
+async function authorize(
   req: Request,
   res: Response,
   { route, path, client }: { route: Route; path: string; client: string | undefined },
   ports: Ports,
-): Promise<Admitted | undefined> {
-  const peer = peerOf(client);
+): Promise<Authorized | undefined> {
+  const clientKey = clientKeyOf(client);
   if (route.auth === 'none') {
-    const request = { invoice: invoiceIn(path), peer };
-    const spent = await admitToPage(ports, request);
-    if (!spent.allowed) return refuse(res, spent, ports);
+    const request = { invoice: invoiceIn(path), clientKey };
+    const rateLimit = await admitToPage(ports, request);
+    if (!rateLimit.allowed) return refuse(res, rateLimit, ports);
     res.once('close', () => {
-      void notePage(ports, request, res.headersSent ? res.statusCode : undefined).finally(spent.done);
+      void notePage(ports, request, res.headersSent ? res.statusCode : undefined).finally(rateLimit.done);
     });
-    return anybody;
+    return PUBLIC;
   }
-  const authentication = await authenticate(ports, { rawHeaders: req.rawHeaders, peer });
+  const authentication = await authenticate(ports, { rawHeaders: req.rawHeaders, clientKey });
   switch (authentication.kind) {
     case 'unauthenticated':
       tell(res, answers.unauthenticated);
       return undefined;
     case 'too_many':
-      return refuse(res, authentication.spent, ports);
+      return refuse(res, authentication.rateLimit, ports);
     case 'caller':
-      setHeaders(res, authentication.spent, ports);
+      setHeaders(res, authentication.rateLimit, ports);
       if (req.method === 'POST' && route.pattern === '/api/invoices') {
         res.once('finish', () => {
           const location = res.getHeader('location');
@@ -133,26 +136,26 @@ async function admit(
   }
 }
 
-function refuse(res: Response, spent: Spent, ports: Ports): undefined {
-  setHeaders(res, spent, ports);
+function refuse(res: Response, rateLimit: RateLimitResult, ports: Ports): undefined {
+  setHeaders(res, rateLimit, ports);
   tell(res, tooMany);
 }
 
-function setHeaders(res: Response, spent: Spent, { clock }: Ports): void {
-  for (const [name, value] of limitHeaders(spent, clock.now())) res.setHeader(name, value);
+function setHeaders(res: Response, rateLimit: RateLimitResult, { clock }: Ports): void {
+  for (const [name, value] of rateLimitHeaders(rateLimit, clock.now())) res.setHeader(name, value);
 }
 
 function headersFor(
   req: Request,
   res: Response,
-  { admitted, client, body }: { admitted: Admitted; client: string | undefined; body: Buffer | undefined },
+  { caller, client, body }: { caller: Authorized; client: string | undefined; body: Buffer | undefined },
   { settings, clock }: Ports,
 ): Request['headers'] {
   const headers = forwardedHeaders(req.headers);
   headers['x-request-id'] = String(res.getHeader('X-Request-Id'));
   headers['x-forwarded-for'] = client;
-  if (admitted !== anybody) {
-    headers[IDENTITY_HEADER] = sealIdentity(settings.IDENTITY_SECRET.reveal(), admitted, clock.now());
+  if (caller !== PUBLIC) {
+    headers[IDENTITY_HEADER] = sealIdentity(settings.IDENTITY_SECRET.reveal(), caller, clock.now());
   }
   // Always by length: two servers that disagree where a body ends can be made to see different requests.
   if (body !== undefined) headers['content-length'] = String(body.length);

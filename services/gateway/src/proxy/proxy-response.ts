@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { TokenId } from '@quittance/shared/ids';
 import type { Response } from 'express';
-import { isReturned } from './domain/forwarded.ts';
-import { isOver, type Passage } from './passage.ts';
+import { isReturned } from '../domain/forwarded.ts';
+import { isOver, type ProxyContext } from './proxy-context.ts';
 
 /** Answers are small: taken in whole, one that breaks off half way can still become an honest refusal. */
-export function giveBack(
+export function sendResponse(
   incoming: IncomingMessage,
   res: Response,
   fail: (error: Error, res: Response) => void,
@@ -19,7 +19,7 @@ export function giveBack(
     failpoint('gateway.answered');
     // Latin-1 stands for the bytes as they are; as a text, head and body go out in one piece.
     const body = chunks.map((chunk) => chunk.toString('latin1')).join('');
-    giveHead(incoming, res);
+    sendHead(incoming, res);
     // The length of an answer to HEAD is that of the body it would have; 204 and 304 have none.
     const length = body.length > 0 ? body.length : incoming.headers['content-length'];
     if (length !== undefined) res.setHeader('Content-Length', length);
@@ -27,7 +27,7 @@ export function giveBack(
   });
 }
 
-function giveHead({ statusCode, headers, rawHeaders }: IncomingMessage, res: Response): void {
+function sendHead({ statusCode, headers, rawHeaders }: IncomingMessage, res: Response): void {
   res.statusCode = statusCode ?? 502;
   // What the service says counts, not what every answer says that says nothing else.
   for (const name in headers) if (isReturned(name)) res.removeHeader(name);
@@ -42,7 +42,7 @@ export const isEventStream = ({ statusCode, headers }: IncomingMessage): boolean
   statusCode === 200 && headers['content-type'] === 'text/event-stream';
 
 export type OpenStreams = {
-  pass(incoming: IncomingMessage, res: Response, passage: Passage): void;
+  pass(incoming: IncomingMessage, res: Response, context: ProxyContext): void;
   /** Ends all, and each that begins from now on. */
   end(): void;
   /** Whose they are that are open, each once. */
@@ -65,13 +65,13 @@ export function openStreams(): OpenStreams {
     res.end();
   }
   return {
-    pass(incoming, res, passage) {
-      passage.streaming = true;
-      giveHead(incoming, res);
+    pass(incoming, res, context) {
+      context.streaming = true;
+      sendHead(incoming, res);
       // Nothing may happen for long, and the client wants to know that it is heard.
       res.flushHeaders();
       incoming.pipe(res);
-      open.set(res, { incoming, tokenId: passage.tokenId });
+      open.set(res, { incoming, tokenId: context.tokenId });
       res.on('close', () => open.delete(res));
       if (ending) end(res, incoming);
     },

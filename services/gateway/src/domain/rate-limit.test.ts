@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { limitHeaders } from './spent.ts';
+import { rateLimitHeaders } from './rate-limit.ts';
 
 const now = new Date('2026-01-02T03:04:05.500Z');
 
 test('an answer says what is left', () => {
-  const headers = limitHeaders({ allowed: true, limit: 30, remaining: 29, resetMs: 59_001 }, now);
+  const headers = rateLimitHeaders({ allowed: true, limit: 30, remaining: 29, resetMs: 59_001 }, now);
   expect(Object.fromEntries(headers)).toEqual({
     'X-RateLimit-Limit': '30',
     'X-RateLimit-Remaining': '29',
@@ -14,7 +14,7 @@ test('an answer says what is left', () => {
 });
 
 test('a refusal also says when to come back, never too early', () => {
-  const headers = limitHeaders({ allowed: false, limit: 30, remaining: 0, resetMs: 1 }, now);
+  const headers = rateLimitHeaders({ allowed: false, limit: 30, remaining: 0, resetMs: 1 }, now);
   expect(Object.fromEntries(headers)).toMatchObject({
     'Retry-After': '1',
     'X-RateLimit-Remaining': '0',

@@ -1,0 +1,144 @@
+import type { ClientRequest } from 'node:http';
+import { Readable } from 'node:stream';
+import { type Logger, reason } from '@quittance/shared/logger';
+import { invariant } from '@quittance/shared/result';
+import type { Request, Response } from 'express';
+import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from 'http-proxy-middleware';
+import type { Upstream } from '../domain/routes.ts';
+import { tell } from '../http/pay-page.ts';
+import { renewingAgent } from './agents.ts';
+import { answerWithoutResponse, isOver, type ProxyContext, proxyContextOf } from './proxy-context.ts';
+import { isEventStream, type OpenStreams, openStreams, sendResponse } from './proxy-response.ts';
+
+export type ServiceProxy = {
+  /** Passes a request on, and its answer back. Ends when the client has an answer. */
+  pass(req: Request, res: Response): Promise<void>;
+  /** Those that are passed on at this moment. Their clients open them again elsewhere when they end. */
+  streams: Pick<OpenStreams, 'end' | 'tokens' | 'endOf'>;
+  close(): void;
+};
+
+const agentOptions = {
+  keepAlive: true,
+  maxSockets: 128,
+  maxFreeSockets: 64,
+  // The socket used last is the least likely to have been closed at the other end meanwhile.
+  scheduling: 'lifo',
+  // Shorter than a service keeps an idle connection, so that it is closed at this end first.
+  timeout: 60_000,
+} as const;
+
+/** Streams keep their connections for minutes: with an agent of their own they take none from other requests. */
+const agentOptionsOfStreams = { ...agentOptions, maxSockets: 2_048 } as const;
+
+/**
+ * Passes requests on to the services: `router` chooses the service and its connections, `on` deals with what becomes of a
+ * request. Without `pathRewrite`: a service has the gateway's paths. Without `proxyTimeout`: it limits silence on a
+ * socket, and a request is limited as a whole (`endInTime`). A failure is a 503 or 500 and a log line; the client never
+ * sees its reason.
+ */
+export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Logger): ServiceProxy {
+  const streams = openStreams();
+
+  function destinationOf(upstream: Upstream, options: typeof agentOptions | typeof agentOptionsOfStreams) {
+    const { protocol, hostname, port, pathname } = new URL(urls[upstream]);
+    return {
+      // Taken apart once: a text would be parsed again for each request.
+      target: { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, pathname },
+      agent: renewingAgent(protocol, options),
+    };
+  }
+  const services = {
+    invoices: destinationOf('invoices', agentOptions),
+    payouts: destinationOf('payouts', agentOptions),
+    ledger: destinationOf('ledger', agentOptions),
+    webhooks: destinationOf('webhooks', agentOptions),
+  } satisfies Record<Upstream, unknown>;
+  const ofStreams = destinationOf('webhooks', agentOptionsOfStreams);
+
+  const proxy = createProxyMiddleware<Request, Response>({
+    router(_req, res, options) {
+      const context = res === undefined ? undefined : proxyContextOf(res);
+      invariant(context !== undefined, 'a request that is passed on has a proxy context');
+      const { target, agent } = context.endless ? ofStreams : services[context.upstream];
+      options.agent = agent;
+      if (context.body !== undefined) options.buffer = Readable.from(context.body);
+      return target;
+    },
+    selfHandleResponse: true,
+    on: {
+      proxyReq(outgoing, _req, res) {
+        // It waited for a socket until its client had an answer.
+        if (isOver(res)) outgoing.destroy();
+        else noteSending(outgoing, proxyContextOf(res));
+      },
+      proxyRes(incoming, _req, res) {
+        const context = proxyContextOf(res);
+        if (context?.endless === true && isEventStream(incoming)) streams.pass(incoming, res, context);
+        else sendResponse(incoming, res, fail);
+      },
+      error(error, req, res) {
+        if (!('locals' in res)) throw error;
+        if (mayTryAgain(error, req, res)) void pass(req, res);
+        else fail(error, res);
+      },
+    },
+    // The library's other plugins build a log line for each answer, and tell clients what went wrong inside.
+    ejectPlugins: true,
+    plugins: [proxyEventsPlugin as unknown as Plugin<Request, Response>],
+  });
+
+  function fail(error: Error, res: Response): void {
+    if (isOver(res)) return;
+    if (proxyContextOf(res)?.streaming === true) {
+      // Half an answer is out: all that can be told is that the rest does not come.
+      res.destroy();
+      return;
+    }
+    const answer = answerWithoutResponse(res);
+    const line = { request_id: res.getHeader('X-Request-Id'), upstream: proxyContextOf(res)?.upstream };
+    logger.warn({ ...line, status: answer.status, reason: reason(error) }, 'a service did not answer');
+    tell(res, answer);
+  }
+
+  function pass(req: Request, res: Response): Promise<void> {
+    const context = proxyContextOf(res);
+    invariant(context !== undefined, 'a request that is passed on has a proxy context');
+    context.tries += 1;
+    // Without `next`: what failed comes to `on.error` as well.
+    return proxy(req, res);
+  }
+
+  return {
+    pass,
+    streams,
+    close() {
+      for (const { agent } of [...Object.values(services), ofStreams]) agent.destroy();
+    },
+  };
+}
+
+/** Comes before the first byte is written: a socket that is still connecting has sent nothing. */
+function noteSending(outgoing: ClientRequest, context: ProxyContext | undefined): void {
+  if (context === undefined) return;
+  context.outgoing = outgoing;
+  const { socket } = outgoing;
+  if (socket?.connecting === true) socket.once('connect', () => (context.sent = true));
+  else context.sent = true;
+}
+
+/**
+ * A kept connection may be closed by the service at the very moment it is used again, as when it restarts. What
+ * only reads is asked once more; anything else may have been done, and nobody here can know.
+ */
+function mayTryAgain(error: Error, req: Request, res: Response): boolean {
+  const context = proxyContextOf(res);
+  return (
+    (req.method === 'GET' || req.method === 'HEAD') &&
+    context?.tries === 1 &&
+    context.outgoing?.reusedSocket === true &&
+    'code' in error &&
+    (error.code === 'ECONNRESET' || error.code === 'EPIPE') &&
+    !isOver(res)
+  );
+}
