@@ -1,4 +1,4 @@
-import { configureAssets } from '@quittance/ledger/store-quotes';
+import { configureAssets } from '@quittance/ledger/store/quotes';
 import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
 import type { AccountId } from '@quittance/shared/ids';
 import { RunAgain, SimDatabase } from './database.ts';

@@ -1,3 +1,5 @@
+import knex, { type Knex } from 'knex';
+import { type Queryable, query } from './db.ts';
 import { type Form, form, rules } from './validation.ts';
 
 const PER_PAGE_DEFAULT = 10;
@@ -54,6 +56,56 @@ export function pageOfFound<T>(
   const seen = found.length === 0 ? 0 : offset + found.length;
   const total = counted < TOTAL_EXACT_MAX ? counted : Math.max(counted, seen);
   return { items: found.slice(0, limit), total };
+}
+
+export type List = {
+  table: string;
+  /** A column that names a row. */
+  key: string;
+  /** What a row shows, as SQL. */
+  columns: string;
+  /** Adds the conditions that were asked for, and no others. */
+  where: (rows: Knex.QueryBuilder) => void;
+  /** Columns, all of them descending. */
+  newestFirst: readonly string[];
+};
+
+/** Composes SQL; it has no connection. */
+const compose = knex({ client: 'pg' });
+
+const composed = <R extends object>(db: Queryable, list: Knex.QueryBuilder): Promise<R[]> => {
+  const { sql, bindings } = list.toSQL().toNative();
+  // Without a name: a prepared statement would be planned for no filter in particular.
+  return db.rows(query<R>('', sql), bindings);
+};
+
+/** One page of a filtered list, newest first, and its total, which is exact up to `TOTAL_EXACT_MAX`. */
+export async function listPage<R extends object>(
+  db: Queryable,
+  { table, key, columns, where, newestFirst }: List,
+  place: Place,
+): Promise<{ items: R[]; total: number }> {
+  const order = newestFirst.map((column) => ({ column, order: 'desc' }));
+  const some = compose(table).modify(where).select(compose.raw('1')).limit(TOTAL_EXACT_MAX).as('counted');
+  const [counted] = await composed<{ total: number }>(
+    db,
+    compose(some).select(compose.raw('count(*)::int as total')),
+  );
+  const total = counted?.total ?? 0;
+  if (total < TOTAL_EXACT_MAX && place.offset >= total) return { items: [], total };
+  // The page's keys come from an index, and only its own rows are read.
+  const keys = compose(table)
+    .modify(where)
+    .select(key)
+    .orderBy(order)
+    .limit(place.limit + 1)
+    .offset(place.offset)
+    .as('page');
+  const rows = compose(table)
+    .select(compose.raw(columns))
+    .innerJoin(keys, `page.${key}`, `${table}.${key}`)
+    .orderBy(order);
+  return pageOfFound(total, place, await composed<R>(db, rows));
 }
 
 export type PageLink = { url: string | null; label: string; active: boolean };

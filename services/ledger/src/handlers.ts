@@ -9,7 +9,7 @@ import { recordSpending } from './operations/record-spending.ts';
 import { reverseDeposits } from './operations/reverse-deposits.ts';
 import { voidHolds } from './operations/void-holds.ts';
 import type { Ports } from './ports.ts';
-import { lockBalances } from './store.ts';
+import { lockBalances } from './store/balances.ts';
 
 /**
  * What the ledger does with events. Every balance that a batch touches is locked before its first event is handled, in

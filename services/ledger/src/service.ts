@@ -5,16 +5,16 @@ import { type RunningService, startService } from '@quittance/shared/start-servi
 import type { LedgerConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { createHoldBatcher } from './hold-batcher.ts';
-import { createHttp } from './http.ts';
+import { createHttp } from './http/routes.ts';
 import { ledgerMetrics } from './metrics.ts';
 import { agreeOnAssets } from './operations/agree-on-assets.ts';
 import { decideAllHolds } from './operations/decide-holds.ts';
 import { placeHold } from './operations/place-hold.ts';
 import type { Ports } from './ports.ts';
-import { filePrices } from './price-file.ts';
-import { publicPrices } from './price-public.ts';
-import { forgetReplica } from './store-asset-settings.ts';
-import { assetsWithoutRate } from './store-quotes.ts';
+import { filePrices } from './prices/file-prices.ts';
+import { publicPrices } from './prices/public-prices.ts';
+import { forgetReplica } from './store/asset-settings.ts';
+import { assetsWithoutRate } from './store/quotes.ts';
 import { startWorkers } from './workers.ts';
 
 export type LedgerService = RunningService<Ports>;

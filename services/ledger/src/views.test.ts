@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import type { AssetRow } from './store-quotes.ts';
+import type { AssetRow } from './store/quotes.ts';
 import { assetView, balanceView, byAssetId, quoteView } from './views.ts';
 
 const eth: AssetRow = {

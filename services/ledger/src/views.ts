@@ -1,8 +1,8 @@
 import { assets } from '@quittance/shared/assets';
 import { formatCents, formatRate, formatUnits, type Rate, unitsToUsd } from '@quittance/shared/money';
 import type { Quote } from '@quittance/shared/quotes';
-import { type AssetCardRow, type AssetRow, type BalanceRow, storedRate } from './store-quotes.ts';
-import type { UnresolvedItem } from './store-unresolved.ts';
+import { type AssetCardRow, type AssetRow, type BalanceRow, storedRate } from './store/quotes.ts';
+import type { SuspenseItem } from './store/suspense.ts';
 
 const noRate = 0n as Rate;
 
@@ -38,7 +38,7 @@ export function balanceView(row: BalanceRow) {
 }
 
 /** A deposit that went to no balance, and what became of it. */
-export function unresolvedView(item: UnresolvedItem) {
+export function unresolvedView(item: SuspenseItem) {
   const { id, symbol, name, decimals } = assets[item.asset];
   return {
     id: item.id,
@@ -54,7 +54,7 @@ export function unresolvedView(item: UnresolvedItem) {
 }
 
 /** The body of the 200. */
-export const acceptedView = (item: UnresolvedItem) => ({
+export const acceptedView = (item: SuspenseItem) => ({
   message: 'The funds were added to the balance.',
   data: unresolvedView(item),
 });

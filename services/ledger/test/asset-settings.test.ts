@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { AssetSettings } from '../src/domain/asset-settings.ts';
 import { agreeOnAssets } from '../src/operations/agree-on-assets.ts';
-import { forgetReplica } from '../src/store-asset-settings.ts';
+import { forgetReplica } from '../src/store/asset-settings.ts';
 import { type LedgerWorld, ledgerWorld } from './ledger-world.ts';
 
 /** Replicas that are configured differently, as in a rolling restart. */

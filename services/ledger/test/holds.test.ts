@@ -5,7 +5,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { holdPosting, type Payout } from '../src/domain/posting.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
 import type { LedgerService } from '../src/service.ts';
-import { decideHolds } from '../src/store-holds.ts';
+import { decideHolds } from '../src/store/holds.ts';
 import { aDeposit, aHold, anAccount, aPayoutId, type LedgerWorld, ledgerWorld } from './ledger-world.ts';
 
 let world: LedgerWorld;

@@ -22,7 +22,7 @@ import type { Reading } from '../src/domain/quote.ts';
 import { handlers } from '../src/handlers.ts';
 import type { PriceSource } from '../src/ports.ts';
 import { type LedgerOptions, type LedgerService, startLedger } from '../src/service.ts';
-import { rememberReversals } from '../src/store.ts';
+import { rememberReversals } from '../src/store/reversals.ts';
 
 export const IDENTITY_SECRET = 'a secret of the tests, long enough';
 export const logger = createLogger('ledger', 'silent');

@@ -6,7 +6,7 @@ import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
 import { catchUpReversals } from '../src/operations/catch-up-reversals.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
 import type { LedgerService } from '../src/service.ts';
-import { findUnresolved } from '../src/store-unresolved.ts';
+import { findSuspense } from '../src/store/suspense.ts';
 import {
   aDeposit,
   aHold,
@@ -64,7 +64,7 @@ async function booksOf(deposit: Deposit): Promise<string[]> {
 }
 
 async function stateOf(deposit: Deposit) {
-  const item = await findUnresolved(world.db, deposit.deposit_id as DepositId);
+  const item = await findSuspense(world.db, deposit.deposit_id as DepositId);
   return item && [item.state, item.amount.toString(), item.payout];
 }
 

@@ -12,7 +12,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Reading } from '../src/domain/quote.ts';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
 import type { Ports } from '../src/ports.ts';
-import { filePrices } from '../src/price-file.ts';
+import { filePrices } from '../src/prices/file-prices.ts';
 import { fixedPrices, type LedgerWorld, ledgerWorld, logger } from './ledger-world.ts';
 
 let world: LedgerWorld;

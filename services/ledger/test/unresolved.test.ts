@@ -11,7 +11,7 @@ import { acceptDeposit } from '../src/operations/accept-unresolved.ts';
 import { catchUpReversals } from '../src/operations/catch-up-reversals.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
 import type { LedgerService } from '../src/service.ts';
-import { decideReturns, findUnresolved } from '../src/store-unresolved.ts';
+import { decideRefunds, findSuspense } from '../src/store/suspense.ts';
 import {
   aDeposit,
   aHold,
@@ -67,7 +67,7 @@ async function anUnresolved(account = anAccount(), amount = 100n): Promise<Depos
 const accept = (deposit: Deposit, account = deposit.account_id as AccountId, { ports } = one) =>
   acceptDeposit(ports, account, deposit.deposit_id as DepositId);
 const stateOf = async (deposit: Deposit) => {
-  const item = await findUnresolved(world.db, deposit.deposit_id as DepositId);
+  const item = await findSuspense(world.db, deposit.deposit_id as DepositId);
   return item && [item.state, item.amount.toString()];
 };
 const balanceOf = (deposit: Deposit) => world.balance(deposit.account_id as AccountId);
@@ -250,7 +250,7 @@ describe('unresolved money that goes back', () => {
         ...Array.from({ length: 6 }, async (_, i) => {
           const { ports } = i % 2 === 0 ? one : other;
           const outcome = await placeHold(ports, aReturn(deposit)).catch((error: Error) => error.name);
-          if (typeof outcome === 'string') expect(outcome).toBe('OnItsWayBack');
+          if (typeof outcome === 'string') expect(outcome).toBe('RefundInProgress');
           else if (outcome.outcome === 'placed') placed += 1;
         }),
         ...[one, other].map(async (replica) => {
@@ -279,7 +279,7 @@ describe('unresolved money that goes back', () => {
       deposit: deposit.deposit_id as DepositId,
     }));
     const decided = async () =>
-      new Map((await decideReturns(world.db, returns)).map(({ id, state }) => [id, state]));
+      new Map((await decideRefunds(world.db, returns)).map(({ id, state }) => [id, state]));
     const statesOf = (known: ReadonlyMap<PayoutId, string>) => returns.map(({ id }) => known.get(id));
     await expect(decided()).rejects.toThrow('on its way back');
     expect(await world.balance(account)).toEqual(['0', '100', '100']);

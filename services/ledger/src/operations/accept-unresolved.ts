@@ -3,7 +3,7 @@ import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
-import { acceptUnresolved, findUnresolved, type UnresolvedItem } from '../store-unresolved.ts';
+import { acceptSuspense, findSuspense, type SuspenseItem } from '../store/suspense.ts';
 
 export type AcceptRefusal = AccessRefusal | 'accepted' | 'returned' | 'reversed';
 
@@ -12,17 +12,17 @@ export async function acceptDeposit(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
   id: DepositId,
-): Promise<Result<UnresolvedItem, AcceptRefusal>> {
-  const item = await findUnresolved(db, id);
+): Promise<Result<SuspenseItem, AcceptRefusal>> {
+  const item = await findSuspense(db, id);
   if (item === undefined) return refuse('not_found');
   if (item.account !== account) return refuse('forbidden');
-  const accepted = await acceptUnresolved(db, item);
+  const accepted = await acceptSuspense(db, item);
   if (accepted !== undefined) {
     failpoint('ledger.unresolved_accepted');
     return ok(accepted);
   }
   // Somebody was faster, or it was decided long ago.
-  const { state } = (await findUnresolved(db, id)) ?? item;
+  const { state } = (await findSuspense(db, id)) ?? item;
   switch (state) {
     case 'accepted':
     case 'reversed':

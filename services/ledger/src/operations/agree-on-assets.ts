@@ -6,8 +6,8 @@ import {
   markSettingsInForce,
   newestAssetSettings,
   noteAssetSettings,
-} from '../store-asset-settings.ts';
-import { configureAssets } from '../store-quotes.ts';
+} from '../store/asset-settings.ts';
+import { configureAssets } from '../store/quotes.ts';
 
 /** A replica that was not heard of for so long is taken to be gone. */
 const GONE_AFTER_MS = 20_000;

@@ -3,12 +3,14 @@ import { failpoint } from '@quittance/shared/failpoint';
 import type { DepositId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
 import { lossOf, reversalPosting } from '../domain/posting.ts';
-import { whereItIs } from '../domain/unresolved.ts';
+import { remainderOf } from '../domain/suspense.ts';
 import type { Ports } from '../ports.ts';
-import { book, lockBalances, markReversalsBooked, unbookedReversals } from '../store.ts';
-import { keepPayments, openLoss } from '../store-losses.ts';
-import { markUnresolvedReversed } from '../store-unresolved.ts';
-import { recoverLosses } from './recover-losses.ts';
+import { lockBalances } from '../store/balances.ts';
+import { markReversalsBooked, unbookedReversals } from '../store/reversals.ts';
+import { markSuspenseReversed } from '../store/suspense.ts';
+import { book } from '../store/transfers.ts';
+import { keepPayments, openWriteOff } from '../store/write-offs.ts';
+import { recoverWriteOffs } from './recover-write-offs.ts';
 
 /**
  * Books the reversals of these deposits, as far as the deposits are booked. Their balances are locked.
@@ -32,7 +34,7 @@ export async function bookReversals(
   for (const { deposit, outpoint, unresolved } of reversals) {
     const [balance] = await lockBalances(trx, [deposit]);
     invariant(balance !== undefined, 'a locked balance is there');
-    const { bucket, amount } = whereItIs(unresolved, balance.available);
+    const { bucket, amount } = remainderOf(unresolved, balance.available);
     const posting = reversalPosting(deposit, bucket, amount);
     await book(trx, [posting]);
     failpoint('ledger.reversal_booked');
@@ -40,7 +42,7 @@ export async function bookReversals(
     if (outpoint !== null) {
       const payment = { ...deposit, outpoint };
       await keepPayments(trx, [payment]);
-      if (loss > 0n) await openLoss(trx, payment, loss);
+      if (loss > 0n) await openWriteOff(trx, payment, loss);
     }
     const line = { alarm: true, deposit: deposit.id, account: deposit.account, asset: deposit.asset };
     ports.logger.error(
@@ -52,11 +54,11 @@ export async function bookReversals(
   }
   const booked = reversals.map(({ deposit }) => deposit.id);
   await markReversalsBooked(trx, booked);
-  await markUnresolvedReversed(trx, booked);
+  await markSuspenseReversed(trx, booked);
   // The same payment may be booked as another deposit already, when the bus brought that first.
   for (const { deposit, outpoint } of reversals) {
     if (outpoint !== null)
-      await recoverLosses(trx, [{ ...deposit, outpoint }], `reversed:${deposit.id}`, ports);
+      await recoverWriteOffs(trx, [{ ...deposit, outpoint }], `reversed:${deposit.id}`, ports);
   }
   return { booked: reversals.length, strange };
 }

@@ -1,5 +1,6 @@
 import type { Ports } from '../ports.ts';
-import { dueReversals, lockBalances } from '../store.ts';
+import { lockBalances } from '../store/balances.ts';
+import { dueReversals } from '../store/reversals.ts';
 import { bookReversals } from './book-reversals.ts';
 
 /**

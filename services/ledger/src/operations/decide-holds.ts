@@ -1,10 +1,10 @@
 import type { Queryable } from '@quittance/shared/db';
 import type { Hold } from '../domain/hold.ts';
 import type { Payout } from '../domain/posting.ts';
-import { decideHolds } from '../store-holds.ts';
-import { decideReturns, type Return } from '../store-unresolved.ts';
+import { decideHolds } from '../store/holds.ts';
+import { decideRefunds, type Refund } from '../store/suspense.ts';
 
-const isReturn = (payout: Payout): payout is Return => payout.deposit !== null;
+const isRefund = (payout: Payout): payout is Refund => payout.deposit !== null;
 
 /**
  * Decides holds that were asked for at the same moment, each once for ever: of balances in one statement, of
@@ -12,9 +12,9 @@ const isReturn = (payout: Payout): payout is Return => payout.deposit !== null;
  * @returns what is decided, now or before; those left out are to be asked again.
  */
 export async function decideAllHolds(db: Queryable, payouts: readonly Payout[]): Promise<Hold[]> {
-  const returns = payouts.filter(isReturn);
+  const returns = payouts.filter(isRefund);
   if (returns.length === 0) return decideHolds(db, payouts);
-  const others = payouts.filter((payout) => !isReturn(payout));
+  const others = payouts.filter((payout) => !isRefund(payout));
   const decided = others.length === 0 ? [] : await decideHolds(db, others);
-  return [...decided, ...(await decideReturns(db, returns))];
+  return [...decided, ...(await decideRefunds(db, returns))];
 }

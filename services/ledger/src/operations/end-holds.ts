@@ -6,11 +6,11 @@ import type { Units } from '@quittance/shared/money';
 import { endHold, type HoldEnd } from '../domain/hold.ts';
 import type { Posting, ReleaseReason } from '../domain/posting.ts';
 import type { Ports } from '../ports.ts';
-import { book } from '../store.ts';
-import { lockHolds, markHoldsEnded } from '../store-holds.ts';
-import { makeUpLoss, returnedPayments } from '../store-losses.ts';
-import { markUnresolvedReturned, openUnresolvedAgain } from '../store-unresolved.ts';
-import { recoverLosses } from './recover-losses.ts';
+import { lockHolds, markHoldsEnded } from '../store/holds.ts';
+import { markRefunded, reopenSuspense } from '../store/suspense.ts';
+import { book } from '../store/transfers.ts';
+import { reduceWriteOff, returnedPayments } from '../store/write-offs.ts';
+import { recoverWriteOffs } from './recover-write-offs.ts';
 
 /** What a payout's service says of a hold; amounts are not said of one that is given up. */
 export type Ending = {
@@ -51,19 +51,19 @@ export async function endHolds(
   const returns = [...postings].filter(([id]) => typeof holds.get(id)?.deposit === 'string');
   await endReturns(trx, first.end.to, new Map(returns));
   const freed = returns.filter(([, { op, kind }]) => kind === 'release' && booked.has(op));
-  if (freed.length > 0) await settleLosses(trx, new Map(freed), ports);
+  if (freed.length > 0) await settleWriteOffs(trx, new Map(freed), ports);
 }
 
-/** What goes to no merchant makes up for a loss, and a deposit that is open again may have one to repay. */
-async function settleLosses(
+/** A refund that failed frees its money: it reduces the payment's write-off, when there is one. */
+async function settleWriteOffs(
   trx: Trx,
   freed: ReadonlyMap<PayoutId, Posting>,
   ports: Pick<Ports, 'logger'>,
 ): Promise<void> {
   for (const [id, payment] of await returnedPayments(trx, [...freed.keys()])) {
     const toLoss = freed.get(id)?.entries.find(({ bucket }) => bucket === 'loss');
-    if (toLoss === undefined) await recoverLosses(trx, [payment], `freed:${id}`, ports);
-    else await makeUpLoss(trx, payment, toLoss.amount);
+    if (toLoss === undefined) await recoverWriteOffs(trx, [payment], `freed:${id}`, ports);
+    else await reduceWriteOff(trx, payment, toLoss.amount);
   }
 }
 
@@ -74,9 +74,9 @@ async function endReturns(
   postings: ReadonlyMap<PayoutId, Posting>,
 ): Promise<void> {
   if (postings.size === 0) return;
-  if (to === 'settled') return markUnresolvedReturned(trx, [...postings.keys()]);
+  if (to === 'settled') return markRefunded(trx, [...postings.keys()]);
   const kept = ({ detail }: Posting) => detail === ('failed_fee_kept' satisfies ReleaseReason);
-  await openUnresolvedAgain(
+  await reopenSuspense(
     trx,
     [...postings].map(([id, posting]) => ({ id, feeKept: kept(posting) })),
   );

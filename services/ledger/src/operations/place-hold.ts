@@ -4,7 +4,7 @@ import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { outcomeOf, sameContents } from '../domain/hold.ts';
 import type { Ports } from '../ports.ts';
-import { OtherContents } from '../store.ts';
+import { OtherContents } from '../store/transfers.ts';
 
 /**
  * Sets a payout's amount and fee aside, if the balance has them, or the deposit that it pays back waits for a

@@ -6,12 +6,12 @@ import { units } from '@quittance/shared/money';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { depositPosting } from '../domain/posting.ts';
 import type { Ports } from '../ports.ts';
-import { book } from '../store.ts';
-import { keepPayments, type Payment } from '../store-losses.ts';
-import { openUnresolved } from '../store-unresolved.ts';
-import { recoverLosses } from './recover-losses.ts';
+import { openSuspense } from '../store/suspense.ts';
+import { book } from '../store/transfers.ts';
+import { keepPayments, type Payment } from '../store/write-offs.ts';
+import { recoverWriteOffs } from './recover-write-offs.ts';
 
-/** Credits settled deposits, each once whatever arrives how often; what repays a loss first does. Tells invoices that it is done. */
+/** Credits settled deposits, each once, reduces write-offs with what repays them, and tells invoices. */
 export async function recordDeposits(
   trx: Trx,
   events: readonly EventOf<'deposit.settled'>[],
@@ -34,7 +34,7 @@ export async function recordDeposits(
   );
   failpoint('ledger.deposits_booked');
   const told = events.filter(({ payload }) => booked.delete(`deposit:${payload.deposit_id as DepositId}`));
-  await openUnresolved(
+  await openSuspense(
     trx,
     told.map(({ payload }) => payload).filter(({ disposition }) => disposition === 'unresolved'),
   );
@@ -48,7 +48,7 @@ export async function recordDeposits(
   for (const payment of payments) {
     const isLost = ({ account, outpoint }: Payment) =>
       account === payment.account && outpoint === payment.outpoint;
-    if (lost.some(isLost)) await recoverLosses(trx, [payment], `settled:${payment.id}`, ports);
+    if (lost.some(isLost)) await recoverWriteOffs(trx, [payment], `settled:${payment.id}`, ports);
   }
   await appendToOutbox(
     trx,

@@ -3,7 +3,7 @@ import type { EventOf } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import { units } from '@quittance/shared/money';
 import { networkPosting } from '../domain/posting.ts';
-import { book } from '../store.ts';
+import { book } from '../store/transfers.ts';
 
 /** Books what our own transactions cost us on their chains, each once. No balance is touched by it. */
 export async function recordSpending(trx: Trx, events: readonly EventOf<'network.spent'>[]): Promise<void> {

@@ -6,7 +6,7 @@ import { publishQuotes } from '@quittance/shared/quotes';
 import { COST_AGE_MAX_MS, changedFees } from '../domain/network-fee.ts';
 import { type AgreedRate, agreeOnRate } from '../domain/quote.ts';
 import type { Ports } from '../ports.ts';
-import { allAssets, feePolicies, saveFees, saveRates } from '../store-quotes.ts';
+import { allAssets, feePolicies, saveFees, saveRates } from '../store/quotes.ts';
 import { quoteView } from '../views.ts';
 
 /**

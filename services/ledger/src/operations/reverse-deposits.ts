@@ -4,7 +4,8 @@ import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, DepositId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import type { Ports } from '../ports.ts';
-import { OtherContents, rememberReversals } from '../store.ts';
+import { rememberReversals } from '../store/reversals.ts';
+import { OtherContents } from '../store/transfers.ts';
 import { bookReversals } from './book-reversals.ts';
 
 /** Takes back deposits that the chain took back. One whose deposit is not booked yet waits for it. */

@@ -3,7 +3,7 @@ import type { EventOf } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import type { Ports } from '../ports.ts';
-import { leaveTombstones } from '../store-holds.ts';
+import { leaveTombstones } from '../store/holds.ts';
 import { endHolds } from './end-holds.ts';
 
 /** Gives payouts up: what was held comes back, and what was not held yet can never be. */

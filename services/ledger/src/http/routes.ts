@@ -7,16 +7,16 @@ import { refuse } from '@quittance/shared/result';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import { form, rules } from '@quittance/shared/validation';
 import type { Express, Request } from 'express';
-import { unresolvedStates } from './domain/unresolved.ts';
-import { type AcceptRefusal, acceptDeposit } from './operations/accept-unresolved.ts';
-import type { Ports } from './ports.ts';
-import { activeAssets, balancesOf } from './store-quotes.ts';
-import { unresolvedPage } from './store-unresolved.ts';
-import { acceptedView, assetView, balanceView, byAssetId, unresolvedView } from './views.ts';
+import { suspenseStates } from '../domain/suspense.ts';
+import { type AcceptRefusal, acceptDeposit } from '../operations/accept-unresolved.ts';
+import type { Ports } from '../ports.ts';
+import { activeAssets, balancesOf } from '../store/quotes.ts';
+import { suspensePage } from '../store/suspense.ts';
+import { acceptedView, assetView, balanceView, byAssetId, unresolvedView } from '../views.ts';
 
 const listForm = form({
   perPage: perPageField,
-  status: rules.oneOf(unresolvedStates).optional,
+  status: rules.oneOf(suspenseStates).optional,
   asset: rules.oneOf(assetSymbols).optional,
 });
 
@@ -63,11 +63,7 @@ async function listUnresolved(
   if (!filter.ok) return answers.invalid(filter.refusal);
   const { perPage, status, asset } = filter.value;
   const page = pageOf(req.query);
-  const { items, total } = await unresolvedPage(
-    db,
-    { account, state: status, asset },
-    placeOf(page, perPage),
-  );
+  const { items, total } = await suspensePage(db, { account, state: status, asset }, placeOf(page, perPage));
   const path = `${settings.publicUrl}/api/unresolved`;
   const data = items.map(unresolvedView);
   return { status: 200, body: pageView({ data, total, page, perPage, path, query: req.query }) };

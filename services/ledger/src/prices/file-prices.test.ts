@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger, type Logger } from '@quittance/shared/logger';
 import { formatRate } from '@quittance/shared/money';
-import { filePrices } from './price-file.ts';
+import { filePrices } from './file-prices.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const logger = createLogger('ledger', 'silent');

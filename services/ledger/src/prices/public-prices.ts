@@ -4,9 +4,9 @@ import { type Logger, reason } from '@quittance/shared/logger';
 import { rateFromSource } from '@quittance/shared/money';
 import { throttledLog } from '@quittance/shared/throttled-log';
 import { Agent, request } from 'undici';
-import type { Reading } from './domain/quote.ts';
-import type { PriceSource } from './ports.ts';
-import { marketOf, type PriceApi, priceApis } from './price-table.ts';
+import type { Reading } from '../domain/quote.ts';
+import type { PriceSource } from '../ports.ts';
+import { marketOf, type PriceApi, priceApis } from './price-apis.ts';
 
 /** For the whole of a request: connecting, waiting, reading. */
 const ANSWER_TIMEOUT_MS = 4_000;

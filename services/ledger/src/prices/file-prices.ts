@@ -5,8 +5,8 @@ import { type Logger, reason } from '@quittance/shared/logger';
 import { rateFromSource } from '@quittance/shared/money';
 import { throttledLog } from '@quittance/shared/throttled-log';
 import { z } from 'zod';
-import type { Reading } from './domain/quote.ts';
-import type { PriceSource } from './ports.ts';
+import type { Reading } from '../domain/quote.ts';
+import type { PriceSource } from '../ports.ts';
 
 /** `{"ETH": "2500", "USDC_ERC20": "1"}`: US dollars for one whole asset. Each asset has its own. */
 const table = z.record(z.string(), z.union([z.string(), z.number()]));

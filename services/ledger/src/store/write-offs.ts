@@ -3,8 +3,8 @@ import { query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { bulk } from '@quittance/shared/store-kit';
-import type { Deposit } from './domain/posting.ts';
-import type { Unresolved, UnresolvedState } from './domain/unresolved.ts';
+import type { Deposit } from '../domain/posting.ts';
+import type { Suspense, SuspenseState } from '../domain/suspense.ts';
 
 /** A payment to an account on an asset's chain, of which each deposit is one appearance. */
 export type Payment = { account: AccountId; asset: AssetSymbol; outpoint: string };
@@ -29,7 +29,7 @@ const insertDeposits = query<Payment>(
    where amount_left > 0`,
 );
 
-/** Keeps which payments these deposits are. @returns those of which a loss is left. */
+/** Stores which payments these deposits are. @returns the payments whose write-off is not recovered in full. */
 export async function keepPayments(
   trx: Trx,
   deposits: readonly (Payment & { id: DepositId })[],
@@ -38,26 +38,34 @@ export async function keepPayments(
   return await trx.rows(insertDeposits, kept.values(deposits));
 }
 
-const addLoss = statement(
+const addWriteOff = statement(
   'losses_add',
   `insert into losses (account_id, asset, outpoint, amount_left) values ($1, $2, $3, $4)
    on conflict (account_id, asset, outpoint) do update set amount_left = losses.amount_left + excluded.amount_left`,
 );
 
-/** A reversal could not take back this much. */
-export async function openLoss(trx: Trx, { account, asset, outpoint }: Payment, loss: Units): Promise<void> {
-  await trx.rows(addLoss, [account, asset, outpoint, loss]);
+/** Writes off what a reversal could not take back: the merchant had spent it. */
+export async function openWriteOff(
+  trx: Trx,
+  { account, asset, outpoint }: Payment,
+  loss: Units,
+): Promise<void> {
+  await trx.rows(addWriteOff, [account, asset, outpoint, loss]);
 }
 
-const reduceLoss = statement(
+const subtractRecovery = statement(
   'losses_reduce',
   `update losses set amount_left = greatest(amount_left - $4::numeric, 0)
    where account_id = $1 and asset = $2 and outpoint = $3`,
 );
 
-/** It is made up for, this far. */
-export async function makeUpLoss(trx: Trx, { account, asset, outpoint }: Payment, by: Units): Promise<void> {
-  await trx.rows(reduceLoss, [account, asset, outpoint, by]);
+/** Reduces a write-off by what was recovered. */
+export async function reduceWriteOff(
+  trx: Trx,
+  { account, asset, outpoint }: Payment,
+  by: Units,
+): Promise<void> {
+  await trx.rows(subtractRecovery, [account, asset, outpoint, by]);
 }
 
 const selectPayments = query<Payment & { payout: PayoutId }>(
@@ -66,7 +74,7 @@ const selectPayments = query<Payment & { payout: PayoutId }>(
    from holds h join deposits d using (deposit_id) where h.payout_id = any($1::text[]) order by h.payout_id`,
 );
 
-/** The payments whose money these payouts return. */
+/** The payments whose money these payouts refund. */
 export async function returnedPayments(trx: Trx, ids: readonly PayoutId[]): Promise<Map<PayoutId, Payment>> {
   const rows = await trx.rows(selectPayments, [ids]);
   return new Map(rows.map(({ payout, ...payment }) => [payout, payment]));
@@ -74,7 +82,7 @@ export async function returnedPayments(trx: Trx, ids: readonly PayoutId[]): Prom
 
 type RepayingRow = Record<'amount' | 'amountLeft' | 'available', Units> & {
   id: DepositId;
-  state: UnresolvedState | null;
+  state: SuspenseState | null;
   unresolved: Units | null;
 };
 
@@ -90,9 +98,9 @@ const selectRepaying = query<RepayingRow>(
    order by d.deposit_id`,
 );
 
-export type Repaying = { deposit: Deposit; loss: Units; available: Units; unresolved: Unresolved | null };
+export type Repaying = { deposit: Deposit; loss: Units; available: Units; unresolved: Suspense | null };
 
-/** The deposits in which this payment is in the chain, with the loss of it and the balance. */
+/** The deposits in which this payment is in the chain, with its write-off and the account's balance. */
 export async function repayingDeposits(trx: Trx, payment: Payment): Promise<Repaying[]> {
   const { account, asset, outpoint } = payment;
   const rows = await trx.rows(selectRepaying, [account, asset, outpoint]);
@@ -105,8 +113,8 @@ export async function repayingDeposits(trx: Trx, payment: Payment): Promise<Repa
 }
 
 /*
- * Nothing is left: what became of the money is what became of it when it came first. Paid back by a payout that is
- * mined or may be still, it is that payout's; else it was in the balance and is spent.
+ * Nothing of the deposit is left. Its money went where it went when the payment came first: to a payout that refunded it
+ * and is mined or still may be, otherwise to the balance, from which it was spent.
  */
 const useUp = statement(
   'unresolved_use_up',
@@ -129,7 +137,7 @@ const shrink = statement(
   `update unresolved set amount = amount - $2::numeric where deposit_id = $1 and state = 'open'`,
 );
 
-/** An open deposit repaid this much of a loss of its payment. */
+/** Takes what was recovered from a deposit in suspense. */
 export async function takeFromOpen(
   trx: Trx,
   deposit: DepositId,

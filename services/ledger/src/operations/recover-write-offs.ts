@@ -1,16 +1,16 @@
 import type { Trx } from '@quittance/shared/db';
 import { recoveryPosting } from '../domain/posting.ts';
-import { whereItIs } from '../domain/unresolved.ts';
+import { remainderOf } from '../domain/suspense.ts';
 import type { Ports } from '../ports.ts';
-import { book } from '../store.ts';
-import { makeUpLoss, type Payment, repayingDeposits, takeFromOpen } from '../store-losses.ts';
+import { book } from '../store/transfers.ts';
+import { type Payment, reduceWriteOff, repayingDeposits, takeFromOpen } from '../store/write-offs.ts';
 
 /**
- * A payment that the chain took back after its money was spent, and then mined again, is another deposit. Its money
- * was spent already: it makes up for the loss first, as far as it is there. Balances are locked.
- * @param cause what may have brought loss and money together, named so that it happens once.
+ * A payment that was reversed after its money was spent, and is mined again, is a new deposit. Its money was spent
+ * already, so it reduces the write-off first, as far as it is there. Balances are locked.
+ * @param cause the event that brought write-off and money together; each is booked once.
  */
-export async function recoverLosses(
+export async function recoverWriteOffs(
   trx: Trx,
   payments: readonly Payment[],
   cause: `${'settled' | 'reversed' | 'freed'}:${string}`,
@@ -23,14 +23,14 @@ export async function recoverLosses(
       const repaying = (await repayingDeposits(trx, payment))[i];
       if (repaying === undefined) continue;
       const { deposit, loss, available, unresolved } = repaying;
-      const { bucket, amount: there } = whereItIs(unresolved, available);
+      const { bucket, amount: there } = remainderOf(unresolved, available);
       let taken = deposit.amount;
       if (loss < taken) taken = loss;
       if (there < taken) taken = there;
       if (taken === 0n) continue;
       const booked = await book(trx, [recoveryPosting(deposit, bucket, taken, cause)]);
       if (booked.size === 0) continue;
-      await makeUpLoss(trx, payment, taken);
+      await reduceWriteOff(trx, payment, taken);
       if (unresolved?.state === 'open') {
         await takeFromOpen(trx, deposit.id, payment, { taken, isAll: taken === unresolved.amount });
       }

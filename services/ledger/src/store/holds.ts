@@ -1,8 +1,8 @@
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
 import { bulk } from '@quittance/shared/store-kit';
-import type { EndingHold, Hold, HoldState } from './domain/hold.ts';
-import type { Payout } from './domain/posting.ts';
+import type { EndingHold, Hold, HoldState } from '../domain/hold.ts';
+import type { Payout } from '../domain/posting.ts';
 
 /** The columns of a hold, from any relation that has those of `holds`. */
 export const holdColumns =
@@ -94,7 +94,7 @@ const lockRows = query<EndingHold>(
 );
 
 /**
- * Where their money would go back to: a loss that is made up for (store-losses.ts) was so by the same payment, come
+ * Where their money would go back to: a loss that is made up for (write-offs.ts) was so by the same payment, come
  * again as another deposit. It is that one's then, which has taken over the payout if nobody had decided about it.
  * Their balances are locked before, which is what keeps the deposits as they are.
  */

@@ -4,8 +4,8 @@ import type { AccountId } from '@quittance/shared/ids';
 import { formatRate, parseRate, type Rate, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { bulk } from '@quittance/shared/store-kit';
-import type { FeePolicy } from './domain/network-fee.ts';
-import type { AgreedRate } from './domain/quote.ts';
+import type { FeePolicy } from '../domain/network-fee.ts';
+import type { AgreedRate } from '../domain/quote.ts';
 
 const chosen = bulk({ asset: 'text', n: 'int' }, 2);
 

@@ -3,10 +3,10 @@ import { assertNever } from '@quittance/shared/result';
 import type { MerchantBucket } from './posting.ts';
 
 /**
- * What becomes of a deposit that went to no balance. `returning`: a payout is to pay it back, and has it on hold.
- * The chain may take the deposit back in any of them, and that is for good.
+ * A deposit in suspense belongs to no balance until its merchant decides; the API calls it unresolved. `returning`: a
+ * payout is to refund it, and holds its money. A reorganisation can reverse it in every state, and that is final.
  */
-export const unresolvedMoves = {
+export const suspenseMoves = {
   open: ['accepted', 'returning', 'reversed'],
   accepted: ['reversed'],
   returning: ['returned', 'open', 'reversed'],
@@ -14,18 +14,18 @@ export const unresolvedMoves = {
   reversed: [],
 } as const satisfies Record<string, readonly string[]>;
 
-export type UnresolvedState = keyof typeof unresolvedMoves;
-export const unresolvedStates = Object.keys(unresolvedMoves) as [UnresolvedState, ...UnresolvedState[]];
+export type SuspenseState = keyof typeof suspenseMoves;
+export const suspenseStates = Object.keys(suspenseMoves) as [SuspenseState, ...SuspenseState[]];
 
-/** Such a deposit: `amount` is what is left of it. */
-export type Unresolved = { state: UnresolvedState; amount: Units };
+/** `amount` is what is left of the deposit. */
+export type Suspense = { state: SuspenseState; amount: Units };
 
 /**
  * Where a booked deposit's money is now, and how much of it is there: what a reversal can take back. Another
  * deposit's money is never taken from `unresolved`, nor what payouts hold.
  */
-export function whereItIs(
-  unresolved: Unresolved | null,
+export function remainderOf(
+  unresolved: Suspense | null,
   available: Units,
 ): { bucket: MerchantBucket; amount: Units } {
   if (unresolved === null) return { bucket: 'available', amount: available };

@@ -1,6 +1,6 @@
 import { type Db, type Queryable, statement } from '@quittance/shared/db';
 import { z } from 'zod';
-import type { AssetSettings } from './domain/asset-settings.ts';
+import type { AssetSettings } from '../domain/asset-settings.ts';
 
 /** A newer release, which runs beside this one, may name assets that are not known here. */
 const storedSchema = z.object({

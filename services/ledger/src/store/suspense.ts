@@ -3,13 +3,13 @@ import { type Queryable, query, statement, type Trx } from '@quittance/shared/db
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
-import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
+import { listPage, type Place } from '@quittance/shared/pages';
 import { bulk } from '@quittance/shared/store-kit';
-import type { Hold } from './domain/hold.ts';
-import type { Payout } from './domain/posting.ts';
-import type { UnresolvedState } from './domain/unresolved.ts';
-import { OtherContents } from './store.ts';
-import { holdColumns } from './store-holds.ts';
+import type { Hold } from '../domain/hold.ts';
+import type { Payout } from '../domain/posting.ts';
+import type { SuspenseState } from '../domain/suspense.ts';
+import { holdColumns } from './holds.ts';
+import { OtherContents } from './transfers.ts';
 
 const opened = bulk({
   deposit_id: 'text',
@@ -24,7 +24,7 @@ const opened = bulk({
 const insertOpen = statement('unresolved_insert', opened.insertInto('unresolved'));
 
 /** Deposits that were booked now and went to no balance wait for a decision. */
-export async function openUnresolved(
+export async function openSuspense(
   trx: Trx,
   deposits: readonly PayloadOf<'deposit.settled'>[],
 ): Promise<void> {
@@ -104,13 +104,13 @@ const decide = query<Hold>(
    select ${holdColumns} from (select * from known union all select * from fresh_holds) as decided`,
 );
 
-export type Return = Payout & { deposit: DepositId };
+export type Refund = Payout & { deposit: DepositId };
 
 /**
  * Decides holds of what unresolved deposits have, each once for ever. One statement, its own transaction.
  * @returns what is decided, now or before; those left out are to be asked again.
  */
-export async function decideReturns(db: Queryable, payouts: readonly Return[]): Promise<Hold[]> {
+export async function decideRefunds(db: Queryable, payouts: readonly Refund[]): Promise<Hold[]> {
   const holds = await db.rows(decide, asked.values(payouts));
   const decided = new Set(holds.map(({ id }) => id));
   for (const payout of payouts) if (!decided.has(payout.id)) await assertAskable(db, payout);
@@ -120,7 +120,7 @@ export async function decideReturns(db: Queryable, payouts: readonly Return[]): 
 /** What may still be accepted was refused because it is not what it was. */
 async function withReason(db: Queryable, hold: Hold): Promise<Hold> {
   if (hold.state !== 'refused' || hold.deposit === null) return hold;
-  const item = await findUnresolved(db, hold.deposit);
+  const item = await findSuspense(db, hold.deposit);
   return item?.state === 'open' ? { ...hold, because: 'repaid_loss' } : hold;
 }
 
@@ -133,50 +133,50 @@ class UnknownDeposit extends Error {
 }
 
 /** A payout is to pay it back already, which may fail: nobody can say yet what will become of it. */
-class OnItsWayBack extends Error {
+class RefundInProgress extends Error {
   constructor(deposit: DepositId) {
     super(`deposit ${deposit} is on its way back by another payout`);
-    this.name = 'OnItsWayBack';
+    this.name = 'RefundInProgress';
   }
 }
 
 /** Throws where asking again would bring nothing. */
-async function assertAskable(db: Queryable, { account, asset, amount, networkFee, deposit }: Return) {
-  const item = await findUnresolved(db, deposit);
+async function assertAskable(db: Queryable, { account, asset, amount, networkFee, deposit }: Refund) {
+  const item = await findSuspense(db, deposit);
   if (item === undefined) throw new UnknownDeposit(deposit);
   const isAll = item.amount === amount + networkFee;
   if (item.account !== account || item.asset !== asset || !isAll) {
     throw new OtherContents(`the return of deposit ${deposit}`);
   }
-  if (item.state === 'returning') throw new OnItsWayBack(deposit);
+  if (item.state === 'returning') throw new RefundInProgress(deposit);
 }
 
-export type UnresolvedItem = {
+export type SuspenseItem = {
   id: DepositId;
   account: AccountId;
   asset: AssetSymbol;
   amount: Units;
   invoice: string | null;
   txHash: string | null;
-  state: UnresolvedState;
+  state: SuspenseState;
   payout: PayoutId | null;
   createdAt: Date;
   resolvedAt: Date | null;
 };
 
-const columns = `deposit_id as id, account_id as account, asset, amount, invoice_id as invoice, tx_hash, state,
+const columns = `unresolved.deposit_id as id, account_id as account, asset, amount, invoice_id as invoice, tx_hash, state,
   payout_id as payout, created_at, resolved_at`;
 
-const selectOne = query<UnresolvedItem>(
+const selectOne = query<SuspenseItem>(
   'unresolved_select',
   `select ${columns} from unresolved where deposit_id = $1`,
 );
 
-export const findUnresolved = (db: Queryable, id: DepositId): Promise<UnresolvedItem | undefined> =>
+export const findSuspense = (db: Queryable, id: DepositId): Promise<SuspenseItem | undefined> =>
   db.maybe(selectOne, [id]);
 
 // The balance first, as everywhere. Locking reads its newest version, the update the deposit's.
-const accept = query<UnresolvedItem>(
+const accept = query<SuspenseItem>(
   'unresolved_accept',
   `with locked as (
      select 1 from balances where account_id = $2 and asset = $3 for no key update),
@@ -196,14 +196,14 @@ const accept = query<UnresolvedItem>(
      insert into entries (transfer_seq, account_id, bucket, asset, amount)
      select seq, account_id, bucket, asset, sign * amount
      from booked cross join (values ('unresolved', -1), ('available', 1)) as side (bucket, sign))
-   select ${columns} from item`,
+   select ${columns} from item as unresolved`,
 );
 
 /** Moves a deposit into its account's balance if it is open still; undefined when it is not. */
-export async function acceptUnresolved(
+export async function acceptSuspense(
   db: Queryable,
-  { id, account, asset }: Pick<UnresolvedItem, 'id' | 'account' | 'asset'>,
-): Promise<UnresolvedItem | undefined> {
+  { id, account, asset }: Pick<SuspenseItem, 'id' | 'account' | 'asset'>,
+): Promise<SuspenseItem | undefined> {
   return await db.maybe(accept, [id, account, asset]);
 }
 
@@ -215,7 +215,7 @@ const markReturned = statement(
 );
 
 /** The payouts that paid them back are mined. */
-export async function markUnresolvedReturned(trx: Trx, payouts: readonly PayoutId[]): Promise<void> {
+export async function markRefunded(trx: Trx, payouts: readonly PayoutId[]): Promise<void> {
   await trx.rows(markReturned, [payouts]);
 }
 
@@ -230,7 +230,7 @@ const openAgain = statement(
 );
 
 /** The payouts that were to pay them back will never be mined; `feeKept` when the chain took its fee all the same. */
-export async function openUnresolvedAgain(
+export async function reopenSuspense(
   trx: Trx,
   payouts: readonly { id: PayoutId; feeKept: boolean }[],
 ): Promise<void> {
@@ -242,38 +242,34 @@ const markReversed = statement(
   `update unresolved set state = 'reversed', resolved_at = now() where deposit_id = any($1::text[])`,
 );
 
-export async function markUnresolvedReversed(trx: Trx, ids: readonly DepositId[]): Promise<void> {
+export async function markSuspenseReversed(trx: Trx, ids: readonly DepositId[]): Promise<void> {
   await trx.rows(markReversed, [ids]);
 }
 
-export type UnresolvedFilter = {
+export type SuspenseFilter = {
   account: AccountId;
-  state: UnresolvedState | null;
+  state: SuspenseState | null;
   asset: AssetSymbol | null;
 };
 
-const filtered = `account_id = $1 and ($2::text is null or state = $2) and ($3::text is null or asset = $3)`;
-
-const countPage = statement('unresolved_count', countOf(`unresolved where ${filtered}`));
-
-const selectPage = query<UnresolvedItem>(
-  'unresolved_page',
-  `select ${columns} from unresolved
-   join (
-     select deposit_id from unresolved where ${filtered}
-     order by created_at desc, deposit_id desc limit $4 + 1 offset $5) as page
-   using (deposit_id)
-   order by created_at desc, deposit_id desc`,
-);
-
 /** One page of an account's unresolved deposits, newest first, and the list's total. */
-export async function unresolvedPage(
+export const suspensePage = (
   db: Queryable,
-  { account, state, asset }: UnresolvedFilter,
+  { account, state, asset }: SuspenseFilter,
   place: Place,
-): Promise<{ items: UnresolvedItem[]; total: number }> {
-  const values = [account, state, asset];
-  const { total } = await db.one<{ total: number }>(countPage, values);
-  if (total < TOTAL_EXACT_MAX && place.offset >= total) return { items: [], total };
-  return pageOfFound(total, place, await db.rows(selectPage, [...values, place.limit, place.offset]));
-}
+): Promise<{ items: SuspenseItem[]; total: number }> =>
+  listPage<SuspenseItem>(
+    db,
+    {
+      table: 'unresolved',
+      key: 'deposit_id',
+      columns,
+      newestFirst: ['created_at', 'unresolved.deposit_id'],
+      where(rows) {
+        rows.where('account_id', account);
+        if (state !== null) rows.where('state', state);
+        if (asset !== null) rows.where('asset', asset);
+      },
+    },
+    place,
+  );

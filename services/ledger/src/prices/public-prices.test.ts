@@ -5,9 +5,9 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { createLogger } from '@quittance/shared/logger';
 import { formatRate } from '@quittance/shared/money';
 import { patient } from '@quittance/testkit/patience';
-import { agreeOnRate } from './domain/quote.ts';
-import { publicPrices } from './price-public.ts';
-import { priceApis } from './price-table.ts';
+import { agreeOnRate } from '../domain/quote.ts';
+import { priceApis } from './price-apis.ts';
+import { publicPrices } from './public-prices.ts';
 
 /** What the exchanges answer, by path: a body, or what the server does instead of answering. */
 type Play = string | ((response: ServerResponse) => void);
