@@ -46,27 +46,27 @@ export async function missingFromInbox(db: Queryable, ids: readonly string[]): P
   return (await db.rows<{ id: string }>(selectMissing, [ids])).map((row) => row.id);
 }
 
-const selectParked = statement(
+const selectDeadLetters = statement(
   'inbox_parked',
   `select event_id as id from parked where event_id = any($1::text[])`,
 );
 
-/** Which of these events wait here for an operator. */
-export async function parkedOf(db: Queryable, ids: readonly string[]): Promise<string[]> {
-  return (await db.rows<{ id: string }>(selectParked, [ids])).map((row) => row.id);
+/** Which of these events are dead letters here. */
+export async function deadLettersOf(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  return (await db.rows<{ id: string }>(selectDeadLetters, [ids])).map((row) => row.id);
 }
 
-const insertParked = statement(
+const insertDeadLetter = statement(
   'parked_insert',
   `insert into parked (event_id, kind, envelope, failure) values ($1, $2, $3, $4)
    on conflict (event_id) do update set failure = excluded.failure, parked_at = now()`,
 );
 
 /**
- * Puts aside what cannot be taken in, for an operator to look at and put back: the envelope as it came, or
- * `{"base64": …}` of its bytes when it is nothing that jsonb can hold (no JSON, a NUL in it, too deep).
+ * Stores what cannot be taken in as a dead letter, for an operator to look at and retry: the envelope as it came, or
+ * `{"base64": …}` of its bytes when jsonb cannot hold it (no JSON, a NUL in it, too deep).
  */
-export async function park(
+export async function addDeadLetter(
   db: Db,
   id: string,
   kind: string,
@@ -75,7 +75,8 @@ export async function park(
 ): Promise<void> {
   const bytes = Buffer.from(envelope);
   // A parser's words quote what it read, and no text in Postgres can hold a NUL.
-  const insert = (stored: string) => db.rows(insertParked, [id, kind, stored, failure.replaceAll('\0', '')]);
+  const insert = (stored: string) =>
+    db.rows(insertDeadLetter, [id, kind, stored, failure.replaceAll('\0', '')]);
   try {
     await insert(bytes.toString());
   } catch (error) {

@@ -20,7 +20,7 @@ const selectOldestUnconfirmed = ageOfFirst(
   'metrics_outbox_oldest_unconfirmed',
   'confirmed_at is null and sent_at is not null',
 );
-const selectParked = statement('metrics_parked', `select count(*)::float as value from parked`);
+const selectDeadLetters = statement('metrics_parked', `select count(*)::float as value from parked`);
 
 /** How the talk between the services goes, of each that has an outbox and an inbox. */
 export const messageGauges: readonly DatabaseGauge[] = [
@@ -42,6 +42,6 @@ export const messageGauges: readonly DatabaseGauge[] = [
   {
     name: 'quittance_messages_parked',
     help: 'Events that could not be taken in after many tries, and wait for an operator.',
-    read: reading(selectParked),
+    read: reading(selectDeadLetters),
   },
 ];

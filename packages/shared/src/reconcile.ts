@@ -3,7 +3,7 @@ import { missingAnswer, missingQuestion, missingSubject } from './commands.ts';
 import { type Db, statement } from './db.ts';
 import { events, kindsFor, type Service, services } from './events.ts';
 import { failpoint } from './failpoint.ts';
-import { missingFromInbox, parkedOf } from './inbox.ts';
+import { deadLettersOf, missingFromInbox } from './inbox.ts';
 import type { Logger } from './logger.ts';
 
 const BATCH = 500;
@@ -122,6 +122,6 @@ async function reconcileWith(
 export function answerReconcilers(bus: Bus, db: Db, service: Service): void {
   bus.answer(missingSubject(service), async (body) => {
     const { ids } = missingQuestion.parse(body);
-    return { missing: await missingFromInbox(db, ids), parked: await parkedOf(db, ids) };
+    return { missing: await missingFromInbox(db, ids), parked: await deadLettersOf(db, ids) };
   });
 }

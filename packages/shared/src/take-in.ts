@@ -3,7 +3,7 @@ import { type Db, isPassing, mayPassInParts } from './db.ts';
 import { type EventKind, type EventOf, events, parseEvent, subjectOf } from './events.ts';
 import { failpoint } from './failpoint.ts';
 import { type BatchHandler, type Handlers, handleBatch } from './handlers.ts';
-import { firstTimes, park } from './inbox.ts';
+import { addDeadLetter, firstTimes } from './inbox.ts';
 import { type Logger, reason } from './logger.ts';
 import type { ThrottledLog } from './throttled-log.ts';
 
@@ -65,7 +65,7 @@ export async function takeIn<P>(messages: readonly Message[], options: TakeInOpt
   const failed = await failedOf(batch, options);
   const [waiting, refused] = [failed.filter(isWaiting), failed.filter((one) => !isWaiting(one))];
   for (const { message } of waiting) handBack(message);
-  for (const one of refused) await retryOrPark(one, options);
+  for (const one of refused) await retryOrMoveToDeadLetters(one, options);
   const [first] = waiting;
   if (first !== undefined) logWaiting(options, waiting.length, first.error);
   else if (failed.length < batch.length) options.throttled.ended(WAITING, {}, 'events are taken in again');
@@ -123,7 +123,7 @@ async function write<P>(batch: readonly Taken[], options: TakeInOptions<P>): Pro
   for (const { message } of taken) message.ack();
   failpoint('consumer.acknowledged');
   for (const { message, event } of batch) {
-    if (forgotten.has(event.id)) await putAside(message, event.kind, mayHaveComeBefore(), options);
+    if (forgotten.has(event.id)) await moveToDeadLetters(message, event.kind, mayHaveComeBefore(), options);
   }
   for (const { event } of taken) {
     logger.debug({ event: event.id, kind: event.kind, request_id: event.request_id }, 'took in an event');
@@ -147,9 +147,9 @@ async function read(message: Message, options: Aside): Promise<Taken | undefined
     if (mayComeAs(event.kind, subject)) return { message, event };
     const forged = new Error(`${event.kind} may not come as ${subject}`);
     // Not under the id it claims: by that the true one's sender would take it for arrived.
-    await putAside(message, subject, forged, options, namelessId(message));
+    await moveToDeadLetters(message, subject, forged, options, namelessId(message));
   } catch (error) {
-    await putAside(message, subject, error, options);
+    await moveToDeadLetters(message, subject, error, options);
   }
   return undefined;
 }
@@ -168,10 +168,10 @@ function idOf(message: Message): string {
 const namelessId = ({ data }: Message): string =>
   `unreadable_${createHash('sha256').update(data).digest('hex')}`;
 
-async function retryOrPark({ message, event, error }: Failed, options: Aside): Promise<void> {
+async function retryOrMoveToDeadLetters({ message, event, error }: Failed, options: Aside): Promise<void> {
   const tries = message.info.deliveryCount;
   // The count says little of the event: it also grows while a message waits its turn in here.
-  if (tries >= TRIES) return putAside(message, event.kind, error, options);
+  if (tries >= TRIES) return moveToDeadLetters(message, event.kind, error, options);
   options.logger.warn(
     { event: event.id, kind: event.kind, tries, reason: reason(error) },
     'an event could not be taken in, it will be tried again',
@@ -185,8 +185,8 @@ function handBack(message: Message): void {
   message.nak(RETRY_MS[Math.min(tries, RETRY_MS.length) - 1] ?? RETRY_MS[0]);
 }
 
-/** Parks a message for an operator. Never throws: nothing about one message may stop those behind it. */
-async function putAside(
+/** Makes a message a dead letter, for an operator. Never throws: one message must not stop those behind it. */
+async function moveToDeadLetters(
   message: Message,
   kind: string,
   error: unknown,
@@ -195,7 +195,7 @@ async function putAside(
 ): Promise<void> {
   const said = { event: id, kind, tries: message.info.deliveryCount, reason: reason(error) };
   try {
-    await park(db, id, kind, message.data, reason(error));
+    await addDeadLetter(db, id, kind, message.data, reason(error));
     logger.error(said, 'an event was parked: an operator must look at it');
     message.term();
   } catch (failure) {
