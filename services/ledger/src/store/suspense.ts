@@ -42,7 +42,7 @@ const asked = bulk({
 });
 
 /*
- * Holds that pay deposits back, decided like all others (store-holds.ts): once by payout id, and after the balances
+ * Holds that pay deposits back, decided like all others (holds.ts): once by payout id, and after the balances
  * are locked, which is why `waiting` counts them first. Whoever changes a deposit has its balance locked, so `state`
  * is true until this statement commits. Refused is for ever, so only what can never be open again is refused, and what
  * asks for all of a deposit that repaid a part of a loss since: that part never comes back. Of two that want one deposit
