@@ -118,18 +118,21 @@ async function world(serverUrl: string, nodeUrl: string, addresses: number): Pro
     logger,
     quotes: { latest: () => undefined, fresh: () => undefined },
     chains,
-    publicUrl: config.PUBLIC_URL,
     saveInvoice: notAsked,
     findInvoice: notAsked,
-    toleranceBps: 0,
+    settings: {
+      replica: 'bench',
+      identitySecret: config.IDENTITY_SECRET,
+      publicUrl: config.PUBLIC_URL,
+      toleranceBps: 0,
+      scanEveryMs: config.SCAN_EVERY_MS,
+      leaseMs: config.LEASE_MS,
+    },
+    wakeRelay: () => undefined,
   };
   const [watched] = chains.values();
   if (watched === undefined) throw new Error('Bitcoin is configured');
-  const scanner = createScanner(ports as Ports, watched, {
-    replica: 'bench',
-    leaseMs: 5_000,
-    announced: () => undefined,
-  });
+  const scanner = createScanner(ports as Ports, watched);
   while ((await scanner.step()) > 0);
   return {
     async take() {

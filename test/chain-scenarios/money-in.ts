@@ -36,14 +36,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     { clock, logger, quotes: stage.quotes, workers: false },
   );
   const scanners = new Map(
-    [...invoices.ports.chains].map(([chain, watched]) => [
-      chain,
-      createScanner(invoices.ports, watched, {
-        replica: invoices.replica,
-        announced: () => undefined,
-        leaseMs: 5_000,
-      }),
-    ]),
+    [...invoices.ports.chains].map(([chain, watched]) => [chain, createScanner(invoices.ports, watched)]),
   );
 
   // The key holder names addresses of chains without public derivation, and says that those of the others are its own.

@@ -1,7 +1,7 @@
 import type { ChainSender } from '@quittance/chains/chain';
 import type { SenderOf } from '@quittance/chains/registry';
 import { createAddressPool } from '@quittance/invoices/address-pool';
-import { handleEvents as handleInvoiceEvents } from '@quittance/invoices/consumers';
+import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
 import { refillSpares } from '@quittance/invoices/operations/refill-spares';
 import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
@@ -201,13 +201,20 @@ function startInvoices(common: Common): Replica {
     logger,
     quotes: quotesOf(world),
     chains: new Map([[chain.chain, watched]]),
-    publicUrl: 'http://localhost',
     saveInvoice: (made) => saveNewInvoices(db, [made]),
     findInvoice: async (id) => (await findInvoices(db, [id]))[0],
-    toleranceBps: 0,
+    settings: {
+      replica: name,
+      identitySecret: new Secret('x'.repeat(32)),
+      publicUrl: 'http://localhost',
+      toleranceBps: 0,
+      scanEveryMs: 1_000,
+      leaseMs: LEASE_MS,
+    },
+    wakeRelay: () => {},
   };
-  const scanner = createScanner(ports, watched, { replica: name, announced: () => {}, leaseMs: LEASE_MS });
-  const workers = messengerOf(common, handleInvoiceEvents(ports), ports);
+  const scanner = createScanner(ports, watched);
+  const workers = messengerOf(common, invoicesHandlers, ports);
   workers.set('scan', scanner.step);
   workers.set('expire', () => expireInvoices(ports, watched));
   const { spares } = watched;

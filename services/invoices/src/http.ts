@@ -11,8 +11,7 @@ import {
 } from '@quittance/shared/http';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import { reason } from '@quittance/shared/logger';
-import type { Metrics } from '@quittance/shared/metrics';
-import type { Secret } from '@quittance/shared/secret';
+import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, Response } from 'express';
 import { z } from 'zod';
 import { createInvoice } from './operations/create-invoice.ts';
@@ -24,33 +23,22 @@ import type { Ports } from './ports.ts';
 
 export type HttpPorts = Omit<Ports, 'bus'>;
 
-export type HttpOptions = {
-  /** Signs the gateway's word on whose request it is. */
-  identitySecret: Secret;
-  /** Names what keeps the service from being ready. */
-  waitsFor: () => Promise<string[]>;
-  /** Names what is out of service meanwhile. */
-  without: () => Promise<string[]>;
-  /** Called when an invoice was made. */
-  announced: () => void;
-  metrics: Metrics;
-};
+/** `without` names what is out of service while the rest is ready. */
+export type InvoicesHttpParts = ServiceHttpParts & { without: () => Promise<string[]> };
 
 /** The service's HTTP interface, behind the gateway. */
-export function createHttp(ports: HttpPorts, options: HttpOptions): Express {
-  const { logger, clock } = ports;
-  const { waitsFor, without, metrics } = options;
-  const app = createApp({ logger, clock, waitsFor, without, metrics });
-  const merchant = authenticated(options.identitySecret, clock);
+export function createHttp(ports: HttpPorts, parts: InvoicesHttpParts): Express {
+  const app = createApp(parts);
+  const merchant = authenticated(ports.settings.identitySecret, parts.clock);
   app.get('/api/invoices', merchant, async (req, res) => send(res, await list(ports, req, res)));
   app.get('/api/invoices/:id', merchant, async (req, res) => send(res, await show(ports, req, res)));
   app.post('/api/invoices', merchant, ...readBody, async (req, res) => {
     const answer = await create(ports, req, res);
-    if (answer.status === 201) options.announced();
+    if (answer.status === 201) ports.wakeRelay();
     send(res, answer);
   });
   app.get('/pay/:id', async (req, res) => sendPage(res, await pay(ports, idOf(req))));
-  finishApp(app, logger);
+  finishApp(app, parts.logger);
   return app;
 }
 

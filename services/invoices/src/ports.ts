@@ -8,6 +8,7 @@ import type { InvoiceId, Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
 import type { QuoteBoard } from '@quittance/shared/quotes';
+import type { Secret } from '@quittance/shared/secret';
 import type { AddressFilter } from './address-filter.ts';
 import type { FullInvoice, NewInvoice } from './store.ts';
 
@@ -81,6 +82,20 @@ export type WatchedChain = {
   uri(asset: AssetSymbol, address: string, amount: Units): string;
 };
 
+export type Settings = {
+  /** Tells this process from the other replicas. */
+  replica: string;
+  /** Signs what the gateway says about whose request it is. */
+  identitySecret: Secret;
+  /** Where merchants and customers reach us, without a slash at the end. */
+  publicUrl: string;
+  /** How much less than its amount due makes a new invoice paid, in basis points. */
+  toleranceBps: number;
+  scanEveryMs: number;
+  /** How long after a replica died another one continues scanning its chain. */
+  leaseMs: number;
+};
+
 export type Ports = {
   db: Db;
   bus: Bus;
@@ -89,14 +104,13 @@ export type Ports = {
   logger: Logger;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
   chains: ReadonlyMap<Chain, WatchedChain>;
-  /** Where merchants and customers reach us, without a slash at the end. */
-  publicUrl: string;
   /** Writes a new invoice, under load together with others. */
   saveInvoice(made: NewInvoice): Promise<void>;
   /** Reads an invoice in full, under load together with others. */
   findInvoice(id: InvoiceId): Promise<FullInvoice | undefined>;
-  /** How much less than its amount due makes a new invoice paid, in basis points. */
-  toleranceBps: number;
+  settings: Settings;
+  /** Wakes the relay: call it after a commit that wrote to the outbox. */
+  wakeRelay: () => void;
 };
 
 export function watched(chains: Ports['chains'], chain: Chain): WatchedChain {

@@ -6,11 +6,11 @@ import { assertNever, invariant } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
 import type { Sighting } from './domain/sighting.ts';
-import type { Ports } from './ports.ts';
+import type { Ports, Settings } from './ports.ts';
 import type { FullInvoice } from './store.ts';
 
 /** What views need to know beside the invoice. */
-export type Shown = Pick<Ports, 'quotes' | 'chains' | 'publicUrl'>;
+export type Shown = Pick<Ports, 'quotes' | 'chains'> & { settings: Pick<Settings, 'publicUrl'> };
 
 /** The Asset object of the contract, with the rate of now. */
 function assetView(quote: Quote) {
@@ -91,7 +91,7 @@ export function addressView(
 }
 
 /** The hosted payment page. */
-const pageUrl = ({ id }: Invoice, { publicUrl }: Shown): string => `${publicUrl}/pay/${id}`;
+const pageUrl = ({ id }: Invoice, { settings }: Shown): string => `${settings.publicUrl}/pay/${id}`;
 
 const amountView = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, invoice: Invoice) => ({
   amount: formatUnits(amount, assets[asset].decimals),

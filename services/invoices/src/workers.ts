@@ -1,5 +1,6 @@
 import { holdingLease, type Lease, LeaseLost, releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
+import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
 import { checkBalances } from './operations/check-balances.ts';
 import { compareKeys } from './operations/compare-keys.ts';
@@ -24,23 +25,13 @@ const REFILL_EVERY_MS = 1_000;
 /** What another replica found is known here as soon. */
 const COMPARE_EVERY_MS = 1_000;
 
-export type WorkerSettings = {
-  scanEveryMs: number;
-  /** Names this process among the replicas. */
-  replica: string;
-  /** Called when something may have been announced. */
-  announced: () => void;
-  /** A scanner that died is followed after this long. */
-  leaseMs: number;
-};
-
 /** One replica follows a chain at a time; each step renews its right to. */
 export function createScanner(
   ports: Ports,
   watched: WatchedChain,
-  { replica, announced, leaseMs }: Omit<WorkerSettings, 'scanEveryMs'>,
 ): { step(): Promise<number>; leave(): Promise<void> } {
-  const { db, clock, logger } = ports;
+  const { db, clock, logger, wakeRelay } = ports;
+  const { replica, leaseMs } = ports.settings;
   const failed = (error: unknown) =>
     logger.warn({ reason: reason(error) }, 'the lease could not be prolonged');
   const watch = watched.reader.watchPending?.bind(watched.reader);
@@ -62,7 +53,7 @@ export function createScanner(
       if (memory === undefined || look === undefined) return taken + 1;
       const pending = await takePending(ports, watched, held, memory, look);
       if (pending === undefined) return taken;
-      if (pending > 0) announced();
+      if (pending > 0) wakeRelay();
       // What waits and was not told yet may be a payment in time: the clocks stand still until all of it is known.
       if (look.isComplete === false) return taken + 1;
     }
@@ -92,7 +83,7 @@ export function createScanner(
           // Last: what many payments leave to be settled holds up neither the chain nor what may expire.
           return followed + (await settleRest(ports, watched));
         });
-        if (done > 0) announced();
+        if (done > 0) wakeRelay();
         return done;
       } catch (error) {
         // Reading all that waits anew takes minutes: not for a node or a database that was away for a moment.
@@ -112,14 +103,15 @@ export function createScanner(
  * Starts what this service does unasked: follows chains, expires invoices, keeps addresses ready, asks whose they are,
  * forgets.
  */
-export function startWorkers(ports: Ports, settings: WorkerSettings): { stop(): Promise<void> } {
+export function startWorkers(ports: Ports): Stoppable {
   const { logger } = ports;
-  const scanners = [...ports.chains.values()].map((watched) => createScanner(ports, watched, settings));
+  const { scanEveryMs } = ports.settings;
+  const scanners = [...ports.chains.values()].map((watched) => createScanner(ports, watched));
   const workers = [
     ...scanners.map((scanner, i) =>
       startWorker({
         name: `scanner ${[...ports.chains.keys()][i]}`,
-        everyMs: settings.scanEveryMs,
+        everyMs: scanEveryMs,
         step: scanner.step,
         logger,
       }),
@@ -127,10 +119,10 @@ export function startWorkers(ports: Ports, settings: WorkerSettings): { stop(): 
     ...[...ports.chains.values()].map((watched) =>
       startWorker({
         name: `expiry ${watched.chain}`,
-        everyMs: settings.scanEveryMs,
+        everyMs: scanEveryMs,
         async step() {
           const expired = await expireInvoices(ports, watched);
-          if (expired > 0) settings.announced();
+          if (expired > 0) ports.wakeRelay();
           return expired;
         },
         logger,

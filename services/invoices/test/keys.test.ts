@@ -186,10 +186,9 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
   });
 
   it('are asked about by a worker, again and again', async () => {
-    const settings = { scanEveryMs: 1_000, replica: 'r', announced: () => undefined, leaseMs: 5_000 };
     named = [firstOf(OTHER_WORDS)];
     world.pass(MINUTE);
-    const workers = startWorkers(world.ports, settings);
+    const workers = startWorkers(world.ports);
     try {
       await eventually(async () => expect(await order()).toMatchObject({ status: 503 }));
       named = [firstOf(WORDS)];

@@ -394,12 +394,7 @@ describe('a node in trouble', () => {
       watches += 1;
       return watchPending();
     };
-    const { replica } = world.service;
-    const scanner = createScanner(world.ports, world.watchedChain, {
-      replica,
-      announced: () => undefined,
-      leaseMs: 5_000,
-    });
+    const scanner = createScanner(world.ports, world.watchedChain);
     world.chain.watchPending = watchPending;
     const scan = async () => {
       while ((await scanner.step()) > 0);

@@ -182,11 +182,7 @@ describe('one scanner at a time', () => {
   it('of two replicas one follows the chain, and the other takes over', async () => {
     const invoice = await anInvoice();
     const other = await world.replica();
-    const second = createScanner(other.ports, world.watchedChain, {
-      replica: other.replica,
-      announced: () => undefined,
-      leaseMs: 5_000,
-    });
+    const second = createScanner(other.ports, world.watchedChain);
     await world.scanner.step();
     world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     expect(await second.step()).toBe(0);
@@ -202,7 +198,10 @@ describe('one scanner at a time', () => {
     const invoice = await anInvoice();
     const other = await world.replica();
     const follower = (replica: string) =>
-      createScanner(other.ports, world.watchedChain, { replica, announced: () => undefined, leaseMs: 1_000 });
+      createScanner(
+        { ...other.ports, settings: { ...other.ports.settings, replica, leaseMs: 1_000 } },
+        world.watchedChain,
+      );
     const [first, second] = [follower('first'), follower('second')];
     await world.scanner.leave();
     world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });

@@ -121,9 +121,9 @@ describe('the state table', () => {
 
   it('a tolerance lowers what is needed, of the invoices made while it is set', async () => {
     const before = await anInvoice();
-    world.ports.toleranceBps = 100;
+    world.ports.settings.toleranceBps = 100;
     const invoice = await anInvoice();
-    world.ports.toleranceBps = 0;
+    world.ports.settings.toleranceBps = 0;
     await pay(before.to, (DUE * 99n) / 100n);
     expect(await before.read()).toMatchObject({ status: 'partially_paid' });
     await pay(invoice.to, (DUE * 98n) / 100n);

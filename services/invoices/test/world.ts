@@ -145,11 +145,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const service = await replica();
   const { ports } = service;
   const watchedChain = ports.chains.get(chainName) as WatchedChain;
-  const scanner = createScanner(ports, watchedChain, {
-    replica: service.replica,
-    announced: () => undefined,
-    leaseMs: 5_000,
-  });
+  const scanner = createScanner(ports, watchedChain);
   const ledger = await connectBus({ url: nats.url, service: 'ledger', logger });
   const admin = new pg.Pool({
     connectionString: database.adminUrl,
@@ -284,6 +280,7 @@ export async function confirmKeys(database: TestDatabase, given: ChainSettings):
 }
 
 type ReplicaPorts = Omit<Parameters<typeof startInvoices>[1] & object, 'chains'> & {
+  toleranceBps: number;
   watch: (db: InvoicesService['ports']['db']) => WatchedChain;
 };
 
@@ -303,8 +300,9 @@ async function startReplica(
     ETHEREUM_USDC_ADDRESS: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
     ETHEREUM_XPUB: XPUB,
     LOG_LEVEL: 'silent',
+    TOLERANCE_BPS: String(given.toleranceBps),
   });
-  const { watch, ...ports } = given;
+  const { watch, toleranceBps: _, ...ports } = given;
   const db = openDb({
     url: config.DATABASE_URL.reveal(),
     schema: 'invoices',

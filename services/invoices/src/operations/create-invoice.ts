@@ -76,7 +76,7 @@ export type Created = { status: number; body: object; replayed: boolean };
 
 export type CreatePorts = Pick<
   Ports,
-  'db' | 'saveInvoice' | 'clock' | 'random' | 'quotes' | 'chains' | 'publicUrl' | 'toleranceBps'
+  'db' | 'saveInvoice' | 'clock' | 'random' | 'quotes' | 'chains' | 'settings'
 >;
 
 /**
@@ -180,7 +180,7 @@ async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quot
     usdRate: rate.value,
     quote,
     amountDue: usdToUnits(wanted.amount, rate.value, decimals, 'up'),
-    toleranceBps: ports.toleranceBps,
+    toleranceBps: ports.settings.toleranceBps,
     minConfirmations: quote.min_confirmations,
     dust: units(quote.dust),
     createdAt: now,

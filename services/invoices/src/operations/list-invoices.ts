@@ -44,7 +44,7 @@ export async function listInvoices(
       total,
       page,
       perPage,
-      path: `${ports.publicUrl}/api/invoices`,
+      path: `${ports.settings.publicUrl}/api/invoices`,
       query,
     }),
   );
