@@ -2,7 +2,7 @@ import { openWallet } from '@quittance/chains/solana/wallet';
 import { configSchema } from '@quittance/invoices/config';
 import { compareKeys } from '@quittance/invoices/operations/compare-keys';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
-import { refillSpares } from '@quittance/invoices/operations/refill-spares';
+import { refillSpares } from '@quittance/invoices/operations/refill-address-pool';
 import { type InvoicesService, startInvoices } from '@quittance/invoices/service';
 import { createScanner } from '@quittance/invoices/workers';
 import { snapshotOf } from '@quittance/reconciliation/snapshot';

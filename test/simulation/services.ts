@@ -1,12 +1,13 @@
 import type { ChainSender } from '@quittance/chains/chain';
 import type { SenderOf } from '@quittance/chains/registry';
-import { createAddressPool } from '@quittance/invoices/address-pool';
+import { createAddressPool, namedAddresses } from '@quittance/invoices/address-pool';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
-import { refillSpares } from '@quittance/invoices/operations/refill-spares';
+import { refillSpares } from '@quittance/invoices/operations/refill-address-pool';
 import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
-import { findInvoices, nextAddressBlock, saveNewInvoices } from '@quittance/invoices/store';
-import { namedAddresses } from '@quittance/invoices/watch-chains';
+import { nextAddressBlock } from '@quittance/invoices/store/address-pool';
+import { findInvoices } from '@quittance/invoices/store/invoice-reads';
+import { saveNewInvoices } from '@quittance/invoices/store/invoices';
 import { createScanner } from '@quittance/invoices/workers';
 import { handlers as ledgerHandlers } from '@quittance/ledger/handlers';
 import { createHoldBatcher } from '@quittance/ledger/hold-batcher';

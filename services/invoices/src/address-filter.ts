@@ -1,6 +1,12 @@
 import type { Chain } from '@quittance/shared/assets';
 import type { Queryable } from '@quittance/shared/db';
-import { addressesAfter, addressesSince, countAddresses } from './store-addresses.ts';
+import {
+  addressesAfter,
+  addressesSince,
+  addressOwners,
+  countAddresses,
+  type OurAddress,
+} from './store/addresses.ts';
 
 /** So many are read at once when the filter is filled. */
 const READ_AT_ONCE = 50_000;
@@ -94,4 +100,16 @@ function hashes(address: string): [number, number] {
   }
   // The second one odd, so that the steps do not fall on the same bit.
   return [(one ^ (one >>> 16)) >>> 0, ((other ^ (other >>> 15)) | 1) >>> 0];
+}
+
+/** Which of these addresses are ours: whatever their number, few are left to be looked up. */
+export async function ourAddresses(
+  db: Queryable,
+  { chain, filter }: { chain: Chain; filter: AddressFilter },
+  addresses: readonly string[],
+): Promise<Map<string, OurAddress>> {
+  if (addresses.length === 0) return new Map();
+  const likely = await filter.among(db, addresses);
+  if (likely.length === 0) return new Map();
+  return await addressOwners(db, chain, likely);
 }

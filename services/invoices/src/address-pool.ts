@@ -1,7 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Chain } from '@quittance/shared/assets';
+import type { Db } from '@quittance/shared/db';
+import { gather } from '@quittance/shared/gather';
+import { Unavailable } from '@quittance/shared/http';
 import { type Logger, reason } from '@quittance/shared/logger';
-import type { AddressPool, SpareAddress } from './ports.ts';
+import { type SpareAddress, takeSpares } from './store/address-pool.ts';
 
+/** Addresses derived ahead, so that no merchant waits for it. */
+export type AddressPool = {
+  take(): Promise<SpareAddress>;
+  /** Derives until enough are ready; never throws. */
+  fill(): Promise<void>;
+};
+
+/** How addresses that only the key holder can name are kept ready. */
+export type Spares = {
+  /** How many, at least. */
+  ahead: number;
+  /** Whether a text is the canonical form of an address of this chain. */
+  isAddress(text: string): boolean;
+};
+
+/** Under load so many stored addresses are taken in one statement, and so many statements are in flight. */
+const TAKEN_MAX = 64;
+const TAKEN_AT_ONCE = 2;
 /** Indexes reserved in the database at once. */
 export const BLOCK_SIZE = 32;
 
@@ -75,5 +97,26 @@ export function createAddressPool({ addressAt, nextBlock, ahead, logger }: Addre
       if (spare.length < ahead / 2) void fill();
       return ready ?? (await derive());
     },
+  };
+}
+
+/** Addresses that the key holder named ahead: those of invoices made at the same moment are taken together. */
+export function namedAddresses(db: Db, chain: Chain): AddressPool {
+  const takeOne = gather<undefined, SpareAddress | undefined>({
+    run: async (wanted) => {
+      const taken = await takeSpares(db, chain, wanted.length);
+      return wanted.map((_, i) => taken[i]);
+    },
+    max: TAKEN_MAX,
+    atOnce: TAKEN_AT_ONCE,
+  });
+  return {
+    async take() {
+      const taken = await takeOne(undefined);
+      if (taken === undefined) throw new Unavailable(`no address of ${chain} is ready`);
+      return taken;
+    },
+    // A worker refills them from the key holder.
+    fill: () => Promise.resolve(),
   };
 }

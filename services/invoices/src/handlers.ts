@@ -1,9 +1,31 @@
+import { crashPoint } from '@quittance/shared/crash';
+import type { Trx } from '@quittance/shared/db';
+import type { EventOf } from '@quittance/shared/events';
 import type { HandlersOf } from '@quittance/shared/handlers';
-import { creditDeposits } from './operations/credit-deposits.ts';
+import type { DepositId, InvoiceId } from '@quittance/shared/ids';
+import { invariant } from '@quittance/shared/result';
+import { bringUpToDate } from './operations/recompute-invoices.ts';
 import type { Ports } from './ports.ts';
+import { markCredited } from './store/deposits.ts';
+import { lockInvoices } from './store/invoices.ts';
 import type { Shown } from './views.ts';
 
 /** What invoices does with events. */
 export const handlers: HandlersOf<'invoices', Pick<Ports, 'clock'> & Shown> = {
   'credit.recorded': creditDeposits,
 };
+
+/** The ledger has booked deposits: whoever is told `paid` from now on finds the money in the balance. */
+async function creditDeposits(
+  trx: Trx,
+  credits: readonly EventOf<'credit.recorded'>[],
+  ports: Pick<Ports, 'clock'> & Shown,
+): Promise<void> {
+  const deposits = new Set(credits.map(({ payload }) => payload.deposit_id as DepositId));
+  const invoices = new Set(credits.map(({ payload }) => payload.invoice_id as InvoiceId));
+  await lockInvoices(trx, invoices);
+  const marked = await markCredited(trx, [...deposits], ports.clock.now());
+  invariant(marked === deposits.size, 'the ledger books only deposits that were settled');
+  crashPoint('invoices.credited');
+  await bringUpToDate(trx, invoices, ports);
+}

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Text that is HTML already; everything else is escaped where it is put in. */
 export class Html {
   readonly text: string;
@@ -28,4 +30,77 @@ export function html(template: TemplateStringsArray, ...parts: readonly Part[]):
     return escaped(String(part));
   });
   return new Html(template.reduce((text, piece, i) => text + (rendered[i - 1] ?? '') + piece));
+}
+
+export type HtmlPage = { status: number; html: string };
+
+// Follows the reader's light or dark; the code itself stays dark on white, as scanners want it.
+const style = `
+:root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--ink:#16181d;--soft:#5b6270;--line:#e2e5ea;
+--accent:#2f5bea;--good:#0a7d48;--warn:#9a5b00;--radius:14px}
+@media (prefers-color-scheme:dark){:root{--ground:#101216;--card:#1a1d23;--ink:#eef0f4;--soft:#a3abb9;
+--line:#2d323b;--accent:#8ba6ff;--good:#4fd094;--warn:#f0b35a}}
+*{box-sizing:border-box}
+body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;background:var(--ground);
+color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+main{width:100%;max-width:26rem;background:var(--card);border:1px solid var(--line);
+border-radius:var(--radius);padding:1.75rem 1.5rem;box-shadow:0 8px 30px rgb(0 0 0/.06)}
+h1{margin:0;font-size:1.75rem;line-height:1.2;overflow-wrap:anywhere}
+h2{margin:1.5rem 0 0;font-size:.85rem;font-weight:400}
+p{margin:.5rem 0 0}
+.soft{color:var(--soft)}
+.state{display:inline-block;margin:0 0 .9rem;padding:.15rem .7rem;border-radius:99px;font-size:.85rem;
+font-weight:600;border:1px solid currentColor;color:var(--accent)}
+.good{color:var(--good)}.warn{color:var(--warn)}
+.code{display:block;width:100%;max-width:15rem;height:auto;margin:1.25rem auto;border-radius:10px}
+dl{margin:1.25rem 0 0;border-top:1px solid var(--line)}
+dt{margin-top:.8rem;font-size:.85rem;color:var(--soft)}
+dd{margin:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
+.copy{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;user-select:all;-webkit-user-select:all}
+.button{display:block;margin-top:1.25rem;padding:.8rem 1rem;border-radius:10px;background:var(--accent);
+color:var(--card);text-align:center;text-decoration:none;font-weight:600}
+.button:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
+ul{list-style:none;margin:.8rem 0 0;padding:0}
+li{display:flex;justify-content:space-between;gap:1rem;padding:.45rem 0;border-top:1px solid var(--line)}
+`;
+
+/** Nothing is loaded from anywhere, nothing runs, nobody may frame it, and nobody learns where one came from. */
+export const pageHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    "img-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'X-Robots-Tag': 'noindex',
+  'Cache-Control': 'no-store',
+} as const;
+
+export function page(status: number, title: string, body: Html, refreshSeconds?: number): HtmlPage {
+  const refresh =
+    refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
+  const whole = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${refresh}
+<title>${title}</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+  return { status, html: whole.text };
 }

@@ -10,18 +10,9 @@ import type { Units } from '@quittance/shared/money';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { AddressFilter } from './address-filter.ts';
-import type { FullInvoice, NewInvoice } from './store.ts';
-
-/** An address that nobody has been given yet, and the index its key is derived at. */
-export type SpareAddress = { address: string; derivationIndex: number };
-
-/** How addresses that only the key holder can name are kept ready. */
-export type Spares = {
-  /** How many, at least. */
-  ahead: number;
-  /** Whether a text is the canonical form of an address of this chain. */
-  isAddress(text: string): boolean;
-};
+import type { AddressPool, Spares } from './address-pool.ts';
+import type { FullInvoice } from './store/invoice-reads.ts';
+import type { NewInvoice } from './store/invoices.ts';
 
 /** What shows whether the key holder has the keys of the addresses that we derive. */
 export type DerivedKeys = {
@@ -34,13 +25,6 @@ export type DerivedKeys = {
     /** It has ours: until then it is not asked again. */
     restUntil: Date | undefined;
   };
-};
-
-/** Addresses derived ahead, so that no merchant waits for it. */
-export type AddressPool = {
-  take(): Promise<SpareAddress>;
-  /** Derives until enough are ready; never throws. */
-  fill(): Promise<void>;
 };
 
 /** A chain that invoices can be paid on. */

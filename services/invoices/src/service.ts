@@ -1,18 +1,21 @@
 import { refuseWrongNetworks } from '@quittance/chains/network-check';
 import type { Db } from '@quittance/shared/db';
 import { gather } from '@quittance/shared/gather';
+import { createApp, finishApp } from '@quittance/shared/http';
 import { type InvoiceId, pooledBytes } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { watchQuotes } from '@quittance/shared/quotes';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
-import { createHttp } from './http.ts';
+import { routeInvoices } from './http/invoices.ts';
+import { routePaymentPage } from './http/payment-page.ts';
 import { invoicesMetrics } from './metrics.ts';
 import { compareKeys, recallKeys } from './operations/compare-keys.ts';
 import type { Ports } from './ports.ts';
-import { findInvoices, type NewInvoice, saveNewInvoices } from './store.ts';
-import { openContradictions } from './store-contradictions.ts';
+import { openContradictions } from './store/contradictions.ts';
+import { findInvoices } from './store/invoice-reads.ts';
+import { type NewInvoice, saveNewInvoices } from './store/invoices.ts';
 import { watchChains } from './watch-chains.ts';
 import { startWorkers } from './workers.ts';
 
@@ -83,7 +86,7 @@ export const startInvoices = (
       ),
     http: (ports, parts) => {
       const chains = [...ports.chains.values()];
-      return createHttp(ports, {
+      const app = createApp({
         ...parts,
         waitsFor: async () => [
           ...(await parts.waitsFor()),
@@ -94,6 +97,10 @@ export const startInvoices = (
           ...((await parts.waitsFor()).length === 0 ? await contradictedPayments(ports.db) : []),
         ],
       });
+      routeInvoices(app, ports);
+      routePaymentPage(app, ports);
+      finishApp(app, parts.logger);
+      return app;
     },
     async migrated({ db, chains }) {
       for (const { addresses } of chains.values()) void addresses.fill();

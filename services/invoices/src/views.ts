@@ -5,9 +5,9 @@ import type { Quote } from '@quittance/shared/quotes';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
-import type { Sighting } from './domain/sighting.ts';
+import type { Sighting } from './domain/mempool-payment.ts';
 import type { Ports, Settings } from './ports.ts';
-import type { FullInvoice } from './store.ts';
+import type { FullInvoice } from './store/invoice-reads.ts';
 
 /** What views need to know beside the invoice. */
 export type Shown = Pick<Ports, 'quotes' | 'chains'> & { settings: Pick<Settings, 'publicUrl'> };
@@ -49,7 +49,7 @@ export function listItemView(invoice: Invoice, { quotes }: Pick<Shown, 'quotes'>
   };
 }
 
-/** An invoice in full, with its newest and its largest payments (see store-payments.ts). */
+/** An invoice in full, with its newest and its largest payments (see store/invoice-reads.ts). */
 export function invoiceView(
   { invoice, height, deposits, sightings, paymentsTotal }: FullInvoice,
   shown: Shown,

@@ -3,18 +3,15 @@ import { checkAddress, connectReader, depositAddresses, paymentUri } from '@quit
 import { type ChainSettings, configuredAssets } from '@quittance/chains/settings';
 import type { Chain, ChainKind } from '@quittance/shared/assets';
 import type { Db } from '@quittance/shared/db';
-import { gather } from '@quittance/shared/gather';
-import { Unavailable } from '@quittance/shared/http';
 import type { Logger } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { createAddressFilter } from './address-filter.ts';
-import { createAddressPool } from './address-pool.ts';
-import type { SightLimits } from './domain/outage.ts';
+import { createAddressPool, namedAddresses } from './address-pool.ts';
+import type { SightLimits } from './domain/expiry-extension.ts';
 import { rememberingHead } from './metrics.ts';
-import { whyBarred } from './operations/compare-keys.ts';
-import type { AddressPool, DerivedKeys, SpareAddress, WatchedChain } from './ports.ts';
-import { nextAddressBlock } from './store.ts';
-import { takeSpares } from './store-addresses.ts';
+import { unconfirmedKeys } from './operations/compare-keys.ts';
+import type { WatchedChain } from './ports.ts';
+import { nextAddressBlock } from './store/address-pool.ts';
 
 const MINUTE_MS = 60_000;
 /**
@@ -45,9 +42,6 @@ const LATE_MS = {
 } as const satisfies Record<ChainKind, number>;
 /** A node may not have for a moment what waits: when it is started anew, or hears of it again from others. */
 const GONE_AFTER_MS = 30_000;
-/** Under load so many spare addresses are taken in one statement, and so many statements are under way. */
-const TAKEN_MAX = 64;
-const TAKEN_AT_ONCE = 2;
 
 export type WatchingOptions = { db: Db; logger: Logger; ahead: number; scanEveryMs: number };
 
@@ -107,32 +101,5 @@ function addressesOf(
   return {
     addresses: createAddressPool({ addressAt: derived.at, nextBlock, ahead, logger }),
     keys: unconfirmedKeys(settings.chain, derived.at(0)),
-  };
-}
-
-/** As they are until the database is asked what payouts said of them. */
-export const unconfirmedKeys = (chain: Chain, first: string): DerivedKeys => ({
-  first,
-  heard: { bar: whyBarred(chain, first, undefined), restUntil: undefined },
-});
-
-/** Addresses that the key holder named ahead: those of invoices made at the same moment are taken together. */
-export function namedAddresses(db: Db, chain: Chain): AddressPool {
-  const takeOne = gather<undefined, SpareAddress | undefined>({
-    run: async (wanted) => {
-      const taken = await takeSpares(db, chain, wanted.length);
-      return wanted.map((_, i) => taken[i]);
-    },
-    max: TAKEN_MAX,
-    atOnce: TAKEN_AT_ONCE,
-  });
-  return {
-    async take() {
-      const taken = await takeOne(undefined);
-      if (taken === undefined) throw new Unavailable(`no address of ${chain} is ready`);
-      return taken;
-    },
-    // A worker refills them from the key holder.
-    fill: () => Promise.resolve(),
   };
 }

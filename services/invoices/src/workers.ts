@@ -5,22 +5,22 @@ import { startWorker } from '@quittance/shared/worker';
 import { checkBalances } from './operations/check-balances.ts';
 import { compareKeys } from './operations/compare-keys.ts';
 import { expireInvoices } from './operations/expire-invoices.ts';
-import { forgetOldAnswers } from './operations/forget-old-answers.ts';
+import { settleRest } from './operations/recompute-invoices.ts';
+import { refillSpares } from './operations/refill-address-pool.ts';
+import { rescanChain } from './operations/rescan-chain.ts';
+import { lookIntoContradictions } from './operations/resolve-contradictions.ts';
+import { reachHead, scanChain } from './operations/scan-chain.ts';
 import {
   lookAtPending,
   newPendingMemory,
   type PendingMemory,
   takePending,
-} from './operations/look-at-pending.ts';
-import { lookIntoContradictions } from './operations/look-into-contradictions.ts';
-import { reachHead } from './operations/reach-head.ts';
-import { refillSpares } from './operations/refill-spares.ts';
-import { rescanChain } from './operations/rescan-chain.ts';
-import { scanChain } from './operations/scan-chain.ts';
-import { settleRest } from './operations/settle-rest.ts';
+} from './operations/scan-mempool.ts';
 import type { Ports, WatchedChain } from './ports.ts';
+import { pruneIdempotencyKeys } from './store/invoices.ts';
 
-const FORGET_EVERY_MS = 3_600_000;
+const PRUNE_EVERY_MS = 3_600_000;
+const PRUNE_BATCH = 500;
 const REFILL_EVERY_MS = 1_000;
 /** What another replica found is known here as soon. */
 const COMPARE_EVERY_MS = 1_000;
@@ -150,8 +150,8 @@ export function startWorkers(ports: Ports): Stoppable {
     ),
     startWorker({
       name: 'old answers',
-      everyMs: FORGET_EVERY_MS,
-      step: () => forgetOldAnswers(ports),
+      everyMs: PRUNE_EVERY_MS,
+      step: () => pruneIdempotencyKeys(ports.db, ports.clock.now(), PRUNE_BATCH),
       logger,
     }),
   ];

@@ -4,8 +4,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import fc from 'fast-check';
 import pg from 'pg';
-import { createAddressFilter } from '../src/address-filter.ts';
-import { ourAddresses } from '../src/store-chain.ts';
+import { createAddressFilter, ourAddresses } from '../src/address-filter.ts';
 
 let database: TestDatabase;
 let db: Db;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
+import { pruneIdempotencyKeys } from '../src/store/invoices.ts';
 import { api, aQuote, ETHER, MINUTE, startWorld, type World } from './world.ts';
 
 let world: World;
@@ -328,16 +329,16 @@ describe('Idempotency-Key', () => {
   });
 
   it('is forgotten after 30 days', async () => {
-    const { forgetOldAnswers } = await import('../src/operations/forget-old-answers.ts');
+    const prune = () => pruneIdempotencyKeys(world.ports.db, world.clock.at, 500);
     const merchant = world.merchant();
     await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('old'));
     const own = () => world.rows('select 1 from idempotency_keys where account_id = $1', [merchant.account]);
     const created = `update idempotency_keys set created_at = $2::timestamptz - $3::interval where account_id = $1`;
     await world.rows(created, [merchant.account, world.clock.at, '29 days']);
-    await forgetOldAnswers(world.ports);
+    await prune();
     expect(await own()).toHaveLength(1);
     await world.rows(created, [merchant.account, world.clock.at, '30 days 1 second']);
-    await forgetOldAnswers(world.ports);
+    await prune();
     expect(await own()).toHaveLength(0);
   });
 });

@@ -4,7 +4,7 @@ import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
-import { saveContradictions } from '../src/store-contradictions.ts';
+import { saveContradictions } from '../src/store/contradictions.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 import { ETHER, MINUTE, startWorld, type World } from './world.ts';
 

@@ -3,9 +3,9 @@ import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import { type Deposit, depositStates } from '../src/domain/deposit.ts';
+import { type Sighting, standing } from '../src/domain/mempool-payment.ts';
 import { rowByRow, totalsOf } from '../src/domain/payment-totals.ts';
-import { type Sighting, standing } from '../src/domain/sighting.ts';
-import { findInvoices } from '../src/store.ts';
+import { findInvoices } from '../src/store/invoice-reads.ts';
 import {
   leaveRestDue,
   markLateTold,
@@ -13,7 +13,7 @@ import {
   paymentTotals,
   reverseDeposits,
   settleDeposits,
-} from '../src/store-payments.ts';
+} from '../src/store/payments.ts';
 import { startWorld, type World } from './world.ts';
 
 /** The sums that Postgres makes of an invoice's payments are those that the domain makes of them one by one. */

@@ -11,7 +11,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { LOCK_WAIT_MS, migrateService, serviceUrl } from '@quittance/shared/migrate';
 import { databaseUrl, onServer, TEST_PASSWORD } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
-import { paymentTotals } from '../src/store-payments.ts';
+import { paymentTotals } from '../src/store/payments.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 

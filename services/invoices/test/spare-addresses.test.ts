@@ -3,7 +3,7 @@ import { openWallet } from '@quittance/chains/solana/wallet';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { createLogger } from '@quittance/shared/logger';
-import { refillSpares } from '../src/operations/refill-spares.ts';
+import { refillSpares } from '../src/operations/refill-address-pool.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 import { api, startWorld, type World } from './world.ts';
 

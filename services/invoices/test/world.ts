@@ -16,13 +16,13 @@ import { eventually } from '@quittance/testkit/eventually';
 import pg from 'pg';
 import { request } from 'undici';
 import { createAddressFilter } from '../src/address-filter.ts';
-import { createAddressPool } from '../src/address-pool.ts';
+import { createAddressPool, namedAddresses } from '../src/address-pool.ts';
 import { configSchema } from '../src/config.ts';
+import { unconfirmedKeys } from '../src/operations/compare-keys.ts';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import type { WatchedChain } from '../src/ports.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { nextAddressBlock } from '../src/store.ts';
-import { namedAddresses, unconfirmedKeys } from '../src/watch-chains.ts';
+import { nextAddressBlock } from '../src/store/address-pool.ts';
 import { createScanner } from '../src/workers.ts';
 import { type ScriptedChain, scriptedChain } from './scripted-chain.ts';
 

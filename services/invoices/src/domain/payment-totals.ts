@@ -1,7 +1,7 @@
 import { sum, type Units } from '@quittance/shared/money';
 import { type Deposit, givenUpAt, isFinal } from './deposit.ts';
 import type { Invoice } from './invoice.ts';
-import { AWAITED_AFTER_GONE_MS, type Seen, type Sighting } from './sighting.ts';
+import { AWAITED_AFTER_GONE_MS, type Seen, type Sighting } from './mempool-payment.ts';
 
 /** What is known of the invoice's chain. */
 export type ChainView = {

@@ -7,25 +7,22 @@ import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { type Movement, nextLook, unexplained } from '../domain/balance.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
-import { lockInvoices } from '../store.ts';
 import {
   type BalanceLook,
   balancesDue,
   balancesHoldingUp,
   balancesSeenAt,
-  type Cursor,
-  findBlock,
-  findCursor,
-  type KnownBlock,
-  lockCursor,
   markBalancesSeen,
   nativeMovements,
   saveBalanceLooks,
   type WatchedAddress,
-} from '../store-chain.ts';
-import { depositsByOutpoint } from '../store-deposits.ts';
-import { bringUpToDate } from './bring-up-to-date.ts';
-import { type MovingPorts, takeIn } from './move-chain.ts';
+} from '../store/balance-checks.ts';
+import { type Cursor, findBlock, findCursor, type KnownBlock, lockCursor } from '../store/cursors.ts';
+import { depositsByOutpoint } from '../store/deposits.ts';
+import { lockInvoices } from '../store/invoices.ts';
+import type { MovingPorts } from './apply-blocks.ts';
+import { bringUpToDate } from './recompute-invoices.ts';
+import { takeIn } from './record-payments.ts';
 
 /** Addresses a step looks at; with more open invoices than these, each waits its turn. */
 const BATCH = 250;

@@ -1,6 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
 import type { DerivedKeys, Ports } from '../ports.ts';
-import { namedFirst, saveNamedFirst } from '../store-addresses.ts';
+import { namedFirst, saveNamedFirst } from '../store/address-pool.ts';
 
 /** Keys that were the same are asked about so seldom: payouts itself refuses other words from then on. */
 const REST_MS = 60_000;
@@ -64,3 +64,9 @@ export function whyBarred(
     reason: `no address of ${chain} is given out: ${xpub} and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`,
   };
 }
+
+/** As they are until the database is asked what payouts said of them. */
+export const unconfirmedKeys = (chain: Chain, first: string): DerivedKeys => ({
+  first,
+  heard: { bar: whyBarred(chain, first, undefined), restUntil: undefined },
+});

@@ -20,7 +20,7 @@ import { z } from 'zod';
 import { type Problem, readDollars } from '../domain/dollars.ts';
 import { type Invoice, unpaid } from '../domain/invoice.ts';
 import { type Ports, watched } from '../ports.ts';
-import { type NewInvoice, saveAnsweredInvoice } from '../store.ts';
+import { type NewInvoice, saveAnsweredInvoice } from '../store/invoices.ts';
 import { invoiceView } from '../views.ts';
 
 const EXPIRES_IN_DEFAULT_MINUTES = 60;

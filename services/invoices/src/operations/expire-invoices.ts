@@ -1,9 +1,9 @@
 import { crashPoint } from '@quittance/shared/crash';
 import type { Ports, WatchedChain } from '../ports.ts';
-import { expiringInvoices } from '../store.ts';
-import { findCursor } from '../store-chain.ts';
+import { findCursor } from '../store/cursors.ts';
+import { expiringInvoices } from '../store/invoices.ts';
 import type { Shown } from '../views.ts';
-import { bringUpToDate } from './bring-up-to-date.ts';
+import { bringUpToDate } from './recompute-invoices.ts';
 
 const BATCH = 100;
 

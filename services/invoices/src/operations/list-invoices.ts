@@ -5,7 +5,7 @@ import { ok, type Result } from '@quittance/shared/result';
 import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import { statuses } from '../domain/invoice.ts';
 import type { Ports } from '../ports.ts';
-import { listInvoices as readPage } from '../store.ts';
+import { listInvoices as readPage } from '../store/invoice-reads.ts';
 import { listItemView, type Shown } from '../views.ts';
 
 const listForm = form({

@@ -4,11 +4,12 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
+import { ourAddresses } from '../address-filter.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
-import { lockInvoices } from '../store.ts';
-import { addressesAfter } from '../store-addresses.ts';
-import { type Cursor, findCursor, lockCursor, ourAddresses, rememberedBetween } from '../store-chain.ts';
-import { depositsByOutpoint } from '../store-deposits.ts';
+import { addressesAfter } from '../store/addresses.ts';
+import { type Cursor, findCursor, lockCursor, rememberedBetween } from '../store/cursors.ts';
+import { depositsByOutpoint } from '../store/deposits.ts';
+import { lockInvoices } from '../store/invoices.ts';
 import {
   advanceRescan,
   countTry,
@@ -18,17 +19,10 @@ import {
   openRescan,
   paidWithoutTrace,
   type Rescan,
-} from '../store-rescans.ts';
-import { bringUpToDate } from './bring-up-to-date.ts';
-import {
-  isLinked,
-  type MovingPorts,
-  mentioned,
-  type Paid,
-  paymentsTo,
-  takeIn,
-  tellContradictions,
-} from './move-chain.ts';
+} from '../store/rescans.ts';
+import { isLinked, type MovingPorts } from './apply-blocks.ts';
+import { bringUpToDate } from './recompute-invoices.ts';
+import { mentioned, type Paid, paymentsTo, takeIn, tellContradictions } from './record-payments.ts';
 
 /** Blocks a step reads at most, beside the scanner's own. Those of Bitcoin are of 20 MB each. */
 const BATCH = { bitcoin: 1, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;

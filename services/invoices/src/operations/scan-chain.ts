@@ -3,18 +3,22 @@ import { type ChainKind, chainKinds } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { earlier } from '../domain/deposit.ts';
+import { outageEnding } from '../domain/expiry-extension.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
+import { dateAddresses } from '../store/addresses.ts';
 import {
   beginCursor,
   blocksBelow,
   type Cursor,
-  dateAddresses,
   findCursor,
   type KnownBlock,
+  markCaughtUp,
   rememberBlocks,
-} from '../store-chain.ts';
-import { BLOCKS_REMEMBERED, type MovingPorts, moveChain } from './move-chain.ts';
-import { firstBlock, whereToBegin } from './where-to-begin.ts';
+} from '../store/cursors.ts';
+import { sightOf } from '../store/expiry-extensions.ts';
+import { BLOCKS_REMEMBERED, type MovingPorts, moveChain } from './apply-blocks.ts';
+import { giveTimeBack } from './extend-expiry.ts';
+import { firstBlock, whereToBegin } from './start-height.ts';
 
 /** Blocks a step takes at most: after a long downtime it goes on in the next. Those of Bitcoin are of 20 MB each. */
 const BATCH = { bitcoin: 4, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;
@@ -142,4 +146,30 @@ async function commonBlock(
   throw new Error(
     `no block of the last ${BLOCKS_REMEMBERED} is in the ${chain} node’s chain: it is another chain, or was begun anew`,
   );
+}
+
+/**
+ * The node's head was reached by a step that began `at`: what is known of payments grows up to then. If that took
+ * long, the invoices are given the time first in which nobody could see their payments; until then none expires.
+ */
+export async function reachHead(
+  ports: MovingPorts & Pick<Ports, 'logger'>,
+  watched: Pick<WatchedChain, 'chain' | 'quietMs' | 'outageMs' | 'lateMs' | 'gapMs'>,
+  lease: Lease,
+  at: Date,
+): Promise<void> {
+  const { chain, quietMs } = watched;
+  // A node that hung answers late: up to now nothing was seen.
+  const outage = outageEnding(await sightOf(ports.db, chain), ports.clock.now(), watched);
+  if (outage !== undefined) {
+    const extended = await giveTimeBack(ports, chain, lease, outage);
+    if (extended > 0) ports.logger.warn({ chain, ...outage, invoices: extended }, 'the chain is seen again');
+  }
+  crashPoint('invoices.head_reached');
+  const quietUntil = quietMs === undefined ? null : new Date(at.getTime() - quietMs);
+  await ports.db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    // While time was given back the chain was seen: what that took is no outage of its own.
+    await markCaughtUp(trx, chain, { at, seenAt: ports.clock.now(), quietUntil });
+  });
 }

@@ -2,7 +2,8 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import { type Deposit, type DepositState, type Disposition, onDrop } from './domain/deposit.ts';
+import { type Deposit, type DepositState, type Disposition, onDrop } from '../domain/deposit.ts';
+import { isHeld } from './contradictions.ts';
 
 /** Timestamps are texts when the row came inside JSON. */
 export type DepositRow = {
@@ -47,11 +48,6 @@ const depositColumns = [
   'disposition',
   'credited_at',
 ] as const satisfies (keyof DepositRow)[];
-
-/** What its node told twice, and has not told once since, is held back. */
-export const isHeld = (alias: string): string =>
-  `exists (select from contradictions held
-     where held.invoice_id = ${alias}.invoice_id and held.deposit_id = ${alias}.id and held.ended_at is null)`;
 
 /** All that a deposit is made of here. */
 export const depositFields = (alias: string): string =>

@@ -1,8 +1,7 @@
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
-import { onDrop } from './domain/deposit.ts';
-import { isHeld } from './store-deposits.ts';
+import { onDrop } from '../domain/deposit.ts';
 
 /** A payment that a block was told to hold, and that is known from elsewhere in the chain. */
 export type Contradiction = {
@@ -12,6 +11,18 @@ export type Contradiction = {
   /** Null: native money that left an address. */
   deposit: { id: DepositId; invoiceId: InvoiceId } | null;
 };
+
+/** What its node told twice, and has not told once since, is held back. */
+export const isHeld = (alias: string): string =>
+  `exists (select from contradictions held
+     where held.invoice_id = ${alias}.invoice_id and held.deposit_id = ${alias}.id and held.ended_at is null)`;
+
+// Which of its payments are there is not known: what its balance holds beyond them is not either. A payment that the ledger
+// has booked stands, whatever the node tells of it afterwards.
+export const notContradicted = `not exists (
+       select 1 from contradictions c
+       where c.chain = a.chain and c.invoice_id = a.invoice_id and c.ended_at is null
+         and not exists (select 1 from deposits d where d.id = c.deposit_id and d.settled_at is not null))`;
 
 const insertFound = statement(
   'contradictions_insert',

@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type ClockOfInvoice, EXTENDED_MAX_MS, extension, type Outage, outageEnding } from './outage.ts';
+import {
+  type ClockOfInvoice,
+  EXTENDED_MAX_MS,
+  extension,
+  type Outage,
+  outageEnding,
+} from './expiry-extension.ts';
 
 const START = Date.UTC(2026, 2, 1, 12);
 const at = (minutes: number): Date => new Date(START + minutes * 60_000);

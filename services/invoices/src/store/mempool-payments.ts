@@ -2,7 +2,7 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import type { Sighting } from './domain/sighting.ts';
+import type { Sighting } from '../domain/mempool-payment.ts';
 
 /** Timestamps are texts when the row came inside JSON. */
 export type SightingRow = {

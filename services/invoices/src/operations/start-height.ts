@@ -1,6 +1,6 @@
 import type { Block, ChainReader } from '@quittance/chains/chain';
 import type { Ports, WatchedChain } from '../ports.ts';
-import { firstInvoiceAt } from '../store-chain.ts';
+import { firstInvoiceAt } from '../store/cursors.ts';
 
 /** Blocks carry their maker's clock, which need not be ours: on Bitcoin it may be off by two hours. */
 const CLOCKS_APART_MS = 130 * 60_000;

@@ -1,20 +1,14 @@
-import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
-import { type Queryable, type Statement, statement, type Trx } from '@quittance/shared/db';
+import type { AssetSymbol, Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { IdempotencyKey } from '@quittance/shared/idempotency';
-import { type AccountId, type EventId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
+import type { AccountId, EventId, InvoiceId } from '@quittance/shared/ids';
 import { cents, formatRate, parseRate, type Rate, units } from '@quittance/shared/money';
-import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant } from '@quittance/shared/result';
-import type { Deposit } from './domain/deposit.ts';
-import type { Invoice, Progress, Status } from './domain/invoice.ts';
-import type { ClockOfInvoice, Outage } from './domain/outage.ts';
-import { AWAITED_AFTER_GONE_MS, type Sighting, shownOf } from './domain/sighting.ts';
-import { type DepositRow, toDeposit } from './store-deposits.ts';
-import { allShown, shownDeposits, shownSightings } from './store-payments.ts';
-import { type SightingRow, toSighting } from './store-sightings.ts';
+import type { Invoice, Progress, Status } from '../domain/invoice.ts';
+import { AWAITED_AFTER_GONE_MS } from '../domain/mempool-payment.ts';
 
-type InvoiceRow = {
+export type InvoiceRow = {
   id: InvoiceId;
   account_id: AccountId;
   external_id: string | null;
@@ -43,7 +37,7 @@ type InvoiceRow = {
   announced: string[];
 };
 
-const toInvoice = (row: InvoiceRow): Invoice => ({
+export const toInvoice = (row: InvoiceRow): Invoice => ({
   id: row.id,
   account: row.account_id,
   externalId: row.external_id,
@@ -194,112 +188,6 @@ export async function saveAnsweredInvoice(
   await db.rows(insertInvoiceWithKey, values);
 }
 
-/** An invoice with those of its payments that are shown, and how high its chain is: all that a view needs. */
-export type FullInvoice = {
-  invoice: Invoice;
-  deposits: readonly Deposit[];
-  sightings: readonly Sighting[];
-  /** How many payments there are, counted no further than a list is. */
-  paymentsTotal: number;
-  height: number;
-};
-
-const fullColumns = `i.*, coalesce(c.height, 0) as height,
-     (${shownDeposits}) as deposits,
-     (${shownSightings}) as sightings,
-     (${countOf(`(${allShown}) as shown`)}) as payments_total
-   from invoices i left join cursors c on c.chain = i.chain`;
-const selectFull = statement('invoices_full', `select ${fullColumns} where i.id = $1`);
-const selectSeveral = statement(
-  'invoices_full_several',
-  `select ${fullColumns} where i.id = any($1::text[])`,
-);
-
-/** Invoices by their ids, in their order, in one statement; undefined where there is none. */
-export async function findInvoices(
-  db: Queryable,
-  ids: readonly InvoiceId[],
-): Promise<(FullInvoice | undefined)[]> {
-  type Row = InvoiceRow & {
-    height: number;
-    deposits: DepositRow[] | null;
-    sightings: SightingRow[] | null;
-    payments_total: number;
-  };
-  const [only] = ids;
-  const rows =
-    ids.length === 1 ? await db.rows<Row>(selectFull, [only]) : await db.rows<Row>(selectSeveral, [ids]);
-  const found = new Map(
-    rows.map((row): [InvoiceId, FullInvoice] => {
-      const seen = {
-        deposits: (row.deposits ?? []).map(toDeposit),
-        sightings: (row.sightings ?? []).map(toSighting),
-      };
-      const { payments_total: paymentsTotal, height } = row;
-      return [row.id, { invoice: toInvoice(row), ...shownOf(seen, row.asset), paymentsTotal, height }];
-    }),
-  );
-  return ids.map((id) => found.get(id));
-}
-
-/** What a merchant may narrow a list down to; null narrows nothing. */
-export type ListFilter = {
-  status: Status | null;
-  asset: AssetSymbol | null;
-  externalId: string | null;
-  createdFrom: Date | null;
-  createdTo: Date | null;
-};
-
-/** The lowest id that an invoice made at `time` (milliseconds) could have. */
-const lowestId = (time: number): InvoiceId =>
-  newInvoiceId(new Date(Math.max(0, time)), (size) => new Uint8Array(size));
-
-/** The conditions of a list, and a name for each combination: each is planned once. */
-function narrowed(account: AccountId, filter: ListFilter) {
-  const values: unknown[] = [account];
-  const conditions = ['account_id = $1'];
-  const names: string[] = [];
-  const narrow = (name: string, value: unknown, condition: (parameter: string) => string) => {
-    if (value === null) return;
-    values.push(value);
-    conditions.push(condition(`$${values.length}`));
-    names.push(name);
-  };
-  narrow('status', filter.status, (p) => `status = ${p}`);
-  narrow('asset', filter.asset, (p) => `asset = ${p}`);
-  narrow('external', filter.externalId, (p) => `external_id = ${p}`);
-  // Ids begin with their time, to the millisecond: the index that orders the list also narrows it.
-  const { createdFrom, createdTo } = filter;
-  narrow('from', createdFrom && lowestId(createdFrom.getTime()), (p) => `id >= ${p}`);
-  narrow('to', createdTo && lowestId(createdTo.getTime() + 1), (p) => `id < ${p}`);
-  return { values, where: conditions.join(' and '), name: names.join('_') };
-}
-
-/** The invoices of a page, newest first, and the list's total. */
-export async function listInvoices(
-  db: Queryable,
-  account: AccountId,
-  filter: ListFilter,
-  place: Place,
-): Promise<{ items: Invoice[]; total: number }> {
-  const { values, where, name } = narrowed(account, filter);
-  const n = values.length;
-  // The page's ids come out of the index alone, one more than shown; only then are its rows fetched.
-  const page: Statement = statement(
-    `invoices_page_${name}`,
-    `with page as (
-       select id from invoices where ${where} order by id desc limit $${n + 1} + 1 offset $${n + 2})
-     select i.* from page join invoices i using (id) order by id desc`,
-  );
-  const counting: Statement = statement(`invoices_total_${name}`, countOf(`invoices where ${where}`));
-  const [rows, { total }] = await Promise.all([
-    db.rows<InvoiceRow>(page, [...values, place.limit, place.offset]),
-    db.one<{ total: number }>(counting, values),
-  ]);
-  return pageOfFound(total, place, rows.map(toInvoice));
-}
-
 const lockInvoicesById = statement(
   'invoices_lock',
   `select * from invoices where id = any($1::text[]) order by id for update`,
@@ -380,54 +268,6 @@ export async function expiringInvoices(
   return rows.map(({ id }) => id);
 }
 
-const lockStopped = statement(
-  'invoices_lock_stopped',
-  `select id, created_at as "createdAt", expires_at as "expiresAt", extended_ms::float8 as "extendedMs",
-     clock_until as "clockUntil"
-   from invoices
-   where chain = $1 and closed_at is null and status in ('pending', 'partially_paid', 'confirmed')
-     and expires_at >= coalesce($2::timestamptz, '-infinity') and created_at < $3
-     and (clock_until is null or clock_until < $3) and id > coalesce($4::text, '')
-   order by id limit $5 for update`,
-);
-
-/** Locks open invoices whose clocks stood still in an outage that was not reckoned for them yet, by their ids. */
-export async function lockStoppedClocks(
-  trx: Trx,
-  chain: Chain,
-  outage: Outage,
-  after: InvoiceId | null,
-  limit: number,
-): Promise<(ClockOfInvoice & { id: InvoiceId })[]> {
-  return await trx.rows(lockStopped, [chain, outage.from, outage.until, after, limit]);
-}
-
-const updateClocks = statement(
-  'invoices_extend',
-  `update invoices i set
-     expires_at = i.expires_at + u.ms * interval '1 millisecond', extended_ms = i.extended_ms + u.ms,
-     clock_until = $3, version = i.version + (u.ms > 0)::int
-   from unnest($1::text[], $2::bigint[]) as u(id, ms)
-   where i.id = u.id
-   returning i.id,
-     exists (select 1 from deposits d where d.invoice_id = i.id)
-     or exists (select 1 from sightings s where s.invoice_id = i.id) as "isPaidTo"`,
-);
-
-/** Writes how much longer they live; answers those with payments, which may be in time now. */
-export async function extendInvoices(
-  trx: Trx,
-  extended: readonly { id: InvoiceId; ms: number }[],
-  until: Date,
-): Promise<InvoiceId[]> {
-  const rows = await trx.rows<{ id: InvoiceId; isPaidTo: boolean }>(updateClocks, [
-    extended.map(({ id }) => id),
-    extended.map(({ ms }) => ms),
-    until,
-  ]);
-  return rows.filter(({ isPaidTo }) => isPaidTo).map(({ id }) => id);
-}
-
 const deleteOldKeys = statement(
   'idempotency_delete_old',
   `delete from idempotency_keys where (account_id, key) in (
@@ -436,20 +276,7 @@ const deleteOldKeys = statement(
    returning 1`,
 );
 
-/** Forgets answers older than 30 days, at most `limit`; answers how many. */
-export async function forgetOldKeys(db: Queryable, now: Date, limit: number): Promise<number> {
+/** Deletes stored answers older than 30 days, at most `limit`. @returns how many */
+export async function pruneIdempotencyKeys(db: Queryable, now: Date, limit: number): Promise<number> {
   return (await db.rows(deleteOldKeys, [now, limit])).length;
-}
-
-/** Networks of a kind share their numbers: an address is given out once, whichever of its networks it is for. */
-const addressBlocks = {
-  bitcoin: 'bitcoin_address_blocks',
-  evm: 'ethereum_address_blocks',
-} as const satisfies Partial<Record<ChainKind, string>>;
-export type KindWithPublicKeys = keyof typeof addressBlocks;
-
-/** The number of a block of derivation indexes that nobody else takes. */
-export async function nextAddressBlock(db: Queryable, kind: KindWithPublicKeys): Promise<number> {
-  const row = await db.one<{ block: number }>(`select nextval('${addressBlocks[kind]}')::int as block`);
-  return row.block;
 }

@@ -6,17 +6,17 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import { type Resolution, resolve, type Told } from '../domain/contradiction.ts';
 import type { Deposit } from '../domain/deposit.ts';
 import type { WatchedChain } from '../ports.ts';
-import { lockInvoices } from '../store.ts';
-import { type Cursor, findCursor, lockCursor, rememberedBetween } from '../store-chain.ts';
 import {
   type Contradiction,
   claimContradiction,
   dropDeposit,
   endContradiction,
-} from '../store-contradictions.ts';
-import { depositsByOutpoint } from '../store-deposits.ts';
-import { bringUpToDate } from './bring-up-to-date.ts';
-import { tellContradictions } from './move-chain.ts';
+} from '../store/contradictions.ts';
+import { type Cursor, findCursor, lockCursor, rememberedBetween } from '../store/cursors.ts';
+import { depositsByOutpoint } from '../store/deposits.ts';
+import { lockInvoices } from '../store/invoices.ts';
+import { bringUpToDate } from './recompute-invoices.ts';
+import { tellContradictions } from './record-payments.ts';
 import { type RescanPorts, takeInMissed } from './rescan-chain.ts';
 
 const AGAIN_MS = 60_000;

@@ -1,7 +1,22 @@
-import type { Chain } from '@quittance/shared/assets';
+import type { Chain, ChainKind } from '@quittance/shared/assets';
 import { type Db, type Queryable, statement } from '@quittance/shared/db';
 import { invariant } from '@quittance/shared/result';
-import type { SpareAddress } from './ports.ts';
+
+/** An address that nobody has been given yet, and the index its key is derived at. */
+export type SpareAddress = { address: string; derivationIndex: number };
+
+/** Networks of a kind share their numbers: an address is given out once, whichever of its networks it is for. */
+const addressBlocks = {
+  bitcoin: 'bitcoin_address_blocks',
+  evm: 'ethereum_address_blocks',
+} as const satisfies Partial<Record<ChainKind, string>>;
+export type KindWithPublicKeys = keyof typeof addressBlocks;
+
+/** The number of a block of derivation indexes that nobody else takes. */
+export async function nextAddressBlock(db: Queryable, kind: KindWithPublicKeys): Promise<number> {
+  const row = await db.one<{ block: number }>(`select nextval('${addressBlocks[kind]}')::int as block`);
+  return row.block;
+}
 
 const count = statement(
   'spares_count',
@@ -77,55 +92,6 @@ const take = statement(
 /** Takes at most `wanted` addresses that nobody else gets, in one statement. */
 export async function takeSpares(db: Queryable, chain: Chain, wanted: number): Promise<SpareAddress[]> {
   return await db.rows<SpareAddress>(take, [chain, wanted]);
-}
-
-const selectCount = statement(
-  'addresses_count',
-  `select count(*)::int as count from addresses where chain = $1`,
-);
-
-/** How many addresses were given out on a chain. Reads an index in full. */
-export async function countAddresses(db: Queryable, chain: Chain): Promise<number> {
-  return (await db.one<{ count: number }>(selectCount, [chain])).count;
-}
-
-const selectAfter = statement(
-  'addresses_after',
-  `select address from addresses where chain = $1 and address > $2 order by address limit $3`,
-);
-
-/** The next addresses in their own order. */
-export async function addressesAfter(
-  db: Queryable,
-  chain: Chain,
-  after: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await db.rows<{ address: string }>(selectAfter, [chain, after, limit]);
-  return rows.map(({ address }) => address);
-}
-
-// What a snapshot shows was written by transactions below its xmax, and nothing below its xmin is under way any more:
-// the next look begins there. The upper bound leaves out what a dump of another server brought along.
-const selectSince = statement(
-  'addresses_since',
-  `select pg_snapshot_xmin(s)::text as next,
-     array(
-       select address from addresses
-       where chain = $1 and given_xid >= $2::xid8 and given_xid < pg_snapshot_xmax(s)) as given
-   from pg_current_snapshot() s`,
-);
-
-/**
- * The addresses given out by transactions from `since` on (none for undefined), and from where to look next time so
- * that none is missed: one may be found twice.
- */
-export async function addressesSince(
-  db: Queryable,
-  chain: Chain,
-  since: string | undefined,
-): Promise<{ given: string[]; next: string }> {
-  return await db.one(selectSince, [chain, since ?? null]);
 }
 
 const selectComparison = statement(

@@ -3,10 +3,10 @@ import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import { type Deposit, type Disposition, depositStates } from './deposit.ts';
-import { type FoldedInvoice, fold as foldTotals } from './fold.ts';
 import { mayFollow, statuses } from './invoice.ts';
+import { type FoldedInvoice, fold as foldTotals } from './invoice-state.ts';
+import type { Seen, Sighting } from './mempool-payment.ts';
 import { type ChainView, rowByRow, type ToldOf, totalsOf } from './payment-totals.ts';
-import type { Seen, Sighting } from './sighting.ts';
 
 const START = new Date('2026-03-01T12:00:00.000Z');
 const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);

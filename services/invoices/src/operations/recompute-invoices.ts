@@ -5,11 +5,14 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import { announce } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import type { Deposit } from '../domain/deposit.ts';
-import { type Folded, fold } from '../domain/fold.ts';
 import { type Invoice, mayFollow } from '../domain/invoice.ts';
+import { type Folded, fold } from '../domain/invoice-state.ts';
 import type { ChainView, PaymentTotals } from '../domain/payment-totals.ts';
-import type { Ports } from '../ports.ts';
-import { findInvoices, lockInvoices, saveProgress } from '../store.ts';
+import type { Ports, WatchedChain } from '../ports.ts';
+import { findCursor } from '../store/cursors.ts';
+import { invoicesLeftDue } from '../store/deposits.ts';
+import { findInvoices } from '../store/invoice-reads.ts';
+import { lockInvoices, saveProgress } from '../store/invoices.ts';
 import {
   leaveRestDue,
   markLateTold,
@@ -19,7 +22,7 @@ import {
   reverseDeposits,
   SETTLED_AT_ONCE,
   settleDeposits,
-} from '../store-payments.ts';
+} from '../store/payments.ts';
 import { invoiceView, type Shown } from '../views.ts';
 
 /** An invoice as it was, what was found, and the invoice as it is now. */
@@ -161,4 +164,23 @@ async function tell(trx: Trx, changes: readonly Change[], shown: Shown): Promise
     };
     return folded.events.map((kind): Announcement => ({ kind, payload }));
   });
+}
+
+/** Of so many invoices in one step, each in a transaction of its own: one with a million payments takes seconds. */
+const INVOICES_AT_ONCE = 5;
+
+/**
+ * Goes on with invoices that have more deposits to settle than one step takes: a block brings up to date all that is due
+ * at its height, so what is due after it was left.
+ * @returns how many there were
+ */
+export async function settleRest(
+  ports: Pick<Ports, 'db' | 'clock'> & Shown,
+  { chain }: Pick<WatchedChain, 'chain'>,
+): Promise<number> {
+  const cursor = await findCursor(ports.db, chain);
+  if (cursor === undefined) return 0;
+  const left = await invoicesLeftDue(ports.db, chain, cursor.height, INVOICES_AT_ONCE);
+  for (const id of left) await ports.db.transaction((trx) => bringUpToDate(trx, [id], ports));
+  return left.length;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Deposit } from './deposit.ts';
-import { type Sighting, standing } from './sighting.ts';
+import { type Sighting, standing } from './mempool-payment.ts';
 
 const deposit = (id: string, outpoint: string, state: Deposit['state']) =>
   ({ id, outpoint, state }) as unknown as Deposit;

@@ -1,7 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
-import type { KnownBlock } from './store-chain.ts';
 
 /** What an operator asked to be read once more, and how far that has come. */
 export type Rescan = {
@@ -25,6 +24,10 @@ const selectOpen = statement(
    from rescans where chain = $1 and ended_at is null order by id limit 1`,
 );
 
+/** Whether a rescan of a row's chain was asked for and has not ended. */
+export const isRescanOpen = (alias: string): string =>
+  `exists (select from rescans r where r.chain = ${alias}.chain and r.ended_at is null)`;
+
 /** The one that was asked for first and has not ended. */
 export const openRescan = (db: Queryable, chain: Chain): Promise<Rescan | undefined> =>
   db.maybe<Rescan>(selectOpen, [chain]);
@@ -47,8 +50,8 @@ export async function advanceRescan(
     found,
   }: {
     untilHeight: number;
-    first: Pick<KnownBlock, 'height'>;
-    last: Pick<KnownBlock, 'height' | 'hash'>;
+    first: { height: number };
+    last: { height: number; hash: string };
     found: number;
   },
 ): Promise<void> {

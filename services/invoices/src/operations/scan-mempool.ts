@@ -1,15 +1,16 @@
 import type { ChainReader, Payment, PendingLook, PendingWatch } from '@quittance/chains/chain';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
+import { ourAddresses } from '../address-filter.ts';
 import { earlier } from '../domain/deposit.ts';
-import type { Sighting } from '../domain/sighting.ts';
+import type { Sighting } from '../domain/mempool-payment.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
-import { lockInvoices } from '../store.ts';
-import { lockCursor, ourAddresses } from '../store-chain.ts';
-import { depositsByOutpoint, sightDeposits } from '../store-deposits.ts';
-import { markGone, saveSightings, waitingSightings } from '../store-sightings.ts';
-import { bringUpToDate } from './bring-up-to-date.ts';
-import type { MovingPorts } from './move-chain.ts';
+import { lockCursor } from '../store/cursors.ts';
+import { depositsByOutpoint, sightDeposits } from '../store/deposits.ts';
+import { lockInvoices } from '../store/invoices.ts';
+import { markGone, saveSightings, waitingSightings } from '../store/mempool-payments.ts';
+import type { MovingPorts } from './apply-blocks.ts';
+import { bringUpToDate } from './recompute-invoices.ts';
 
 /** Addresses looked up in one query: a full mempool has a million. */
 const LOOKED_UP_AT_ONCE = 5_000;

@@ -1,19 +1,12 @@
 import { statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import type { Deposit } from './domain/deposit.ts';
-import type { Destinations } from './domain/fold.ts';
-import type { ChainView, PaymentTotals } from './domain/payment-totals.ts';
-import { AWAITED_AFTER_GONE_MS, LARGEST_SHOWN, SHOWN_MAX } from './domain/sighting.ts';
-import {
-  type DepositRow,
-  depositFields,
-  depositJson,
-  depositOrder,
-  isHeld,
-  toDeposit,
-} from './store-deposits.ts';
-import { sightingJson, sightingOrder } from './store-sightings.ts';
+import type { Deposit } from '../domain/deposit.ts';
+import type { Destinations } from '../domain/invoice-state.ts';
+import { AWAITED_AFTER_GONE_MS } from '../domain/mempool-payment.ts';
+import type { ChainView, PaymentTotals } from '../domain/payment-totals.ts';
+import { isHeld } from './contradictions.ts';
+import { type DepositRow, depositFields, toDeposit } from './deposits.ts';
 
 /*
  * Anybody may send an invoice any number of payments: none of these statements brings all of them here. What each
@@ -36,7 +29,7 @@ const isCreditReversed = (d: string) =>
   `((${d}.state = 'reversed' or ${lost(d)}) and ${d}.disposition = 'credit')`;
 
 /** Deposits of the outpoint of `p`, each kind by its own index. */
-const sameOutpoint = (p: string, condition: string) =>
+export const sameOutpoint = (p: string, condition: string) =>
   `(exists (select from deposits o where o.chain = ${p}.chain and o.outpoint = ${p}.outpoint
       and o.state in ('seen', 'settled') and ${condition})
     or exists (select from deposits o where o.chain = ${p}.chain and o.outpoint = ${p}.outpoint
@@ -264,35 +257,3 @@ const updateLateTold = statement(
 export async function markLateTold(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
   if (ids.length > 0) await trx.rows(updateLateTold, [ids]);
 }
-
-// Each payment once, as it stands now (see `standing`): what lost its block and waits for another one is a sighting,
-// what waits no more is what it was before.
-const depositShown = `not (d.state in ('dropped', 'reversed') and exists (
-  select from sightings s where s.chain = d.chain and s.outpoint = d.outpoint and s.gone_at is null))`;
-const sightingShown = `not ${sameOutpoint(
-  's',
-  `(s.gone_at is not null or o.state not in ('dropped', 'reversed'))`,
-)}`;
-
-/** Of all that an invoice `i` has to show, nothing but how many. */
-export const allShown = `select 1 from deposits d where d.invoice_id = i.id and ${depositShown}
-  union all select 1 from sightings s where s.invoice_id = i.id and ${sightingShown}`;
-
-/** The deposits of an invoice `i` that may be shown (see `shownOf`), found without a look at the others. */
-export const shownDeposits = `
-  select json_agg(${depositJson('d')} order by ${depositOrder}) from deposits d where d.id in (
-    (select d.id from deposits d where d.invoice_id = i.id and ${depositShown}
-     order by d.first_seen_at desc, d.id desc limit ${SHOWN_MAX})
-    union all
-    (select d.id from deposits d where d.invoice_id = i.id and d.asset = i.asset and ${depositShown}
-     order by d.amount desc, d.id desc limit ${LARGEST_SHOWN}))`;
-
-/** Its payments without a block that may be shown. */
-export const shownSightings = `
-  select json_agg(${sightingJson('s')} order by ${sightingOrder}) from sightings s
-  where s.chain = i.chain and s.outpoint in (
-    (select s.outpoint from sightings s where s.invoice_id = i.id and ${sightingShown}
-     order by s.first_seen_at desc, s.outpoint desc limit ${SHOWN_MAX})
-    union all
-    (select s.outpoint from sightings s where s.invoice_id = i.id and s.asset = i.asset and ${sightingShown}
-     order by s.amount desc, s.outpoint desc limit ${LARGEST_SHOWN}))`;

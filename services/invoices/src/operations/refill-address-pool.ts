@@ -1,8 +1,9 @@
 import type { Chain } from '@quittance/shared/assets';
 import { ADDRESSES_DERIVED_MAX } from '@quittance/shared/commands';
 import { crashPoint } from '@quittance/shared/crash';
-import type { Ports, Spares } from '../ports.ts';
-import { countSpares, nextSpareIndex, saveSpares } from '../store-addresses.ts';
+import type { Spares } from '../address-pool.ts';
+import type { Ports } from '../ports.ts';
+import { countSpares, nextSpareIndex, saveSpares } from '../store/address-pool.ts';
 
 /**
  * Asks the key holder for addresses before they are needed, so that invoices can be made while it is away. Any replica

@@ -1,0 +1,142 @@
+import type { Block, Payment } from '@quittance/chains/chain';
+import type { Chain } from '@quittance/shared/assets';
+import type { Trx } from '@quittance/shared/db';
+import { newDepositId } from '@quittance/shared/ids';
+import { type Deposit, earlier, type Mined, recognise } from '../domain/deposit.ts';
+import type { Ports } from '../ports.ts';
+import type { OurAddress } from '../store/addresses.ts';
+import { type Contradiction, saveContradictions } from '../store/contradictions.ts';
+import { type KnownBlock, recordSpends } from '../store/cursors.ts';
+import { depositsByOutpoint, insertDeposits, type NewDeposit, returnDeposits } from '../store/deposits.ts';
+import { endSightings } from '../store/mempool-payments.ts';
+
+type Known = Pick<
+  Deposit,
+  'id' | 'invoiceId' | 'outpoint' | 'asset' | 'address' | 'amount' | 'state' | 'firstSeenAt' | 'blockHash'
+>;
+
+export type Paid = { payment: Payment; owner: OurAddress; block: Block };
+
+export function paymentsTo(ours: ReadonlyMap<string, OurAddress>, block: Block): Paid[] {
+  return block.payments.flatMap((payment): Paid[] => {
+    const owner = ours.get(payment.address);
+    return owner === undefined || payment.amount <= 0n ? [] : [{ payment, owner, block }];
+  });
+}
+
+export const mentioned = (blocks: readonly Block[]): string[] => [
+  ...new Set(
+    blocks.flatMap(({ payments, spends }) => [...payments, ...spends].map(({ address }) => address)),
+  ),
+];
+
+/**
+ * Writes payments to our addresses down as deposits: new ones, and those that come back.
+ * @returns those that are in the chain already, otherwise than they are told now
+ */
+export async function takeIn(
+  trx: Trx,
+  chain: Chain,
+  paid: readonly (Omit<Paid, 'block'> & { block: KnownBlock })[],
+  { clock, random }: Pick<Ports, 'clock' | 'random'>,
+): Promise<Contradiction[]> {
+  if (paid.length === 0) return [];
+  const now = clock.now();
+  const outpoints = paid.map(({ payment }) => payment.outpoint);
+  const known = new Map<string, Known[]>(await depositsByOutpoint(trx, chain, outpoints));
+  const sighted = await endSightings(trx, chain, outpoints);
+  const fresh: NewDeposit[] = [];
+  const returned: Parameters<typeof returnDeposits>[1][number][] = [];
+  const contradicted: Contradiction[] = [];
+  for (const { payment, owner, block } of paid) {
+    const { outpoint, asset, address, amount } = payment;
+    const place = { blockHeight: block.height, blockHash: block.hash };
+    // The earlier of its block's time and our sighting of it: neither clock alone makes a customer late.
+    const seenAt = earlier(block.time, sighted.get(outpoint) ?? now);
+    const mined: Mined = { outpoint, asset, address, amount, ...place, seenAt };
+    const alike = known.get(outpoint) ?? [];
+    const found = recognise(mined, alike);
+    switch (found.as) {
+      case 'known':
+        break;
+      case 'returned':
+        returned.push({ id: found.deposit, state: found.state, ...place, firstSeenAt: found.firstSeenAt });
+        known.set(
+          outpoint,
+          alike.map((one) => (one.id === found.deposit ? { ...one, ...place, state: found.state } : one)),
+        );
+        break;
+      case 'contradicted': {
+        const invoiceId = alike.find(({ id }) => id === found.deposit)?.invoiceId ?? owner.invoiceId;
+        contradicted.push({ ...place, outpoint, deposit: { id: found.deposit, invoiceId } });
+        break;
+      }
+      case 'new': {
+        const id = newDepositId(now, random);
+        fresh.push({
+          id,
+          outpoint,
+          invoiceId: owner.invoiceId,
+          asset,
+          address,
+          derivationIndex: owner.derivationIndex,
+          amount,
+          txHash: payment.txHash,
+          outputIndex: payment.outputIndex,
+          ...place,
+          firstSeenAt: found.firstSeenAt,
+          minConfirmations: Math.max(owner.minConfirmations, payment.confirmationsMin ?? 0),
+        });
+        // A node may tell a payment twice in one answer.
+        known.set(outpoint, [
+          ...alike,
+          { ...mined, ...found, id, invoiceId: owner.invoiceId, state: 'seen' },
+        ]);
+        break;
+      }
+    }
+  }
+  await returnDeposits(trx, returned);
+  await insertDeposits(trx, chain, fresh);
+  await saveContradictions(trx, chain, contradicted, now);
+  return contradicted;
+}
+
+export const spendsFrom = (ours: ReadonlyMap<string, OurAddress>, blocks: readonly Block[]) =>
+  blocks.flatMap(({ height, hash, spends }) =>
+    spends.filter(({ address }) => ours.has(address)).map((spend) => ({ ...spend, height, hash })),
+  );
+
+/** Writes down what left our addresses, each once. @returns what had been told of another block */
+export async function takeSpends(
+  trx: Trx,
+  chain: Chain,
+  spends: ReturnType<typeof spendsFrom>,
+  { clock }: Pick<Ports, 'clock'>,
+): Promise<Contradiction[]> {
+  const key = ({ txHash, address }: { txHash: string; address: string }) => `${txHash}:${address}`;
+  const written = new Set((await recordSpends(trx, chain, spends)).map(key));
+  const contradicted = spends
+    .filter((spend) => !written.has(key(spend)))
+    .map((spend) => ({
+      blockHash: spend.hash,
+      blockHeight: spend.height,
+      outpoint: key(spend),
+      deposit: null,
+    }));
+  await saveContradictions(trx, chain, contradicted, clock.now());
+  return contradicted;
+}
+
+export function tellContradictions(
+  { logger }: Pick<Ports, 'logger'>,
+  chain: Chain,
+  contradicted: readonly Contradiction[],
+): void {
+  for (const { outpoint, blockHeight: height, blockHash: block, deposit } of contradicted) {
+    logger.error(
+      { chain, payment: outpoint, height, block, deposit: deposit?.id, invoice: deposit?.invoiceId },
+      'the node told a payment twice: it is counted once and held back, and the node is asked again every minute',
+    );
+  }
+}

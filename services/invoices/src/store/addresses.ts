@@ -1,0 +1,90 @@
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { InvoiceId } from '@quittance/shared/ids';
+
+/** Whose an address is. */
+export type OurAddress = {
+  address: string;
+  invoiceId: InvoiceId;
+  derivationIndex: number;
+  minConfirmations: number;
+  /** How far the chain was followed when it was given out; null: not at all. */
+  givenHeight: number | null;
+};
+
+const selectOurs = statement(
+  'addresses_ours',
+  `select a.address, a.invoice_id as "invoiceId", a.derivation_index as "derivationIndex",
+     i.min_confirmations as "minConfirmations", a.given_height as "givenHeight"
+   from addresses a join invoices i on i.id = a.invoice_id
+   where a.chain = $1 and a.address = any($2::text[])`,
+);
+
+/** Whose these addresses are: those that are ours, by address. */
+export async function addressOwners(
+  db: Queryable,
+  chain: Chain,
+  addresses: readonly string[],
+): Promise<Map<string, OurAddress>> {
+  const rows = await db.rows<OurAddress>(selectOurs, [chain, addresses]);
+  return new Map(rows.map((row) => [row.address, row]));
+}
+
+const updateGiven = statement(
+  'addresses_given_height',
+  `update addresses set given_height = $2 where chain = $1 and given_height is null`,
+);
+
+/** Addresses that were given out before the chain was followed count from where it is followed. */
+export async function dateAddresses(trx: Trx, chain: Chain, height: number): Promise<void> {
+  await trx.rows(updateGiven, [chain, height]);
+}
+
+const selectCount = statement(
+  'addresses_count',
+  `select count(*)::int as count from addresses where chain = $1`,
+);
+
+/** How many addresses were given out on a chain. Reads an index in full. */
+export async function countAddresses(db: Queryable, chain: Chain): Promise<number> {
+  return (await db.one<{ count: number }>(selectCount, [chain])).count;
+}
+
+const selectAfter = statement(
+  'addresses_after',
+  `select address from addresses where chain = $1 and address > $2 order by address limit $3`,
+);
+
+/** The next addresses in their own order. */
+export async function addressesAfter(
+  db: Queryable,
+  chain: Chain,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.rows<{ address: string }>(selectAfter, [chain, after, limit]);
+  return rows.map(({ address }) => address);
+}
+
+// What a snapshot shows was written by transactions below its xmax, and nothing below its xmin is under way any more:
+// the next look begins there. The upper bound leaves out what a dump of another server brought along.
+const selectSince = statement(
+  'addresses_since',
+  `select pg_snapshot_xmin(s)::text as next,
+     array(
+       select address from addresses
+       where chain = $1 and given_xid >= $2::xid8 and given_xid < pg_snapshot_xmax(s)) as given
+   from pg_current_snapshot() s`,
+);
+
+/**
+ * The addresses given out by transactions from `since` on (none for undefined), and from where to look next time so
+ * that none is missed: one may be found twice.
+ */
+export async function addressesSince(
+  db: Queryable,
+  chain: Chain,
+  since: string | undefined,
+): Promise<{ given: string[]; next: string }> {
+  return await db.one(selectSince, [chain, since ?? null]);
+}

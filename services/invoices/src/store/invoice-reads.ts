@@ -1,0 +1,149 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Queryable, type Statement, statement } from '@quittance/shared/db';
+import { type AccountId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
+import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
+import type { Deposit } from '../domain/deposit.ts';
+import type { Invoice, Status } from '../domain/invoice.ts';
+import { LARGEST_SHOWN, SHOWN_MAX, type Sighting, shownOf } from '../domain/mempool-payment.ts';
+import { type DepositRow, depositJson, depositOrder, toDeposit } from './deposits.ts';
+import { type InvoiceRow, toInvoice } from './invoices.ts';
+import { type SightingRow, sightingJson, sightingOrder, toSighting } from './mempool-payments.ts';
+import { sameOutpoint } from './payments.ts';
+
+/** An invoice with those of its payments that are shown, and how high its chain is: all that a view needs. */
+export type FullInvoice = {
+  invoice: Invoice;
+  deposits: readonly Deposit[];
+  sightings: readonly Sighting[];
+  /** How many payments there are, counted no further than a list is. */
+  paymentsTotal: number;
+  height: number;
+};
+
+// Each payment once, as it stands now (see `standing`): what lost its block and waits for another one is a sighting,
+// what waits no more is what it was before.
+const depositShown = `not (d.state in ('dropped', 'reversed') and exists (
+  select from sightings s where s.chain = d.chain and s.outpoint = d.outpoint and s.gone_at is null))`;
+const sightingShown = `not ${sameOutpoint(
+  's',
+  `(s.gone_at is not null or o.state not in ('dropped', 'reversed'))`,
+)}`;
+
+/** Of all that an invoice `i` has to show, nothing but how many. */
+const allShown = `select 1 from deposits d where d.invoice_id = i.id and ${depositShown}
+  union all select 1 from sightings s where s.invoice_id = i.id and ${sightingShown}`;
+
+/** The deposits of an invoice `i` that may be shown (see `shownOf`), found without a look at the others. */
+const shownDeposits = `
+  select json_agg(${depositJson('d')} order by ${depositOrder}) from deposits d where d.id in (
+    (select d.id from deposits d where d.invoice_id = i.id and ${depositShown}
+     order by d.first_seen_at desc, d.id desc limit ${SHOWN_MAX})
+    union all
+    (select d.id from deposits d where d.invoice_id = i.id and d.asset = i.asset and ${depositShown}
+     order by d.amount desc, d.id desc limit ${LARGEST_SHOWN}))`;
+
+/** Its payments without a block that may be shown. */
+const shownSightings = `
+  select json_agg(${sightingJson('s')} order by ${sightingOrder}) from sightings s
+  where s.chain = i.chain and s.outpoint in (
+    (select s.outpoint from sightings s where s.invoice_id = i.id and ${sightingShown}
+     order by s.first_seen_at desc, s.outpoint desc limit ${SHOWN_MAX})
+    union all
+    (select s.outpoint from sightings s where s.invoice_id = i.id and s.asset = i.asset and ${sightingShown}
+     order by s.amount desc, s.outpoint desc limit ${LARGEST_SHOWN}))`;
+
+const fullColumns = `i.*, coalesce(c.height, 0) as height,
+     (${shownDeposits}) as deposits,
+     (${shownSightings}) as sightings,
+     (${countOf(`(${allShown}) as shown`)}) as payments_total
+   from invoices i left join cursors c on c.chain = i.chain`;
+const selectFull = statement('invoices_full', `select ${fullColumns} where i.id = $1`);
+const selectSeveral = statement(
+  'invoices_full_several',
+  `select ${fullColumns} where i.id = any($1::text[])`,
+);
+
+/** Invoices by their ids, in their order, in one statement; undefined where there is none. */
+export async function findInvoices(
+  db: Queryable,
+  ids: readonly InvoiceId[],
+): Promise<(FullInvoice | undefined)[]> {
+  type Row = InvoiceRow & {
+    height: number;
+    deposits: DepositRow[] | null;
+    sightings: SightingRow[] | null;
+    payments_total: number;
+  };
+  const [only] = ids;
+  const rows =
+    ids.length === 1 ? await db.rows<Row>(selectFull, [only]) : await db.rows<Row>(selectSeveral, [ids]);
+  const found = new Map(
+    rows.map((row): [InvoiceId, FullInvoice] => {
+      const seen = {
+        deposits: (row.deposits ?? []).map(toDeposit),
+        sightings: (row.sightings ?? []).map(toSighting),
+      };
+      const { payments_total: paymentsTotal, height } = row;
+      return [row.id, { invoice: toInvoice(row), ...shownOf(seen, row.asset), paymentsTotal, height }];
+    }),
+  );
+  return ids.map((id) => found.get(id));
+}
+
+/** What a merchant may narrow a list down to; null narrows nothing. */
+export type ListFilter = {
+  status: Status | null;
+  asset: AssetSymbol | null;
+  externalId: string | null;
+  createdFrom: Date | null;
+  createdTo: Date | null;
+};
+
+/** The lowest id that an invoice made at `time` (milliseconds) could have. */
+const lowestId = (time: number): InvoiceId =>
+  newInvoiceId(new Date(Math.max(0, time)), (size) => new Uint8Array(size));
+
+/** The conditions of a list, and a name for each combination: each is planned once. */
+function narrowed(account: AccountId, filter: ListFilter) {
+  const values: unknown[] = [account];
+  const conditions = ['account_id = $1'];
+  const names: string[] = [];
+  const narrow = (name: string, value: unknown, condition: (parameter: string) => string) => {
+    if (value === null) return;
+    values.push(value);
+    conditions.push(condition(`$${values.length}`));
+    names.push(name);
+  };
+  narrow('status', filter.status, (p) => `status = ${p}`);
+  narrow('asset', filter.asset, (p) => `asset = ${p}`);
+  narrow('external', filter.externalId, (p) => `external_id = ${p}`);
+  // Ids begin with their time, to the millisecond: the index that orders the list also narrows it.
+  const { createdFrom, createdTo } = filter;
+  narrow('from', createdFrom && lowestId(createdFrom.getTime()), (p) => `id >= ${p}`);
+  narrow('to', createdTo && lowestId(createdTo.getTime() + 1), (p) => `id < ${p}`);
+  return { values, where: conditions.join(' and '), name: names.join('_') };
+}
+
+/** The invoices of a page, newest first, and the list's total. */
+export async function listInvoices(
+  db: Queryable,
+  account: AccountId,
+  filter: ListFilter,
+  place: Place,
+): Promise<{ items: Invoice[]; total: number }> {
+  const { values, where, name } = narrowed(account, filter);
+  const n = values.length;
+  // The page's ids come out of the index alone, one more than shown; only then are its rows fetched.
+  const page: Statement = statement(
+    `invoices_page_${name}`,
+    `with page as (
+       select id from invoices where ${where} order by id desc limit $${n + 1} + 1 offset $${n + 2})
+     select i.* from page join invoices i using (id) order by id desc`,
+  );
+  const counting: Statement = statement(`invoices_total_${name}`, countOf(`invoices where ${where}`));
+  const [rows, { total }] = await Promise.all([
+    db.rows<InvoiceRow>(page, [...values, place.limit, place.offset]),
+    db.one<{ total: number }>(counting, values),
+  ]);
+  return pageOfFound(total, place, rows.map(toInvoice));
+}
