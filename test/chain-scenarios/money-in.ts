@@ -2,7 +2,7 @@ import { openWallet } from '@quittance/chains/solana/wallet';
 import { configSchema } from '@quittance/invoices/config';
 import { compareKeys } from '@quittance/invoices/operations/compare-keys';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
-import { refillSpares } from '@quittance/invoices/operations/refill-address-pool';
+import { refillAddressPool } from '@quittance/invoices/operations/refill-address-pool';
 import { type InvoicesService, startInvoices } from '@quittance/invoices/service';
 import { createScanner } from '@quittance/invoices/workers';
 import { snapshotOf } from '@quittance/reconciliation/snapshot';
@@ -48,8 +48,8 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
       addresses: expected ?? Array.from({ length: count }, (_, i) => wallet.depositAddress(from + i)),
     };
   });
-  for (const { chain, spares, keys } of invoices.ports.chains.values()) {
-    if (spares !== undefined) await refillSpares(invoices.ports, chain, spares);
+  for (const { chain, storedPool, keys } of invoices.ports.chains.values()) {
+    if (storedPool !== undefined) await refillAddressPool(invoices.ports, chain, storedPool);
     if (keys !== undefined) await compareKeys(invoices.ports, chain, keys);
   }
 

@@ -1,9 +1,9 @@
 import type { ChainSender } from '@quittance/chains/chain';
 import type { SenderOf } from '@quittance/chains/registry';
-import { createAddressPool, namedAddresses } from '@quittance/invoices/address-pool';
+import { derivedAddressPool, storedAddressPool } from '@quittance/invoices/address-pool';
 import { handlers as invoicesHandlers } from '@quittance/invoices/handlers';
 import { expireInvoices } from '@quittance/invoices/operations/expire-invoices';
-import { refillSpares } from '@quittance/invoices/operations/refill-address-pool';
+import { refillAddressPool } from '@quittance/invoices/operations/refill-address-pool';
 import type { Ports as InvoicesPorts, WatchedChain } from '@quittance/invoices/ports';
 import { nextAddressBlock } from '@quittance/invoices/store/address-pool';
 import { findInvoices } from '@quittance/invoices/store/invoice-reads';
@@ -173,7 +173,7 @@ function startInvoices(common: Common): Replica {
   const reader = chain.reader(askOf(world, process));
   const isNamed = chain.kind === 'solana';
   const pool = () =>
-    createAddressPool({
+    derivedAddressPool({
       addressAt: (index) => chain.depositAddress(index),
       nextBlock: () => nextAddressBlock(db, chain.kind === 'bitcoin' ? 'bitcoin' : 'evm'),
       ahead: 0,
@@ -184,14 +184,14 @@ function startInvoices(common: Common): Replica {
     assets: new Set(chain.assets),
     reader: wiring.reader?.(reader) ?? reader,
     network: { check: async () => {}, lacks: () => undefined } as unknown as WatchedChain['network'],
-    addresses: isNamed ? namedAddresses(db, chain.chain) : pool(),
+    addresses: isNamed ? storedAddressPool(db, chain.chain) : pool(),
     // It asks Postgres which transactions were under way when; here there is only one, and it never ends.
     filter: { among: async (_db, addresses) => [...addresses] },
-    spares: isNamed
+    storedPool: isNamed
       ? { ahead: SPARES, isAddress: (text) => chain.checkAddress(text) !== undefined }
       : undefined,
     outageMs: 5 * MINUTE_MS,
-    goneAfterMs: 30_000,
+    droppedAfterMs: 30_000,
     uri: () => '',
   };
   const ports: InvoicesPorts = {
@@ -218,8 +218,9 @@ function startInvoices(common: Common): Replica {
   const workers = messengerOf(common, invoicesHandlers, ports);
   workers.set('scan', scanner.step);
   workers.set('expire', () => expireInvoices(ports, watched));
-  const { spares } = watched;
-  if (spares !== undefined) workers.set('refill', () => refillSpares(ports, chain.chain, spares));
+  const { storedPool } = watched;
+  if (storedPool !== undefined)
+    workers.set('refill', () => refillAddressPool(ports, chain.chain, storedPool));
   return { workers, invoices: ports };
 }
 

@@ -9,7 +9,7 @@ import {
 } from './store/addresses.ts';
 
 /** So many are read at once when the filter is filled. */
-const READ_AT_ONCE = 50_000;
+const READ_BATCH = 50_000;
 const CAPACITY_MIN = 10_000;
 /** With twelve bits for each address and six of them set, one stranger in three hundred looks like ours. */
 const BITS_EACH = 12;
@@ -43,9 +43,9 @@ export function createAddressFilter(chain: Chain, capacityMin = CAPACITY_MIN): A
     };
     let some: string[] = [];
     do {
-      some = await addressesAfter(db, chain, some.at(-1) ?? '', READ_AT_ONCE);
+      some = await addressesAfter(db, chain, some.at(-1) ?? '', READ_BATCH);
       for (const address of some) add(filled, address);
-    } while (some.length === READ_AT_ONCE);
+    } while (some.length === READ_BATCH);
     return filled;
   }
 

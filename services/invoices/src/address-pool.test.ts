@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '@quittance/shared/logger';
-import { BLOCK_SIZE, createAddressPool } from './address-pool.ts';
+import { BLOCK_SIZE, derivedAddressPool } from './address-pool.ts';
 
 const logger = createLogger('test', 'silent');
 
 function aPool(ahead = 4 * BLOCK_SIZE, onDerive = () => {}) {
   const asked = { blocks: 0, fails: false };
-  const pool = createAddressPool({
+  const pool = derivedAddressPool({
     addressAt(index) {
       onDerive();
       return `0x${index}`;

@@ -4,17 +4,17 @@ import type { Db } from '@quittance/shared/db';
 import { gather } from '@quittance/shared/gather';
 import { Unavailable } from '@quittance/shared/http';
 import { type Logger, reason } from '@quittance/shared/logger';
-import { type SpareAddress, takeSpares } from './store/address-pool.ts';
+import { type PoolAddress, takePoolAddresses } from './store/address-pool.ts';
 
 /** Addresses derived ahead, so that no merchant waits for it. */
 export type AddressPool = {
-  take(): Promise<SpareAddress>;
+  take(): Promise<PoolAddress>;
   /** Derives until enough are ready; never throws. */
   fill(): Promise<void>;
 };
 
 /** How addresses that only the key holder can name are kept ready. */
-export type Spares = {
+export type PoolSettings = {
   /** How many, at least. */
   ahead: number;
   /** Whether a text is the canonical form of an address of this chain. */
@@ -23,11 +23,11 @@ export type Spares = {
 
 /** Under load so many stored addresses are taken in one statement, and so many statements are in flight. */
 const TAKEN_MAX = 64;
-const TAKEN_AT_ONCE = 2;
+const TAKES_IN_FLIGHT_MAX = 2;
 /** Indexes reserved in the database at once. */
 export const BLOCK_SIZE = 32;
 
-export type AddressPoolParts = {
+export type DerivedPoolParts = {
   /** The canonical address of an index. */
   addressAt(index: number): string;
   /** The number of a block of indexes that no other pool takes. */
@@ -41,8 +41,8 @@ export type AddressPoolParts = {
  * Addresses derived ahead, in blocks of indexes. Indexes that are not given out when the process ends stay unused:
  * each invoice keeps its own.
  */
-export function createAddressPool({ addressAt, nextBlock, ahead, logger }: AddressPoolParts): AddressPool {
-  const spare: SpareAddress[] = [];
+export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: DerivedPoolParts): AddressPool {
+  const spare: PoolAddress[] = [];
   const reserved: number[] = [];
   let reserving: Promise<void> | undefined;
   let turn: Promise<void> = Promise.resolve();
@@ -65,7 +65,7 @@ export function createAddressPool({ addressAt, nextBlock, ahead, logger }: Addre
   }
 
   /** Deriving takes a millisecond, so each address has a turn of the event loop of its own: nothing else waits longer. */
-  async function derive(): Promise<SpareAddress> {
+  async function derive(): Promise<PoolAddress> {
     const derivationIndex = await nextIndex();
     turn = turn.then(() => nextTurn());
     await turn;
@@ -101,18 +101,18 @@ export function createAddressPool({ addressAt, nextBlock, ahead, logger }: Addre
 }
 
 /** Addresses that the key holder named ahead: those of invoices made at the same moment are taken together. */
-export function namedAddresses(db: Db, chain: Chain): AddressPool {
-  const takeOne = gather<undefined, SpareAddress | undefined>({
+export function storedAddressPool(db: Db, chain: Chain): AddressPool {
+  const takeBatched = gather<undefined, PoolAddress | undefined>({
     run: async (wanted) => {
-      const taken = await takeSpares(db, chain, wanted.length);
+      const taken = await takePoolAddresses(db, chain, wanted.length);
       return wanted.map((_, i) => taken[i]);
     },
     max: TAKEN_MAX,
-    atOnce: TAKEN_AT_ONCE,
+    atOnce: TAKES_IN_FLIGHT_MAX,
   });
   return {
     async take() {
-      const taken = await takeOne(undefined);
+      const taken = await takeBatched(undefined);
       if (taken === undefined) throw new Unavailable(`no address of ${chain} is ready`);
       return taken;
     },

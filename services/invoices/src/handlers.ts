@@ -4,14 +4,14 @@ import type { EventOf } from '@quittance/shared/events';
 import type { HandlersOf } from '@quittance/shared/handlers';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
-import { bringUpToDate } from './operations/recompute-invoices.ts';
+import { recomputeInvoices } from './operations/recompute-invoices.ts';
 import type { Ports } from './ports.ts';
 import { markCredited } from './store/deposits.ts';
 import { lockInvoices } from './store/invoices.ts';
-import type { Shown } from './views.ts';
+import type { ViewPorts } from './views.ts';
 
 /** What invoices does with events. */
-export const handlers: HandlersOf<'invoices', Pick<Ports, 'clock'> & Shown> = {
+export const handlers: HandlersOf<'invoices', Pick<Ports, 'clock'> & ViewPorts> = {
   'credit.recorded': creditDeposits,
 };
 
@@ -19,7 +19,7 @@ export const handlers: HandlersOf<'invoices', Pick<Ports, 'clock'> & Shown> = {
 async function creditDeposits(
   trx: Trx,
   credits: readonly EventOf<'credit.recorded'>[],
-  ports: Pick<Ports, 'clock'> & Shown,
+  ports: Pick<Ports, 'clock'> & ViewPorts,
 ): Promise<void> {
   const deposits = new Set(credits.map(({ payload }) => payload.deposit_id as DepositId));
   const invoices = new Set(credits.map(({ payload }) => payload.invoice_id as InvoiceId));
@@ -27,5 +27,5 @@ async function creditDeposits(
   const marked = await markCredited(trx, [...deposits], ports.clock.now());
   invariant(marked === deposits.size, 'the ledger books only deposits that were settled');
   crashPoint('invoices.credited');
-  await bringUpToDate(trx, invoices, ports);
+  await recomputeInvoices(trx, invoices, ports);
 }

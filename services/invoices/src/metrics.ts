@@ -69,7 +69,7 @@ export function invoicesMetrics(databaseUrl: string, logger: Logger, chains: Por
 }
 
 /** Remembers the head that is asked for anyway: no scrape asks a node. */
-export function rememberingHead(reader: ChainReader): {
+export function trackingHead(reader: ChainReader): {
   reader: ChainReader;
   headHeight: () => number | undefined;
 } {

@@ -4,7 +4,7 @@ import { assertNever } from '@quittance/shared/result';
 import { encode } from 'uqr';
 import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
-import type { Seen, Sighting } from './domain/mempool-payment.ts';
+import type { InvoicePayments, MempoolPayment } from './domain/mempool-payment.ts';
 import { type Html, type HtmlPage, html, page } from './html.ts';
 import type { Ports } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
@@ -49,7 +49,7 @@ type Stage =
   | 'late'
   | 'underpaid';
 
-function stageOf(invoice: Invoice, { deposits, sightings }: Seen, now: Date): Stage {
+function stageOf(invoice: Invoice, { deposits, mempoolPayments }: InvoicePayments, now: Date): Stage {
   const isOver = invoice.expiresAt !== null && invoice.expiresAt < now;
   switch (invoice.status) {
     case 'pending':
@@ -58,19 +58,21 @@ function stageOf(invoice: Invoice, { deposits, sightings }: Seen, now: Date): St
       if (invoice.closedAt !== null) return 'underpaid';
       return isOver ? 'over' : 'short';
     case 'confirmed':
-      return sightings.some((sighting) => isWaiting(sighting) && counts(invoice, sighting))
+      return mempoolPayments.some(
+        (mempoolPayment) => isWaiting(mempoolPayment) && counts(invoice, mempoolPayment),
+      )
         ? 'seen'
         : 'confirming';
     case 'paid':
       return invoice.reversedAmount > 0n ? 'reversed' : 'paid';
     case 'expired':
-      return sightings.some(isWaiting) || deposits.some(isThere) ? 'late' : 'expired';
+      return mempoolPayments.some(isWaiting) || deposits.some(isThere) ? 'late' : 'expired';
     default:
       return assertNever(invoice.status);
   }
 }
 
-const isWaiting = ({ goneAt }: Sighting): boolean => goneAt === null;
+const isWaiting = ({ droppedAt }: MempoolPayment): boolean => droppedAt === null;
 const isThere = ({ state }: Deposit): boolean => state !== 'dropped' && state !== 'reversed';
 const counts = ({ asset, dust }: Invoice, payment: Pick<Deposit, 'asset' | 'amount'>): boolean =>
   payment.asset === asset && payment.amount >= dust;
@@ -108,8 +110,12 @@ ${backLink(stage, invoice)}`;
  * How soon the page asks again: quickly after something changed, ever more slowly while nothing does. The end of the
  * time to pay is a change that is known ahead, and is not slept through.
  */
-function refreshSeconds({ createdAt, expiresAt }: Invoice, { deposits, sightings }: Seen, now: Date): number {
-  const changes = [createdAt, ...[...deposits, ...sightings].map(({ firstSeenAt }) => firstSeenAt)];
+function refreshSeconds(
+  { createdAt, expiresAt }: Invoice,
+  { deposits, mempoolPayments }: InvoicePayments,
+  now: Date,
+): number {
+  const changes = [createdAt, ...[...deposits, ...mempoolPayments].map(({ firstSeenAt }) => firstSeenAt)];
   const untilEnd = expiresAt === null ? undefined : expiresAt.getTime() - now.getTime();
   if (expiresAt !== null && expiresAt <= now) changes.push(expiresAt);
   const last = changes.reduce((latest, change) => Math.max(latest, change.getTime()), 0);
@@ -230,12 +236,12 @@ function code(text: string): Html {
 /** What has arrived, payment by payment, and how many there are beside those that are shown. */
 function arrived(
   invoice: Invoice,
-  { deposits, sightings }: Seen,
+  { deposits, mempoolPayments }: InvoicePayments,
   total: number,
   height: number,
 ): Html | undefined {
-  const more = total - deposits.length - sightings.length;
-  if (deposits.length + sightings.length === 0) return undefined;
+  const more = total - deposits.length - mempoolPayments.length;
+  if (deposits.length + mempoolPayments.length === 0) return undefined;
   const item = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, state: string) => {
     const { decimals, symbol } = assets[asset];
     return html`<li><span>${formatUnits(amount, decimals)} ${symbolOf(symbol)}</span><span class="soft">${state}</span></li>
@@ -243,7 +249,9 @@ function arrived(
   };
   const items = [
     ...deposits.map((deposit) => item(deposit, stateOf(invoice, deposit, height))),
-    ...sightings.map((sighting) => item(sighting, stateOfSighting(invoice, sighting))),
+    ...mempoolPayments.map((mempoolPayment) =>
+      item(mempoolPayment, stateOfMempoolPayment(invoice, mempoolPayment)),
+    ),
   ];
   return html`<h2 class="soft">Arrived</h2>
 <ul>
@@ -260,9 +268,9 @@ function stateOf(invoice: Invoice, deposit: Deposit, height: number): string {
   return `${confirmationsOf(deposit, height)} of ${deposit.minConfirmations} confirmations`;
 }
 
-function stateOfSighting(invoice: Invoice, sighting: Sighting): string {
-  if (!isWaiting(sighting)) return 'replaced or dropped before its first block';
-  return uncounted(invoice, sighting) ?? 'seen, waiting for its first block';
+function stateOfMempoolPayment(invoice: Invoice, mempoolPayment: MempoolPayment): string {
+  if (!isWaiting(mempoolPayment)) return 'replaced or dropped before its first block';
+  return uncounted(invoice, mempoolPayment) ?? 'seen, waiting for its first block';
 }
 
 function uncounted(invoice: Invoice, payment: Pick<Deposit, 'asset' | 'amount'>): string | undefined {

@@ -10,7 +10,7 @@ import type { Units } from '@quittance/shared/money';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { AddressFilter } from './address-filter.ts';
-import type { AddressPool, Spares } from './address-pool.ts';
+import type { AddressPool, PoolSettings } from './address-pool.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import type { NewInvoice } from './store/invoices.ts';
 
@@ -19,11 +19,11 @@ export type DerivedKeys = {
   /** Their first address, canonical. */
   first: string;
   /** What it said when any replica asked it, as this one has read it last. */
-  heard: {
+  status: {
     /** Why none is given out: it has other keys, or has not said yet whether it has ours. Undefined: it has ours. */
-    bar: { reason: string; isKnown: boolean } | undefined;
+    problem: { reason: string; isKnown: boolean } | undefined;
     /** It has ours: until then it is not asked again. */
-    restUntil: Date | undefined;
+    nextCheckAt: Date | undefined;
   };
 };
 
@@ -41,7 +41,7 @@ export type WatchedChain = {
   /** Which of a block's addresses need not be looked up. */
   filter: AddressFilter;
   /** For chains whose addresses only the key holder can name: those it named ahead. */
-  spares?: Spares | undefined;
+  storedPool?: PoolSettings | undefined;
   /** For chains whose addresses are derived from a public key. */
   keys?: DerivedKeys | undefined;
   /** Where to begin at the first start; the node's head when undefined. */
@@ -61,7 +61,7 @@ export type WatchedChain = {
   /** When the head was not reached for longer than this, invoices are given the time back. */
   outageMs: number;
   /** What waited for a block counts as gone when it was missing at every look for so long. */
-  goneAfterMs: number;
+  droppedAfterMs: number;
   /** What a wallet opens to pay. */
   uri(asset: AssetSymbol, address: string, amount: Units): string;
 };

@@ -11,7 +11,7 @@ import { handlers } from './handlers.ts';
 import { routeInvoices } from './http/invoices.ts';
 import { routePaymentPage } from './http/payment-page.ts';
 import { invoicesMetrics } from './metrics.ts';
-import { compareKeys, recallKeys } from './operations/compare-keys.ts';
+import { compareKeys, loadKeyStatus } from './operations/compare-keys.ts';
 import type { Ports } from './ports.ts';
 import { openContradictions } from './store/contradictions.ts';
 import { findInvoices } from './store/invoice-reads.ts';
@@ -28,8 +28,8 @@ export type InvoicesOptions = Partial<Ports> & {
 
 const QUOTE_AGE_MAX_MS = 60_000;
 /** Under load so many go into one statement, and so many statements are under way. */
-const GATHERED_MAX = 64;
-const GATHERED_AT_ONCE = 2;
+const BATCH_MAX = 64;
+const BATCHES_IN_FLIGHT_MAX = 2;
 
 /**
  * Starts an invoices replica, in the order that `startService` gives. Throws ConfigError when a chain's node is on
@@ -59,7 +59,7 @@ export const startInvoices = (
         logger,
         quotes,
         chains,
-        ...together(db),
+        ...batched(db),
         settings: {
           replica,
           identitySecret: config.IDENTITY_SECRET,
@@ -93,7 +93,7 @@ export const startInvoices = (
           ...chains.flatMap(({ network }) => network.lacks() ?? []),
         ],
         without: async () => [
-          ...chains.flatMap(({ keys }) => keys?.heard.bar?.reason ?? []),
+          ...chains.flatMap(({ keys }) => keys?.status.problem?.reason ?? []),
           ...((await parts.waitsFor()).length === 0 ? await contradictedPayments(ports.db) : []),
         ],
       });
@@ -105,14 +105,14 @@ export const startInvoices = (
     async migrated({ db, chains }) {
       for (const { addresses } of chains.values()) void addresses.fill();
       await Promise.all(
-        [...chains].map(async ([chain, { keys }]) => keys && (await recallKeys({ db }, chain, keys))),
+        [...chains].map(async ([chain, { keys }]) => keys && (await loadKeyStatus({ db }, chain, keys))),
       );
     },
     // Once the replica is ready it takes requests for invoices: keys that were never confirmed are asked about first.
     async connected(ports) {
       await Promise.all(
         [...ports.chains].map(async ([chain, { keys }]) => {
-          if (keys?.heard.bar === undefined) return;
+          if (keys?.status.problem === undefined) return;
           await compareKeys(ports, chain, keys).catch((error: unknown) => {
             ports.logger.error(
               { chain, reason: reason(error) },
@@ -126,29 +126,29 @@ export const startInvoices = (
     workers: workers ? startWorkers : undefined,
   });
 
-const CONTRADICTIONS_NAMED = 10;
+const CONTRADICTIONS_LISTED_MAX = 10;
 
 const contradictedPayments = async (db: Db): Promise<string[]> =>
-  (await openContradictions(db, CONTRADICTIONS_NAMED)).map(
+  (await openContradictions(db, CONTRADICTIONS_LISTED_MAX)).map(
     ({ chain, outpoint, blockHeight, invoiceId, isBooked }) =>
       `a payment on ${chain} that its node told twice, ${outpoint}, last of block ${blockHeight}${invoiceId === null ? '' : `, of invoice ${invoiceId}`}: ${isBooked ? 'it is credited already, compare it with another node' : 'it is held back until the node tells it once'}`,
   );
 
 /** Requests for the same thing at the same moment become one statement. */
-function together(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
+function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
   return {
     saveInvoice: gather({
       run: async (made: readonly NewInvoice[]) => {
         await saveNewInvoices(db, made);
         return made.map(() => undefined);
       },
-      max: GATHERED_MAX,
-      atOnce: GATHERED_AT_ONCE,
+      max: BATCH_MAX,
+      atOnce: BATCHES_IN_FLIGHT_MAX,
     }),
     findInvoice: gather({
       run: (ids: readonly InvoiceId[]) => findInvoices(db, ids),
-      max: GATHERED_MAX,
-      atOnce: GATHERED_AT_ONCE,
+      max: BATCH_MAX,
+      atOnce: BATCHES_IN_FLIGHT_MAX,
     }),
   };
 }

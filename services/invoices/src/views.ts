@@ -5,12 +5,12 @@ import type { Quote } from '@quittance/shared/quotes';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { confirmationsOf, type Deposit, isFinal } from './domain/deposit.ts';
 import type { Invoice } from './domain/invoice.ts';
-import type { Sighting } from './domain/mempool-payment.ts';
+import type { MempoolPayment } from './domain/mempool-payment.ts';
 import type { Ports, Settings } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 
 /** What views need to know beside the invoice. */
-export type Shown = Pick<Ports, 'quotes' | 'chains'> & { settings: Pick<Settings, 'publicUrl'> };
+export type ViewPorts = Pick<Ports, 'quotes' | 'chains'> & { settings: Pick<Settings, 'publicUrl'> };
 
 /** The Asset object of the contract, with the rate of now. */
 function assetView(quote: Quote) {
@@ -33,7 +33,7 @@ function assetView(quote: Quote) {
 const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
 /** An invoice as lists show it: these fields and no others. */
-export function listItemView(invoice: Invoice, { quotes }: Pick<Shown, 'quotes'>) {
+export function listItemView(invoice: Invoice, { quotes }: Pick<ViewPorts, 'quotes'>) {
   return {
     id: invoice.id,
     external_id: invoice.externalId,
@@ -51,12 +51,12 @@ export function listItemView(invoice: Invoice, { quotes }: Pick<Shown, 'quotes'>
 
 /** An invoice in full, with its newest and its largest payments (see store/invoice-reads.ts). */
 export function invoiceView(
-  { invoice, height, deposits, sightings, paymentsTotal }: FullInvoice,
-  shown: Shown,
+  { invoice, height, deposits, mempoolPayments, paymentsTotal }: FullInvoice,
+  shown: ViewPorts,
 ) {
   const { decimals } = assets[invoice.asset];
   // As they were seen first, so that a payment keeps its place when its block comes.
-  const payments = [...deposits, ...sightings].sort(
+  const payments = [...deposits, ...mempoolPayments].sort(
     (a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime(),
   );
   const { asset, ...fields } = listItemView(invoice, shown);
@@ -69,7 +69,7 @@ export function invoiceView(
     asset,
     address: addressView(invoice, invoice.amountDue, shown),
     payments: payments.map((payment) =>
-      'id' in payment ? paymentView(payment, invoice, height) : sightingView(payment, invoice),
+      'id' in payment ? paymentView(payment, invoice, height) : mempoolPaymentView(payment, invoice),
     ),
     ...(paymentsTotal > payments.length ? { payments_total: paymentsTotal } : {}),
   };
@@ -80,7 +80,7 @@ export type InvoiceView = ReturnType<typeof invoiceView>;
 export function addressView(
   { chain, asset, address }: Invoice,
   amount: Units,
-  { chains }: Pick<Shown, 'chains'>,
+  { chains }: Pick<ViewPorts, 'chains'>,
 ) {
   const shown = showAddress(chain, address);
   const watched = chains.get(chain);
@@ -91,7 +91,7 @@ export function addressView(
 }
 
 /** The hosted payment page. */
-const pageUrl = ({ id }: Invoice, { settings }: Shown): string => `${settings.publicUrl}/pay/${id}`;
+const pageUrl = ({ id }: Invoice, { settings }: ViewPorts): string => `${settings.publicUrl}/pay/${id}`;
 
 const amountView = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, invoice: Invoice) => ({
   amount: formatUnits(amount, assets[asset].decimals),
@@ -116,16 +116,19 @@ function paymentView(deposit: Deposit, invoice: Invoice, height: number) {
 }
 
 /** A payment that is in no block yet, or was replaced before it was. */
-function sightingView(sighting: Sighting, invoice: Invoice): ReturnType<typeof paymentView> {
+function mempoolPaymentView(
+  mempoolPayment: MempoolPayment,
+  invoice: Invoice,
+): ReturnType<typeof paymentView> {
   return {
-    tx_hash: sighting.txHash,
-    output_index: sighting.outputIndex,
-    ...amountView(sighting, invoice),
-    status: sighting.goneAt === null ? 'pending' : 'reversed',
+    tx_hash: mempoolPayment.txHash,
+    output_index: mempoolPayment.outputIndex,
+    ...amountView(mempoolPayment, invoice),
+    status: mempoolPayment.droppedAt === null ? 'pending' : 'reversed',
     confirmations: 0,
     required_confirmations: invoice.minConfirmations,
     block_height: null,
-    first_seen_at: sighting.firstSeenAt.toISOString(),
+    first_seen_at: mempoolPayment.firstSeenAt.toISOString(),
     confirmed_at: null,
   };
 }

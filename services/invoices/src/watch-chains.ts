@@ -6,9 +6,9 @@ import type { Db } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { createAddressFilter } from './address-filter.ts';
-import { createAddressPool, namedAddresses } from './address-pool.ts';
-import type { SightLimits } from './domain/expiry-extension.ts';
-import { rememberingHead } from './metrics.ts';
+import { derivedAddressPool, storedAddressPool } from './address-pool.ts';
+import type { OutageLimits } from './domain/expiry-extension.ts';
+import { trackingHead } from './metrics.ts';
 import { unconfirmedKeys } from './operations/compare-keys.ts';
 import type { WatchedChain } from './ports.ts';
 import { nextAddressBlock } from './store/address-pool.ts';
@@ -41,7 +41,7 @@ const LATE_MS = {
   solana: MINUTE_MS,
 } as const satisfies Record<ChainKind, number>;
 /** A node may not have for a moment what waits: when it is started anew, or hears of it again from others. */
-const GONE_AFTER_MS = 30_000;
+const DROPPED_AFTER_MS = 30_000;
 
 export type WatchingOptions = { db: Db; logger: Logger; ahead: number; scanEveryMs: number };
 
@@ -55,7 +55,7 @@ export function watchChains(
 
 function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedChain {
   const { chain, kind, quietMs, startHeight } = settings;
-  const { reader, headHeight } = rememberingHead(connectReader(settings, { logger: options.logger }));
+  const { reader, headHeight } = trackingHead(connectReader(settings, { logger: options.logger }));
   return {
     chain,
     assets: new Set(configuredAssets(settings)),
@@ -66,19 +66,19 @@ function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedC
     filter: createAddressFilter(chain),
     startHeight,
     quietMs,
-    ...sightLimits(kind, quietMs, options.scanEveryMs),
+    ...outageLimits(kind, quietMs, options.scanEveryMs),
     // The node of a development chain is alone, and what it drops nobody tells it again.
-    goneAfterMs: quietMs === undefined ? GONE_AFTER_MS : 0,
+    droppedAfterMs: quietMs === undefined ? DROPPED_AFTER_MS : 0,
     uri: (asset, address, amount) => paymentUri(settings, asset, address, amount),
   };
 }
 
 /** When a chain counts as not seen. */
-export const sightLimits = (
+export const outageLimits = (
   kind: ChainKind,
   quietMs: number | undefined,
   scanEveryMs: number,
-): Required<SightLimits & Pick<WatchedChain, 'staleMs'>> => ({
+): Required<OutageLimits & Pick<WatchedChain, 'staleMs'>> => ({
   outageMs: Math.max(OUTAGE_MS, 3 * scanEveryMs),
   // A development chain makes no block while nobody asks for one.
   staleMs: quietMs === undefined ? STALE_MS[kind] : undefined,
@@ -89,17 +89,17 @@ export const sightLimits = (
 function addressesOf(
   settings: ChainSettings,
   { db, logger, ahead }: WatchingOptions,
-): Pick<WatchedChain, 'addresses' | 'spares' | 'keys'> {
+): Pick<WatchedChain, 'addresses' | 'storedPool' | 'keys'> {
   if (settings.kind === 'solana') {
     const isAddress = (text: string) => checkAddress(settings, text) === text;
-    return { addresses: namedAddresses(db, settings.chain), spares: { ahead, isAddress } };
+    return { addresses: storedAddressPool(db, settings.chain), storedPool: { ahead, isAddress } };
   }
   const { kind, xpub } = settings;
   const derived = xpub === undefined ? undefined : depositAddresses(settings, xpub);
   invariant(derived !== undefined, `the configuration of ${settings.chain} has a public key`);
   const nextBlock = () => nextAddressBlock(db, kind);
   return {
-    addresses: createAddressPool({ addressAt: derived.at, nextBlock, ahead, logger }),
+    addresses: derivedAddressPool({ addressAt: derived.at, nextBlock, ahead, logger }),
     keys: unconfirmedKeys(settings.chain, derived.at(0)),
   };
 }

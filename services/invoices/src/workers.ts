@@ -5,17 +5,12 @@ import { startWorker } from '@quittance/shared/worker';
 import { checkBalances } from './operations/check-balances.ts';
 import { compareKeys } from './operations/compare-keys.ts';
 import { expireInvoices } from './operations/expire-invoices.ts';
-import { settleRest } from './operations/recompute-invoices.ts';
-import { refillSpares } from './operations/refill-address-pool.ts';
+import { recomputeOverdueInvoices } from './operations/recompute-invoices.ts';
+import { refillAddressPool } from './operations/refill-address-pool.ts';
 import { rescanChain } from './operations/rescan-chain.ts';
-import { lookIntoContradictions } from './operations/resolve-contradictions.ts';
-import { reachHead, scanChain } from './operations/scan-chain.ts';
-import {
-  lookAtPending,
-  newPendingMemory,
-  type PendingMemory,
-  takePending,
-} from './operations/scan-mempool.ts';
+import { resolveContradictions } from './operations/resolve-contradictions.ts';
+import { markSynced, scanChain } from './operations/scan-chain.ts';
+import { type MempoolState, newMempoolState, readMempool, recordMempool } from './operations/scan-mempool.ts';
 import type { Ports, WatchedChain } from './ports.ts';
 import { pruneIdempotencyKeys } from './store/invoices.ts';
 
@@ -23,7 +18,7 @@ const PRUNE_EVERY_MS = 3_600_000;
 const PRUNE_BATCH = 500;
 const REFILL_EVERY_MS = 1_000;
 /** What another replica found is known here as soon. */
-const COMPARE_EVERY_MS = 1_000;
+const KEYS_CHECKED_EVERY_MS = 1_000;
 
 /** One replica follows a chain at a time; each step renews its right to. */
 export function createScanner(
@@ -38,27 +33,27 @@ export function createScanner(
   let lease: Lease | undefined;
   let isReady = false;
   let isNear = false;
-  let memory: PendingMemory | undefined;
+  let memory: MempoolState | undefined;
 
   /** Follows the chain; at its head, takes in what waits for a block, money that came without a trace, and what was missed. */
   async function follow(held: Lease): Promise<number> {
     const startedAt = clock.now();
     // Far from the head there is nothing to be learned yet from what waits there.
-    if (watch !== undefined && isNear) memory ??= newPendingMemory(watch);
-    const look = memory && (await lookAtPending(ports, watched, memory));
+    if (watch !== undefined && isNear) memory ??= newMempoolState(watch);
+    const look = memory && (await readMempool(ports, watched, memory));
     const { taken, isAtHead, isRescanAsked } = await scanChain(ports, watched, held);
     isNear = isAtHead;
     if (!isAtHead) return taken;
     if (watch !== undefined) {
       if (memory === undefined || look === undefined) return taken + 1;
-      const pending = await takePending(ports, watched, held, memory, look);
+      const pending = await recordMempool(ports, watched, held, memory, look);
       if (pending === undefined) return taken;
       if (pending > 0) wakeRelay();
       // What waits and was not told yet may be a payment in time: the clocks stand still until all of it is known.
       if (look.isComplete === false) return taken + 1;
     }
-    await reachHead(ports, watched, held, startedAt);
-    const ended = await lookIntoContradictions(ports, watched, held);
+    await markSynced(ports, watched, held, startedAt);
+    const ended = await resolveContradictions(ports, watched, held);
     const found = await checkBalances(ports, watched, held);
     // Beside its work, and at its pace.
     if (isRescanAsked === true) await rescanChain(ports, watched, held);
@@ -81,7 +76,7 @@ export function createScanner(
           isReady = true;
           const followed = await follow(held);
           // Last: what many payments leave to be settled holds up neither the chain nor what may expire.
-          return followed + (await settleRest(ports, watched));
+          return followed + (await recomputeOverdueInvoices(ports, watched));
         });
         if (done > 0) wakeRelay();
         return done;
@@ -128,13 +123,13 @@ export function startWorkers(ports: Ports): Stoppable {
         logger,
       }),
     ),
-    ...[...ports.chains.values()].flatMap(({ chain, spares }) =>
-      spares === undefined
+    ...[...ports.chains.values()].flatMap(({ chain, storedPool }) =>
+      storedPool === undefined
         ? []
         : startWorker({
             name: `spare addresses ${chain}`,
             everyMs: REFILL_EVERY_MS,
-            step: () => refillSpares(ports, chain, spares),
+            step: () => refillAddressPool(ports, chain, storedPool),
             logger,
           }),
     ),
@@ -143,7 +138,7 @@ export function startWorkers(ports: Ports): Stoppable {
         ? []
         : startWorker({
             name: `keys ${chain}`,
-            everyMs: COMPARE_EVERY_MS,
+            everyMs: KEYS_CHECKED_EVERY_MS,
             step: () => compareKeys(ports, chain, keys),
             logger,
           }),

@@ -29,7 +29,7 @@ const POINTS = [
   'invoices.block_written',
   'invoices.block_committed',
   'invoices.branch_dropped',
-  'invoices.balance_explained',
+  'invoices.balance_checked',
   'invoices.credited',
   'relay.published',
 ];

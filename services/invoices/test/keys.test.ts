@@ -57,7 +57,7 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
   const unconfirmed = expect.stringContaining(
     `no address of ${chain} is given out yet: payouts has not confirmed that ${chain.toUpperCase()}_XPUB belongs to its WALLET_SEED`,
   );
-  const barred = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong together`;
+  const barred = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong batched`;
 
   it('are not given out before payouts has said once whose they are: 503, and why is said', async () => {
     expect(await compare()).toBe(0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
-import { sightLimits } from '../src/watch-chains.ts';
+import { outageLimits } from '../src/watch-chains.ts';
 import { MINUTE, startWorld, type World, type WorldOptions } from './world.ts';
 
 let world: World;
@@ -195,7 +195,7 @@ describe('a node that answers and does not show the chain', () => {
   it.each(['evm', 'solana'] as const)(
     'is at its head while it is a minute and a half behind, which is given back: %s',
     (kind) => {
-      const { staleMs, gapMs, lateMs } = sightLimits(kind, undefined, 1_000);
+      const { staleMs, gapMs, lateMs } = outageLimits(kind, undefined, 1_000);
       expect(staleMs).toBeGreaterThan(1.5 * MINUTE);
       expect(gapMs).toBeLessThan(1.5 * MINUTE);
       expect(lateMs).toBeLessThan(1.5 * MINUTE);
@@ -250,7 +250,7 @@ it('the time that giving back takes is not given back itself', async () => {
 describe('however a node fails, an outage of seconds', () => {
   const SECOND = 1_000;
   /** As production has them. */
-  const limits = sightLimits('evm', undefined, SECOND);
+  const limits = outageLimits('evm', undefined, SECOND);
   const BLOCK_EVERY = 12 * SECOND;
   const CALL_LIMIT = 10 * SECOND;
   let world: World;

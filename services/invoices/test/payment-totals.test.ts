@@ -3,13 +3,13 @@ import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import { type Deposit, depositStates } from '../src/domain/deposit.ts';
-import { type Sighting, standing } from '../src/domain/mempool-payment.ts';
-import { rowByRow, totalsOf } from '../src/domain/payment-totals.ts';
+import { currentPayments, type MempoolPayment } from '../src/domain/mempool-payment.ts';
+import { classifyPayments, totalsOf } from '../src/domain/payment-totals.ts';
 import { findInvoices } from '../src/store/invoice-reads.ts';
 import {
-  leaveRestDue,
-  markLateTold,
-  markReversalsTold,
+  markLateReported,
+  markRestDue,
+  markReversalsReported,
   paymentTotals,
   reverseDeposits,
   settleDeposits,
@@ -51,8 +51,8 @@ const deposits = fc.array(
   }),
   { maxLength: 14 },
 );
-const sightings = fc.array(
-  fc.record({ ...payment, goneAt: fc.option(fc.integer({ min: 0, max: 9_000 }).map(at)) }),
+const mempoolPayments = fc.array(
+  fc.record({ ...payment, droppedAt: fc.option(fc.integer({ min: 0, max: 9_000 }).map(at)) }),
   { maxLength: 8 },
 );
 const invoice = fc.record({
@@ -70,7 +70,7 @@ let made = 0;
 async function write(
   { expiresAt, isExpired }: { expiresAt: Date | null; isExpired: boolean },
   givenDeposits: readonly (Omit<Deposit, 'id'> & { place: number; isCredited: boolean })[],
-  givenSightings: readonly (Omit<Sighting, 'outpoint'> & { place: number })[],
+  givenSightings: readonly (Omit<MempoolPayment, 'outpoint'> & { place: number })[],
   { height, knownUntil }: { height: number; knownUntil: Date },
 ) {
   made += 1;
@@ -126,7 +126,7 @@ async function write(
       ],
     );
   }
-  const seen = new Map<string, Sighting>();
+  const seen = new Map<string, MempoolPayment>();
   for (const { place, ...one } of givenSightings) {
     const outpoint = outpointOf(place);
     if (!seen.has(outpoint)) seen.set(outpoint, { ...one, outpoint, invoiceId: id });
@@ -136,16 +136,16 @@ async function write(
       `insert into sightings (chain, outpoint, invoice_id, asset, address, amount, tx_hash, output_index, first_seen_at,
          gone_at)
        values ('ethereum', $1, $2, $3, $2, $4, '0x', 0, $5, $6)`,
-      [s.outpoint, id, s.asset, s.amount.toString(), s.firstSeenAt, s.goneAt],
+      [s.outpoint, id, s.asset, s.amount.toString(), s.firstSeenAt, s.droppedAt],
     );
   }
-  return { id, deposits: rows, sightings: [...seen.values()] };
+  return { id, deposits: rows, mempoolPayments: [...seen.values()] };
 }
 
 const fixed = { address: '', derivationIndex: 0, txHash: '0x', outputIndex: 0, invoiceId: '' as InvoiceId };
 const all = fc
-  .record({ invoice, deposits, sightings, view })
-  .map(({ deposits: some, sightings: others, ...rest }) => ({
+  .record({ invoice, deposits, mempoolPayments, view })
+  .map(({ deposits: some, mempoolPayments: others, ...rest }) => ({
     ...rest,
     deposits: some.map((one) => ({
       ...one,
@@ -156,7 +156,7 @@ const all = fc
       confirmedAt: null,
       creditedAt: null,
     })),
-    sightings: others.map((one) => ({ ...one, ...fixed })),
+    mempoolPayments: others.map((one) => ({ ...one, ...fixed })),
   }));
 
 const totals = async (id: InvoiceId) =>
@@ -165,7 +165,7 @@ const totals = async (id: InvoiceId) =>
 it('sums made by Postgres are those of the payments one by one', async () => {
   await fc.assert(
     fc.asyncProperty(all, async (given) => {
-      const written = await write(given.invoice, given.deposits, given.sightings, given.view);
+      const written = await write(given.invoice, given.deposits, given.mempoolPayments, given.view);
       const terms = { asset: 'ETH' as const, dust: units(10n), expiresAt: given.invoice.expiresAt };
       expect(await totals(written.id)).toEqual({
         paid: totalsOf(terms, written, given.view),
@@ -182,13 +182,18 @@ it('what is settled, given up and told is what was so one by one, and nothing of
       all,
       fc.constantFrom('credit' as const, 'unresolved' as const, null),
       async (given, counted) => {
-        const { id, ...written } = await write(given.invoice, given.deposits, given.sightings, given.view);
+        const { id, ...written } = await write(
+          given.invoice,
+          given.deposits,
+          given.mempoolPayments,
+          given.view,
+        );
         const terms = { asset: 'ETH' as const, dust: units(10n), expiresAt: given.invoice.expiresAt };
-        const rows = rowByRow(terms, written, given.view);
+        const rows = classifyPayments(terms, written, given.view);
         const idsOf = (some: readonly Deposit[]) => some.map((one) => one.id).sort();
         const [settled, reversed] = await world.ports.db.transaction(async (trx) => {
-          await markReversalsTold(trx, [id]);
-          await markLateTold(trx, [id]);
+          await markReversalsReported(trx, [id]);
+          await markLateReported(trx, [id]);
           return [
             await settleDeposits(trx, [{ id, destinations: { counted, uncounted: 'unresolved' } }], NOW),
             await reverseDeposits(trx, [id], NOW),
@@ -204,10 +209,10 @@ it('what is settled, given up and told is what was so one by one, and nothing of
           unsettled: counted === null ? unsettled.filter(rows.counts).length : 0,
           unsettledUncounted: 0,
           lost: 0,
-          isReversalUntold: false,
-          isLateUntold: false,
+          isReversalUnreported: false,
+          isLateUnreported: false,
         });
-        if (given.invoice.isExpired) expect(after?.paid.isTimelyUntold).toBe(false);
+        if (given.invoice.isExpired) expect(after?.paid.isTimelyUnreported).toBe(false);
       },
     ),
     { numRuns: 150 },
@@ -217,16 +222,21 @@ it('what is settled, given up and told is what was so one by one, and nothing of
 it('payments are shown once, as they stand now, and counted so', async () => {
   await fc.assert(
     fc.asyncProperty(all, async (given) => {
-      const { id, ...written } = await write(given.invoice, given.deposits, given.sightings, given.view);
+      const { id, ...written } = await write(
+        given.invoice,
+        given.deposits,
+        given.mempoolPayments,
+        given.view,
+      );
       const [found] = await findInvoices(world.ports.db, [id]);
-      const stands = standing(written);
+      const stands = currentPayments(written);
       expect(found?.deposits.map((one) => one.id).sort()).toEqual(
         stands.deposits.map((one) => one.id).sort(),
       );
-      expect(found?.sightings.map(({ outpoint }) => outpoint).sort()).toEqual(
-        stands.sightings.map(({ outpoint }) => outpoint).sort(),
+      expect(found?.mempoolPayments.map(({ outpoint }) => outpoint).sort()).toEqual(
+        stands.mempoolPayments.map(({ outpoint }) => outpoint).sort(),
       );
-      expect(found?.paymentsTotal).toBe(stands.deposits.length + stands.sightings.length);
+      expect(found?.paymentsTotal).toBe(stands.deposits.length + stands.mempoolPayments.length);
     }),
     { numRuns: 150 },
   );
@@ -244,7 +254,7 @@ it('leaves one deposit due when there is more to settle than a step takes', asyn
     [],
     { height: 100, knownUntil: START },
   );
-  await world.ports.db.transaction((trx) => leaveRestDue(trx, [id]));
+  await world.ports.db.transaction((trx) => markRestDue(trx, [id]));
   expect(await world.rows('select due_height from deposits where invoice_id = $1 order by 1', [id])).toEqual([
     { due_height: 100 },
     { due_height: null },

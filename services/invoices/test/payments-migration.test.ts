@@ -109,7 +109,11 @@ it('an upgrade knows what merchants were told of payments, and what was reversed
     const totals = (id: string) =>
       db.transaction(async (trx) => (await paymentTotals(trx, [id as InvoiceId])).get(id as InvoiceId)?.paid);
     const untold = (id: string) =>
-      totals(id).then((paid) => [paid?.isReversalUntold, paid?.isTimelyUntold, paid?.isLateUntold]);
+      totals(id).then((paid) => [
+        paid?.isReversalUnreported,
+        paid?.isTimelyUnreported,
+        paid?.isLateUnreported,
+      ]);
     expect(await untold('inv_told')).toEqual([false, false, false]);
     expect(await untold('inv_untold')).toEqual([true, true, false]);
     // A replica of before, beside us in a rolling restart, writes what it tells into the invoice.

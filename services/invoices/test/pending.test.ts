@@ -314,7 +314,7 @@ describe('and the time to pay', () => {
 
 describe('a node in trouble', () => {
   it('that has lost for a moment what waits: nothing is told, and only what stays away is gone', async () => {
-    const fresh = await startWorld({ chain: 'bitcoin', goneAfterMs: 30_000 });
+    const fresh = await startWorld({ chain: 'bitcoin', droppedAfterMs: 30_000 });
     try {
       await fresh.scan();
       const merchant = fresh.merchant();

@@ -449,9 +449,9 @@ describe('whatever way it took', () => {
         await world.scan();
         const floor = world.chain.height();
         // What stands in each block above the floor, kept here as the oracle.
-        let standing: Sent[][] = [];
+        let currentPayments: Sent[][] = [];
         for (const { depth, blocks, again, scans, handsOver, credits } of steps) {
-          const left = standing.splice(Math.max(0, standing.length - depth));
+          const left = currentPayments.splice(Math.max(0, currentPayments.length - depth));
           const come: Sent[][] = blocks.map((payments) =>
             payments.map(({ to, parts, inside }) => ({
               to,
@@ -463,7 +463,7 @@ describe('whatever way it took', () => {
           // A branch that wins is not shorter.
           while (come.length < left.length) come.push([]);
           if (again) come.at(-1)?.push(...left.flat());
-          standing = [...standing, ...come];
+          currentPayments = [...currentPayments, ...come];
           const scripts = come.map((payments): Script => {
             const named = payments.map(({ to, ...rest }) => ({ ...rest, to: invoices[to]?.to ?? '' }));
             return {
@@ -472,7 +472,7 @@ describe('whatever way it took', () => {
             };
           });
           world.chain.reorg(left.length, ...scripts);
-          expect(world.chain.height()).toBe(floor + standing.length);
+          expect(world.chain.height()).toBe(floor + currentPayments.length);
           if (handsOver) await world.scanner.leave();
           if (scans) await world.scan();
           if (credits) await world.credit();
@@ -484,7 +484,7 @@ describe('whatever way it took', () => {
         await world.credit();
 
         for (const [i, invoice] of invoices.entries()) {
-          const due = standing.flat().filter(({ to }) => to === i);
+          const due = currentPayments.flat().filter(({ to }) => to === i);
           const total = due.reduce((sum, { amount }) => sum + amount, 0n);
           const deposits = await invoice.deposits();
           const inChain = deposits.filter(({ state }) => state === 'seen' || state === 'settled');

@@ -3,7 +3,7 @@ import { openWallet } from '@quittance/chains/solana/wallet';
 import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { createLogger } from '@quittance/shared/logger';
-import { refillSpares } from '../src/operations/refill-address-pool.ts';
+import { refillAddressPool } from '../src/operations/refill-address-pool.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 import { api, startWorld, type World } from './world.ts';
 
@@ -43,9 +43,9 @@ afterAll(async () => {
 const AHEAD = 20;
 
 function refill(ports = world.ports) {
-  const { spares } = world.watchedChain;
-  if (spares === undefined) throw new Error('this chain’s addresses are named by the key holder');
-  return refillSpares(ports, 'solana', spares);
+  const { storedPool } = world.watchedChain;
+  if (storedPool === undefined) throw new Error('this chain’s addresses are named by the key holder');
+  return refillAddressPool(ports, 'solana', storedPool);
 }
 const ready = async () => await world.rows('select * from spare_addresses order by derivation_index');
 

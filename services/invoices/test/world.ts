@@ -16,7 +16,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import pg from 'pg';
 import { request } from 'undici';
 import { createAddressFilter } from '../src/address-filter.ts';
-import { createAddressPool, namedAddresses } from '../src/address-pool.ts';
+import { derivedAddressPool, storedAddressPool } from '../src/address-pool.ts';
 import { configSchema } from '../src/config.ts';
 import { unconfirmedKeys } from '../src/operations/compare-keys.ts';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
@@ -46,7 +46,7 @@ export type WorldOptions = {
   gapMs?: number;
   lateMs?: number;
   /** When what waited counts as gone: at once, when not given. */
-  goneAfterMs?: number;
+  droppedAfterMs?: number;
   toleranceBps?: number;
   /** Payouts has not confirmed yet that it has the keys of our addresses. */
   unconfirmed?: boolean;
@@ -343,7 +343,7 @@ function watchScripted(
     staleMs,
     gapMs,
     lateMs,
-    goneAfterMs = 0,
+    droppedAfterMs = 0,
   }: WorldOptions,
 ): WatchedChain {
   const given: ChainSettings = settings[name];
@@ -359,7 +359,7 @@ function watchScripted(
     staleMs,
     gapMs,
     lateMs,
-    goneAfterMs,
+    droppedAfterMs,
     uri: (asset, address, amount) => paymentUri(given, asset, address, amount),
   };
 }
@@ -367,15 +367,15 @@ function watchScripted(
 function addressesOf(
   given: ChainSettings,
   db: InvoicesService['ports']['db'],
-): Pick<WatchedChain, 'addresses' | 'spares' | 'keys'> {
+): Pick<WatchedChain, 'addresses' | 'storedPool' | 'keys'> {
   if (given.kind === 'solana') {
     const isAddress = (text: string) => checkAddress(given, text) === text;
-    return { addresses: namedAddresses(db, given.chain), spares: { ahead: 20, isAddress } };
+    return { addresses: storedAddressPool(db, given.chain), storedPool: { ahead: 20, isAddress } };
   }
   const derived = depositAddresses(given, given.xpub ?? '');
   if (derived === undefined) throw new Error('these chains have public keys');
   return {
-    addresses: createAddressPool({
+    addresses: derivedAddressPool({
       addressAt: derived.at,
       nextBlock: () => nextAddressBlock(db, given.kind),
       ahead: 32,

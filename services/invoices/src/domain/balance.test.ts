@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { nextLook, unexplained } from './balance.ts';
+import { nextBalanceCheck, unexplained } from './balance.ts';
 
 const MINUTE = 60_000;
 const now = new Date('2026-03-08T12:00:00.000Z');
@@ -24,10 +24,10 @@ it.each([
   [ago(60 * MINUTE), 15 * MINUTE],
   [ago(4 * 24 * 60 * MINUTE), 24 * 60 * MINUTE],
 ])('done at %s: looked at again after %i ms', (doneAt, wait) => {
-  expect(nextLook(doneAt, now)).toEqual(new Date(now.getTime() + wait));
+  expect(nextBalanceCheck(doneAt, now)).toEqual(new Date(now.getTime() + wait));
 });
 
 it('after a week nobody looks any more', () => {
-  expect(nextLook(ago(7 * 24 * 60 * MINUTE), now)).not.toBeNull();
-  expect(nextLook(ago(7 * 24 * 60 * MINUTE + 1), now)).toBeNull();
+  expect(nextBalanceCheck(ago(7 * 24 * 60 * MINUTE), now)).not.toBeNull();
+  expect(nextBalanceCheck(ago(7 * 24 * 60 * MINUTE + 1), now)).toBeNull();
 });

@@ -24,7 +24,7 @@ const WATCHED_MS = 7 * 24 * 60 * MINUTE_MS;
  * When to look at an address again, at the earliest: with the next block while its invoice is open (null
  * `doneAt`), less and less often in the week after, then never.
  */
-export function nextLook(doneAt: Date | null, now: Date): Date | null {
+export function nextBalanceCheck(doneAt: Date | null, now: Date): Date | null {
   if (doneAt === null) return now;
   const age = now.getTime() - doneAt.getTime();
   return age > WATCHED_MS ? null : new Date(now.getTime() + Math.max(MINUTE_MS, age / 4));

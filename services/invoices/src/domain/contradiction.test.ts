@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { type Resolution, resolve, type Told } from './contradiction.ts';
+import { type PaymentReport, type Resolution, resolveContradiction } from './contradiction.ts';
 
 const known = {
   outpoint: '0xtx:0',
@@ -10,11 +10,11 @@ const known = {
   blockHash: '0xten',
   state: 'seen',
 } as const;
-const told = (over: Partial<Told> = {}): Told => ({ ...known, ...over });
+const told = (over: Partial<PaymentReport> = {}): PaymentReport => ({ ...known, ...over });
 const later = { blockHash: '0xeleven' };
 
 describe('of a payment that was told twice, when its blocks are read again,', () => {
-  it.each<[string, 'seen' | 'settled', Told[], Resolution]>([
+  it.each<[string, 'seen' | 'settled', PaymentReport[], Resolution]>([
     ['the first answer stands when the block is told without it', 'seen', [told()], 'earlier'],
     ['the first answer stands for what is settled, too', 'settled', [told()], 'earlier'],
     ['the first answer stands when both are one block, told once', 'seen', [told(), told()], 'earlier'],
@@ -33,6 +33,6 @@ describe('of a payment that was told twice, when its blocks are read again,', ()
     ['no block is not decided', 'seen', [], 'unresolved'],
     ['other payments say nothing', 'seen', [told({ outpoint: '0xtx:1' })], 'unresolved'],
   ])('%s', (_what, state, given, expected) => {
-    expect(resolve({ ...known, state }, given)).toBe(expected);
+    expect(resolveContradiction({ ...known, state }, given)).toBe(expected);
   });
 });

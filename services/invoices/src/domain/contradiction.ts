@@ -1,19 +1,19 @@
 import type { Deposit } from './deposit.ts';
 
 /** What a block tells of a payment, when it is read again. */
-export type Told = Pick<Deposit, 'outpoint' | 'asset' | 'address' | 'amount' | 'blockHash'>;
+export type PaymentReport = Pick<Deposit, 'outpoint' | 'asset' | 'address' | 'amount' | 'blockHash'>;
 
 /** Which of two answers was right: the one the deposit was written by, or the later one. */
 export type Resolution = 'earlier' | 'later' | 'unresolved';
 
-type Known = Told & Pick<Deposit, 'state'>;
+type Known = PaymentReport & Pick<Deposit, 'state'>;
 
 /**
  * Decides about a payment that was told twice, once its two blocks were read again: a payment is in one block, with one
- * set of contents. Told once now, that is the truth; told twice still, or not at all, nobody knows. What the ledger has
+ * set of contents. PaymentReport once now, that is the truth; told twice still, or not at all, nobody knows. What the ledger has
  * booked moves to another block by itself; other contents than booked are for an operator to judge.
  */
-export function resolve(known: Known, told: readonly Told[]): Resolution {
+export function resolveContradiction(known: Known, told: readonly PaymentReport[]): Resolution {
   const statements = new Map(
     told
       .filter(({ outpoint }) => outpoint === known.outpoint)

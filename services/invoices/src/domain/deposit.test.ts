@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DepositId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import { confirmationsOf, type DepositState, type Mined, recognise } from './deposit.ts';
+import { type BlockPayment, confirmationsOf, type DepositState, matchDeposit } from './deposit.ts';
 
 const time = (second: number): Date => new Date(Date.UTC(2026, 2, 1, 12, 0, second));
 
-const mined: Mined = {
+const mined: BlockPayment = {
   outpoint: '0xaa:0',
   asset: 'ETH',
   address: '0xours',
@@ -26,16 +26,16 @@ const known = (state: DepositState, over: object = {}) => ({
   ...over,
 });
 
-describe('recognise', () => {
+describe('matchDeposit', () => {
   it('what was never seen is new', () => {
-    expect(recognise(mined, [])).toEqual({ as: 'new', firstSeenAt: time(30) });
+    expect(matchDeposit(mined, [])).toEqual({ as: 'new', firstSeenAt: time(30) });
   });
 
   it.each([
     ['dropped', 'seen'],
     ['missing', 'settled'],
   ] as const)('what was %s is %s again, first seen when it first was', (from, state) => {
-    expect(recognise(mined, [known(from)])).toEqual({
+    expect(matchDeposit(mined, [known(from)])).toEqual({
       as: 'returned',
       deposit: 'dep_1',
       state,
@@ -44,11 +44,11 @@ describe('recognise', () => {
   });
 
   it('what was reversed is a deposit of its own, and was still seen in time', () => {
-    expect(recognise(mined, [known('reversed')])).toEqual({ as: 'new', firstSeenAt: time(10) });
+    expect(matchDeposit(mined, [known('reversed')])).toEqual({ as: 'new', firstSeenAt: time(10) });
   });
 
   it.each(['seen', 'settled'] as const)('the same block twice is nothing new (%s)', (state) => {
-    expect(recognise(mined, [known(state, { blockHash: '0xten' })])).toEqual({ as: 'known' });
+    expect(matchDeposit(mined, [known(state, { blockHash: '0xten' })])).toEqual({ as: 'known' });
   });
 
   it.each([
@@ -57,13 +57,13 @@ describe('recognise', () => {
     ['to another address', { blockHash: '0xten', address: '0xother' }],
     ['of another asset', { blockHash: '0xten', asset: 'USDC_ERC20' }],
   ])('an outpoint that is in the chain already, %s, contradicts what is known', (_what, over) => {
-    expect(recognise(mined, [known('seen', over)])).toEqual({ as: 'contradicted', deposit: 'dep_1' });
+    expect(matchDeposit(mined, [known('seen', over)])).toEqual({ as: 'contradicted', deposit: 'dep_1' });
   });
 
   it.each([{ amount: units(6n) }, { address: '0xother' }, { asset: 'USDC_ERC20' as const }])(
     'a transaction that does something else when mined again is another deposit: %j',
     (over) => {
-      expect(recognise({ ...mined, ...over }, [known('missing')])).toEqual({
+      expect(matchDeposit({ ...mined, ...over }, [known('missing')])).toEqual({
         as: 'new',
         firstSeenAt: time(30),
       });

@@ -64,7 +64,7 @@ export const givenUpAt = (droppedHeight: number, minConfirmations: number): numb
 export const earlier = (a: Date, b: Date): Date => (a.getTime() <= b.getTime() ? a : b);
 
 /** What a block says of a payment to one of our addresses. */
-export type Mined = {
+export type BlockPayment = {
   outpoint: string;
   asset: AssetSymbol;
   address: string;
@@ -74,7 +74,7 @@ export type Mined = {
   seenAt: Date;
 };
 
-export type Recognised =
+export type DepositMatch =
   /** Never seen, or reversed since: a deposit of its own. */
   | { as: 'new'; firstSeenAt: Date }
   /** In the chain already, exactly so. */
@@ -89,13 +89,13 @@ export type Recognised =
  * again (a contract decides anew), so an outpoint with other contents is another deposit; what is in the
  * chain cannot have other contents, and who says so contradicts what was said before.
  */
-export function recognise(
-  mined: Mined,
+export function matchDeposit(
+  mined: BlockPayment,
   known: readonly Pick<
     Deposit,
     'id' | 'outpoint' | 'asset' | 'address' | 'amount' | 'state' | 'firstSeenAt' | 'blockHash'
   >[],
-): Recognised {
+): DepositMatch {
   const same = known.filter(
     (deposit) =>
       deposit.outpoint === mined.outpoint &&

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  type ClockOfInvoice,
   EXTENDED_MAX_MS,
-  extension,
+  type ExtendableInvoice,
+  extensionMs,
   type Outage,
   outageEnding,
 } from './expiry-extension.ts';
@@ -12,7 +12,7 @@ const START = Date.UTC(2026, 2, 1, 12);
 const at = (minutes: number): Date => new Date(START + minutes * 60_000);
 const HOUR = 60;
 
-const anInvoice = (over: Partial<ClockOfInvoice> = {}): ClockOfInvoice => ({
+const anInvoice = (over: Partial<ExtendableInvoice> = {}): ExtendableInvoice => ({
   createdAt: at(0),
   expiresAt: at(HOUR),
   extendedMs: 0,
@@ -22,7 +22,7 @@ const anInvoice = (over: Partial<ClockOfInvoice> = {}): ClockOfInvoice => ({
 const inMinutes = (ms: number): number => ms / 60_000;
 
 describe('an outage gives an invoice', () => {
-  it.each<[string, Outage, Partial<ClockOfInvoice>, number]>([
+  it.each<[string, Outage, Partial<ExtendableInvoice>, number]>([
     ['as much time as it took', { from: at(10), until: at(30) }, {}, 20],
     ['no more than it lived through', { from: at(-30), until: at(30) }, {}, 30],
     ['all of it, when its time was over meanwhile', { from: at(50), until: at(90) }, {}, 40],
@@ -33,7 +33,7 @@ describe('an outage gives an invoice', () => {
     ['a day at most', { from: at(10), until: at(48 * HOUR) }, {}, 24 * HOUR],
     ['what is left of the day', { from: at(10), until: at(30) }, { extendedMs: EXTENDED_MAX_MS - 60_000 }, 1],
   ])('%s', (_what, outage, over, minutes) => {
-    expect(inMinutes(extension(anInvoice(over), outage))).toBe(minutes);
+    expect(inMinutes(extensionMs(anInvoice(over), outage))).toBe(minutes);
   });
 
   const minute = fc.integer({ min: 0, max: 3_000 });
@@ -48,8 +48,8 @@ describe('an outage gives an invoice', () => {
     );
 
   /** What the rest of a service does with it. */
-  const extended = (given: ClockOfInvoice, outage: Outage): ClockOfInvoice => {
-    const ms = extension(given, outage);
+  const extended = (given: ExtendableInvoice, outage: Outage): ExtendableInvoice => {
+    const ms = extensionMs(given, outage);
     return {
       ...given,
       expiresAt: new Date(given.expiresAt.getTime() + ms),

@@ -2,7 +2,7 @@
 export type Outage = { from: Date | null; until: Date };
 
 /** What is known of a chain when its head is reached once more. */
-export type Sight = {
+export type SyncState = {
   /** When the head was reached before; null: never. */
   reachedAt: Date | null;
   /** The time of the newest block then. */
@@ -11,7 +11,7 @@ export type Sight = {
   nextBlockAt: Date | null;
 };
 
-export type SightLimits = {
+export type OutageLimits = {
   /** A head that is not reached for longer is an outage. */
   outageMs: number;
   /** A block that is seen so long after its time came late; undefined where blocks are made by hand. */
@@ -26,7 +26,7 @@ export type SightLimits = {
  * begins with the first block that it kept back, or with the last one it showed when the chain seems to have made none
  * for too long.
  */
-export function outageEnding(sight: Sight, seenAt: Date, limits: SightLimits): Outage | undefined {
+export function outageEnding(sight: SyncState, seenAt: Date, limits: OutageLimits): Outage | undefined {
   const { reachedAt, knownUntil, nextBlockAt } = sight;
   if (reachedAt === null) return { from: null, until: seenAt };
   const { outageMs, lateMs = Number.POSITIVE_INFINITY, gapMs = Number.POSITIVE_INFINITY } = limits;
@@ -43,7 +43,7 @@ export function outageEnding(sight: Sight, seenAt: Date, limits: SightLimits): O
 /** In all its outages an invoice gains a day at most: its rate is locked for as long. */
 export const EXTENDED_MAX_MS = 24 * 3_600_000;
 
-export type ClockOfInvoice = {
+export type ExtendableInvoice = {
   createdAt: Date;
   expiresAt: Date;
   /** How much longer it has become already. */
@@ -56,7 +56,7 @@ export type ClockOfInvoice = {
  * By how many milliseconds an outage makes an invoice's life longer: its clock stood still from the outage's begin, or
  * from its own, so that its customer has as much time left after as before.
  */
-export function extension(invoice: ClockOfInvoice, outage: Outage): number {
+export function extensionMs(invoice: ExtendableInvoice, outage: Outage): number {
   const { createdAt, expiresAt, extendedMs, clockUntil } = invoice;
   const from = Math.max(
     createdAt.getTime(),

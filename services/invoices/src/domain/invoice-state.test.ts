@@ -4,16 +4,16 @@ import { type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import { type Deposit, type Disposition, depositStates } from './deposit.ts';
 import { mayFollow, statuses } from './invoice.ts';
-import { type FoldedInvoice, fold as foldTotals } from './invoice-state.ts';
-import type { Seen, Sighting } from './mempool-payment.ts';
-import { type ChainView, rowByRow, type ToldOf, totalsOf } from './payment-totals.ts';
+import { computeInvoiceState as foldTotals, type InvoiceFacts } from './invoice-state.ts';
+import type { InvoicePayments, MempoolPayment } from './mempool-payment.ts';
+import { type ChainView, classifyPayments, type ReportedChanges, totalsOf } from './payment-totals.ts';
 
 const START = new Date('2026-03-01T12:00:00.000Z');
 const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);
 const NOW = at(10_000);
 const EXPIRES = at(3_600);
 
-const anInvoice = (over: Partial<FoldedInvoice> = {}): FoldedInvoice => ({
+const anInvoice = (over: Partial<InvoiceFacts> = {}): InvoiceFacts => ({
   asset: 'ETH',
   amountDue: units(1_000n),
   toleranceBps: 0,
@@ -53,7 +53,7 @@ const aDeposit = (over: Partial<Deposit> = {}): Deposit => {
   };
 };
 
-const aSighting = (over: Partial<Sighting> = {}): Sighting => {
+const aSighting = (over: Partial<MempoolPayment> = {}): MempoolPayment => {
   made += 1;
   return {
     outpoint: `0x${made}:0`,
@@ -64,35 +64,32 @@ const aSighting = (over: Partial<Sighting> = {}): Sighting => {
     txHash: `0x${made}`,
     outputIndex: 0,
     firstSeenAt: at(60),
-    goneAt: null,
+    droppedAt: null,
     ...over,
   };
 };
 
 /** Folds payments that are given one by one, and says what follows for each. */
-function foldSeen(
-  { told = { reversals: new Set(), late: new Set() }, ...invoice }: FoldedInvoice & { told?: ToldOf },
-  seen: Seen,
+function stateOf(
+  { told = { reversals: new Set(), late: new Set() }, ...invoice }: InvoiceFacts & { told?: ReportedChanges },
+  seen: InvoicePayments,
   chain: ChainView,
   now: Date,
 ) {
-  const folded = foldTotals(invoice, totalsOf(invoice, seen, chain, told), chain, now);
-  const { deposits, present, sightings, isLost, isFinal, counts, inTime, reversalOf, goneOf } = rowByRow(
-    invoice,
-    seen,
-    chain,
-  );
-  const { counted, uncounted } = folded.destinations;
+  const computed = foldTotals(invoice, totalsOf(invoice, seen, chain, told), chain, now);
+  const { deposits, present, mempoolPayments, isLost, isFinal, counts, inTime, reversalOf, dropOf } =
+    classifyPayments(invoice, seen, chain);
+  const { counted, uncounted } = computed.destinations;
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
   const final = present.filter(isFinal).sort(byId);
   const isKey = (key: string | undefined) => key !== undefined;
   const reversals = [
     ...deposits.filter(counts).map(reversalOf),
-    ...sightings.filter((one) => counts(one) && inTime(one)).map(goneOf),
+    ...mempoolPayments.filter((one) => counts(one) && inTime(one)).map(dropOf),
   ].filter(isKey);
-  const late = present.filter((one) => counts(one) && (folded.status === 'expired' || !inTime(one)));
+  const late = present.filter((one) => counts(one) && (computed.status === 'expired' || !inTime(one)));
   return {
-    ...folded,
+    ...computed,
     final: final.map(({ id }) => id),
     settlements: final
       .filter(({ state }) => state === 'seen')
@@ -104,19 +101,23 @@ function foldSeen(
       .map(({ id }) => id),
     told: {
       reversals: new Set([...told.reversals, ...reversals]),
-      late: new Set([...told.late, ...(folded.closedAt === null ? [] : late.map(({ id }) => id))]),
+      late: new Set([...told.late, ...(computed.closedAt === null ? [] : late.map(({ id }) => id))]),
     },
   };
 }
 
-const fold = (invoice: FoldedInvoice, deposits: readonly Deposit[], chain: ChainView, now: Date) =>
-  foldSeen(invoice, { deposits, sightings: [] }, chain, now);
+const computeInvoiceState = (
+  invoice: InvoiceFacts,
+  deposits: readonly Deposit[],
+  chain: ChainView,
+  now: Date,
+) => stateOf(invoice, { deposits, mempoolPayments: [] }, chain, now);
 
 const view = (height: number, knownUntil: Date | null = at(120)): ChainView => ({ height, knownUntil });
 
 describe('fold', () => {
   it('without a word from the chain nothing is decided', () => {
-    expect(fold(anInvoice(), [], { height: 0, knownUntil: null }, NOW)).toMatchObject({
+    expect(computeInvoiceState(anInvoice(), [], { height: 0, knownUntil: null }, NOW)).toMatchObject({
       status: 'pending',
       closedAt: null,
       events: [],
@@ -127,18 +128,22 @@ describe('fold', () => {
     [at(3_600), 'pending'],
     [at(3_600.001), 'expired'],
   ])('known until %s: %s', (knownUntil, status) => {
-    expect(fold(anInvoice(), [], view(100, knownUntil), NOW).status).toBe(status);
+    expect(computeInvoiceState(anInvoice(), [], view(100, knownUntil), NOW).status).toBe(status);
   });
 
   it('an invoice that never expires waits', () => {
-    expect(fold(anInvoice({ expiresAt: null }), [], view(100, NOW), NOW).status).toBe('pending');
+    expect(computeInvoiceState(anInvoice({ expiresAt: null }), [], view(100, NOW), NOW).status).toBe(
+      'pending',
+    );
   });
 
   it.each([
     [at(3_600), 'confirmed'],
     [at(3_600.001), 'expired'],
   ])('first seen %s: %s', (firstSeenAt, status) => {
-    expect(fold(anInvoice(), [aDeposit({ firstSeenAt })], view(100, NOW), NOW).status).toBe(status);
+    expect(computeInvoiceState(anInvoice(), [aDeposit({ firstSeenAt })], view(100, NOW), NOW).status).toBe(
+      status,
+    );
   });
 
   it('paid needs every needed unit final and booked', () => {
@@ -146,73 +151,85 @@ describe('fold', () => {
       aDeposit({ amount: units(400n), state: 'settled', disposition: 'credit', creditedAt: START }),
       aDeposit({ amount: units(600n), state: 'settled', disposition: 'credit', creditedAt }),
     ];
-    expect(fold(anInvoice(), deposits(null), view(110), NOW).status).toBe('confirmed');
-    expect(fold(anInvoice(), deposits(START), view(110), NOW)).toMatchObject({ status: 'paid', paidAt: NOW });
+    expect(computeInvoiceState(anInvoice(), deposits(null), view(110), NOW).status).toBe('confirmed');
+    expect(computeInvoiceState(anInvoice(), deposits(START), view(110), NOW)).toMatchObject({
+      status: 'paid',
+      paidAt: NOW,
+    });
   });
 
   it('nothing is credited before all that is needed is final', () => {
     const early = aDeposit({ amount: units(400n), blockHeight: 98 });
     const late = aDeposit({ amount: units(600n), blockHeight: 100 });
-    expect(fold(anInvoice(), [early, late], view(101), NOW)).toMatchObject({
+    expect(computeInvoiceState(anInvoice(), [early, late], view(101), NOW)).toMatchObject({
       status: 'confirmed',
       final: [early.id],
       settlements: [],
     });
-    expect(fold(anInvoice(), [early, late], view(102), NOW).settlements).toHaveLength(2);
+    expect(computeInvoiceState(anInvoice(), [early, late], view(102), NOW).settlements).toHaveLength(2);
   });
 
   it('money that comes too late joins a payment that was made in time', () => {
     const timely = aDeposit();
     const late = aDeposit({ firstSeenAt: at(4_000), amount: units(50n) });
-    const folded = fold(anInvoice({ status: 'confirmed' }), [timely, late], view(102, NOW), NOW);
-    expect(folded).toMatchObject({ status: 'confirmed', paidAmount: 1_050n });
-    expect(folded.settlements.map(({ disposition }) => disposition)).toEqual(['credit', 'credit']);
-    expect(folded.events).toContain('invoice.overpaid');
+    const computed = computeInvoiceState(
+      anInvoice({ status: 'confirmed' }),
+      [timely, late],
+      view(102, NOW),
+      NOW,
+    );
+    expect(computed).toMatchObject({ status: 'confirmed', paidAmount: 1_050n });
+    expect(computed.settlements.map(({ disposition }) => disposition)).toEqual(['credit', 'credit']);
+    expect(computed.events).toContain('invoice.overpaid');
   });
 
   it('but waits while that is not final', () => {
     const timely = aDeposit({ blockHeight: 102 });
     const late = aDeposit({ firstSeenAt: at(4_000), blockHeight: 100 });
-    expect(fold(anInvoice({ status: 'confirmed' }), [timely, late], view(102, NOW), NOW).settlements).toEqual(
-      [],
-    );
+    expect(
+      computeInvoiceState(anInvoice({ status: 'confirmed' }), [timely, late], view(102, NOW), NOW)
+        .settlements,
+    ).toEqual([]);
   });
 });
 
 describe('payments without a block', () => {
-  const waiting = (sightings: readonly Sighting[], deposits: readonly Deposit[] = []): Seen => ({
+  const waiting = (
+    mempoolPayments: readonly MempoolPayment[],
+    deposits: readonly Deposit[] = [],
+  ): InvoicePayments => ({
     deposits,
-    sightings,
+    mempoolPayments,
   });
 
   it('count as seen and as pending, and for nothing that could not be taken back', () => {
-    expect(foldSeen(anInvoice(), waiting([aSighting()]), view(100), NOW)).toMatchObject({
+    expect(stateOf(anInvoice(), waiting([aSighting()]), view(100), NOW)).toMatchObject({
       status: 'confirmed',
       pendingAmount: 1_000n,
       paidAmount: 0n,
       settlements: [],
       events: [],
     });
-    const part = foldSeen(anInvoice(), waiting([aSighting({ amount: units(999n) })]), view(100), NOW);
+    const part = stateOf(anInvoice(), waiting([aSighting({ amount: units(999n) })]), view(100), NOW);
     expect(part).toMatchObject({ status: 'partially_paid', events: ['invoice.partially_paid'] });
-    const more = foldSeen(anInvoice(), waiting([aSighting({ amount: units(1_001n) })]), view(100), NOW);
+    const more = stateOf(anInvoice(), waiting([aSighting({ amount: units(1_001n) })]), view(100), NOW);
     expect(more).toMatchObject({ status: 'confirmed', events: [] });
   });
 
   it('invoice.confirmed comes with the first block that covers what is needed', () => {
     const mined = aDeposit({ amount: units(400n) });
     const rest = aSighting({ amount: units(600n) });
-    const partly = foldSeen(anInvoice(), waiting([rest], [mined]), view(101), NOW);
+    const partly = stateOf(anInvoice(), waiting([rest], [mined]), view(101), NOW);
     expect(partly).toMatchObject({ status: 'confirmed', pendingAmount: 1_000n, events: [] });
     const other = aDeposit({ amount: units(600n), outpoint: rest.outpoint });
-    const all = foldSeen({ ...anInvoice(), ...partly }, waiting([], [mined, other]), view(101), NOW);
+    const all = stateOf({ ...anInvoice(), ...partly }, waiting([], [mined, other]), view(101), NOW);
     expect(all.events).toEqual(['invoice.confirmed']);
   });
 
   it('and its block are one payment', () => {
-    const sighting = aSighting();
-    const mined = aDeposit({ outpoint: sighting.outpoint });
-    expect(foldSeen(anInvoice(), waiting([sighting], [mined]), view(100), NOW)).toMatchObject({
+    const mempoolPayment = aSighting();
+    const mined = aDeposit({ outpoint: mempoolPayment.outpoint });
+    expect(stateOf(anInvoice(), waiting([mempoolPayment], [mined]), view(100), NOW)).toMatchObject({
       pendingAmount: 1_000n,
       events: ['invoice.confirmed'],
     });
@@ -220,21 +237,26 @@ describe('payments without a block', () => {
 
   it('replaced or dropped: taken back, told once, and told again when it came back meanwhile', () => {
     const confirmed = anInvoice({ status: 'confirmed' });
-    const gone = aSighting({ goneAt: at(90) });
-    const once = foldSeen(confirmed, waiting([gone]), view(100), NOW);
+    const gone = aSighting({ droppedAt: at(90) });
+    const once = stateOf(confirmed, waiting([gone]), view(100), NOW);
     expect(once).toMatchObject({
       status: 'pending',
       pendingAmount: 0n,
       events: ['invoice.payment_reversed'],
     });
-    expect(foldSeen({ ...confirmed, ...once }, waiting([gone]), view(101), NOW).events).toEqual([]);
-    const again = foldSeen({ ...confirmed, ...once }, waiting([{ ...gone, goneAt: at(95) }]), view(101), NOW);
+    expect(stateOf({ ...confirmed, ...once }, waiting([gone]), view(101), NOW).events).toEqual([]);
+    const again = stateOf(
+      { ...confirmed, ...once },
+      waiting([{ ...gone, droppedAt: at(95) }]),
+      view(101),
+      NOW,
+    );
     expect(again.events).toEqual(['invoice.payment_reversed']);
   });
 
   it('a payment and the one that replaces it count as one', () => {
-    const replaced = [aSighting({ goneAt: at(90) }), aSighting({ firstSeenAt: at(90) })];
-    expect(foldSeen(anInvoice({ status: 'confirmed' }), waiting(replaced), view(100), NOW)).toMatchObject({
+    const replaced = [aSighting({ droppedAt: at(90) }), aSighting({ firstSeenAt: at(90) })];
+    expect(stateOf(anInvoice({ status: 'confirmed' }), waiting(replaced), view(100), NOW)).toMatchObject({
       status: 'confirmed',
       pendingAmount: 1_000n,
       events: ['invoice.payment_reversed'],
@@ -245,7 +267,7 @@ describe('payments without a block', () => {
     [at(3_600), 'confirmed', []],
     [at(3_600.001), 'expired', ['invoice.expired']],
   ])('seen %s, and its time is over: %s', (firstSeenAt, status, events) => {
-    expect(foldSeen(anInvoice(), waiting([aSighting({ firstSeenAt })]), view(100, NOW), NOW)).toMatchObject({
+    expect(stateOf(anInvoice(), waiting([aSighting({ firstSeenAt })]), view(100, NOW), NOW)).toMatchObject({
       status,
       events,
     });
@@ -253,14 +275,14 @@ describe('payments without a block', () => {
 
   it('hold an invoice open whose time is over, whole or in part, and it expires an hour after they vanished', () => {
     for (const amount of [units(1_000n), units(10n)]) {
-      const sighting = aSighting({ amount });
-      const held = foldSeen(anInvoice(), waiting([sighting]), view(100, NOW), NOW);
+      const mempoolPayment = aSighting({ amount });
+      const held = stateOf(anInvoice(), waiting([mempoolPayment]), view(100, NOW), NOW);
       expect(held.closedAt).toBeNull();
       const left = { ...anInvoice(), ...held };
-      const gone = waiting([{ ...sighting, goneAt: at(9_000) }]);
-      const vanished = foldSeen(left, gone, view(100, at(9_000 + 3_600)), NOW);
+      const gone = waiting([{ ...mempoolPayment, droppedAt: at(9_000) }]);
+      const vanished = stateOf(left, gone, view(100, at(9_000 + 3_600)), NOW);
       expect(vanished).toMatchObject({ status: 'pending', closedAt: null, pendingAmount: 0n });
-      expect(foldSeen({ ...left, ...vanished }, gone, view(100, at(9_000 + 3_600.001)), NOW)).toMatchObject({
+      expect(stateOf({ ...left, ...vanished }, gone, view(100, at(9_000 + 3_600.001)), NOW)).toMatchObject({
         status: 'expired',
         closedAt: NOW,
         events: ['invoice.expired'],
@@ -270,19 +292,21 @@ describe('payments without a block', () => {
 
   it('that were in time are in time in whatever block they come', () => {
     const mined = aDeposit({ firstSeenAt: at(3_600) });
-    expect(fold(anInvoice({ status: 'confirmed' }), [mined], view(102, NOW), NOW)).toMatchObject({
+    expect(
+      computeInvoiceState(anInvoice({ status: 'confirmed' }), [mined], view(102, NOW), NOW),
+    ).toMatchObject({
       status: 'confirmed',
       settlements: [{ disposition: 'credit' }],
     });
   });
 
   it('dust, another token, and what nobody counted are never told of', () => {
-    const sightings = [
-      aSighting({ amount: units(9n), goneAt: at(90) }),
+    const mempoolPayments = [
+      aSighting({ amount: units(9n), droppedAt: at(90) }),
       aSighting({ asset: 'USDC_ERC20' }),
-      aSighting({ firstSeenAt: at(4_000), goneAt: at(4_001) }),
+      aSighting({ firstSeenAt: at(4_000), droppedAt: at(4_001) }),
     ];
-    expect(foldSeen(anInvoice(), waiting(sightings), view(100), NOW)).toMatchObject({
+    expect(stateOf(anInvoice(), waiting(mempoolPayments), view(100), NOW)).toMatchObject({
       status: 'pending',
       pendingAmount: 0n,
       events: [],
@@ -312,12 +336,12 @@ describe('whatever is observed', () => {
         creditedAt: isSettled && isCredited ? START : null,
       });
     });
-  const sighting = fc
+  const mempoolPayment = fc
     .record({
       amount,
       asset: fc.constantFrom('ETH' as const, 'ETH' as const, 'USDC_ERC20' as const),
       firstSeenAt: fc.integer({ min: 0, max: 5_000 }).map(at),
-      goneAt: fc.option(fc.integer({ min: 0, max: 9_000 }).map(at)),
+      droppedAt: fc.option(fc.integer({ min: 0, max: 9_000 }).map(at)),
       /** It has become this deposit, or none. */
       became: fc.option(fc.nat({ max: 5 })),
     })
@@ -325,15 +349,15 @@ describe('whatever is observed', () => {
   const payments = fc
     .record({
       deposits: fc.array(deposit, { maxLength: 6 }),
-      sightings: fc.array(sighting, { maxLength: 4 }),
+      mempoolPayments: fc.array(mempoolPayment, { maxLength: 4 }),
     })
-    .map(({ deposits, sightings }): Seen => {
-      const byOutpoint = new Map<string, Sighting>();
-      for (const { became, ...one } of sightings) {
+    .map(({ deposits, mempoolPayments }): InvoicePayments => {
+      const byOutpoint = new Map<string, MempoolPayment>();
+      for (const { became, ...one } of mempoolPayments) {
         const outpoint = (became === null ? undefined : deposits[became]?.outpoint) ?? one.outpoint;
         byOutpoint.set(outpoint, { ...one, outpoint });
       }
-      return { deposits, sightings: [...byOutpoint.values()] };
+      return { deposits, mempoolPayments: [...byOutpoint.values()] };
     });
   const invoice = fc
     .record({
@@ -363,8 +387,8 @@ describe('whatever is observed', () => {
             .map((one) => ({ one, key: luck.next().value ?? 0 }))
             .sort((a, b) => a.key - b.key)
             .map(({ one }) => one);
-        const shuffled = { deposits: shuffle(list.deposits), sightings: shuffle(list.sightings) };
-        expect(foldSeen(given, shuffled, seen, NOW)).toEqual(foldSeen(given, list, seen, NOW));
+        const shuffled = { deposits: shuffle(list.deposits), mempoolPayments: shuffle(list.mempoolPayments) };
+        expect(stateOf(given, shuffled, seen, NOW)).toEqual(stateOf(given, list, seen, NOW));
       }),
     );
   });
@@ -372,14 +396,14 @@ describe('whatever is observed', () => {
   it('folding again what was folded changes and says nothing', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
-        const once = foldSeen(given, list, seen, NOW);
+        const once = stateOf(given, list, seen, NOW);
         const settled = new Map(once.settlements.map((one) => [one.deposit, one.disposition]));
         const after = list.deposits.map((one): Deposit => {
           const disposition = settled.get(one.id);
           if (disposition !== undefined) return { ...one, state: 'settled', disposition };
           return once.reversals.includes(one.id) ? { ...one, state: 'reversed', droppedHeight: null } : one;
         });
-        const again = foldSeen({ ...given, ...once }, { ...list, deposits: after }, seen, at(20_000));
+        const again = stateOf({ ...given, ...once }, { ...list, deposits: after }, seen, at(20_000));
         expect(again).toMatchObject({
           events: [],
           settlements: [],
@@ -396,7 +420,7 @@ describe('whatever is observed', () => {
   it('the final states stay, and every move is one of the table’s', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
-        const { status, closedAt, paidAt } = foldSeen(given, list, seen, NOW);
+        const { status, closedAt, paidAt } = stateOf(given, list, seen, NOW);
         expect(mayFollow(given.status, status)).toBe(true);
         if (given.closedAt !== null) expect([status, closedAt]).toEqual([given.status, given.closedAt]);
         if (given.status === 'paid') expect(paidAt).toEqual(given.paidAt);
@@ -409,7 +433,7 @@ describe('whatever is observed', () => {
   it('money counts once, or not at all: never dust, another token, or what is gone', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
-        const { pendingAmount, paidAmount } = foldSeen(given, list, seen, NOW);
+        const { pendingAmount, paidAmount } = stateOf(given, list, seen, NOW);
         const isGivenUp = ({ droppedHeight }: Deposit) =>
           droppedHeight !== null && seen.height >= droppedHeight + 3;
         const countable = list.deposits.filter(
@@ -420,9 +444,9 @@ describe('whatever is observed', () => {
             !isGivenUp(one),
         );
         const inBlocks = new Set(countable.map(({ outpoint }) => outpoint));
-        const waiting = list.sightings.filter(
+        const waiting = list.mempoolPayments.filter(
           (one) =>
-            one.asset === 'ETH' && one.amount >= 10n && one.goneAt === null && !inBlocks.has(one.outpoint),
+            one.asset === 'ETH' && one.amount >= 10n && one.droppedAt === null && !inBlocks.has(one.outpoint),
         );
         const most = [...countable, ...waiting].reduce((sum, one) => sum + one.amount, 0n) as Units;
         const mostFinal = countable.reduce((sum, one) => sum + one.amount, 0n) as Units;
@@ -437,21 +461,21 @@ describe('whatever is observed', () => {
   it('only what is final and in the chain is settled, and for credit only what covers the invoice', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
-        const folded = foldSeen(given, list, seen, NOW);
+        const computed = stateOf(given, list, seen, NOW);
         const byId = new Map(list.deposits.map((one) => [one.id, one]));
-        for (const { deposit, disposition } of folded.settlements) {
+        for (const { deposit, disposition } of computed.settlements) {
           const settled = byId.get(deposit);
           expect(settled?.state).toBe('seen');
           expect(seen.height - (settled?.blockHeight ?? 0) + 1).toBeGreaterThanOrEqual(3);
           if (disposition === 'credit') {
-            expect(['confirmed', 'paid']).toContain(folded.status);
+            expect(['confirmed', 'paid']).toContain(computed.status);
             expect(settled?.asset).toBe('ETH');
           }
         }
         // Closed without being paid, nothing final is left without a destination.
-        if (folded.closedAt !== null) {
-          const settled = new Set(folded.settlements.map(({ deposit }) => deposit));
-          const left = list.deposits.filter((one) => one.state === 'seen' && folded.final.includes(one.id));
+        if (computed.closedAt !== null) {
+          const settled = new Set(computed.settlements.map(({ deposit }) => deposit));
+          const left = list.deposits.filter((one) => one.state === 'seen' && computed.final.includes(one.id));
           expect(left.every(({ id }) => settled.has(id))).toBe(true);
         }
       }),
@@ -461,17 +485,17 @@ describe('whatever is observed', () => {
   it('nothing is closed over the head of what waits, or vanished within the last hour', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
-        const { closedAt } = foldSeen(given, list, seen, NOW);
+        const { closedAt } = stateOf(given, list, seen, NOW);
         const known = seen.knownUntil?.getTime() ?? 0;
-        const isAwaited = list.sightings.some(
-          ({ asset, amount: paid, firstSeenAt, goneAt }) =>
+        const isAwaited = list.mempoolPayments.some(
+          ({ asset, amount: paid, firstSeenAt, droppedAt }) =>
             asset === 'ETH' &&
             paid >= 10n &&
             (given.expiresAt === null || firstSeenAt <= given.expiresAt) &&
-            (goneAt === null || known <= goneAt.getTime() + 3_600_000),
+            (droppedAt === null || known <= droppedAt.getTime() + 3_600_000),
         );
         const inBlocks = new Set(list.deposits.map(({ outpoint }) => outpoint));
-        const isAlone = list.sightings.every(({ outpoint }) => !inBlocks.has(outpoint));
+        const isAlone = list.mempoolPayments.every(({ outpoint }) => !inBlocks.has(outpoint));
         if (isAwaited && isAlone && given.closedAt === null) expect(closedAt).toBeNull();
       }),
     );
@@ -480,7 +504,7 @@ describe('whatever is observed', () => {
   it('paid is never said before confirmed', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
-        const { events, announced } = foldSeen(given, list, seen, NOW);
+        const { events, announced } = stateOf(given, list, seen, NOW);
         const paid = events.indexOf('invoice.paid');
         if (paid === -1) return expect(paid).toBe(-1);
         const confirmed = events.indexOf('invoice.confirmed');
@@ -491,10 +515,10 @@ describe('whatever is observed', () => {
   });
 
   it('block by block or all at once, an open invoice comes out the same', () => {
-    const sighting = fc.record({ amount, block: fc.integer({ min: 1, max: 12 }) });
+    const mempoolPayment = fc.record({ amount, block: fc.integer({ min: 1, max: 12 }) });
     fc.assert(
-      fc.property(fc.array(sighting, { maxLength: 5 }), (sightings) => {
-        const list = sightings.map(({ amount: paid, block }) =>
+      fc.property(fc.array(mempoolPayment, { maxLength: 5 }), (mempoolPayments) => {
+        const list = mempoolPayments.map(({ amount: paid, block }) =>
           aDeposit({ amount: paid, blockHeight: block, firstSeenAt: at(block) }),
         );
         const open = anInvoice();
@@ -504,9 +528,9 @@ describe('whatever is observed', () => {
           const there = list
             .filter((one) => one.blockHeight <= height)
             .map((one) => state.get(one.id) ?? one);
-          const folded = fold(progress, there, view(height, at(height)), NOW);
-          progress = { ...progress, ...folded };
-          const settled = new Map(folded.settlements.map((one) => [one.deposit, one.disposition]));
+          const computed = computeInvoiceState(progress, there, view(height, at(height)), NOW);
+          progress = { ...progress, ...computed };
+          const settled = new Map(computed.settlements.map((one) => [one.deposit, one.disposition]));
           state = new Map(
             there.map((one): [DepositId, Deposit] => {
               const disposition = settled.get(one.id);
@@ -514,7 +538,7 @@ describe('whatever is observed', () => {
             }),
           );
         }
-        const atOnce = fold(open, list, view(20, at(20)), NOW);
+        const atOnce = computeInvoiceState(open, list, view(20, at(20)), NOW);
         expect(progress.status).toBe(atOnce.status);
         expect(progress).toMatchObject({
           pendingAmount: atOnce.pendingAmount,

@@ -17,13 +17,13 @@ export type InvoiceEvent =
 /** Where final payments go; null: it is not decided yet. */
 export type Destinations = { counted: Disposition | null; uncounted: 'unresolved' };
 
-export type Folded = Progress & {
+export type InvoiceState = Progress & {
   /** Of the payments that are final and not settled. */
   destinations: Destinations;
   events: readonly InvoiceEvent[];
 };
 
-export type FoldedInvoice = Pick<
+export type InvoiceFacts = Pick<
   Invoice,
   | 'asset'
   | 'amountDue'
@@ -41,12 +41,12 @@ export type FoldedInvoice = Pick<
  * with the invoice (`paid`, `closedAt`, what was announced) and with its payments (settled, credited, told). A payment
  * without a block counts as seen, and for nothing that could not be taken back.
  */
-export function fold(
-  invoice: FoldedInvoice,
+export function computeInvoiceState(
+  invoice: InvoiceFacts,
   paid: PaymentTotals,
   { knownUntil }: Pick<ChainView, 'knownUntil'>,
   now: Date,
-): Folded {
+): InvoiceState {
   const need = lessTolerance(invoice.amountDue, invoice.toleranceBps);
   const inChain = sum([paid.timelyFinal, paid.timelyPending]);
   const seen = sum([inChain, paid.timelyWaiting]);
@@ -78,8 +78,8 @@ export function fold(
       : [paid.timelyFinal, sum([paid.timelyPending, paid.timelyWaiting])];
   const arrived = covered ? sum([inChain, paid.lateFinal, paid.latePending]) : nothing;
 
-  const telling = announcer(invoice.announced);
-  if (paid.isReversalUntold) telling.reversal();
+  const telling = eventRecorder(invoice.announced);
+  if (paid.isReversalUnreported) telling.reversal();
   // Money that comes after a reversal is news: the merchant's last word was that it is gone.
   if (status === 'partially_paid' && invoice.status === 'pending') {
     telling.once('invoice.partially_paid', telling.reversals());
@@ -90,7 +90,7 @@ export function fold(
   if (status === 'paid') telling.once('invoice.paid');
   if (status === 'expired') telling.once('invoice.expired');
   if (status === 'partially_paid' && isClosed) telling.once('invoice.underpaid');
-  if (isClosed && (paid.isLateUntold || (status === 'expired' && paid.isTimelyUntold))) {
+  if (isClosed && (paid.isLateUnreported || (status === 'expired' && paid.isTimelyUnreported))) {
     telling.events.push('invoice.late_payment');
   }
 
@@ -111,7 +111,7 @@ export function fold(
 }
 
 type Facts = {
-  invoice: FoldedInvoice;
+  invoice: InvoiceFacts;
   isOpen: boolean;
   covered: boolean;
   isPaid: boolean;
@@ -133,7 +133,7 @@ const REVERSALS = 'invoice.payment_reversed';
  * Keeps what was announced, as `event` or `event:detail`, so that nothing is announced twice. Of each event the last
  * detail is kept, and of reversals how often they were told (`#n`): the list stays short, whatever arrives.
  */
-function announcer(before: readonly string[]) {
+function eventRecorder(before: readonly string[]) {
   let known = before;
   const events: InvoiceEvent[] = [];
   // Before they were numbered, each payment had a key of its own.

@@ -22,7 +22,7 @@ export const mayFollow = (from: Status, to: Status): boolean =>
   from === to || (moves[from] as readonly Status[]).includes(to);
 
 /** What was agreed with the merchant when the invoice was made; never changes. */
-export type Terms = {
+export type InvoiceTerms = {
   id: InvoiceId;
   account: AccountId;
   externalId: string | null;
@@ -58,7 +58,7 @@ export type Progress = {
   announced: readonly string[];
 };
 
-export type Invoice = Terms & Progress & { version: number };
+export type Invoice = InvoiceTerms & Progress & { version: number };
 
 /** An invoice as it begins. */
 export const unpaid: Progress = {

@@ -1,15 +1,15 @@
 import { expect, it } from '@jest/globals';
 import type { Deposit } from './deposit.ts';
-import { type Sighting, standing } from './mempool-payment.ts';
+import { currentPayments, type MempoolPayment } from './mempool-payment.ts';
 
 const deposit = (id: string, outpoint: string, state: Deposit['state']) =>
   ({ id, outpoint, state }) as unknown as Deposit;
-const sighting = (outpoint: string, goneAt: Date | null = null) =>
-  ({ outpoint, goneAt }) as unknown as Sighting;
+const mempoolPayment = (outpoint: string, droppedAt: Date | null = null) =>
+  ({ outpoint, droppedAt }) as unknown as MempoolPayment;
 
-const names = (given: Parameters<typeof standing>[0]) => {
-  const { deposits, sightings } = standing(given);
-  return [...deposits.map(({ id }) => id), ...sightings.map(({ outpoint }) => outpoint)];
+const names = (given: Parameters<typeof currentPayments>[0]) => {
+  const { deposits, mempoolPayments } = currentPayments(given);
+  return [...deposits.map(({ id }) => id), ...mempoolPayments.map(({ outpoint }) => outpoint)];
 };
 
 it.each([
@@ -18,14 +18,16 @@ it.each([
   ['what lost its block and waits no more has lost its block', 'dropped', new Date(), ['dep']],
   ['what is in a block is there', 'seen', null, ['dep']],
   ['what is credited, and lost its block for a moment, is there', 'missing', null, ['dep']],
-] as const)('%s', (_what, state, goneAt, shown) => {
-  const given = { deposits: [deposit('dep', 'a:0', state)], sightings: [sighting('a:0', goneAt)] };
+] as const)('%s', (_what, state, droppedAt, shown) => {
+  const given = {
+    deposits: [deposit('dep', 'a:0', state)],
+    mempoolPayments: [mempoolPayment('a:0', droppedAt)],
+  };
   expect(names(given)).toEqual(shown);
 });
 
 it('what has nothing to do with each other stands side by side', () => {
-  expect(names({ deposits: [deposit('dep', 'a:0', 'dropped')], sightings: [sighting('b:0')] })).toEqual([
-    'dep',
-    'b:0',
-  ]);
+  expect(
+    names({ deposits: [deposit('dep', 'a:0', 'dropped')], mempoolPayments: [mempoolPayment('b:0')] }),
+  ).toEqual(['dep', 'b:0']);
 });

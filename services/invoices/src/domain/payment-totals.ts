@@ -1,7 +1,7 @@
 import { sum, type Units } from '@quittance/shared/money';
 import { type Deposit, givenUpAt, isFinal } from './deposit.ts';
 import type { Invoice } from './invoice.ts';
-import { AWAITED_AFTER_GONE_MS, type Seen, type Sighting } from './mempool-payment.ts';
+import { AWAITED_AFTER_DROP_MS, type InvoicePayments, type MempoolPayment } from './mempool-payment.ts';
 
 /** What is known of the invoice's chain. */
 export type ChainView = {
@@ -36,22 +36,22 @@ export type PaymentTotals = {
   /** Settled, and given up: the ledger must be told. */
   lost: number;
   /** Something was taken back and the merchant was not told. */
-  isReversalUntold: boolean;
+  isReversalUnreported: boolean;
   /** Something that was in time, or was not, stands in the chain and was not told to be late. */
-  isTimelyUntold: boolean;
-  isLateUntold: boolean;
+  isTimelyUnreported: boolean;
+  isLateUnreported: boolean;
 };
 
 export type PaidInvoice = Pick<Invoice, 'asset' | 'dust' | 'expiresAt'>;
 
 /** What merchants were told already, by `reversalOf` and by deposit. */
-export type ToldOf = { reversals: ReadonlySet<string>; late: ReadonlySet<string> };
+export type ReportedChanges = { reversals: ReadonlySet<string>; late: ReadonlySet<string> };
 
 const isGivenUp = (deposit: Deposit, view: ChainView): boolean =>
   deposit.droppedHeight !== null && view.height >= givenUpAt(deposit.droppedHeight, deposit.minConfirmations);
 
 /** What decides whether a payment counts, in a block or before. */
-type Counted = Pick<Sighting, 'asset' | 'amount' | 'firstSeenAt'>;
+type Counted = Pick<MempoolPayment, 'asset' | 'amount' | 'firstSeenAt'>;
 
 const amountOf = (payments: readonly Counted[]): Units => sum(payments.map(({ amount }) => amount));
 
@@ -61,7 +61,7 @@ const once = <T>(given: readonly T[], keyOf: (one: T) => string): T[] => [
 ];
 
 /** Each payment of an invoice for itself: whether it stands in the chain, counts, is in time and final. */
-export function rowByRow(invoice: PaidInvoice, given: Seen, view: ChainView) {
+export function classifyPayments(invoice: PaidInvoice, given: InvoicePayments, view: ChainView) {
   const deposits = once(given.deposits, ({ id }) => id);
   const isLost = (deposit: Deposit) => deposit.state === 'missing' && isGivenUp(deposit, view);
   const present = deposits.filter(
@@ -72,7 +72,7 @@ export function rowByRow(invoice: PaidInvoice, given: Seen, view: ChainView) {
     deposits,
     present,
     isLost,
-    sightings: once(given.sightings, ({ outpoint }) => outpoint).filter(
+    mempoolPayments: once(given.mempoolPayments, ({ outpoint }) => outpoint).filter(
       ({ outpoint }) => !inBlocks.has(outpoint),
     ),
     isFinal: (deposit: Deposit) => isFinal(deposit, view.height),
@@ -85,8 +85,8 @@ export function rowByRow(invoice: PaidInvoice, given: Seen, view: ChainView) {
       return deposit.state === 'reversed' || isLost(deposit) ? `${deposit.id}.settled` : undefined;
     },
     /** By its time: what came back and is replaced again is told again. */
-    goneOf: ({ outpoint, goneAt }: Sighting): string | undefined =>
-      goneAt === null ? undefined : `${outpoint}.${goneAt.getTime()}`,
+    dropOf: ({ outpoint, droppedAt }: MempoolPayment): string | undefined =>
+      droppedAt === null ? undefined : `${outpoint}.${droppedAt.getTime()}`,
   };
 }
 
@@ -96,18 +96,17 @@ export function rowByRow(invoice: PaidInvoice, given: Seen, view: ChainView) {
  */
 export function totalsOf(
   invoice: PaidInvoice,
-  given: Seen,
+  given: InvoicePayments,
   view: ChainView,
-  told: ToldOf = { reversals: new Set(), late: new Set() },
+  told: ReportedChanges = { reversals: new Set(), late: new Set() },
 ): PaymentTotals {
-  const { deposits, present, sightings, isLost, isFinal, counts, inTime, reversalOf, goneOf } = rowByRow(
-    invoice,
-    given,
-    view,
-  );
+  const { deposits, present, mempoolPayments, isLost, isFinal, counts, inTime, reversalOf, dropOf } =
+    classifyPayments(invoice, given, view);
   const counted = present.filter(counts);
-  const waiting = sightings.filter((sighting) => sighting.goneAt === null && counts(sighting));
-  const timely = sightings.filter((sighting) => counts(sighting) && inTime(sighting));
+  const waiting = mempoolPayments.filter(
+    (mempoolPayment) => mempoolPayment.droppedAt === null && counts(mempoolPayment),
+  );
+  const timely = mempoolPayments.filter((mempoolPayment) => counts(mempoolPayment) && inTime(mempoolPayment));
   const not =
     <T>(is: (one: T) => boolean) =>
     (one: T) =>
@@ -135,19 +134,19 @@ export function totalsOf(
     reversed: amountOf([...reversed.values()]),
     isAwaited:
       timely.some(
-        ({ goneAt }) =>
-          goneAt === null ||
+        ({ droppedAt }) =>
+          droppedAt === null ||
           view.knownUntil === null ||
-          view.knownUntil.getTime() - goneAt.getTime() <= AWAITED_AFTER_GONE_MS,
+          view.knownUntil.getTime() - droppedAt.getTime() <= AWAITED_AFTER_DROP_MS,
       ) ||
       deposits.some((one) => one.state === 'dropped' && counts(one) && inTime(one) && !isGivenUp(one, view)),
     unsettled: unsettled.filter(counts).length,
     unsettledUncounted: unsettled.filter(not(counts)).length,
     lost: deposits.filter(isLost).length,
-    isReversalUntold:
+    isReversalUnreported:
       deposits.filter(counts).some((deposit) => !isTold(reversalOf(deposit))) ||
-      timely.some((sighting) => !isTold(goneOf(sighting))),
-    isTimelyUntold: counted.some((deposit) => inTime(deposit) && !told.late.has(deposit.id)),
-    isLateUntold: counted.some((deposit) => !inTime(deposit) && !told.late.has(deposit.id)),
+      timely.some((mempoolPayment) => !isTold(dropOf(mempoolPayment))),
+    isTimelyUnreported: counted.some((deposit) => inTime(deposit) && !told.late.has(deposit.id)),
+    isLateUnreported: counted.some((deposit) => !inTime(deposit) && !told.late.has(deposit.id)),
   };
 }

@@ -8,29 +8,29 @@ import type { Ports, WatchedChain } from '../ports.ts';
 import { contradictedAbove, endContradictionsAbove } from '../store/contradictions.ts';
 import {
   dropBlocks,
-  forgetBlocksBelow,
   type KnownBlock,
   lockCursor,
   moveCursor,
-  rememberBlocks,
+  pruneBlocksBelow,
+  saveBlocks,
 } from '../store/cursors.ts';
 import { dropDeposits, invoicesAbove, invoicesDue } from '../store/deposits.ts';
 import { lockInvoices } from '../store/invoices.ts';
-import type { Shown } from '../views.ts';
-import { bringUpToDate } from './recompute-invoices.ts';
+import type { ViewPorts } from '../views.ts';
+import { recomputeInvoices } from './recompute-invoices.ts';
 import {
-  mentioned,
+  addressesIn,
+  logContradictions,
   paymentsTo,
+  recordPayments,
+  recordSpends,
   spendsFrom,
-  takeIn,
-  takeSpends,
-  tellContradictions,
 } from './record-payments.ts';
 
 /** Deeper than any reorganisation that is not an attack; what is deeper stops the scanner. */
-export const BLOCKS_REMEMBERED = 1_000;
+export const BLOCKS_KEPT = 1_000;
 
-export type Move = {
+export type BlockStep = {
   watched: Pick<WatchedChain, 'chain' | 'filter'>;
   lease: Lease;
   /** Where the chain was followed to. */
@@ -41,13 +41,13 @@ export type Move = {
   blocks: readonly Block[];
 };
 
-export type MovingPorts = Pick<Ports, 'db' | 'clock' | 'random' | 'logger'> & Shown;
+export type ChainPorts = Pick<Ports, 'db' | 'clock' | 'random' | 'logger'> & ViewPorts;
 
 /**
  * Follows the chain one step in one transaction: the blocks after `base` leave, the new ones come, and every
  * invoice that feels it is brought up to date. A payment that only moved to another block never looks lost.
  */
-export async function moveChain(ports: MovingPorts, move: Move): Promise<void> {
+export async function applyBlocks(ports: ChainPorts, move: BlockStep): Promise<void> {
   const { watched, from, base, blocks } = move;
   const { chain } = watched;
   const tip = blocks.at(-1);
@@ -58,7 +58,7 @@ export async function moveChain(ports: MovingPorts, move: Move): Promise<void> {
     const cursor = await lockCursor(trx, chain);
     invariant(cursor.hash === from.hash, 'only the holder of the lease moves the cursor');
 
-    const ours = await ourAddresses(trx, watched, mentioned(blocks));
+    const ours = await ourAddresses(trx, watched, addressesIn(blocks));
     const paid = blocks.flatMap((block) => paymentsTo(ours, block));
     const left =
       base.height < from.height
@@ -78,18 +78,22 @@ export async function moveChain(ports: MovingPorts, move: Move): Promise<void> {
       await dropBlocks(trx, chain, base.height);
       crashPoint('invoices.branch_dropped');
     }
-    const told = await takeIn(trx, chain, paid, ports);
+    const told = await recordPayments(trx, chain, paid, ports);
     if (paid.length > 0) crashPoint('invoices.deposits_written');
-    told.push(...(await takeSpends(trx, chain, spendsFrom(ours, blocks), ports)));
-    await rememberBlocks(trx, chain, blocks);
-    await forgetBlocksBelow(trx, chain, tip.height - BLOCKS_REMEMBERED);
+    told.push(...(await recordSpends(trx, chain, spendsFrom(ours, blocks), ports)));
+    await saveBlocks(trx, chain, blocks);
+    await pruneBlocksBelow(trx, chain, tip.height - BLOCKS_KEPT);
     await moveCursor(trx, chain, tip);
-    await bringUpToDate(trx, [...touched, ...told.flatMap(({ deposit }) => deposit?.invoiceId ?? [])], ports);
+    await recomputeInvoices(
+      trx,
+      [...touched, ...told.flatMap(({ deposit }) => deposit?.invoiceId ?? [])],
+      ports,
+    );
     crashPoint('invoices.block_written');
     return told;
   });
   crashPoint('invoices.block_committed');
-  tellContradictions(ports, chain, contradicted);
+  logContradictions(ports, chain, contradicted);
 }
 
 export function isLinked(base: KnownBlock, blocks: readonly Block[]): boolean {

@@ -5,29 +5,29 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { type Movement, nextLook, unexplained } from '../domain/balance.ts';
+import { type Movement, nextBalanceCheck, unexplained } from '../domain/balance.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import {
-  type BalanceLook,
+  type BalanceCheck,
+  balancesCheckedAt,
   balancesDue,
   balancesHoldingUp,
-  balancesSeenAt,
-  markBalancesSeen,
+  markBalancesChecked,
   nativeMovements,
-  saveBalanceLooks,
+  saveBalanceChecks,
   type WatchedAddress,
 } from '../store/balance-checks.ts';
 import { type Cursor, findBlock, findCursor, type KnownBlock, lockCursor } from '../store/cursors.ts';
 import { depositsByOutpoint } from '../store/deposits.ts';
 import { lockInvoices } from '../store/invoices.ts';
-import type { MovingPorts } from './apply-blocks.ts';
-import { bringUpToDate } from './recompute-invoices.ts';
-import { takeIn } from './record-payments.ts';
+import type { ChainPorts } from './apply-blocks.ts';
+import { recomputeInvoices } from './recompute-invoices.ts';
+import { recordPayments } from './record-payments.ts';
 
 /** Addresses a step looks at; with more open invoices than these, each waits its turn. */
 const BATCH = 250;
 
-export type BalancePorts = MovingPorts & Pick<Ports, 'logger'>;
+export type BalancePorts = ChainPorts & Pick<Ports, 'logger'>;
 
 type Watching = {
   ports: BalancePorts;
@@ -36,7 +36,7 @@ type Watching = {
   lease: Lease;
   cursor: Cursor;
 };
-type Explained = { look: BalanceLook } | { excess: Units; before: Units };
+type Explained = { look: BalanceCheck } | { excess: Units; before: Units };
 
 /**
  * The backstop for native money that contracts send: it leaves no log and no matching recipient in a block,
@@ -53,7 +53,7 @@ export async function checkBalances(
   const reading = reader.balances;
   const cursor = await findCursor(ports.db, chain);
   if (reading === undefined || cursor === undefined) return 0;
-  const { addresses, isAll } = await whoseTurn(ports, chain, cursor);
+  const { addresses, isAll } = await dueAddresses(ports, chain, cursor);
   if (addresses.length === 0 && !isAll) return 0;
 
   const movements = await nativeMovements(ports.db, chain, nativeAsset[chain], addresses);
@@ -65,7 +65,7 @@ export async function checkBalances(
   if ((await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
 
   const watching = { ports, watched, balances: reading, lease, cursor };
-  const looks: BalanceLook[] = [];
+  const looks: BalanceCheck[] = [];
   let found = 0;
   for (const address of addresses) {
     const balance = balances.get(address.address);
@@ -77,8 +77,8 @@ export async function checkBalances(
   }
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    await saveBalanceLooks(trx, chain, looks);
-    if (isAll && looks.length === addresses.length) await markBalancesSeen(trx, chain, cursor.height);
+    await saveBalanceChecks(trx, chain, looks);
+    if (isAll && looks.length === addresses.length) await markBalancesChecked(trx, chain, cursor.height);
   });
   return isAll ? found : found + looks.length;
 }
@@ -87,14 +87,14 @@ export async function checkBalances(
  * At each new block the balances whose turn it is; without one only those that an invoice waits for to expire.
  * `isAll`: after these there is nothing more to look at before the next block.
  */
-async function whoseTurn(
+async function dueAddresses(
   { db, clock }: Pick<BalancePorts, 'db' | 'clock'>,
   chain: Chain,
   cursor: Cursor,
 ): Promise<{ addresses: WatchedAddress[]; isAll: boolean }> {
   const holdingUp = await balancesHoldingUp(db, chain, cursor.knownUntil, BATCH);
   if (holdingUp.length > 0) return { addresses: holdingUp, isAll: false };
-  if ((await balancesSeenAt(db, chain)) === cursor.height) return { addresses: [], isAll: false };
+  if ((await balancesCheckedAt(db, chain)) === cursor.height) return { addresses: [], isAll: false };
   const due = await balancesDue(db, chain, cursor.height, clock.now(), BATCH);
   return { addresses: due, isAll: due.length < BATCH };
 }
@@ -109,7 +109,7 @@ async function explain(
   // What a token invoice waits for shows in blocks. One look tells what lay there before, as long as the node knows it;
   // the next is for an operator to ask for.
   const isAwaited = address.asset === nativeAsset[chain];
-  const nextAt = isAwaited ? nextLook(address.doneAt, ports.clock.now()) : null;
+  const nextAt = isAwaited ? nextBalanceCheck(address.doneAt, ports.clock.now()) : null;
   const look = (before: Units | null): Explained => ({
     look: { address: address.address, height: cursor.height, knownUntil: cursor.knownUntil, before, nextAt },
   });
@@ -180,7 +180,7 @@ async function recordExcess(
   const block = await blockAt(watching, arrival.height);
   if (block === undefined) return false;
   const txHash = await watching.balances.internalSource(address.address, block.hash);
-  crashPoint('invoices.balance_explained');
+  crashPoint('invoices.balance_checked');
   const outpointIn = ({ hash }: KnownBlock) => `${hash}:${address.address}`;
   const isRecorded = await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
@@ -205,8 +205,8 @@ async function recordExcess(
       address: address.address,
       amount: arrival.amount,
     };
-    await takeIn(trx, chain, [{ payment, owner: address, block: free }], ports);
-    await bringUpToDate(trx, [address.invoiceId], ports);
+    await recordPayments(trx, chain, [{ payment, owner: address, block: free }], ports);
+    await recomputeInvoices(trx, [address.invoiceId], ports);
     return true;
   });
   crashPoint('invoices.balance_recorded');

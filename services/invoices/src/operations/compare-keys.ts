@@ -1,6 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
 import type { DerivedKeys, Ports } from '../ports.ts';
-import { namedFirst, saveNamedFirst } from '../store/address-pool.ts';
+import { savedFirstAddress, saveFirstAddress } from '../store/address-pool.ts';
 
 /** Keys that were the same are asked about so seldom: payouts itself refuses other words from then on. */
 const REST_MS = 60_000;
@@ -16,41 +16,41 @@ export async function compareKeys(
   chain: Chain,
   keys: DerivedKeys,
 ): Promise<number> {
-  const { first, heard } = keys;
+  const { first, status } = keys;
   const now = clock.now();
-  const known = await recallKeys({ db }, chain, keys);
-  const isDue = heard.restUntil === undefined || now >= heard.restUntil || known !== first;
+  const known = await loadKeyStatus({ db }, chain, keys);
+  const isDue = status.nextCheckAt === undefined || now >= status.nextCheckAt || known !== first;
   if (isDue) {
     const asked = await bus.ask('addresses.derive', { chain, from: 0, count: 1, expected: [first] });
     const [named] = asked.known ? asked.reply.addresses : [];
     if (named !== undefined) {
-      await saveNamedFirst(db, chain, { first, named });
-      heard.bar = whyBarred(chain, first, named);
+      await saveFirstAddress(db, chain, { first, named });
+      status.problem = keyProblemOf(chain, first, named);
     }
-    const areSame = named === first || (named === undefined && heard.restUntil !== undefined);
-    heard.restUntil = areSame ? new Date(now.getTime() + REST_MS) : undefined;
+    const areSame = named === first || (named === undefined && status.nextCheckAt !== undefined);
+    status.nextCheckAt = areSame ? new Date(now.getTime() + REST_MS) : undefined;
   }
-  if (heard.bar?.isKnown === true) throw new Error(heard.bar.reason);
+  if (status.problem?.isKnown === true) throw new Error(status.problem.reason);
   return 0;
 }
 
 /** Goes by what the key holder last said to any replica. @returns the first address that it named, if it ever did */
-export async function recallKeys(
+export async function loadKeyStatus(
   { db }: Pick<Ports, 'db'>,
   chain: Chain,
-  { first, heard }: DerivedKeys,
+  { first, status }: DerivedKeys,
 ): Promise<string | undefined> {
-  const named = await namedFirst(db, chain, first);
-  heard.bar = whyBarred(chain, first, named);
+  const named = await savedFirstAddress(db, chain, first);
+  status.problem = keyProblemOf(chain, first, named);
   return named;
 }
 
 /** Why no address is given out: the keys differ, or nobody knows yet whether they do. Undefined when they are the same. */
-export function whyBarred(
+export function keyProblemOf(
   chain: Chain,
   first: string,
   named: string | undefined,
-): DerivedKeys['heard']['bar'] {
+): DerivedKeys['status']['problem'] {
   if (named === first) return undefined;
   const xpub = `${chain.toUpperCase()}_XPUB`;
   if (named === undefined) {
@@ -68,5 +68,5 @@ export function whyBarred(
 /** As they are until the database is asked what payouts said of them. */
 export const unconfirmedKeys = (chain: Chain, first: string): DerivedKeys => ({
   first,
-  heard: { bar: whyBarred(chain, first, undefined), restUntil: undefined },
+  status: { problem: keyProblemOf(chain, first, undefined), nextCheckAt: undefined },
 });

@@ -96,7 +96,10 @@ export async function createInvoice(
   if (quote === undefined) throw new Unavailable(`there is no fresh rate for ${wanted.value.asset}`);
 
   const invoice = await draw(ports, request.account, wanted.value, quote);
-  const data = invoiceView({ invoice, deposits: [], sightings: [], paymentsTotal: 0, height: 0 }, ports);
+  const data = invoiceView(
+    { invoice, deposits: [], mempoolPayments: [], paymentsTotal: 0, height: 0 },
+    ports,
+  );
   const answer = { status: 201, body: { message: 'Invoice created successfully.', data } };
   const payload = { account_id: invoice.account, resource_id: invoice.id, version: invoice.version, data };
   const created: NewInvoice = {
@@ -166,7 +169,7 @@ async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quot
   const rate = parseRate(quote.usd_rate);
   invariant(rate.ok, 'a quote has a rate');
   const { keys, addresses } = watched(ports.chains, chain);
-  if (keys?.heard.bar !== undefined) throw new Unavailable(keys.heard.bar.reason);
+  if (keys?.status.problem !== undefined) throw new Unavailable(keys.status.problem.reason);
   const { address, derivationIndex } = await addresses.take();
   crashPoint('invoices.address_taken');
   const now = ports.clock.now();

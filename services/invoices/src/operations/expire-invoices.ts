@@ -2,8 +2,8 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { findCursor } from '../store/cursors.ts';
 import { expiringInvoices } from '../store/invoices.ts';
-import type { Shown } from '../views.ts';
-import { bringUpToDate } from './recompute-invoices.ts';
+import type { ViewPorts } from '../views.ts';
+import { recomputeInvoices } from './recompute-invoices.ts';
 
 const BATCH = 100;
 
@@ -13,14 +13,14 @@ const BATCH = 100;
  * @returns how many were closed
  */
 export async function expireInvoices(
-  ports: Pick<Ports, 'db' | 'clock'> & Shown,
+  ports: Pick<Ports, 'db' | 'clock'> & ViewPorts,
   { chain }: Pick<WatchedChain, 'chain'>,
 ): Promise<number> {
   const cursor = await findCursor(ports.db, chain);
   if (cursor === undefined) return 0;
   const ids = await expiringInvoices(ports.db, chain, cursor, BATCH);
   if (ids.length === 0) return 0;
-  const closed = await ports.db.transaction((trx) => bringUpToDate(trx, ids, ports));
+  const closed = await ports.db.transaction((trx) => recomputeInvoices(trx, ids, ports));
   crashPoint('invoices.expired');
   return closed;
 }

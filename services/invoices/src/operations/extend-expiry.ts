@@ -1,18 +1,18 @@
 import { crashPoint } from '@quittance/shared/crash';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import { extension, type Outage } from '../domain/expiry-extension.ts';
+import { extensionMs, type Outage } from '../domain/expiry-extension.ts';
 import type { WatchedChain } from '../ports.ts';
-import { extendInvoices, lockStoppedClocks } from '../store/expiry-extensions.ts';
-import type { MovingPorts } from './apply-blocks.ts';
-import { bringUpToDate } from './recompute-invoices.ts';
+import { extendInvoices, lockExtendableInvoices } from '../store/expiry-extensions.ts';
+import type { ChainPorts } from './apply-blocks.ts';
+import { recomputeInvoices } from './recompute-invoices.ts';
 
 /** Invoices that are given their time back in one transaction. */
 const BATCH = 500;
 
 /** Batch by batch; who dies in between leaves the rest to the next, and nobody is given an hour twice. */
-export async function giveTimeBack(
-  ports: MovingPorts,
+export async function extendExpiry(
+  ports: ChainPorts,
   chain: WatchedChain['chain'],
   lease: Lease,
   outage: Outage,
@@ -23,15 +23,15 @@ export async function giveTimeBack(
     const after: InvoiceId | null = last;
     last = await ports.db.transaction(async (trx) => {
       await assertLease(trx, lease);
-      const stopped = await lockStoppedClocks(trx, chain, outage, after, BATCH);
+      const stopped = await lockExtendableInvoices(trx, chain, outage, after, BATCH);
       if (stopped.length === 0) return null;
-      const longer = stopped.map((invoice) => ({ id: invoice.id, ms: extension(invoice, outage) }));
+      const longer = stopped.map((invoice) => ({ id: invoice.id, ms: extensionMs(invoice, outage) }));
       const paidTo = await extendInvoices(trx, longer, outage.until);
-      await bringUpToDate(trx, paidTo, ports);
+      await recomputeInvoices(trx, paidTo, ports);
       extended += longer.filter(({ ms }) => ms > 0).length;
       return stopped.length < BATCH ? null : (stopped.at(-1)?.id ?? null);
     });
-    crashPoint('invoices.time_given_back');
+    crashPoint('invoices.expiry_extended');
   } while (last !== null);
   return extended;
 }

@@ -6,7 +6,7 @@ import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import { statuses } from '../domain/invoice.ts';
 import type { Ports } from '../ports.ts';
 import { listInvoices as readPage } from '../store/invoice-reads.ts';
-import { listItemView, type Shown } from '../views.ts';
+import { listItemView, type ViewPorts } from '../views.ts';
 
 const listForm = form({
   perPage: perPageField,
@@ -22,7 +22,7 @@ type Item = ReturnType<typeof listItemView>;
 
 /** A page of the caller's invoices, newest first. */
 export async function listInvoices(
-  ports: Pick<Ports, 'db'> & Shown,
+  ports: Pick<Ports, 'db'> & ViewPorts,
   account: AccountId,
   query: Query,
 ): Promise<Result<Page<Item>, FieldErrors>> {

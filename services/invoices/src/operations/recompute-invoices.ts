@@ -6,27 +6,27 @@ import { announce } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import type { Deposit } from '../domain/deposit.ts';
 import { type Invoice, mayFollow } from '../domain/invoice.ts';
-import { type Folded, fold } from '../domain/invoice-state.ts';
+import { computeInvoiceState, type InvoiceState } from '../domain/invoice-state.ts';
 import type { ChainView, PaymentTotals } from '../domain/payment-totals.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { findCursor } from '../store/cursors.ts';
-import { invoicesLeftDue } from '../store/deposits.ts';
+import { overdueInvoices } from '../store/deposits.ts';
 import { findInvoices } from '../store/invoice-reads.ts';
-import { lockInvoices, saveProgress } from '../store/invoices.ts';
+import { lockInvoices, saveInvoiceStates } from '../store/invoices.ts';
 import {
-  leaveRestDue,
-  markLateTold,
-  markLookedAt,
-  markReversalsTold,
+  markLateReported,
+  markRecomputed,
+  markRestDue,
+  markReversalsReported,
   paymentTotals,
   reverseDeposits,
-  SETTLED_AT_ONCE,
+  SETTLED_PER_STEP_MAX,
   settleDeposits,
 } from '../store/payments.ts';
-import { invoiceView, type Shown } from '../views.ts';
+import { invoiceView, type ViewPorts } from '../views.ts';
 
 /** An invoice as it was, what was found, and the invoice as it is now. */
-type Change = { before: Invoice; paid: PaymentTotals; folded: Folded; invoice: Invoice };
+type Change = { before: Invoice; paid: PaymentTotals; computed: InvoiceState; invoice: Invoice };
 
 /**
  * Makes invoices what their deposits and their chain say now, and announces what is new: to merchants through
@@ -35,10 +35,10 @@ type Change = { before: Invoice; paid: PaymentTotals; folded: Folded; invoice: I
  * settles some; what is left is due at once.
  * @returns how many invoices changed
  */
-export async function bringUpToDate(
+export async function recomputeInvoices(
   trx: Trx,
   ids: Iterable<InvoiceId>,
-  ports: Pick<Ports, 'clock'> & Shown,
+  ports: Pick<Ports, 'clock'> & ViewPorts,
 ): Promise<number> {
   const invoices = await lockInvoices(trx, ids);
   if (invoices.length === 0) return 0;
@@ -54,19 +54,22 @@ export async function bringUpToDate(
     return decide(invoice, found.paid, found.view, now);
   });
   const changed = changes.filter(({ before, invoice }) => invoice.version > before.version);
-  await saveProgress(
+  await saveInvoiceStates(
     trx,
     changed.map(({ invoice }) => invoice),
   );
-  const announcements = [...(await moveDeposits(trx, changes, now)), ...(await tell(trx, changes, ports))];
-  crashPoint('invoices.folded');
+  const announcements = [
+    ...(await settleAndReverse(trx, changes, now)),
+    ...(await tell(trx, changes, ports)),
+  ];
+  crashPoint('invoices.recomputed');
   await announce(trx, announcements, null, now);
   return changed.length;
 }
 
 function decide(before: Invoice, paid: PaymentTotals, view: ChainView, now: Date): Change {
-  const folded = fold(before, paid, view, now);
-  const { destinations: _, events, ...progress } = folded;
+  const computed = computeInvoiceState(before, paid, view, now);
+  const { destinations: _, events, ...progress } = computed;
   const { status, pendingAmount, paidAmount, reversedAmount, closedAt } = progress;
   invariant(
     mayFollow(before.status, status),
@@ -80,25 +83,25 @@ function decide(before: Invoice, paid: PaymentTotals, view: ChainView, now: Date
     closedAt !== before.closedAt ||
     events.length > 0;
   const invoice = differs ? { ...before, ...progress, version: before.version + 1 } : before;
-  return { before, paid, folded, invoice };
+  return { before, paid, computed, invoice };
 }
 
 /** How many deposits of an invoice are to be settled now. */
-const toSettle = ({ paid, folded }: Change): number =>
-  paid.unsettledUncounted + (folded.destinations.counted === null ? 0 : paid.unsettled);
+const toSettle = ({ paid, computed }: Change): number =>
+  paid.unsettledUncounted + (computed.destinations.counted === null ? 0 : paid.unsettled);
 
 /** Settles and gives up deposits, as it was decided, and says so to the ledger and the treasury. */
-async function moveDeposits(trx: Trx, changes: readonly Change[], now: Date): Promise<Announcement[]> {
+async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date): Promise<Announcement[]> {
   const all = changes.map(({ before }) => before.id);
-  await markLookedAt(trx, all, now);
-  await markReversalsTold(
+  await markRecomputed(trx, all, now);
+  await markReversalsReported(
     trx,
-    idsOf(changes, ({ paid }) => paid.isReversalUntold),
+    idsOf(changes, ({ paid }) => paid.isReversalUnreported),
   );
   const settling = changes.filter((change) => toSettle(change) > 0);
   const settled = await settleDeposits(
     trx,
-    settling.map(({ before: { id }, folded: { destinations } }) => ({ id, destinations })),
+    settling.map(({ before: { id }, computed: { destinations } }) => ({ id, destinations })),
     now,
   );
   const reversed = await reverseDeposits(
@@ -106,9 +109,12 @@ async function moveDeposits(trx: Trx, changes: readonly Change[], now: Date): Pr
     idsOf(changes, ({ paid }) => paid.lost > 0),
     now,
   );
-  await leaveRestDue(
+  await markRestDue(
     trx,
-    idsOf(changes, (change) => toSettle(change) > SETTLED_AT_ONCE || change.paid.lost > SETTLED_AT_ONCE),
+    idsOf(
+      changes,
+      (change) => toSettle(change) > SETTLED_PER_STEP_MAX || change.paid.lost > SETTLED_PER_STEP_MAX,
+    ),
   );
   const accounts = new Map(changes.map(({ before: { id, account } }) => [id, account]));
   const payloadOf = (deposit: Deposit) => {
@@ -142,18 +148,18 @@ const idsOf = (changes: readonly Change[], is: (change: Change) => boolean): Inv
   changes.filter(is).map(({ before }) => before.id);
 
 /** What merchants are told: each event carries the whole invoice, as it is now. */
-async function tell(trx: Trx, changes: readonly Change[], shown: Shown): Promise<Announcement[]> {
-  const telling = changes.filter(({ folded }) => folded.events.length > 0);
+async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Promise<Announcement[]> {
+  const telling = changes.filter(({ computed }) => computed.events.length > 0);
   if (telling.length === 0) return [];
-  await markLateTold(
+  await markLateReported(
     trx,
-    idsOf(telling, ({ folded }) => folded.events.includes('invoice.late_payment')),
+    idsOf(telling, ({ computed }) => computed.events.includes('invoice.late_payment')),
   );
   const found = await findInvoices(
     trx,
     telling.map(({ before }) => before.id),
   );
-  return telling.flatMap(({ invoice, folded }, i) => {
+  return telling.flatMap(({ invoice, computed }, i) => {
     const full = found[i];
     invariant(full !== undefined, 'an invoice never goes away');
     const payload = {
@@ -162,25 +168,25 @@ async function tell(trx: Trx, changes: readonly Change[], shown: Shown): Promise
       version: invoice.version,
       data: invoiceView(full, shown),
     };
-    return folded.events.map((kind): Announcement => ({ kind, payload }));
+    return computed.events.map((kind): Announcement => ({ kind, payload }));
   });
 }
 
 /** Of so many invoices in one step, each in a transaction of its own: one with a million payments takes seconds. */
-const INVOICES_AT_ONCE = 5;
+const INVOICES_PER_STEP_MAX = 5;
 
 /**
  * Goes on with invoices that have more deposits to settle than one step takes: a block brings up to date all that is due
  * at its height, so what is due after it was left.
  * @returns how many there were
  */
-export async function settleRest(
-  ports: Pick<Ports, 'db' | 'clock'> & Shown,
+export async function recomputeOverdueInvoices(
+  ports: Pick<Ports, 'db' | 'clock'> & ViewPorts,
   { chain }: Pick<WatchedChain, 'chain'>,
 ): Promise<number> {
   const cursor = await findCursor(ports.db, chain);
   if (cursor === undefined) return 0;
-  const left = await invoicesLeftDue(ports.db, chain, cursor.height, INVOICES_AT_ONCE);
-  for (const id of left) await ports.db.transaction((trx) => bringUpToDate(trx, [id], ports));
+  const left = await overdueInvoices(ports.db, chain, cursor.height, INVOICES_PER_STEP_MAX);
+  for (const id of left) await ports.db.transaction((trx) => recomputeInvoices(trx, [id], ports));
   return left.length;
 }

@@ -2,29 +2,29 @@ import type { Block, Payment } from '@quittance/chains/chain';
 import type { Chain } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import { newDepositId } from '@quittance/shared/ids';
-import { type Deposit, earlier, type Mined, recognise } from '../domain/deposit.ts';
+import { type BlockPayment, type Deposit, earlier, matchDeposit } from '../domain/deposit.ts';
 import type { Ports } from '../ports.ts';
 import type { OurAddress } from '../store/addresses.ts';
 import { type Contradiction, saveContradictions } from '../store/contradictions.ts';
-import { type KnownBlock, recordSpends } from '../store/cursors.ts';
+import { type KnownBlock, saveSpends } from '../store/cursors.ts';
 import { depositsByOutpoint, insertDeposits, type NewDeposit, returnDeposits } from '../store/deposits.ts';
-import { endSightings } from '../store/mempool-payments.ts';
+import { endMempoolPayments } from '../store/mempool-payments.ts';
 
 type Known = Pick<
   Deposit,
   'id' | 'invoiceId' | 'outpoint' | 'asset' | 'address' | 'amount' | 'state' | 'firstSeenAt' | 'blockHash'
 >;
 
-export type Paid = { payment: Payment; owner: OurAddress; block: Block };
+export type OwnedPayment = { payment: Payment; owner: OurAddress; block: Block };
 
-export function paymentsTo(ours: ReadonlyMap<string, OurAddress>, block: Block): Paid[] {
-  return block.payments.flatMap((payment): Paid[] => {
+export function paymentsTo(ours: ReadonlyMap<string, OurAddress>, block: Block): OwnedPayment[] {
+  return block.payments.flatMap((payment): OwnedPayment[] => {
     const owner = ours.get(payment.address);
     return owner === undefined || payment.amount <= 0n ? [] : [{ payment, owner, block }];
   });
 }
 
-export const mentioned = (blocks: readonly Block[]): string[] => [
+export const addressesIn = (blocks: readonly Block[]): string[] => [
   ...new Set(
     blocks.flatMap(({ payments, spends }) => [...payments, ...spends].map(({ address }) => address)),
   ),
@@ -34,17 +34,17 @@ export const mentioned = (blocks: readonly Block[]): string[] => [
  * Writes payments to our addresses down as deposits: new ones, and those that come back.
  * @returns those that are in the chain already, otherwise than they are told now
  */
-export async function takeIn(
+export async function recordPayments(
   trx: Trx,
   chain: Chain,
-  paid: readonly (Omit<Paid, 'block'> & { block: KnownBlock })[],
+  paid: readonly (Omit<OwnedPayment, 'block'> & { block: KnownBlock })[],
   { clock, random }: Pick<Ports, 'clock' | 'random'>,
 ): Promise<Contradiction[]> {
   if (paid.length === 0) return [];
   const now = clock.now();
   const outpoints = paid.map(({ payment }) => payment.outpoint);
   const known = new Map<string, Known[]>(await depositsByOutpoint(trx, chain, outpoints));
-  const sighted = await endSightings(trx, chain, outpoints);
+  const sighted = await endMempoolPayments(trx, chain, outpoints);
   const fresh: NewDeposit[] = [];
   const returned: Parameters<typeof returnDeposits>[1][number][] = [];
   const contradicted: Contradiction[] = [];
@@ -53,9 +53,9 @@ export async function takeIn(
     const place = { blockHeight: block.height, blockHash: block.hash };
     // The earlier of its block's time and our sighting of it: neither clock alone makes a customer late.
     const seenAt = earlier(block.time, sighted.get(outpoint) ?? now);
-    const mined: Mined = { outpoint, asset, address, amount, ...place, seenAt };
+    const mined: BlockPayment = { outpoint, asset, address, amount, ...place, seenAt };
     const alike = known.get(outpoint) ?? [];
-    const found = recognise(mined, alike);
+    const found = matchDeposit(mined, alike);
     switch (found.as) {
       case 'known':
         break;
@@ -108,14 +108,14 @@ export const spendsFrom = (ours: ReadonlyMap<string, OurAddress>, blocks: readon
   );
 
 /** Writes down what left our addresses, each once. @returns what had been told of another block */
-export async function takeSpends(
+export async function recordSpends(
   trx: Trx,
   chain: Chain,
   spends: ReturnType<typeof spendsFrom>,
   { clock }: Pick<Ports, 'clock'>,
 ): Promise<Contradiction[]> {
   const key = ({ txHash, address }: { txHash: string; address: string }) => `${txHash}:${address}`;
-  const written = new Set((await recordSpends(trx, chain, spends)).map(key));
+  const written = new Set((await saveSpends(trx, chain, spends)).map(key));
   const contradicted = spends
     .filter((spend) => !written.has(key(spend)))
     .map((spend) => ({
@@ -128,7 +128,7 @@ export async function takeSpends(
   return contradicted;
 }
 
-export function tellContradictions(
+export function logContradictions(
   { logger }: Pick<Ports, 'logger'>,
   chain: Chain,
   contradicted: readonly Contradiction[],

@@ -7,22 +7,28 @@ import { reason } from '@quittance/shared/logger';
 import { ourAddresses } from '../address-filter.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { addressesAfter } from '../store/addresses.ts';
-import { type Cursor, findCursor, lockCursor, rememberedBetween } from '../store/cursors.ts';
+import { type Cursor, findCursor, knownBlocksBetween, lockCursor } from '../store/cursors.ts';
 import { depositsByOutpoint } from '../store/deposits.ts';
 import { lockInvoices } from '../store/invoices.ts';
 import {
+  addressesPaidInternally,
   advanceRescan,
+  checkBalancesSoon,
   countTry,
   endRescan,
-  lookAgain,
-  lookSoon,
   openRescan,
-  paidWithoutTrace,
   type Rescan,
+  recheckBalances,
 } from '../store/rescans.ts';
-import { isLinked, type MovingPorts } from './apply-blocks.ts';
-import { bringUpToDate } from './recompute-invoices.ts';
-import { mentioned, type Paid, paymentsTo, takeIn, tellContradictions } from './record-payments.ts';
+import { type ChainPorts, isLinked } from './apply-blocks.ts';
+import { recomputeInvoices } from './recompute-invoices.ts';
+import {
+  addressesIn,
+  logContradictions,
+  type OwnedPayment,
+  paymentsTo,
+  recordPayments,
+} from './record-payments.ts';
 
 /** Blocks a step reads at most, beside the scanner's own. Those of Bitcoin are of 20 MB each. */
 const BATCH = { bitcoin: 1, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;
@@ -31,7 +37,7 @@ const TRIES_MAX = 60;
 /** Addresses whose balances a step asks to be looked at, beside those of open invoices. */
 const LOOKS = 250;
 
-export type RescanPorts = MovingPorts & Pick<Ports, 'logger'>;
+export type RescanPorts = ChainPorts & Pick<Ports, 'logger'>;
 
 /** What the node tells now cannot be a part of the chain that was followed. */
 class NotOurChain extends Error {}
@@ -52,7 +58,7 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
   if (rescan === undefined || cursor === undefined) return;
   const until = Math.min(rescan.untilHeight ?? cursor.height, cursor.height);
   if (rescan.nextHeight > until) {
-    if (reader.balances !== undefined && (await askForLooks(ports, chain, lease, rescan))) return;
+    if (reader.balances !== undefined && (await requestBalanceChecks(ports, chain, lease, rescan))) return;
     await endRescan(db, rescan.id, clock.now());
     const { fromHeight: from, found } = rescan;
     logger.info({ chain, from, until, found }, 'the blocks that were asked for were read again');
@@ -63,7 +69,7 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
     // All of it must be of the chain that we have followed: the scanner goes first along another one.
     if ((await reader.hashAt(cursor.height)) !== cursor.hash) return;
     crashPoint('invoices.blocks_read_again');
-    await takeInStep(ports, watched, lease, { rescan, cursor, blocks, until });
+    await recordRescanned(ports, watched, lease, { rescan, cursor, blocks, until });
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     // A node that is away throws here as well: nothing is known of its blocks then.
@@ -80,17 +86,17 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
 }
 
 /** Has the next addresses looked at, those of token invoices too. @returns whether there were any */
-async function askForLooks(
+async function requestBalanceChecks(
   { db, clock }: RescanPorts,
   chain: Chain,
   lease: Lease,
-  { id, looksAskedTo }: Rescan,
+  { id, balancesRequestedTo }: Rescan,
 ): Promise<boolean> {
-  const [first, ...more] = await addressesAfter(db, chain, looksAskedTo, LOOKS);
+  const [first, ...more] = await addressesAfter(db, chain, balancesRequestedTo, LOOKS);
   if (first === undefined) return false;
   await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    await lookSoon(trx, { id, chain, addresses: [first, ...more] }, clock.now());
+    await checkBalancesSoon(trx, { id, chain, addresses: [first, ...more] }, clock.now());
   });
   return true;
 }
@@ -116,7 +122,7 @@ async function nextBlocks(
 
 type Step = { rescan: Rescan; cursor: Cursor; blocks: [Block, ...Block[]]; until: number };
 
-async function takeInStep(
+async function recordRescanned(
   ports: RescanPorts,
   watched: WatchedChain,
   lease: Lease,
@@ -128,7 +134,7 @@ async function takeInStep(
     // The chain has moved meanwhile: the next step looks again.
     if ((await lockCursor(trx, chain)).hash !== cursor.hash) return;
     await expectOurs(trx, watched, blocks);
-    const found = await takeInMissed(trx, ports, watched, blocks);
+    const found = await recordMissedPayments(trx, ports, watched, blocks);
     const [first] = blocks;
     const last = blocks.at(-1) ?? first;
     await advanceRescan(trx, rescan.id, { untilHeight: until, first, last, found });
@@ -136,21 +142,21 @@ async function takeInStep(
 }
 
 /** Takes in what blocks that were read again hold and nobody knew of. @returns how many payments */
-export async function takeInMissed(
+export async function recordMissedPayments(
   trx: Trx,
   ports: RescanPorts,
   watched: WatchedChain,
   blocks: readonly Block[],
 ): Promise<number> {
   const { chain } = watched;
-  const ours = await ourAddresses(trx, watched, mentioned(blocks));
+  const ours = await ourAddresses(trx, watched, addressesIn(blocks));
   const missed = await unknownOf(
     trx,
     watched,
     blocks.flatMap((block) => paymentsTo(ours, block)),
   );
   // Keys used by an earlier installation: nobody's payment, see check-balances.ts.
-  const isEarlier = ({ owner, block }: Paid) => block.height <= (owner.givenHeight ?? -1);
+  const isEarlier = ({ owner, block }: OwnedPayment) => block.height <= (owner.givenHeight ?? -1);
   const earlier = missed.filter(isEarlier);
   const owned = missed.filter((paid) => !isEarlier(paid));
   const invoices = [...new Set(owned.map(({ owner }) => owner.invoiceId))];
@@ -162,19 +168,20 @@ export async function takeInMissed(
   const byBalance =
     watched.reader.balances === undefined
       ? new Set<string>()
-      : await paidWithoutTrace(trx, chain, native, invoices);
-  const isDoubtful = ({ payment: { asset, address } }: Paid) => asset === native && byBalance.has(address);
+      : await addressesPaidInternally(trx, chain, native, invoices);
+  const isDoubtful = ({ payment: { asset, address } }: OwnedPayment) =>
+    asset === native && byBalance.has(address);
   const doubtful = owned.filter(isDoubtful);
   const certain = owned.filter((paid) => !isDoubtful(paid));
-  await lookAgain(
+  await recheckBalances(
     trx,
     chain,
     [...new Set(doubtful.map(({ payment }) => payment.address))],
     ports.clock.now(),
   );
 
-  tellContradictions(ports, chain, await takeIn(trx, chain, certain, ports));
-  await bringUpToDate(trx, invoices, ports);
+  logContradictions(ports, chain, await recordPayments(trx, chain, certain, ports));
+  await recomputeInvoices(trx, invoices, ports);
   tell(ports, watched, certain, 'a payment that had been missed was found');
   tell(ports, watched, earlier, 'a payment from before its address was given out is nobody’s');
   return certain.length;
@@ -184,7 +191,7 @@ export async function takeInMissed(
 async function expectOurs(trx: Trx, { chain }: WatchedChain, blocks: [Block, ...Block[]]): Promise<void> {
   const [first] = blocks;
   const { height: top } = blocks.at(-1) ?? first;
-  const { blocks: remembered, lowest } = await rememberedBetween(trx, chain, first.height, top);
+  const { blocks: remembered, lowest } = await knownBlocksBetween(trx, chain, first.height, top);
   const hashes = new Map(remembered.map(({ height, hash }) => [height, hash]));
   const other = blocks.find(
     ({ height, hash }) => lowest !== null && height >= lowest && hashes.get(height) !== hash,
@@ -193,7 +200,11 @@ async function expectOurs(trx: Trx, { chain }: WatchedChain, blocks: [Block, ...
     throw new NotOurChain(`block ${other.height} is another one than the block that was followed`);
 }
 
-async function unknownOf(trx: Trx, { chain }: WatchedChain, paid: readonly Paid[]): Promise<Paid[]> {
+async function unknownOf(
+  trx: Trx,
+  { chain }: WatchedChain,
+  paid: readonly OwnedPayment[],
+): Promise<OwnedPayment[]> {
   const known = await depositsByOutpoint(
     trx,
     chain,
@@ -207,7 +218,7 @@ async function unknownOf(trx: Trx, { chain }: WatchedChain, paid: readonly Paid[
 function tell(
   { logger }: RescanPorts,
   { chain }: WatchedChain,
-  paid: readonly Paid[],
+  paid: readonly OwnedPayment[],
   message: string,
 ): void {
   for (const { payment, block } of paid) {

@@ -3,7 +3,7 @@ import type { Chain } from '@quittance/shared/assets';
 import type { Queryable, Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import { type Resolution, resolve, type Told } from '../domain/contradiction.ts';
+import { type PaymentReport, type Resolution, resolveContradiction } from '../domain/contradiction.ts';
 import type { Deposit } from '../domain/deposit.ts';
 import type { WatchedChain } from '../ports.ts';
 import {
@@ -12,16 +12,16 @@ import {
   dropDeposit,
   endContradiction,
 } from '../store/contradictions.ts';
-import { type Cursor, findCursor, lockCursor, rememberedBetween } from '../store/cursors.ts';
+import { type Cursor, findCursor, knownBlocksBetween, lockCursor } from '../store/cursors.ts';
 import { depositsByOutpoint } from '../store/deposits.ts';
 import { lockInvoices } from '../store/invoices.ts';
-import { bringUpToDate } from './recompute-invoices.ts';
-import { tellContradictions } from './record-payments.ts';
-import { type RescanPorts, takeInMissed } from './rescan-chain.ts';
+import { recomputeInvoices } from './recompute-invoices.ts';
+import { logContradictions } from './record-payments.ts';
+import { type RescanPorts, recordMissedPayments } from './rescan-chain.ts';
 
 const AGAIN_MS = 60_000;
 
-type Both = { deposit: Deposit | undefined; later: Block; told: Told[] };
+type Both = { deposit: Deposit | undefined; later: Block; told: PaymentReport[] };
 
 /**
  * Reads both blocks of a payment that was told twice once more, by the holder of the lease at the chain's head. Where the
@@ -29,7 +29,7 @@ type Both = { deposit: Deposit | undefined; later: Block; told: Told[] };
  * the later block holds comes in. Where it does not, the deposit stays held back, and is asked about again in a minute.
  * @returns how many ended
  */
-export async function lookIntoContradictions(
+export async function resolveContradictions(
   ports: RescanPorts,
   watched: WatchedChain,
   lease: Lease,
@@ -62,7 +62,7 @@ export async function lookIntoContradictions(
   }
   const resolution = resolutionOf(both);
   if (resolution === 'unresolved') {
-    tellContradictions(ports, chain, [found]);
+    logContradictions(ports, chain, [found]);
     return 0;
   }
   return await db.transaction(async (trx) => {
@@ -80,7 +80,7 @@ async function isInChain(
   { blockHash, blockHeight }: Contradiction,
   cursor: Cursor,
 ): Promise<boolean> {
-  const { blocks, lowest } = await rememberedBetween(db, chain, blockHeight, blockHeight);
+  const { blocks, lowest } = await knownBlocksBetween(db, chain, blockHeight, blockHeight);
   const isRemembered = lowest !== null && blockHeight >= lowest && blockHeight <= cursor.height;
   return !isRemembered || blocks.some(({ hash }) => hash === blockHash);
 }
@@ -106,7 +106,7 @@ async function readBoth(
 
 /** Money that left an address is counted once, whichever of its blocks it left in. */
 const resolutionOf = ({ deposit, told }: Both): Resolution =>
-  deposit === undefined ? 'earlier' : resolve(deposit, told);
+  deposit === undefined ? 'earlier' : resolveContradiction(deposit, told);
 
 type Settling = {
   found: Contradiction;
@@ -125,7 +125,7 @@ async function settle(
   await end(trx, ports, watched, { found, outcome: resolution }, async () => {
     if (deposit !== undefined && resolution === 'later')
       await dropDeposit(trx, deposit.id, cursor.height, ports.clock.now());
-    await takeInMissed(trx, ports, watched, [later]);
+    await recordMissedPayments(trx, ports, watched, [later]);
   });
 }
 
@@ -144,7 +144,7 @@ async function end(
   await lockInvoices(trx, invoices);
   await endContradiction(trx, chain, found, outcome, clock.now());
   await change();
-  await bringUpToDate(trx, invoices, ports);
+  await recomputeInvoices(trx, invoices, ports);
   logger.warn(
     { chain, payment, deposit: deposit?.id, invoice: deposit?.invoiceId, stands: outcome },
     'the node no longer tells a payment twice: it is no longer held back',

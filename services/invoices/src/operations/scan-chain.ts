@@ -5,20 +5,20 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import { earlier } from '../domain/deposit.ts';
 import { outageEnding } from '../domain/expiry-extension.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
-import { dateAddresses } from '../store/addresses.ts';
+import { setGivenHeight } from '../store/addresses.ts';
 import {
-  beginCursor,
   blocksBelow,
   type Cursor,
   findCursor,
+  insertCursor,
   type KnownBlock,
-  markCaughtUp,
-  rememberBlocks,
+  saveBlocks,
+  saveSynced,
 } from '../store/cursors.ts';
-import { sightOf } from '../store/expiry-extensions.ts';
-import { BLOCKS_REMEMBERED, type MovingPorts, moveChain } from './apply-blocks.ts';
-import { giveTimeBack } from './extend-expiry.ts';
-import { firstBlock, whereToBegin } from './start-height.ts';
+import { syncStateOf } from '../store/expiry-extensions.ts';
+import { applyBlocks, BLOCKS_KEPT, type ChainPorts } from './apply-blocks.ts';
+import { extendExpiry } from './extend-expiry.ts';
+import { firstBlockFrom, startHeightOf } from './start-height.ts';
 
 /** Blocks a step takes at most: after a long downtime it goes on in the next. Those of Bitcoin are of 20 MB each. */
 const BATCH = { bitcoin: 4, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;
@@ -27,7 +27,7 @@ const BRANCH_MAX = 64;
 /** Hashes from before the first block that is scanned, in case the chain parts below it. */
 const BLOCKS_BEFORE_START = 64;
 
-export type ScanPorts = MovingPorts & Pick<Ports, 'logger'>;
+export type ScanPorts = ChainPorts & Pick<Ports, 'logger'>;
 
 /**
  * How many blocks a step took, and whether the node's head was reached: as it was when the step began. At the head there
@@ -42,7 +42,7 @@ export type Scanned = { taken: number; isAtHead: boolean; isRescanAsked?: boolea
 export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: Lease): Promise<Scanned> {
   const { reader, chain } = watched;
   const found = await findCursor(ports.db, chain);
-  const cursor = found ?? (await begin(ports, watched, lease));
+  const cursor = found ?? (await startCursor(ports, watched, lease));
   const isRescanAsked = found?.isRescanAsked ?? false;
   const head = await reader.head();
   // A node that has lost blocks will find them again; nothing that was read is undone for it.
@@ -50,7 +50,7 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
   if (head.hash === cursor.hash) {
     return { taken: 0, isAtHead: !isStale(watched, head, ports.clock.now()), isRescanAsked };
   }
-  if (head.height === cursor.height) return await changeBranch(ports, watched, lease, cursor);
+  if (head.height === cursor.height) return await handleReorg(ports, watched, lease, cursor);
   const blocks = await blocksAfter(watched, cursor.height, BATCH[chainKinds[chain]]);
   crashPoint('invoices.blocks_read');
   let at: KnownBlock = cursor;
@@ -58,10 +58,10 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
   for (const block of blocks) {
     if (block.parentHash !== at.hash) {
       // A branch that changed while it was read is found by the next step, from its own start.
-      if (at === cursor) return await changeBranch(ports, watched, lease, cursor);
+      if (at === cursor) return await handleReorg(ports, watched, lease, cursor);
       return { taken, isAtHead: false };
     }
-    await moveChain(ports, { watched, lease, from: at, base: at, blocks: [block] });
+    await applyBlocks(ports, { watched, lease, from: at, base: at, blocks: [block] });
     at = block;
     taken += 1;
   }
@@ -80,13 +80,13 @@ const isStale = ({ staleMs }: WatchedChain, { time }: Pick<Head, 'time'>, now: D
   staleMs !== undefined && now.getTime() - time.getTime() > staleMs;
 
 /** Nothing before the first block concerns us: no address had been given out. */
-async function begin(
+async function startCursor(
   ports: Pick<ScanPorts, 'db' | 'clock' | 'logger'>,
   watched: WatchedChain,
   lease: Lease,
 ): Promise<Cursor> {
   const { reader, chain } = watched;
-  const block = await firstBlock(reader, await whereToBegin(ports, watched));
+  const block = await firstBlockFrom(reader, await startHeightOf(ports, watched));
   const { height } = block;
   const before: KnownBlock[] = [];
   for (let h = Math.max(0, height - BLOCKS_BEFORE_START); h < height; h++) {
@@ -97,17 +97,17 @@ async function begin(
   const cursor: Cursor = { height, hash: block.hash, time: block.time, knownUntil };
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    await rememberBlocks(trx, chain, [...before, block]);
-    await beginCursor(trx, chain, cursor);
-    await dateAddresses(trx, chain, height);
+    await saveBlocks(trx, chain, [...before, block]);
+    await insertCursor(trx, chain, cursor);
+    await setGivenHeight(trx, chain, height);
   });
-  crashPoint('invoices.chain_begun');
+  crashPoint('invoices.chain_started');
   ports.logger.info({ chain, height }, 'the chain is followed from here');
   return cursor;
 }
 
 /** Goes back to the last block that both branches have, and from there along the new one. */
-async function changeBranch(
+async function handleReorg(
   ports: ScanPorts,
   watched: WatchedChain,
   lease: Lease,
@@ -131,7 +131,7 @@ async function changeBranch(
     { chain, from: cursor.height, back_to: base.height, blocks: blocks.length },
     'the chain was reorganised, following its new branch',
   );
-  await moveChain(ports, { watched, lease, from: cursor, base, blocks });
+  await applyBlocks(ports, { watched, lease, from: cursor, base, blocks });
   return { taken: blocks.length, isAtHead: false };
 }
 
@@ -140,11 +140,11 @@ async function commonBlock(
   { chain, reader }: WatchedChain,
   cursor: Cursor,
 ): Promise<KnownBlock> {
-  for (const block of await blocksBelow(db, chain, cursor.height, BLOCKS_REMEMBERED)) {
+  for (const block of await blocksBelow(db, chain, cursor.height, BLOCKS_KEPT)) {
     if ((await reader.hashAt(block.height)) === block.hash) return block;
   }
   throw new Error(
-    `no block of the last ${BLOCKS_REMEMBERED} is in the ${chain} node’s chain: it is another chain, or was begun anew`,
+    `no block of the last ${BLOCKS_KEPT} is in the ${chain} node’s chain: it is another chain, or was begun anew`,
   );
 }
 
@@ -152,24 +152,24 @@ async function commonBlock(
  * The node's head was reached by a step that began `at`: what is known of payments grows up to then. If that took
  * long, the invoices are given the time first in which nobody could see their payments; until then none expires.
  */
-export async function reachHead(
-  ports: MovingPorts & Pick<Ports, 'logger'>,
+export async function markSynced(
+  ports: ChainPorts & Pick<Ports, 'logger'>,
   watched: Pick<WatchedChain, 'chain' | 'quietMs' | 'outageMs' | 'lateMs' | 'gapMs'>,
   lease: Lease,
   at: Date,
 ): Promise<void> {
   const { chain, quietMs } = watched;
   // A node that hung answers late: up to now nothing was seen.
-  const outage = outageEnding(await sightOf(ports.db, chain), ports.clock.now(), watched);
+  const outage = outageEnding(await syncStateOf(ports.db, chain), ports.clock.now(), watched);
   if (outage !== undefined) {
-    const extended = await giveTimeBack(ports, chain, lease, outage);
+    const extended = await extendExpiry(ports, chain, lease, outage);
     if (extended > 0) ports.logger.warn({ chain, ...outage, invoices: extended }, 'the chain is seen again');
   }
-  crashPoint('invoices.head_reached');
+  crashPoint('invoices.synced');
   const quietUntil = quietMs === undefined ? null : new Date(at.getTime() - quietMs);
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
     // While time was given back the chain was seen: what that took is no outage of its own.
-    await markCaughtUp(trx, chain, { at, seenAt: ports.clock.now(), quietUntil });
+    await saveSynced(trx, chain, { at, seenAt: ports.clock.now(), quietUntil });
   });
 }

@@ -3,49 +3,49 @@ import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { ourAddresses } from '../address-filter.ts';
 import { earlier } from '../domain/deposit.ts';
-import type { Sighting } from '../domain/mempool-payment.ts';
+import type { MempoolPayment } from '../domain/mempool-payment.ts';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { lockCursor } from '../store/cursors.ts';
-import { depositsByOutpoint, sightDeposits } from '../store/deposits.ts';
+import { depositsByOutpoint, setEarlierFirstSeen } from '../store/deposits.ts';
 import { lockInvoices } from '../store/invoices.ts';
-import { markGone, saveSightings, waitingSightings } from '../store/mempool-payments.ts';
-import type { MovingPorts } from './apply-blocks.ts';
-import { bringUpToDate } from './recompute-invoices.ts';
+import { markDropped, openMempoolPayments, saveMempoolPayments } from '../store/mempool-payments.ts';
+import type { ChainPorts } from './apply-blocks.ts';
+import { recomputeInvoices } from './recompute-invoices.ts';
 
 /** Addresses looked up in one query: a full mempool has a million. */
-const LOOKED_UP_AT_ONCE = 5_000;
+const LOOKUP_BATCH = 5_000;
 
-type Fresh = Omit<Sighting, 'goneAt'>;
+type Fresh = Omit<MempoolPayment, 'droppedAt'>;
 
 /** What a scanner keeps of the payments that wait for a block. The watch tells each of them once. */
-export type PendingMemory = {
+export type MempoolState = {
   watch: PendingWatch;
   /** Told, and whose they are was not looked up yet. */
   told: { payment: Payment; seenAt: Date }[];
   /** Ours, and not written down yet. */
-  untaken: Map<string, Fresh>;
+  unsaved: Map<string, Fresh>;
   /** Since when those that were written down were missing at every look, by outpoint. */
   missing: Map<string, Date>;
 };
 
-export const newPendingMemory = (watch: NonNullable<ChainReader['watchPending']>): PendingMemory => ({
+export const newMempoolState = (watch: NonNullable<ChainReader['watchPending']>): MempoolState => ({
   watch: watch(),
   told: [],
-  untaken: new Map(),
+  unsaved: new Map(),
   missing: new Map(),
 });
 
 /** Looks at the payments that wait now, before the chain is followed: what waits no more is then in a block read after. */
-export async function lookAtPending(
+export async function readMempool(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   watched: Pick<WatchedChain, 'chain' | 'filter'>,
-  { watch, told, untaken }: PendingMemory,
+  { watch, told, unsaved }: MempoolState,
 ): Promise<PendingLook> {
   const seenAt = clock.now();
   const look = await watch.look();
   for (const payment of look.fresh) told.push({ payment, seenAt });
   while (told.length > 0) {
-    const some = told.slice(0, LOOKED_UP_AT_ONCE);
+    const some = told.slice(0, LOOKUP_BATCH);
     const addresses = new Set(some.map(({ payment }) => payment.address));
     const ours = await ourAddresses(db, watched, [...addresses]);
     // Only now: what could not be looked up is not told again.
@@ -55,7 +55,7 @@ export async function lookAtPending(
       if (owner === undefined || !hasHash(payment) || payment.amount <= 0n) continue;
       const { outpoint, txHash, outputIndex, asset, address, amount } = payment;
       const { invoiceId } = owner;
-      untaken.set(outpoint, {
+      unsaved.set(outpoint, {
         outpoint,
         invoiceId,
         asset,
@@ -63,7 +63,7 @@ export async function lookAtPending(
         amount,
         txHash,
         outputIndex,
-        firstSeenAt: untaken.get(outpoint)?.firstSeenAt ?? firstSeenAt,
+        firstSeenAt: unsaved.get(outpoint)?.firstSeenAt ?? firstSeenAt,
       });
     }
   }
@@ -78,25 +78,25 @@ const hasHash = (payment: Payment): payment is Payment & { txHash: string } => p
  * another payment of its invoice came, it was replaced, and all in one transaction, so that both never count together.
  * @returns how many came or went; undefined when the chain was not followed far enough, and the next look has to tell
  */
-export async function takePending(
-  ports: MovingPorts,
-  { chain, goneAfterMs }: Pick<WatchedChain, 'chain' | 'goneAfterMs'>,
+export async function recordMempool(
+  ports: ChainPorts,
+  { chain, droppedAfterMs }: Pick<WatchedChain, 'chain' | 'droppedAfterMs'>,
   lease: Lease,
-  { untaken, missing }: PendingMemory,
+  { unsaved, missing }: MempoolState,
   look: PendingLook,
 ): Promise<number | undefined> {
-  const told = [...untaken.values()];
-  const waitedBefore = await waitingSightings(ports.db, chain);
+  const told = [...unsaved.values()];
+  const waitedBefore = await openMempoolPayments(ports.db, chain);
   const now = ports.clock.now();
   const away = waitedBefore.filter(({ txHash }) => !look.has(txHash));
-  keepMissing(missing, away, now);
+  trackMissing(missing, away, now);
   const known = new Set(waitedBefore.map(({ outpoint }) => outpoint));
   const paidAnew = new Set(
     told.flatMap(({ outpoint, invoiceId }) => (known.has(outpoint) ? [] : [invoiceId])),
   );
   const gone = away.filter(({ outpoint, invoiceId }) => {
     const since = missing.get(outpoint) ?? now;
-    return paidAnew.has(invoiceId) || now.getTime() - since.getTime() >= goneAfterMs;
+    return paidAnew.has(invoiceId) || now.getTime() - since.getTime() >= droppedAfterMs;
   });
   const isReached = await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
@@ -112,7 +112,7 @@ export async function takePending(
     const inChain = (fresh: Fresh) =>
       (deposits.get(fresh.outpoint) ?? []).some(({ state }) => state === 'seen' || state === 'settled');
     // One that was mined while we looked was seen before its block was.
-    await sightDeposits(trx, chain, told.filter(inChain));
+    await setEarlierFirstSeen(trx, chain, told.filter(inChain));
     // One that lost its block was first seen when it first was.
     const come = told
       .filter((fresh) => !inChain(fresh) && look.has(fresh.txHash))
@@ -123,25 +123,25 @@ export async function takePending(
           fresh.firstSeenAt,
         ),
       }));
-    await saveSightings(trx, chain, come);
-    await markGone(
+    await saveMempoolPayments(trx, chain, come);
+    await markDropped(
       trx,
       chain,
       gone.map(({ outpoint }) => outpoint),
       now,
     );
-    await bringUpToDate(trx, touched, ports);
+    await recomputeInvoices(trx, touched, ports);
     crashPoint('invoices.pending_written');
     return true;
   });
   if (!isReached) return undefined;
   if (told.length + gone.length > 0) crashPoint('invoices.pending_committed');
-  untaken.clear();
+  unsaved.clear();
   return told.length + gone.length;
 }
 
 /** Since the first look that did not find them, as long as none has found them again. */
-function keepMissing(missing: Map<string, Date>, away: readonly Sighting[], now: Date): void {
+function trackMissing(missing: Map<string, Date>, away: readonly MempoolPayment[], now: Date): void {
   const outpoints = new Set(away.map(({ outpoint }) => outpoint));
   for (const outpoint of missing.keys()) if (!outpoints.has(outpoint)) missing.delete(outpoint);
   for (const outpoint of outpoints) if (!missing.has(outpoint)) missing.set(outpoint, now);

@@ -9,7 +9,7 @@ const CLOCKS_APART_MS = 130 * 60_000;
  * The block from which a chain is followed that was never followed before: where the node is now, or before
  * the first invoice when some were made while it could not be asked.
  */
-export async function whereToBegin(
+export async function startHeightOf(
   { db }: Pick<Ports, 'db'>,
   { reader, chain, startHeight }: WatchedChain,
 ): Promise<number> {
@@ -50,7 +50,7 @@ async function blockFrom(reader: ChainReader, height: number): Promise<Block | u
 }
 
 /** The block to begin with: the first that the node has from there on. */
-export async function firstBlock(reader: ChainReader, height: number): Promise<Block> {
+export async function firstBlockFrom(reader: ChainReader, height: number): Promise<Block> {
   const block = (await blockFrom(reader, height)) ?? (await reader.blocksAfter(height, 1))[0];
   if (block === undefined) throw new Error(`the node does not have block ${height}, where to begin`);
   return block;

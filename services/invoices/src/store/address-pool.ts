@@ -3,7 +3,7 @@ import { type Db, type Queryable, statement } from '@quittance/shared/db';
 import { invariant } from '@quittance/shared/result';
 
 /** An address that nobody has been given yet, and the index its key is derived at. */
-export type SpareAddress = { address: string; derivationIndex: number };
+export type PoolAddress = { address: string; derivationIndex: number };
 
 /** Networks of a kind share their numbers: an address is given out once, whichever of its networks it is for. */
 const addressBlocks = {
@@ -25,7 +25,7 @@ const count = statement(
 );
 
 /** How many addresses wait to be given out; not more than `enough` are counted. */
-export async function countSpares(db: Queryable, chain: Chain, enough: number): Promise<number> {
+export async function countPoolAddresses(db: Queryable, chain: Chain, enough: number): Promise<number> {
   return (await db.one<{ ready: number }>(count, [chain, enough])).ready;
 }
 
@@ -35,7 +35,7 @@ const selectNext = statement(
 );
 
 /** The first index for which no address was named yet. */
-export async function nextSpareIndex(db: Queryable, chain: Chain): Promise<number> {
+export async function nextPoolIndex(db: Queryable, chain: Chain): Promise<number> {
   return (await db.maybe<{ next: number }>(selectNext, [chain]))?.next ?? 0;
 }
 
@@ -61,7 +61,7 @@ const insert = statement(
  * Keeps the addresses of indexes `from` and up. Answers how many: 0 when another replica was faster. Throws when one of
  * them was given out before: then they are not those of these indexes.
  */
-export async function saveSpares(
+export async function savePoolAddresses(
   db: Db,
   chain: Chain,
   from: number,
@@ -90,8 +90,8 @@ const take = statement(
 );
 
 /** Takes at most `wanted` addresses that nobody else gets, in one statement. */
-export async function takeSpares(db: Queryable, chain: Chain, wanted: number): Promise<SpareAddress[]> {
-  return await db.rows<SpareAddress>(take, [chain, wanted]);
+export async function takePoolAddresses(db: Queryable, chain: Chain, wanted: number): Promise<PoolAddress[]> {
+  return await db.rows<PoolAddress>(take, [chain, wanted]);
 }
 
 const selectComparison = statement(
@@ -100,7 +100,11 @@ const selectComparison = statement(
 );
 
 /** The first address that the key holder named when it was asked last; undefined when it never answered. */
-export async function namedFirst(db: Queryable, chain: Chain, first: string): Promise<string | undefined> {
+export async function savedFirstAddress(
+  db: Queryable,
+  chain: Chain,
+  first: string,
+): Promise<string | undefined> {
   return (await db.maybe<{ named: string }>(selectComparison, [chain, first]))?.named;
 }
 
@@ -112,7 +116,7 @@ const upsertComparison = statement(
 );
 
 /** The key holder was asked for the first address, which is `first` by our public key, and named this one now. */
-export async function saveNamedFirst(
+export async function saveFirstAddress(
   db: Queryable,
   chain: Chain,
   { first, named }: { first: string; named: string },

@@ -36,7 +36,7 @@ const updateGiven = statement(
 );
 
 /** Addresses that were given out before the chain was followed count from where it is followed. */
-export async function dateAddresses(trx: Trx, chain: Chain, height: number): Promise<void> {
+export async function setGivenHeight(trx: Trx, chain: Chain, height: number): Promise<void> {
   await trx.rows(updateGiven, [chain, height]);
 }
 

@@ -11,7 +11,7 @@ const selectBalancesHeight = statement(
 );
 
 /** The height at which every balance whose turn it was has been looked at. */
-export async function balancesSeenAt(db: Queryable, chain: Chain): Promise<number | null> {
+export async function balancesCheckedAt(db: Queryable, chain: Chain): Promise<number | null> {
   return (await db.one<{ balances_height: number | null }>(selectBalancesHeight, [chain])).balances_height;
 }
 
@@ -110,7 +110,7 @@ export async function nativeMovements(
 }
 
 /** What a look at a balance found out. */
-export type BalanceLook = {
+export type BalanceCheck = {
   address: string;
   /** Where it is explained in full. */
   height: number;
@@ -122,7 +122,7 @@ export type BalanceLook = {
   nextAt: Date | null;
 };
 
-const updateLooks = statement(
+const updateBalanceChecks = statement(
   'addresses_balance_looked',
   `update addresses a set
      balance_height = u.height, balance_known_until = u.known_until,
@@ -132,9 +132,13 @@ const updateLooks = statement(
    where a.chain = $1 and a.address = u.address`,
 );
 
-export async function saveBalanceLooks(trx: Trx, chain: Chain, looks: readonly BalanceLook[]): Promise<void> {
+export async function saveBalanceChecks(
+  trx: Trx,
+  chain: Chain,
+  looks: readonly BalanceCheck[],
+): Promise<void> {
   if (looks.length === 0) return;
-  await trx.rows(updateLooks, [
+  await trx.rows(updateBalanceChecks, [
     chain,
     looks.map(({ address }) => address),
     looks.map(({ height }) => height),
@@ -150,6 +154,6 @@ const updateBalancesHeight = statement(
 );
 
 /** Every balance whose turn it was has been looked at; there is nothing new before the next block. */
-export async function markBalancesSeen(trx: Trx, chain: Chain, height: number): Promise<void> {
+export async function markBalancesChecked(trx: Trx, chain: Chain, height: number): Promise<void> {
   await trx.rows(updateBalancesHeight, [chain, height]);
 }

@@ -92,14 +92,14 @@ export async function contradictedAbove(trx: Trx, chain: Chain, height: number):
 }
 
 // Those that were deep enough meanwhile are looked at again, as those whose turn it is.
-const dueAgain = statement(
+const updateDueAgain = statement(
   'deposits_due_when_held_no_more',
   `update deposits d set due_height = d.block_height + d.min_confirmations - 1
    where d.id = any($1::text[]) and d.state = 'seen' and not ${isHeld('d')}`,
 );
 
-async function release(trx: Trx, ids: readonly DepositId[]): Promise<void> {
-  if (ids.length > 0) await trx.rows(dueAgain, [ids]);
+async function makeDue(trx: Trx, ids: readonly DepositId[]): Promise<void> {
+  if (ids.length > 0) await trx.rows(updateDueAgain, [ids]);
 }
 
 const endAbove = statement(
@@ -117,7 +117,7 @@ export async function endContradictionsAbove(
   now: Date,
 ): Promise<void> {
   const rows = await trx.rows<{ id: DepositId | null }>(endAbove, [chain, height, now]);
-  await release(
+  await makeDue(
     trx,
     rows.flatMap(({ id }) => id ?? []),
   );
@@ -137,7 +137,7 @@ export async function endContradiction(
   now: Date,
 ): Promise<void> {
   await trx.rows(endOne, [chain, blockHash, outpoint, now, outcome]);
-  if (deposit !== null) await release(trx, [deposit.id]);
+  if (deposit !== null) await makeDue(trx, [deposit.id]);
 }
 
 const dropOne = statement(
@@ -149,7 +149,7 @@ const dropOne = statement(
 );
 
 // Its balance was explained with money that was not there: it is explained anew, from the beginning.
-const explainAnew = statement(
+const updateBalanceUnknown = statement(
   'addresses_explain_anew',
   `update addresses a set balance_check_at = $2, balance_height = null, balance_before = null
    from deposits d
@@ -159,7 +159,7 @@ const explainAnew = statement(
 /** Its block does not hold it, and never did; the chain was followed to `height`. */
 export async function dropDeposit(trx: Trx, id: DepositId, height: number, now: Date): Promise<void> {
   await trx.rows(dropOne, [id, height]);
-  await trx.rows(explainAnew, [id, now]);
+  await trx.rows(updateBalanceUnknown, [id, now]);
 }
 
 const selectOpen = statement(

@@ -45,13 +45,13 @@ export async function lockCursor(trx: Trx, chain: Chain): Promise<Cursor> {
   return toCursor(await trx.one<CursorRow>(lockCursorRow, [chain]));
 }
 
-const insertCursor = statement(
+const insertCursorRow = statement(
   'cursors_insert',
   `insert into cursors (chain, height, hash, time, known_until) values ($1, $2, $3, $4, $5)`,
 );
 
-export async function beginCursor(trx: Trx, chain: Chain, cursor: Cursor): Promise<void> {
-  await trx.rows(insertCursor, [chain, cursor.height, cursor.hash, cursor.time, cursor.knownUntil]);
+export async function insertCursor(trx: Trx, chain: Chain, cursor: Cursor): Promise<void> {
+  await trx.rows(insertCursorRow, [chain, cursor.height, cursor.hash, cursor.time, cursor.knownUntil]);
 }
 
 const updateCursor = statement(
@@ -59,12 +59,12 @@ const updateCursor = statement(
   `update cursors set height = $2, hash = $3, time = $4 where chain = $1`,
 );
 
-/** What is known of payments only grows at the head, see `markCaughtUp`. */
+/** What is known of payments only grows at the head, see `saveSynced`. */
 export async function moveCursor(trx: Trx, chain: Chain, { height, hash, time }: KnownBlock): Promise<void> {
   await trx.rows(updateCursor, [chain, height, hash, time]);
 }
 
-const updateCaughtUp = statement(
+const updateSynced = statement(
   'cursors_caught_up',
   `update cursors set caught_up_at = $3, known_until = greatest(known_until, least(time, $2), $4) where chain = $1`,
 );
@@ -74,12 +74,12 @@ const updateCaughtUp = statement(
  * head's time are known. Not beyond `at`: a chain whose clock is ahead of ours (blocks mined by hand) counts by ours. On a chain that is quiet until
  * asked, time passes all the same.
  */
-export async function markCaughtUp(
+export async function saveSynced(
   trx: Trx,
   chain: Chain,
   { at, seenAt, quietUntil }: { at: Date; seenAt: Date; quietUntil: Date | null },
 ): Promise<void> {
-  await trx.rows(updateCaughtUp, [chain, at, seenAt, quietUntil]);
+  await trx.rows(updateSynced, [chain, at, seenAt, quietUntil]);
 }
 
 const selectFirstInvoice = statement(
@@ -101,7 +101,7 @@ const insertBlocks = statement(
    select $1, * from unnest($2::int[], $3::text[], $4::timestamptz[])`,
 );
 
-export async function rememberBlocks(trx: Trx, chain: Chain, blocks: readonly KnownBlock[]): Promise<void> {
+export async function saveBlocks(trx: Trx, chain: Chain, blocks: readonly KnownBlock[]): Promise<void> {
   await trx.rows(insertBlocks, [
     chain,
     blocks.map(({ height }) => height),
@@ -112,7 +112,7 @@ export async function rememberBlocks(trx: Trx, chain: Chain, blocks: readonly Kn
 
 const deleteBlocksBelow = statement('blocks_forget', `delete from blocks where chain = $1 and height < $2`);
 
-export async function forgetBlocksBelow(trx: Trx, chain: Chain, height: number): Promise<void> {
+export async function pruneBlocksBelow(trx: Trx, chain: Chain, height: number): Promise<void> {
   await trx.rows(deleteBlocksBelow, [chain, height]);
 }
 
@@ -155,25 +155,25 @@ export async function findBlock(
   return await db.maybe<KnownBlock>(selectBlock, [chain, height]);
 }
 
-const selectRemembered = statement(
+const selectKnown = statement(
   'blocks_between',
   `select height, hash, time from blocks where chain = $1 and height between $2 and $3`,
 );
 const selectLowest = statement('blocks_lowest', `select min(height) as lowest from blocks where chain = $1`);
 
 /** What is remembered of these heights, and from which height on all blocks are. */
-export async function rememberedBetween(
+export async function knownBlocksBetween(
   db: Queryable,
   chain: Chain,
   low: number,
   high: number,
 ): Promise<{ blocks: KnownBlock[]; lowest: number | null }> {
-  const blocks = await db.rows<KnownBlock>(selectRemembered, [chain, low, high]);
+  const blocks = await db.rows<KnownBlock>(selectKnown, [chain, low, high]);
   const { lowest } = await db.one<{ lowest: number | null }>(selectLowest, [chain]);
   return { blocks, lowest };
 }
 
-const insertSpends = statement(
+const insertSpendRows = statement(
   'spends_insert',
   `insert into spends (chain, address, tx_hash, amount, block_height)
    select $1, * from unnest($2::text[], $3::text[], $4::numeric[], $5::int[])
@@ -182,13 +182,13 @@ const insertSpends = statement(
 );
 
 /** @returns those that were written down; each is once */
-export async function recordSpends(
+export async function saveSpends(
   trx: Trx,
   chain: Chain,
   spends: readonly (Spend & { height: number })[],
 ): Promise<Pick<Spend, 'address' | 'txHash'>[]> {
   if (spends.length === 0) return [];
-  return await trx.rows(insertSpends, [
+  return await trx.rows(insertSpendRows, [
     chain,
     spends.map(({ address }) => address),
     spends.map(({ txHash }) => txHash),

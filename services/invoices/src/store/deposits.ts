@@ -225,20 +225,20 @@ export async function invoicesDue(
   return rows.map((row) => row.invoice_id);
 }
 
-const selectLeftDue = statement(
+const selectOverdue = statement(
   'deposits_left_due',
   `select invoice_id from deposits where chain = $1 and due_height <= $2
    group by invoice_id order by min(due_height), invoice_id limit $3`,
 );
 
 /** Invoices with a deposit that was due at this height or below and was left, the longest waiting first. */
-export async function invoicesLeftDue(
+export async function overdueInvoices(
   db: Queryable,
   chain: Chain,
   height: number,
   limit: number,
 ): Promise<InvoiceId[]> {
-  const rows = await db.rows<{ invoice_id: InvoiceId }>(selectLeftDue, [chain, height, limit]);
+  const rows = await db.rows<{ invoice_id: InvoiceId }>(selectOverdue, [chain, height, limit]);
   return rows.map((row) => row.invoice_id);
 }
 
@@ -254,7 +254,7 @@ export async function markCredited(trx: Trx, ids: readonly DepositId[], now: Dat
   return (await trx.rows(updateCredited, [ids, now])).length;
 }
 
-const updateSighted = statement(
+const updateFirstSeen = statement(
   'deposits_sighted',
   `update deposits d set first_seen_at = least(d.first_seen_at, u.seen_at)
    from unnest($2::text[], $3::timestamptz[]) as u(outpoint, seen_at)
@@ -262,7 +262,7 @@ const updateSighted = statement(
 );
 
 /** These deposits were seen earlier than their blocks. */
-export async function sightDeposits(
+export async function setEarlierFirstSeen(
   trx: Trx,
   chain: Chain,
   sighted: readonly { outpoint: string; firstSeenAt: Date }[],
@@ -270,5 +270,5 @@ export async function sightDeposits(
   if (sighted.length === 0) return;
   const outpoints = sighted.map(({ outpoint }) => outpoint);
   const times = sighted.map(({ firstSeenAt }) => firstSeenAt);
-  await trx.rows(updateSighted, [chain, outpoints, times]);
+  await trx.rows(updateFirstSeen, [chain, outpoints, times]);
 }

@@ -1,9 +1,9 @@
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
-import type { ClockOfInvoice, Outage, Sight } from '../domain/expiry-extension.ts';
+import type { ExtendableInvoice, Outage, SyncState } from '../domain/expiry-extension.ts';
 
-const selectSight = statement(
+const selectSyncState = statement(
   'cursors_sight',
   `select caught_up_at as "reachedAt", known_until as "knownUntil",
      (select min(b.time) from blocks b where b.chain = c.chain and b.time > c.known_until) as "nextBlockAt"
@@ -11,11 +11,11 @@ const selectSight = statement(
 );
 
 /** How far the chain was seen before. */
-export async function sightOf(db: Queryable, chain: Chain): Promise<Sight> {
-  return await db.one<Sight>(selectSight, [chain]);
+export async function syncStateOf(db: Queryable, chain: Chain): Promise<SyncState> {
+  return await db.one<SyncState>(selectSyncState, [chain]);
 }
 
-const lockStopped = statement(
+const lockExtendable = statement(
   'invoices_lock_stopped',
   `select id, created_at as "createdAt", expires_at as "expiresAt", extended_ms::float8 as "extendedMs",
      clock_until as "clockUntil"
@@ -27,17 +27,17 @@ const lockStopped = statement(
 );
 
 /** Locks open invoices whose clocks stood still in an outage that was not reckoned for them yet, by their ids. */
-export async function lockStoppedClocks(
+export async function lockExtendableInvoices(
   trx: Trx,
   chain: Chain,
   outage: Outage,
   after: InvoiceId | null,
   limit: number,
-): Promise<(ClockOfInvoice & { id: InvoiceId })[]> {
-  return await trx.rows(lockStopped, [chain, outage.from, outage.until, after, limit]);
+): Promise<(ExtendableInvoice & { id: InvoiceId })[]> {
+  return await trx.rows(lockExtendable, [chain, outage.from, outage.until, after, limit]);
 }
 
-const updateClocks = statement(
+const updateExpiry = statement(
   'invoices_extend',
   `update invoices i set
      expires_at = i.expires_at + u.ms * interval '1 millisecond', extended_ms = i.extended_ms + u.ms,
@@ -55,7 +55,7 @@ export async function extendInvoices(
   extended: readonly { id: InvoiceId; ms: number }[],
   until: Date,
 ): Promise<InvoiceId[]> {
-  const rows = await trx.rows<{ id: InvoiceId; isPaidTo: boolean }>(updateClocks, [
+  const rows = await trx.rows<{ id: InvoiceId; isPaidTo: boolean }>(updateExpiry, [
     extended.map(({ id }) => id),
     extended.map(({ ms }) => ms),
     until,

@@ -4,17 +4,22 @@ import { type AccountId, type InvoiceId, newInvoiceId } from '@quittance/shared/
 import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Invoice, Status } from '../domain/invoice.ts';
-import { LARGEST_SHOWN, SHOWN_MAX, type Sighting, shownOf } from '../domain/mempool-payment.ts';
+import { LARGEST_SHOWN, type MempoolPayment, SHOWN_MAX, shownOf } from '../domain/mempool-payment.ts';
 import { type DepositRow, depositJson, depositOrder, toDeposit } from './deposits.ts';
 import { type InvoiceRow, toInvoice } from './invoices.ts';
-import { type SightingRow, sightingJson, sightingOrder, toSighting } from './mempool-payments.ts';
+import {
+  type MempoolPaymentRow,
+  mempoolPaymentJson,
+  mempoolPaymentOrder,
+  toMempoolPayment,
+} from './mempool-payments.ts';
 import { sameOutpoint } from './payments.ts';
 
 /** An invoice with those of its payments that are shown, and how high its chain is: all that a view needs. */
 export type FullInvoice = {
   invoice: Invoice;
   deposits: readonly Deposit[];
-  sightings: readonly Sighting[];
+  mempoolPayments: readonly MempoolPayment[];
   /** How many payments there are, counted no further than a list is. */
   paymentsTotal: number;
   height: number;
@@ -24,14 +29,14 @@ export type FullInvoice = {
 // what waits no more is what it was before.
 const depositShown = `not (d.state in ('dropped', 'reversed') and exists (
   select from sightings s where s.chain = d.chain and s.outpoint = d.outpoint and s.gone_at is null))`;
-const sightingShown = `not ${sameOutpoint(
+const mempoolShown = `not ${sameOutpoint(
   's',
   `(s.gone_at is not null or o.state not in ('dropped', 'reversed'))`,
 )}`;
 
 /** Of all that an invoice `i` has to show, nothing but how many. */
 const allShown = `select 1 from deposits d where d.invoice_id = i.id and ${depositShown}
-  union all select 1 from sightings s where s.invoice_id = i.id and ${sightingShown}`;
+  union all select 1 from sightings s where s.invoice_id = i.id and ${mempoolShown}`;
 
 /** The deposits of an invoice `i` that may be shown (see `shownOf`), found without a look at the others. */
 const shownDeposits = `
@@ -43,18 +48,18 @@ const shownDeposits = `
      order by d.amount desc, d.id desc limit ${LARGEST_SHOWN}))`;
 
 /** Its payments without a block that may be shown. */
-const shownSightings = `
-  select json_agg(${sightingJson('s')} order by ${sightingOrder}) from sightings s
+const shownMempoolPayments = `
+  select json_agg(${mempoolPaymentJson('s')} order by ${mempoolPaymentOrder}) from sightings s
   where s.chain = i.chain and s.outpoint in (
-    (select s.outpoint from sightings s where s.invoice_id = i.id and ${sightingShown}
+    (select s.outpoint from sightings s where s.invoice_id = i.id and ${mempoolShown}
      order by s.first_seen_at desc, s.outpoint desc limit ${SHOWN_MAX})
     union all
-    (select s.outpoint from sightings s where s.invoice_id = i.id and s.asset = i.asset and ${sightingShown}
+    (select s.outpoint from sightings s where s.invoice_id = i.id and s.asset = i.asset and ${mempoolShown}
      order by s.amount desc, s.outpoint desc limit ${LARGEST_SHOWN}))`;
 
 const fullColumns = `i.*, coalesce(c.height, 0) as height,
      (${shownDeposits}) as deposits,
-     (${shownSightings}) as sightings,
+     (${shownMempoolPayments}) as "mempoolPayments",
      (${countOf(`(${allShown}) as shown`)}) as payments_total
    from invoices i left join cursors c on c.chain = i.chain`;
 const selectFull = statement('invoices_full', `select ${fullColumns} where i.id = $1`);
@@ -71,7 +76,7 @@ export async function findInvoices(
   type Row = InvoiceRow & {
     height: number;
     deposits: DepositRow[] | null;
-    sightings: SightingRow[] | null;
+    mempoolPayments: MempoolPaymentRow[] | null;
     payments_total: number;
   };
   const [only] = ids;
@@ -81,7 +86,7 @@ export async function findInvoices(
     rows.map((row): [InvoiceId, FullInvoice] => {
       const seen = {
         deposits: (row.deposits ?? []).map(toDeposit),
-        sightings: (row.sightings ?? []).map(toSighting),
+        mempoolPayments: (row.mempoolPayments ?? []).map(toMempoolPayment),
       };
       const { payments_total: paymentsTotal, height } = row;
       return [row.id, { invoice: toInvoice(row), ...shownOf(seen, row.asset), paymentsTotal, height }];

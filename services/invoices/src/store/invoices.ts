@@ -6,7 +6,7 @@ import { cents, formatRate, parseRate, type Rate, units } from '@quittance/share
 import type { Quote } from '@quittance/shared/quotes';
 import { invariant } from '@quittance/shared/result';
 import type { Invoice, Progress, Status } from '../domain/invoice.ts';
-import { AWAITED_AFTER_GONE_MS } from '../domain/mempool-payment.ts';
+import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
 
 export type InvoiceRow = {
   id: InvoiceId;
@@ -217,7 +217,7 @@ const updateProgress = statement(
    where i.id = u.id`,
 );
 
-export async function saveProgress(
+export async function saveInvoiceStates(
   trx: Trx,
   changed: readonly (Progress & Pick<Invoice, 'id' | 'version'>)[],
 ): Promise<void> {
@@ -263,7 +263,7 @@ export async function expiringInvoices(
   { knownUntil, height }: { knownUntil: Date; height: number },
   limit: number,
 ): Promise<InvoiceId[]> {
-  const values = [chain, knownUntil, limit, height, AWAITED_AFTER_GONE_MS];
+  const values = [chain, knownUntil, limit, height, AWAITED_AFTER_DROP_MS];
   const rows = await db.rows<{ id: InvoiceId }>(selectExpiring, values);
   return rows.map(({ id }) => id);
 }

@@ -2,10 +2,10 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import type { Sighting } from '../domain/mempool-payment.ts';
+import type { MempoolPayment } from '../domain/mempool-payment.ts';
 
 /** Timestamps are texts when the row came inside JSON. */
-export type SightingRow = {
+export type MempoolPaymentRow = {
   outpoint: string;
   invoice_id: InvoiceId;
   asset: AssetSymbol;
@@ -27,17 +27,17 @@ const columns = [
   'output_index',
   'first_seen_at',
   'gone_at',
-] as const satisfies (keyof SightingRow)[];
+] as const satisfies (keyof MempoolPaymentRow)[];
 
 /** A sighting as JSON; the amount as text, for a JSON number would lose digits. */
-export const sightingJson = (alias: string): string =>
+export const mempoolPaymentJson = (alias: string): string =>
   `json_build_object(${columns
     .map((column) => `'${column}', ${alias}.${column}${column === 'amount' ? '::text' : ''}`)
     .join(', ')})`;
 
-export const sightingOrder = 'first_seen_at, outpoint';
+export const mempoolPaymentOrder = 'first_seen_at, outpoint';
 
-export const toSighting = (row: SightingRow): Sighting => ({
+export const toMempoolPayment = (row: MempoolPaymentRow): MempoolPayment => ({
   outpoint: row.outpoint,
   invoiceId: row.invoice_id,
   asset: row.asset,
@@ -46,7 +46,7 @@ export const toSighting = (row: SightingRow): Sighting => ({
   txHash: row.tx_hash,
   outputIndex: row.output_index,
   firstSeenAt: new Date(row.first_seen_at),
-  goneAt: row.gone_at === null ? null : new Date(row.gone_at),
+  droppedAt: row.gone_at === null ? null : new Date(row.gone_at),
 });
 
 const selectWaiting = statement(
@@ -55,8 +55,8 @@ const selectWaiting = statement(
 );
 
 /** Those that waited when the chain was last looked at. */
-export async function waitingSightings(db: Queryable, chain: Chain): Promise<Sighting[]> {
-  return (await db.rows<SightingRow>(selectWaiting, [chain])).map(toSighting);
+export async function openMempoolPayments(db: Queryable, chain: Chain): Promise<MempoolPayment[]> {
+  return (await db.rows<MempoolPaymentRow>(selectWaiting, [chain])).map(toMempoolPayment);
 }
 
 // One that comes back, or does something else this time, is what it is now, first seen when it first was.
@@ -71,10 +71,10 @@ const upsert = statement(
      first_seen_at = least(sightings.first_seen_at, excluded.first_seen_at)`,
 );
 
-export async function saveSightings(
+export async function saveMempoolPayments(
   trx: Trx,
   chain: Chain,
-  seen: readonly Omit<Sighting, 'goneAt'>[],
+  seen: readonly Omit<MempoolPayment, 'droppedAt'>[],
 ): Promise<void> {
   if (seen.length === 0) return;
   await trx.rows(upsert, [
@@ -90,18 +90,18 @@ export async function saveSightings(
   ]);
 }
 
-const updateGone = statement(
+const updateDropped = statement(
   'sightings_gone',
   `update sightings set gone_at = $3 where chain = $1 and outpoint = any($2::text[]) and gone_at is null`,
 );
 
-export async function markGone(
+export async function markDropped(
   trx: Trx,
   chain: Chain,
   outpoints: readonly string[],
   now: Date,
 ): Promise<void> {
-  if (outpoints.length > 0) await trx.rows(updateGone, [chain, outpoints, now]);
+  if (outpoints.length > 0) await trx.rows(updateDropped, [chain, outpoints, now]);
 }
 
 const deleteMined = statement(
@@ -111,7 +111,7 @@ const deleteMined = statement(
 );
 
 /** These payments are in a block: ends their sightings, and answers when each was first seen. */
-export async function endSightings(
+export async function endMempoolPayments(
   trx: Trx,
   chain: Chain,
   outpoints: readonly string[],

@@ -3,14 +3,14 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Destinations } from '../domain/invoice-state.ts';
-import { AWAITED_AFTER_GONE_MS } from '../domain/mempool-payment.ts';
+import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
 import type { ChainView, PaymentTotals } from '../domain/payment-totals.ts';
 import { isHeld } from './contradictions.ts';
 import { type DepositRow, depositFields, toDeposit } from './deposits.ts';
 
 /*
  * Anybody may send an invoice any number of payments: none of these statements brings all of them here. What each
- * payment is to its invoice (deposit `d`, sighting `s`, invoice `i`, its chain's cursor `c`), as rowByRow in
+ * payment is to its invoice (deposit `d`, sighting `s`, invoice `i`, its chain's cursor `c`), as classifyPayments in
  * domain/payment-totals.ts has it.
  */
 const counts = (p: string) => `(${p}.asset = i.asset and ${p}.amount >= i.dust)`;
@@ -36,10 +36,10 @@ export const sameOutpoint = (p: string, condition: string) =>
       and o.state not in ('seen', 'settled') and ${condition}))`;
 
 // What was told before it stood beside the payment stands in the invoice.
-const reversalUntold = `(${reversalOf}) is distinct from d.reversal_told and (${reversalOf}) is not null
+const reversalUnreported = `(${reversalOf}) is distinct from d.reversal_told and (${reversalOf}) is not null
   and not 'invoice.payment_reversed:' || d.id || '.' || (${reversalOf}) = any(i.announced)`;
-const lateUntold = `not d.late_told and not 'invoice.late_payment:' || d.id = any(i.announced)`;
-const goneUntold = `s.gone_at is not null and s.gone_at is distinct from s.gone_told_at
+const lateUnreported = `not d.late_told and not 'invoice.late_payment:' || d.id = any(i.announced)`;
+const dropUnreported = `s.gone_at is not null and s.gone_at is distinct from s.gone_told_at
   and not 'invoice.payment_reversed:' || s.outpoint || '.' || (extract(epoch from s.gone_at) * 1000)::bigint
     = any(i.announced)`;
 
@@ -50,7 +50,7 @@ const any = (condition: string) => `coalesce(bool_or(${condition}), false)`;
 const selectTotals = statement(
   'payments_totals',
   `select i.id, c.height, v.known_until as "knownUntil", d.*, s.*, d.awaited or s.awaited as "isAwaited",
-     d.untold or s.untold as "isReversalUntold"
+     d.untold or s.untold as "isReversalUnreported"
    from invoices i
    join cursors c on c.chain = i.chain
    join addresses a on a.chain = i.chain and a.address = i.address
@@ -71,13 +71,13 @@ const selectTotals = statement(
        count(*) filter (where d.unsettled and not d.counted)::int as "unsettledUncounted",
        count(*) filter (where d.lost)::int as lost,
        ${any(`d.untold`)} as untold,
-       ${any(`d.stands and d.timely and d.late_untold`)} as "isTimelyUntold",
-       ${any(`d.stands and not d.timely and d.late_untold`)} as "isLateUntold"
+       ${any(`d.stands and d.timely and d.late_untold`)} as "isTimelyUnreported",
+       ${any(`d.stands and not d.timely and d.late_untold`)} as "isLateUnreported"
      from (
        select d.amount, d.state, d.credited_at, ${counts('d')} as counted, ${inTime('d')} as timely,
          ${final} as final, ${present('d')} and ${counts('d')} as stands, ${givenUp('d')} as given_up,
-         ${lost('d')} as lost, ${unsettled} as unsettled, ${counts('d')} and ${reversalUntold} as untold,
-         ${lateUntold} as late_untold,
+         ${lost('d')} as lost, ${unsettled} as unsettled, ${counts('d')} and ${reversalUnreported} as untold,
+         ${lateUnreported} as late_untold,
          ${isCreditReversed('d')} and not ${sameOutpoint(
            'd',
            `o.id <> d.id and (${present('o')} or (${isCreditReversed('o')} and o.id > d.id))`,
@@ -91,7 +91,7 @@ const selectTotals = statement(
          as awaited,
        ${any(`s.timely and s.untold`)} as untold
      from (
-       select s.amount, s.gone_at, ${inTime('s')} as timely, ${goneUntold} as untold
+       select s.amount, s.gone_at, ${inTime('s')} as timely, ${dropUnreported} as untold
        from sightings s
        where s.invoice_id = i.id and ${counts('s')} and not ${sameOutpoint('s', present('o'))} offset 0) as s) as s
    where i.id = any($1::text[])`,
@@ -106,7 +106,7 @@ export async function paymentTotals(
   trx: Trx,
   ids: readonly InvoiceId[],
 ): Promise<Map<InvoiceId, { paid: PaymentTotals; view: ChainView }>> {
-  const rows = await trx.rows<TotalsRow>(selectTotals, [ids, AWAITED_AFTER_GONE_MS]);
+  const rows = await trx.rows<TotalsRow>(selectTotals, [ids, AWAITED_AFTER_DROP_MS]);
   return new Map(
     rows.map(({ id, height, knownUntil, ...row }) => [
       id,
@@ -126,16 +126,16 @@ export async function paymentTotals(
           unsettled: row.unsettled,
           unsettledUncounted: row.unsettledUncounted,
           lost: row.lost,
-          isReversalUntold: row.isReversalUntold,
-          isTimelyUntold: row.isTimelyUntold,
-          isLateUntold: row.isLateUntold,
+          isReversalUnreported: row.isReversalUnreported,
+          isTimelyUnreported: row.isTimelyUnreported,
+          isLateUnreported: row.isLateUnreported,
         },
       },
     ]),
   );
 }
 
-const updateLookedAt = statement(
+const updateRecomputed = statement(
   'deposits_looked_at',
   `update deposits d set due_height = null,
      confirmed_at = case when ${unsettled} then coalesce(d.confirmed_at, $2) else d.confirmed_at end
@@ -144,12 +144,12 @@ const updateLookedAt = statement(
 );
 
 /** The deposits whose turn it was were looked at: those in the chain that are not held back are final. */
-export async function markLookedAt(trx: Trx, ids: readonly InvoiceId[], now: Date): Promise<void> {
-  await trx.rows(updateLookedAt, [ids, now]);
+export async function markRecomputed(trx: Trx, ids: readonly InvoiceId[], now: Date): Promise<void> {
+  await trx.rows(updateRecomputed, [ids, now]);
 }
 
 /** So many deposits of an invoice are settled, or given up, in one step; the rest in the next. */
-export const SETTLED_AT_ONCE = 1_000;
+export const SETTLED_PER_STEP_MAX = 1_000;
 
 // What counts before what does not, the largest first: nobody's payment waits behind dust.
 const updateSettled = statement(
@@ -162,7 +162,7 @@ const updateSettled = statement(
      cross join lateral (
        select d.id, ${counts('d')} as counted from deposits d
        where d.invoice_id = i.id and ${unsettled} and (u.counted is not null or not ${counts('d')})
-       order by ${counts('d')} desc, d.amount desc, d.id limit ${SETTLED_AT_ONCE}) as d)
+       order by ${counts('d')} desc, d.amount desc, d.id limit ${SETTLED_PER_STEP_MAX}) as d)
    update deposits d set state = 'settled', settled_at = $4, disposition = chosen.disposition,
      confirmed_at = coalesce(d.confirmed_at, $4)
    from chosen where d.id = chosen.id
@@ -192,7 +192,7 @@ const updateReversed = statement(
      join cursors c on c.chain = i.chain
      cross join lateral (
        select d.id from deposits d where d.invoice_id = i.id and ${lost('d')}
-       order by d.amount desc, d.id limit ${SETTLED_AT_ONCE}) as d
+       order by d.amount desc, d.id limit ${SETTLED_PER_STEP_MAX}) as d
      where i.id = any($1::text[]))
    update deposits d set state = 'reversed', reversed_at = $2, dropped_height = null
    from chosen where d.id = chosen.id
@@ -220,40 +220,40 @@ const updateDue = statement(
 );
 
 /** These invoices have more to settle or to give up than a step takes: the next goes on. */
-export async function leaveRestDue(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
+export async function markRestDue(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
   if (ids.length > 0) await trx.rows(updateDue, [ids]);
 }
 
-const updateReversalsTold = statement(
+const updateReversalsReported = statement(
   'deposits_reversals_told',
   `update deposits d set reversal_told = ${reversalOf}
    from invoices i join cursors c on c.chain = i.chain
-   where d.invoice_id = i.id and i.id = any($1::text[]) and ${counts('d')} and ${reversalUntold}`,
+   where d.invoice_id = i.id and i.id = any($1::text[]) and ${counts('d')} and ${reversalUnreported}`,
 );
-const updateGoneTold = statement(
+const updateDropReported = statement(
   'sightings_gone_told',
   `update sightings s set gone_told_at = s.gone_at
    from invoices i join cursors c on c.chain = i.chain
-   where s.invoice_id = i.id and i.id = any($1::text[]) and ${counts('s')} and ${inTime('s')} and ${goneUntold}
+   where s.invoice_id = i.id and i.id = any($1::text[]) and ${counts('s')} and ${inTime('s')} and ${dropUnreported}
      and not ${sameOutpoint('s', present('o'))}`,
 );
 
 /** The merchant is told now of all that was taken back of these invoices' payments. */
-export async function markReversalsTold(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
+export async function markReversalsReported(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
   if (ids.length === 0) return;
-  await trx.rows(updateReversalsTold, [ids]);
-  await trx.rows(updateGoneTold, [ids]);
+  await trx.rows(updateReversalsReported, [ids]);
+  await trx.rows(updateDropReported, [ids]);
 }
 
-const updateLateTold = statement(
+const updateLateReported = statement(
   'deposits_late_told',
   `update deposits d set late_told = true
    from invoices i join cursors c on c.chain = i.chain
    where d.invoice_id = i.id and i.id = any($1::text[]) and ${counts('d')} and ${present('d')}
-     and (i.status = 'expired' or not ${inTime('d')}) and ${lateUntold}`,
+     and (i.status = 'expired' or not ${inTime('d')}) and ${lateUnreported}`,
 );
 
 /** The merchant is told now of all that came too late to these invoices. */
-export async function markLateTold(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
-  if (ids.length > 0) await trx.rows(updateLateTold, [ids]);
+export async function markLateReported(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
+  if (ids.length > 0) await trx.rows(updateLateReported, [ids]);
 }

@@ -13,14 +13,14 @@ export type Rescan = {
   /** Of the last block that was read; null: none was. */
   lastHash: string | null;
   /** The last address whose balance is to be looked at once more; '' none yet. */
-  looksAskedTo: string;
+  balancesRequestedTo: string;
   found: number;
 };
 
 const selectOpen = statement(
   'rescans_open',
   `select id, from_height as "fromHeight", next_height as "nextHeight", until_height as "untilHeight",
-     last_hash as "lastHash", looks_asked_to as "looksAskedTo", found
+     last_hash as "lastHash", looks_asked_to as "balancesRequestedTo", found
    from rescans where chain = $1 and ended_at is null order by id limit 1`,
 );
 
@@ -91,7 +91,7 @@ const selectByBalance = statement(
 );
 
 /** The addresses of these invoices that got native money which nothing but their balance showed. */
-export async function paidWithoutTrace(
+export async function addressesPaidInternally(
   trx: Trx,
   chain: Chain,
   nativeAsset: string,
@@ -101,38 +101,38 @@ export async function paidWithoutTrace(
   return new Set(rows.map(({ address }) => address));
 }
 
-const updateLookAgain = statement(
+const updateRecheck = statement(
   'addresses_look_again',
   `update addresses set balance_check_at = $3, balance_height = null
    where chain = $1 and address = any($2::text[])`,
 );
 
 /** Has the balances of these addresses explained anew, at the next block. */
-export async function lookAgain(
+export async function recheckBalances(
   trx: Trx,
   chain: Chain,
   addresses: readonly string[],
   now: Date,
 ): Promise<void> {
-  if (addresses.length > 0) await trx.rows(updateLookAgain, [chain, addresses, now]);
+  if (addresses.length > 0) await trx.rows(updateRecheck, [chain, addresses, now]);
 }
 
-const updateLookSoon = statement(
+const updateCheckSoon = statement(
   'addresses_look_soon',
   `update addresses set balance_check_at = $3
    where chain = $1 and address = any($2::text[]) and (balance_check_at is null or balance_check_at > $3)`,
 );
-const updateLooksAskedTo = statement(
+const updateRequestedTo = statement(
   'rescans_looks_asked_to',
   'update rescans set looks_asked_to = $2 where id = $1',
 );
 
 /** Has the balances of these addresses looked at with the next block, when their turn comes, as part of a rescan. */
-export async function lookSoon(
+export async function checkBalancesSoon(
   trx: Trx,
   { id, chain, addresses }: { id: string; chain: Chain; addresses: readonly [string, ...string[]] },
   now: Date,
 ): Promise<void> {
-  await trx.rows(updateLookSoon, [chain, addresses, now]);
-  await trx.rows(updateLooksAskedTo, [id, addresses.at(-1)]);
+  await trx.rows(updateCheckSoon, [chain, addresses, now]);
+  await trx.rows(updateRequestedTo, [id, addresses.at(-1)]);
 }
