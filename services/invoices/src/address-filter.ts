@@ -8,31 +8,34 @@ import {
   type OurAddress,
 } from './store/addresses.ts';
 
-/** So many are read at once when the filter is filled. */
+/** Rows per query while the filter is loaded. */
 const READ_BATCH = 50_000;
 const CAPACITY_MIN = 10_000;
-/** With twelve bits for each address and six of them set, one stranger in three hundred looks like ours. */
+/** With twelve bits per address and six hashes, about one foreign address in three hundred passes. */
 const BITS_EACH = 12;
 const HASHES = 6;
 
 /**
- * Rejects nearly all of a block's addresses without asking the database, whose index over a million addresses costs
- * more than all the rest of a block. A Bloom filter: what it lets pass has to be looked up, what it rejects is not ours.
- * Every question first adds what was given out since the last one, and that is read from the database.
+ * A Bloom filter over our addresses. It rejects nearly all addresses of a block without a query to an index over a
+ * million rows, which would cost more than the rest of the block. Addresses that pass are looked up. Before each
+ * question the filter adds the addresses that were given out since the last one, which it reads from the database.
  */
 export type AddressFilter = {
-  /** Those that may be ours, and every one that is. */
+  /** Returns every address that is ours, and a few that are not. */
   among(db: Queryable, addresses: readonly string[]): Promise<string[]>;
 };
 
-/** `since`: all that older transactions gave out is in. One that is being filled and one in use never mix. */
+/**
+ * `since`: all addresses of older transactions are included. Loading builds a new object, so that it never mixes with
+ * the one in use.
+ */
 type Filled = { bits: Uint32Array; capacity: number; count: number; since: string };
 
 export function createAddressFilter(chain: Chain, capacityMin = CAPACITY_MIN): AddressFilter {
   let current: Filled | undefined;
 
   async function fill(db: Queryable): Promise<Filled> {
-    // First of all: what is given out from now on is not to be missed.
+    // First, so that no address that is given out from now on is missed.
     const { next: since } = await addressesSince(db, chain, undefined);
     const capacity = Math.max(capacityMin, 2 * (await countAddresses(db, chain)));
     const filled: Filled = {
@@ -54,15 +57,15 @@ export function createAddressFilter(chain: Chain, capacityMin = CAPACITY_MIN): A
       let filled = current ?? (await fill(db));
       const { since } = filled;
       let news = await addressesSince(db, chain, since);
-      // After a failover the numbers of transactions may begin again below those that were seen: what they gave out
-      // is not found from there on.
+      // After a failover, transaction numbers may start below those already seen. Then `since` finds nothing, and the
+      // filter is loaded again.
       if (BigInt(news.next) < BigInt(since)) {
         filled = await fill(db);
         news = await addressesSince(db, chain, filled.since);
       }
       for (const address of news.given) add(filled, address);
       filled.since = news.next;
-      // A fuller one would let ever more pass; the next question fills a larger one.
+      // Beyond its capacity, too many addresses would pass: the next question loads a larger filter.
       current = filled.count > filled.capacity ? undefined : filled;
       return addresses.filter((address) => mayHave(filled, address));
     },
@@ -88,7 +91,7 @@ function mayHave({ bits }: Filled, address: string): boolean {
   return true;
 }
 
-/** Two hashes of 32 bits give as many as are wanted (Kirsch and Mitzenmacher). */
+/** Derives all hashes from two hashes of 32 bits (Kirsch and Mitzenmacher). */
 function hashes(address: string): [number, number] {
   let one = 0x811c9dc5;
   let other = 0x9747b28c;
@@ -98,11 +101,11 @@ function hashes(address: string): [number, number] {
     other = Math.imul(other ^ code, 0x85ebca6b);
     other ^= other >>> 13;
   }
-  // The second one odd, so that the steps do not fall on the same bit.
+  // The second hash is odd, so that successive bits differ.
   return [(one ^ (one >>> 16)) >>> 0, ((other ^ (other >>> 15)) | 1) >>> 0];
 }
 
-/** Which of these addresses are ours: whatever their number, few are left to be looked up. */
+/** The owners of those addresses that are ours. The filter leaves few addresses for the query. */
 export async function ourAddresses(
   db: Queryable,
   { chain, filter }: { chain: Chain; filter: AddressFilter },

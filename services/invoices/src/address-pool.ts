@@ -6,31 +6,31 @@ import { Unavailable } from '@quittance/shared/http';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { type PoolAddress, takePoolAddresses } from './store/address-pool.ts';
 
-/** Addresses derived ahead, so that no merchant waits for it. */
+/** Unused addresses, so that no merchant waits for a derivation. */
 export type AddressPool = {
   take(): Promise<PoolAddress>;
-  /** Derives until enough are ready; never throws. */
+  /** Fills the pool; never throws. */
   fill(): Promise<void>;
 };
 
-/** How addresses that only the key holder can name are kept ready. */
+/** The pool of stored addresses, for chains whose addresses only payouts can derive. */
 export type PoolSettings = {
-  /** How many, at least. */
+  /** How many addresses are kept ready. */
   ahead: number;
   /** Whether a text is the canonical form of an address of this chain. */
   isAddress(text: string): boolean;
 };
 
-/** Under load so many stored addresses are taken in one statement, and so many statements are in flight. */
+/** Limits of batched requests: addresses per statement, and statements in flight. */
 const TAKEN_MAX = 64;
 const TAKES_IN_FLIGHT_MAX = 2;
-/** Indexes reserved in the database at once. */
+/** How many indexes one block reserves in the database. */
 export const BLOCK_SIZE = 32;
 
 export type DerivedPoolParts = {
   /** The canonical address of an index. */
   addressAt(index: number): string;
-  /** The number of a block of indexes that no other pool takes. */
+  /** Reserves a block of indexes for this pool and returns its number. */
   nextBlock(): Promise<number>;
   /** How many addresses are kept ready. */
   ahead: number;
@@ -38,8 +38,8 @@ export type DerivedPoolParts = {
 };
 
 /**
- * Addresses derived ahead, in blocks of indexes. Indexes that are not given out when the process ends stay unused:
- * each invoice keeps its own.
+ * A pool that derives addresses from a public key, in blocks of indexes. Indexes that are unused when the process
+ * ends stay unused: the index is stored with each address.
  */
 export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: DerivedPoolParts): AddressPool {
   const spare: PoolAddress[] = [];
@@ -64,7 +64,10 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
     }
   }
 
-  /** Deriving takes a millisecond, so each address has a turn of the event loop of its own: nothing else waits longer. */
+  /**
+   * Deriving takes a millisecond. Each derivation has its own turn of the event loop, so that nothing else waits
+   * longer.
+   */
   async function derive(): Promise<PoolAddress> {
     const derivationIndex = await nextIndex();
     turn = turn.then(() => nextTurn());
@@ -78,7 +81,7 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
     } catch (error) {
       logger.warn(
         { reason: reason(error) },
-        'addresses cannot be derived ahead, trying again when one is needed',
+        'the address pool cannot be filled; the next invoice tries again',
       );
     } finally {
       filling = undefined;
@@ -100,7 +103,7 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
   };
 }
 
-/** Addresses that the key holder named ahead: those of invoices made at the same moment are taken together. */
+/** A pool of addresses that payouts derived and the database stores. Requests at the same moment share a statement. */
 export function storedAddressPool(db: Db, chain: Chain): AddressPool {
   const takeBatched = gather<undefined, PoolAddress | undefined>({
     run: async (wanted) => {
@@ -116,7 +119,7 @@ export function storedAddressPool(db: Db, chain: Chain): AddressPool {
       if (taken === undefined) throw new Unavailable(`no address of ${chain} is ready`);
       return taken;
     },
-    // A worker refills them from the key holder.
+    // A worker refills the pool, see refill-address-pool.ts.
     fill: () => Promise.resolve(),
   };
 }

@@ -15,7 +15,7 @@ export const handlers: HandlersOf<'invoices', Pick<Ports, 'clock'> & ViewPorts> 
   'credit.recorded': creditDeposits,
 };
 
-/** The ledger has booked deposits: whoever is told `paid` from now on finds the money in the balance. */
+/** The ledger has credited these deposits: when `invoice.paid` is sent, the money is in the balance. */
 async function creditDeposits(
   trx: Trx,
   credits: readonly EventOf<'credit.recorded'>[],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Text that is HTML already; everything else is escaped where it is put in. */
+/** Text that is already HTML. All other text is escaped. */
 export class Html {
   readonly text: string;
 
@@ -21,7 +21,7 @@ const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => esc
 
 type Part = string | number | Html | readonly Html[] | undefined;
 
-/** Puts parts into a template: texts escaped, HTML as it is, undefined as nothing. */
+/** Fills a template: texts are escaped, Html stays as it is, undefined becomes nothing. */
 export function html(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const rendered = parts.map((part) => {
     if (part === undefined) return '';
@@ -34,7 +34,7 @@ export function html(template: TemplateStringsArray, ...parts: readonly Part[]):
 
 export type HtmlPage = { status: number; html: string };
 
-// Follows the reader's light or dark; the code itself stays dark on white, as scanners want it.
+// Follows the light or dark mode of the reader. The QR code stays dark on white, which scanners expect.
 const style = `
 :root{color-scheme:light dark;--ground:#f4f5f7;--card:#fff;--ink:#16181d;--soft:#5b6270;--line:#e2e5ea;
 --accent:#2f5bea;--good:#0a7d48;--warn:#9a5b00;--radius:14px}
@@ -64,7 +64,7 @@ ul{list-style:none;margin:.8rem 0 0;padding:0}
 li{display:flex;justify-content:space-between;gap:1rem;padding:.45rem 0;border-top:1px solid var(--line)}
 `;
 
-/** Nothing is loaded from anywhere, nothing runs, nobody may frame it, and nobody learns where one came from. */
+/** The page loads nothing, runs no script, cannot be framed, and sends no referrer. */
 export const pageHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': [

@@ -25,39 +25,39 @@ const selectContradictions = statement(
    from cursors c left join contradictions d on d.chain = c.chain and d.ended_at is null group by 1`,
 );
 
-/** Of the chains that are followed now: one that was switched off stays where it was. */
+/** Only the chains that are configured now: the cursor of a removed chain never moves. */
 const ofChains = (chains: Ports['chains'], samples: readonly (Sample & { chain: string })[]): Sample[] =>
   samples.filter(({ chain }) => chains.has(chain as never));
 
 const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
   {
     name: 'quittance_chain_height',
-    help: 'How far the chain was followed.',
+    help: 'The height of the last applied block.',
     labels: ['chain'],
     read: async (db) => ofChains(chains, await db.rows(selectHeights)),
   },
   {
     name: 'quittance_chain_behind_seconds',
-    help: 'Since when the head of the node was not reached: a node that is away or lags, or a scanner that does.',
+    help: 'How long ago the chain was last synced: the node is down or lags, or the scanner does.',
     labels: ['chain'],
     read: async (db) => ofChains(chains, await db.rows(selectBehind)),
   },
   {
     name: 'quittance_payments_contradicted',
-    help: 'Payments that the node told twice, in two blocks or with other contents, and that are held back.',
+    help: 'Payments about which the node contradicts itself, and that are held.',
     labels: ['chain'],
     read: async (db) => ofChains(chains, await db.rows(selectContradictions)),
   },
   ...messageGauges,
 ];
 
-/** The height of the node's head only by the replica that follows the chain. */
+/** The height of the node's head is reported by the replica that scans the chain. */
 export function invoicesMetrics(databaseUrl: string, logger: Logger, chains: Ports['chains']): Metrics {
   const db = openMetricsDb('invoices', databaseUrl, logger);
   const metrics = createMetrics({ logger, db, gauges: gaugesOf(chains) });
   metrics.gauge({
     name: 'quittance_chain_node_height',
-    help: 'The head of the node, as it was asked for last.',
+    help: 'The height of the node’s head at the last request.',
     labels: ['chain'],
     look: () =>
       [...chains.values()].flatMap(({ chain, headHeight }) => {
@@ -68,7 +68,7 @@ export function invoicesMetrics(databaseUrl: string, logger: Logger, chains: Por
   return metrics;
 }
 
-/** Remembers the head that is asked for anyway: no scrape asks a node. */
+/** Keeps the height of the last head request: a scrape asks no node. */
 export function trackingHead(reader: ChainReader): {
   reader: ChainReader;
   headHeight: () => number | undefined;

@@ -10,7 +10,7 @@ import type { Ports } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import { addressView } from './views.ts';
 
-/** So soon the page asks again, within so long of the last change. */
+/** How often the page reloads, by the time since the last change. */
 const REFRESHES = [
   { withinMs: 10 * 60_000, seconds: 5 },
   { withinMs: 60 * 60_000, seconds: 15 },
@@ -36,7 +36,7 @@ export const unavailablePage: HtmlPage = page(
   REFRESH_UNAVAILABLE_SECONDS,
 );
 
-/** Where a payment stands, for the person who pays. */
+/** The state of a payment as the customer sees it. */
 type Stage =
   | 'waiting'
   | 'short'
@@ -77,7 +77,7 @@ const isThere = ({ state }: Deposit): boolean => state !== 'dropped' && state !=
 const counts = ({ asset, dust }: Invoice, payment: Pick<Deposit, 'asset' | 'amount'>): boolean =>
   payment.asset === asset && payment.amount >= dust;
 
-/** The page of one invoice. It shows nothing that is between the merchant and us. */
+/** The payment page of an invoice. It shows nothing that concerns only the merchant. */
 export function paymentPage(
   { invoice, height, paymentsTotal, ...seen }: FullInvoice,
   ports: Pick<Ports, 'chains'>,
@@ -106,10 +106,7 @@ ${backLink(stage, invoice)}`;
   return page(200, titles[stage], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
 }
 
-/**
- * How soon the page asks again: quickly after something changed, ever more slowly while nothing does. The end of the
- * time to pay is a change that is known ahead, and is not slept through.
- */
+/** How soon the page reloads: quickly after a change, then less and less often. The page also reloads at the expiry. */
 function refreshSeconds(
   { createdAt, expiresAt }: Invoice,
   { deposits, mempoolPayments }: InvoicePayments,
@@ -125,10 +122,10 @@ function refreshSeconds(
   return Math.min(seconds, Math.max(REFRESHES[0].seconds, Math.ceil(untilEnd / 1_000)));
 }
 
-/** What did not come to its end: the shop has to be asked. */
+/** States in which the customer has to ask the shop. */
 const backToShopAfter: readonly Stage[] = ['reversed', 'expired', 'late', 'underpaid'];
 
-/** People know the token by the name of its money; the network stands beside it. */
+/** Customers know the token by its currency; the network is shown beside it. */
 const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symbol;
 
 const titles = {
@@ -157,11 +154,7 @@ function heading(stage: Stage, { due, rest, come, reversed }: Amounts): Html {
     case 'short':
       return top('warn', `Send ${rest} more`, `${come} have arrived, ${due} are due.`);
     case 'over':
-      return top(
-        'warn',
-        'Please do not pay any more',
-        'The last blocks are looked through for your payment.',
-      );
+      return top('warn', 'Please do not pay any more', 'We are checking the latest blocks for your payment.');
     case 'seen':
       return top(
         '',
@@ -225,7 +218,7 @@ function timeLeft(expiresAt: Date, now: Date): Html {
   return html`<dt>Time left</dt><dd><time datetime="${expiresAt.toISOString()}">${left}</time></dd>`;
 }
 
-/** A QR code as one path: crisp at every size, and nothing to load. */
+/** A QR code as one SVG path: sharp at every size, and nothing to load. */
 function code(text: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: 3 });
   const modules = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
@@ -233,7 +226,7 @@ function code(text: string): Html {
 <path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${modules.join('')}"/></svg>`;
 }
 
-/** What has arrived, payment by payment, and how many there are beside those that are shown. */
+/** The payments that have arrived, and how many more there are. */
 function arrived(
   invoice: Invoice,
   { deposits, mempoolPayments }: InvoicePayments,

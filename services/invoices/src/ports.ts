@@ -14,15 +14,15 @@ import type { AddressPool, PoolSettings } from './address-pool.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 import type { NewInvoice } from './store/invoices.ts';
 
-/** What shows whether the key holder has the keys of the addresses that we derive. */
+/** Shows whether payouts holds the keys of the addresses that we derive. */
 export type DerivedKeys = {
-  /** Their first address, canonical. */
+  /** The first derived address, canonical. */
   first: string;
-  /** What it said when any replica asked it, as this one has read it last. */
+  /** What payouts answered to any replica, as this replica has last read it. */
   status: {
-    /** Why none is given out: it has other keys, or has not said yet whether it has ours. Undefined: it has ours. */
+    /** Why no address is given out: payouts has other keys, or has not answered yet. Undefined when the keys match. */
     problem: { reason: string; isKnown: boolean } | undefined;
-    /** It has ours: until then it is not asked again. */
+    /** The keys match: payouts is not asked again before this time. */
     nextCheckAt: Date | undefined;
   };
 };
@@ -30,39 +30,39 @@ export type DerivedKeys = {
 /** A chain that invoices can be paid on. */
 export type WatchedChain = {
   chain: Chain;
-  /** What can be paid there, as the chain is configured. */
+  /** The assets that are configured for this chain. */
   assets: ReadonlySet<AssetSymbol>;
   reader: ChainReader;
-  /** The node's head, when it was asked for last. */
+  /** The height of the node's head at the last request. */
   headHeight?: () => number | undefined;
   /** Whether its node is on the right network. */
   network: NetworkCheck;
   addresses: AddressPool;
-  /** Which of a block's addresses need not be looked up. */
+  /** Rejects addresses of a block that are not ours without a query. */
   filter: AddressFilter;
-  /** For chains whose addresses only the key holder can name: those it named ahead. */
+  /** For chains whose addresses only payouts can derive: stored addresses are taken from the pool. */
   storedPool?: PoolSettings | undefined;
   /** For chains whose addresses are derived from a public key. */
   keys?: DerivedKeys | undefined;
-  /** Where to begin at the first start; the node's head when undefined. */
+  /** The height at which the first scan starts. Undefined: see start-height.ts. */
   startHeight?: number | undefined;
   /**
-   * A development chain makes no block while nobody asks for one: so long after the head was reached, time
-   * counts as having passed there. Undefined for a public chain, where a head that does not move is a node
-   * that lags, and payments may be hidden behind it.
+   * A development chain makes no block until somebody asks for one. This long after the last sync, time counts as
+   * having passed there. Undefined for a public chain: a head that does not move belongs to a node that lags, and may
+   * hide payments.
    */
   quietMs?: number | undefined;
-  /** A public chain whose newest block is older than this is not seen in full: its node lags. */
+  /** When the newest block of a public chain is older than this, its node lags. */
   staleMs?: number | undefined;
   /** A public chain makes a block more often than this. */
   gapMs?: number | undefined;
-  /** A block of a public chain that is seen so long after its own time was kept back by a node that lags. */
+  /** When a block of a public chain arrives this long after its own time, a node that lags kept it back. */
   lateMs?: number | undefined;
-  /** When the head was not reached for longer than this, invoices are given the time back. */
+  /** When the chain is not synced for longer than this, the expiry of its invoices is extended. */
   outageMs: number;
-  /** What waited for a block counts as gone when it was missing at every look for so long. */
+  /** A mempool payment is dropped when every read has missed it for this long. */
   droppedAfterMs: number;
-  /** What a wallet opens to pay. */
+  /** The URI that a wallet opens to pay. */
   uri(asset: AssetSymbol, address: string, amount: Units): string;
 };
 
@@ -88,9 +88,9 @@ export type Ports = {
   logger: Logger;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
   chains: ReadonlyMap<Chain, WatchedChain>;
-  /** Writes a new invoice, under load together with others. */
+  /** Writes a new invoice; requests at the same moment share a statement. */
   saveInvoice(made: NewInvoice): Promise<void>;
-  /** Reads an invoice in full, under load together with others. */
+  /** Reads an invoice in full; requests at the same moment share a statement. */
   findInvoice(id: InvoiceId): Promise<FullInvoice | undefined>;
   settings: Settings;
   /** Wakes the relay: call it after a commit that wrote to the outbox. */
@@ -99,6 +99,6 @@ export type Ports = {
 
 export function watched(chains: Ports['chains'], chain: Chain): WatchedChain {
   const found = chains.get(chain);
-  if (found === undefined) throw new Error(`the chain ${chain} is not watched`);
+  if (found === undefined) throw new Error(`the chain ${chain} is not configured`);
   return found;
 }

@@ -27,7 +27,7 @@ export type InvoicesOptions = Partial<Ports> & {
 };
 
 const QUOTE_AGE_MAX_MS = 60_000;
-/** Under load so many go into one statement, and so many statements are under way. */
+/** Limits of batched requests: rows per statement, and statements in flight. */
 const BATCH_MAX = 64;
 const BATCHES_IN_FLIGHT_MAX = 2;
 
@@ -48,7 +48,7 @@ export const startInvoices = (
     open({ db, bus, clock, logger, replica, wakeRelay }) {
       const { ADDRESSES_AHEAD: ahead, SCAN_EVERY_MS: scanEveryMs, LEASE_MS: leaseMs } = config;
       const chains = given.chains ?? watchChains(config.chains, { db, logger, ahead, scanEveryMs });
-      if (chains.size === 0) logger.warn('no chain is configured, and no invoice can be made');
+      if (chains.size === 0) logger.warn('no chain is configured: no invoice can be created');
       // Until the bus is connected, no rate is fresh: no invoice is created, and existing ones can be read.
       const quotes = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
       const ports: Ports = {
@@ -131,10 +131,10 @@ const CONTRADICTIONS_LISTED_MAX = 10;
 const contradictedPayments = async (db: Db): Promise<string[]> =>
   (await openContradictions(db, CONTRADICTIONS_LISTED_MAX)).map(
     ({ chain, outpoint, blockHeight, invoiceId, isBooked }) =>
-      `a payment on ${chain} that its node told twice, ${outpoint}, last of block ${blockHeight}${invoiceId === null ? '' : `, of invoice ${invoiceId}`}: ${isBooked ? 'it is credited already, compare it with another node' : 'it is held back until the node tells it once'}`,
+      `a payment on ${chain} that its node contradicts, ${outpoint}, last in block ${blockHeight}${invoiceId === null ? '' : `, of invoice ${invoiceId}`}: ${isBooked ? 'it is credited already, compare it with another node' : 'it is held until the node reports it once'}`,
   );
 
-/** Requests for the same thing at the same moment become one statement. */
+/** Requests at the same moment share one statement. */
 function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
   return {
     saveInvoice: gather({

@@ -9,10 +9,10 @@ import type { MempoolPayment } from './domain/mempool-payment.ts';
 import type { Ports, Settings } from './ports.ts';
 import type { FullInvoice } from './store/invoice-reads.ts';
 
-/** What views need to know beside the invoice. */
+/** The ports that views use beside the invoice. */
 export type ViewPorts = Pick<Ports, 'quotes' | 'chains'> & { settings: Pick<Settings, 'publicUrl'> };
 
-/** The Asset object of the contract, with the rate of now. */
+/** The Asset object of the API, with the current rate. */
 function assetView(quote: Quote) {
   const { id, name, symbol, chain, type, decimals } = assets[quote.asset];
   const rate = parseRate(quote.usd_rate);
@@ -32,7 +32,7 @@ function assetView(quote: Quote) {
 
 const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
 
-/** An invoice as lists show it: these fields and no others. */
+/** An invoice in a list: exactly these fields. */
 export function listItemView(invoice: Invoice, { quotes }: Pick<ViewPorts, 'quotes'>) {
   return {
     id: invoice.id,
@@ -44,7 +44,7 @@ export function listItemView(invoice: Invoice, { quotes }: Pick<ViewPorts, 'quot
     paid_at: iso(invoice.paidAt),
     created_at: invoice.createdAt.toISOString(),
     amount: formatUnits(invoice.amountDue, assets[invoice.asset].decimals),
-    // The rate of now where it is known; else the one the invoice was made with.
+    // The current rate where it is known, else the rate at creation.
     asset: assetView(quotes.latest(invoice.asset) ?? invoice.quote),
   };
 }
@@ -55,7 +55,7 @@ export function invoiceView(
   shown: ViewPorts,
 ) {
   const { decimals } = assets[invoice.asset];
-  // As they were seen first, so that a payment keeps its place when its block comes.
+  // Ordered by first sight, so that a payment keeps its place when it is mined.
   const payments = [...deposits, ...mempoolPayments].sort(
     (a, b) => a.firstSeenAt.getTime() - b.firstSeenAt.getTime(),
   );
@@ -76,7 +76,7 @@ export function invoiceView(
 }
 export type InvoiceView = ReturnType<typeof invoiceView>;
 
-/** Where to pay `amount`, and what a wallet opens to do so: the bare address where the asset is no longer taken. */
+/** The address and the wallet URI for `amount`. The URI is the bare address when the asset is no longer configured. */
 export function addressView(
   { chain, asset, address }: Invoice,
   amount: Units,
@@ -95,7 +95,7 @@ const pageUrl = ({ id }: Invoice, { settings }: ViewPorts): string => `${setting
 
 const amountView = ({ asset, amount }: Pick<Deposit, 'asset' | 'amount'>, invoice: Invoice) => ({
   amount: formatUnits(amount, assets[asset].decimals),
-  // Another token than the invoice's: its amount would be mistaken for the invoice's without its name.
+  // A payment in another token names its asset, so that its amount is not mistaken for the invoice's.
   ...(asset === invoice.asset ? {} : { asset }),
 });
 
@@ -115,7 +115,7 @@ function paymentView(deposit: Deposit, invoice: Invoice, height: number) {
   };
 }
 
-/** A payment that is in no block yet, or was replaced before it was. */
+/** A payment in the mempool, or one that was dropped from it. */
 function mempoolPaymentView(
   mempoolPayment: MempoolPayment,
   invoice: Invoice,
@@ -138,7 +138,7 @@ function paymentStatus(deposit: Deposit, height: number): 'pending' | 'confirmed
     case 'seen':
       return isFinal(deposit, height) ? 'confirmed' : 'pending';
     case 'settled':
-    // Its block left the chain and may come back; until it is given up it counts as paid.
+    // Its block left the chain and may come back. Until the deposit is reversed, it counts as confirmed.
     case 'missing':
       return 'confirmed';
     case 'dropped':

@@ -15,37 +15,38 @@ import { nextAddressBlock } from './store/address-pool.ts';
 
 const MINUTE_MS = 60_000;
 /**
- * A chain that cannot be seen for longer stops the clocks of its invoices. Not less: a large block takes some seconds to
- * be read, and another replica some to take over.
+ * When a chain is not synced for longer, the expiry of its invoices is extended. It is not shorter because a large
+ * block takes seconds to read, and another replica takes seconds to take over.
  */
 const OUTAGE_MS = 10_000;
 /**
- * A head older than this is not the chain's: nothing expires, and no balance is looked at. A node that is always a minute or
- * two behind is followed all the same. Bitcoin's blocks come by chance: one in three years takes two hours.
+ * When the newest block is older, the node lags: no invoice expires and no balance is checked. A node that is always
+ * a minute or two behind still works. Bitcoin's block times are random: about one block in three years takes two
+ * hours.
  */
 const STALE_MS = {
   bitcoin: 120 * MINUTE_MS,
   evm: 3 * MINUTE_MS,
   solana: 2 * MINUTE_MS,
 } as const satisfies Record<ChainKind, number>;
-/** When a chain seems to have made no block for longer than this, its node kept some back. */
+/** When two blocks are further apart, the node kept blocks back. */
 const GAP_MS = {
   bitcoin: 120 * MINUTE_MS,
   evm: MINUTE_MS,
   solana: MINUTE_MS,
 } as const satisfies Record<ChainKind, number>;
-/** A block that is seen so long after its own time came late. Bitcoin's miners set theirs some minutes early now and then. */
+/** A block that arrives this long after its own time is late. Bitcoin miners sometimes set times some minutes ahead. */
 const LATE_MS = {
   bitcoin: 10 * MINUTE_MS,
   evm: MINUTE_MS,
   solana: MINUTE_MS,
 } as const satisfies Record<ChainKind, number>;
-/** A node may not have for a moment what waits: when it is started anew, or hears of it again from others. */
+/** After a restart, a node may not list a payment until its peers send it again. */
 const DROPPED_AFTER_MS = 30_000;
 
 export type WatchingOptions = { db: Db; logger: Logger; ahead: number; scanEveryMs: number };
 
-/** The chains that are switched on, each with its node and its addresses. */
+/** The configured chains, each with its node and its addresses. */
 export function watchChains(
   configured: readonly ChainSettings[],
   options: WatchingOptions,
@@ -67,20 +68,20 @@ function watchChain(settings: ChainSettings, options: WatchingOptions): WatchedC
     startHeight,
     quietMs,
     ...outageLimits(kind, quietMs, options.scanEveryMs),
-    // The node of a development chain is alone, and what it drops nobody tells it again.
+    // The node of a development chain has no peers that could send a dropped payment again.
     droppedAfterMs: quietMs === undefined ? DROPPED_AFTER_MS : 0,
     uri: (asset, address, amount) => paymentUri(settings, asset, address, amount),
   };
 }
 
-/** When a chain counts as not seen. */
+/** The limits after which a chain counts as not synced. */
 export const outageLimits = (
   kind: ChainKind,
   quietMs: number | undefined,
   scanEveryMs: number,
 ): Required<OutageLimits & Pick<WatchedChain, 'staleMs'>> => ({
   outageMs: Math.max(OUTAGE_MS, 3 * scanEveryMs),
-  // A development chain makes no block while nobody asks for one.
+  // A development chain makes no block until somebody asks for one.
   staleMs: quietMs === undefined ? STALE_MS[kind] : undefined,
   gapMs: quietMs === undefined ? GAP_MS[kind] : undefined,
   lateMs: quietMs === undefined ? LATE_MS[kind] : undefined,

@@ -17,10 +17,10 @@ import { pruneIdempotencyKeys } from './store/invoices.ts';
 const PRUNE_EVERY_MS = 3_600_000;
 const PRUNE_BATCH = 500;
 const REFILL_EVERY_MS = 1_000;
-/** What another replica found is known here as soon. */
+/** How soon a replica learns what another one was answered. */
 const KEYS_CHECKED_EVERY_MS = 1_000;
 
-/** One replica follows a chain at a time; each step renews its right to. */
+/** The scanner of a chain. One replica scans a chain at a time: each step renews its lease. */
 export function createScanner(
   ports: Ports,
   watched: WatchedChain,
@@ -28,17 +28,17 @@ export function createScanner(
   const { db, clock, logger, wakeRelay } = ports;
   const { replica, leaseMs } = ports.settings;
   const failed = (error: unknown) =>
-    logger.warn({ reason: reason(error) }, 'the lease could not be prolonged');
+    logger.warn({ reason: reason(error) }, 'the lease of a chain’s scanner could not be renewed');
   const watch = watched.reader.watchPending?.bind(watched.reader);
   let lease: Lease | undefined;
   let isReady = false;
   let isNear = false;
   let memory: MempoolState | undefined;
 
-  /** Follows the chain; at its head, takes in what waits for a block, money that came without a trace, and what was missed. */
+  /** Applies new blocks. When synced, also records mempool payments, contract-sent money and payments of a rescan. */
   async function follow(held: Lease): Promise<number> {
     const startedAt = clock.now();
-    // Far from the head there is nothing to be learned yet from what waits there.
+    // Far below the head, the mempool says nothing about the blocks that are applied.
     if (watch !== undefined && isNear) memory ??= newMempoolState(watch);
     const look = memory && (await readMempool(ports, watched, memory));
     const { taken, isAtHead, isRescanAsked } = await scanChain(ports, watched, held);
@@ -49,13 +49,13 @@ export function createScanner(
       const pending = await recordMempool(ports, watched, held, memory, look);
       if (pending === undefined) return taken;
       if (pending > 0) wakeRelay();
-      // What waits and was not told yet may be a payment in time: the clocks stand still until all of it is known.
+      // An unread mempool payment may be in time: the chain is not synced until the whole mempool is read.
       if (look.isComplete === false) return taken + 1;
     }
     await markSynced(ports, watched, held, startedAt);
     const ended = await resolveContradictions(ports, watched, held);
     const found = await checkBalances(ports, watched, held);
-    // Beside its work, and at its pace.
+    // A rescan takes one batch of blocks per step.
     if (isRescanAsked === true) await rescanChain(ports, watched, held);
     return taken + ended + found;
   }
@@ -63,27 +63,27 @@ export function createScanner(
   return {
     async step() {
       const held = await takeLease(db, `scanner.${watched.chain}`, replica, leaseMs);
-      // Whoever followed the chain meanwhile has seen what waits.
+      // Another replica held the lease in between and has recorded the mempool.
       if (held?.token !== lease?.token) memory = undefined;
       lease = held;
       if (held === undefined) return 0;
       try {
         const done = await holdingLease({ db, clock, ttlMs: leaseMs, failed }, held, async () => {
-          // Nothing is read from a node before it is known to be on the right network.
+          // No block is read before the node's network is verified.
           if (!isReady) await watched.network.check();
-          // A million addresses take seconds: not inside the transaction of the first block.
+          // Loading a million addresses takes seconds and must not run inside the transaction of the first block.
           if (!isReady) await watched.filter.among(db, []);
           isReady = true;
           const followed = await follow(held);
-          // Last: what many payments leave to be settled holds up neither the chain nor what may expire.
+          // Last, so that invoices with very many payments delay neither blocks nor expiry.
           return followed + (await recomputeOverdueInvoices(ports, watched));
         });
         if (done > 0) wakeRelay();
         return done;
       } catch (error) {
-        // Reading all that waits anew takes minutes: not for a node or a database that was away for a moment.
+        // Reading the whole mempool takes minutes, so a short outage of a node or the database keeps what was read.
         if (error instanceof LeaseLost) memory = undefined;
-        // A node that was away has not shown that anything vanished meanwhile.
+        // While the node was down, nothing shows that a payment was dropped.
         memory?.missing.clear();
         throw error;
       }
@@ -94,10 +94,7 @@ export function createScanner(
   };
 }
 
-/**
- * Starts what this service does unasked: follows chains, expires invoices, keeps addresses ready, asks whose they are,
- * forgets.
- */
+/** Starts the background work: scanning chains, expiring invoices, refilling address pools, checking keys, pruning. */
 export function startWorkers(ports: Ports): Stoppable {
   const { logger } = ports;
   const { scanEveryMs } = ports.settings;
@@ -157,7 +154,7 @@ export function startWorkers(ports: Ports): Stoppable {
         await scanner.leave().catch((error: unknown) => {
           logger.warn(
             { reason: reason(error) },
-            'the scanner could not be handed over, its lease will run out',
+            'the lease of a scanner could not be released: another replica takes over when it ends',
           );
         });
       }

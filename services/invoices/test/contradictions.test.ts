@@ -305,7 +305,7 @@ it('a block that the node has no more, and nobody remembers, keeps the payment b
   world.chain.mine({});
   await world.scan();
   expect(errors.mock.calls.map(([, text]) => text)).toEqual([
-    expect.stringContaining('the node lacks a block that it told a payment of'),
+    expect.stringContaining('the node lacks a block of a contradicted payment'),
   ]);
   errors.mockRestore();
   expect(await doubted.settled()).toEqual([]);

@@ -132,7 +132,7 @@ describe('following the chain', () => {
       fresh.chain.mine({ pay: [{ to, amount: DUE }] }, {});
       await fresh.scan();
       fresh.chain.reorg(fresh.chain.height() + 1, ...empty(20));
-      await expect(fresh.scan()).rejects.toThrow('it is another chain, or was begun anew');
+      await expect(fresh.scan()).rejects.toThrow('it is another chain, or was reset');
       expect(await merchant.read(invoice.id)).toMatchObject({ status: 'confirmed' });
     } finally {
       await fresh.stop();

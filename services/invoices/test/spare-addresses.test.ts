@@ -116,7 +116,7 @@ describe('addresses that only the key holder can name', () => {
     await world.rows('delete from spare_addresses');
     answer = spoil;
     try {
-      await expect(refill()).rejects.toThrow('the key holder named addresses of solana that are none');
+      await expect(refill()).rejects.toThrow('payouts returned invalid addresses of solana');
     } finally {
       answer = (addresses) => addresses;
     }
@@ -129,7 +129,7 @@ describe('addresses that only the key holder can name', () => {
     const [{ address }] = await world.rows('select address from addresses limit 1');
     answer = ([, ...rest]) => [address, ...rest];
     try {
-      await expect(refill()).rejects.toThrow('the key holder names an address for one index only');
+      await expect(refill()).rejects.toThrow('payouts derives an address for one index only');
     } finally {
       answer = (addresses) => addresses;
     }

@@ -1,11 +1,11 @@
 import { sum, type Units } from '@quittance/shared/money';
 
-/** A native movement that is known: money that came (positive) or left (negative) in a block. */
+/** A known native transfer to (positive) or from (negative) an address in a block. */
 export type Movement = { height: number; amount: Units };
 
 /**
- * What of a balance at `height` is not explained by what lay there before and by the movements known since:
- * money that a contract sent, which leaves no trace in a block.
+ * The part of a balance at `height` that the balance before and the known transfers do not explain: money that a
+ * contract sent, which no block shows.
  */
 export function unexplained(
   balance: Units,
@@ -21,8 +21,8 @@ const MINUTE_MS = 60_000;
 const WATCHED_MS = 7 * 24 * 60 * MINUTE_MS;
 
 /**
- * When to look at an address again, at the earliest: with the next block while its invoice is open (null
- * `doneAt`), less and less often in the week after, then never.
+ * When to check a balance again, at the earliest: at the next block while its invoice is open (null `doneAt`), less
+ * and less often in the week after, then never.
  */
 export function nextBalanceCheck(doneAt: Date | null, now: Date): Date | null {
   if (doneAt === null) return now;

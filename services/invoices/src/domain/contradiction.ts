@@ -1,21 +1,21 @@
 import type { Deposit } from './deposit.ts';
 
-/** What a block tells of a payment, when it is read again. */
+/** A payment as a block shows it when the block is read again. */
 export type PaymentReport = Pick<Deposit, 'outpoint' | 'asset' | 'address' | 'amount' | 'blockHash'>;
 
-/** Which of two answers was right: the one the deposit was written by, or the later one. */
+/** Which of the node's two answers is right: the earlier one, by which the deposit was recorded, or the later one. */
 export type Resolution = 'earlier' | 'later' | 'unresolved';
 
 type Known = PaymentReport & Pick<Deposit, 'state'>;
 
 /**
- * Decides about a payment that was told twice, once its two blocks were read again: a payment is in one block, with one
- * set of contents. PaymentReport once now, that is the truth; told twice still, or not at all, nobody knows. What the ledger has
- * booked moves to another block by itself; other contents than booked are for an operator to judge.
+ * Decides about a contradicted payment after its two blocks were read again: a payment is in one block, with one
+ * content. If one block has it now, that is right; if both or none have it, the contradiction stays. A credited
+ * deposit may move to another block; a content that differs from what was credited is for an operator to judge.
  */
-export function resolveContradiction(known: Known, told: readonly PaymentReport[]): Resolution {
+export function resolveContradiction(known: Known, reports: readonly PaymentReport[]): Resolution {
   const statements = new Map(
-    told
+    reports
       .filter(({ outpoint }) => outpoint === known.outpoint)
       .map((one) => [[one.blockHash, one.asset, one.address, one.amount].join(' '), one]),
   );

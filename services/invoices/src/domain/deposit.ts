@@ -3,14 +3,14 @@ import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 
 /**
- * Where a deposit stands. `seen`: in the chain. `settled`: final, and the ledger was told. `dropped`: its
- * block left the chain before it was settled. `missing`: its block left the chain after, and it may still
- * come back. `reversed`: it did not come back in time, and the ledger was told.
+ * The state of a deposit. `seen`: in the chain. `settled`: final, and reported to the ledger. `dropped`: its block
+ * left the chain before it was settled. `missing`: its block left the chain after it was settled, and may come back.
+ * `reversed`: it did not come back in time, and the ledger was told.
  */
 export const depositStates = ['seen', 'settled', 'dropped', 'missing', 'reversed'] as const;
 export type DepositState = (typeof depositStates)[number];
 
-/** The state after its block left the chain, and after it was found in a block again. */
+/** The state after the block left the chain, and after the deposit is in a block again. */
 export const onDrop = { seen: 'dropped', settled: 'missing' } as const;
 const onReturn = { dropped: 'seen', missing: 'settled' } as const;
 
@@ -27,29 +27,29 @@ export type Deposit = {
   amount: Units;
   txHash: string | null;
   outputIndex: number;
-  /** Its block, or the last one it was seen in. */
+  /** The block that has it, or the last one that had it. */
   blockHeight: number;
   blockHash: string;
-  /** The earlier of our first sighting and its first block's time. */
+  /** The earlier of the first sight and the time of its first block. */
   firstSeenAt: Date;
   minConfirmations: number;
   state: DepositState;
-  /** The node contradicts itself about it, and that has not ended: it is not settled, however deep it is. */
+  /** An open contradiction exists: the deposit is not settled, however deep it is. */
   isHeld: boolean;
-  /** How high the chain was when its block was dropped. */
+  /** The height of the chain when its block was dropped. */
   droppedHeight: number | null;
   confirmedAt: Date | null;
   disposition: Disposition | null;
   creditedAt: Date | null;
 };
 
-/** In how many blocks from its own to `height` it is confirmed; 0 while no block of the chain has it. */
+/** The number of blocks from its own to `height`; 0 while no block has it. */
 export function confirmationsOf(deposit: Pick<Deposit, 'state' | 'blockHeight'>, height: number): number {
   if (deposit.state !== 'seen' && deposit.state !== 'settled') return 0;
   return Math.max(0, height - deposit.blockHeight + 1);
 }
 
-/** Deep enough for good; what its node contradicts itself about is not. */
+/** Whether it has enough confirmations and no open contradiction. */
 export const isFinal = (
   deposit: Pick<Deposit, 'state' | 'blockHeight' | 'minConfirmations' | 'isHeld'>,
   height: number,
@@ -57,13 +57,13 @@ export const isFinal = (
   deposit.state !== 'seen' ||
   (!deposit.isHeld && confirmationsOf(deposit, height) >= deposit.minConfirmations);
 
-/** The height at which a deposit that lost its block is given up: so many blocks it has had to come back. */
+/** The height at which a deposit without a block is given up. */
 export const givenUpAt = (droppedHeight: number, minConfirmations: number): number =>
   droppedHeight + minConfirmations;
 
 export const earlier = (a: Date, b: Date): Date => (a.getTime() <= b.getTime() ? a : b);
 
-/** What a block says of a payment to one of our addresses. */
+/** A payment to one of our addresses, as its block shows it. */
 export type BlockPayment = {
   outpoint: string;
   asset: AssetSymbol;
@@ -75,19 +75,19 @@ export type BlockPayment = {
 };
 
 export type DepositMatch =
-  /** Never seen, or reversed since: a deposit of its own. */
+  /** Never seen, or reversed before: a new deposit. */
   | { as: 'new'; firstSeenAt: Date }
-  /** In the chain already, exactly so. */
+  /** The same payment is already recorded. */
   | { as: 'known' }
-  /** A deposit that had lost its block is in one again. */
+  /** A dropped or missing deposit is in a block again. */
   | { as: 'returned'; deposit: DepositId; state: 'seen' | 'settled'; firstSeenAt: Date }
-  /** In the chain already, in another block or with other contents: one of the two answers of the node is wrong. */
+  /** Already recorded in another block or with other contents: one of the node's two answers is wrong. */
   | { as: 'contradicted'; deposit: DepositId };
 
 /**
- * Tells whether a payment of a block is a deposit we know. The same transaction may do something else when it is mined
- * again (a contract decides anew), so an outpoint with other contents is another deposit; what is in the
- * chain cannot have other contents, and who says so contradicts what was said before.
+ * Matches a payment of a block with the known deposits. A transaction that is mined again may do something else,
+ * because a contract decides anew: the same outpoint with other contents is another deposit. A payment in the chain
+ * cannot change its contents, so that is a contradiction.
  */
 export function matchDeposit(
   mined: BlockPayment,
@@ -103,7 +103,7 @@ export function matchDeposit(
       deposit.address === mined.address &&
       deposit.amount === mined.amount,
   );
-  // A payment that was made in time stays so when its block is replaced: the first sighting counts.
+  // A payment that was made in time stays in time when its block is replaced.
   const firstSeenAt = same.reduce((first, deposit) => earlier(first, deposit.firstSeenAt), mined.seenAt);
   for (const deposit of known) {
     if (deposit.outpoint !== mined.outpoint) continue;

@@ -3,7 +3,7 @@ import { assertNever } from '@quittance/shared/result';
 
 const CENTS = 100n;
 const MIN = 5n;
-/** Nobody asks for more in one invoice; it keeps every amount far from the limits of its column. */
+/** A limit that keeps every amount far below the limits of its column. */
 const MAX = 1_000_000_000_000n;
 const DECIMALS = 2;
 
@@ -12,13 +12,13 @@ export type Problem =
   | { rule: 'atMost'; limit: string }
   | { rule: 'decimals'; places: number };
 
-/** What an invoice asks for, from plain decimal text, and all that is wrong with it. */
+/** Parses the amount of an invoice from decimal text, and lists its problems. */
 export function readDollars(text: string): { amount: Cents; problems: Problem[] } {
   const parsed = parseCents(text);
   if (parsed.ok) return { amount: parsed.value, problems: limits(parsed.value) };
   switch (parsed.refusal) {
     case 'too_many_decimals': {
-      // Its whole dollars tell its size all the same.
+      // The whole dollars still show whether it is within the limits.
       const whole = readDollars(text.split('.')[0] ?? '');
       return { ...whole, problems: [...whole.problems, { rule: 'decimals', places: DECIMALS }] };
     }

@@ -1,30 +1,29 @@
-/** A time in which a chain could not be seen; null: it never was before. */
+/** A time in which a chain was not synced. `from` is null when it was never synced before. */
 export type Outage = { from: Date | null; until: Date };
 
-/** What is known of a chain when its head is reached once more. */
+/** What is stored about a chain when it is synced again. */
 export type SyncState = {
-  /** When the head was reached before; null: never. */
+  /** When the chain was synced before; null: never. */
   reachedAt: Date | null;
-  /** The time of the newest block then. */
+  /** The time of the newest block at that sync. */
   knownUntil: Date;
-  /** The time of the first block after that one; null: there is none yet. */
+  /** The time of the first block after that one; null: none yet. */
   nextBlockAt: Date | null;
 };
 
 export type OutageLimits = {
-  /** A head that is not reached for longer is an outage. */
+  /** Not being synced for longer than this is an outage. */
   outageMs: number;
-  /** A block that is seen so long after its time came late; undefined where blocks are made by hand. */
+  /** A block that arrives this long after its time is late. Undefined where blocks are made by hand. */
   lateMs?: number | undefined;
-  /** A public chain makes a block more often than this; undefined where blocks are made by hand. */
+  /** A public chain makes a block more often than this. Undefined where blocks are made by hand. */
   gapMs?: number | undefined;
 };
 
 /**
- * The outage that ends when the head is reached at `seenAt`; undefined when the chain was seen all the time. After a
- * node that hung or refused it begins when the head was reached before. One that lagged showed an old head meanwhile: the outage
- * begins with the first block that it kept back, or with the last one it showed when the chain seems to have made none
- * for too long.
+ * The outage that ends with a sync at `seenAt`; undefined without one. After a node that hung or refused, it begins
+ * at the last sync. A node that lagged showed an old head: the outage begins with the first block that it kept back,
+ * or with its last block when the next one came much later.
  */
 export function outageEnding(sight: SyncState, seenAt: Date, limits: OutageLimits): Outage | undefined {
   const { reachedAt, knownUntil, nextBlockAt } = sight;
@@ -40,21 +39,21 @@ export function outageEnding(sight: SyncState, seenAt: Date, limits: OutageLimit
   return unseen.length === 0 ? undefined : { from: new Date(Math.min(...unseen)), until: seenAt };
 }
 
-/** In all its outages an invoice gains a day at most: its rate is locked for as long. */
+/** All outages together extend an invoice by a day at most: its rate is locked for that long. */
 export const EXTENDED_MAX_MS = 24 * 3_600_000;
 
 export type ExtendableInvoice = {
   createdAt: Date;
   expiresAt: Date;
-  /** How much longer it has become already. */
+  /** By how much it was extended already. */
   extendedMs: number;
-  /** Up to when outages were reckoned. */
+  /** Up to when outages are counted already. */
   clockUntil: Date | null;
 };
 
 /**
- * By how many milliseconds an outage makes an invoice's life longer: its clock stood still from the outage's begin, or
- * from its own, so that its customer has as much time left after as before.
+ * By how many milliseconds an outage extends an invoice: by its length, or by the part after the invoice was created,
+ * so that the customer has as much time left as before.
  */
 export function extensionMs(invoice: ExtendableInvoice, outage: Outage): number {
   const { createdAt, expiresAt, extendedMs, clockUntil } = invoice;

@@ -69,7 +69,7 @@ const aSighting = (over: Partial<MempoolPayment> = {}): MempoolPayment => {
   };
 };
 
-/** Folds payments that are given one by one, and says what follows for each. */
+/** Computes the state from payments that are given one by one, and lists what follows for each. */
 function stateOf(
   { told = { reversals: new Set(), late: new Set() }, ...invoice }: InvoiceFacts & { told?: ReportedChanges },
   seen: InvoicePayments,
@@ -342,7 +342,7 @@ describe('whatever is observed', () => {
       asset: fc.constantFrom('ETH' as const, 'ETH' as const, 'USDC_ERC20' as const),
       firstSeenAt: fc.integer({ min: 0, max: 5_000 }).map(at),
       droppedAt: fc.option(fc.integer({ min: 0, max: 9_000 }).map(at)),
-      /** It has become this deposit, or none. */
+      /** The deposit that it has become, or none. */
       became: fc.option(fc.nat({ max: 5 })),
     })
     .map(({ became, ...rest }) => ({ became, ...aSighting(rest) }));
@@ -472,7 +472,7 @@ describe('whatever is observed', () => {
             expect(settled?.asset).toBe('ETH');
           }
         }
-        // Closed without being paid, nothing final is left without a destination.
+        // An invoice that closed unpaid leaves no final payment without a destination.
         if (computed.closedAt !== null) {
           const settled = new Set(computed.settlements.map(({ deposit }) => deposit));
           const left = list.deposits.filter((one) => one.state === 'seen' && computed.final.includes(one.id));

@@ -3,7 +3,7 @@ import type { Disposition } from './deposit.ts';
 import type { Invoice, Progress, Status } from './invoice.ts';
 import type { ChainView, PaymentTotals } from './payment-totals.ts';
 
-/** What merchants are told of an invoice's progress. */
+/** The events about an invoice that merchants receive. */
 export type InvoiceEvent =
   | 'invoice.partially_paid'
   | 'invoice.confirmed'
@@ -14,11 +14,11 @@ export type InvoiceEvent =
   | 'invoice.late_payment'
   | 'invoice.payment_reversed';
 
-/** Where final payments go; null: it is not decided yet. */
+/** The disposition of final payments; null: not decided yet. */
 export type Destinations = { counted: Disposition | null; uncounted: 'unresolved' };
 
 export type InvoiceState = Progress & {
-  /** Of the payments that are final and not settled. */
+  /** For payments that are final and not settled. */
   destinations: Destinations;
   events: readonly InvoiceEvent[];
 };
@@ -37,9 +37,9 @@ export type InvoiceFacts = Pick<
 >;
 
 /**
- * The state table: what an invoice's payments, its chain and the clock make of it. What was decided for good comes in
- * with the invoice (`paid`, `closedAt`, what was announced) and with its payments (settled, credited, told). A payment
- * without a block counts as seen, and for nothing that could not be taken back.
+ * The state table: the state of an invoice by its payments, its chain and the clock. Final decisions come in with the
+ * invoice (`paid`, `closedAt`, `announced`) and with its payments (settled, credited, reported). A mempool payment
+ * counts as seen, but decides nothing that cannot be undone.
  */
 export function computeInvoiceState(
   invoice: InvoiceFacts,
@@ -55,8 +55,8 @@ export function computeInvoiceState(
   const coveredByBlocks = isOpen ? inChain >= need : covered;
   const coveredForGood = isOpen ? paid.timelyFinal >= need : covered;
 
-  // Money that lost its block usually returns within a few, what waits for its first one gets there or is replaced,
-  // and what vanished may come back: nothing is closed over its head.
+  // A dropped payment usually returns within a few blocks, a mempool payment is mined or replaced, and a payment that
+  // vanished may come back: an invoice is not closed while one is awaited.
   const over =
     invoice.expiresAt !== null && knownUntil !== null && knownUntil > invoice.expiresAt && !paid.isAwaited;
 
@@ -65,8 +65,8 @@ export function computeInvoiceState(
   const closedAt = isOpen && over && !covered ? now : invoice.closedAt;
   const isClosed = closedAt !== null;
 
-  // With the amount due covered, whatever else arrives is credited too, late or not. An expired invoice
-  // counts nothing.
+  // Once the amount due is covered, every further payment is credited too, late or not. An expired invoice counts
+  // nothing.
   const nothing = 0n as Units;
   const [final, pending] = covered
     ? [
@@ -80,12 +80,12 @@ export function computeInvoiceState(
 
   const telling = eventRecorder(invoice.announced);
   if (paid.isReversalUnreported) telling.reversal();
-  // Money that comes after a reversal is news: the merchant's last word was that it is gone.
+  // A payment after a reversal is reported again: the last event said that it is gone.
   if (status === 'partially_paid' && invoice.status === 'pending') {
     telling.once('invoice.partially_paid', telling.reversals());
   }
   if (coveredByBlocks) telling.once('invoice.confirmed');
-  // By the sum: each payment beyond what is due changes the balance, and is told.
+  // Reported once per total: each payment beyond the amount due changes the balance.
   if (coveredByBlocks && arrived > invoice.amountDue) telling.once('invoice.overpaid', String(arrived));
   if (status === 'paid') telling.once('invoice.paid');
   if (status === 'expired') telling.once('invoice.expired');
@@ -130,13 +130,13 @@ function statusOf({ invoice, isOpen, covered, isPaid, over, seen }: Facts): Stat
 const REVERSALS = 'invoice.payment_reversed';
 
 /**
- * Keeps what was announced, as `event` or `event:detail`, so that nothing is announced twice. Of each event the last
- * detail is kept, and of reversals how often they were told (`#n`): the list stays short, whatever arrives.
+ * Keeps the reported events, as `event` or `event:detail`, so that none is reported twice. It keeps the last detail
+ * of each event, and the number of reversals (`#n`): the list stays short for any number of payments.
  */
 function eventRecorder(before: readonly string[]) {
   let known = before;
   const events: InvoiceEvent[] = [];
-  // Before they were numbered, each payment had a key of its own.
+  // Former releases stored one key per reversed payment instead of a number.
   const numbered = before.find((key) => key.startsWith(`${REVERSALS}:#`))?.slice(REVERSALS.length + 2);
   const unnumbered = before.filter(
     (key) => key.startsWith(`${REVERSALS}:`) && key[REVERSALS.length + 1] !== '#',
@@ -155,7 +155,7 @@ function eventRecorder(before: readonly string[]) {
       known = [...known.filter((one) => !one.startsWith(`${REVERSALS}:#`)), `${REVERSALS}:#${reversals}`];
       events.push(REVERSALS);
     },
-    /** How often payments were told to be gone so far; undefined for never. */
+    /** How many reversals were reported so far; undefined for none. */
     reversals: (): string | undefined => (reversals === 0n ? undefined : String(reversals)),
     get announced(): readonly string[] {
       return known;

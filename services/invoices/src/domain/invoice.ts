@@ -7,8 +7,8 @@ export const statuses = ['pending', 'confirmed', 'partially_paid', 'paid', 'expi
 export type Status = (typeof statuses)[number];
 
 /**
- * Which status may follow which. As long as it is open, an invoice is what its payments make of it, and a
- * reorganisation of the chain may take payments away again; `paid` and `expired` are final.
+ * Which status may follow which. While an invoice is open, its payments decide, and a reorganisation may take
+ * payments away again; `paid` and `expired` are final.
  */
 const moves = {
   pending: ['partially_paid', 'confirmed', 'paid', 'expired'],
@@ -21,7 +21,7 @@ const moves = {
 export const mayFollow = (from: Status, to: Status): boolean =>
   from === to || (moves[from] as readonly Status[]).includes(to);
 
-/** What was agreed with the merchant when the invoice was made; never changes. */
+/** The fixed terms of an invoice, set at creation. */
 export type InvoiceTerms = {
   id: InvoiceId;
   account: AccountId;
@@ -30,7 +30,7 @@ export type InvoiceTerms = {
   chain: Chain;
   amountFiat: Cents;
   usdRate: Rate;
-  /** The quote with its sources, as it was locked. */
+  /** The locked quote, with its sources. */
   quote: Quote;
   amountDue: Units;
   toleranceBps: number;
@@ -45,22 +45,22 @@ export type InvoiceTerms = {
   derivationIndex: number;
 };
 
-/** What its payments and the clock have made of it. */
+/** The part of an invoice that its payments and the clock change. */
 export type Progress = {
   status: Status;
   pendingAmount: Units;
   paidAmount: Units;
-  /** What was credited and the network took back, as far as it has not come back. */
+  /** The amount that was credited, then reversed, and is not in the chain again. */
   reversedAmount: Units;
   paidAt: Date | null;
-  /** When it was decided that no money can make it paid any more. */
+  /** When it was closed unpaid: no further payment can make it paid. */
   closedAt: Date | null;
   announced: readonly string[];
 };
 
 export type Invoice = InvoiceTerms & Progress & { version: number };
 
-/** An invoice as it begins. */
+/** The state of a new invoice. */
 export const unpaid: Progress = {
   status: 'pending',
   pendingAmount: 0n as Units,

@@ -3,9 +3,9 @@ import type { InvoiceId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import type { Deposit } from './deposit.ts';
 
-/** A payment that is in no block that counts: it may still be replaced or dropped. */
+/** A payment in the mempool: it may still be replaced or dropped. */
 export type MempoolPayment = {
-  /** As the deposit's will be. */
+  /** The outpoint that its deposit will have. */
   outpoint: string;
   invoiceId: InvoiceId;
   asset: AssetSymbol;
@@ -14,25 +14,25 @@ export type MempoolPayment = {
   txHash: string;
   outputIndex: number;
   firstSeenAt: Date;
-  /** When it was found to wait no more, and not to have come into a block either. */
+  /** When it was found to have left the mempool without being in a block. */
   droppedAt: Date | null;
 };
 
 /**
- * What waits no more may have been evicted by one node, or lost by one that was killed, and still be with all others and
- * in the next block: so long, as far as the chain is known, its invoice stays open for it.
+ * How long an invoice stays open for a dropped payment, by the known time of its chain: another node may still have
+ * the payment and mine it.
  */
 export const AWAITED_AFTER_DROP_MS = 60 * 60_000;
 
-/** All that was seen of an invoice's payments, in blocks and before. */
+/** The payments of an invoice, in blocks and in the mempool. */
 export type InvoicePayments = { deposits: readonly Deposit[]; mempoolPayments: readonly MempoolPayment[] };
 
-/** Of an invoice's payments so many are shown, in answers, events and on its page; an event has to fit into a message. */
+/** How many payments of an invoice answers, events and its page show: an event must fit into a message. */
 export const SHOWN_MAX = 100;
-/** So many of them are the largest, that dust does not hide what was paid; the others are the newest. */
+/** How many of them are the largest, so that dust does not hide real payments. The others are the newest. */
 export const LARGEST_SHOWN = 50;
 
-/** Those that are shown, in the order they were given in: the oldest first. */
+/** The payments that are shown, in the given order: the oldest first. */
 export function shownOf({ deposits, mempoolPayments }: InvoicePayments, asset: AssetSymbol): InvoicePayments {
   const all = [...deposits, ...mempoolPayments];
   const largest = all
@@ -47,8 +47,8 @@ export function shownOf({ deposits, mempoolPayments }: InvoicePayments, asset: A
 }
 
 /**
- * Each payment as it stands now, once: what lost its block and waits for another one is a sighting, what waits no more
- * is what it was before.
+ * Each payment once, in its current state: a deposit without a block whose payment is in the mempool again is shown
+ * as that mempool payment.
  */
 export function currentPayments({ deposits, mempoolPayments }: InvoicePayments): InvoicePayments {
   const isOut = ({ state }: Deposit) => state === 'dropped' || state === 'reversed';

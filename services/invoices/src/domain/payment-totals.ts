@@ -3,64 +3,63 @@ import { type Deposit, givenUpAt, isFinal } from './deposit.ts';
 import type { Invoice } from './invoice.ts';
 import { AWAITED_AFTER_DROP_MS, type InvoicePayments, type MempoolPayment } from './mempool-payment.ts';
 
-/** What is known of the invoice's chain. */
+/** The state of an invoice's chain. */
 export type ChainView = {
-  /** The height it was followed to. */
+  /** The height of the cursor. */
   height: number;
-  /** Every payment made until then has been seen; null when nothing is known yet. */
+  /** All payments up to this time are known; null: nothing is known yet. */
   knownUntil: Date | null;
 };
 
 /**
- * What the state table needs to know of an invoice's payments, however many there are. Only payments of the invoice's
- * asset that are no dust count in the sums; those in the chain, and those whose lost block may still come back, stand
- * in it.
+ * The input of the state table: totals over any number of payments. The sums count payments in the invoice's asset
+ * that are at least the dust limit, and that are in the chain or may come back to it.
  */
 export type PaymentTotals = {
   timelyFinal: Units;
   timelyPending: Units;
-  /** Of those in time, what the ledger has booked. */
+  /** The part of the timely payments that the ledger has credited. */
   timelyCredited: Units;
   lateFinal: Units;
   latePending: Units;
-  /** Without a block that counts. */
+  /** In the mempool. */
   timelyWaiting: Units;
   lateWaiting: Units;
-  /** Credited, taken back by the network, and not in the chain again. */
+  /** Credited, reversed, and not in the chain again. */
   reversed: Units;
-  /** Something in time lost its block, or waits for its first one: nothing is closed over its head. */
+  /** A timely payment was dropped or is in the mempool: the invoice is not closed. */
   isAwaited: boolean;
-  /** How many are final and have no destination yet: those that count, and those that do not. */
+  /** How many are final without a disposition: those that count, and those that do not. */
   unsettled: number;
   unsettledUncounted: number;
-  /** Settled, and given up: the ledger must be told. */
+  /** Settled and given up: the ledger must be told. */
   lost: number;
-  /** Something was taken back and the merchant was not told. */
+  /** A payment was reversed and the merchant was not told. */
   isReversalUnreported: boolean;
-  /** Something that was in time, or was not, stands in the chain and was not told to be late. */
+  /** A payment in the chain that was in time, or late, was not reported as late. */
   isTimelyUnreported: boolean;
   isLateUnreported: boolean;
 };
 
 export type PaidInvoice = Pick<Invoice, 'asset' | 'dust' | 'expiresAt'>;
 
-/** What merchants were told already, by `reversalOf` and by deposit. */
+/** What merchants were told already: reversals by `reversalOf`, late payments by deposit. */
 export type ReportedChanges = { reversals: ReadonlySet<string>; late: ReadonlySet<string> };
 
 const isGivenUp = (deposit: Deposit, view: ChainView): boolean =>
   deposit.droppedHeight !== null && view.height >= givenUpAt(deposit.droppedHeight, deposit.minConfirmations);
 
-/** What decides whether a payment counts, in a block or before. */
+/** What decides whether a payment counts. */
 type Counted = Pick<MempoolPayment, 'asset' | 'amount' | 'firstSeenAt'>;
 
 const amountOf = (payments: readonly Counted[]): Units => sum(payments.map(({ amount }) => amount));
 
-/** Each once. */
+/** Each key once. */
 const once = <T>(given: readonly T[], keyOf: (one: T) => string): T[] => [
   ...new Map(given.map((one) => [keyOf(one), one])).values(),
 ];
 
-/** Each payment of an invoice for itself: whether it stands in the chain, counts, is in time and final. */
+/** Classifies each payment of an invoice: whether it is in the chain, counts, is in time and is final. */
 export function classifyPayments(invoice: PaidInvoice, given: InvoicePayments, view: ChainView) {
   const deposits = once(given.deposits, ({ id }) => id);
   const isLost = (deposit: Deposit) => deposit.state === 'missing' && isGivenUp(deposit, view);
@@ -76,29 +75,29 @@ export function classifyPayments(invoice: PaidInvoice, given: InvoicePayments, v
       ({ outpoint }) => !inBlocks.has(outpoint),
     ),
     isFinal: (deposit: Deposit) => isFinal(deposit, view.height),
-    // Dust, and tokens that are not the invoice's, are listed and never counted.
+    // Dust and other tokens are listed and never count.
     counts: (payment: Counted) => payment.asset === invoice.asset && payment.amount >= invoice.dust,
     inTime: (payment: Counted) => invoice.expiresAt === null || payment.firstSeenAt <= invoice.expiresAt,
-    /** Names what was taken back: by its block, so that what returned and is dropped again is told again. */
+    /** Names a reversal by its block, so that a deposit that returns and is dropped again is reported again. */
     reversalOf: (deposit: Deposit): string | undefined => {
       if (deposit.state === 'dropped') return `${deposit.id}.${deposit.blockHash}`;
       return deposit.state === 'reversed' || isLost(deposit) ? `${deposit.id}.settled` : undefined;
     },
-    /** By its time: what came back and is replaced again is told again. */
+    /** Names a drop by its time, so that a payment that comes back and is dropped again is reported again. */
     dropOf: ({ outpoint, droppedAt }: MempoolPayment): string | undefined =>
       droppedAt === null ? undefined : `${outpoint}.${droppedAt.getTime()}`,
   };
 }
 
 /**
- * The totals of payments given one by one, in any order, however often: the meaning of the statement
- * `payments_totals`, which computes them where the payments are. A test holds one against the other.
+ * The totals of payments that are given one by one, in any order, with repetitions. It defines the statement
+ * `payments_totals`, which computes them in the database; a test compares the two.
  */
 export function totalsOf(
   invoice: PaidInvoice,
   given: InvoicePayments,
   view: ChainView,
-  told: ReportedChanges = { reversals: new Set(), late: new Set() },
+  reported: ReportedChanges = { reversals: new Set(), late: new Set() },
 ): PaymentTotals {
   const { deposits, present, mempoolPayments, isLost, isFinal, counts, inTime, reversalOf, dropOf } =
     classifyPayments(invoice, given, view);
@@ -112,7 +111,7 @@ export function totalsOf(
     (one: T) =>
       !is(one);
   const unsettled = present.filter((deposit) => deposit.state === 'seen' && isFinal(deposit));
-  const isTold = (key: string | undefined) => key === undefined || told.reversals.has(key);
+  const isReported = (key: string | undefined) => key === undefined || reported.reversals.has(key);
   const isStanding = (outpoint: string) =>
     deposits.some((one) => one.outpoint === outpoint && ['seen', 'settled'].includes(one.state)) ||
     deposits.some((one) => one.outpoint === outpoint && one.state === 'missing' && !isLost(one));
@@ -144,9 +143,9 @@ export function totalsOf(
     unsettledUncounted: unsettled.filter(not(counts)).length,
     lost: deposits.filter(isLost).length,
     isReversalUnreported:
-      deposits.filter(counts).some((deposit) => !isTold(reversalOf(deposit))) ||
-      timely.some((mempoolPayment) => !isTold(dropOf(mempoolPayment))),
-    isTimelyUnreported: counted.some((deposit) => inTime(deposit) && !told.late.has(deposit.id)),
-    isLateUnreported: counted.some((deposit) => !inTime(deposit) && !told.late.has(deposit.id)),
+      deposits.filter(counts).some((deposit) => !isReported(reversalOf(deposit))) ||
+      timely.some((mempoolPayment) => !isReported(dropOf(mempoolPayment))),
+    isTimelyUnreported: counted.some((deposit) => inTime(deposit) && !reported.late.has(deposit.id)),
+    isLateUnreported: counted.some((deposit) => !inTime(deposit) && !reported.late.has(deposit.id)),
   };
 }

@@ -18,7 +18,10 @@ async function pay(ports: Ports, id: string): Promise<HtmlPage> {
     return payment === undefined ? unknownPage : paymentPage(payment, ports, ports.clock.now());
   } catch (error) {
     if (!isDatabaseDown(error)) throw error;
-    ports.logger.warn({ reason: reason(error) }, 'a payment page cannot be shown: the database is away');
+    ports.logger.warn(
+      { reason: reason(error) },
+      'a payment page cannot be shown: the database is unavailable',
+    );
     return unavailablePage;
   }
 }

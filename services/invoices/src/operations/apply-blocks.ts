@@ -27,36 +27,36 @@ import {
   spendsFrom,
 } from './record-payments.ts';
 
-/** Deeper than any reorganisation that is not an attack; what is deeper stops the scanner. */
+/** Deeper than any reorganisation that is not an attack. A deeper one stops the scanner. */
 export const BLOCKS_KEPT = 1_000;
 
 export type BlockStep = {
   watched: Pick<WatchedChain, 'chain' | 'filter'>;
   lease: Lease;
-  /** Where the chain was followed to. */
+  /** The cursor: the last applied block. */
   from: KnownBlock;
-  /** The last block that stays; the same as `from` when the chain only grew. */
+  /** The last block that stays: `from` itself when there is no reorganisation. */
   base: KnownBlock;
-  /** The blocks that follow it, at least one. */
+  /** The blocks after `base`, at least one. */
   blocks: readonly Block[];
 };
 
 export type ChainPorts = Pick<Ports, 'db' | 'clock' | 'random' | 'logger'> & ViewPorts;
 
 /**
- * Follows the chain one step in one transaction: the blocks after `base` leave, the new ones come, and every
- * invoice that feels it is brought up to date. A payment that only moved to another block never looks lost.
+ * Applies blocks in one transaction: drops the blocks after `base`, records the payments of the new blocks, and
+ * recomputes every affected invoice. A payment that only moves to another block is never reported as lost.
  */
 export async function applyBlocks(ports: ChainPorts, move: BlockStep): Promise<void> {
   const { watched, from, base, blocks } = move;
   const { chain } = watched;
   const tip = blocks.at(-1);
-  invariant(tip !== undefined, 'a chain moves by blocks');
+  invariant(tip !== undefined, 'there is at least one block to apply');
   invariant(isLinked(base, blocks), 'the new blocks follow each other');
   const contradicted = await ports.db.transaction(async (trx) => {
     await assertLease(trx, move.lease);
     const cursor = await lockCursor(trx, chain);
-    invariant(cursor.hash === from.hash, 'only the holder of the lease moves the cursor');
+    invariant(cursor.hash === from.hash, 'only the holder of the lease changes the cursor');
 
     const ours = await ourAddresses(trx, watched, addressesIn(blocks));
     const paid = blocks.flatMap((block) => paymentsTo(ours, block));
@@ -67,7 +67,8 @@ export async function applyBlocks(ports: ChainPorts, move: BlockStep): Promise<v
             ...(await contradictedAbove(trx, chain, base.height)),
           ]
         : [];
-    // What was due before and is left is settled beside the chain: thousands of deposits hold up no block.
+    // Invoices that were due before are recomputed by recomputeOverdueInvoices, so that thousands of deposits delay
+    // no block.
     const due = await invoicesDue(trx, chain, base.height, tip.height);
     const touched = new Set<InvoiceId>([...left, ...due, ...paid.map(({ owner }) => owner.invoiceId)]);
     await lockInvoices(trx, touched);
@@ -78,19 +79,19 @@ export async function applyBlocks(ports: ChainPorts, move: BlockStep): Promise<v
       await dropBlocks(trx, chain, base.height);
       crashPoint('invoices.branch_dropped');
     }
-    const told = await recordPayments(trx, chain, paid, ports);
+    const found = await recordPayments(trx, chain, paid, ports);
     if (paid.length > 0) crashPoint('invoices.deposits_written');
-    told.push(...(await recordSpends(trx, chain, spendsFrom(ours, blocks), ports)));
+    found.push(...(await recordSpends(trx, chain, spendsFrom(ours, blocks), ports)));
     await saveBlocks(trx, chain, blocks);
     await pruneBlocksBelow(trx, chain, tip.height - BLOCKS_KEPT);
     await moveCursor(trx, chain, tip);
     await recomputeInvoices(
       trx,
-      [...touched, ...told.flatMap(({ deposit }) => deposit?.invoiceId ?? [])],
+      [...touched, ...found.flatMap(({ deposit }) => deposit?.invoiceId ?? [])],
       ports,
     );
     crashPoint('invoices.block_written');
-    return told;
+    return found;
   });
   crashPoint('invoices.block_committed');
   logContradictions(ports, chain, contradicted);
@@ -99,7 +100,7 @@ export async function applyBlocks(ports: ChainPorts, move: BlockStep): Promise<v
 export function isLinked(base: KnownBlock, blocks: readonly Block[]): boolean {
   return blocks.every((block, i) => {
     const before = blocks[i - 1] ?? base;
-    // On Solana, where heights are slots, some have no block.
+    // On Solana heights are slots, and some slots have no block.
     return block.parentHash === before.hash && block.height > before.height;
   });
 }

@@ -24,7 +24,7 @@ import type { ChainPorts } from './apply-blocks.ts';
 import { recomputeInvoices } from './recompute-invoices.ts';
 import { recordPayments } from './record-payments.ts';
 
-/** Addresses a step looks at; with more open invoices than these, each waits its turn. */
+/** Addresses per step. With more open invoices, each address waits for its turn. */
 const BATCH = 250;
 
 export type BalancePorts = ChainPorts & Pick<Ports, 'logger'>;
@@ -39,10 +39,10 @@ type Watching = {
 type Explained = { look: BalanceCheck } | { excess: Units; before: Units };
 
 /**
- * The backstop for native money that contracts send: it leaves no log and no matching recipient in a block,
- * only a balance. Looks at the addresses of open and recently closed invoices, and of those that a rescan asks for, and
- * writes what their known payments do not explain down as a deposit of the block that brought it.
- * @returns how much was done; 0 when there is nothing more to look at before the next block
+ * Finds native money that contracts send: it leaves no log and no matching recipient in a block, only a balance.
+ * Checks the addresses of open and recently closed invoices, and those that a rescan requests. An excess over the
+ * known payments is recorded as a deposit in the block that brought it.
+ * @returns the amount of work done; 0 when nothing is left to check before the next block
  */
 export async function checkBalances(
   ports: BalancePorts,
@@ -61,7 +61,7 @@ export async function checkBalances(
     addresses.map(({ address }) => address),
     cursor.height,
   );
-  // Balances are asked by height: they count only if that is still the block we know.
+  // Nodes answer balances by height. They count only if our block is still at that height.
   if ((await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
 
   const watching = { ports, watched, balances: reading, lease, cursor };
@@ -69,7 +69,7 @@ export async function checkBalances(
   let found = 0;
   for (const address of addresses) {
     const balance = balances.get(address.address);
-    invariant(balance !== undefined, 'the node answers for each address');
+    invariant(balance !== undefined, 'the node returns a balance for each address');
     const known = movements.get(address.address) ?? [];
     const explained = await explain(watching, address, balance, known);
     if ('look' in explained) looks.push(explained.look);
@@ -84,8 +84,8 @@ export async function checkBalances(
 }
 
 /**
- * At each new block the balances whose turn it is; without one only those that an invoice waits for to expire.
- * `isAll`: after these there is nothing more to look at before the next block.
+ * The addresses to check: those that are due at a new block, and without one only those whose invoices wait to
+ * expire. `isAll`: no other address is due before the next block.
  */
 async function dueAddresses(
   { db, clock }: Pick<BalancePorts, 'db' | 'clock'>,
@@ -106,8 +106,8 @@ async function explain(
   known: readonly Movement[],
 ): Promise<Explained> {
   const { chain } = watched;
-  // What a token invoice waits for shows in blocks. One look tells what lay there before, as long as the node knows it;
-  // the next is for an operator to ask for.
+  // A token payment shows in its block. One check stores the balance from before the invoice, while the node still
+  // has that state. Further checks are for an operator to request.
   const isAwaited = address.asset === nativeAsset[chain];
   const nextAt = isAwaited ? nextBalanceCheck(address.doneAt, ports.clock.now()) : null;
   const look = (before: Units | null): Explained => ({
@@ -116,15 +116,16 @@ async function explain(
   const nothing = 0n as Units;
   const excess = unexplained(balance, address.balanceBefore ?? nothing, known, cursor.height);
   if (excess === 0n) return look(address.balanceBefore ?? nothing);
-  // What was there before the address was given out is nobody's payment: keys used by an earlier installation.
+  // Money from before the address was given out belongs to no invoice: an earlier installation may have used the
+  // keys.
   const before = address.balanceBefore ?? (await balanceBefore({ ports, watched, balances }, address, known));
   if (before === undefined) {
     ports.logger.warn(
       { chain, address: address.address, amount: excess.toString() },
-      'an address holds money that may have been there before it was given out: only a node that keeps old states can tell',
+      'an address holds money that may be older than its invoice: run a rescan with an archive node to find out',
     );
-    // Everything that is there counts as having been there, for what comes next. Where nothing is waited for, a rescan
-    // with a node that knows may still tell.
+    // From now on the whole balance counts as having been there before. For a token invoice, a rescan with an archive
+    // node can still find the amount.
     return look(nextAt === null ? null : excess);
   }
   const rest = unexplained(balance, before, known, cursor.height);
@@ -132,13 +133,13 @@ async function explain(
   if (rest < 0n) {
     ports.logger.error(
       { chain, address: address.address, missing: (-rest).toString() },
-      'an address holds less than came in: money left it in a way that is not known',
+      'an address holds less than its known payments: money left it in an unknown transfer',
     );
   }
   return look((before + rest) as Units);
 }
 
-/** The balance when the address was given out; undefined when the node does not keep states so old. */
+/** The balance when the address was given out. Undefined when the node has pruned that state. */
 async function balanceBefore(
   { ports, watched, balances }: Pick<Watching, 'ports' | 'watched' | 'balances'>,
   address: WatchedAddress,
@@ -150,7 +151,7 @@ async function balanceBefore(
   return balance && unexplained(balance, 0n as Units, known, givenHeight);
 }
 
-/** Undefined when the node is well and does not keep that state. */
+/** Undefined when the node answers but has pruned that state. */
 async function balanceAt(
   { ports, watched: { reader, chain }, balances }: Pick<Watching, 'ports' | 'watched' | 'balances'>,
   address: string,
@@ -159,14 +160,17 @@ async function balanceAt(
   try {
     return (await balances.balancesAt([address], height)).get(address);
   } catch (error) {
-    // A node that is away throws here as well; one that answers has pruned the state.
+    // An unreachable node throws here too. A node that answers has pruned the state.
     await reader.head();
-    ports.logger.warn({ chain, height, reason: reason(error) }, 'the node does not know this old balance');
+    ports.logger.warn(
+      { chain, height, reason: reason(error) },
+      'the node has pruned the state of this height',
+    );
     return undefined;
   }
 }
 
-/** Finds the block that brought the first of what is not explained, and writes it down. */
+/** Finds the block that brought the first unexplained amount, and records it. */
 async function recordExcess(
   watching: Watching,
   address: WatchedAddress,
@@ -186,11 +190,11 @@ async function recordExcess(
     await assertLease(trx, lease);
     invariant(
       (await lockCursor(trx, chain)).hash === cursor.hash,
-      'only the holder of the lease moves the cursor',
+      'only the holder of the lease changes the cursor',
     );
     await lockInvoices(trx, [address.invoiceId]);
-    // A node that told less of that block's balance before has had a part of it written down under the block's name: what
-    // it tells beyond that now counts from the newest block, rather too late than twice.
+    // The node may have reported a lower balance of that block before, and a deposit under its name exists. Then the
+    // rest is recorded in the newest block: late is better than twice.
     const blocks = block.hash === cursor.hash ? [cursor] : [block, cursor];
     const known = await depositsByOutpoint(trx, chain, blocks.map(outpointIn));
     const free = blocks.find((one) =>
@@ -213,16 +217,15 @@ async function recordExcess(
   if (!isRecorded) {
     ports.logger.warn(
       { chain, address: address.address, amount: arrival.amount.toString() },
-      'the node tells more of a balance than before: it is written down with the next block',
+      'the node reports a higher balance than before: the difference is recorded with the next block',
     );
   }
   return isRecorded;
 }
 
 /**
- * The first block after which the balance holds more than is explained, by halving: what is not explained
- * only grows. A state that the node has pruned counts as before it, so that the block found is rather too
- * late than too early.
+ * Binary search for the first block after which the balance exceeds the known payments; the excess only grows. A
+ * pruned state counts as before that block, so that the result is late rather than early.
  */
 async function firstArrival(
   { ports, watched, balances, cursor }: Watching,
@@ -236,11 +239,11 @@ async function firstArrival(
   };
   let high = cursor.height;
   let amount = await excessAt(high);
-  // Gone again while we looked: the chain was reorganised, or the node behind the address is another one.
+  // The excess has vanished: the chain was reorganised, or another node answered.
   if (amount <= 0n) return undefined;
   const total = amount;
   let low = Math.min(balanceHeight ?? givenHeight ?? 0, high - 1);
-  // A reorganisation may have moved the arrival below what was explained before.
+  // A reorganisation may have moved the payment below the last checked height.
   if (low > 0 && (await excessAt(low)) > 0n) low = Math.min(givenHeight ?? 0, low);
   while (high - low > 1) {
     const middle = (low + high) >>> 1;
@@ -250,7 +253,7 @@ async function firstArrival(
       amount = there;
     } else low = middle;
   }
-  // Never more than is unexplained today: what was written down too late leaves its own block unexplained.
+  // Never more than today's excess: an earlier deposit that was recorded too late leaves its own block unexplained.
   if (amount > total) amount = total;
   return { height: high, amount };
 }

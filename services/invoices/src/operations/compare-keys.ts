@@ -2,14 +2,14 @@ import type { Chain } from '@quittance/shared/assets';
 import type { DerivedKeys, Ports } from '../ports.ts';
 import { savedFirstAddress, saveFirstAddress } from '../store/address-pool.ts';
 
-/** Keys that were the same are asked about so seldom: payouts itself refuses other words from then on. */
+/** Matching keys are checked this seldom: payouts itself refuses another recovery phrase from then on. */
 const REST_MS = 60_000;
 
 /**
- * Asks the key holder for the first address of a chain. When it names another one than our public key derives, what
- * customers paid to ours could not be spent: from then on no address is given out, by any replica, until it names the
- * same. None is given out either before it has said so once. Without an answer what it said last stands.
- * @returns 0: there is nothing to go on with at once. Throws while the keys are known to differ.
+ * Asks payouts for the first address of a chain. If it differs from ours, payouts could not spend what customers pay:
+ * no replica gives out an address until it matches. Before the first answer no address is given out either. Without
+ * an answer, the last one holds.
+ * @returns 0: there is no more work. Throws while the keys are known to differ.
  */
 export async function compareKeys(
   { db, bus, clock }: Pick<Ports, 'db' | 'bus' | 'clock'>,
@@ -34,7 +34,7 @@ export async function compareKeys(
   return 0;
 }
 
-/** Goes by what the key holder last said to any replica. @returns the first address that it named, if it ever did */
+/** Loads the last answer of payouts to any replica. @returns the first address by that answer; undefined without one */
 export async function loadKeyStatus(
   { db }: Pick<Ports, 'db'>,
   chain: Chain,
@@ -45,7 +45,7 @@ export async function loadKeyStatus(
   return named;
 }
 
-/** Why no address is given out: the keys differ, or nobody knows yet whether they do. Undefined when they are the same. */
+/** Why no address is given out: the keys differ, or payouts has not answered yet. Undefined when they match. */
 export function keyProblemOf(
   chain: Chain,
   first: string,
@@ -56,16 +56,16 @@ export function keyProblemOf(
   if (named === undefined) {
     return {
       isKnown: false,
-      reason: `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its WALLET_SEED; start payouts with this chain configured, it is asked every second`,
+      reason: `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its WALLET_SEED; start payouts with this chain configured, payouts is asked every second`,
     };
   }
   return {
     isKnown: true,
-    reason: `no address of ${chain} is given out: ${xpub} and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`,
+    reason: `no address of ${chain} is given out: ${xpub} and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of that recovery phrase, or payouts the recovery phrase of that key`,
   };
 }
 
-/** As they are until the database is asked what payouts said of them. */
+/** The state before the last answer of payouts is loaded. */
 export const unconfirmedKeys = (chain: Chain, first: string): DerivedKeys => ({
   first,
   status: { problem: keyProblemOf(chain, first, undefined), nextCheckAt: undefined },

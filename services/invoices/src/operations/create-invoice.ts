@@ -71,7 +71,7 @@ export type CreateRequest = {
   requestId: string;
 };
 
-/** What the merchant is answered; `replayed` when it is the answer to an earlier request with the same key. */
+/** The answer to the merchant; `replayed` when an earlier request with the same key had it. */
 export type Created = { status: number; body: object; replayed: boolean };
 
 export type CreatePorts = Pick<
@@ -80,8 +80,8 @@ export type CreatePorts = Pick<
 >;
 
 /**
- * Makes an invoice with a locked rate and an address of its own. Throws Unavailable when no rate is fresh, or no address
- * may be given out.
+ * Creates an invoice with a locked rate and its own address. Throws Unavailable when no rate is fresh, or when no
+ * address may be given out.
  */
 export async function createInvoice(
   ports: CreatePorts,
@@ -116,7 +116,7 @@ export async function createInvoice(
   return ok({ ...answer, replayed: false });
 }
 
-/** Saves the invoice, or answers what another request with the same key was answered a moment earlier. */
+/** Saves the invoice, or returns the answer to a concurrent request with the same key. */
 async function saveOnce(
   { db }: Pick<Ports, 'db'>,
   created: NewInvoice,
@@ -129,7 +129,7 @@ async function saveOnce(
   } catch (error) {
     if (brokenConstraint(error) !== 'idempotency_keys_once') throw error;
     const winner = await answerTo({ db }, key);
-    invariant(winner !== undefined, 'a key that is taken is there');
+    invariant(winner !== undefined, 'an idempotency key that conflicts is stored');
     return winner;
   }
 }
@@ -141,18 +141,18 @@ async function answerTo(
   const known = await findKey(db, key);
   if (known === undefined) return undefined;
   if (known.state === 'other_body') return refuse(otherBody);
-  invariant(known.state === 'answered', 'an invoice and the answer to its request are written together');
+  invariant(known.state === 'answered', 'an invoice and the answer to its request are saved together');
   return ok({ status: known.status, body: known.body, replayed: true });
 }
 
-/** Reads the request, or lists all that is wrong with it. */
+/** Parses the request, or lists all its problems. */
 function read(
   { quotes, chains }: Pick<Ports, 'quotes' | 'chains'>,
   body: ExactJson | undefined,
 ): Result<Wanted, FieldErrors> {
   const asset = assetForm(body);
   const rest = restForm(body);
-  // An asset that is switched off, or whose chain is not configured, is refused; one without any quote is none of the merchant's doing.
+  // An asset that is switched off or not configured is refused. An asset without a quote is no error of the merchant.
   const isOffered = (symbol: AssetSymbol) =>
     chains.get(assets[symbol].chain)?.assets.has(symbol) === true && quotes.latest(symbol)?.active !== false;
   if (asset.ok && rest.ok && isOffered(asset.value.asset)) return ok({ ...asset.value, ...rest.value });
@@ -163,7 +163,7 @@ function read(
   });
 }
 
-/** The invoice as it begins: its rate locked, its amount due reckoned, an address that nobody else has. */
+/** The new invoice, with its locked rate, its amount due and an unused address. */
 async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quote: Quote): Promise<Invoice> {
   const { chain, decimals } = assets[wanted.asset];
   const rate = parseRate(quote.usd_rate);

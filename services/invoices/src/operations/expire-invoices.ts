@@ -8,8 +8,8 @@ import { recomputeInvoices } from './recompute-invoices.ts';
 const BATCH = 100;
 
 /**
- * Closes invoices whose time is over, as far as the chain is known: what was paid in time has been seen by
- * then. Any replica may do it; the invoices are locked one batch at a time.
+ * Closes invoices that expired before the time up to which all payments are known. Any replica may run it; each batch
+ * locks its invoices.
  * @returns how many were closed
  */
 export async function expireInvoices(

@@ -7,10 +7,14 @@ import { extendInvoices, lockExtendableInvoices } from '../store/expiry-extensio
 import type { ChainPorts } from './apply-blocks.ts';
 import { recomputeInvoices } from './recompute-invoices.ts';
 
-/** Invoices that are given their time back in one transaction. */
+/** Invoices per transaction. */
 const BATCH = 500;
 
-/** Batch by batch; who dies in between leaves the rest to the next, and nobody is given an hour twice. */
+/**
+ * Extends the expiry of invoices by the time of an outage, in batches. After a crash the next run continues:
+ * `clock_until` keeps an invoice from being extended twice.
+ * @returns how many were extended
+ */
 export async function extendExpiry(
   ports: ChainPorts,
   chain: WatchedChain['chain'],

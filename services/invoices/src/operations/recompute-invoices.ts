@@ -25,14 +25,14 @@ import {
 } from '../store/payments.ts';
 import { invoiceView, type ViewPorts } from '../views.ts';
 
-/** An invoice as it was, what was found, and the invoice as it is now. */
+/** An invoice before and after, with the totals of its payments. */
 type Change = { before: Invoice; paid: PaymentTotals; computed: InvoiceState; invoice: Invoice };
 
 /**
- * Makes invoices what their deposits and their chain say now, and announces what is new: to merchants through
- * webhooks, to the ledger and the treasury what is settled or reversed. Whatever happened (a block, a
- * payment without one, a credit, time), this is what follows from it. Of an invoice with very many payments a step
- * settles some; what is left is due at once.
+ * Recomputes the state of invoices from their payments, their chain and the clock, and writes the events: to
+ * merchants, and to ledger and payouts for settled and reversed deposits. Every cause (a block, a mempool payment, a
+ * credit, the expiry) ends here. An invoice with very many payments is settled in several steps; its rest is due at
+ * once.
  * @returns how many invoices changed
  */
 export async function recomputeInvoices(
@@ -50,7 +50,7 @@ export async function recomputeInvoices(
 
   const changes = invoices.map((invoice) => {
     const found = totals.get(invoice.id);
-    invariant(found !== undefined, 'the chain of an invoice with something to fold is followed');
+    invariant(found !== undefined, 'the chain of an invoice with payments has a cursor');
     return decide(invoice, found.paid, found.view, now);
   });
   const changed = changes.filter(({ before, invoice }) => invoice.version > before.version);
@@ -86,11 +86,11 @@ function decide(before: Invoice, paid: PaymentTotals, view: ChainView, now: Date
   return { before, paid, computed, invoice };
 }
 
-/** How many deposits of an invoice are to be settled now. */
+/** How many deposits of an invoice can be settled now. */
 const toSettle = ({ paid, computed }: Change): number =>
   paid.unsettledUncounted + (computed.destinations.counted === null ? 0 : paid.unsettled);
 
-/** Settles and gives up deposits, as it was decided, and says so to the ledger and the treasury. */
+/** Settles and reverses deposits, and returns the events for ledger and payouts. */
 async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date): Promise<Announcement[]> {
   const all = changes.map(({ before }) => before.id);
   await markRecomputed(trx, all, now);
@@ -119,7 +119,7 @@ async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date)
   const accounts = new Map(changes.map(({ before: { id, account } }) => [id, account]));
   const payloadOf = (deposit: Deposit) => {
     const account = accounts.get(deposit.invoiceId);
-    invariant(account !== undefined, 'what is settled or reversed is a deposit of one of the invoices');
+    invariant(account !== undefined, 'a settled or reversed deposit belongs to one of the invoices');
     return {
       deposit_id: deposit.id,
       account_id: account,
@@ -137,7 +137,7 @@ async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date)
   return [
     ...settled.map((deposit): Announcement => {
       const { disposition } = deposit;
-      invariant(disposition !== null, 'what is settled has a destination');
+      invariant(disposition !== null, 'a settled deposit has a disposition');
       return { kind: 'deposit.settled', payload: { ...payloadOf(deposit), disposition } };
     }),
     ...reversed.map((deposit): Announcement => ({ kind: 'deposit.reversed', payload: payloadOf(deposit) })),
@@ -147,7 +147,7 @@ async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date)
 const idsOf = (changes: readonly Change[], is: (change: Change) => boolean): InvoiceId[] =>
   changes.filter(is).map(({ before }) => before.id);
 
-/** What merchants are told: each event carries the whole invoice, as it is now. */
+/** The events for merchants. Each carries the whole invoice as it is now. */
 async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Promise<Announcement[]> {
   const telling = changes.filter(({ computed }) => computed.events.length > 0);
   if (telling.length === 0) return [];
@@ -161,7 +161,7 @@ async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Pro
   );
   return telling.flatMap(({ invoice, computed }, i) => {
     const full = found[i];
-    invariant(full !== undefined, 'an invoice never goes away');
+    invariant(full !== undefined, 'an invoice is never deleted');
     const payload = {
       account_id: invoice.account,
       resource_id: invoice.id,
@@ -172,12 +172,12 @@ async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Pro
   });
 }
 
-/** Of so many invoices in one step, each in a transaction of its own: one with a million payments takes seconds. */
+/** Invoices per step, each in its own transaction: one with a million payments takes seconds. */
 const INVOICES_PER_STEP_MAX = 5;
 
 /**
- * Goes on with invoices that have more deposits to settle than one step takes: a block brings up to date all that is due
- * at its height, so what is due after it was left.
+ * Recomputes invoices with deposits that were due at an earlier block: those with more deposits than one step
+ * settles. Blocks recompute only what becomes due at their own height.
  * @returns how many there were
  */
 export async function recomputeOverdueInvoices(

@@ -31,8 +31,8 @@ export const addressesIn = (blocks: readonly Block[]): string[] => [
 ];
 
 /**
- * Writes payments to our addresses down as deposits: new ones, and those that come back.
- * @returns those that are in the chain already, otherwise than they are told now
+ * Records payments to our addresses as deposits: new ones, and dropped ones that are in a block again.
+ * @returns payments that contradict a deposit in the chain
  */
 export async function recordPayments(
   trx: Trx,
@@ -51,7 +51,7 @@ export async function recordPayments(
   for (const { payment, owner, block } of paid) {
     const { outpoint, asset, address, amount } = payment;
     const place = { blockHeight: block.height, blockHash: block.hash };
-    // The earlier of its block's time and our sighting of it: neither clock alone makes a customer late.
+    // The earlier of the block's time and the first sight in the mempool: neither clock alone makes a customer late.
     const seenAt = earlier(block.time, sighted.get(outpoint) ?? now);
     const mined: BlockPayment = { outpoint, asset, address, amount, ...place, seenAt };
     const alike = known.get(outpoint) ?? [];
@@ -87,7 +87,7 @@ export async function recordPayments(
           firstSeenAt: found.firstSeenAt,
           minConfirmations: Math.max(owner.minConfirmations, payment.confirmationsMin ?? 0),
         });
-        // A node may tell a payment twice in one answer.
+        // A node may list a payment twice in one answer.
         known.set(outpoint, [
           ...alike,
           { ...mined, ...found, id, invoiceId: owner.invoiceId, state: 'seen' },
@@ -107,7 +107,10 @@ export const spendsFrom = (ours: ReadonlyMap<string, OurAddress>, blocks: readon
     spends.filter(({ address }) => ours.has(address)).map((spend) => ({ ...spend, height, hash })),
   );
 
-/** Writes down what left our addresses, each once. @returns what had been told of another block */
+/**
+ * Records native money that left our addresses, each transfer once.
+ * @returns transfers that another block already has
+ */
 export async function recordSpends(
   trx: Trx,
   chain: Chain,
@@ -136,7 +139,7 @@ export function logContradictions(
   for (const { outpoint, blockHeight: height, blockHash: block, deposit } of contradicted) {
     logger.error(
       { chain, payment: outpoint, height, block, deposit: deposit?.id, invoice: deposit?.invoiceId },
-      'the node told a payment twice: it is counted once and held back, and the node is asked again every minute',
+      'the node contradicts itself about a payment: the payment counts once and is held, and the node is asked again every minute',
     );
   }
 }

@@ -30,25 +30,24 @@ import {
   recordPayments,
 } from './record-payments.ts';
 
-/** Blocks a step reads at most, beside the scanner's own. Those of Bitcoin are of 20 MB each. */
+/** Blocks per step, beside those of the scanner. A Bitcoin block has up to 20 MB of JSON. */
 const BATCH = { bitcoin: 1, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;
-/** So many steps in a row, at least a second apart, without what comes next, and it is given up. */
+/** After this many failed steps in a row, at least a second apart, the rescan ends as failed. */
 const TRIES_MAX = 60;
-/** Addresses whose balances a step asks to be looked at, beside those of open invoices. */
+/** Addresses per step whose balance check is requested. */
 const LOOKS = 250;
 
 export type RescanPorts = ChainPorts & Pick<Ports, 'logger'>;
 
-/** What the node tells now cannot be a part of the chain that was followed. */
+/** The node's blocks are not part of the chain that the scanner applied. */
 class NotOurChain extends Error {}
 
 /**
- * Reads the next of the blocks once more that an operator asked for, by the holder of the lease at the chain's head:
- * payments that were missed come in, what is known stays as it is, and how far the chain was followed does not change.
- * Money that left our addresses is not looked for: balances were explained without it, and would be explained twice with
- * it. What cannot be read is tried again, a minute or longer, and never keeps the scanner from its work. When all blocks
- * are read, each address' balance is looked at once, see check-balances.ts: after them, so that a payment that was missed
- * in its block comes in under its own name.
+ * Reads the next blocks of a rescan that an operator requested, by the holder of the lease when the chain is synced.
+ * Missed payments are recorded; known ones and the cursor do not change. Transfers out of our addresses are not
+ * recorded: balances were explained without them. A failed read is retried for at least a minute and never stops the
+ * scanner. After the last block each address's balance is checked once, see check-balances.ts: a missed payment is
+ * then recorded under its own name first.
  */
 export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lease: Lease): Promise<void> {
   const { db, logger, clock } = ports;
@@ -61,31 +60,31 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
     if (reader.balances !== undefined && (await requestBalanceChecks(ports, chain, lease, rescan))) return;
     await endRescan(db, rescan.id, clock.now());
     const { fromHeight: from, found } = rescan;
-    logger.info({ chain, from, until, found }, 'the blocks that were asked for were read again');
+    logger.info({ chain, from, until, found }, 'the rescan has ended');
     return;
   }
   try {
     const blocks = await nextBlocks(watched, rescan, until);
-    // All of it must be of the chain that we have followed: the scanner goes first along another one.
+    // The blocks must belong to the applied chain. If the node is on another branch, the scanner handles that first.
     if ((await reader.hashAt(cursor.height)) !== cursor.hash) return;
     crashPoint('invoices.blocks_read_again');
     await recordRescanned(ports, watched, lease, { rescan, cursor, blocks, until });
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
-    // A node that is away throws here as well: nothing is known of its blocks then.
+    // An unreachable node throws here too: then nothing is known about its blocks.
     await reader.head();
     if ((await countTry(db, rescan.id)) < TRIES_MAX) return;
     await endRescan(db, rescan.id, clock.now(), reason(error));
     logger.error(
       { chain, from: rescan.fromHeight, at: rescan.nextHeight, reason: reason(error) },
-      'blocks cannot be read again: the node does not tell them',
+      'the rescan failed: the node does not have the blocks',
     );
     return;
   }
   crashPoint('invoices.rescan_advanced');
 }
 
-/** Has the next addresses looked at, those of token invoices too. @returns whether there were any */
+/** Requests balance checks for the next addresses, those of token invoices included. @returns whether there were any */
 async function requestBalanceChecks(
   { db, clock }: RescanPorts,
   chain: Chain,
@@ -101,16 +100,16 @@ async function requestBalanceChecks(
   return true;
 }
 
-/** What follows the last block that was read, without a hole. Throws when the node does not tell it. */
+/** The blocks after the last one that was read, without a gap. Throws when the node does not have them. */
 async function nextBlocks(
   { reader, chain }: WatchedChain,
   { nextHeight, lastHash }: Rescan,
   until: number,
 ): Promise<[Block, ...Block[]]> {
   const kind = chainKinds[chain];
-  const told = await reader.blocksAfter(nextHeight - 1, BATCH[kind]);
-  const [first, ...following] = told.filter(({ height }) => height <= until);
-  // On Solana some heights have no block; where it begins is what the node has, and is shown.
+  const blocks = await reader.blocksAfter(nextHeight - 1, BATCH[kind]);
+  const [first, ...following] = blocks.filter(({ height }) => height <= until);
+  // On Solana some slots have no block, so the first height may differ.
   if (first === undefined || (kind !== 'solana' && first.height !== nextHeight))
     throw new NotOurChain(`the node does not have block ${nextHeight}`);
   if (lastHash !== null && first.parentHash !== lastHash)
@@ -131,7 +130,7 @@ async function recordRescanned(
   const { chain } = watched;
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    // The chain has moved meanwhile: the next step looks again.
+    // The cursor has moved: the next step tries again.
     if ((await lockCursor(trx, chain)).hash !== cursor.hash) return;
     await expectOurs(trx, watched, blocks);
     const found = await recordMissedPayments(trx, ports, watched, blocks);
@@ -141,7 +140,7 @@ async function recordRescanned(
   });
 }
 
-/** Takes in what blocks that were read again hold and nobody knew of. @returns how many payments */
+/** Records payments of these blocks that are not known yet. @returns how many */
 export async function recordMissedPayments(
   trx: Trx,
   ports: RescanPorts,
@@ -155,15 +154,15 @@ export async function recordMissedPayments(
     watched,
     blocks.flatMap((block) => paymentsTo(ours, block)),
   );
-  // Keys used by an earlier installation: nobody's payment, see check-balances.ts.
+  // Payments from before the address was given out belong to no invoice, see check-balances.ts.
   const isEarlier = ({ owner, block }: OwnedPayment) => block.height <= (owner.givenHeight ?? -1);
   const earlier = missed.filter(isEarlier);
   const owned = missed.filter((paid) => !isEarlier(paid));
   const invoices = [...new Set(owned.map(({ owner }) => owner.invoiceId))];
   await lockInvoices(trx, invoices);
 
-  // A payment that nobody saw in its block may have been found by its balance and stand there under another name.
-  // Where any was, only what the balance holds beyond all that is known decides.
+  // A missed payment may have been found by its balance, and is recorded under another name. Where a deposit was
+  // found that way, only the balance decides whether there is more.
   const native = nativeAsset[chain];
   const byBalance =
     watched.reader.balances === undefined
@@ -182,12 +181,12 @@ export async function recordMissedPayments(
 
   logContradictions(ports, chain, await recordPayments(trx, chain, certain, ports));
   await recomputeInvoices(trx, invoices, ports);
-  tell(ports, watched, certain, 'a payment that had been missed was found');
-  tell(ports, watched, earlier, 'a payment from before its address was given out is nobody’s');
+  tell(ports, watched, certain, 'the rescan found a missed payment');
+  tell(ports, watched, earlier, 'the rescan ignores a payment from before its address was given out');
   return certain.length;
 }
 
-/** Of the blocks that are remembered each must be the very same. Throws when one is not. */
+/** Each block that is stored must be the same. Throws when one differs. */
 async function expectOurs(trx: Trx, { chain }: WatchedChain, blocks: [Block, ...Block[]]): Promise<void> {
   const [first] = blocks;
   const { height: top } = blocks.at(-1) ?? first;
@@ -197,7 +196,7 @@ async function expectOurs(trx: Trx, { chain }: WatchedChain, blocks: [Block, ...
     ({ height, hash }) => lowest !== null && height >= lowest && hashes.get(height) !== hash,
   );
   if (other !== undefined)
-    throw new NotOurChain(`block ${other.height} is another one than the block that was followed`);
+    throw new NotOurChain(`block ${other.height} is not the block that the scanner applied`);
 }
 
 async function unknownOf(

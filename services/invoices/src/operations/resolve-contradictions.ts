@@ -21,13 +21,13 @@ import { type RescanPorts, recordMissedPayments } from './rescan-chain.ts';
 
 const AGAIN_MS = 60_000;
 
-type Both = { deposit: Deposit | undefined; later: Block; told: PaymentReport[] };
+type Both = { deposit: Deposit | undefined; later: Block; reports: PaymentReport[] };
 
 /**
- * Reads both blocks of a payment that was told twice once more, by the holder of the lease at the chain's head. Where the
- * node tells it once now, that stands: the deposit is released where it is, or moves to the other block, and whatever else
- * the later block holds comes in. Where it does not, the deposit stays held back, and is asked about again in a minute.
- * @returns how many ended
+ * Reads both blocks of a contradicted payment again, by the holder of the lease when the chain is synced. When the
+ * node now has the payment once, that answer holds: the deposit is released or moves to the other block, whose missed
+ * payments are recorded. Otherwise the deposit stays held, and the blocks are read again in a minute.
+ * @returns how many contradictions ended
  */
 export async function resolveContradictions(
   ports: RescanPorts,
@@ -42,7 +42,7 @@ export async function resolveContradictions(
   const known = await depositsByOutpoint(db, chain, [found.outpoint]);
   const deposit = known.get(found.outpoint)?.find(({ id }) => id === found.deposit?.id);
   const both = await readBoth(reader, found, deposit);
-  // The node is on another branch than the one that was followed: the scanner goes first.
+  // The node is on another branch: the scanner handles that first.
   if ((await reader.hashAt(cursor.height)) !== cursor.hash) return 0;
   if (both === undefined && !(await isInChain(db, chain, found, cursor))) {
     return await db.transaction(async (trx) => {
@@ -56,7 +56,7 @@ export async function resolveContradictions(
     const { outpoint: payment, blockHeight: height, blockHash: block } = found;
     ports.logger.error(
       { chain, payment, height, block, deposit: found.deposit?.id, invoice: found.deposit?.invoiceId },
-      'the node lacks a block that it told a payment of, beside another one: it is asked again every minute',
+      'the node lacks a block of a contradicted payment: it is asked again every minute',
     );
     return 0;
   }
@@ -73,7 +73,7 @@ export async function resolveContradictions(
   });
 }
 
-/** Whether the block is in the chain as it was followed; what is no longer remembered is taken to be. */
+/** Whether the block is in the applied chain. A block that is no longer stored counts as in it. */
 async function isInChain(
   db: Queryable,
   chain: Chain,
@@ -85,7 +85,7 @@ async function isInChain(
   return !isRemembered || blocks.some(({ hash }) => hash === blockHash);
 }
 
-/** Undefined when the node does not have one of them. */
+/** Undefined when the node lacks one of the two blocks. */
 async function readBoth(
   reader: ChainReader,
   { blockHash, blockHeight, outpoint }: Contradiction,
@@ -93,20 +93,20 @@ async function readBoth(
 ): Promise<Both | undefined> {
   const later = await reader.block(blockHeight);
   if (later === undefined || later.hash !== blockHash) return undefined;
-  if (deposit === undefined) return { deposit, later, told: [] };
+  if (deposit === undefined) return { deposit, later, reports: [] };
   const earlier = deposit.blockHash === blockHash ? later : await reader.block(deposit.blockHeight);
   if (earlier === undefined || earlier.hash !== deposit.blockHash) return undefined;
-  const told = [earlier, later].flatMap(({ hash, payments }) =>
+  const reports = [earlier, later].flatMap(({ hash, payments }) =>
     payments
       .filter((payment) => payment.outpoint === outpoint)
       .map((payment) => ({ ...payment, blockHash: hash })),
   );
-  return { deposit, later, told };
+  return { deposit, later, reports };
 }
 
-/** Money that left an address is counted once, whichever of its blocks it left in. */
-const resolutionOf = ({ deposit, told }: Both): Resolution =>
-  deposit === undefined ? 'earlier' : resolveContradiction(deposit, told);
+/** A transfer out of an address counts once, whichever of the two blocks has it. */
+const resolutionOf = ({ deposit, reports }: Both): Resolution =>
+  deposit === undefined ? 'earlier' : resolveContradiction(deposit, reports);
 
 type Settling = {
   found: Contradiction;
@@ -147,6 +147,6 @@ async function end(
   await recomputeInvoices(trx, invoices, ports);
   logger.warn(
     { chain, payment, deposit: deposit?.id, invoice: deposit?.invoiceId, stands: outcome },
-    'the node no longer tells a payment twice: it is no longer held back',
+    'the contradiction about a payment has ended: the payment is no longer held',
   );
 }

@@ -20,32 +20,26 @@ import { applyBlocks, BLOCKS_KEPT, type ChainPorts } from './apply-blocks.ts';
 import { extendExpiry } from './extend-expiry.ts';
 import { firstBlockFrom, startHeightOf } from './start-height.ts';
 
-/** Blocks a step takes at most: after a long downtime it goes on in the next. Those of Bitcoin are of 20 MB each. */
+/** Blocks per step. A Bitcoin block has up to 20 MB of JSON. */
 const BATCH = { bitcoin: 4, evm: 16, solana: 16 } as const satisfies Record<ChainKind, number>;
-/** Blocks of a new branch that are taken in together with the old one's leaving. */
+/** Blocks of a new branch that are applied in the transaction that drops the old one. */
 const BRANCH_MAX = 64;
-/** Hashes from before the first block that is scanned, in case the chain parts below it. */
+/** Hashes stored from before the first block, in case of a reorganisation below it. */
 const BLOCKS_BEFORE_START = 64;
 
 export type ScanPorts = ChainPorts & Pick<Ports, 'logger'>;
 
-/**
- * How many blocks a step took, and whether the node's head was reached: as it was when the step began. At the head there
- * may be time for blocks that somebody wants to be read once more.
- */
+/** How many blocks a step applied, and whether it reached the head that the node had at its start. */
 export type Scanned = { taken: number; isAtHead: boolean; isRescanAsked?: boolean };
 
-/**
- * One step along the chain, by the holder of the lease: the next blocks one by one, or back to where the
- * chain parted and along its new branch.
- */
+/** One step of the scanner, by the holder of the lease: applies the next blocks, or handles a reorganisation. */
 export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: Lease): Promise<Scanned> {
   const { reader, chain } = watched;
   const found = await findCursor(ports.db, chain);
   const cursor = found ?? (await startCursor(ports, watched, lease));
   const isRescanAsked = found?.isRescanAsked ?? false;
   const head = await reader.head();
-  // A node that has lost blocks will find them again; nothing that was read is undone for it.
+  // A node that has lost blocks will load them again: nothing is dropped for it.
   if (head.height < cursor.height) return { taken: 0, isAtHead: false };
   if (head.hash === cursor.hash) {
     return { taken: 0, isAtHead: !isStale(watched, head, ports.clock.now()), isRescanAsked };
@@ -57,7 +51,7 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
   let taken = 0;
   for (const block of blocks) {
     if (block.parentHash !== at.hash) {
-      // A branch that changed while it was read is found by the next step, from its own start.
+      // A branch that changed during the read is handled by the next step.
       if (at === cursor) return await handleReorg(ports, watched, lease, cursor);
       return { taken, isAtHead: false };
     }
@@ -71,15 +65,15 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
 
 async function blocksAfter({ reader }: WatchedChain, height: number, limit: number): Promise<Block[]> {
   const blocks = await reader.blocksAfter(height, limit);
-  // What left an address is of use only to explain its balance.
+  // Transfers out of an address are needed only to explain balances.
   return reader.balances === undefined ? blocks.map((block) => ({ ...block, spends: [] })) : blocks;
 }
 
-/** A head so old, on a public chain, is that of a node that lags. */
+/** Such an old head on a public chain means that the node lags. */
 const isStale = ({ staleMs }: WatchedChain, { time }: Pick<Head, 'time'>, now: Date): boolean =>
   staleMs !== undefined && now.getTime() - time.getTime() > staleMs;
 
-/** Nothing before the first block concerns us: no address had been given out. */
+/** Starts to scan a chain. Blocks before the first one cannot pay us: no address had been given out. */
 async function startCursor(
   ports: Pick<ScanPorts, 'db' | 'clock' | 'logger'>,
   watched: WatchedChain,
@@ -102,11 +96,11 @@ async function startCursor(
     await setGivenHeight(trx, chain, height);
   });
   crashPoint('invoices.chain_started');
-  ports.logger.info({ chain, height }, 'the chain is followed from here');
+  ports.logger.info({ chain, height }, 'the chain is scanned from this height');
   return cursor;
 }
 
-/** Goes back to the last block that both branches have, and from there along the new one. */
+/** Handles a reorganisation: drops the blocks after the last common block and applies the new branch. */
 async function handleReorg(
   ports: ScanPorts,
   watched: WatchedChain,
@@ -120,16 +114,16 @@ async function handleReorg(
   const [first] = blocks;
   const last = blocks.at(-1);
   const linked = blocks.every((block, i) => i === 0 || block.parentHash === blocks[i - 1]?.hash);
-  // The chain went on changing under our reading: nothing is decided, the next step looks again.
+  // The chain changed during the read: the next step tries again.
   if (first === undefined || last === undefined || first.parentHash !== base.hash || !linked) {
     return { taken: 0, isAtHead: false };
   }
-  // The node names a head this high, and has not shown all of its branch yet: payments that it mines again in the
-  // rest of it would be told to be gone, and come back with the next step.
+  // The node has not shown its whole branch yet. Payments in the rest of it would be reported as reversed, and come
+  // back with the next step.
   if (blocks.length < BRANCH_MAX && last.height < cursor.height) return { taken: 0, isAtHead: false };
   ports.logger.warn(
     { chain, from: cursor.height, back_to: base.height, blocks: blocks.length },
-    'the chain was reorganised, following its new branch',
+    'the chain was reorganised: the new branch is applied',
   );
   await applyBlocks(ports, { watched, lease, from: cursor, base, blocks });
   return { taken: blocks.length, isAtHead: false };
@@ -144,13 +138,13 @@ async function commonBlock(
     if ((await reader.hashAt(block.height)) === block.hash) return block;
   }
   throw new Error(
-    `no block of the last ${BLOCKS_KEPT} is in the ${chain} node’s chain: it is another chain, or was begun anew`,
+    `no block of the last ${BLOCKS_KEPT} is in the ${chain} node’s chain: it is another chain, or was reset`,
   );
 }
 
 /**
- * The node's head was reached by a step that began `at`: what is known of payments grows up to then. If that took
- * long, the invoices are given the time first in which nobody could see their payments; until then none expires.
+ * Marks the chain as synced by a step that began `at`: all payments until then are known. After an outage, the expiry
+ * of invoices is extended first; until then none expires.
  */
 export async function markSynced(
   ports: ChainPorts & Pick<Ports, 'logger'>,
@@ -159,17 +153,21 @@ export async function markSynced(
   at: Date,
 ): Promise<void> {
   const { chain, quietMs } = watched;
-  // A node that hung answers late: up to now nothing was seen.
+  // A node that hung answers late: the outage lasts until now.
   const outage = outageEnding(await syncStateOf(ports.db, chain), ports.clock.now(), watched);
   if (outage !== undefined) {
     const extended = await extendExpiry(ports, chain, lease, outage);
-    if (extended > 0) ports.logger.warn({ chain, ...outage, invoices: extended }, 'the chain is seen again');
+    if (extended > 0)
+      ports.logger.warn(
+        { chain, ...outage, invoices: extended },
+        'the chain is synced again: the expiry of its invoices was extended',
+      );
   }
   crashPoint('invoices.synced');
   const quietUntil = quietMs === undefined ? null : new Date(at.getTime() - quietMs);
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    // While time was given back the chain was seen: what that took is no outage of its own.
+    // The time that the extension took is no outage of its own.
     await saveSynced(trx, chain, { at, seenAt: ports.clock.now(), quietUntil });
   });
 }

@@ -12,44 +12,44 @@ import { markDropped, openMempoolPayments, saveMempoolPayments } from '../store/
 import type { ChainPorts } from './apply-blocks.ts';
 import { recomputeInvoices } from './recompute-invoices.ts';
 
-/** Addresses looked up in one query: a full mempool has a million. */
+/** Addresses per query: a full mempool has a million. */
 const LOOKUP_BATCH = 5_000;
 
 type Fresh = Omit<MempoolPayment, 'droppedAt'>;
 
-/** What a scanner keeps of the payments that wait for a block. The watch tells each of them once. */
+/** What a scanner keeps of the mempool between its steps. The node reports each payment once. */
 export type MempoolState = {
   watch: PendingWatch;
-  /** Told, and whose they are was not looked up yet. */
-  told: { payment: Payment; seenAt: Date }[];
-  /** Ours, and not written down yet. */
+  /** Reported by the node; their owners are not looked up yet. */
+  reported: { payment: Payment; seenAt: Date }[];
+  /** Payments to our addresses that are not saved yet, by outpoint. */
   unsaved: Map<string, Fresh>;
-  /** Since when those that were written down were missing at every look, by outpoint. */
+  /** Saved payments that the mempool lacks, by outpoint, with the time since when. */
   missing: Map<string, Date>;
 };
 
 export const newMempoolState = (watch: NonNullable<ChainReader['watchPending']>): MempoolState => ({
   watch: watch(),
-  told: [],
+  reported: [],
   unsaved: new Map(),
   missing: new Map(),
 });
 
-/** Looks at the payments that wait now, before the chain is followed: what waits no more is then in a block read after. */
+/** Reads the mempool before new blocks are applied: a payment that has left it is then in one of those blocks. */
 export async function readMempool(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   watched: Pick<WatchedChain, 'chain' | 'filter'>,
-  { watch, told, unsaved }: MempoolState,
+  { watch, reported, unsaved }: MempoolState,
 ): Promise<PendingLook> {
   const seenAt = clock.now();
-  const look = await watch.look();
-  for (const payment of look.fresh) told.push({ payment, seenAt });
-  while (told.length > 0) {
-    const some = told.slice(0, LOOKUP_BATCH);
+  const read = await watch.look();
+  for (const payment of read.fresh) reported.push({ payment, seenAt });
+  while (reported.length > 0) {
+    const some = reported.slice(0, LOOKUP_BATCH);
     const addresses = new Set(some.map(({ payment }) => payment.address));
     const ours = await ourAddresses(db, watched, [...addresses]);
-    // Only now: what could not be looked up is not told again.
-    told.splice(0, some.length);
+    // Removed only after the query succeeded: the node does not report them again.
+    reported.splice(0, some.length);
     for (const { payment, seenAt: firstSeenAt } of some) {
       const owner = ours.get(payment.address);
       if (owner === undefined || !hasHash(payment) || payment.amount <= 0n) continue;
@@ -67,55 +67,55 @@ export async function readMempool(
       });
     }
   }
-  return look;
+  return read;
 }
 
 const hasHash = (payment: Payment): payment is Payment & { txHash: string } => payment.txHash !== null;
 
 /**
- * Writes down what a look saw, once the chain was followed at least as high as it was then: payments that came, and
- * those that wait no more and are in no block. What is missing for a moment only may be a node's hiccup; but when
- * another payment of its invoice came, it was replaced, and all in one transaction, so that both never count together.
- * @returns how many came or went; undefined when the chain was not followed far enough, and the next look has to tell
+ * Saves what the mempool had, once the chain is applied to the height of that time: new payments, and dropped ones
+ * that are in no block. A short absence may be an error of the node. When another payment to the same invoice
+ * appears, the absent one was replaced; both changes share a transaction, so that they never count together.
+ * @returns how many changed; undefined when the chain is not applied far enough, and the mempool must be read again
  */
 export async function recordMempool(
   ports: ChainPorts,
   { chain, droppedAfterMs }: Pick<WatchedChain, 'chain' | 'droppedAfterMs'>,
   lease: Lease,
   { unsaved, missing }: MempoolState,
-  look: PendingLook,
+  read: PendingLook,
 ): Promise<number | undefined> {
-  const told = [...unsaved.values()];
+  const seen = [...unsaved.values()];
   const waitedBefore = await openMempoolPayments(ports.db, chain);
   const now = ports.clock.now();
-  const away = waitedBefore.filter(({ txHash }) => !look.has(txHash));
+  const away = waitedBefore.filter(({ txHash }) => !read.has(txHash));
   trackMissing(missing, away, now);
   const known = new Set(waitedBefore.map(({ outpoint }) => outpoint));
   const paidAnew = new Set(
-    told.flatMap(({ outpoint, invoiceId }) => (known.has(outpoint) ? [] : [invoiceId])),
+    seen.flatMap(({ outpoint, invoiceId }) => (known.has(outpoint) ? [] : [invoiceId])),
   );
-  const gone = away.filter(({ outpoint, invoiceId }) => {
+  const dropped = away.filter(({ outpoint, invoiceId }) => {
     const since = missing.get(outpoint) ?? now;
     return paidAnew.has(invoiceId) || now.getTime() - since.getTime() >= droppedAfterMs;
   });
   const isReached = await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    if ((await lockCursor(trx, chain)).height < look.height) return false;
-    if (told.length + gone.length === 0) return true;
-    const touched = new Set([...told, ...gone].map(({ invoiceId }) => invoiceId));
+    if ((await lockCursor(trx, chain)).height < read.height) return false;
+    if (seen.length + dropped.length === 0) return true;
+    const touched = new Set([...seen, ...dropped].map(({ invoiceId }) => invoiceId));
     await lockInvoices(trx, touched);
     const deposits = await depositsByOutpoint(
       trx,
       chain,
-      told.map(({ outpoint }) => outpoint),
+      seen.map(({ outpoint }) => outpoint),
     );
     const inChain = (fresh: Fresh) =>
       (deposits.get(fresh.outpoint) ?? []).some(({ state }) => state === 'seen' || state === 'settled');
-    // One that was mined while we looked was seen before its block was.
-    await setEarlierFirstSeen(trx, chain, told.filter(inChain));
-    // One that lost its block was first seen when it first was.
-    const come = told
-      .filter((fresh) => !inChain(fresh) && look.has(fresh.txHash))
+    // A payment that was mined during the read was seen before its block.
+    await setEarlierFirstSeen(trx, chain, seen.filter(inChain));
+    // A payment that lost its block keeps its first time.
+    const arrived = seen
+      .filter((fresh) => !inChain(fresh) && read.has(fresh.txHash))
       .map((fresh) => ({
         ...fresh,
         firstSeenAt: (deposits.get(fresh.outpoint) ?? []).reduce(
@@ -123,11 +123,11 @@ export async function recordMempool(
           fresh.firstSeenAt,
         ),
       }));
-    await saveMempoolPayments(trx, chain, come);
+    await saveMempoolPayments(trx, chain, arrived);
     await markDropped(
       trx,
       chain,
-      gone.map(({ outpoint }) => outpoint),
+      dropped.map(({ outpoint }) => outpoint),
       now,
     );
     await recomputeInvoices(trx, touched, ports);
@@ -135,12 +135,12 @@ export async function recordMempool(
     return true;
   });
   if (!isReached) return undefined;
-  if (told.length + gone.length > 0) crashPoint('invoices.pending_committed');
+  if (seen.length + dropped.length > 0) crashPoint('invoices.pending_committed');
   unsaved.clear();
-  return told.length + gone.length;
+  return seen.length + dropped.length;
 }
 
-/** Since the first look that did not find them, as long as none has found them again. */
+/** Keeps the time of the first read that missed a payment, until a read finds it again. */
 function trackMissing(missing: Map<string, Date>, away: readonly MempoolPayment[], now: Date): void {
   const outpoints = new Set(away.map(({ outpoint }) => outpoint));
   for (const outpoint of missing.keys()) if (!outpoints.has(outpoint)) missing.delete(outpoint);

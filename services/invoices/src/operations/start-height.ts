@@ -2,19 +2,19 @@ import type { Block, ChainReader } from '@quittance/chains/chain';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { firstInvoiceAt } from '../store/cursors.ts';
 
-/** Blocks carry their maker's clock, which need not be ours: on Bitcoin it may be off by two hours. */
+/** Blocks carry their miner's clock: on Bitcoin it may differ by two hours. */
 const CLOCKS_APART_MS = 130 * 60_000;
 
 /**
- * The block from which a chain is followed that was never followed before: where the node is now, or before
- * the first invoice when some were made while it could not be asked.
+ * The height at which a chain is scanned first: the node's head, or a block before the first invoice when invoices
+ * were created while the node was down.
  */
 export async function startHeightOf(
   { db }: Pick<Ports, 'db'>,
   { reader, chain, startHeight }: WatchedChain,
 ): Promise<number> {
   if (startHeight !== undefined) return startHeight;
-  // In this order: an invoice made after the head was read can only be paid in a later block.
+  // In this order: an invoice that is created after this request can only be paid in a later block.
   const head = await reader.head();
   const first = await firstInvoiceAt(db, chain);
   if (first === undefined) return head.height;
@@ -22,8 +22,8 @@ export async function startHeightOf(
 }
 
 /**
- * By halving: block times never go back. The first block when all are later, and just below the first that the
- * node still has when it has thrown older ones away.
+ * Binary search: block times never go back. Returns 0 when all blocks are later, and the last pruned height when the
+ * node has pruned the block.
  */
 async function lastBlockBefore(reader: ChainReader, time: Date, height: number): Promise<number> {
   let low = 0;
@@ -38,20 +38,20 @@ async function lastBlockBefore(reader: ChainReader, time: Date, height: number):
   return low;
 }
 
-/** The first block at `height` or, where heights have gaps, above; undefined when the node has pruned it. */
+/** The block at `height`, or the next one where heights have gaps. Undefined when the node has pruned it. */
 async function blockFrom(reader: ChainReader, height: number): Promise<Block | undefined> {
   try {
     return (await reader.block(height)) ?? (await reader.blocksAfter(height, 1))[0];
   } catch {
-    // A node that is away throws here as well.
+    // An unreachable node throws here too.
     await reader.head();
     return undefined;
   }
 }
 
-/** The block to begin with: the first that the node has from there on. */
+/** The first block that the node has at `height` or above. */
 export async function firstBlockFrom(reader: ChainReader, height: number): Promise<Block> {
   const block = (await blockFrom(reader, height)) ?? (await reader.blocksAfter(height, 1))[0];
-  if (block === undefined) throw new Error(`the node does not have block ${height}, where to begin`);
+  if (block === undefined) throw new Error(`the node does not have block ${height}, the start height`);
   return block;
 }

@@ -2,17 +2,17 @@ import type { Chain, ChainKind } from '@quittance/shared/assets';
 import { type Db, type Queryable, statement } from '@quittance/shared/db';
 import { invariant } from '@quittance/shared/result';
 
-/** An address that nobody has been given yet, and the index its key is derived at. */
+/** An unused address and the derivation index of its key. */
 export type PoolAddress = { address: string; derivationIndex: number };
 
-/** Networks of a kind share their numbers: an address is given out once, whichever of its networks it is for. */
+/** Networks of a kind share their indexes, so that an address is given out once on all of them. */
 const addressBlocks = {
   bitcoin: 'bitcoin_address_blocks',
   evm: 'ethereum_address_blocks',
 } as const satisfies Partial<Record<ChainKind, string>>;
 export type KindWithPublicKeys = keyof typeof addressBlocks;
 
-/** The number of a block of derivation indexes that nobody else takes. */
+/** Reserves a block of derivation indexes and returns its number. */
 export async function nextAddressBlock(db: Queryable, kind: KindWithPublicKeys): Promise<number> {
   const row = await db.one<{ block: number }>(`select nextval('${addressBlocks[kind]}')::int as block`);
   return row.block;
@@ -24,7 +24,7 @@ const count = statement(
      select 1 from spare_addresses where chain = $1 limit $2) as counted`,
 );
 
-/** How many addresses wait to be given out; not more than `enough` are counted. */
+/** How many unused addresses are stored, counted up to `enough`. */
 export async function countPoolAddresses(db: Queryable, chain: Chain, enough: number): Promise<number> {
   return (await db.one<{ ready: number }>(count, [chain, enough])).ready;
 }
@@ -34,7 +34,7 @@ const selectNext = statement(
   `select next_index as next from address_series where chain = $1`,
 );
 
-/** The first index for which no address was named yet. */
+/** The first index without a stored address. */
 export async function nextPoolIndex(db: Queryable, chain: Chain): Promise<number> {
   return (await db.maybe<{ next: number }>(selectNext, [chain]))?.next ?? 0;
 }
@@ -58,8 +58,8 @@ const insert = statement(
 );
 
 /**
- * Keeps the addresses of indexes `from` and up. Answers how many: 0 when another replica was faster. Throws when one of
- * them was given out before: then they are not those of these indexes.
+ * Saves the addresses of indexes `from` and up. Returns how many: 0 when another replica was faster. Throws when one
+ * was given out before, because then it belongs to another index.
  */
 export async function savePoolAddresses(
   db: Db,
@@ -72,13 +72,13 @@ export async function savePoolAddresses(
     const mine = await trx.maybe(advance, [chain, from, addresses.length]);
     if (mine === undefined) return 0;
     const given = await trx.maybe(selectGiven, [chain, addresses]);
-    invariant(given === undefined, 'the key holder names an address for one index only');
+    invariant(given === undefined, 'payouts derives an address for one index only');
     await trx.rows(insert, [chain, from, addresses]);
     return addresses.length;
   });
 }
 
-// Whoever comes at the same moment takes the next ones.
+// Concurrent calls skip locked rows and take the next ones.
 const take = statement(
   'spares_take',
   `with taken as materialized (
@@ -89,7 +89,7 @@ const take = statement(
    returning s.address, s.derivation_index as "derivationIndex"`,
 );
 
-/** Takes at most `wanted` addresses that nobody else gets, in one statement. */
+/** Takes up to `wanted` addresses, each given to one caller only. */
 export async function takePoolAddresses(db: Queryable, chain: Chain, wanted: number): Promise<PoolAddress[]> {
   return await db.rows<PoolAddress>(take, [chain, wanted]);
 }
@@ -99,7 +99,7 @@ const selectComparison = statement(
   `select named_address as "named" from key_comparisons where chain = $1 and first_address = $2`,
 );
 
-/** The first address that the key holder named when it was asked last; undefined when it never answered. */
+/** The first address by the last answer of payouts; undefined without one. */
 export async function savedFirstAddress(
   db: Queryable,
   chain: Chain,
@@ -115,7 +115,7 @@ const upsertComparison = statement(
    set named_address = excluded.named_address, compared_at = excluded.compared_at`,
 );
 
-/** The key holder was asked for the first address, which is `first` by our public key, and named this one now. */
+/** Saves the answer of payouts: `first` is the first address by our public key, `named` the one by its keys. */
 export async function saveFirstAddress(
   db: Queryable,
   chain: Chain,

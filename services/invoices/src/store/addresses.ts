@@ -2,13 +2,13 @@ import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 
-/** Whose an address is. */
+/** An address with its invoice. */
 export type OurAddress = {
   address: string;
   invoiceId: InvoiceId;
   derivationIndex: number;
   minConfirmations: number;
-  /** How far the chain was followed when it was given out; null: not at all. */
+  /** The height of the cursor when it was given out; null: the chain was not scanned yet. */
   givenHeight: number | null;
 };
 
@@ -20,7 +20,7 @@ const selectOurs = statement(
    where a.chain = $1 and a.address = any($2::text[])`,
 );
 
-/** Whose these addresses are: those that are ours, by address. */
+/** The owners of those addresses that are ours, by address. */
 export async function addressOwners(
   db: Queryable,
   chain: Chain,
@@ -35,7 +35,7 @@ const updateGiven = statement(
   `update addresses set given_height = $2 where chain = $1 and given_height is null`,
 );
 
-/** Addresses that were given out before the chain was followed count from where it is followed. */
+/** Sets the height of addresses that were given out before the first scan. */
 export async function setGivenHeight(trx: Trx, chain: Chain, height: number): Promise<void> {
   await trx.rows(updateGiven, [chain, height]);
 }
@@ -45,7 +45,7 @@ const selectCount = statement(
   `select count(*)::int as count from addresses where chain = $1`,
 );
 
-/** How many addresses were given out on a chain. Reads an index in full. */
+/** How many addresses were given out on a chain. Reads a whole index. */
 export async function countAddresses(db: Queryable, chain: Chain): Promise<number> {
   return (await db.one<{ count: number }>(selectCount, [chain])).count;
 }
@@ -55,7 +55,7 @@ const selectAfter = statement(
   `select address from addresses where chain = $1 and address > $2 order by address limit $3`,
 );
 
-/** The next addresses in their own order. */
+/** The next addresses in alphabetical order. */
 export async function addressesAfter(
   db: Queryable,
   chain: Chain,
@@ -66,8 +66,8 @@ export async function addressesAfter(
   return rows.map(({ address }) => address);
 }
 
-// What a snapshot shows was written by transactions below its xmax, and nothing below its xmin is under way any more:
-// the next look begins there. The upper bound leaves out what a dump of another server brought along.
+// Rows in a snapshot come from transactions below its xmax, and none below its xmin is in flight: the next query
+// begins there. The upper bound leaves out rows of a dump from another server.
 const selectSince = statement(
   'addresses_since',
   `select pg_snapshot_xmin(s)::text as next,
@@ -78,8 +78,8 @@ const selectSince = statement(
 );
 
 /**
- * The addresses given out by transactions from `since` on (none for undefined), and from where to look next time so
- * that none is missed: one may be found twice.
+ * Addresses given out by transactions from `since` on (none for undefined), and where the next query begins. An
+ * address may be found twice, but none is missed.
  */
 export async function addressesSince(
   db: Queryable,

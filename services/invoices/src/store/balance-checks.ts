@@ -10,18 +10,18 @@ const selectBalancesHeight = statement(
   `select balances_height from cursors where chain = $1`,
 );
 
-/** The height at which every balance whose turn it was has been looked at. */
+/** The height at which all due balances were checked. */
 export async function balancesCheckedAt(db: Queryable, chain: Chain): Promise<number | null> {
   return (await db.one<{ balances_height: number | null }>(selectBalancesHeight, [chain])).balances_height;
 }
 
-/** An address whose balance is to be explained. */
+/** An address whose balance is checked. */
 export type WatchedAddress = OurAddress & {
-  /** What its invoice is to be paid in. */
+  /** The asset of its invoice. */
   asset: AssetSymbol;
-  /** Where its balance was last explained in full. */
+  /** The height at which its balance was last explained in full. */
   balanceHeight: number | null;
-  /** What lay on it before it was given out; null: not looked at yet. */
+  /** Its balance before it was given out; null: not checked yet. */
   balanceBefore: Units | null;
   /** When its invoice was paid or closed. */
   doneAt: Date | null;
@@ -48,7 +48,7 @@ const selectBalancesDue = statement(
    order by a.balance_check_at, a.address limit $4`,
 );
 
-/** Those whose turn it is and that were not looked at at this height, the longest waiting first. */
+/** The due addresses that were not checked at this height, the longest waiting first. */
 export async function balancesDue(
   db: Queryable,
   chain: Chain,
@@ -70,7 +70,7 @@ const selectBalancesHoldingUp = statement(
    order by i.expires_at, i.id limit $3`,
 );
 
-/** Those whose invoices’ time is over, and that must be looked at before they may expire. */
+/** The addresses of expired invoices that must be checked before the invoices may close. */
 export async function balancesHoldingUp(
   db: Queryable,
   chain: Chain,
@@ -80,7 +80,7 @@ export async function balancesHoldingUp(
   return (await db.rows<WatchedRow>(selectBalancesHoldingUp, [chain, knownUntil, limit])).map(toWatched);
 }
 
-// Block by block: anybody may send thousands of payments in one.
+// Summed by block: anybody may send thousands of payments in one.
 const selectMovements = statement(
   'addresses_native_movements',
   `select address, block_height as height, sum(amount)::text as amount from (
@@ -92,7 +92,7 @@ const selectMovements = statement(
    group by address, block_height`,
 );
 
-/** All native money that is known to have come to these addresses or left them, in each block. */
+/** All known native transfers to and from these addresses, by block. */
 export async function nativeMovements(
   db: Queryable,
   chain: Chain,
@@ -109,16 +109,16 @@ export async function nativeMovements(
   return Map.groupBy(movements, ({ address }) => address);
 }
 
-/** What a look at a balance found out. */
+/** The result of a balance check. */
 export type BalanceCheck = {
   address: string;
-  /** Where it is explained in full. */
+  /** The height at which the balance is explained in full. */
   height: number;
-  /** All money that came without a trace until then is known. */
+  /** All contract-sent money until then is known. */
   knownUntil: Date;
-  /** What lay there before it was given out; null: nobody can tell. */
+  /** The balance before the address was given out; null: unknown. */
   before: Units | null;
-  /** When to look again; null: never. */
+  /** When to check again; null: never. */
   nextAt: Date | null;
 };
 
@@ -153,7 +153,7 @@ const updateBalancesHeight = statement(
   `update cursors set balances_height = $2 where chain = $1`,
 );
 
-/** Every balance whose turn it was has been looked at; there is nothing new before the next block. */
+/** All due balances are checked at this height. */
 export async function markBalancesChecked(trx: Trx, chain: Chain, height: number): Promise<void> {
   await trx.rows(updateBalancesHeight, [chain, height]);
 }

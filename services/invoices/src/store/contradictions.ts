@@ -3,22 +3,22 @@ import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { onDrop } from '../domain/deposit.ts';
 
-/** A payment that a block was told to hold, and that is known from elsewhere in the chain. */
+/** A payment that the node reported in a block, while it is recorded in another one. */
 export type Contradiction = {
   blockHash: string;
   blockHeight: number;
   outpoint: string;
-  /** Null: native money that left an address. */
+  /** Null: a native transfer out of an address. */
   deposit: { id: DepositId; invoiceId: InvoiceId } | null;
 };
 
-/** What its node told twice, and has not told once since, is held back. */
+/** A deposit with an open contradiction is held: it is not settled. */
 export const isHeld = (alias: string): string =>
   `exists (select from contradictions held
      where held.invoice_id = ${alias}.invoice_id and held.deposit_id = ${alias}.id and held.ended_at is null)`;
 
-// Which of its payments are there is not known: what its balance holds beyond them is not either. A payment that the ledger
-// has booked stands, whatever the node tells of it afterwards.
+// With an open contradiction, the payments of an address are uncertain, so its balance is not checked. A settled
+// payment stands, whatever the node reports later.
 export const notContradicted = `not exists (
        select 1 from contradictions c
        where c.chain = a.chain and c.invoice_id = a.invoice_id and c.ended_at is null
@@ -35,7 +35,7 @@ const insertFound = statement(
      deposit_id = excluded.deposit_id, invoice_id = excluded.invoice_id`,
 );
 
-/** Writes them down, each once: meanwhile their deposits are not settled (see `isHeld`). */
+/** Saves contradictions, each once. While they are open, their deposits are held (see `isHeld`). */
 export async function saveContradictions(
   trx: Trx,
   chain: Chain,
@@ -67,7 +67,7 @@ const claimDue = statement(
 
 type ClaimedRow = Omit<Contradiction, 'deposit'> & { id: DepositId | null; invoiceId: InvoiceId | null };
 
-/** The next one that the node is to be asked about again, and not before `againMs` have passed after that. */
+/** Claims the next contradiction to check again, and schedules the one after it `againMs` later. */
 export async function claimContradiction(
   db: Queryable,
   chain: Chain,
@@ -86,12 +86,12 @@ const selectAbove = statement(
    where chain = $1 and ended_at is null and block_height > $2 and invoice_id is not null`,
 );
 
-/** The invoices of those whose blocks are above `height`. */
+/** The invoices with open contradictions above `height`. */
 export async function contradictedAbove(trx: Trx, chain: Chain, height: number): Promise<InvoiceId[]> {
   return (await trx.rows<{ id: InvoiceId }>(selectAbove, [chain, height])).map(({ id }) => id);
 }
 
-// Those that were deep enough meanwhile are looked at again, as those whose turn it is.
+// Deposits that became final while they were held are due again.
 const updateDueAgain = statement(
   'deposits_due_when_held_no_more',
   `update deposits d set due_height = d.block_height + d.min_confirmations - 1
@@ -109,7 +109,7 @@ const endAbove = statement(
    returning deposit_id as id`,
 );
 
-/** The blocks above `height` have left the chain, and what they contradicted stands. */
+/** Ends the contradictions whose blocks above `height` have left the chain: the recorded payments stand. */
 export async function endContradictionsAbove(
   trx: Trx,
   chain: Chain,
@@ -148,7 +148,7 @@ const dropOne = statement(
    where id = $1 and state in ('seen', 'settled')`,
 );
 
-// Its balance was explained with money that was not there: it is explained anew, from the beginning.
+// Its balance was explained with a payment that did not exist: it is checked again from the beginning.
 const updateBalanceUnknown = statement(
   'addresses_explain_anew',
   `update addresses a set balance_check_at = $2, balance_height = null, balance_before = null
@@ -156,7 +156,7 @@ const updateBalanceUnknown = statement(
    where d.id = $1 and a.chain = d.chain and a.address = d.address and a.balance_height is not null`,
 );
 
-/** Its block does not hold it, and never did; the chain was followed to `height`. */
+/** Drops a deposit that its block never had; the cursor is at `height`. */
 export async function dropDeposit(trx: Trx, id: DepositId, height: number, now: Date): Promise<void> {
   await trx.rows(dropOne, [id, height]);
   await trx.rows(updateBalanceUnknown, [id, now]);
@@ -175,10 +175,10 @@ export type OpenContradiction = {
   outpoint: string;
   blockHeight: number;
   invoiceId: InvoiceId | null;
-  /** The ledger has it already: it is not held back any more. */
+  /** The deposit is settled, so it is no longer held. */
   isBooked: boolean;
 };
 
-/** The oldest of those that have not ended. */
+/** The oldest open contradictions. */
 export const openContradictions = (db: Queryable, limit: number): Promise<OpenContradiction[]> =>
   db.rows<OpenContradiction>(selectOpen, [limit]);

@@ -3,12 +3,12 @@ import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import { isRescanOpen } from './rescans.ts';
 
-/** How far a chain was followed. */
+/** The last applied block of a chain. */
 export type Cursor = {
   height: number;
   hash: string;
   time: Date;
-  /** Every payment made until then has been seen. */
+  /** All payments up to this time are known. */
   knownUntil: Date;
 };
 
@@ -27,7 +27,7 @@ const selectCursor = statement(
    from cursors where chain = $1`,
 );
 
-/** `isRescanAsked`: somebody wants blocks below to be read once more. */
+/** `isRescanAsked`: an operator requested a rescan. */
 export async function findCursor(
   db: Queryable,
   chain: Chain,
@@ -59,7 +59,7 @@ const updateCursor = statement(
   `update cursors set height = $2, hash = $3, time = $4 where chain = $1`,
 );
 
-/** What is known of payments only grows at the head, see `saveSynced`. */
+/** `known_until` grows only when the chain is synced, see `saveSynced`. */
 export async function moveCursor(trx: Trx, chain: Chain, { height, hash, time }: KnownBlock): Promise<void> {
   await trx.rows(updateCursor, [chain, height, hash, time]);
 }
@@ -70,9 +70,9 @@ const updateSynced = statement(
 );
 
 /**
- * The node's head was reached by a step that began `at`, and the chain was seen until `seenAt`: all payments before the
- * head's time are known. Not beyond `at`: a chain whose clock is ahead of ours (blocks mined by hand) counts by ours. On a chain that is quiet until
- * asked, time passes all the same.
+ * Marks the chain as synced by a step that began `at`: all payments before the head's time are known. `known_until`
+ * never exceeds `at`, because blocks made by hand may carry a later time. On a development chain time also passes
+ * without blocks.
  */
 export async function saveSynced(
   trx: Trx,
@@ -87,7 +87,7 @@ const selectFirstInvoice = statement(
   `select min(created_at) as first from invoices where chain = $1`,
 );
 
-/** When the first invoice on this chain was made; undefined when there is none. */
+/** When the first invoice on this chain was created; undefined without one. */
 export async function firstInvoiceAt(db: Queryable, chain: Chain): Promise<Date | undefined> {
   const { first } = await db.one<{ first: Date | null }>(selectFirstInvoice, [chain]);
   return first ?? undefined;
@@ -132,7 +132,7 @@ const selectBlocksBelow = statement(
   `select height, hash, time from blocks where chain = $1 and height < $2 order by height desc limit $3`,
 );
 
-/** Remembered blocks below `height`, the highest first. */
+/** Stored blocks below `height`, the highest first. */
 export async function blocksBelow(
   db: Queryable,
   chain: Chain,
@@ -161,7 +161,7 @@ const selectKnown = statement(
 );
 const selectLowest = statement('blocks_lowest', `select min(height) as lowest from blocks where chain = $1`);
 
-/** What is remembered of these heights, and from which height on all blocks are. */
+/** The stored blocks of these heights, and the lowest stored height. */
 export async function knownBlocksBetween(
   db: Queryable,
   chain: Chain,
@@ -181,7 +181,7 @@ const insertSpendRows = statement(
    returning address, tx_hash as "txHash"`,
 );
 
-/** @returns those that were written down; each is once */
+/** @returns the new ones; a known transfer is not saved again */
 export async function saveSpends(
   trx: Trx,
   chain: Chain,

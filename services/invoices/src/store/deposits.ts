@@ -49,17 +49,17 @@ const depositColumns = [
   'credited_at',
 ] as const satisfies (keyof DepositRow)[];
 
-/** All that a deposit is made of here. */
+/** The columns of a deposit. */
 export const depositFields = (alias: string): string =>
   [...depositColumns.map((column) => `${alias}.${column}`), `${isHeld(alias)} as is_held`].join(', ');
 
-/** A deposit as JSON; the amount as text, for a JSON number would lose digits. */
+/** A deposit as JSON. The amount is text: a JSON number would lose digits. */
 export const depositJson = (alias: string): string =>
   `json_build_object(${depositColumns
     .map((column) => `'${column}', ${alias}.${column}${column === 'amount' ? '::text' : ''}`)
     .join(', ')}, 'is_held', ${isHeld(alias)})`;
 
-/** As they came; those of a block in its order. */
+/** In the order of arrival; within a block in its order. */
 export const depositOrder = 'first_seen_at, block_height, output_index, id';
 
 const time = (given: Date | string): Date => (given instanceof Date ? given : new Date(given));
@@ -96,7 +96,7 @@ const selectByOutpoint = statement(
    where chain = $1 and outpoint = any($2::text[]) and state not in ('seen', 'settled')`,
 );
 
-/** All that is known under these outpoints, in the chain or not. */
+/** All deposits with these outpoints, in the chain or not. */
 export async function depositsByOutpoint(
   db: Queryable,
   chain: Chain,
@@ -153,7 +153,7 @@ const updateReturned = statement(
    where d.id = u.id`,
 );
 
-/** Deposits that had lost their block and are in one again. */
+/** Saves that dropped or missing deposits are in a block again. */
 export async function returnDeposits(
   trx: Trx,
   returned: readonly {
@@ -174,7 +174,7 @@ export async function returnDeposits(
   ]);
 }
 
-// Besides what is above the height, what was final only because of the blocks above it.
+// Deposits above the height, and those below it that the dropped blocks made final.
 const selectAffected = statement(
   'deposits_affected_by_drop',
   `select distinct invoice_id from deposits
@@ -182,7 +182,7 @@ const selectAffected = statement(
      and (block_height > $2 or (state = 'seen' and block_height + min_confirmations - 1 > $2))`,
 );
 
-/** The invoices that would feel it if the blocks above `height` left the chain. */
+/** The invoices that change when the blocks above `height` are dropped. */
 export async function invoicesAbove(trx: Trx, chain: Chain, height: number): Promise<InvoiceId[]> {
   const rows = await trx.rows<{ invoice_id: InvoiceId }>(selectAffected, [chain, height]);
   return rows.map((row) => row.invoice_id);
@@ -203,7 +203,7 @@ const rescheduleBelow = statement(
      and block_height + min_confirmations - 1 > $2`,
 );
 
-/** The blocks above `height` have left the chain, which was followed to `top`. */
+/** Drops the deposits of the blocks above `height`; the cursor was at `top`. */
 export async function dropDeposits(trx: Trx, chain: Chain, height: number, top: number): Promise<void> {
   await trx.rows(dropAbove, [chain, height, top]);
   await trx.rows(rescheduleBelow, [chain, height]);
@@ -214,7 +214,7 @@ const selectDue = statement(
   `select distinct invoice_id from deposits where chain = $1 and due_height > $2 and due_height <= $3`,
 );
 
-/** The invoices with a deposit that becomes final, or is given up, when the chain grows from `below` to `height`. */
+/** The invoices with a deposit that becomes final or is given up between the heights `below` and `height`. */
 export async function invoicesDue(
   db: Queryable,
   chain: Chain,
@@ -231,7 +231,7 @@ const selectOverdue = statement(
    group by invoice_id order by min(due_height), invoice_id limit $3`,
 );
 
-/** Invoices with a deposit that was due at this height or below and was left, the longest waiting first. */
+/** Invoices with a deposit that was due at this height or below, the longest waiting first. */
 export async function overdueInvoices(
   db: Queryable,
   chain: Chain,
@@ -249,7 +249,7 @@ const updateCredited = statement(
    returning 1`,
 );
 
-/** The ledger has booked these; answers how many of them are deposits it was told of. */
+/** Marks deposits as credited by the ledger. @returns how many of them are settled deposits */
 export async function markCredited(trx: Trx, ids: readonly DepositId[], now: Date): Promise<number> {
   return (await trx.rows(updateCredited, [ids, now])).length;
 }
@@ -261,7 +261,7 @@ const updateFirstSeen = statement(
    where d.chain = $1 and d.outpoint = u.outpoint and d.state in ('seen', 'settled')`,
 );
 
-/** These deposits were seen earlier than their blocks. */
+/** Sets an earlier first sight of deposits. */
 export async function setEarlierFirstSeen(
   trx: Trx,
   chain: Chain,

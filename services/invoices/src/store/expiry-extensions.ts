@@ -10,7 +10,7 @@ const selectSyncState = statement(
    from cursors c where chain = $1`,
 );
 
-/** How far the chain was seen before. */
+/** The last sync of the chain. */
 export async function syncStateOf(db: Queryable, chain: Chain): Promise<SyncState> {
   return await db.one<SyncState>(selectSyncState, [chain]);
 }
@@ -26,7 +26,7 @@ const lockExtendable = statement(
    order by id limit $5 for update`,
 );
 
-/** Locks open invoices whose clocks stood still in an outage that was not reckoned for them yet, by their ids. */
+/** Locks open invoices for which an outage was not counted yet, in the order of their ids. */
 export async function lockExtendableInvoices(
   trx: Trx,
   chain: Chain,
@@ -49,7 +49,7 @@ const updateExpiry = statement(
      or exists (select 1 from sightings s where s.invoice_id = i.id) as "isPaidTo"`,
 );
 
-/** Writes how much longer they live; answers those with payments, which may be in time now. */
+/** Saves the extensions. @returns the invoices with payments, which may be in time now */
 export async function extendInvoices(
   trx: Trx,
   extended: readonly { id: InvoiceId; ms: number }[],

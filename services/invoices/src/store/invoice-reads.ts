@@ -15,18 +15,17 @@ import {
 } from './mempool-payments.ts';
 import { sameOutpoint } from './payments.ts';
 
-/** An invoice with those of its payments that are shown, and how high its chain is: all that a view needs. */
+/** An invoice with the payments that are shown and the height of its chain: the input of the views. */
 export type FullInvoice = {
   invoice: Invoice;
   deposits: readonly Deposit[];
   mempoolPayments: readonly MempoolPayment[];
-  /** How many payments there are, counted no further than a list is. */
+  /** How many payments there are, counted up to the limit of lists. */
   paymentsTotal: number;
   height: number;
 };
 
-// Each payment once, as it stands now (see `standing`): what lost its block and waits for another one is a sighting,
-// what waits no more is what it was before.
+// Each payment once, in its current state (see `currentPayments`).
 const depositShown = `not (d.state in ('dropped', 'reversed') and exists (
   select from sightings s where s.chain = d.chain and s.outpoint = d.outpoint and s.gone_at is null))`;
 const mempoolShown = `not ${sameOutpoint(
@@ -34,11 +33,11 @@ const mempoolShown = `not ${sameOutpoint(
   `(s.gone_at is not null or o.state not in ('dropped', 'reversed'))`,
 )}`;
 
-/** Of all that an invoice `i` has to show, nothing but how many. */
+/** The payments of an invoice `i`, to be counted. */
 const allShown = `select 1 from deposits d where d.invoice_id = i.id and ${depositShown}
   union all select 1 from sightings s where s.invoice_id = i.id and ${mempoolShown}`;
 
-/** The deposits of an invoice `i` that may be shown (see `shownOf`), found without a look at the others. */
+/** The deposits of an invoice `i` that may be shown (see `shownOf`), read through indexes. */
 const shownDeposits = `
   select json_agg(${depositJson('d')} order by ${depositOrder}) from deposits d where d.id in (
     (select d.id from deposits d where d.invoice_id = i.id and ${depositShown}
@@ -47,7 +46,7 @@ const shownDeposits = `
     (select d.id from deposits d where d.invoice_id = i.id and d.asset = i.asset and ${depositShown}
      order by d.amount desc, d.id desc limit ${LARGEST_SHOWN}))`;
 
-/** Its payments without a block that may be shown. */
+/** Its mempool payments that may be shown. */
 const shownMempoolPayments = `
   select json_agg(${mempoolPaymentJson('s')} order by ${mempoolPaymentOrder}) from sightings s
   where s.chain = i.chain and s.outpoint in (
@@ -68,7 +67,7 @@ const selectSeveral = statement(
   `select ${fullColumns} where i.id = any($1::text[])`,
 );
 
-/** Invoices by their ids, in their order, in one statement; undefined where there is none. */
+/** Invoices in the order of their ids, in one statement; undefined where there is none. */
 export async function findInvoices(
   db: Queryable,
   ids: readonly InvoiceId[],
@@ -95,7 +94,7 @@ export async function findInvoices(
   return ids.map((id) => found.get(id));
 }
 
-/** What a merchant may narrow a list down to; null narrows nothing. */
+/** The filters of a list; null filters nothing. */
 export type ListFilter = {
   status: Status | null;
   asset: AssetSymbol | null;
@@ -104,11 +103,11 @@ export type ListFilter = {
   createdTo: Date | null;
 };
 
-/** The lowest id that an invoice made at `time` (milliseconds) could have. */
+/** The lowest id that an invoice created at `time` (milliseconds) could have. */
 const lowestId = (time: number): InvoiceId =>
   newInvoiceId(new Date(Math.max(0, time)), (size) => new Uint8Array(size));
 
-/** The conditions of a list, and a name for each combination: each is planned once. */
+/** The conditions of a list. Each combination has its own statement name, so that it is planned once. */
 function narrowed(account: AccountId, filter: ListFilter) {
   const values: unknown[] = [account];
   const conditions = ['account_id = $1'];
@@ -122,7 +121,7 @@ function narrowed(account: AccountId, filter: ListFilter) {
   narrow('status', filter.status, (p) => `status = ${p}`);
   narrow('asset', filter.asset, (p) => `asset = ${p}`);
   narrow('external', filter.externalId, (p) => `external_id = ${p}`);
-  // Ids begin with their time, to the millisecond: the index that orders the list also narrows it.
+  // Ids begin with their time in milliseconds: the index that orders the list also filters it.
   const { createdFrom, createdTo } = filter;
   narrow('from', createdFrom && lowestId(createdFrom.getTime()), (p) => `id >= ${p}`);
   narrow('to', createdTo && lowestId(createdTo.getTime() + 1), (p) => `id < ${p}`);
@@ -138,7 +137,7 @@ export async function listInvoices(
 ): Promise<{ items: Invoice[]; total: number }> {
   const { values, where, name } = narrowed(account, filter);
   const n = values.length;
-  // The page's ids come out of the index alone, one more than shown; only then are its rows fetched.
+  // The ids of the page come from the index alone, one more than shown. Only then are the rows read.
   const page: Statement = statement(
     `invoices_page_${name}`,
     `with page as (

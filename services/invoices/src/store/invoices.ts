@@ -68,15 +68,15 @@ export const toInvoice = (row: InvoiceRow): Invoice => ({
 
 function toRate(text: string): Rate {
   const rate = parseRate(text);
-  invariant(rate.ok, 'a stored rate can be read');
+  invariant(rate.ok, 'a stored rate is valid');
   return rate.value;
 }
 
-/** A new invoice with its event, which stand or fall together. */
+/** A new invoice with its event, saved together. */
 export type NewInvoice = {
   invoice: Invoice;
   event: { id: EventId; payload: object; requestId: string };
-  /** Contracts may send native money there without a trace in the block: its balance must be looked at. */
+  /** Contracts may send native money to its address, so its balance is checked. */
   watchBalance: boolean;
 };
 
@@ -109,7 +109,7 @@ const besideColumns = [
 const columns = [...newColumns, ...besideColumns];
 const names = (of: readonly (readonly [string, string])[]): string => of.map(([name]) => name).join(', ');
 
-/** Invoice, address and event from the rows of `given`, in one statement. */
+/** Inserts invoice, address and event from the rows of `given`, in one statement. */
 const insertGiven = (given: string, afterwards = ''): string => `
   with given as (${given}),
   invoice as (
@@ -194,14 +194,14 @@ const lockInvoicesById = statement(
 );
 
 /**
- * Locks invoices, always in the same order: first of all, whoever changes an invoice or a deposit of it,
- * so that what is read after it stays true until the commit.
+ * Locks invoices, always in the order of their ids. It comes before any change of an invoice or its deposits, so that
+ * what is read afterwards stays true until the commit.
  */
 export async function lockInvoices(trx: Trx, ids: Iterable<InvoiceId>): Promise<Invoice[]> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) return [];
   const rows = await trx.rows<InvoiceRow>(lockInvoicesById, [wanted]);
-  invariant(rows.length === wanted.length, 'an invoice never goes away');
+  invariant(rows.length === wanted.length, 'an invoice is never deleted');
   return rows.map(toInvoice);
 }
 
@@ -254,8 +254,8 @@ const selectExpiring = statement(
 );
 
 /**
- * Open invoices whose time is over, as far as their chain and their balance are known, but those that the fold holds
- * open for a payment without a block: they would crowd out the others.
+ * Open invoices that expired before the known time of their chain and balance. Invoices that a dropped or mempool
+ * payment holds open are left out: they would crowd out the others.
  */
 export async function expiringInvoices(
   db: Queryable,

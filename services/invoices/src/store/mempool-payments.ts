@@ -29,7 +29,7 @@ const columns = [
   'gone_at',
 ] as const satisfies (keyof MempoolPaymentRow)[];
 
-/** A sighting as JSON; the amount as text, for a JSON number would lose digits. */
+/** A mempool payment as JSON. The amount is text: a JSON number would lose digits. */
 export const mempoolPaymentJson = (alias: string): string =>
   `json_build_object(${columns
     .map((column) => `'${column}', ${alias}.${column}${column === 'amount' ? '::text' : ''}`)
@@ -54,12 +54,12 @@ const selectWaiting = statement(
   `select ${columns.join(', ')} from sightings where chain = $1 and gone_at is null`,
 );
 
-/** Those that waited when the chain was last looked at. */
+/** The payments that the mempool had at the last read. */
 export async function openMempoolPayments(db: Queryable, chain: Chain): Promise<MempoolPayment[]> {
   return (await db.rows<MempoolPaymentRow>(selectWaiting, [chain])).map(toMempoolPayment);
 }
 
-// One that comes back, or does something else this time, is what it is now, first seen when it first was.
+// A payment that comes back, or a replaced one with the same outpoint, overwrites the row and keeps the first time.
 const upsert = statement(
   'sightings_save',
   `insert into sightings (chain, outpoint, invoice_id, asset, address, amount, tx_hash, output_index, first_seen_at)
@@ -110,7 +110,7 @@ const deleteMined = statement(
    returning outpoint, first_seen_at as "firstSeenAt"`,
 );
 
-/** These payments are in a block: ends their sightings, and answers when each was first seen. */
+/** Deletes mempool payments that are in a block now. @returns when each was first seen */
 export async function endMempoolPayments(
   trx: Trx,
   chain: Chain,

@@ -9,9 +9,9 @@ import { isHeld } from './contradictions.ts';
 import { type DepositRow, depositFields, toDeposit } from './deposits.ts';
 
 /*
- * Anybody may send an invoice any number of payments: none of these statements brings all of them here. What each
- * payment is to its invoice (deposit `d`, sighting `s`, invoice `i`, its chain's cursor `c`), as classifyPayments in
- * domain/payment-totals.ts has it.
+ * Anybody may send an invoice any number of payments: no statement here reads all of them. These conditions classify
+ * a payment of an invoice (deposit `d`, mempool payment `s`, invoice `i`, its chain's cursor `c`), as
+ * classifyPayments in domain/payment-totals.ts does.
  */
 const counts = (p: string) => `(${p}.asset = i.asset and ${p}.amount >= i.dust)`;
 const inTime = (p: string) => `(i.expires_at is null or ${p}.first_seen_at <= i.expires_at)`;
@@ -22,20 +22,20 @@ const present = (d: string) =>
 const final = `(d.state <> 'seen'
   or c.height - d.block_height + 1 >= d.min_confirmations and not ${isHeld('d')})`;
 const unsettled = `(d.state = 'seen' and ${final})`;
-/** What was taken back: by its block, so that what returned and is dropped again is told again. */
+/** Names a reversal by its block, so that a deposit that returns and is dropped again is reported again. */
 const reversalOf = `case when d.state = 'dropped' then d.block_hash
   when d.state = 'reversed' or ${lost('d')} then 'settled' end`;
 const isCreditReversed = (d: string) =>
   `((${d}.state = 'reversed' or ${lost(d)}) and ${d}.disposition = 'credit')`;
 
-/** Deposits of the outpoint of `p`, each kind by its own index. */
+/** Deposits of the outpoint of `p`, each state through its own index. */
 export const sameOutpoint = (p: string, condition: string) =>
   `(exists (select from deposits o where o.chain = ${p}.chain and o.outpoint = ${p}.outpoint
       and o.state in ('seen', 'settled') and ${condition})
     or exists (select from deposits o where o.chain = ${p}.chain and o.outpoint = ${p}.outpoint
       and o.state not in ('seen', 'settled') and ${condition}))`;
 
-// What was told before it stood beside the payment stands in the invoice.
+// Former releases stored what was reported in the invoice.
 const reversalUnreported = `(${reversalOf}) is distinct from d.reversal_told and (${reversalOf}) is not null
   and not 'invoice.payment_reversed:' || d.id || '.' || (${reversalOf}) = any(i.announced)`;
 const lateUnreported = `not d.late_told and not 'invoice.late_payment:' || d.id = any(i.announced)`;
@@ -50,7 +50,7 @@ const any = (condition: string) => `coalesce(bool_or(${condition}), false)`;
 const selectTotals = statement(
   'payments_totals',
   `select i.id, c.height, v.known_until as "knownUntil", d.*, s.*, d.awaited or s.awaited as "isAwaited",
-     d.untold or s.untold as "isReversalUnreported"
+     d.unreported or s.unreported as "isReversalUnreported"
    from invoices i
    join cursors c on c.chain = i.chain
    join addresses a on a.chain = i.chain and a.address = i.address
@@ -70,14 +70,14 @@ const selectTotals = statement(
        count(*) filter (where d.unsettled and d.counted)::int as unsettled,
        count(*) filter (where d.unsettled and not d.counted)::int as "unsettledUncounted",
        count(*) filter (where d.lost)::int as lost,
-       ${any(`d.untold`)} as untold,
-       ${any(`d.stands and d.timely and d.late_untold`)} as "isTimelyUnreported",
-       ${any(`d.stands and not d.timely and d.late_untold`)} as "isLateUnreported"
+       ${any(`d.unreported`)} as unreported,
+       ${any(`d.stands and d.timely and d.late_unreported`)} as "isTimelyUnreported",
+       ${any(`d.stands and not d.timely and d.late_unreported`)} as "isLateUnreported"
      from (
        select d.amount, d.state, d.credited_at, ${counts('d')} as counted, ${inTime('d')} as timely,
          ${final} as final, ${present('d')} and ${counts('d')} as stands, ${givenUp('d')} as given_up,
-         ${lost('d')} as lost, ${unsettled} as unsettled, ${counts('d')} and ${reversalUnreported} as untold,
-         ${lateUnreported} as late_untold,
+         ${lost('d')} as lost, ${unsettled} as unsettled, ${counts('d')} and ${reversalUnreported} as unreported,
+         ${lateUnreported} as late_unreported,
          ${isCreditReversed('d')} and not ${sameOutpoint(
            'd',
            `o.id <> d.id and (${present('o')} or (${isCreditReversed('o')} and o.id > d.id))`,
@@ -89,9 +89,9 @@ const selectTotals = statement(
        ${sumOf('s', `s.gone_at is null and not s.timely`)} as "lateWaiting",
        ${any(`s.timely and (s.gone_at is null or s.gone_at >= v.known_until - $2::int * interval '1 millisecond')`)}
          as awaited,
-       ${any(`s.timely and s.untold`)} as untold
+       ${any(`s.timely and s.unreported`)} as unreported
      from (
-       select s.amount, s.gone_at, ${inTime('s')} as timely, ${dropUnreported} as untold
+       select s.amount, s.gone_at, ${inTime('s')} as timely, ${dropUnreported} as unreported
        from sightings s
        where s.invoice_id = i.id and ${counts('s')} and not ${sameOutpoint('s', present('o'))} offset 0) as s) as s
    where i.id = any($1::text[])`,
@@ -101,7 +101,7 @@ type TotalsRow = { id: InvoiceId; height: number; knownUntil: Date | number } & 
   [name in keyof PaymentTotals]: PaymentTotals[name] extends bigint ? string : PaymentTotals[name];
 };
 
-/** What there is to know of each invoice's payments and of its chain. */
+/** The totals of each invoice's payments, and the state of its chain. */
 export async function paymentTotals(
   trx: Trx,
   ids: readonly InvoiceId[],
@@ -143,15 +143,15 @@ const updateRecomputed = statement(
    where d.invoice_id = i.id and i.id = any($1::text[]) and d.due_height <= c.height`,
 );
 
-/** The deposits whose turn it was were looked at: those in the chain that are not held back are final. */
+/** Clears the due heights that were reached: due deposits that are in the chain and not held are final. */
 export async function markRecomputed(trx: Trx, ids: readonly InvoiceId[], now: Date): Promise<void> {
   await trx.rows(updateRecomputed, [ids, now]);
 }
 
-/** So many deposits of an invoice are settled, or given up, in one step; the rest in the next. */
+/** How many deposits of an invoice one step settles or reverses. The next step continues. */
 export const SETTLED_PER_STEP_MAX = 1_000;
 
-// What counts before what does not, the largest first: nobody's payment waits behind dust.
+// Payments that count come first, and large ones before small ones, so that dust delays nobody.
 const updateSettled = statement(
   'deposits_settle',
   `with chosen as (
@@ -169,7 +169,7 @@ const updateSettled = statement(
    returning ${depositFields('d')}`,
 );
 
-/** Gives final deposits their destination; answers those that have one now, in their order. */
+/** Settles final deposits with their disposition. @returns the settled ones, in the order of their ids */
 export async function settleDeposits(
   trx: Trx,
   given: readonly { id: InvoiceId; destinations: Destinations }[],
@@ -199,7 +199,7 @@ const updateReversed = statement(
    returning ${depositFields('d')}`,
 );
 
-/** Gives up settled deposits that did not come back; answers them, in their order. */
+/** Reverses settled deposits that did not come back in time. @returns them in the order of their ids */
 export async function reverseDeposits(trx: Trx, ids: readonly InvoiceId[], now: Date): Promise<Deposit[]> {
   if (ids.length === 0) return [];
   return (await trx.rows<DepositRow>(updateReversed, [ids, now])).map(toDeposit).sort(byId);
@@ -219,7 +219,7 @@ const updateDue = statement(
    where d.id = chosen.id`,
 );
 
-/** These invoices have more to settle or to give up than a step takes: the next goes on. */
+/** Keeps invoices due that have more deposits to settle or reverse than one step takes. */
 export async function markRestDue(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
   if (ids.length > 0) await trx.rows(updateDue, [ids]);
 }
@@ -238,7 +238,7 @@ const updateDropReported = statement(
      and not ${sameOutpoint('s', present('o'))}`,
 );
 
-/** The merchant is told now of all that was taken back of these invoices' payments. */
+/** Marks the reversed payments of these invoices as reported. */
 export async function markReversalsReported(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
   if (ids.length === 0) return;
   await trx.rows(updateReversalsReported, [ids]);
@@ -253,7 +253,7 @@ const updateLateReported = statement(
      and (i.status = 'expired' or not ${inTime('d')}) and ${lateUnreported}`,
 );
 
-/** The merchant is told now of all that came too late to these invoices. */
+/** Marks the late payments of these invoices as reported. */
 export async function markLateReported(trx: Trx, ids: readonly InvoiceId[]): Promise<void> {
   if (ids.length > 0) await trx.rows(updateLateReported, [ids]);
 }

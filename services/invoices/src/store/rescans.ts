@@ -2,17 +2,17 @@ import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 
-/** What an operator asked to be read once more, and how far that has come. */
+/** A rescan that an operator requested, and its progress. */
 export type Rescan = {
   id: string;
   fromHeight: number;
-  /** The first block that was not read again yet. */
+  /** The first block that is not read again yet. */
   nextHeight: number;
-  /** The last block to be read; null: it has not begun. */
+  /** The last block to read; null: not started. */
   untilHeight: number | null;
-  /** Of the last block that was read; null: none was. */
+  /** The hash of the last block that was read; null: none. */
   lastHash: string | null;
-  /** The last address whose balance is to be looked at once more; '' none yet. */
+  /** The last address whose balance check was requested; '' none yet. */
   balancesRequestedTo: string;
   found: number;
 };
@@ -24,11 +24,11 @@ const selectOpen = statement(
    from rescans where chain = $1 and ended_at is null order by id limit 1`,
 );
 
-/** Whether a rescan of a row's chain was asked for and has not ended. */
+/** Whether a rescan of a row's chain is open. */
 export const isRescanOpen = (alias: string): string =>
   `exists (select from rescans r where r.chain = ${alias}.chain and r.ended_at is null)`;
 
-/** The one that was asked for first and has not ended. */
+/** The oldest open rescan. */
 export const openRescan = (db: Queryable, chain: Chain): Promise<Rescan | undefined> =>
   db.maybe<Rescan>(selectOpen, [chain]);
 
@@ -39,7 +39,7 @@ const update = statement(
    where id = $1`,
 );
 
-/** The blocks from `first` to `last` have been read again; `found` payments in them had been missed. */
+/** Saves that the blocks from `first` to `last` were read again, with `found` missed payments. */
 export async function advanceRescan(
   trx: Trx,
   id: string,
@@ -63,7 +63,7 @@ const updateTries = statement(
   'update rescans set tries = tries + 1 where id = $1 returning tries',
 );
 
-/** The node has not told what comes next. @returns how often in a row */
+/** Counts a step without the next blocks. @returns how many in a row */
 export async function countTry(db: Queryable, id: string): Promise<number> {
   return (await db.one<{ tries: number }>(updateTries, [id])).tries;
 }
@@ -73,7 +73,7 @@ const updateEnded = statement(
   'update rescans set ended_at = $2, failure = $3 where id = $1 and ended_at is null',
 );
 
-/** @param failure why it did not come to its end; null: all was read */
+/** @param failure why it ended early; null: all blocks were read */
 export async function endRescan(
   db: Queryable,
   id: string,
@@ -83,14 +83,14 @@ export async function endRescan(
   await db.rows(updateEnded, [id, now, failure]);
 }
 
-// Such a deposit is named by its block and its address, see check-balances.ts.
+// The outpoint of such a deposit is its block and address, see check-balances.ts.
 const selectByBalance = statement(
   'deposits_found_by_balance',
   `select distinct address from deposits
    where chain = $1 and asset = $2 and invoice_id = any($3::text[]) and outpoint = block_hash || ':' || address`,
 );
 
-/** The addresses of these invoices that got native money which nothing but their balance showed. */
+/** The addresses of these invoices with deposits that were found by their balance. */
 export async function addressesPaidInternally(
   trx: Trx,
   chain: Chain,
@@ -107,7 +107,7 @@ const updateRecheck = statement(
    where chain = $1 and address = any($2::text[])`,
 );
 
-/** Has the balances of these addresses explained anew, at the next block. */
+/** Checks the balances of these addresses from the beginning, at the next block. */
 export async function recheckBalances(
   trx: Trx,
   chain: Chain,
@@ -127,7 +127,7 @@ const updateRequestedTo = statement(
   'update rescans set looks_asked_to = $2 where id = $1',
 );
 
-/** Has the balances of these addresses looked at with the next block, when their turn comes, as part of a rescan. */
+/** Requests a balance check of these addresses for the next block, as part of a rescan. */
 export async function checkBalancesSoon(
   trx: Trx,
   { id, chain, addresses }: { id: string; chain: Chain; addresses: readonly [string, ...string[]] },
