@@ -22,7 +22,7 @@ function aPool(ahead = 4 * BLOCK_SIZE, onDerive = () => {}) {
 }
 
 describe('the address pool', () => {
-  it('keeps as many ready as it was told, and gives each out once', async () => {
+  it('keeps the configured number of addresses ready and gives each out once', async () => {
     const { asked, pool } = aPool();
     await pool.fill();
     expect(asked.blocks).toBe(4);
@@ -31,7 +31,7 @@ describe('the address pool', () => {
     expect(taken.every(({ address, derivationIndex }) => address === `0x${derivationIndex}`)).toBe(true);
   });
 
-  it('fills up again when half is gone', async () => {
+  it('refills when half of its addresses are taken', async () => {
     const { asked, pool } = aPool();
     await pool.fill();
     for (let n = 0; n < 2 * BLOCK_SIZE; n++) await pool.take();
@@ -41,7 +41,7 @@ describe('the address pool', () => {
     expect(asked.blocks).toBeGreaterThan(4);
   });
 
-  it('derives one address in a turn of the event loop, however many are asked for at once', async () => {
+  it('derives one address per turn of the event loop, for any number of requests', async () => {
     let [turns, derived, mostInOneTurn, stopped] = [0, 0, 0, false];
     const countTurns = () => {
       turns++;
@@ -57,7 +57,7 @@ describe('the address pool', () => {
     expect(mostInOneTurn).toBe(1);
   });
 
-  it('lends while it has some, though the database is away, and then says so', async () => {
+  it('gives out addresses while the database is down, and throws when none is left', async () => {
     const { asked, pool } = aPool();
     await pool.fill();
     asked.fails = true;

@@ -38,7 +38,7 @@ async function commit(giver: pg.Client, open: string[], committed: string[]): Pr
 }
 
 describe('the filter', () => {
-  it('lets every address of ours pass, and hardly any other', async () => {
+  it('passes every address of ours and hardly any other', async () => {
     const ours = Array.from({ length: 3_000 }, newAddress);
     const others = Array.from({ length: 20_000 }, newAddress);
     await give(ours);
@@ -47,7 +47,7 @@ describe('the filter', () => {
     expect((await filter.among(db, others)).length).toBeLessThan(200);
   });
 
-  it('knows at once what is given out while it is in use, as often as it outgrows itself', async () => {
+  it('passes addresses that are given out while it is in use, also when it outgrows its capacity', async () => {
     const filter = createAddressFilter('ethereum', 8);
     const all: string[] = [];
     for (let i = 0; i < 60; i++) {
@@ -58,7 +58,7 @@ describe('the filter', () => {
     }
   });
 
-  it('misses none that was being given out while it looked, in whatever order that is committed', async () => {
+  it('misses no address that is given out concurrently, in any order of the commits', async () => {
     const step = fc.record({ place: fc.nat({ max: 2 }), does: fc.constantFrom('give', 'commit', 'look') });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
@@ -84,7 +84,7 @@ describe('the filter', () => {
     );
   });
 
-  it('forgets nothing when what it filled itself from is rolled back', async () => {
+  it('keeps working when the transaction that loaded it is rolled back', async () => {
     const filter = createAddressFilter('ethereum');
     const [before, after] = [newAddress(), newAddress()];
     await give([before]);
@@ -117,7 +117,7 @@ describe('the filter', () => {
     expect(await filter.among(db, [before, after])).toEqual([before, after]);
   });
 
-  it('does not take another chain’s addresses for its own', async () => {
+  it('rejects addresses of another chain', async () => {
     const address = newAddress();
     await give([address]);
     const filter = createAddressFilter('base');

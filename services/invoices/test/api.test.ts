@@ -13,7 +13,7 @@ afterAll(() => world.stop());
 const ID = /^inv_[0-9a-hjkmnp-tv-z]{36}$/;
 
 describe('POST /api/invoices', () => {
-  it('answers with the whole invoice, its rate locked and an address of its own', async () => {
+  it('returns the whole invoice with a locked rate and its own address', async () => {
     const merchant = world.merchant();
     const answer = await merchant.post('/api/invoices', {
       asset: 'ETH',
@@ -89,7 +89,7 @@ describe('POST /api/invoices', () => {
     });
   });
 
-  it('reads numbers as they are written, and expires in 60 minutes by itself', async () => {
+  it('accepts numbers as text, and expires in 60 minutes by default', async () => {
     const merchant = world.merchant();
     const answer = await merchant.post('/api/invoices', '{"asset":"USDC_ERC20","amount":5.10e0}');
     expect(answer.body.data).toMatchObject({
@@ -103,7 +103,7 @@ describe('POST /api/invoices', () => {
     );
   });
 
-  it('gives every invoice an address of its own, a hundred at once too', async () => {
+  it('gives every invoice its own address, also a hundred at once', async () => {
     const merchant = world.merchant();
     const invoices = await Promise.all(Array.from({ length: 100 }, () => merchant.invoice()));
     expect(new Set(invoices.map((invoice) => invoice.address.address)).size).toBe(100);
@@ -209,7 +209,7 @@ describe('POST /api/invoices', () => {
     expect(await world.merchant().post('/api/invoices', body)).toMatchObject({ status: 201 });
   });
 
-  it('a body over 64 kB is refused', async () => {
+  it('refuses a body over 64 kB', async () => {
     const body = JSON.stringify({ asset: 'ETH', amount: 10, external_id: 'x'.repeat(70_000) });
     expect(await world.merchant().post('/api/invoices', body)).toMatchObject({
       status: 413,
@@ -217,7 +217,7 @@ describe('POST /api/invoices', () => {
     });
   });
 
-  it('without a fresh rate nothing is made, and what is wrong is told first', async () => {
+  it('creates nothing without a fresh rate, and reports invalid fields first', async () => {
     world.board.stale = true;
     const merchant = world.merchant();
     const answer = await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 });
@@ -229,7 +229,7 @@ describe('POST /api/invoices', () => {
     expect((await merchant.get('/api/invoices')).body.meta.total).toBe(0);
   });
 
-  it('an asset that is switched off is refused', async () => {
+  it('refuses an asset that is switched off', async () => {
     world.quotes.set(
       'USDC_ERC20',
       aQuote({ asset: 'USDC_ERC20', usd_rate: '1', active: false }, world.clock.at),
@@ -245,7 +245,7 @@ describe('POST /api/invoices', () => {
     });
   });
 
-  it('nobody gets in without the gateway’s word', async () => {
+  it('refuses requests without the gateway’s signed identity', async () => {
     const now = world.clock.now();
     const { port } = world.service;
     const body = { asset: 'ETH', amount: 10 };
@@ -264,7 +264,7 @@ describe('POST /api/invoices', () => {
 describe('Idempotency-Key', () => {
   const key = (text: string) => ({ 'idempotency-key': text });
 
-  it('the same key and body give the first answer again, and one invoice', async () => {
+  it('the same key and body return the first answer and create one invoice', async () => {
     const merchant = world.merchant();
     const first = await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('a'));
     world.pass(MINUTE);
@@ -278,7 +278,7 @@ describe('Idempotency-Key', () => {
     expect((await merchant.get('/api/invoices')).body.meta.total).toBe(1);
   });
 
-  it('another body is refused', async () => {
+  it('the same key with another body is refused', async () => {
     const merchant = world.merchant();
     await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('a'));
     const answer = await merchant.post('/api/invoices', { asset: 'ETH', amount: 11 }, key('a'));
@@ -295,14 +295,14 @@ describe('Idempotency-Key', () => {
     expect((await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('a'))).status).toBe(201);
   });
 
-  it('is another one for another account', async () => {
+  it('the same key of another account is independent', async () => {
     const body = { asset: 'ETH', amount: 10 };
     const one = await world.merchant().post('/api/invoices', body, key('a'));
     const other = await world.merchant().post('/api/invoices', body, key('a'));
     expect(one.body.data.id).not.toBe(other.body.data.id);
   });
 
-  it('fifty times at once make one invoice, at one address', async () => {
+  it('fifty concurrent requests create one invoice with one address', async () => {
     const merchant = world.merchant();
     const body = { asset: 'ETH', amount: 10 };
     const answers = await Promise.all(
@@ -328,7 +328,7 @@ describe('Idempotency-Key', () => {
     });
   });
 
-  it('is forgotten after 30 days', async () => {
+  it('is deleted after 30 days', async () => {
     const prune = () => pruneIdempotencyKeys(world.ports.db, world.clock.at, 500);
     const merchant = world.merchant();
     await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('old'));
@@ -344,7 +344,7 @@ describe('Idempotency-Key', () => {
 });
 
 describe('many requests at once', () => {
-  it('share statements, and each gets its own answer', async () => {
+  it('share statements, and each has its own answer', async () => {
     const merchant = world.merchant();
     const orders = Array.from({ length: 100 }, (_, i) => ({
       amount: 5 + i,
@@ -372,7 +372,7 @@ describe('many requests at once', () => {
     }
   });
 
-  it('one that the database refuses fails alone', async () => {
+  it('a request that the database refuses fails alone', async () => {
     const merchant = world.merchant();
     const { take } = world.watchedChain.addresses;
     // The address of somebody else's invoice, for one of them.
@@ -399,7 +399,7 @@ describe('many requests at once', () => {
 });
 
 describe('GET /api/invoices/{id}', () => {
-  it('another account’s is forbidden, an unknown one does not exist', async () => {
+  it('an invoice of another account is forbidden, and an unknown one does not exist', async () => {
     const invoice = await world.merchant().invoice();
     const stranger = world.merchant();
     expect(await stranger.get(`/api/invoices/${invoice.id}`)).toMatchObject({
@@ -461,7 +461,7 @@ describe('GET /api/invoices/{id}', () => {
 });
 
 describe('GET /api/invoices', () => {
-  it('lists the caller’s own, newest first, in the short shape', async () => {
+  it('lists the caller’s invoices, newest first, in the short form', async () => {
     const merchant = world.merchant();
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) {
@@ -523,7 +523,7 @@ describe('GET /api/invoices', () => {
     });
   });
 
-  it('counts a long list no further than 10,000, and links its next page beyond', async () => {
+  it('counts a long list up to 10,000 and links the next page beyond it', async () => {
     const merchant = world.merchant();
     const { id } = await merchant.invoice();
     await world.rows(
@@ -541,7 +541,7 @@ describe('GET /api/invoices', () => {
     expect(last.links.next).toBeNull();
   });
 
-  it('pages, and its links keep the filters', async () => {
+  it('returns pages whose links keep the filters', async () => {
     const merchant = world.merchant();
     for (let n = 0; n < 5; n++) await merchant.invoice({ external_id: 'same' });
     const path = 'https://pay.example/api/invoices?perPage=2&external_id=same&page=';
@@ -590,7 +590,7 @@ describe('GET /api/invoices', () => {
     expect(answer).toMatchObject({ status: 422, body: { message: 'The given data was invalid.', errors } });
   });
 
-  it('is narrowed by status, asset, reference and time', async () => {
+  it('filters by status, asset, reference and time', async () => {
     const merchant = world.merchant();
     const start = world.clock.now();
     const first = await merchant.invoice({ external_id: 'one' });

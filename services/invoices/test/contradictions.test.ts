@@ -71,7 +71,7 @@ async function heldBackByMetrics(): Promise<string | undefined> {
   return /^quittance_payments_contradicted\{chain="ethereum"\} (\d+)/m.exec(await answer.body.text())?.[1];
 }
 
-it('a block told once with the payments of another one stops nobody, and its own are found when it is told right', async () => {
+it('a block with another block’s payments delays no other payment, and its own are recorded when it is read again', async () => {
   const [first, second] = [await anInvoice(), await anInvoice()];
   const [a] = world.chain.mine({ pay: [{ to: first.to, amount: DUE }] });
   await world.scan();
@@ -134,7 +134,7 @@ it.each([
   },
 );
 
-it('a payment told of two blocks for good is held back alone, named to the operator, and credited once', async () => {
+it('only a payment that stays in two blocks is held, reported to the operator, and credited once', async () => {
   const [doubted, other] = [await anInvoice(), await anInvoice()];
   const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
   await world.scan();
@@ -186,7 +186,7 @@ it('a payment told of two blocks for good is held back alone, named to the opera
   );
 });
 
-it('a payment that is booked already is not called held back, and an operator can end its contradiction', async () => {
+it('a credited payment is not reported as held, and an operator can end its contradiction', async () => {
   const booked = await anInvoice();
   const [block] = world.chain.mine({ pay: [{ to: booked.to, amount: DUE }] });
   for (let n = 0; n < 5; n++) world.chain.mine({});
@@ -212,7 +212,7 @@ it('a payment that is booked already is not called held back, and an operator ca
   await eventually(async () => expect(await readiness()).not.toHaveProperty('body.without'));
 });
 
-it('a block of a contradiction that leaves the chain takes the contradiction with it', async () => {
+it('a contradiction ends when its block leaves the chain', async () => {
   const doubted = await anInvoice();
   const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
   await world.scan();
@@ -236,7 +236,7 @@ it('a payment that one answer lists twice counts once', async () => {
   expect(await invoice.settled()).toEqual([`deposit.settled ${DUE}`]);
 });
 
-it('money that left an address counts once when two blocks are told to hold it', async () => {
+it('a transfer out of an address that is in two blocks counts once', async () => {
   const [invoice, other] = [await anInvoice(), await anInvoice()];
   world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
   const [a] = world.chain.mine({ spend: [{ from: invoice.to, amount: DUE }] });
@@ -249,7 +249,7 @@ it('money that left an address counts once when two blocks are told to hold it',
   expect(await invoice.deposits()).toHaveLength(1);
 });
 
-it('a balance told too low at first is made up from the newest block, and keeps no other from being looked at', async () => {
+it('a balance that was first reported too low is completed from the newest block, and other balances are checked meanwhile', async () => {
   const [invoice, other] = [await anInvoice(), await anInvoice()];
   const { balances } = world.chain;
   if (balances === undefined) throw new Error('Ethereum has balances');
@@ -283,7 +283,7 @@ const anyBlock = async (id: string, outpoint: string, height: number): Promise<v
   );
 };
 
-it('a payment told of a block that is not in the chain is held back no longer than that is unknown', async () => {
+it('a payment from a block outside the chain is held only until the block is known to be outside', async () => {
   const doubted = await anInvoice();
   const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
   await world.scan();
@@ -294,7 +294,7 @@ it('a payment told of a block that is not in the chain is held back no longer th
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
 });
 
-it('a block that the node has no more, and nobody remembers, keeps the payment back and is named in the log', async () => {
+it('a contradicted payment stays held and is logged when the node lacks its block', async () => {
   const doubted = await anInvoice();
   const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
   await world.scan();
@@ -313,7 +313,7 @@ it('a block that the node has no more, and nobody remembers, keeps the payment b
   await world.rows("update contradictions set ended_at = now(), outcome = 'earlier' where ended_at is null");
 });
 
-it('a contradiction that is found once more holds back the deposit that it is about now', async () => {
+it('a contradiction that is found again holds the deposit that it now concerns', async () => {
   const [first, second] = [await anInvoice(), await anInvoice()];
   world.chain.mine({ pay: [first, second].map(({ to }) => ({ to, amount: DUE })) });
   await world.scan();

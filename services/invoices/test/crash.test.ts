@@ -138,7 +138,7 @@ async function book(): Promise<void> {
 }
 
 it.each(POINTS)(
-  'killed at %s: the story ends as if nothing had happened',
+  'ends as without a crash when killed at %s',
   async (point) => {
     await service.dieAt(point);
     const account = newAccountId(new Date());

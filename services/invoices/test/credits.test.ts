@@ -37,7 +37,7 @@ const takenIn = (eventId: string) =>
 const paidEvents = async (id: string) =>
   (await world.told(id)).filter(({ kind }) => kind === 'invoice.paid').length;
 
-it('is paid with the last credit, whatever their order', async () => {
+it('an invoice is paid with its last credit, in any order', async () => {
   const { id, read, credits } = await settled(4);
   for (const [i, credit] of credits.toReversed().entries()) {
     expect((await read()).status).toBe('confirmed');
@@ -47,7 +47,7 @@ it('is paid with the last credit, whatever their order', async () => {
   expect(await paidEvents(id)).toBe(1);
 });
 
-it('a credit heard many times, as one event or as several, counts once', async () => {
+it('a repeated credit counts once, as one event or as several', async () => {
   const { id, read, credits } = await settled(2);
   const [first, second] = credits;
   if (first === undefined || second === undefined) throw new Error('there are two');
@@ -67,7 +67,7 @@ it('a credit heard many times, as one event or as several, counts once', async (
   expect(credited_at).not.toBeNull();
 });
 
-it('many credits at once, of many invoices, each paid once', async () => {
+it('many concurrent credits pay each of many invoices once', async () => {
   const invoices = [];
   for (let n = 0; n < 10; n++) invoices.push(await settled(2));
   const credits = invoices.flatMap((invoice) => invoice.credits);
@@ -83,7 +83,7 @@ it('many credits at once, of many invoices, each paid once', async () => {
   }
 });
 
-it('a credit of something that was never settled is put aside, and holds nobody up', async () => {
+it('a credit of an unsettled deposit becomes a dead letter and delays no other credit', async () => {
   const { read, credits } = await settled(1);
   const [credit] = credits;
   if (credit === undefined) throw new Error('there is one');
@@ -94,7 +94,7 @@ it('a credit of something that was never settled is put aside, and holds nobody 
   expect(await world.rows(`select 1 from deposits where id = 'dep_unknown'`)).toEqual([]);
 });
 
-it('two replicas take credits in, each once', async () => {
+it('two replicas record each credit once', async () => {
   await world.replica();
   const invoices = [];
   for (let n = 0; n < 5; n++) invoices.push(await settled(2));
@@ -105,7 +105,7 @@ it('two replicas take credits in, each once', async () => {
   }
 });
 
-it('what the service announces reaches the bus', async () => {
+it('events of the service reach the bus', async () => {
   const { id } = await settled(1);
   await eventually(async () => {
     const unsent = await world.rows(

@@ -24,7 +24,7 @@ const chains = {
 } as const;
 const names = ['ethereum', 'bitcoin'] as const satisfies (keyof typeof chains)[];
 
-describe.each(names)('addresses of %s, which invoices derives from a public key', (chain) => {
+describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   const { asset, firstOf } = chains[chain];
   let world: World;
   let payouts: Bus;
@@ -59,7 +59,7 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
   );
   const barred = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong batched`;
 
-  it('are not given out before payouts has said once whose they are: 503, and why is said', async () => {
+  it('are refused with 503 and a reason before payouts has confirmed its keys', async () => {
     expect(await compare()).toBe(0);
     expect(await order()).toMatchObject({ status: 503 });
     expect(await readiness()).toEqual({ status: 200, body: { ...served.body, without: [unconfirmed] } });
@@ -78,7 +78,7 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     expect(await order()).toMatchObject({ status: 503 });
   });
 
-  it('are given out when payouts derives the same, and it is told which are expected', async () => {
+  it('are given out when payouts derives the same expected address', async () => {
     named = [firstOf(WORDS)];
     expect(await compare()).toBe(0);
     expect(await order()).toMatchObject({ status: 201 });
@@ -97,7 +97,7 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     expect(await order()).toMatchObject({ status: 201 });
   });
 
-  it('are not given out while payouts has the words of others: 503, and why is said', async () => {
+  it('are refused with 503 and a reason while payouts has another recovery phrase', async () => {
     named = [firstOf(OTHER_WORDS)];
     const before = await world.rows('select id from invoices');
     await expect(compare()).rejects.toThrow(barred);
@@ -134,21 +134,21 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     };
   }
 
-  it('are not given out by a replica that is started meanwhile, with payouts away', async () => {
+  it('are refused by a replica that starts then with payouts down', async () => {
     const late = await another();
     expect(await late.order()).toMatchObject({ status: 503 });
     await expect(late.step()).rejects.toThrow(barred);
     expect(await late.order()).toMatchObject({ status: 503 });
   });
 
-  it('are given out again by themselves when the words are right', async () => {
+  it('are given out again once the recovery phrase is right', async () => {
     named = [firstOf(WORDS)];
     expect(await compare()).toBe(0);
     expect(await order()).toMatchObject({ status: 201 });
     await eventually(async () => expect(await readiness()).toEqual(served));
   });
 
-  it('are given out by a replica that is started with payouts away, until another replica hears of other words', async () => {
+  it('are given out by a replica that starts with payouts down, until another replica learns of another recovery phrase', async () => {
     const late = await another();
     expect(await late.order()).toMatchObject({ status: 201 });
     expect(await late.step()).toBe(0);
@@ -164,13 +164,13 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     expect(await late.order()).toMatchObject({ status: 201 });
   });
 
-  it('are given out for the first order to a replica that is ready, when payouts was never asked before', async () => {
+  it('are given out by the first ready replica although payouts was never asked before', async () => {
     await world.rows('delete from key_comparisons');
     const late = await another([firstOf(WORDS)]);
     expect(await late.order()).toMatchObject({ status: 201 });
   });
 
-  it('are those that payouts named last, also when the clock of the replica that heard it is behind', async () => {
+  it('follow the last answer of payouts although the clock of the replica that stored it is behind', async () => {
     const HOUR = 60 * MINUTE;
     named = [firstOf(WORDS)];
     await compare(24 * 365 * HOUR);
@@ -185,7 +185,7 @@ describe.each(names)('addresses of %s, which invoices derives from a public key'
     await behind.step();
   });
 
-  it('are asked about by a worker, again and again', async () => {
+  it('are checked by a worker repeatedly', async () => {
     named = [firstOf(OTHER_WORDS)];
     world.pass(MINUTE);
     const workers = startWorkers(world.ports);

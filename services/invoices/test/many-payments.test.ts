@@ -24,7 +24,7 @@ function dust(invoice: { address: { address: string } }, count = MANY): Script {
   return { pay: Array.from({ length: count }, (_, index) => ({ to, amount: DUST, tx, index })) };
 }
 
-it('thousands of late payments in one block are one event, and the chain goes on', async () => {
+it('thousands of late payments in one block are one event and do not stop the scanner', async () => {
   const merchant = world.merchant();
   const invoice = await merchant.invoice({ expires_in: 1 });
   world.pass(2 * MINUTE);
@@ -65,7 +65,7 @@ it('thousands of late payments in one block are one event, and the chain goes on
   expect(again[1]?.payload.data.payments.at(-1)).toMatchObject({ output_index: 1, confirmations: 1 });
 });
 
-it('what is left to settle of thousands holds up neither the next blocks nor the expiry of others', async () => {
+it('settling the rest of thousands of payments delays neither the next blocks nor the expiry of other invoices', async () => {
   const merchant = world.merchant();
   const invoice = await merchant.invoice({ expires_in: 1 });
   const other = await merchant.invoice({ expires_in: 3 });
@@ -91,7 +91,7 @@ it('what is left to settle of thousands holds up neither the next blocks nor the
   expect(await settled()).toBe(4_000);
 });
 
-it('thousands that lose their block are one event too', async () => {
+it('thousands of payments that lose their block are one event', async () => {
   const merchant = world.merchant();
   const invoice = await merchant.invoice();
   world.chain.mine(dust(invoice));
@@ -130,7 +130,7 @@ async function readBy(work: () => Promise<unknown>): Promise<number> {
   return read;
 }
 
-it('a step and the page read a few of an invoice’s payments, however many there are', async () => {
+it('a step and the page read few of an invoice’s many payments', async () => {
   const merchant = world.merchant();
   const invoice = await merchant.invoice();
   const to = invoice.address.address.toLowerCase();
@@ -163,7 +163,7 @@ it('a step and the page read a few of an invoice’s payments, however many ther
   expect((await page()).body).toContain('and 9900 more');
 });
 
-it('an invoice that is paid is told once of what thousands add to it', async () => {
+it('a paid invoice reports thousands of further payments once', async () => {
   const merchant = world.merchant();
   const invoice = await merchant.invoice();
   const to = invoice.address.address.toLowerCase();

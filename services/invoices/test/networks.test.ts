@@ -60,7 +60,7 @@ const ready = async (port: number) => {
   return { status: answer.statusCode, text: await answer.body.text() };
 };
 
-it('a node of another network ends the service at its start, and the setting is named', async () => {
+it('a node of another network refuses the start and names the setting', async () => {
   chainId = '0x1';
   const failure = await start().catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ConfigError);
@@ -69,7 +69,7 @@ it('a node of another network ends the service at its start, and the setting is 
   ]);
 });
 
-it('a node that is away is waited for, and refused when it turns out to be of another network', async () => {
+it('a node that is down at the start is waited for, and refused when it is of another network', async () => {
   chainId = undefined;
   const { port } = await start();
   expect(await ready(port)).toMatchObject({ status: 200 });

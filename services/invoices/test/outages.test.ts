@@ -44,8 +44,8 @@ async function watch(minutes: number) {
   }
 }
 
-describe('while a chain cannot be seen', () => {
-  it('no invoice of it expires, and afterwards each has as much time left as before', async () => {
+describe('while a chain is not synced', () => {
+  it('none of its invoices expires, and afterwards each has as much time left as before', async () => {
     const early = await anInvoice();
     await watch(8);
     const young = await anInvoice();
@@ -65,7 +65,7 @@ describe('while a chain cannot be seen', () => {
     expect(await young.read()).toMatchObject({ status: 'pending' });
   });
 
-  it('an invoice made in the meantime gets back what it lived through', async () => {
+  it('an invoice that was created in between is extended by its own part of the outage', async () => {
     world.chain.away = true;
     world.pass(5 * MINUTE);
     const invoice = await anInvoice();
@@ -76,7 +76,7 @@ describe('while a chain cannot be seen', () => {
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 7 * MINUTE) });
   });
 
-  it('a minute is no outage', async () => {
+  it('a minute counts as no outage', async () => {
     const invoice = await anInvoice();
     away(1);
     await world.scan();
@@ -84,7 +84,7 @@ describe('while a chain cannot be seen', () => {
     expect(await invoice.version()).toBe(1);
   });
 
-  it('a payment that came after the old time and before the new one is in time', async () => {
+  it('a payment between the old and the extended expiry is in time', async () => {
     // No balance is watched for a token: nothing but the chain’s own standing keeps it from expiring.
     const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
     away(15);
@@ -96,7 +96,7 @@ describe('while a chain cannot be seen', () => {
     expect(settled?.payload).toMatchObject({ disposition: 'credit' });
   });
 
-  it('so many blocks that it takes many steps: nothing expires before the head is reached', async () => {
+  it('no invoice expires before the chain is synced, also when that takes many steps', async () => {
     const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
     away(40);
     expect(await world.scanner.step()).toBe(16);
@@ -107,7 +107,7 @@ describe('while a chain cannot be seen', () => {
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 40 * MINUTE) });
   });
 
-  it('a day is given at most', async () => {
+  it('an outage extends an invoice by a day at most', async () => {
     const invoice = await anInvoice();
     world.pass(3 * 24 * 60 * MINUTE);
     world.chain.mine({});
@@ -119,7 +119,7 @@ describe('while a chain cannot be seen', () => {
     });
   });
 
-  it('one that expired before keeps its time, and one that never expires has none', async () => {
+  it('an invoice that had expired keeps its expiry, and one without expiry has none', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await watch(2);
     expect(await invoice.read()).toMatchObject({ status: 'expired' });
@@ -138,7 +138,7 @@ describe('while a chain cannot be seen', () => {
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 7 * MINUTE) });
   });
 
-  it('more invoices than one batch all get their time, once, also when it is done in two goes', async () => {
+  it('more invoices than one batch are each extended once, also after an interruption', async () => {
     const merchant = world.merchant();
     await Promise.all(Array.from({ length: 600 }, () => merchant.invoice({ expires_in: 10 })));
     away(5);
@@ -168,7 +168,7 @@ describe('while a chain cannot be seen', () => {
   });
 });
 
-describe('a node that answers and does not show the chain', () => {
+describe('a node that answers and lags', () => {
   it.each([
     ['that has gone back', 'lagsAt', 1],
     ['that names blocks it does not have', 'missesAbove', 0],
@@ -342,7 +342,7 @@ describe('however a node fails, an outage of seconds', () => {
   );
 
   it.each([75, 600])(
-    'by a node that lags, %d s, is given back from the first block it kept back',
+    'extends the expiry from the first block that the node kept back, by %d s',
     async (seconds) => {
       await watch(30 * SECOND);
       const [ending, longer] = [await world.anInvoice({ expires_in: 1 }), await world.anInvoice()];
@@ -361,7 +361,7 @@ describe('however a node fails, an outage of seconds', () => {
     },
   );
 
-  it('below the limits is none: ten seconds without an answer, and a block that comes after half a minute', async () => {
+  it('extends nothing below the limits: ten seconds without an answer, or a block that is half a minute late', async () => {
     await watch(30 * SECOND);
     const invoice = await world.anInvoice();
     await failing(9 * SECOND, 0);

@@ -41,7 +41,7 @@ async function pay(to: string, amount: bigint, more = 0) {
 }
 
 describe('the payment page', () => {
-  it('tells what to send, where, and how long there is', async () => {
+  it('shows the amount, the address and the time left', async () => {
     const { id, shown } = await anInvoice({ expires_in: 30 });
     const text = await page(id);
     expect(text).toContain('<html lang="en">');
@@ -76,7 +76,7 @@ describe('the payment page', () => {
     expect(body).not.toMatch(/\sstyle=/);
   });
 
-  it('asks for the rest of a part', async () => {
+  it('asks for the rest after a partial payment', async () => {
     const { id, shown, to } = await anInvoice();
     await pay(to, DUE / 4n);
     const text = await page(id);
@@ -86,7 +86,7 @@ describe('the payment page', () => {
     expect(text).toContain(REFRESH);
   });
 
-  it('shows the confirmations, then that it is paid, and the way back', async () => {
+  it('shows the confirmations, then paid with the link back to the shop', async () => {
     const { id, to } = await anInvoice();
     await pay(to, DUE, 1);
     const confirming = await page(id);
@@ -103,7 +103,7 @@ describe('the payment page', () => {
     expect(paid).toContain('href="https://shop.example/thanks?a=1&amp;b=&quot;&lt;2&gt;&quot;"');
   });
 
-  it('tells that the network took back what was paid', async () => {
+  it('shows that the network reversed the payment', async () => {
     const { id, to } = await anInvoice();
     await pay(to, DUE, 2);
     await world.credit();
@@ -117,7 +117,7 @@ describe('the payment page', () => {
     expect(text).toContain('href="https://shop.example/late"');
   });
 
-  it('warns when the time is over, also before that is certain', async () => {
+  it('warns after the expiry, also before the invoice is closed', async () => {
     const { id, shown, to } = await anInvoice({ expires_in: 1 });
     world.pass(MINUTE + 1);
     const over = await page(id);
@@ -139,7 +139,7 @@ describe('the payment page', () => {
     expect(late).toContain('0.01 ETH');
   });
 
-  it('asks again less often the longer nothing changes, and quickly again after a change', async () => {
+  it('reloads less often the longer nothing changes, and quickly again after a change', async () => {
     const { id, to } = await anInvoice({ expires_in: 120 });
     const seconds = async () => /http-equiv="refresh" content="(\d+)"/.exec(await page(id))?.[1];
     expect(await seconds()).toBe('5');
@@ -161,7 +161,7 @@ describe('the payment page', () => {
     expect(await seconds()).toBe('300');
   });
 
-  it('tells of a payment that stayed too small, and of money that does not count', async () => {
+  it('shows an underpaid invoice and payments that do not count', async () => {
     const { id, to } = await anInvoice({ expires_in: 1 });
     world.chain.mine({
       pay: [
@@ -181,7 +181,7 @@ describe('the payment page', () => {
     expect(text).not.toContain(REFRESH);
   });
 
-  it('shows the token’s own link and network', async () => {
+  it('shows the link and the network of a token', async () => {
     const { id, shown } = await anInvoice({ asset: 'USDC_ERC20' });
     const text = await page(id);
     expect(text).toContain('Send 25 USDC');
@@ -189,7 +189,7 @@ describe('the payment page', () => {
     expect(text).toContain('<dd>Ethereum</dd>');
   });
 
-  it('an unknown one is a page too', async () => {
+  it('answers an unknown invoice with a page', async () => {
     for (const id of ['nothing', `inv_${'0'.repeat(36)}`, '%3Cscript%3E']) {
       const answer = await open(id);
       expect(answer).toMatchObject({ status: 404, headers: { 'content-type': 'text/html; charset=utf-8' } });
@@ -198,14 +198,14 @@ describe('the payment page', () => {
     }
   });
 
-  it('needs no token, and answers HEAD', async () => {
+  it('needs no token and answers HEAD', async () => {
     const { id } = await anInvoice();
     const head = await api(world.service.port, 'HEAD', `/pay/${id}`, { now: world.clock.now() });
     expect(head).toMatchObject({ status: 200, body: '' });
   });
 });
 
-describe('on other chains', () => {
+describe('the payment page on other chains', () => {
   const other = async (
     chain: 'bitcoin' | 'solana',
     asset: string,
@@ -251,7 +251,7 @@ describe('on other chains', () => {
     },
   );
 
-  it('a payment before its first block is shown as seen, one that was replaced as that', async () => {
+  it('shows a mempool payment as seen, and a replaced one as replaced', async () => {
     await other('bitcoin', 'BTC', async (at, to, id) => {
       const [{ txHash } = {}] = at.chain.wait({ to, amount: 50_000n });
       await at.scan();

@@ -162,7 +162,7 @@ const all = fc
 const totals = async (id: InvoiceId) =>
   await world.ports.db.transaction(async (trx) => (await paymentTotals(trx, [id])).get(id));
 
-it('sums made by Postgres are those of the payments one by one', async () => {
+it('totals computed by Postgres equal those computed payment by payment', async () => {
   await fc.assert(
     fc.asyncProperty(all, async (given) => {
       const written = await write(given.invoice, given.deposits, given.mempoolPayments, given.view);
@@ -176,7 +176,7 @@ it('sums made by Postgres are those of the payments one by one', async () => {
   );
 });
 
-it('what is settled, given up and told is what was so one by one, and nothing of it twice', async () => {
+it('Postgres settles, reverses and reports the same payments as one by one, each once', async () => {
   await fc.assert(
     fc.asyncProperty(
       all,
@@ -219,7 +219,7 @@ it('what is settled, given up and told is what was so one by one, and nothing of
   );
 });
 
-it('payments are shown once, as they stand now, and counted so', async () => {
+it('payments are shown and counted once, in their current state', async () => {
   await fc.assert(
     fc.asyncProperty(all, async (given) => {
       const { id, ...written } = await write(
@@ -242,7 +242,7 @@ it('payments are shown once, as they stand now, and counted so', async () => {
   );
 });
 
-it('leaves one deposit due when there is more to settle than a step takes', async () => {
+it('keeps one deposit due when there is more to settle than one step takes', async () => {
   const one = { asset: 'ETH' as const, amount: units(5n), firstSeenAt: START, isCredited: false, ...fixed };
   const block = { blockHeight: 90, blockHash: '0x90', minConfirmations: 3, confirmedAt: null };
   const { id } = await write(

@@ -55,7 +55,7 @@ const insertInvoice = (db: Db, id: string, told: readonly string[], time: string
     [id, time, told],
   );
 
-it('an upgrade knows what merchants were told of payments, and what was reversed', async () => {
+it('an upgrade keeps which payments were reported and which were reversed', async () => {
   const { db, upgrade, drop } = await installed();
   try {
     const time = '2026-03-01T12:00:00.123Z';
@@ -125,7 +125,7 @@ it('an upgrade knows what merchants were told of payments, and what was reversed
   }
 });
 
-it('an upgrade neither breaks nor holds up a transaction of the release that runs beside it', async () => {
+it('an upgrade neither breaks nor blocks a transaction of the former release beside it', async () => {
   const { db, upgrade, drop } = await installed();
   try {
     await insertInvoice(db, 'inv_1', [], '2026-03-01T12:00:00Z');

@@ -43,8 +43,8 @@ async function blocks(count: number) {
   await world.scan();
 }
 
-describe('a payment before its first block', () => {
-  it('is pending → confirmed, told with its first block, and paid like any other', async () => {
+describe('a mempool payment', () => {
+  it('goes pending → confirmed with its first block, and is paid like any other', async () => {
     const invoice = await anInvoice();
     const tx = await send(invoice.to, DUE);
     const seenAt = world.clock.at.toISOString();
@@ -84,7 +84,7 @@ describe('a payment before its first block', () => {
     expect(settled?.payload).toMatchObject({ outpoint: `${tx}:0`, tx_hash: tx });
   });
 
-  it('in part makes it partially_paid; the rest may come in a block', async () => {
+  it('in part makes the invoice partially_paid; the rest may come in a block', async () => {
     const invoice = await anInvoice();
     const tx = await send(invoice.to, DUE / 2n);
     expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '0.00025' });
@@ -96,7 +96,7 @@ describe('a payment before its first block', () => {
     expect(await invoice.kinds()).toEqual(['invoice.partially_paid', 'invoice.confirmed']);
   });
 
-  it('that is replaced by one to somebody else was never there', async () => {
+  it('that is replaced by a payment to somebody else no longer counts', async () => {
     const invoice = await anInvoice();
     const tx = await send(invoice.to, DUE);
     world.chain.forget(tx);
@@ -111,7 +111,7 @@ describe('a payment before its first block', () => {
     expect(await invoice.kinds()).toEqual(['invoice.payment_reversed']);
   });
 
-  it('that is replaced by one that pays us again counts once, and is never told as more than due', async () => {
+  it('that is replaced by another payment to us counts once and is never reported as overpaid', async () => {
     const invoice = await anInvoice();
     const first = await send(invoice.to, DUE);
     world.chain.forget(first);
@@ -136,7 +136,7 @@ describe('a payment before its first block', () => {
     ]);
   });
 
-  it('that is replaced in the very block that mines the other one', async () => {
+  it('counts once when the replacement is mined in the same block', async () => {
     const invoice = await anInvoice();
     const first = await send(invoice.to, DUE);
     world.chain.forget(first);
@@ -145,7 +145,7 @@ describe('a payment before its first block', () => {
     expect(await invoice.kinds()).toEqual(['invoice.payment_reversed']);
   });
 
-  it('that vanished, was told as gone, and is mined days later: is credited', async () => {
+  it('that was reported as reversed is credited when it is mined days later', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     const tx = await send(invoice.to, DUE);
     world.chain.forget(tx);
@@ -159,7 +159,7 @@ describe('a payment before its first block', () => {
     });
   });
 
-  it('dust, and what is not ours, is not counted', async () => {
+  it('dust and payments to others do not count', async () => {
     const invoice = await anInvoice();
     await send(invoice.to, 999n);
     expect(await invoice.read()).toMatchObject({
@@ -191,8 +191,8 @@ describe('a payment before its first block', () => {
   });
 });
 
-describe('and the time to pay', () => {
-  it('seen in time and mined after is in time', async () => {
+describe('a mempool payment and the expiry', () => {
+  it('that is seen in time and mined later is in time', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.pass(MINUTE);
     const tx = await send(invoice.to, DUE);
@@ -206,7 +206,7 @@ describe('and the time to pay', () => {
     expect(await invoice.kinds()).toEqual(['invoice.confirmed', 'deposit.settled', 'invoice.paid']);
   });
 
-  it('seen a moment too late is late, in no block and in one', async () => {
+  it('that is seen a moment too late is late, before and after it is mined', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.pass(MINUTE + 1);
     const tx = await send(invoice.to, DUE);
@@ -221,7 +221,7 @@ describe('and the time to pay', () => {
     ['all', DUE, 'confirmed'],
     ['a part', DUE / 2n, 'partially_paid'],
   ])(
-    '%s of it waits past its time: nothing is closed, and an hour after it vanished it is expired',
+    'with %s of the amount keeps the invoice open past its expiry, until an hour after it is dropped',
     async (_what, amount, status) => {
       const invoice = await anInvoice({ expires_in: 1 });
       const tx = await send(invoice.to, amount);
@@ -241,7 +241,7 @@ describe('and the time to pay', () => {
     },
   );
 
-  it('vanished, and is mined after its time all the same: it was in time', async () => {
+  it('that is dropped and still mined after the expiry was in time', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     const tx = await send(invoice.to, DUE);
     world.chain.forget(tx);
@@ -255,7 +255,7 @@ describe('and the time to pay', () => {
     expect(await invoice.read()).toMatchObject({ status: 'paid' });
   });
 
-  it('hundreds of invoices that are held open do not keep the others from expiring', async () => {
+  it('hundreds of invoices that are held open do not keep others from expiring', async () => {
     const fresh = await startWorld({ chain: 'bitcoin' });
     try {
       await fresh.scan();
@@ -290,7 +290,7 @@ describe('and the time to pay', () => {
     }
   });
 
-  it('was seen between two looks at the chain: the block that mines it comes first, and it is in time', async () => {
+  it('that is seen between two steps is in time although its block is applied first', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.pass(MINUTE);
     const tx = newTx();
@@ -312,8 +312,8 @@ describe('and the time to pay', () => {
   });
 });
 
-describe('a node in trouble', () => {
-  it('that has lost for a moment what waits: nothing is told, and only what stays away is gone', async () => {
+describe('a failing node', () => {
+  it('that briefly loses its mempool drops only the payments that stay away', async () => {
     const fresh = await startWorld({ chain: 'bitcoin', droppedAfterMs: 30_000 });
     try {
       await fresh.scan();
@@ -363,7 +363,7 @@ describe('a node in trouble', () => {
     }
   });
 
-  it('that has more waiting than a look tells: nobody is late for it', async () => {
+  it('that returns only a part of its mempool makes no payment late', async () => {
     const fresh = await startWorld({ chain: 'bitcoin', outageMs: MINUTE });
     try {
       await fresh.scan();
@@ -387,7 +387,7 @@ describe('a node in trouble', () => {
     }
   });
 
-  it('that is away for a moment does not make us read again all that waits', async () => {
+  it('that is down for a moment does not cause a full read of the mempool', async () => {
     const watchPending = world.chain.watchPending as NonNullable<typeof world.chain.watchPending>;
     let watches = 0;
     world.chain.watchPending = () => {
@@ -414,7 +414,7 @@ describe('a node in trouble', () => {
     expect(watches).toBe(2);
   });
 
-  it('that lags behind what we read does not make payments vanish', async () => {
+  it('that lags behind the applied blocks drops no payment', async () => {
     const invoice = await anInvoice();
     await blocks(2);
     const tx = await send(invoice.to, DUE);
@@ -427,7 +427,7 @@ describe('a node in trouble', () => {
     expect(await invoice.kinds()).toEqual(['invoice.confirmed']);
   });
 
-  it('that fails after a look, and a database that does in the middle of one, are asked again', async () => {
+  it('that fails after a read, or a database that fails during one, is asked again', async () => {
     const invoice = await anInvoice();
     world.chain.wait({ to: invoice.to, amount: DUE / 2n });
     const { head } = world.chain;
@@ -445,7 +445,7 @@ describe('a node in trouble', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
 
-  it('whose block is dropped, and its transaction waits again', async () => {
+  it('that drops a block shows its transaction in the mempool again', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     const tx = await send(invoice.to, DUE);
     await mine(invoice.to, DUE, tx);
@@ -474,7 +474,7 @@ describe('a node in trouble', () => {
   });
 });
 
-it('a coinbase counts when a hundred blocks stand on it', async () => {
+it('a coinbase payment is final after a hundred blocks', async () => {
   const invoice = await anInvoice();
   world.chain.mine({ pay: [{ to: invoice.to, amount: DUE, confirmationsMin: 100 }] });
   await world.scan();
@@ -488,7 +488,7 @@ it('a coinbase counts when a hundred blocks stand on it', async () => {
   expect(await invoice.read()).toMatchObject({ paid_amount: '0.0005' });
 });
 
-describe('whatever happens before and in blocks', () => {
+describe('for any order of mempool and block events', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('send' as const), parts: fc.integer({ min: 1, max: 5 }) }),
     fc.record({
@@ -500,7 +500,7 @@ describe('whatever happens before and in blocks', () => {
     }),
   );
 
-  it('what counts is what waits and what is in the chain, each once', async () => {
+  it('mempool payments and deposits in the chain count once each', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
         const invoice = await anInvoice({ amount: 1_000 });

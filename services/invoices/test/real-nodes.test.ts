@@ -118,7 +118,7 @@ async function anInvoice(asset: Asset) {
   };
 }
 
-it('Bitcoin: seen in the mempool, replaced by one that pays us again, mined, dropped, and mined again', async () => {
+it('Bitcoin: records a payment that is replaced, mined, dropped and mined again', async () => {
   const invoice = await anInvoice('BTC');
   const first = await bitcoin.pay(invoice.to, '0.25');
   await invoice.becomes({
@@ -175,7 +175,7 @@ it.each([
   expect(await invoice.kinds()).toEqual(['deposit.settled', 'invoice.confirmed']);
 });
 
-it('nodes that are stopped for 20 seconds over an invoice’s end: it does not expire, and has the time back', async () => {
+it('extends an invoice whose nodes are stopped for 20 seconds over its expiry', async () => {
   const invoices = await Promise.all([anInvoice('BTC'), anInvoice('SOL')]);
   const ids = invoices.map(({ id }) => id);
   const endsAt = new Date(Date.now() + 5_000);

@@ -74,7 +74,7 @@ async function rescan(from: number) {
   await done();
 }
 
-it('takes in what was missed, final at once, and moves nothing else', async () => {
+it('a rescan records missed payments, final at once, and changes nothing else', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   const paid = blockOf({ to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
   world.chain.mine({}, {}, {}, {});
@@ -95,7 +95,7 @@ it('takes in what was missed, final at once, and moves nothing else', async () =
   expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '25' });
 });
 
-it('leaves alone what is known: nothing is announced twice', async () => {
+it('a rescan reports no known payment again', async () => {
   const invoice = await anInvoice();
   world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, ...Array.from({ length: 40 }, () => ({})));
   await world.scan();
@@ -105,7 +105,7 @@ it('leaves alone what is known: nothing is announced twice', async () => {
   expect(await world.told(invoice.id)).toEqual(told);
 });
 
-it('counts what was found by its balance only once, also when its block shows it now', async () => {
+it('a rescan counts a payment that was found by its balance once, also when its block shows it now', async () => {
   const invoice = await anInvoice();
   const [block] = world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
   world.chain.mine({}, {}, {});
@@ -149,7 +149,7 @@ it('counts what was found by its balance only once, also when its block shows it
   ]);
 });
 
-it('takes in native money that nobody looks at the balance for any more, once', async () => {
+it('a rescan records native money once at an address that is no longer checked', async () => {
   const invoice = await anInvoice();
   world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {}, {}, {});
   await world.scan();
@@ -180,7 +180,7 @@ async function whileTold(told: typeof world.chain.blocksAfter, steps: number) {
   }
 }
 
-it('skips nothing that the node does not tell for a while, or tells with a hole, or of another chain', async () => {
+it('a rescan skips no block that the node lacks, returns with a gap or takes from another chain', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   world.chain.mine(...Array.from({ length: 20 }, () => ({})));
   const paid = blockOf({ to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
@@ -207,7 +207,7 @@ it('skips nothing that the node does not tell for a while, or tells with a hole,
   expect(await invoice.deposits()).toMatchObject([{ outpoint: paid.outpoint }]);
 });
 
-it('takes in nothing of a fork, though its blocks follow each other', async () => {
+it('a rescan records nothing of a fork whose blocks follow each other', async () => {
   const invoice = await anInvoice();
   const [last] = world.chain.mine({}, {}, {}).slice(-1);
   await world.scan();
@@ -232,7 +232,7 @@ it('takes in nothing of a fork, though its blocks follow each other', async () =
   await done();
 });
 
-it('credits nobody with what came before the address was given out', async () => {
+it('a rescan credits no payment from before the address was given out', async () => {
   const [earlier] = world.chain.mine({});
   if (earlier === undefined) throw new Error('no block was mined');
   world.chain.mine({});
@@ -251,7 +251,7 @@ it('credits nobody with what came before the address was given out', async () =>
   expect(await lastRescan()).toMatchObject({ found: 0, failure: null });
 });
 
-it('is given up when the node does not have the blocks, and not while the node is away', async () => {
+it('a rescan fails when the node lacks the blocks, and not while the node is down', async () => {
   await ask(0);
   await whileTold((from) => (from < 0 ? Promise.reject(new Error('pruned')) : Promise.resolve([])), 59);
   expect(await lastRescan()).toMatchObject({ ended_at: null, tries: 59 });
@@ -279,7 +279,7 @@ async function rescanWithLooks(from: number) {
   await world.scan();
 }
 
-it('finds what a contract sent when nobody looked any more, once', async () => {
+it('a rescan finds contract-sent money once at an address that is no longer checked', async () => {
   const invoice = await anInvoice({ expires_in: 1 });
   world.pass(2 * MINUTE);
   world.chain.mine({});
@@ -302,7 +302,7 @@ it('finds what a contract sent when nobody looked any more, once', async () => {
   expect(await balanceLook(invoice.to)).toMatchObject({ balance_check_at: null });
 });
 
-it('finds native money that a contract sent to a token invoice, once', async () => {
+it('a rescan finds contract-sent money at the address of a token invoice once', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   world.chain.mine({});
   await world.scan();
@@ -324,7 +324,7 @@ it('finds native money that a contract sent to a token invoice, once', async () 
   expect(await balanceLook(invoice.to)).toMatchObject({ balance_check_at: null });
 });
 
-it('leaves open whose money is where nobody can tell whether it was there before, until a node can', async () => {
+it('a rescan leaves money of unknown age undecided until a node has the old state', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   world.chain.mine({});
   await world.scan();
@@ -343,7 +343,7 @@ it('leaves open whose money is where nobody can tell whether it was there before
   expect(await invoice.settled()).toHaveLength(1);
 });
 
-it('has each of many addresses looked at once, a page a step', async () => {
+it('a rescan checks each of many addresses once, a page per step', async () => {
   const merchant = world.merchant();
   const order = { asset: 'USDC_ERC20' };
   const many = await Promise.all(Array.from({ length: 300 }, () => merchant.invoice(order)));
@@ -395,7 +395,7 @@ const happening = fc.constantFrom(
   'again',
 );
 
-it('never takes in more than came, and in the end all of it, whatever is hidden and asked for', async () => {
+it('rescans never record more than was paid, and in the end all of it, for any faults', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom('ETH', 'USDC_ERC20'),

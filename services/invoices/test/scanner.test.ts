@@ -30,8 +30,8 @@ async function anInvoice(order: object = {}) {
 const empty = (count: number): Script[] => Array.from({ length: count }, () => ({}));
 const cursor = async () => (await world.rows('select * from cursors'))[0];
 
-describe('following the chain', () => {
-  it('begins at the node’s head, and remembers blocks from before it', async () => {
+describe('the scanner', () => {
+  it('starts at the node’s head and stores blocks from before it', async () => {
     const fresh = await startWorld();
     try {
       fresh.chain.mine(...empty(100));
@@ -53,7 +53,7 @@ describe('following the chain', () => {
     }
   });
 
-  it('begins before the first invoice when one was made, and paid, while the node could not be asked', async () => {
+  it('starts before the first invoice when it was created and paid while the node was down', async () => {
     const fresh = await startWorld();
     try {
       for (let minute = 0; minute < 100; minute++) {
@@ -72,7 +72,7 @@ describe('following the chain', () => {
     }
   });
 
-  it('and by the clocks of those who make its blocks, which may be off by two hours', async () => {
+  it('allows for miners’ clocks that differ by two hours when it starts', async () => {
     const fresh = await startWorld();
     try {
       const time = () => new Date(fresh.clock.at.getTime() - 115 * MINUTE);
@@ -91,7 +91,7 @@ describe('following the chain', () => {
     }
   });
 
-  it('catches up after a long downtime in bounded steps, one transaction a block', async () => {
+  it('catches up after a long downtime in bounded steps, one transaction per block', async () => {
     const invoice = await anInvoice();
     world.chain.mine(...empty(20), { pay: [{ to: invoice.to, amount: DUE }] }, ...empty(20));
     expect(await world.scanner.step()).toBe(16);
@@ -102,7 +102,7 @@ describe('following the chain', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '0.01' });
   });
 
-  it('a node that goes back, lags or is away causes delay and nothing else', async () => {
+  it('is only delayed by a node that goes back, lags or is down', async () => {
     const invoice = await anInvoice();
     world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {});
     await world.scan();
@@ -121,7 +121,7 @@ describe('following the chain', () => {
     expect(await invoice.read()).toMatchObject({ paid_amount: '0.01' });
   });
 
-  it('another chain behind the same address stops it, and nothing is undone', async () => {
+  it('stops at another chain behind the same address and undoes nothing', async () => {
     const fresh = await startWorld();
     try {
       const merchant = fresh.merchant();
@@ -139,7 +139,7 @@ describe('following the chain', () => {
     }
   });
 
-  it('a payment whose transaction does something else when mined again is another deposit', async () => {
+  it('records a transaction that does something else when mined again as another deposit', async () => {
     const invoice = await anInvoice();
     const tx = newTx();
     world.chain.mine({ pay: [{ to: invoice.to, amount: DUE / 2n, tx, index: 1, asset: 'ETH' }] });
@@ -153,7 +153,7 @@ describe('following the chain', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
   });
 
-  it('a thousand payments in a block are all found, and nobody else’s', async () => {
+  it('records all of a thousand payments in a block, and none to others', async () => {
     const merchant = world.merchant();
     const invoices = await Promise.all(Array.from({ length: 40 }, () => merchant.invoice()));
     const ours = Array.from({ length: 1_000 }, (_, i) => ({
@@ -178,8 +178,8 @@ describe('following the chain', () => {
   });
 });
 
-describe('one scanner at a time', () => {
-  it('of two replicas one follows the chain, and the other takes over', async () => {
+describe('the lease of a scanner', () => {
+  it('lets one of two replicas scan, and the other take over', async () => {
     const invoice = await anInvoice();
     const other = await world.replica();
     const second = createScanner(other.ports, world.watchedChain);
@@ -194,7 +194,7 @@ describe('one scanner at a time', () => {
     await second.leave();
   });
 
-  it('one whose blocks take longer to read than its lease lasts is left to it', async () => {
+  it('is renewed while blocks take longer to read than the lease lasts', async () => {
     const invoice = await anInvoice();
     const other = await world.replica();
     const follower = (replica: string) =>
@@ -222,7 +222,7 @@ describe('one scanner at a time', () => {
     await second.leave();
   });
 
-  it('one that slept through its lease writes nothing any more', async () => {
+  it('stops a scanner that slept through its lease from writing', async () => {
     const invoice = await anInvoice();
     await world.scanner.step();
     const [lease] = await world.rows(
@@ -242,7 +242,7 @@ describe('one scanner at a time', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
 
-  it('two that think they are both the one leave one truth', async () => {
+  it('keeps one result when two scanners both believe to hold it', async () => {
     const invoice = await anInvoice();
     await world.scanner.step();
     const [lease] = await world.rows(
@@ -260,8 +260,8 @@ describe('one scanner at a time', () => {
   });
 });
 
-describe('ETH that contracts send', () => {
-  it('is found by the balance, in the block that brought it, with its transaction where the node traces', async () => {
+describe('contract-sent ETH', () => {
+  it('is found by the balance, in its block, with its transaction where the node traces', async () => {
     const invoice = await anInvoice();
     const tx = newTx();
     world.chain.mine(...empty(3), { inside: [{ to: invoice.to, amount: DUE, tx }] }, ...empty(5));
@@ -307,7 +307,7 @@ describe('ETH that contracts send', () => {
     expect(await invoice.deposits()).toHaveLength(4);
   });
 
-  it('is found on each of many open invoices, and each is looked at once a block', async () => {
+  it('is found on each of many open invoices, with one check per block', async () => {
     const merchant = world.merchant();
     const invoices = await Promise.all(Array.from({ length: 300 }, () => merchant.invoice()));
     await world.scan();
@@ -326,7 +326,7 @@ describe('ETH that contracts send', () => {
     expect(world.chain.balancesRead).toBe(again);
   });
 
-  it('in time is in time: an invoice does not expire before its balance was looked at', async () => {
+  it('in time is in time: no invoice expires before its balance is checked', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.pass(MINUTE);
     world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
@@ -336,7 +336,7 @@ describe('ETH that contracts send', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
 
-  it('not even when something else happens to it after its time', async () => {
+  it('in time is in time although another payment arrives after the expiry', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
     world.pass(2 * MINUTE);
@@ -345,7 +345,7 @@ describe('ETH that contracts send', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
 
-  it('late is late, also days later', async () => {
+  it('that is late is recorded as late, also days later', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.pass(2 * MINUTE);
     world.chain.mine({});
@@ -373,7 +373,7 @@ describe('ETH that contracts send', () => {
     ).toEqual([{ balance_check_at: null }]);
   });
 
-  it('what lay there before the address was given out is nobody’s payment', async () => {
+  it('from before the address was given out belongs to no invoice', async () => {
     // The address of the invoice after the next: anybody could know it who knew the key, an earlier installation did.
     const first = await anInvoice();
     const spare = await world.watchedChain.addresses.take();
@@ -393,7 +393,7 @@ describe('ETH that contracts send', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
   });
 
-  it('is dropped with its block, and found again in the new one', async () => {
+  it('is dropped with its block and found again in the new one', async () => {
     const invoice = await anInvoice();
     world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] }, {});
     await world.scan();
@@ -408,7 +408,7 @@ describe('ETH that contracts send', () => {
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.01' });
   });
 
-  it('is found late rather than never where the node has thrown old states away', async () => {
+  it('is found late where the node has pruned old states', async () => {
     const invoice = await anInvoice();
     world.chain.mine({});
     await world.scan();
@@ -421,7 +421,7 @@ describe('ETH that contracts send', () => {
   });
 });
 
-describe('whatever way it took', () => {
+describe('for any sequence of branches', () => {
   type Sent = { to: number; amount: bigint; inside: boolean; tx: string };
   /** Payments go to one of three invoices, by their number. */
   const payment = fc.record({
@@ -440,7 +440,7 @@ describe('whatever way it took', () => {
     credits: fc.boolean(),
   });
 
-  it('an invoice is what the chain that stayed makes of it', async () => {
+  it('the final chain alone decides the state of an invoice', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
         // Only a few hundred balances are looked at in a step: those of earlier runs would take turns with these.

@@ -49,8 +49,8 @@ function refill(ports = world.ports) {
 }
 const ready = async () => await world.rows('select * from spare_addresses order by derivation_index');
 
-describe('addresses that only the key holder can name', () => {
-  it('are not there at first: 503, and nothing is made', async () => {
+describe('addresses that only payouts can derive', () => {
+  it('are missing at first: 503, and nothing is created', async () => {
     const { account } = world.merchant();
     const order = { account, body: { asset: 'SOL', amount: 25 }, now: world.clock.now() };
     const refused = await api(world.service.port, 'POST', '/api/invoices', order);
@@ -59,7 +59,7 @@ describe('addresses that only the key holder can name', () => {
     expect(await world.rows('select 1 from invoices')).toEqual([]);
   });
 
-  it('are asked for until enough are ready, and each index once', async () => {
+  it('are requested until enough are ready, each index once', async () => {
     expect(await refill()).toBe(AHEAD);
     expect(await refill()).toBe(0);
     const first = await ready();
@@ -75,7 +75,7 @@ describe('addresses that only the key holder can name', () => {
     expect(asked.at(-1)).toEqual({ from: AHEAD, count: 1 });
   });
 
-  it('are given out while the key holder is away, each once, by two replicas at the same moment', async () => {
+  it('are given out once each by two concurrent replicas while payouts is down', async () => {
     const other = await world.replica();
     const before = await ready();
     const [one, two] = [world.merchant(), world.merchant()];
@@ -97,7 +97,7 @@ describe('addresses that only the key holder can name', () => {
     expect(await ready()).toEqual([]);
   });
 
-  it('two replicas that refill at once keep each index once', async () => {
+  it('are stored once per index when two replicas refill at once', async () => {
     const saved = await Promise.all([refill(), refill(), refill()]);
     expect(saved.reduce((sum, count) => sum + count, 0)).toBe(AHEAD);
     const indexes = (await ready()).map(({ derivation_index }) => derivation_index);
@@ -141,7 +141,7 @@ describe('addresses that only the key holder can name', () => {
 describe('on Solana', () => {
   const slots = (...gaps: number[]): Script[] => gaps.map((gap) => ({ gap }));
 
-  it('a payment is seen when its block is confirmed, and paid for when it is final', async () => {
+  it('a payment is recorded when its block is confirmed, and paid when it is final', async () => {
     const merchant = world.merchant();
     const { id, address } = await merchant.invoice({ asset: 'USDC_SOL' });
     const tx = newTx();
@@ -168,7 +168,7 @@ describe('on Solana', () => {
     ]);
   });
 
-  it('slots without a block are no reason to stop', async () => {
+  it('slots without a block do not stop the scanner', async () => {
     const merchant = world.merchant();
     const { id, address } = await merchant.invoice({ asset: 'SOL' });
     world.chain.mine(
@@ -181,7 +181,7 @@ describe('on Solana', () => {
     expect((await world.rows('select height from cursors'))[0].height).toBe(world.chain.height());
   });
 
-  it('is begun before the first invoice, where slots are missing too', async () => {
+  it('the scanner starts before the first invoice, also where slots are missing', async () => {
     const fresh = await startWorld({ chain: 'solana' });
     try {
       for (let i = 0; i < 60; i++) {

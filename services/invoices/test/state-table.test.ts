@@ -40,7 +40,7 @@ async function pass(ms: number) {
 }
 
 describe('the state table', () => {
-  it('pending → confirmed → paid, once the ledger has booked it', async () => {
+  it('pending → confirmed → paid, once the ledger has credited it', async () => {
     const invoice = await anInvoice();
     expect(await invoice.read()).toMatchObject({ status: 'pending', pending_amount: '0', paid_amount: '0' });
     await pay(invoice.to, DUE);
@@ -119,7 +119,7 @@ describe('the state table', () => {
     expect(await invoice.kinds()).not.toContain('deposit.settled');
   });
 
-  it('a tolerance lowers what is needed, of the invoices made while it is set', async () => {
+  it('a tolerance lowers the needed amount of invoices that are created while it is set', async () => {
     const before = await anInvoice();
     world.ports.settings.toleranceBps = 100;
     const invoice = await anInvoice();
@@ -137,7 +137,7 @@ describe('the state table', () => {
     expect(await invoice.kinds()).not.toContain('invoice.overpaid');
   });
 
-  it('no event is older than what it tells', async () => {
+  it('no event is older than the state that it reports', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE);
     // The service's clock is ahead of the database's.
@@ -169,7 +169,7 @@ describe('the state table', () => {
     ]);
   });
 
-  it('pending → expired when its time is over, and not a moment before', async () => {
+  it('pending → expired at its expiry, and not a moment before', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await pass(MINUTE);
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
@@ -178,7 +178,7 @@ describe('the state table', () => {
     expect(await invoice.kinds()).toEqual(['invoice.created', 'invoice.expired']);
   });
 
-  it('nothing expires while the chain is not known so far', async () => {
+  it('nothing expires while the chain is not known up to the expiry', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.pass(10 * MINUTE);
     await world.scan();
@@ -191,7 +191,7 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({ status: 'expired' });
   });
 
-  it('a scanner that lags makes nobody late', async () => {
+  it('a scanner that lags makes no payment late', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     const time = new Date(world.clock.at.getTime() + MINUTE);
     world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }], time });
@@ -204,7 +204,7 @@ describe('the state table', () => {
     });
   });
 
-  it('a second too late is late: the money waits as unresolved', async () => {
+  it('a payment a second too late is late: the money waits as unresolved', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await pass(MINUTE + 1);
     expect(await invoice.read()).toMatchObject({ status: 'expired' });
@@ -226,7 +226,7 @@ describe('the state table', () => {
     expect(await invoice.kinds()).toHaveLength(4);
   });
 
-  it('money in the very block that shows the time is over is late, and told after the expiry', async () => {
+  it('a payment in the block that shows the expiry is late, and reported after it', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     world.pass(MINUTE + 1);
     await pay(invoice.to, DUE);
@@ -234,7 +234,7 @@ describe('the state table', () => {
     expect(await invoice.kinds()).toEqual(['invoice.created', 'invoice.expired', 'invoice.late_payment']);
   });
 
-  it('partially_paid past its time stays so for good: its funds wait, and nothing makes it paid', async () => {
+  it('partially_paid past its expiry is final: its funds wait, and nothing makes it paid', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await pay(invoice.to, DUE / 2n);
     await pass(MINUTE + 1);
@@ -256,7 +256,7 @@ describe('the state table', () => {
     expect(dispositions).toEqual(['unresolved', 'unresolved']);
   });
 
-  it('confirmed past its time keeps waiting for its confirmations', async () => {
+  it('confirmed past its expiry keeps waiting for its confirmations', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await pay(invoice.to, DUE);
     world.pass(30 * MINUTE);
@@ -267,7 +267,7 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({ status: 'paid' });
   });
 
-  it('more than due is credited as it arrived, and told each time', async () => {
+  it('more than due is credited as it arrived, and reported each time', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE + 5n);
     expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed', 'invoice.overpaid']);
@@ -287,30 +287,27 @@ describe('the state table', () => {
     expect((await invoice.kinds()).filter((kind) => kind === 'invoice.overpaid')).toHaveLength(2);
   });
 
-  it.each([1, 2])(
-    'a payment dropped by a reorganisation %i deep before it was final is taken back',
-    async (depth) => {
-      const invoice = await anInvoice();
-      await pay(invoice.to, DUE);
-      if (depth === 2) await blocks(1);
-      world.chain.reorg(depth);
-      await world.scan();
-      expect(await invoice.read()).toMatchObject({
-        status: 'pending',
-        pending_amount: '0',
-        payments: [{ status: 'reversed', confirmations: 0, block_height: null, confirmed_at: null }],
-      });
-      expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed', 'invoice.payment_reversed']);
-      // Another payment makes it confirmed again; that is told once.
-      await pay(invoice.to, DUE);
-      await blocks(2);
-      await world.credit();
-      expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.01' });
-      expect((await invoice.kinds()).slice(3)).toEqual(['deposit.settled', 'invoice.paid']);
-    },
-  );
+  it.each([1, 2])('a reorganisation %i deep before a payment is final takes it back', async (depth) => {
+    const invoice = await anInvoice();
+    await pay(invoice.to, DUE);
+    if (depth === 2) await blocks(1);
+    world.chain.reorg(depth);
+    await world.scan();
+    expect(await invoice.read()).toMatchObject({
+      status: 'pending',
+      pending_amount: '0',
+      payments: [{ status: 'reversed', confirmations: 0, block_height: null, confirmed_at: null }],
+    });
+    expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed', 'invoice.payment_reversed']);
+    // Another payment makes it confirmed again; that is told once.
+    await pay(invoice.to, DUE);
+    await blocks(2);
+    await world.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.01' });
+    expect((await invoice.kinds()).slice(3)).toEqual(['deposit.settled', 'invoice.paid']);
+  });
 
-  it('a part that comes after the first part was dropped is told', async () => {
+  it('a part that comes after the first part was dropped is reported', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE / 4n);
     world.chain.reorg(1, {}, {});
@@ -325,7 +322,7 @@ describe('the state table', () => {
     ]);
   });
 
-  it('a part dropped makes it partially_paid', async () => {
+  it('a dropped part makes the invoice partially_paid', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE / 2n);
     await pay(invoice.to, DUE / 2n);
@@ -335,7 +332,7 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '0.005' });
   });
 
-  it('dropped past its time: it may come back for as many blocks as confirm it, then it is expired', async () => {
+  it('dropped past the expiry, a payment may come back for as many blocks as confirm it; then the invoice expires', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await pay(invoice.to, DUE);
     world.pass(2 * MINUTE);
@@ -354,7 +351,7 @@ describe('the state table', () => {
     ]);
   });
 
-  it('dropped past its time and mined again: it was in time when it was first seen', async () => {
+  it('dropped past the expiry and mined again, a payment is in time if it was first seen in time', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     await world.scan();
@@ -373,7 +370,7 @@ describe('the state table', () => {
     });
   });
 
-  it('a payment that only moves to another block was never gone', async () => {
+  it('a payment that only moves to another block is never reported as reversed', async () => {
     const invoice = await anInvoice();
     const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     await world.scan();
@@ -388,7 +385,7 @@ describe('the state table', () => {
     expect((await invoice.kinds()).filter((kind) => kind === 'deposit.settled')).toHaveLength(1);
   });
 
-  it('a branch that is known in part only undoes nothing, and tells nothing', async () => {
+  it('a branch that is known only in part undoes and reports nothing', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE / 2n);
     const tx = newTx();
@@ -415,7 +412,7 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({ status: 'paid' });
   });
 
-  it('paid, dropped deeper than its confirmations and gone: it stays paid, the credit is reversed', async () => {
+  it('paid, dropped deeper than its confirmations and lost: it stays paid, the credit is reversed', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE);
     await blocks(2);
@@ -449,7 +446,7 @@ describe('the state table', () => {
     expect((await invoice.kinds()).slice(-2)).toEqual(['deposit.reversed', 'invoice.payment_reversed']);
   });
 
-  it('paid, dropped, and mined again in time: nothing happened', async () => {
+  it('paid, dropped and mined again in time: nothing changes', async () => {
     const invoice = await anInvoice();
     const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     await blocks(2);
@@ -485,7 +482,7 @@ describe('the state table', () => {
     });
   });
 
-  it('settled, not yet booked, and reversed: never paid, and the late credit changes nothing', async () => {
+  it('settled, not yet credited, and reversed: never paid, and the late credit changes nothing', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE);
     await blocks(2);
@@ -496,7 +493,7 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({ status: 'pending', paid_amount: '0' });
   });
 
-  it('dust is listed and waits as unresolved, and is never counted', async () => {
+  it('dust is listed, waits as unresolved and never counts', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUST - 1n);
     expect(await invoice.read()).toMatchObject({ status: 'pending', pending_amount: '0' });
@@ -514,7 +511,7 @@ describe('the state table', () => {
     ]);
   });
 
-  it('a token that is not the invoice’s is listed by its name and waits as unresolved', async () => {
+  it('a token other than the invoice’s is listed by its name and waits as unresolved', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, 25_000_000n, { asset: 'USDC_ERC20', index: 1 });
     expect(await invoice.read()).toMatchObject({

@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 const now = new Date('2026-03-08T12:00:00.000Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
-it('what came and left up to the height explains the balance', () => {
+it('transfers up to the height explain the balance', () => {
   const movements = [
     { height: 5, amount: units(100n) },
     { height: 6, amount: units(-30n) },
@@ -23,11 +23,11 @@ it.each([
   [ago(2 * MINUTE), MINUTE],
   [ago(60 * MINUTE), 15 * MINUTE],
   [ago(4 * 24 * 60 * MINUTE), 24 * 60 * MINUTE],
-])('done at %s: looked at again after %i ms', (doneAt, wait) => {
+])('checks a balance that was done at %s again after %i ms', (doneAt, wait) => {
   expect(nextBalanceCheck(doneAt, now)).toEqual(new Date(now.getTime() + wait));
 });
 
-it('after a week nobody looks any more', () => {
+it('checks no balance after a week', () => {
   expect(nextBalanceCheck(ago(7 * 24 * 60 * MINUTE), now)).not.toBeNull();
   expect(nextBalanceCheck(ago(7 * 24 * 60 * MINUTE + 1), now)).toBeNull();
 });

@@ -13,7 +13,7 @@ const known = {
 const told = (over: Partial<PaymentReport> = {}): PaymentReport => ({ ...known, ...over });
 const later = { blockHash: '0xeleven' };
 
-describe('of a payment that was told twice, when its blocks are read again,', () => {
+describe('a contradicted payment whose blocks are read again', () => {
   it.each<[string, 'seen' | 'settled', PaymentReport[], Resolution]>([
     ['the first answer stands when the block is told without it', 'seen', [told()], 'earlier'],
     ['the first answer stands for what is settled, too', 'settled', [told()], 'earlier'],

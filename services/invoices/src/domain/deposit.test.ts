@@ -27,7 +27,7 @@ const known = (state: DepositState, over: object = {}) => ({
 });
 
 describe('matchDeposit', () => {
-  it('what was never seen is new', () => {
+  it('records a payment that was never seen as new', () => {
     expect(matchDeposit(mined, [])).toEqual({ as: 'new', firstSeenAt: time(30) });
   });
 
@@ -56,12 +56,12 @@ describe('matchDeposit', () => {
     ['of another amount', { blockHash: '0xten', amount: units(6n) }],
     ['to another address', { blockHash: '0xten', address: '0xother' }],
     ['of another asset', { blockHash: '0xten', asset: 'USDC_ERC20' }],
-  ])('an outpoint that is in the chain already, %s, contradicts what is known', (_what, over) => {
+  ])('reports a contradiction for a known outpoint %s', (_what, over) => {
     expect(matchDeposit(mined, [known('seen', over)])).toEqual({ as: 'contradicted', deposit: 'dep_1' });
   });
 
   it.each([{ amount: units(6n) }, { address: '0xother' }, { asset: 'USDC_ERC20' as const }])(
-    'a transaction that does something else when mined again is another deposit: %j',
+    'records a transaction that does something else when mined again as another deposit: %j',
     (over) => {
       expect(matchDeposit({ ...mined, ...over }, [known('missing')])).toEqual({
         as: 'new',

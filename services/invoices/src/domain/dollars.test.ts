@@ -26,6 +26,6 @@ it.each([
   [`${'9'.repeat(78)}`, [atMost]],
   [`-${'9'.repeat(78)}`, [atLeast]],
   [`${'9'.repeat(78)}.999`, [atMost, decimals]],
-])('%s is only too large or too small', (text, problems) => {
+])('reports only the size of %s', (text, problems) => {
   expect(readDollars(text).problems).toEqual(problems);
 });

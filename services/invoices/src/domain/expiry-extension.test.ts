@@ -58,7 +58,7 @@ describe('an outage gives an invoice', () => {
     };
   };
 
-  it('never less than nothing, never more than the outage took, and a day at most in all', () => {
+  it('between zero and its own length, and a day at most in all', () => {
     fc.assert(
       fc.property(invoice, minute, minute, (given, from, lasts) => {
         const outage = { from: at(from), until: at(from + lasts) };
@@ -71,7 +71,7 @@ describe('an outage gives an invoice', () => {
     );
   });
 
-  it('as much time after it as was left before, short of the cap', () => {
+  it('as much time after it as was left before, up to the limit', () => {
     fc.assert(
       fc.property(invoice, minute, fc.integer({ min: 1, max: 600 }), (given, from, lasts) => {
         const fresh = { ...given, extendedMs: 0 };
@@ -85,7 +85,7 @@ describe('an outage gives an invoice', () => {
     );
   });
 
-  it('the same in one piece or in several', () => {
+  it('the same time in one piece or in several', () => {
     fc.assert(
       fc.property(
         invoice,
@@ -105,7 +105,7 @@ describe('an outage gives an invoice', () => {
   });
 });
 
-describe('what was seen of a chain, when its head is reached at minute 60, is', () => {
+describe('the outage of a chain that is synced at minute 60 is', () => {
   const limits = { outageMs: 10_000, lateMs: 60_000, gapMs: 120_000 };
   const ending = (reached: number | null, newest: number, next: number | null, over: object = {}) =>
     outageEnding(

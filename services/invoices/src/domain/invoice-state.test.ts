@@ -115,8 +115,8 @@ const computeInvoiceState = (
 
 const view = (height: number, knownUntil: Date | null = at(120)): ChainView => ({ height, knownUntil });
 
-describe('fold', () => {
-  it('without a word from the chain nothing is decided', () => {
+describe('computeInvoiceState', () => {
+  it('decides nothing before the chain is known', () => {
     expect(computeInvoiceState(anInvoice(), [], { height: 0, knownUntil: null }, NOW)).toMatchObject({
       status: 'pending',
       closedAt: null,
@@ -131,7 +131,7 @@ describe('fold', () => {
     expect(computeInvoiceState(anInvoice(), [], view(100, knownUntil), NOW).status).toBe(status);
   });
 
-  it('an invoice that never expires waits', () => {
+  it('keeps an invoice without expiry open', () => {
     expect(computeInvoiceState(anInvoice({ expiresAt: null }), [], view(100, NOW), NOW).status).toBe(
       'pending',
     );
@@ -146,7 +146,7 @@ describe('fold', () => {
     );
   });
 
-  it('paid needs every needed unit final and booked', () => {
+  it('reports paid only when the needed amount is final and credited', () => {
     const deposits = (creditedAt: Date | null) => [
       aDeposit({ amount: units(400n), state: 'settled', disposition: 'credit', creditedAt: START }),
       aDeposit({ amount: units(600n), state: 'settled', disposition: 'credit', creditedAt }),
@@ -158,7 +158,7 @@ describe('fold', () => {
     });
   });
 
-  it('nothing is credited before all that is needed is final', () => {
+  it('credits nothing before the needed amount is final', () => {
     const early = aDeposit({ amount: units(400n), blockHeight: 98 });
     const late = aDeposit({ amount: units(600n), blockHeight: 100 });
     expect(computeInvoiceState(anInvoice(), [early, late], view(101), NOW)).toMatchObject({
@@ -169,7 +169,7 @@ describe('fold', () => {
     expect(computeInvoiceState(anInvoice(), [early, late], view(102), NOW).settlements).toHaveLength(2);
   });
 
-  it('money that comes too late joins a payment that was made in time', () => {
+  it('credits a late payment beside one that was made in time', () => {
     const timely = aDeposit();
     const late = aDeposit({ firstSeenAt: at(4_000), amount: units(50n) });
     const computed = computeInvoiceState(
@@ -183,7 +183,7 @@ describe('fold', () => {
     expect(computed.events).toContain('invoice.overpaid');
   });
 
-  it('but waits while that is not final', () => {
+  it('keeps a late payment waiting until the timely one is final', () => {
     const timely = aDeposit({ blockHeight: 102 });
     const late = aDeposit({ firstSeenAt: at(4_000), blockHeight: 100 });
     expect(
@@ -193,7 +193,7 @@ describe('fold', () => {
   });
 });
 
-describe('payments without a block', () => {
+describe('mempool payments', () => {
   const waiting = (
     mempoolPayments: readonly MempoolPayment[],
     deposits: readonly Deposit[] = [],
@@ -202,7 +202,7 @@ describe('payments without a block', () => {
     mempoolPayments,
   });
 
-  it('count as seen and as pending, and for nothing that could not be taken back', () => {
+  it('count as pending and decide nothing that cannot be undone', () => {
     expect(stateOf(anInvoice(), waiting([aSighting()]), view(100), NOW)).toMatchObject({
       status: 'confirmed',
       pendingAmount: 1_000n,
@@ -216,7 +216,7 @@ describe('payments without a block', () => {
     expect(more).toMatchObject({ status: 'confirmed', events: [] });
   });
 
-  it('invoice.confirmed comes with the first block that covers what is needed', () => {
+  it('invoice.confirmed comes with the first block that covers the needed amount', () => {
     const mined = aDeposit({ amount: units(400n) });
     const rest = aSighting({ amount: units(600n) });
     const partly = stateOf(anInvoice(), waiting([rest], [mined]), view(101), NOW);
@@ -226,7 +226,7 @@ describe('payments without a block', () => {
     expect(all.events).toEqual(['invoice.confirmed']);
   });
 
-  it('and its block are one payment', () => {
+  it('a mempool payment and its deposit count as one payment', () => {
     const mempoolPayment = aSighting();
     const mined = aDeposit({ outpoint: mempoolPayment.outpoint });
     expect(stateOf(anInvoice(), waiting([mempoolPayment], [mined]), view(100), NOW)).toMatchObject({
@@ -235,7 +235,7 @@ describe('payments without a block', () => {
     });
   });
 
-  it('replaced or dropped: taken back, told once, and told again when it came back meanwhile', () => {
+  it('a dropped payment is reported as reversed once, and again when it came back in between', () => {
     const confirmed = anInvoice({ status: 'confirmed' });
     const gone = aSighting({ droppedAt: at(90) });
     const once = stateOf(confirmed, waiting([gone]), view(100), NOW);
@@ -254,7 +254,7 @@ describe('payments without a block', () => {
     expect(again.events).toEqual(['invoice.payment_reversed']);
   });
 
-  it('a payment and the one that replaces it count as one', () => {
+  it('a payment and its replacement count once', () => {
     const replaced = [aSighting({ droppedAt: at(90) }), aSighting({ firstSeenAt: at(90) })];
     expect(stateOf(anInvoice({ status: 'confirmed' }), waiting(replaced), view(100), NOW)).toMatchObject({
       status: 'confirmed',
@@ -273,7 +273,7 @@ describe('payments without a block', () => {
     });
   });
 
-  it('hold an invoice open whose time is over, whole or in part, and it expires an hour after they vanished', () => {
+  it('hold an expired invoice open until an hour after they were dropped', () => {
     for (const amount of [units(1_000n), units(10n)]) {
       const mempoolPayment = aSighting({ amount });
       const held = stateOf(anInvoice(), waiting([mempoolPayment]), view(100, NOW), NOW);
@@ -290,7 +290,7 @@ describe('payments without a block', () => {
     }
   });
 
-  it('that were in time are in time in whatever block they come', () => {
+  it('stay in time in whatever block they are mined', () => {
     const mined = aDeposit({ firstSeenAt: at(3_600) });
     expect(
       computeInvoiceState(anInvoice({ status: 'confirmed' }), [mined], view(102, NOW), NOW),
@@ -300,7 +300,7 @@ describe('payments without a block', () => {
     });
   });
 
-  it('dust, another token, and what nobody counted are never told of', () => {
+  it('dust and other tokens are never reported', () => {
     const mempoolPayments = [
       aSighting({ amount: units(9n), droppedAt: at(90) }),
       aSighting({ asset: 'USDC_ERC20' }),
@@ -314,7 +314,7 @@ describe('payments without a block', () => {
   });
 });
 
-describe('whatever is observed', () => {
+describe('for any observations', () => {
   const amount = fc.bigInt({ min: 1n, max: 1_500n }).map(units);
   const deposit = fc
     .record({
@@ -379,7 +379,7 @@ describe('whatever is observed', () => {
     .record({ height: fc.integer({ min: 95, max: 120 }), until: fc.integer({ min: 0, max: 14_000 }) })
     .map(({ height, until }) => view(height, at(until)));
 
-  it('any order of it, any of it given twice, makes the same', () => {
+  it('any order and any repetition gives the same state', () => {
     fc.assert(
       fc.property(invoice, payments, chain, fc.infiniteStream(fc.nat()), (given, list, seen, luck) => {
         const shuffle = <T>(all: readonly T[]): T[] =>
@@ -393,7 +393,7 @@ describe('whatever is observed', () => {
     );
   });
 
-  it('folding again what was folded changes and says nothing', () => {
+  it('computing the state again changes and reports nothing', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
         const once = stateOf(given, list, seen, NOW);
@@ -417,7 +417,7 @@ describe('whatever is observed', () => {
     );
   });
 
-  it('the final states stay, and every move is one of the table’s', () => {
+  it('final states stay, and every change follows the table', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
         const { status, closedAt, paidAt } = stateOf(given, list, seen, NOW);
@@ -430,7 +430,7 @@ describe('whatever is observed', () => {
     );
   });
 
-  it('money counts once, or not at all: never dust, another token, or what is gone', () => {
+  it('money counts at most once, and never as dust, in another token or when dropped', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
         const { pendingAmount, paidAmount } = stateOf(given, list, seen, NOW);
@@ -458,7 +458,7 @@ describe('whatever is observed', () => {
     );
   });
 
-  it('only what is final and in the chain is settled, and for credit only what covers the invoice', () => {
+  it('only final deposits in the chain are settled, and credited only when they cover the invoice', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
         const computed = stateOf(given, list, seen, NOW);
@@ -482,7 +482,7 @@ describe('whatever is observed', () => {
     );
   });
 
-  it('nothing is closed over the head of what waits, or vanished within the last hour', () => {
+  it('no invoice closes while a payment is in the mempool or was dropped within the last hour', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
         const { closedAt } = stateOf(given, list, seen, NOW);
@@ -501,7 +501,7 @@ describe('whatever is observed', () => {
     );
   });
 
-  it('paid is never said before confirmed', () => {
+  it('paid is never reported before confirmed', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
         const { events, announced } = stateOf(given, list, seen, NOW);
@@ -514,7 +514,7 @@ describe('whatever is observed', () => {
     );
   });
 
-  it('block by block or all at once, an open invoice comes out the same', () => {
+  it('an open invoice has the same state block by block or all at once', () => {
     const mempoolPayment = fc.record({ amount, block: fc.integer({ min: 1, max: 12 }) });
     fc.assert(
       fc.property(fc.array(mempoolPayment, { maxLength: 5 }), (mempoolPayments) => {

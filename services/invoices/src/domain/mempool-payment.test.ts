@@ -26,7 +26,7 @@ it.each([
   expect(names(given)).toEqual(shown);
 });
 
-it('what has nothing to do with each other stands side by side', () => {
+it('lists unrelated payments side by side', () => {
   expect(
     names({ deposits: [deposit('dep', 'a:0', 'dropped')], mempoolPayments: [mempoolPayment('b:0')] }),
   ).toEqual(['dep', 'b:0']);
