@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Chain } from '@quittance/shared/assets';
 import type { Db } from '@quittance/shared/db';
-import { gather } from '@quittance/shared/gather';
 import { Unavailable } from '@quittance/shared/http';
 import { type Logger, reason } from '@quittance/shared/logger';
+import { requestBatcher } from '@quittance/shared/request-batcher';
 import { type PoolAddress, takePoolAddresses } from './store/address-pool.ts';
 
 /** Unused addresses, so that no merchant waits for a derivation. */
@@ -22,8 +22,8 @@ export type PoolSettings = {
 };
 
 /** Limits of batched requests: addresses per statement, and statements in flight. */
-const TAKEN_MAX = 64;
-const TAKES_IN_FLIGHT_MAX = 2;
+const STATEMENT_ADDRESSES_MAX = 64;
+const STATEMENTS_IN_FLIGHT_MAX = 2;
 /** How many indexes one block reserves in the database. */
 export const BLOCK_SIZE = 32;
 
@@ -42,7 +42,7 @@ export type DerivedPoolParts = {
  * ends stay unused: the index is stored with each address.
  */
 export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: DerivedPoolParts): AddressPool {
-  const spare: PoolAddress[] = [];
+  const derived: PoolAddress[] = [];
   const reserved: number[] = [];
   let reserving: Promise<void> | undefined;
   let turn: Promise<void> = Promise.resolve();
@@ -77,7 +77,7 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
 
   async function fillUp(): Promise<void> {
     try {
-      while (spare.length < ahead) spare.push(await derive());
+      while (derived.length < ahead) derived.push(await derive());
     } catch (error) {
       logger.warn(
         { reason: reason(error) },
@@ -96,8 +96,8 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
   return {
     fill,
     async take() {
-      const ready = spare.shift();
-      if (spare.length < ahead / 2) void fill();
+      const ready = derived.shift();
+      if (derived.length < ahead / 2) void fill();
       return ready ?? (await derive());
     },
   };
@@ -105,13 +105,13 @@ export function derivedAddressPool({ addressAt, nextBlock, ahead, logger }: Deri
 
 /** A pool of addresses that payouts derived and the database stores. Requests at the same moment share a statement. */
 export function storedAddressPool(db: Db, chain: Chain): AddressPool {
-  const takeBatched = gather<undefined, PoolAddress | undefined>({
+  const takeBatched = requestBatcher<undefined, PoolAddress | undefined>({
     run: async (wanted) => {
       const taken = await takePoolAddresses(db, chain, wanted.length);
       return wanted.map((_, i) => taken[i]);
     },
-    max: TAKEN_MAX,
-    atOnce: TAKES_IN_FLIGHT_MAX,
+    max: STATEMENT_ADDRESSES_MAX,
+    atOnce: STATEMENTS_IN_FLIGHT_MAX,
   });
   return {
     async take() {

@@ -37,7 +37,7 @@ export const unavailablePage: HtmlPage = page(
 );
 
 /** The state of a payment as the customer sees it. */
-type Stage =
+type PageState =
   | 'waiting'
   | 'short'
   | 'over'
@@ -49,7 +49,7 @@ type Stage =
   | 'late'
   | 'underpaid';
 
-function stageOf(invoice: Invoice, { deposits, mempoolPayments }: InvoicePayments, now: Date): Stage {
+function pageStateOf(invoice: Invoice, { deposits, mempoolPayments }: InvoicePayments, now: Date): PageState {
   const isOver = invoice.expiresAt !== null && invoice.expiresAt < now;
   switch (invoice.status) {
     case 'pending':
@@ -85,7 +85,7 @@ export function paymentPage(
 ): HtmlPage {
   const { decimals, symbol, name } = assets[invoice.asset];
   const show = (amount: Units): string => `${formatUnits(amount, decimals)} ${symbolOf(symbol)}`;
-  const stage = stageOf(invoice, seen, now);
+  const pageState = pageStateOf(invoice, seen, now);
   const come = (invoice.pendingAmount + invoice.paidAmount) as Units;
   const rest = (invoice.amountDue > come ? invoice.amountDue - come : 0n) as Units;
   const amounts = {
@@ -94,16 +94,16 @@ export function paymentPage(
     come: show(come),
     reversed: show(invoice.reversedAmount),
   };
-  const body = html`${heading(stage, amounts)}
-${stage === 'waiting' || stage === 'short' ? toPay({ invoice, ports, rest, show, now }) : undefined}
+  const body = html`${heading(pageState, amounts)}
+${pageState === 'waiting' || pageState === 'short' ? toPay({ invoice, ports, rest, show, now }) : undefined}
 <dl>
 <dt>Price</dt><dd>${formatFiat(invoice.amountFiat)} US dollars, ${show(invoice.amountDue)}</dd>
 <dt>Currency</dt><dd>${name}</dd>
 </dl>
 ${arrived(invoice, seen, paymentsTotal, height)}
-${backLink(stage, invoice)}`;
-  const isDone = stage === 'paid' || backToShopAfter.includes(stage);
-  return page(200, titles[stage], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
+${backLink(pageState, invoice)}`;
+  const isDone = pageState === 'paid' || backToShopAfter.includes(pageState);
+  return page(200, titles[pageState], body, isDone ? undefined : refreshSeconds(invoice, seen, now));
 }
 
 /** How soon the page reloads: quickly after a change, then less and less often. The page also reloads at the expiry. */
@@ -123,7 +123,7 @@ function refreshSeconds(
 }
 
 /** States in which the customer has to ask the shop. */
-const backToShopAfter: readonly Stage[] = ['reversed', 'expired', 'late', 'underpaid'];
+const backToShopAfter: readonly PageState[] = ['reversed', 'expired', 'late', 'underpaid'];
 
 /** Customers know the token by its currency; the network is shown beside it. */
 const symbolOf = (symbol: string): string => symbol.split('_')[0] ?? symbol;
@@ -139,16 +139,16 @@ const titles = {
   expired: 'Expired',
   late: 'Too late',
   underpaid: 'Part of the payment was missing',
-} as const satisfies Record<Stage, string>;
+} as const satisfies Record<PageState, string>;
 
 type Amounts = { due: string; rest: string; come: string; reversed: string };
 
-function heading(stage: Stage, { due, rest, come, reversed }: Amounts): Html {
+function heading(pageState: PageState, { due, rest, come, reversed }: Amounts): Html {
   const top = (tone: string, title: string, text: string) =>
-    html`<p class="state ${tone}" role="status">${titles[stage]}</p>
+    html`<p class="state ${tone}" role="status">${titles[pageState]}</p>
 <h1>${title}</h1>
 <p class="soft">${text}</p>`;
-  switch (stage) {
+  switch (pageState) {
     case 'waiting':
       return top('', `Send ${due}`, 'Exactly this amount, to the address below, on the network named below.');
     case 'short':
@@ -186,7 +186,7 @@ function heading(stage: Stage, { due, rest, come, reversed }: Amounts): Html {
     case 'underpaid':
       return top('warn', `${come} arrived`, `${due} were due. Please ask the shop, your money is not lost.`);
     default:
-      return assertNever(stage);
+      return assertNever(pageState);
   }
 }
 
@@ -271,8 +271,8 @@ function uncounted(invoice: Invoice, payment: Pick<Deposit, 'asset' | 'amount'>)
   return payment.amount < invoice.dust ? 'too little to count' : undefined;
 }
 
-function backLink(stage: Stage, { succeedUrl, timeoutUrl }: Invoice): Html | undefined {
-  const url = stage === 'paid' ? succeedUrl : backToShopAfter.includes(stage) ? timeoutUrl : null;
+function backLink(pageState: PageState, { succeedUrl, timeoutUrl }: Invoice): Html | undefined {
+  const url = pageState === 'paid' ? succeedUrl : backToShopAfter.includes(pageState) ? timeoutUrl : null;
   return url === null
     ? undefined
     : html`<a class="button" href="${url}" rel="noreferrer">Back to the shop</a>`;

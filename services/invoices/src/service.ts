@@ -1,10 +1,10 @@
 import { refuseWrongNetworks } from '@quittance/chains/network-check';
 import type { Db } from '@quittance/shared/db';
-import { gather } from '@quittance/shared/gather';
 import { createApp, finishApp } from '@quittance/shared/http';
 import { type InvoiceId, pooledBytes } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
 import { watchQuotes } from '@quittance/shared/quotes';
+import { requestBatcher } from '@quittance/shared/request-batcher';
 import { type RunningService, startService } from '@quittance/shared/start-service';
 import type { InvoicesConfig } from './config.ts';
 import { handlers } from './handlers.ts';
@@ -49,7 +49,7 @@ export const startInvoices = (
       const { ADDRESSES_AHEAD: ahead, SCAN_EVERY_MS: scanEveryMs, LEASE_MS: leaseMs } = config;
       const chains = given.chains ?? watchChains(config.chains, { db, logger, ahead, scanEveryMs });
       if (chains.size === 0) logger.warn('no chain is configured: no invoice can be created');
-      // Until the bus is connected, no rate is fresh: no invoice is created, and existing ones can be read.
+      // Until NATS is connected, no rate is fresh: no invoice is created, and existing ones can be read.
       const quotes = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
       const ports: Ports = {
         db,
@@ -137,7 +137,7 @@ const contradictedPayments = async (db: Db): Promise<string[]> =>
 /** Requests at the same moment share one statement. */
 function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
   return {
-    saveInvoice: gather({
+    saveInvoice: requestBatcher({
       run: async (made: readonly NewInvoice[]) => {
         await saveNewInvoices(db, made);
         return made.map(() => undefined);
@@ -145,7 +145,7 @@ function batched(db: Db): Pick<Ports, 'saveInvoice' | 'findInvoice'> {
       max: BATCH_MAX,
       atOnce: BATCHES_IN_FLIGHT_MAX,
     }),
-    findInvoice: gather({
+    findInvoice: requestBatcher({
       run: (ids: readonly InvoiceId[]) => findInvoices(db, ids),
       max: BATCH_MAX,
       atOnce: BATCHES_IN_FLIGHT_MAX,

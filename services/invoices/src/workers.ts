@@ -124,7 +124,7 @@ export function startWorkers(ports: Ports): Stoppable {
       storedPool === undefined
         ? []
         : startWorker({
-            name: `spare addresses ${chain}`,
+            name: `address pool ${chain}`,
             everyMs: REFILL_EVERY_MS,
             step: () => refillAddressPool(ports, chain, storedPool),
             logger,

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import { pruneIdempotencyKeys } from '../src/store/invoices.ts';
-import { api, aQuote, ETHER, MINUTE, startWorld, type World } from './world.ts';
+import { api, aQuote, ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await startWorld();
-  await world.scan();
+  fixture = await startFixture();
+  await fixture.scan();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const ID = /^inv_[0-9a-hjkmnp-tv-z]{36}$/;
 
 describe('POST /api/invoices', () => {
   it('returns the whole invoice with a locked rate and its own address', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const answer = await merchant.post('/api/invoices', {
       asset: 'ETH',
       amount: 10,
@@ -46,9 +46,9 @@ describe('POST /api/invoices', () => {
       amount_fiat: '10.00',
       usd_rate: '2500',
       status: 'pending',
-      expires_at: new Date(world.clock.at.getTime() + 30 * MINUTE).toISOString(),
+      expires_at: new Date(fixture.clock.at.getTime() + 30 * MINUTE).toISOString(),
       paid_at: null,
-      created_at: world.clock.at.toISOString(),
+      created_at: fixture.clock.at.toISOString(),
       amount: '0.004',
       pending_amount: '0',
       paid_amount: '0',
@@ -64,25 +64,25 @@ describe('POST /api/invoices', () => {
     expect(answer.body).toStrictEqual({ message: expect.any(String), data: whole });
     expect(await merchant.get(`/api/invoices/${id}`)).toMatchObject({ status: 200, body: whole });
     expect(await merchant.read(id)).toStrictEqual(whole);
-    expect(await world.told(id)).toStrictEqual([
+    expect(await fixture.told(id)).toStrictEqual([
       {
         kind: 'invoice.created',
         payload: { account_id: merchant.account, resource_id: id, version: 1, data: whole },
       },
     ]);
-    const [row] = await world.rows('select quote, usd_rate from invoices where id = $1', [id]);
+    const [row] = await fixture.rows('select quote, usd_rate from invoices where id = $1', [id]);
     expect(row).toMatchObject({ usd_rate: '2500', quote: { sources: [{ name: 'file', usd_rate: '2500' }] } });
   });
 
   it('rounds the amount due up, so that the merchant is never short', async () => {
-    const eth = world.quotes.get('ETH');
+    const eth = fixture.quotes.get('ETH');
     if (eth === undefined) throw new Error('there is a quote');
-    world.quotes.set('ETH', { ...eth, usd_rate: '2999.99' });
-    const invoice = await world.merchant().invoice({ amount: '10.01' });
-    world.quotes.set('ETH', eth);
+    fixture.quotes.set('ETH', { ...eth, usd_rate: '2999.99' });
+    const invoice = await fixture.merchant().invoice({ amount: '10.01' });
+    fixture.quotes.set('ETH', eth);
     expect(invoice).toMatchObject({ amount_fiat: '10.01', usd_rate: '2999.99', amount: '0.00333668' });
     // The asset shows the rate of now; what is due stays as it was.
-    expect(await world.merchant(await accountOf(invoice.id)).read(invoice.id)).toMatchObject({
+    expect(await fixture.merchant(await accountOf(invoice.id)).read(invoice.id)).toMatchObject({
       usd_rate: '2999.99',
       amount: '0.00333668',
       asset: { usd_rate: '2500' },
@@ -90,13 +90,13 @@ describe('POST /api/invoices', () => {
   });
 
   it('accepts numbers as text, and expires in 60 minutes by default', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const answer = await merchant.post('/api/invoices', '{"asset":"USDC_ERC20","amount":5.10e0}');
     expect(answer.body.data).toMatchObject({
       amount_fiat: '5.10',
       amount: '5.1',
       external_id: null,
-      expires_at: new Date(world.clock.at.getTime() + 60 * MINUTE).toISOString(),
+      expires_at: new Date(fixture.clock.at.getTime() + 60 * MINUTE).toISOString(),
     });
     expect(answer.body.data.address.uri).toBe(
       `ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48@31337/transfer?address=${answer.body.data.address.address}&uint256=5100000`,
@@ -104,10 +104,10 @@ describe('POST /api/invoices', () => {
   });
 
   it('gives every invoice its own address, also a hundred at once', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const invoices = await Promise.all(Array.from({ length: 100 }, () => merchant.invoice()));
     expect(new Set(invoices.map((invoice) => invoice.address.address)).size).toBe(100);
-    const rows = await world.rows(
+    const rows = await fixture.rows(
       `select count(*)::int as n, count(distinct derivation_index)::int as indexes from addresses`,
     );
     expect(rows[0].n).toBe(rows[0].indexes);
@@ -192,7 +192,7 @@ describe('POST /api/invoices', () => {
       },
     ],
   ])('422: %s', async (body, errors) => {
-    const answer = await world.merchant().post('/api/invoices', body);
+    const answer = await fixture.merchant().post('/api/invoices', body);
     expect(answer.status).toBe(422);
     expect(answer.body).toStrictEqual({ message: wrong, errors });
   });
@@ -206,23 +206,23 @@ describe('POST /api/invoices', () => {
     [JSON.stringify({ asset: 'ETH', amount: 10, external_id: '😀'.repeat(255) })],
     ['{"asset":"DOGE","asset":"ETH","amount":10}'],
   ])('201: %s', async (body) => {
-    expect(await world.merchant().post('/api/invoices', body)).toMatchObject({ status: 201 });
+    expect(await fixture.merchant().post('/api/invoices', body)).toMatchObject({ status: 201 });
   });
 
   it('refuses a body over 64 kB', async () => {
     const body = JSON.stringify({ asset: 'ETH', amount: 10, external_id: 'x'.repeat(70_000) });
-    expect(await world.merchant().post('/api/invoices', body)).toMatchObject({
+    expect(await fixture.merchant().post('/api/invoices', body)).toMatchObject({
       status: 413,
       body: { message: 'The body must not be greater than 64 kilobytes.' },
     });
   });
 
   it('creates nothing without a fresh rate, and reports invalid fields first', async () => {
-    world.board.stale = true;
-    const merchant = world.merchant();
+    fixture.board.stale = true;
+    const merchant = fixture.merchant();
     const answer = await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 });
     const refused = await merchant.post('/api/invoices', { asset: 'ETH', amount: 1 });
-    world.board.stale = false;
+    fixture.board.stale = false;
     expect(answer).toMatchObject({ status: 503, body: { message: 'Service Unavailable' } });
     expect(answer.headers['retry-after']).toBeDefined();
     expect(refused.status).toBe(422);
@@ -230,14 +230,14 @@ describe('POST /api/invoices', () => {
   });
 
   it('refuses an asset that is switched off', async () => {
-    world.quotes.set(
+    fixture.quotes.set(
       'USDC_ERC20',
-      aQuote({ asset: 'USDC_ERC20', usd_rate: '1', active: false }, world.clock.at),
+      aQuote({ asset: 'USDC_ERC20', usd_rate: '1', active: false }, fixture.clock.at),
     );
-    const answer = await world.merchant().post('/api/invoices', { asset: 'USDC_ERC20', amount: 10 });
-    world.quotes.set(
+    const answer = await fixture.merchant().post('/api/invoices', { asset: 'USDC_ERC20', amount: 10 });
+    fixture.quotes.set(
       'USDC_ERC20',
-      aQuote({ asset: 'USDC_ERC20', usd_rate: '1', dust: '10000' }, world.clock.at),
+      aQuote({ asset: 'USDC_ERC20', usd_rate: '1', dust: '10000' }, fixture.clock.at),
     );
     expect(answer).toMatchObject({
       status: 422,
@@ -246,8 +246,8 @@ describe('POST /api/invoices', () => {
   });
 
   it('refuses requests without the gateway’s signed identity', async () => {
-    const now = world.clock.now();
-    const { port } = world.service;
+    const now = fixture.clock.now();
+    const { port } = fixture.service;
     const body = { asset: 'ETH', amount: 10 };
     expect(await api(port, 'POST', '/api/invoices', { body, now })).toMatchObject({
       status: 401,
@@ -265,12 +265,12 @@ describe('Idempotency-Key', () => {
   const key = (text: string) => ({ 'idempotency-key': text });
 
   it('the same key and body return the first answer and create one invoice', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const first = await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('a'));
-    world.pass(MINUTE);
-    world.board.stale = true;
+    fixture.pass(MINUTE);
+    fixture.board.stale = true;
     const second = await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('a'));
-    world.board.stale = false;
+    fixture.board.stale = false;
     expect(second).toMatchObject({ status: 201, body: first.body });
     expect(first.headers['idempotent-replayed']).toBeUndefined();
     expect(second.headers['idempotent-replayed']).toBe('true');
@@ -279,7 +279,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('the same key with another body is refused', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('a'));
     const answer = await merchant.post('/api/invoices', { asset: 'ETH', amount: 11 }, key('a'));
     expect(answer).toMatchObject({
@@ -290,20 +290,20 @@ describe('Idempotency-Key', () => {
   });
 
   it('a refused request leaves its key free', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     expect((await merchant.post('/api/invoices', { asset: 'ETH', amount: 1 }, key('a'))).status).toBe(422);
     expect((await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('a'))).status).toBe(201);
   });
 
   it('the same key of another account is independent', async () => {
     const body = { asset: 'ETH', amount: 10 };
-    const one = await world.merchant().post('/api/invoices', body, key('a'));
-    const other = await world.merchant().post('/api/invoices', body, key('a'));
+    const one = await fixture.merchant().post('/api/invoices', body, key('a'));
+    const other = await fixture.merchant().post('/api/invoices', body, key('a'));
     expect(one.body.data.id).not.toBe(other.body.data.id);
   });
 
   it('fifty concurrent requests create one invoice with one address', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const body = { asset: 'ETH', amount: 10 };
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => merchant.post('/api/invoices', body, key('same'))),
@@ -312,14 +312,14 @@ describe('Idempotency-Key', () => {
     expect(new Set(answers.map((answer) => answer.body.data.id)).size).toBe(1);
     expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
     expect((await merchant.get('/api/invoices')).body.meta.total).toBe(1);
-    const told = await world.rows(`select 1 from outbox where payload->>'account_id' = $1`, [
+    const told = await fixture.rows(`select 1 from outbox where payload->>'account_id' = $1`, [
       merchant.account,
     ]);
     expect(told).toHaveLength(1);
   });
 
   it('is at most 255 characters long', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const body = { asset: 'ETH', amount: 10 };
     expect((await merchant.post('/api/invoices', body, key('k'.repeat(255)))).status).toBe(201);
     expect(await merchant.post('/api/invoices', body, key('k'.repeat(256)))).toMatchObject({
@@ -329,15 +329,16 @@ describe('Idempotency-Key', () => {
   });
 
   it('is deleted after 30 days', async () => {
-    const prune = () => pruneIdempotencyKeys(world.ports.db, world.clock.at, 500);
-    const merchant = world.merchant();
+    const prune = () => pruneIdempotencyKeys(fixture.ports.db, fixture.clock.at, 500);
+    const merchant = fixture.merchant();
     await merchant.post('/api/invoices', { asset: 'ETH', amount: 10 }, key('old'));
-    const own = () => world.rows('select 1 from idempotency_keys where account_id = $1', [merchant.account]);
+    const own = () =>
+      fixture.rows('select 1 from idempotency_keys where account_id = $1', [merchant.account]);
     const created = `update idempotency_keys set created_at = $2::timestamptz - $3::interval where account_id = $1`;
-    await world.rows(created, [merchant.account, world.clock.at, '29 days']);
+    await fixture.rows(created, [merchant.account, fixture.clock.at, '29 days']);
     await prune();
     expect(await own()).toHaveLength(1);
-    await world.rows(created, [merchant.account, world.clock.at, '30 days 1 second']);
+    await fixture.rows(created, [merchant.account, fixture.clock.at, '30 days 1 second']);
     await prune();
     expect(await own()).toHaveLength(0);
   });
@@ -345,7 +346,7 @@ describe('Idempotency-Key', () => {
 
 describe('many requests at once', () => {
   it('share statements, and each has its own answer', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const orders = Array.from({ length: 100 }, (_, i) => ({
       amount: 5 + i,
       external_id: i % 3 === 0 ? null : `o${i}`,
@@ -357,32 +358,32 @@ describe('many requests at once', () => {
         external_id: orders[i]?.external_id ?? null,
       });
     }
-    const stranger = await world.merchant().invoice();
+    const stranger = await fixture.merchant().invoice();
     const unknown = `inv_${'0'.repeat(36)}`;
     const ids = [...made.map(({ id }) => id as string), stranger.id as string, unknown, made[0].id as string];
     const read = await Promise.all(ids.map((id) => merchant.get(`/api/invoices/${id}`)));
     expect(read.map(({ status }) => status)).toEqual([...made.map(() => 200), 403, 404, 200]);
     expect(read.slice(0, 100).map(({ body }) => body)).toEqual(made);
     for (const { id, address } of made) {
-      expect(await world.told(id)).toHaveLength(1);
-      const rows = await world.rows('select invoice_id, given_height from addresses where address = $1', [
+      expect(await fixture.told(id)).toHaveLength(1);
+      const rows = await fixture.rows('select invoice_id, given_height from addresses where address = $1', [
         address.address.toLowerCase(),
       ]);
-      expect(rows).toEqual([{ invoice_id: id, given_height: world.chain.height() }]);
+      expect(rows).toEqual([{ invoice_id: id, given_height: fixture.chain.height() }]);
     }
   });
 
   it('a request that the database refuses fails alone', async () => {
-    const merchant = world.merchant();
-    const { take } = world.watchedChain.addresses;
+    const merchant = fixture.merchant();
+    const { take } = fixture.watchedChain.addresses;
     // The address of somebody else's invoice, for one of them.
     const taken = await merchant.invoice();
-    const [{ derivation_index }] = await world.rows(
+    const [{ derivation_index }] = await fixture.rows(
       'select derivation_index from addresses where invoice_id = $1',
       [taken.id],
     );
     let asked = 0;
-    world.watchedChain.addresses.take = async () => {
+    fixture.watchedChain.addresses.take = async () => {
       asked += 1;
       return asked === 7
         ? { address: taken.address.address.toLowerCase(), derivationIndex: derivation_index }
@@ -391,7 +392,7 @@ describe('many requests at once', () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => merchant.post('/api/invoices', { asset: 'ETH', amount: 10 })),
     );
-    world.watchedChain.addresses.take = take;
+    fixture.watchedChain.addresses.take = take;
     const statuses = answers.map(({ status }) => status).toSorted();
     expect(statuses).toEqual([...Array(19).fill(201), 500]);
     expect((await merchant.get('/api/invoices')).body.meta.total).toBe(20);
@@ -400,8 +401,8 @@ describe('many requests at once', () => {
 
 describe('GET /api/invoices/{id}', () => {
   it('an invoice of another account is forbidden, and an unknown one does not exist', async () => {
-    const invoice = await world.merchant().invoice();
-    const stranger = world.merchant();
+    const invoice = await fixture.merchant().invoice();
+    const stranger = fixture.merchant();
     expect(await stranger.get(`/api/invoices/${invoice.id}`)).toMatchObject({
       status: 403,
       body: { message: 'This action is unauthorized.' },
@@ -415,13 +416,13 @@ describe('GET /api/invoices/{id}', () => {
   });
 
   it('shows each payment with its confirmations', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const invoice = await merchant.invoice();
     const to = invoice.address.address.toLowerCase();
     const tx = `0x${'cd'.repeat(32)}`;
-    world.chain.mine({ pay: [{ to, amount: ETHER / 100n, tx }] }, {});
-    await world.scan();
-    const seen = world.clock.at.toISOString();
+    fixture.chain.mine({ pay: [{ to, amount: ETHER / 100n, tx }] }, {});
+    await fixture.scan();
+    const seen = fixture.clock.at.toISOString();
     expect((await merchant.read(invoice.id)).payments).toStrictEqual([
       {
         tx_hash: tx,
@@ -430,30 +431,30 @@ describe('GET /api/invoices/{id}', () => {
         status: 'pending',
         confirmations: 2,
         required_confirmations: 3,
-        block_height: world.chain.height() - 1,
+        block_height: fixture.chain.height() - 1,
         first_seen_at: seen,
         confirmed_at: null,
       },
     ]);
-    world.pass(1_000);
-    world.chain.mine({});
-    await world.scan();
+    fixture.pass(1_000);
+    fixture.chain.mine({});
+    await fixture.scan();
     expect((await merchant.read(invoice.id)).payments).toMatchObject([
       {
         status: 'confirmed',
         confirmations: 3,
         first_seen_at: seen,
-        confirmed_at: world.clock.at.toISOString(),
+        confirmed_at: fixture.clock.at.toISOString(),
       },
     ]);
   });
 
   it('answers HEAD like GET, without the body', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const invoice = await merchant.invoice();
     const { account } = merchant;
-    const call = { account, now: world.clock.now() };
-    const head = await api(world.service.port, 'HEAD', `/api/invoices/${invoice.id}`, call);
+    const call = { account, now: fixture.clock.now() };
+    const head = await api(fixture.service.port, 'HEAD', `/api/invoices/${invoice.id}`, call);
     expect(head).toMatchObject({ status: 200, body: '' });
     const get = await merchant.get(`/api/invoices/${invoice.id}`);
     expect(head.headers['content-length']).toBe(get.headers['content-length']);
@@ -462,10 +463,10 @@ describe('GET /api/invoices/{id}', () => {
 
 describe('GET /api/invoices', () => {
   it('lists the caller’s invoices, newest first, in the short form', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) {
-      world.pass(1);
+      fixture.pass(1);
       ids.unshift((await merchant.invoice({ external_id: `o${n}` })).id);
     }
     const { status, body } = await merchant.get('/api/invoices');
@@ -498,7 +499,7 @@ describe('GET /api/invoices', () => {
         'min_confirmations',
       ].sort(),
     );
-    expect((await world.merchant().get('/api/invoices')).body).toStrictEqual({
+    expect((await fixture.merchant().get('/api/invoices')).body).toStrictEqual({
       data: [],
       links: {
         first: 'https://pay.example/api/invoices?page=1',
@@ -524,9 +525,9 @@ describe('GET /api/invoices', () => {
   });
 
   it('counts a long list up to 10,000 and links the next page beyond it', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const { id } = await merchant.invoice();
-    await world.rows(
+    await fixture.rows(
       `insert into invoices select (jsonb_populate_record(i, jsonb_build_object('id', 'inv_long_' || n))).*
        from invoices i, generate_series(1, 10004) as n where i.id = $1`,
       [id],
@@ -542,7 +543,7 @@ describe('GET /api/invoices', () => {
   });
 
   it('returns pages whose links keep the filters', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     for (let n = 0; n < 5; n++) await merchant.invoice({ external_id: 'same' });
     const path = 'https://pay.example/api/invoices?perPage=2&external_id=same&page=';
     const middle = (await merchant.get('/api/invoices?perPage=2&page=2&external_id=same')).body;
@@ -569,7 +570,7 @@ describe('GET /api/invoices', () => {
   });
 
   it.each(['0', '-1', 'x', '', '1.5'])('page=%s is page 1', async (page) => {
-    const answer = await world.merchant().get(`/api/invoices?page=${page}`);
+    const answer = await fixture.merchant().get(`/api/invoices?page=${page}`);
     expect(answer).toMatchObject({ status: 200, body: { meta: { current_page: 1 } } });
   });
 
@@ -586,21 +587,21 @@ describe('GET /api/invoices', () => {
     ],
     ['external_id=%00', { external_id: ['The external id must be a string.'] }],
   ])('422: ?%s', async (query, errors) => {
-    const answer = await world.merchant().get(`/api/invoices?${query}`);
+    const answer = await fixture.merchant().get(`/api/invoices?${query}`);
     expect(answer).toMatchObject({ status: 422, body: { message: 'The given data was invalid.', errors } });
   });
 
   it('filters by status, asset, reference and time', async () => {
-    const merchant = world.merchant();
-    const start = world.clock.now();
+    const merchant = fixture.merchant();
+    const start = fixture.clock.now();
     const first = await merchant.invoice({ external_id: 'one' });
-    world.pass(1);
+    fixture.pass(1);
     const second = await merchant.invoice({ asset: 'USDC_ERC20', external_id: 'two' });
-    world.pass(1);
+    fixture.pass(1);
     const third = await merchant.invoice({ external_id: 'one' });
     const to = third.address.address.toLowerCase();
-    world.chain.mine({ pay: [{ to, amount: ETHER }] });
-    await world.scan();
+    fixture.chain.mine({ pay: [{ to, amount: ETHER }] });
+    await fixture.scan();
 
     const ids = async (query: string) =>
       (await merchant.get(`/api/invoices?${query}`)).body.data.map(({ id }: { id: string }) => id);
@@ -620,6 +621,6 @@ describe('GET /api/invoices', () => {
 });
 
 async function accountOf(id: string): Promise<AccountId> {
-  const [row] = await world.rows('select account_id from invoices where id = $1', [id]);
+  const [row] = await fixture.rows('select account_id from invoices where id = $1', [id]);
   return row.account_id;
 }

@@ -5,19 +5,19 @@ import type { Units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { saveContradictions } from '../src/store/contradictions.ts';
+import { ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
 import { newTx, type Script } from './scripted-chain.ts';
-import { ETHER, MINUTE, startWorld, type World } from './world.ts';
 
 const DUE = ETHER / 100n;
-/** Confirmations of Ether in these worlds. */
+/** Confirmations of Ether in these fixtures. */
 const DEEP = 3;
 
-let world: World;
+let fixture: Fixture;
 /** What the node tells of a block instead of what it holds. */
 let lie: (block: Block) => Block;
 beforeAll(async () => {
-  world = await startWorld();
-  const { chain } = world;
+  fixture = await startFixture();
+  const { chain } = fixture;
   const { blocksAfter, block } = chain;
   chain.blocksAfter = async (...asked) => (await blocksAfter(...asked)).map((one) => lie(one));
   chain.block = async (height) => {
@@ -25,9 +25,9 @@ beforeAll(async () => {
     return found && lie(found);
   };
   lie = (one) => one;
-  await world.scan();
+  await fixture.scan();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 beforeEach(() => {
   lie = (one) => one;
 });
@@ -41,49 +41,49 @@ const paymentTo = (block: Block | undefined, to: string): Payment => {
 };
 
 async function anInvoice() {
-  const invoice = await world.anInvoice({ expires_in: 120 });
+  const invoice = await fixture.anInvoice({ expires_in: 120 });
   return {
     ...invoice,
     deposits: () =>
-      world.rows(
+      fixture.rows(
         'select state, amount, block_height from deposits where invoice_id = $1 order by block_height, id',
         [invoice.id],
       ),
     page: async () =>
-      await (await request(`http://127.0.0.1:${world.service.port}/pay/${invoice.id}`)).body.text(),
+      await (await request(`http://127.0.0.1:${fixture.service.port}/pay/${invoice.id}`)).body.text(),
     settled: async () =>
-      (await world.told(invoice.id))
+      (await fixture.told(invoice.id))
         .filter(({ kind }) => kind.startsWith('deposit.'))
         .map(({ kind, payload }) => `${kind} ${payload.amount}`),
   };
 }
 
 const outcomesOf = async ({ id }: { id: string }): Promise<string[]> =>
-  (await world.rows('select outcome from contradictions where invoice_id = $1', [id])).map(
+  (await fixture.rows('select outcome from contradictions where invoice_id = $1', [id])).map(
     ({ outcome }) => outcome,
   );
 async function readiness() {
-  const answer = await request(`http://127.0.0.1:${world.service.port}/readyz`);
+  const answer = await request(`http://127.0.0.1:${fixture.service.port}/readyz`);
   return { status: answer.statusCode, body: await answer.body.json() };
 }
 async function heldBackByMetrics(): Promise<string | undefined> {
-  const answer = await request(`http://127.0.0.1:${world.service.port}/metrics`);
+  const answer = await request(`http://127.0.0.1:${fixture.service.port}/metrics`);
   return /^quittance_payments_contradicted\{chain="ethereum"\} (\d+)/m.exec(await answer.body.text())?.[1];
 }
 
 it('a block with another block’s payments delays no other payment, and its own are recorded when it is read again', async () => {
   const [first, second] = [await anInvoice(), await anInvoice()];
-  const [a] = world.chain.mine({ pay: [{ to: first.to, amount: DUE }] });
-  await world.scan();
-  const [b] = world.chain.mine({ pay: [{ to: second.to, amount: DUE }] });
+  const [a] = fixture.chain.mine({ pay: [{ to: first.to, amount: DUE }] });
+  await fixture.scan();
+  const [b] = fixture.chain.mine({ pay: [{ to: second.to, amount: DUE }] });
   let told = 0;
   lie = (block) =>
     block.hash === b?.hash && told++ === 0 ? withPayments(block, paymentTo(a, first.to)) : block;
-  await world.scan();
+  await fixture.scan();
   expect(told).toBeGreaterThan(1);
   expect(await second.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
-  world.chain.mine(...empty(DEEP));
-  await world.scan();
+  fixture.chain.mine(...empty(DEEP));
+  await fixture.scan();
   for (const invoice of [first, second]) {
     expect(await invoice.settled()).toEqual([`deposit.settled ${DUE}`]);
     expect(await invoice.read()).toMatchObject({ payments: [{ required_confirmations: DEEP }] });
@@ -106,27 +106,27 @@ it.each([
       asset: 'ETH',
       address: wrong.to,
     } as const;
-    const [a] = world.chain.mine({});
+    const [a] = fixture.chain.mine({});
     let told = 0;
     lie = (block) =>
       block.hash === a?.hash && told++ === 0 ? withPayments(block, { ...made, amount: DUE as Units }) : block;
-    await world.scan();
+    await fixture.scan();
     expect(await wrong.read()).toMatchObject({ status: 'confirmed' });
-    const [b] = world.chain.mine({
+    const [b] = fixture.chain.mine({
       pay: [
         { to: wrong.to, amount, tx },
         { to: other.to, amount: DUE },
       ],
     });
-    await world.scan();
+    await fixture.scan();
     expect(await other.read()).toMatchObject({ status: 'confirmed' });
     expect((await wrong.deposits()).at(-1)).toEqual({
       state: 'seen',
       amount: amount.toString(),
       block_height: b?.height,
     });
-    world.chain.mine(...empty(2 * DEEP));
-    await world.scan();
+    fixture.chain.mine(...empty(2 * DEEP));
+    await fixture.scan();
     // Half of what is due is not credited before the rest comes.
     expect(await wrong.settled()).toEqual(amount === DUE ? [`deposit.settled ${DUE}`] : []);
     expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
@@ -136,16 +136,16 @@ it.each([
 
 it('only a payment that stays in two blocks is held, reported to the operator, and credited once', async () => {
   const [doubted, other] = [await anInvoice(), await anInvoice()];
-  const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
-  await world.scan();
-  const [b] = world.chain.mine({});
+  const [a] = fixture.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
+  await fixture.scan();
+  const [b] = fixture.chain.mine({});
   const payment = paymentTo(a, doubted.to);
   lie = (block) => (block.hash === b?.hash ? withPayments(block, payment) : block);
-  world.chain.mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(2 * DEEP));
-  await world.scan();
-  world.pass(5 * MINUTE);
-  world.chain.mine({});
-  await world.scan();
+  fixture.chain.mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(2 * DEEP));
+  await fixture.scan();
+  fixture.pass(5 * MINUTE);
+  fixture.chain.mine({});
+  await fixture.scan();
   expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.settled()).toEqual([]);
   expect(await doubted.read()).toMatchObject({
@@ -155,14 +155,14 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
   });
   expect(await doubted.page()).toContain('being checked');
   // Whatever the number of blocks an hour or a month has on its network.
-  await world.rows(
+  await fixture.rows(
     'update deposits set block_height = block_height - 2000000, due_height = due_height - 2000000 where outpoint = $1',
     [payment.outpoint],
   );
-  world.chain.mine({});
-  await world.scan();
+  fixture.chain.mine({});
+  await fixture.scan();
   expect(await doubted.settled()).toEqual([]);
-  await world.rows('update deposits set block_height = block_height + 2000000 where outpoint = $1', [
+  await fixture.rows('update deposits set block_height = block_height + 2000000 where outpoint = $1', [
     payment.outpoint,
   ]);
   expect(await readiness()).toMatchObject({
@@ -172,10 +172,10 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
   expect(await heldBackByMetrics()).toBe('1');
 
   lie = (block) => block;
-  world.pass(MINUTE);
-  await world.scan();
-  world.chain.mine({});
-  await world.scan();
+  fixture.pass(MINUTE);
+  await fixture.scan();
+  fixture.chain.mine({});
+  await fixture.scan();
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await doubted.deposits()).toMatchObject([{ state: 'settled', block_height: a?.height }]);
   expect(await doubted.read()).toMatchObject({
@@ -188,14 +188,14 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
 
 it('a credited payment is not reported as held, and an operator can end its contradiction', async () => {
   const booked = await anInvoice();
-  const [block] = world.chain.mine({ pay: [{ to: booked.to, amount: DUE }] });
-  for (let n = 0; n < 5; n++) world.chain.mine({});
-  await world.scan();
-  const [deposit] = await world.rows('select id, state, outpoint from deposits where invoice_id = $1', [
+  const [block] = fixture.chain.mine({ pay: [{ to: booked.to, amount: DUE }] });
+  for (let n = 0; n < 5; n++) fixture.chain.mine({});
+  await fixture.scan();
+  const [deposit] = await fixture.rows('select id, state, outpoint from deposits where invoice_id = $1', [
     booked.id,
   ]);
   expect(deposit?.state).toBe('settled');
-  await world.rows(
+  await fixture.rows(
     `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
      values ('ethereum', $1, $2, $3, $4, $5, now(), 'infinity')`,
     [block?.hash, block?.height, deposit?.outpoint, deposit?.id, booked.id],
@@ -205,7 +205,7 @@ it('a credited payment is not reported as held, and an operator can end its cont
       expect.stringMatching(`${deposit?.outpoint}.*credited already, compare it with another node`),
     ]),
   );
-  await world.rows(
+  await fixture.rows(
     `update contradictions set ended_at = now(), outcome = 'earlier' where outpoint = $1 and ended_at is null`,
     [deposit?.outpoint],
   );
@@ -214,68 +214,68 @@ it('a credited payment is not reported as held, and an operator can end its cont
 
 it('a contradiction ends when its block leaves the chain', async () => {
   const doubted = await anInvoice();
-  const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
-  await world.scan();
-  const [b] = world.chain.mine({});
+  const [a] = fixture.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
+  await fixture.scan();
+  const [b] = fixture.chain.mine({});
   lie = (block) => (block.hash === b?.hash ? withPayments(block, paymentTo(a, doubted.to)) : block);
-  await world.scan();
-  world.chain.reorg(1, ...empty(DEEP));
-  await world.scan();
+  await fixture.scan();
+  fixture.chain.reorg(1, ...empty(DEEP));
+  await fixture.scan();
   expect(await outcomesOf(doubted)).toEqual(['reorganised']);
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
 });
 
 it('a payment that one answer lists twice counts once', async () => {
   const invoice = await anInvoice();
-  const [b] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+  const [b] = fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
   const payment = paymentTo(b, invoice.to);
   lie = (block) => (block.hash === b?.hash ? withPayments(block, payment, payment) : block);
-  await world.scan();
-  world.chain.mine(...empty(DEEP));
-  await world.scan();
+  await fixture.scan();
+  fixture.chain.mine(...empty(DEEP));
+  await fixture.scan();
   expect(await invoice.settled()).toEqual([`deposit.settled ${DUE}`]);
 });
 
 it('a transfer out of an address that is in two blocks counts once', async () => {
   const [invoice, other] = [await anInvoice(), await anInvoice()];
-  world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
-  const [a] = world.chain.mine({ spend: [{ from: invoice.to, amount: DUE }] });
-  await world.scan();
-  const [b] = world.chain.mine({});
+  fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+  const [a] = fixture.chain.mine({ spend: [{ from: invoice.to, amount: DUE }] });
+  await fixture.scan();
+  const [b] = fixture.chain.mine({});
   lie = (block) => (block.hash === b?.hash ? { ...block, spends: a?.spends ?? [] } : block);
-  world.chain.mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(DEEP));
-  await world.scan();
+  fixture.chain.mine({ pay: [{ to: other.to, amount: DUE }] }, ...empty(DEEP));
+  await fixture.scan();
   expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
   expect(await invoice.deposits()).toHaveLength(1);
 });
 
 it('a balance that was first reported too low is completed from the newest block, and other balances are checked meanwhile', async () => {
   const [invoice, other] = [await anInvoice(), await anInvoice()];
-  const { balances } = world.chain;
+  const { balances } = fixture.chain;
   if (balances === undefined) throw new Error('Ethereum has balances');
   const { balancesAt } = balances;
-  const [block] = world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+  const [block] = fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
   balances.balancesAt = async (...asked) =>
     new Map([...(await balancesAt(...asked))].map(([at, held]) => [at, (held / 2n) as Units]));
-  await world.scan();
+  await fixture.scan();
   expect(await invoice.deposits()).toMatchObject([{ amount: (DUE / 2n).toString() }]);
   balances.balancesAt = balancesAt;
-  await world.rows('update addresses set balance_height = null where address = $1', [invoice.to]);
-  world.chain.mine({ inside: [{ to: other.to, amount: DUE }] }, ...empty(DEEP));
-  await world.scan();
+  await fixture.rows('update addresses set balance_height = null where address = $1', [invoice.to]);
+  fixture.chain.mine({ inside: [{ to: other.to, amount: DUE }] }, ...empty(DEEP));
+  await fixture.scan();
   expect(await other.read()).toMatchObject({ status: 'confirmed' });
   expect(await invoice.deposits()).toMatchObject([
     { amount: (DUE / 2n).toString(), block_height: block?.height },
-    { amount: (DUE / 2n).toString(), block_height: world.chain.height() },
+    { amount: (DUE / 2n).toString(), block_height: fixture.chain.height() },
   ]);
-  world.chain.mine(...empty(DEEP));
-  await world.scan();
+  fixture.chain.mine(...empty(DEEP));
+  await fixture.scan();
   expect((await invoice.settled()).sort()).toEqual(Array(2).fill(`deposit.settled ${DUE / 2n}`));
 });
 
 /** As if the node had told a payment of a block that the chain does not hold. */
 const anyBlock = async (id: string, outpoint: string, height: number): Promise<void> => {
-  await world.rows(
+  await fixture.rows(
     `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
      select chain, 'nowhere', $3, outpoint, id, invoice_id, now(), '2026-01-01' from deposits
      where invoice_id = $1 and outpoint = $2`,
@@ -285,42 +285,44 @@ const anyBlock = async (id: string, outpoint: string, height: number): Promise<v
 
 it('a payment from a block outside the chain is held only until the block is known to be outside', async () => {
   const doubted = await anInvoice();
-  const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
-  await world.scan();
-  await anyBlock(doubted.id, paymentTo(a, doubted.to).outpoint, world.chain.height());
-  world.chain.mine(...empty(DEEP));
-  await world.scan();
+  const [a] = fixture.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
+  await fixture.scan();
+  await anyBlock(doubted.id, paymentTo(a, doubted.to).outpoint, fixture.chain.height());
+  fixture.chain.mine(...empty(DEEP));
+  await fixture.scan();
   expect(await outcomesOf(doubted)).toEqual(['reorganised']);
   expect(await doubted.settled()).toEqual([`deposit.settled ${DUE}`]);
 });
 
 it('a contradicted payment stays held and is logged when the node lacks its block', async () => {
   const doubted = await anInvoice();
-  const [a] = world.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
-  await world.scan();
+  const [a] = fixture.chain.mine({ pay: [{ to: doubted.to, amount: DUE }] });
+  await fixture.scan();
   await anyBlock(doubted.id, paymentTo(a, doubted.to).outpoint, -1);
-  const errors = jest.spyOn(world.ports.logger, 'error');
-  world.chain.mine(...empty(DEEP));
-  await world.scan();
-  world.chain.mine({});
-  await world.scan();
+  const errors = jest.spyOn(fixture.ports.logger, 'error');
+  fixture.chain.mine(...empty(DEEP));
+  await fixture.scan();
+  fixture.chain.mine({});
+  await fixture.scan();
   expect(errors.mock.calls.map(([, text]) => text)).toEqual([
     expect.stringContaining('the node lacks a block of a contradicted payment'),
   ]);
   errors.mockRestore();
   expect(await doubted.settled()).toEqual([]);
   expect(await outcomesOf(doubted)).toEqual([null]);
-  await world.rows("update contradictions set ended_at = now(), outcome = 'earlier' where ended_at is null");
+  await fixture.rows(
+    "update contradictions set ended_at = now(), outcome = 'earlier' where ended_at is null",
+  );
 });
 
 it('a contradiction that is found again holds the deposit that it now concerns', async () => {
   const [first, second] = [await anInvoice(), await anInvoice()];
-  world.chain.mine({ pay: [first, second].map(({ to }) => ({ to, amount: DUE })) });
-  await world.scan();
+  fixture.chain.mine({ pay: [first, second].map(({ to }) => ({ to, amount: DUE })) });
+  await fixture.scan();
   for (const { id: invoiceId } of [first, second]) {
-    const [{ id }] = await world.rows('select id from deposits where invoice_id = $1', [invoiceId]);
+    const [{ id }] = await fixture.rows('select id from deposits where invoice_id = $1', [invoiceId]);
     const deposit = { id: id as DepositId, invoiceId: invoiceId as InvoiceId };
-    await world.ports.db.transaction((trx) =>
+    await fixture.ports.db.transaction((trx) =>
       saveContradictions(
         trx,
         'ethereum',
@@ -328,7 +330,9 @@ it('a contradiction that is found again holds the deposit that it now concerns',
         new Date(),
       ),
     );
-    await world.rows("update contradictions set ended_at = now(), outcome = 'later' where block_hash = 'b'");
+    await fixture.rows(
+      "update contradictions set ended_at = now(), outcome = 'later' where block_hash = 'b'",
+    );
   }
   expect(await outcomesOf(second)).toEqual(['later']);
 });

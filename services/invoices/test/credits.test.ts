@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import { ETHER, startWorld, type World } from './world.ts';
+import { ETHER, type Fixture, startFixture } from './fixture.ts';
 
 const DUE = ETHER / 100n;
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await startWorld();
-  await world.scan();
+  fixture = await startFixture();
+  await fixture.scan();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 /** An invoice paid in equal parts that are final, as the ledger was told. */
 async function settled(parts: number) {
-  const merchant = world.merchant();
+  const merchant = fixture.merchant();
   const invoice = await merchant.invoice();
   const to = invoice.address.address.toLowerCase();
-  for (let n = 0; n < parts; n++) world.chain.mine({ pay: [{ to, amount: DUE / BigInt(parts) }] });
-  world.chain.mine({}, {}, {});
-  await world.scan();
-  const told = await world.told(invoice.id);
+  for (let n = 0; n < parts; n++) fixture.chain.mine({ pay: [{ to, amount: DUE / BigInt(parts) }] });
+  fixture.chain.mine({}, {}, {});
+  await fixture.scan();
+  const told = await fixture.told(invoice.id);
   const credits = told
     .filter(({ kind }) => kind === 'deposit.settled')
     .map(({ payload }) => ({ deposit_id: payload.deposit_id as string, invoice_id: invoice.id as string }));
@@ -29,19 +29,19 @@ async function settled(parts: number) {
 
 const takenIn = (eventId: string) =>
   eventually(async () => {
-    if ((await world.rows('select 1 from inbox where event_id = $1', [eventId])).length === 0) {
+    if ((await fixture.rows('select 1 from inbox where event_id = $1', [eventId])).length === 0) {
       throw new Error(`${eventId} was not taken in`);
     }
   });
 
 const paidEvents = async (id: string) =>
-  (await world.told(id)).filter(({ kind }) => kind === 'invoice.paid').length;
+  (await fixture.told(id)).filter(({ kind }) => kind === 'invoice.paid').length;
 
 it('an invoice is paid with its last credit, in any order', async () => {
   const { id, read, credits } = await settled(4);
   for (const [i, credit] of credits.toReversed().entries()) {
     expect((await read()).status).toBe('confirmed');
-    await takenIn(await world.tell('credit.recorded', credit));
+    await takenIn(await fixture.tell('credit.recorded', credit));
     expect((await read()).status).toBe(i === 3 ? 'paid' : 'confirmed');
   }
   expect(await paidEvents(id)).toBe(1);
@@ -51,17 +51,17 @@ it('a repeated credit counts once, as one event or as several', async () => {
   const { id, read, credits } = await settled(2);
   const [first, second] = credits;
   if (first === undefined || second === undefined) throw new Error('there are two');
-  const event = await world.tell('credit.recorded', first);
-  for (let n = 0; n < 4; n++) await world.tell('credit.recorded', first, event);
-  for (let n = 0; n < 3; n++) await takenIn(await world.tell('credit.recorded', first));
+  const event = await fixture.tell('credit.recorded', first);
+  for (let n = 0; n < 4; n++) await fixture.tell('credit.recorded', first, event);
+  for (let n = 0; n < 3; n++) await takenIn(await fixture.tell('credit.recorded', first));
   expect((await read()).status).toBe('confirmed');
-  await takenIn(await world.tell('credit.recorded', second));
+  await takenIn(await fixture.tell('credit.recorded', second));
   expect((await read()).status).toBe('paid');
-  const before = await world.told(id);
-  await takenIn(await world.tell('credit.recorded', second));
-  await takenIn(await world.tell('credit.recorded', first));
-  expect(await world.told(id)).toEqual(before);
-  const [{ credited_at }] = await world.rows('select credited_at from deposits where id = $1', [
+  const before = await fixture.told(id);
+  await takenIn(await fixture.tell('credit.recorded', second));
+  await takenIn(await fixture.tell('credit.recorded', first));
+  expect(await fixture.told(id)).toEqual(before);
+  const [{ credited_at }] = await fixture.rows('select credited_at from deposits where id = $1', [
     first.deposit_id,
   ]);
   expect(credited_at).not.toBeNull();
@@ -75,7 +75,7 @@ it('many concurrent credits pay each of many invoices once', async () => {
   const order = [...credits, ...credits].sort((a, b) =>
     a.deposit_id.slice(-4) < b.deposit_id.slice(-4) ? -1 : 1,
   );
-  const events = await Promise.all(order.map((credit) => world.tell('credit.recorded', credit)));
+  const events = await Promise.all(order.map((credit) => fixture.tell('credit.recorded', credit)));
   for (const event of events) await takenIn(event);
   for (const { id, read } of invoices) {
     expect((await read()).status).toBe('paid');
@@ -88,17 +88,17 @@ it('a credit of an unsettled deposit becomes a dead letter and delays no other c
   const [credit] = credits;
   if (credit === undefined) throw new Error('there is one');
   const stranger = { deposit_id: 'dep_unknown', invoice_id: credit.invoice_id };
-  await world.tell('credit.recorded', stranger);
-  await takenIn(await world.tell('credit.recorded', credit));
+  await fixture.tell('credit.recorded', stranger);
+  await takenIn(await fixture.tell('credit.recorded', credit));
   expect((await read()).status).toBe('paid');
-  expect(await world.rows(`select 1 from deposits where id = 'dep_unknown'`)).toEqual([]);
+  expect(await fixture.rows(`select 1 from deposits where id = 'dep_unknown'`)).toEqual([]);
 });
 
 it('two replicas record each credit once', async () => {
-  await world.replica();
+  await fixture.replica();
   const invoices = [];
   for (let n = 0; n < 5; n++) invoices.push(await settled(2));
-  await world.credit();
+  await fixture.credit();
   for (const { id, read } of invoices) {
     expect((await read()).status).toBe('paid');
     expect(await paidEvents(id)).toBe(1);
@@ -108,11 +108,11 @@ it('two replicas record each credit once', async () => {
 it('events of the service reach the bus', async () => {
   const { id } = await settled(1);
   await eventually(async () => {
-    const unsent = await world.rows(
+    const unsent = await fixture.rows(
       `select 1 from outbox where payload->>'invoice_id' = $1 and sent_at is null`,
       [id],
     );
     if (unsent.length > 0) throw new Error('an event was not carried');
   });
-  expect(await world.rows(`select 1 from outbox where payload->>'invoice_id' = $1`, [id])).toHaveLength(1);
+  expect(await fixture.rows(`select 1 from outbox where payload->>'invoice_id' = $1`, [id])).toHaveLength(1);
 });

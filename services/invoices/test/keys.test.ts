@@ -9,9 +9,9 @@ import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { compareKeys } from '../src/operations/compare-keys.ts';
 import { startWorkers } from '../src/workers.ts';
-import { api, MINUTE, startWorld, type World } from './world.ts';
+import { api, type Fixture, MINUTE, startFixture } from './fixture.ts';
 
-/** Those of the public keys that the worlds' invoices are configured with, and others. */
+/** Those of the public keys that the fixtures' invoices are configured with, and others. */
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 const OTHER_WORDS = `${'abandon '.repeat(11)}about`;
 
@@ -26,31 +26,31 @@ const names = ['ethereum', 'bitcoin'] as const satisfies (keyof typeof chains)[]
 
 describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   const { asset, firstOf } = chains[chain];
-  let world: World;
+  let fixture: Fixture;
   let payouts: Bus;
   /** What payouts answers. */
   let named: string[];
   const asked: object[] = [];
 
   beforeAll(async () => {
-    world = await startWorld({ chain, unconfirmed: true });
-    await world.scan();
+    fixture = await startFixture({ chain, unconfirmed: true });
+    await fixture.scan();
   });
   afterAll(async () => {
     await payouts?.close();
-    await world.stop();
+    await fixture.stop();
   });
 
   /** One step of the worker, so long after the one before. */
   function compare(afterMs = MINUTE) {
-    world.pass(afterMs);
-    const { keys } = world.watchedChain;
+    fixture.pass(afterMs);
+    const { keys } = fixture.watchedChain;
     if (keys === undefined) throw new Error('these chains have public keys');
-    return compareKeys(world.ports, chain, keys);
+    return compareKeys(fixture.ports, chain, keys);
   }
-  const order = () => world.merchant().post('/api/invoices', { asset, amount: 25 });
+  const order = () => fixture.merchant().post('/api/invoices', { asset, amount: 25 });
   async function readiness() {
-    const answer = await request(`http://127.0.0.1:${world.service.port}/readyz`);
+    const answer = await request(`http://127.0.0.1:${fixture.service.port}/readyz`);
     return { status: answer.statusCode, body: await answer.body.json() };
   }
   const served = { status: 200, body: { ready: true, waits_for: [] } };
@@ -65,7 +65,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     expect(await readiness()).toEqual({ status: 200, body: { ...served.body, without: [unconfirmed] } });
 
     payouts = await connectBus({
-      url: world.natsUrl,
+      url: fixture.natsUrl,
       service: 'payouts',
       logger: createLogger('test', 'silent'),
     });
@@ -99,12 +99,12 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
 
   it('are refused with 503 and a reason while payouts has another recovery phrase', async () => {
     named = [firstOf(OTHER_WORDS)];
-    const before = await world.rows('select id from invoices');
+    const before = await fixture.rows('select id from invoices');
     await expect(compare()).rejects.toThrow(barred);
     const refused = await order();
     expect(refused.status).toBe(503);
     expect(refused.headers).toHaveProperty('retry-after');
-    expect(await world.rows('select id from invoices')).toEqual(before);
+    expect(await fixture.rows('select id from invoices')).toEqual(before);
     // The rest is served: payment pages, and other chains.
     await eventually(async () =>
       expect(await readiness()).toEqual({
@@ -120,7 +120,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   /** A replica that is started while payouts does not answer, or names these. */
   async function another(answered: string[] = []) {
     named = answered;
-    const replica = await world.replica();
+    const replica = await fixture.replica();
     const keys = replica.ports.chains.get(chain)?.keys;
     if (keys === undefined) throw new Error('these chains have public keys');
     return {
@@ -129,7 +129,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
         api(replica.port, 'POST', '/api/invoices', {
           account: newAccountId(new Date()),
           body: { asset, amount: 25 },
-          now: world.clock.now(),
+          now: fixture.clock.now(),
         }),
     };
   }
@@ -165,7 +165,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   });
 
   it('are given out by the first ready replica although payouts was never asked before', async () => {
-    await world.rows('delete from key_comparisons');
+    await fixture.rows('delete from key_comparisons');
     const late = await another([firstOf(WORDS)]);
     expect(await late.order()).toMatchObject({ status: 201 });
   });
@@ -175,20 +175,20 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     named = [firstOf(WORDS)];
     await compare(24 * 365 * HOUR);
     const behind = await another();
-    world.pass(-2 * 24 * 365 * HOUR);
+    fixture.pass(-2 * 24 * 365 * HOUR);
     named = [firstOf(OTHER_WORDS)];
     await expect(behind.step()).rejects.toThrow(barred);
     const late = await another();
     expect(await late.order()).toMatchObject({ status: 503 });
-    world.pass(3 * 24 * 365 * HOUR);
+    fixture.pass(3 * 24 * 365 * HOUR);
     named = [firstOf(WORDS)];
     await behind.step();
   });
 
   it('are checked by a worker repeatedly', async () => {
     named = [firstOf(OTHER_WORDS)];
-    world.pass(MINUTE);
-    const workers = startWorkers(world.ports);
+    fixture.pass(MINUTE);
+    const workers = startWorkers(fixture.ports);
     try {
       await eventually(async () => expect(await order()).toMatchObject({ status: 503 }));
       named = [firstOf(WORDS)];

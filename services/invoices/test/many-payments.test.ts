@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { patient } from '@quittance/testkit/patience';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
+import { api, ETHER, type Fixture, MINUTE, startFixture, type Told } from './fixture.ts';
 import { newTx, type Script } from './scripted-chain.ts';
-import { api, ETHER, MINUTE, startWorld, type Told, type World } from './world.ts';
 
 /** Dust is cheap: anybody may pay an invoice thousands of times, and nobody else may feel it. */
 
 const MANY = 3_000;
 const DUST = 10_000_000_000_000n;
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await startWorld();
-  await world.scan();
+  fixture = await startFixture();
+  await fixture.scan();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const kindsOf = (told: readonly Told[]) => Map.groupBy(told, ({ kind }) => kind);
-const height = async () => (await world.rows('select height from cursors'))[0].height;
+const height = async () => (await fixture.rows('select height from cursors'))[0].height;
 
 function dust(invoice: { address: { address: string } }, count = MANY): Script {
   const [to, tx] = [invoice.address.address.toLowerCase(), newTx()];
@@ -25,24 +25,24 @@ function dust(invoice: { address: { address: string } }, count = MANY): Script {
 }
 
 it('thousands of late payments in one block are one event and do not stop the scanner', async () => {
-  const merchant = world.merchant();
+  const merchant = fixture.merchant();
   const invoice = await merchant.invoice({ expires_in: 1 });
-  world.pass(2 * MINUTE);
-  world.chain.mine({});
-  await world.scan();
+  fixture.pass(2 * MINUTE);
+  fixture.chain.mine({});
+  await fixture.scan();
 
   const began = performance.now();
-  world.chain.mine(dust(invoice), {}, {}, {});
-  await world.scan();
+  fixture.chain.mine(dust(invoice), {}, {}, {});
+  await fixture.scan();
   expect(performance.now() - began).toBeLessThan(patient(30_000));
-  expect(await height()).toBe(world.chain.height());
+  expect(await height()).toBe(fixture.chain.height());
 
-  const deposits = await world.rows(
+  const deposits = await fixture.rows(
     'select state, disposition, count(*)::int from deposits where invoice_id = $1 group by 1, 2',
     [invoice.id],
   );
   expect(deposits).toEqual([{ state: 'settled', disposition: 'unresolved', count: MANY }]);
-  const told = kindsOf(await world.told(invoice.id));
+  const told = kindsOf(await fixture.told(invoice.id));
   expect(told.get('deposit.settled')).toHaveLength(MANY);
   const late = told.get('invoice.late_payment') ?? [];
   expect(late).toHaveLength(1);
@@ -55,10 +55,10 @@ it('thousands of late payments in one block are one event and do not stop the sc
   expect(shown.payments).toHaveLength(100);
 
   // What comes later is told again, and is the newest of those that are listed.
-  world.pass(MINUTE);
-  world.chain.mine(dust(invoice, 2));
-  await world.scan();
-  const again = kindsOf(await world.told(invoice.id)).get('invoice.late_payment') ?? [];
+  fixture.pass(MINUTE);
+  fixture.chain.mine(dust(invoice, 2));
+  await fixture.scan();
+  const again = kindsOf(await fixture.told(invoice.id)).get('invoice.late_payment') ?? [];
   expect(again).toHaveLength(2);
   expect(again[1]?.payload.version).toBeGreaterThan(late[0]?.payload.version);
   expect(again[1]?.payload.data.payments_total).toBe(MANY + 2);
@@ -66,50 +66,50 @@ it('thousands of late payments in one block are one event and do not stop the sc
 });
 
 it('settling the rest of thousands of payments delays neither the next blocks nor the expiry of other invoices', async () => {
-  const merchant = world.merchant();
+  const merchant = fixture.merchant();
   const invoice = await merchant.invoice({ expires_in: 1 });
   const other = await merchant.invoice({ expires_in: 3 });
-  world.pass(2 * MINUTE);
-  world.chain.mine({});
-  await world.scan();
+  fixture.pass(2 * MINUTE);
+  fixture.chain.mine({});
+  await fixture.scan();
   expect(await merchant.read(invoice.id)).toMatchObject({ status: 'expired' });
 
   // They are final two blocks later; the last block makes nothing final.
-  world.chain.mine(dust(invoice, 4_000), {}, {});
-  world.pass(2 * MINUTE);
-  world.chain.mine({}, {});
-  await world.scanner.step();
-  expect(await height()).toBe(world.chain.height());
+  fixture.chain.mine(dust(invoice, 4_000), {}, {});
+  fixture.pass(2 * MINUTE);
+  fixture.chain.mine({}, {});
+  await fixture.scanner.step();
+  expect(await height()).toBe(fixture.chain.height());
   const settled = async () =>
-    (await world.rows(`select 1 from deposits where invoice_id = $1 and state = 'settled'`, [invoice.id]))
+    (await fixture.rows(`select 1 from deposits where invoice_id = $1 and state = 'settled'`, [invoice.id]))
       .length;
   // Once by the block that made them final, and once more beside the chain.
   expect(await settled()).toBe(2_000);
-  await expireInvoices(world.ports, world.watchedChain);
+  await expireInvoices(fixture.ports, fixture.watchedChain);
   expect(await merchant.read(other.id)).toMatchObject({ status: 'expired' });
-  await world.scan();
+  await fixture.scan();
   expect(await settled()).toBe(4_000);
 });
 
 it('thousands of payments that lose their block are one event', async () => {
-  const merchant = world.merchant();
+  const merchant = fixture.merchant();
   const invoice = await merchant.invoice();
-  world.chain.mine(dust(invoice));
-  await world.scan();
-  world.chain.reorg(1, {}, {});
-  await world.scan();
-  expect(await height()).toBe(world.chain.height());
-  const told = kindsOf(await world.told(invoice.id));
+  fixture.chain.mine(dust(invoice));
+  await fixture.scan();
+  fixture.chain.reorg(1, {}, {});
+  await fixture.scan();
+  expect(await height()).toBe(fixture.chain.height());
+  const told = kindsOf(await fixture.told(invoice.id));
   expect(told.get('invoice.payment_reversed')).toHaveLength(1);
   expect(await merchant.read(invoice.id)).toMatchObject({ pending_amount: '0' });
   // What was told stands beside each payment: the invoice's own list does not grow with them.
-  const [{ announced }] = await world.rows('select announced from invoices where id = $1', [invoice.id]);
+  const [{ announced }] = await fixture.rows('select announced from invoices where id = $1', [invoice.id]);
   expect(announced.length).toBeLessThan(10);
 });
 
 /** How much the database hands over while `work` is done, in characters. */
 async function readBy(work: () => Promise<unknown>): Promise<number> {
-  const { db } = world.ports;
+  const { db } = fixture.ports;
   const { rows, transaction } = db;
   let read = 0;
   const counting =
@@ -131,22 +131,22 @@ async function readBy(work: () => Promise<unknown>): Promise<number> {
 }
 
 it('a step and the page read few of an invoice’s many payments', async () => {
-  const merchant = world.merchant();
+  const merchant = fixture.merchant();
   const invoice = await merchant.invoice();
   const to = invoice.address.address.toLowerCase();
-  world.chain.mine({ pay: [{ to, amount: ETHER / 100n }] }, {}, {});
-  await world.scan();
-  await world.credit();
-  await world.rows(
+  fixture.chain.mine({ pay: [{ to, amount: ETHER / 100n }] }, {}, {});
+  await fixture.scan();
+  await fixture.credit();
+  await fixture.rows(
     `insert into deposits select (jsonb_populate_record(d, jsonb_build_object('id', d.id || n, 'outpoint', d.outpoint || n,
        'amount', ${DUST}))).*
      from deposits d, generate_series(1, 20000) as n where d.invoice_id = $1`,
     [invoice.id],
   );
-  await world.rows('analyze deposits');
-  world.pass(MINUTE);
-  world.chain.mine(dust(invoice, 1));
-  expect(await readBy(() => world.scan())).toBeLessThan(200_000);
+  await fixture.rows('analyze deposits');
+  fixture.pass(MINUTE);
+  fixture.chain.mine(dust(invoice, 1));
+  expect(await readBy(() => fixture.scan())).toBeLessThan(200_000);
   expect(await merchant.read(invoice.id)).toMatchObject({
     paid_amount: '0.21',
     pending_amount: '0.00001',
@@ -158,21 +158,21 @@ it('a step and the page read few of an invoice’s many payments', async () => {
   expect(shown[0].amount).toBe('0.01');
   expect(shown.at(-1)).toMatchObject({ confirmations: 1, status: 'pending' });
   expect(await readBy(() => merchant.read(invoice.id))).toBeLessThan(200_000);
-  const page = () => api(world.service.port, 'GET', `/pay/${invoice.id}`, { now: world.clock.now() });
+  const page = () => api(fixture.service.port, 'GET', `/pay/${invoice.id}`, { now: fixture.clock.now() });
   expect(await readBy(page)).toBeLessThan(200_000);
   expect((await page()).body).toContain('and 9900 more');
 });
 
 it('a paid invoice reports thousands of further payments once', async () => {
-  const merchant = world.merchant();
+  const merchant = fixture.merchant();
   const invoice = await merchant.invoice();
   const to = invoice.address.address.toLowerCase();
-  world.chain.mine({ pay: [{ to, amount: ETHER / 100n }] }, {}, {});
-  await world.scan();
-  await world.credit();
-  world.chain.mine(dust(invoice), {}, {});
-  await world.scan();
-  const told = kindsOf(await world.told(invoice.id));
+  fixture.chain.mine({ pay: [{ to, amount: ETHER / 100n }] }, {}, {});
+  await fixture.scan();
+  await fixture.credit();
+  fixture.chain.mine(dust(invoice), {}, {});
+  await fixture.scan();
+  const told = kindsOf(await fixture.told(invoice.id));
   expect(told.get('invoice.overpaid')).toHaveLength(1);
   expect(told.get('deposit.settled')).toHaveLength(MANY + 1);
   expect(await merchant.read(invoice.id)).toMatchObject({ status: 'paid', paid_amount: '0.04' });

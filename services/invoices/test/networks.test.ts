@@ -7,7 +7,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { request } from 'undici';
 import { configSchema } from '../src/config.ts';
 import { type InvoicesService, startInvoices } from '../src/service.ts';
-import { SECRET, XPUB } from './world.ts';
+import { SECRET, XPUB } from './fixture.ts';
 
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;

@@ -1,25 +1,30 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import { outageLimits } from '../src/watch-chains.ts';
-import { MINUTE, startWorld, type World, type WorldOptions } from './world.ts';
+import { type Fixture, type FixtureOptions, MINUTE, startFixture } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await startWorld({ outageMs: MINUTE, staleMs: 3 * MINUTE, gapMs: 3 * MINUTE, lateMs: 3 * MINUTE });
+  fixture = await startFixture({
+    outageMs: MINUTE,
+    staleMs: 3 * MINUTE,
+    gapMs: 3 * MINUTE,
+    lateMs: 3 * MINUTE,
+  });
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  world.chain.mine({});
-  await world.scan();
+  fixture.chain.mine({});
+  await fixture.scan();
 });
 
 async function anInvoice(order: object = { expires_in: 10 }) {
-  const invoice = await world.anInvoice(order);
+  const invoice = await fixture.anInvoice(order);
   return {
     ...invoice,
-    kinds: async () => (await world.told(invoice.id)).map(({ kind }) => kind).slice(1),
+    kinds: async () => (await fixture.told(invoice.id)).map(({ kind }) => kind).slice(1),
     version: async () =>
-      (await world.rows('select version from invoices where id = $1', [invoice.id]))[0].version,
+      (await fixture.rows('select version from invoices where id = $1', [invoice.id]))[0].version,
   };
 }
 
@@ -27,20 +32,20 @@ const later = (time: Date, ms: number): string => new Date(time.getTime() + ms).
 
 /** Time in which the node makes blocks, and answers nothing. */
 function away(minutes: number) {
-  world.chain.away = true;
+  fixture.chain.away = true;
   for (let i = 0; i < minutes; i++) {
-    world.pass(MINUTE);
-    world.chain.mine({});
+    fixture.pass(MINUTE);
+    fixture.chain.mine({});
   }
-  world.chain.away = false;
+  fixture.chain.away = false;
 }
 
 /** The chain is seen minute by minute. */
 async function watch(minutes: number) {
   for (let i = 0; i < minutes; i++) {
-    world.pass(MINUTE);
-    world.chain.mine({});
-    await world.scan();
+    fixture.pass(MINUTE);
+    fixture.chain.mine({});
+    await fixture.scan();
   }
 }
 
@@ -50,7 +55,7 @@ describe('while a chain is not synced', () => {
     await watch(8);
     const young = await anInvoice();
     away(30);
-    await world.scan();
+    await fixture.scan();
     expect(await early.read()).toMatchObject({
       status: 'pending',
       expires_at: later(early.expiresAt, 30 * MINUTE),
@@ -66,20 +71,20 @@ describe('while a chain is not synced', () => {
   });
 
   it('an invoice that was created in between is extended by its own part of the outage', async () => {
-    world.chain.away = true;
-    world.pass(5 * MINUTE);
+    fixture.chain.away = true;
+    fixture.pass(5 * MINUTE);
     const invoice = await anInvoice();
-    world.pass(7 * MINUTE);
-    world.chain.away = false;
-    world.chain.mine({});
-    await world.scan();
+    fixture.pass(7 * MINUTE);
+    fixture.chain.away = false;
+    fixture.chain.mine({});
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 7 * MINUTE) });
   });
 
   it('a minute counts as no outage', async () => {
     const invoice = await anInvoice();
     away(1);
-    await world.scan();
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ expires_at: invoice.expiresAt.toISOString() });
     expect(await invoice.version()).toBe(1);
   });
@@ -88,30 +93,30 @@ describe('while a chain is not synced', () => {
     // No balance is watched for a token: nothing but the chain’s own standing keeps it from expiring.
     const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
     away(15);
-    world.chain.mine({ pay: [{ to: invoice.to, amount: 25_000_000n, asset: 'USDC_ERC20' }] }, {}, {});
-    await world.scan();
+    fixture.chain.mine({ pay: [{ to: invoice.to, amount: 25_000_000n, asset: 'USDC_ERC20' }] }, {}, {});
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '25' });
     expect(await invoice.kinds()).toEqual(['deposit.settled', 'invoice.confirmed']);
-    const settled = (await world.told(invoice.id)).find(({ kind }) => kind === 'deposit.settled');
+    const settled = (await fixture.told(invoice.id)).find(({ kind }) => kind === 'deposit.settled');
     expect(settled?.payload).toMatchObject({ disposition: 'credit' });
   });
 
   it('no invoice expires before the chain is synced, also when that takes many steps', async () => {
     const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
     away(40);
-    expect(await world.scanner.step()).toBe(16);
-    await world.scanner.step();
-    expect(await expireInvoices(world.ports, world.watchedChain)).toBe(0);
+    expect(await fixture.scanner.step()).toBe(16);
+    await fixture.scanner.step();
+    expect(await expireInvoices(fixture.ports, fixture.watchedChain)).toBe(0);
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    await world.scan();
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 40 * MINUTE) });
   });
 
   it('an outage extends an invoice by a day at most', async () => {
     const invoice = await anInvoice();
-    world.pass(3 * 24 * 60 * MINUTE);
-    world.chain.mine({});
-    await world.scan();
+    fixture.pass(3 * 24 * 60 * MINUTE);
+    fixture.chain.mine({});
+    await fixture.scan();
     // Its time was over long before the chain was seen again.
     expect(await invoice.read()).toMatchObject({
       status: 'expired',
@@ -124,28 +129,28 @@ describe('while a chain is not synced', () => {
     await watch(2);
     expect(await invoice.read()).toMatchObject({ status: 'expired' });
     away(10);
-    await world.scan();
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ expires_at: invoice.expiresAt.toISOString() });
   });
 
   it('two outages add up', async () => {
     const invoice = await anInvoice();
     away(3);
-    await world.scan();
+    await fixture.scan();
     await watch(1);
     away(4);
-    await world.scan();
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 7 * MINUTE) });
   });
 
   it('more invoices than one batch are each extended once, also after an interruption', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     await Promise.all(Array.from({ length: 600 }, () => merchant.invoice({ expires_in: 10 })));
     away(5);
     // The first batch is written, then the one who writes is gone.
-    const { transaction } = world.ports.db;
+    const { transaction } = fixture.ports.db;
     let batches = 0;
-    world.ports.db.transaction = (work) =>
+    fixture.ports.db.transaction = (work) =>
       transaction(async (trx) => {
         const { n } = await trx.one<{ n: number }>(
           'select count(*)::int as n from invoices where account_id = $1 and clock_until is not null',
@@ -154,12 +159,12 @@ describe('while a chain is not synced', () => {
         if (n > 0 && batches++ === 0) throw new Error('cut');
         return await work(trx);
       });
-    await expect(world.scan()).rejects.toThrow('cut');
-    world.pass(2 * MINUTE);
-    await world.scan();
-    world.ports.db.transaction = transaction;
+    await expect(fixture.scan()).rejects.toThrow('cut');
+    fixture.pass(2 * MINUTE);
+    await fixture.scan();
+    fixture.ports.db.transaction = transaction;
     expect(
-      await world.rows(
+      await fixture.rows(
         `select (extract(epoch from expires_at - created_at) / 60)::int as minutes, count(*)::int as n
          from invoices where account_id = $1 group by 1`,
         [merchant.account],
@@ -173,19 +178,19 @@ describe('a node that answers and lags', () => {
     ['that has gone back', 'lagsAt', 1],
     ['that names blocks it does not have', 'missesAbove', 0],
   ] as const)('%s', async (_what, trouble, below) => {
-    world.chain.mine({}, {});
-    await world.scan();
+    fixture.chain.mine({}, {});
+    await fixture.scan();
     const invoice = await anInvoice();
-    world.chain[trouble] = world.chain.height() - below;
+    fixture.chain[trouble] = fixture.chain.height() - below;
     for (let i = 0; i < 20; i++) {
-      world.pass(MINUTE);
-      world.chain.mine({});
-      await world.scan();
+      fixture.pass(MINUTE);
+      fixture.chain.mine({});
+      await fixture.scan();
     }
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    world.chain.lagsAt = undefined;
-    world.chain.missesAbove = undefined;
-    await world.scan();
+    fixture.chain.lagsAt = undefined;
+    fixture.chain.missesAbove = undefined;
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({
       status: 'pending',
       expires_at: later(invoice.expiresAt, 20 * MINUTE),
@@ -205,11 +210,11 @@ describe('a node that answers and lags', () => {
   it('whose newest block is old, on a chain that makes one every few seconds', async () => {
     const invoice = await anInvoice();
     for (let i = 0; i < 20; i++) {
-      world.pass(MINUTE);
-      await world.scan();
+      fixture.pass(MINUTE);
+      await fixture.scan();
     }
-    world.chain.mine({});
-    await world.scan();
+    fixture.chain.mine({});
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
     // Nobody can tell which blocks it kept back.
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 20 * MINUTE) });
@@ -221,7 +226,7 @@ it('the time that giving back takes is not given back itself', async () => {
   await watch(1);
   away(5);
   // Many invoices wait to be given theirs: the last of them after two minutes.
-  const { db } = world.ports;
+  const { db } = fixture.ports;
   const { transaction } = db;
   let isSlow = true;
   db.transaction = (work) =>
@@ -231,19 +236,19 @@ it('the time that giving back takes is not given back itself', async () => {
         rows: async (sql, values) => {
           if (isSlow && typeof sql !== 'string' && sql.name === 'invoices_lock_stopped') {
             isSlow = false;
-            world.pass(2 * MINUTE);
+            fixture.pass(2 * MINUTE);
           }
           return await trx.rows(sql, values);
         },
       }),
     );
   try {
-    await world.scanner.step();
+    await fixture.scanner.step();
   } finally {
     db.transaction = transaction;
   }
   expect(isSlow).toBe(false);
-  await world.scan();
+  await fixture.scan();
   expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 5 * MINUTE) });
 });
 
@@ -253,26 +258,26 @@ describe('however a node fails, an outage of seconds', () => {
   const limits = outageLimits('evm', undefined, SECOND);
   const BLOCK_EVERY = 12 * SECOND;
   const CALL_LIMIT = 10 * SECOND;
-  let world: World;
+  let fixture: Fixture;
   /** How much of the time until the next block has passed. */
   let sinceBlock = 0;
-  let head: World['chain']['head'];
+  let head: Fixture['chain']['head'];
   beforeAll(async () => {
-    world = await startWorld(limits as WorldOptions);
-    head = world.chain.head;
-    world.chain.mine({});
-    await world.scan();
+    fixture = await startFixture(limits as FixtureOptions);
+    head = fixture.chain.head;
+    fixture.chain.mine({});
+    await fixture.scan();
   });
-  afterAll(() => world.stop());
+  afterAll(() => fixture.stop());
 
   /** Time passes, and blocks are made in it, whoever sees them. */
   function pass(ms: number) {
     for (let passed = 0; passed < ms; passed += SECOND) {
-      world.pass(SECOND);
+      fixture.pass(SECOND);
       sinceBlock += SECOND;
       if (sinceBlock < BLOCK_EVERY) continue;
       sinceBlock = 0;
-      world.chain.mine({});
+      fixture.chain.mine({});
     }
   }
 
@@ -280,24 +285,24 @@ describe('however a node fails, an outage of seconds', () => {
   async function watch(ms: number) {
     for (let passed = 0; passed < ms; passed += SECOND) {
       pass(SECOND);
-      await world.scan();
+      await fixture.scan();
     }
   }
 
   /** A step that fails after so long, and a second later the next one. */
   async function failing(ms: number, afterMs: number) {
-    const until = world.clock.at.getTime() + ms;
-    world.chain.head = () => {
+    const until = fixture.clock.at.getTime() + ms;
+    fixture.chain.head = () => {
       pass(afterMs);
       return Promise.reject(new Error('no answer'));
     };
-    while (world.clock.at.getTime() + afterMs + SECOND <= until) {
-      await expect(world.scanner.step()).rejects.toThrow('no answer');
-      expect(await expireInvoices(world.ports, world.watchedChain)).toBe(0);
+    while (fixture.clock.at.getTime() + afterMs + SECOND <= until) {
+      await expect(fixture.scanner.step()).rejects.toThrow('no answer');
+      expect(await expireInvoices(fixture.ports, fixture.watchedChain)).toBe(0);
       pass(SECOND);
     }
-    pass(until - world.clock.at.getTime());
-    world.chain.head = head;
+    pass(until - fixture.clock.at.getTime());
+    fixture.chain.head = head;
   }
 
   /** What each kind of node does for so long. */
@@ -308,12 +313,12 @@ describe('however a node fails, an outage of seconds', () => {
       'that is stopped in a call, and answers it when it goes on',
       async (ms) => {
         await failing(ms - 8 * SECOND, CALL_LIMIT);
-        world.chain.head = async () => {
+        fixture.chain.head = async () => {
           pass(8 * SECOND);
-          world.chain.head = head;
+          fixture.chain.head = head;
           return await head();
         };
-        await world.scan();
+        await fixture.scan();
       },
     ],
   ];
@@ -322,10 +327,10 @@ describe('however a node fails, an outage of seconds', () => {
     'by a node %s, %d s, is given back in full, also over the invoice’s end',
     async (_kind, seconds, play) => {
       await watch(30 * SECOND);
-      const [ending, longer] = [await world.anInvoice({ expires_in: 1 }), await world.anInvoice()];
+      const [ending, longer] = [await fixture.anInvoice({ expires_in: 1 }), await fixture.anInvoice()];
       await watch(50 * SECOND);
       await play(seconds * SECOND);
-      await world.scan();
+      await fixture.scan();
       for (const { id, expiresAt, read } of [ending, longer]) {
         const shown = await read();
         expect(shown).toMatchObject({ id, status: 'pending' });
@@ -345,14 +350,14 @@ describe('however a node fails, an outage of seconds', () => {
     'extends the expiry from the first block that the node kept back, by %d s',
     async (seconds) => {
       await watch(30 * SECOND);
-      const [ending, longer] = [await world.anInvoice({ expires_in: 1 }), await world.anInvoice()];
+      const [ending, longer] = [await fixture.anInvoice({ expires_in: 1 }), await fixture.anInvoice()];
       await watch(50 * SECOND);
-      world.chain.lagsAt = world.chain.height();
-      const missedFrom = world.clock.at.getTime() + BLOCK_EVERY - sinceBlock;
+      fixture.chain.lagsAt = fixture.chain.height();
+      const missedFrom = fixture.clock.at.getTime() + BLOCK_EVERY - sinceBlock;
       await watch(seconds * SECOND);
-      world.chain.lagsAt = undefined;
-      await world.scan();
-      const lost = world.clock.at.getTime() - missedFrom;
+      fixture.chain.lagsAt = undefined;
+      await fixture.scan();
+      const lost = fixture.clock.at.getTime() - missedFrom;
       for (const { id, expiresAt, read } of [ending, longer]) {
         expect(await read()).toMatchObject({ id, status: 'pending', expires_at: later(expiresAt, lost) });
       }
@@ -363,12 +368,12 @@ describe('however a node fails, an outage of seconds', () => {
 
   it('extends nothing below the limits: ten seconds without an answer, or a block that is half a minute late', async () => {
     await watch(30 * SECOND);
-    const invoice = await world.anInvoice();
+    const invoice = await fixture.anInvoice();
     await failing(9 * SECOND, 0);
     await watch(30 * SECOND);
-    world.chain.lagsAt = world.chain.height();
+    fixture.chain.lagsAt = fixture.chain.height();
     await watch(30 * SECOND);
-    world.chain.lagsAt = undefined;
+    fixture.chain.lagsAt = undefined;
     await watch(30 * SECOND);
     expect(await invoice.read()).toMatchObject({ expires_at: invoice.expiresAt.toISOString() });
   });

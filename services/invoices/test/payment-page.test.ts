@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { api, ETHER, MINUTE, startWorld, type World } from './world.ts';
+import { api, ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
 
 const DUE = ETHER / 100n;
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await startWorld();
-  await world.scan();
+  fixture = await startFixture();
+  await fixture.scan();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 /** An invoice with all that a merchant may say about it. */
 const anInvoice = (order: object = {}) =>
-  world.anInvoice({
+  fixture.anInvoice({
     external_id: 'secret-order-9',
     succeed_url: 'https://shop.example/thanks?a=1&b="<2>"',
     timeout_url: 'https://shop.example/late',
     ...order,
   });
 
-const open = (id: string) => api(world.service.port, 'GET', `/pay/${id}`, { now: world.clock.now() });
+const open = (id: string) => api(fixture.service.port, 'GET', `/pay/${id}`, { now: fixture.clock.now() });
 
 async function page(id: string): Promise<string> {
   const answer = await open(id);
@@ -36,8 +36,8 @@ async function page(id: string): Promise<string> {
 const REFRESH = '<meta http-equiv="refresh" content="5">';
 
 async function pay(to: string, amount: bigint, more = 0) {
-  world.chain.mine({ pay: [{ to, amount }] }, ...Array.from({ length: more }, () => ({})));
-  await world.scan();
+  fixture.chain.mine({ pay: [{ to, amount }] }, ...Array.from({ length: more }, () => ({})));
+  await fixture.scan();
 }
 
 describe('the payment page', () => {
@@ -52,7 +52,7 @@ describe('the payment page', () => {
     expect(text).toContain('25.00 US dollars');
     expect(text).toMatch(/<svg [^>]*role="img" aria-label="[^"]+"/);
     expect(text).toContain(REFRESH);
-    world.pass(29 * MINUTE + 30_000);
+    fixture.pass(29 * MINUTE + 30_000);
     expect(await page(id)).toContain('30 seconds');
   });
 
@@ -93,10 +93,10 @@ describe('the payment page', () => {
     expect(confirming).toContain('2 of 3 confirmations');
     expect(confirming).toContain(REFRESH);
     expect(confirming).not.toContain('<svg');
-    world.chain.mine({});
-    await world.scan();
+    fixture.chain.mine({});
+    await fixture.scan();
     expect(await page(id)).not.toContain('Back to the shop');
-    await world.credit();
+    await fixture.credit();
     const paid = await page(id);
     expect(paid).toContain('>Paid<');
     expect(paid).not.toContain(REFRESH);
@@ -106,9 +106,9 @@ describe('the payment page', () => {
   it('shows that the network reversed the payment', async () => {
     const { id, to } = await anInvoice();
     await pay(to, DUE, 2);
-    await world.credit();
-    world.chain.reorg(3, {}, {}, {}, {}, {}, {});
-    await world.scan();
+    await fixture.credit();
+    fixture.chain.reorg(3, {}, {}, {}, {}, {}, {});
+    await fixture.scan();
     const text = await page(id);
     expect(text).toContain('>Payment undone<');
     expect(text).toContain('0.01 ETH were undone by the network');
@@ -119,13 +119,13 @@ describe('the payment page', () => {
 
   it('warns after the expiry, also before the invoice is closed', async () => {
     const { id, shown, to } = await anInvoice({ expires_in: 1 });
-    world.pass(MINUTE + 1);
+    fixture.pass(MINUTE + 1);
     const over = await page(id);
     expect(over).toContain('do not pay any more');
     expect(over).not.toContain(shown);
     expect(over).toContain(REFRESH);
-    world.chain.mine({});
-    await world.scan();
+    fixture.chain.mine({});
+    await fixture.scan();
     const expired = await page(id);
     expect(expired).toContain('>Expired<');
     expect(expired).toContain('href="https://shop.example/late"');
@@ -143,37 +143,37 @@ describe('the payment page', () => {
     const { id, to } = await anInvoice({ expires_in: 120 });
     const seconds = async () => /http-equiv="refresh" content="(\d+)"/.exec(await page(id))?.[1];
     expect(await seconds()).toBe('5');
-    world.pass(10 * MINUTE);
+    fixture.pass(10 * MINUTE);
     expect(await seconds()).toBe('15');
-    world.pass(50 * MINUTE);
+    fixture.pass(50 * MINUTE);
     expect(await seconds()).toBe('60');
     await pay(to, DUE / 4n);
     expect(await seconds()).toBe('5');
-    world.pass(59 * MINUTE + 30_000);
+    fixture.pass(59 * MINUTE + 30_000);
     // The end of the time to pay is not slept through.
     expect(await seconds()).toBe('15');
-    world.pass(23_000);
+    fixture.pass(23_000);
     expect(await seconds()).toBe('7');
-    world.pass(8_000);
+    fixture.pass(8_000);
     expect(await page(id)).toContain('do not pay any more');
     expect(await seconds()).toBe('5');
-    world.pass(2 * 24 * 60 * MINUTE);
+    fixture.pass(2 * 24 * 60 * MINUTE);
     expect(await seconds()).toBe('300');
   });
 
   it('shows an underpaid invoice and payments that do not count', async () => {
     const { id, to } = await anInvoice({ expires_in: 1 });
-    world.chain.mine({
+    fixture.chain.mine({
       pay: [
         { to, amount: DUE / 2n },
         { to, amount: 1n },
         { to, amount: 3_000_000n, asset: 'USDC_ERC20', index: 1 },
       ],
     });
-    await world.scan();
-    world.pass(2 * MINUTE);
-    world.chain.mine({});
-    await world.scan();
+    await fixture.scan();
+    fixture.pass(2 * MINUTE);
+    fixture.chain.mine({});
+    await fixture.scan();
     const text = await page(id);
     expect(text).toContain('0.005 ETH arrived');
     expect(text).toContain('too little to count');
@@ -200,7 +200,7 @@ describe('the payment page', () => {
 
   it('needs no token and answers HEAD', async () => {
     const { id } = await anInvoice();
-    const head = await api(world.service.port, 'HEAD', `/pay/${id}`, { now: world.clock.now() });
+    const head = await api(fixture.service.port, 'HEAD', `/pay/${id}`, { now: fixture.clock.now() });
     expect(head).toMatchObject({ status: 200, body: '' });
   });
 });
@@ -209,9 +209,9 @@ describe('the payment page on other chains', () => {
   const other = async (
     chain: 'bitcoin' | 'solana',
     asset: string,
-    work: (at: World, to: string, id: string) => Promise<void>,
+    work: (at: Fixture, to: string, id: string) => Promise<void>,
   ) => {
-    const there = await startWorld({ chain });
+    const there = await startFixture({ chain });
     try {
       await there.scan();
       const spare = `insert into spare_addresses values ('solana', 0, 'Ds1Ed5GoyDVfnTFSQJGPBLfQQhqKVkSUs1nQxz9LPdrx')`;
@@ -222,7 +222,7 @@ describe('the payment page on other chains', () => {
       await there.stop();
     }
   };
-  const shown = async (at: World, id: string): Promise<string> =>
+  const shown = async (at: Fixture, id: string): Promise<string> =>
     (await api(at.service.port, 'GET', `/pay/${id}`, { now: at.clock.now() })).body;
 
   it.each([

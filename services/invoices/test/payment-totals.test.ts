@@ -14,7 +14,7 @@ import {
   reverseDeposits,
   settleDeposits,
 } from '../src/store/payments.ts';
-import { startWorld, type World } from './world.ts';
+import { type Fixture, startFixture } from './fixture.ts';
 
 /** The sums that Postgres makes of an invoice's payments are those that the domain makes of them one by one. */
 
@@ -23,14 +23,14 @@ const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000
 const EXPIRES = at(3_600);
 const NOW = at(10_000);
 
-let world: World;
+let fixture: Fixture;
 let template: string;
 beforeAll(async () => {
-  world = await startWorld();
-  await world.scan();
-  template = (await world.anInvoice()).id;
+  fixture = await startFixture();
+  await fixture.scan();
+  template = (await fixture.anInvoice()).id;
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 const payment = {
   amount: fc.bigInt({ min: 1n, max: 1_500n }).map(units),
@@ -76,17 +76,17 @@ async function write(
   made += 1;
   const id = `inv_t${made}` as InvoiceId;
   const outpointOf = (place: number) => `${id}:${place}`;
-  await world.rows(
+  await fixture.rows(
     `insert into invoices select (jsonb_populate_record(i, jsonb_build_object('id', $2::text, 'address', $2::text, 'dust', 10,
        'expires_at', $3::timestamptz, 'status', $4::text, 'closed_at', $5::timestamptz))).*
      from invoices i where i.id = $1`,
     [template, id, expiresAt, isExpired ? 'expired' : 'pending', isExpired ? START : null],
   );
-  await world.rows(
+  await fixture.rows(
     `insert into addresses (chain, address, invoice_id, derivation_index) values ('ethereum', $1, $1, 0)`,
     [id],
   );
-  await world.rows(`update cursors set height = $1, known_until = $2`, [height, knownUntil]);
+  await fixture.rows(`update cursors set height = $1, known_until = $2`, [height, knownUntil]);
   const inChain = new Set<string>();
   const rows: Deposit[] = [];
   for (const [n, { place, isCredited, ...one }] of givenDeposits.entries()) {
@@ -109,13 +109,13 @@ async function write(
   }
   for (const d of rows) {
     if (d.isHeld) {
-      await world.rows(
+      await fixture.rows(
         `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
          values ('ethereum', $1, 1, $2, $1, $3, $4, $4)`,
         [d.id, d.outpoint, id, START],
       );
     }
-    await world.rows(
+    await fixture.rows(
       `insert into deposits (chain, id, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash,
          output_index, block_height, block_hash, first_seen_at, min_confirmations, state, dropped_height, due_height,
          settled_at, disposition, credited_at)
@@ -132,7 +132,7 @@ async function write(
     if (!seen.has(outpoint)) seen.set(outpoint, { ...one, outpoint, invoiceId: id });
   }
   for (const s of seen.values()) {
-    await world.rows(
+    await fixture.rows(
       `insert into sightings (chain, outpoint, invoice_id, asset, address, amount, tx_hash, output_index, first_seen_at,
          gone_at)
        values ('ethereum', $1, $2, $3, $2, $4, '0x', 0, $5, $6)`,
@@ -160,7 +160,7 @@ const all = fc
   }));
 
 const totals = async (id: InvoiceId) =>
-  await world.ports.db.transaction(async (trx) => (await paymentTotals(trx, [id])).get(id));
+  await fixture.ports.db.transaction(async (trx) => (await paymentTotals(trx, [id])).get(id));
 
 it('totals computed by Postgres equal those computed payment by payment', async () => {
   await fc.assert(
@@ -191,7 +191,7 @@ it('Postgres settles, reverses and reports the same payments as one by one, each
         const terms = { asset: 'ETH' as const, dust: units(10n), expiresAt: given.invoice.expiresAt };
         const rows = classifyPayments(terms, written, given.view);
         const idsOf = (some: readonly Deposit[]) => some.map((one) => one.id).sort();
-        const [settled, reversed] = await world.ports.db.transaction(async (trx) => {
+        const [settled, reversed] = await fixture.ports.db.transaction(async (trx) => {
           await markReversalsReported(trx, [id]);
           await markLateReported(trx, [id]);
           return [
@@ -228,7 +228,7 @@ it('payments are shown and counted once, in their current state', async () => {
         given.mempoolPayments,
         given.view,
       );
-      const [found] = await findInvoices(world.ports.db, [id]);
+      const [found] = await findInvoices(fixture.ports.db, [id]);
       const stands = currentPayments(written);
       expect(found?.deposits.map((one) => one.id).sort()).toEqual(
         stands.deposits.map((one) => one.id).sort(),
@@ -254,9 +254,8 @@ it('keeps one deposit due when there is more to settle than one step takes', asy
     [],
     { height: 100, knownUntil: START },
   );
-  await world.ports.db.transaction((trx) => markRestDue(trx, [id]));
-  expect(await world.rows('select due_height from deposits where invoice_id = $1 order by 1', [id])).toEqual([
-    { due_height: 100 },
-    { due_height: null },
-  ]);
+  await fixture.ports.db.transaction((trx) => markRestDue(trx, [id]));
+  expect(
+    await fixture.rows('select due_height from deposits where invoice_id = $1 order by 1', [id]),
+  ).toEqual([{ due_height: 100 }, { due_height: null }]);
 });

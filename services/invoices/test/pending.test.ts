@@ -2,52 +2,52 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import { createScanner } from '../src/workers.ts';
+import { type Fixture, MINUTE, startFixture } from './fixture.ts';
 import { newTx, type Paying } from './scripted-chain.ts';
-import { MINUTE, startWorld, type World } from './world.ts';
 
 /** What an invoice of 25 dollars asks for: 0.0005 BTC. */
 const DUE = 50_000n;
 const RUNS = 25;
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await startWorld({ chain: 'bitcoin' });
-  await world.scan();
+  fixture = await startFixture({ chain: 'bitcoin' });
+  await fixture.scan();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 async function anInvoice(order: object = {}) {
-  const invoice = await world.anInvoice({ asset: 'BTC', ...order });
+  const invoice = await fixture.anInvoice({ asset: 'BTC', ...order });
   return {
     ...invoice,
-    kinds: async () => (await world.told(invoice.id)).map(({ kind }) => kind).slice(1),
-    sightings: () => world.rows('select * from sightings where invoice_id = $1', [invoice.id]),
+    kinds: async () => (await fixture.told(invoice.id)).map(({ kind }) => kind).slice(1),
+    sightings: () => fixture.rows('select * from sightings where invoice_id = $1', [invoice.id]),
   };
 }
 
 /** A payment that is sent, and seen before any block has it. */
 async function send(to: string, amount: bigint, more: Partial<Paying> = {}): Promise<string> {
   const tx = more.tx ?? newTx();
-  world.chain.wait({ to, amount, ...more, tx });
-  await world.scan();
+  fixture.chain.wait({ to, amount, ...more, tx });
+  await fixture.scan();
   return tx;
 }
 
 async function mine(to: string, amount: bigint, tx: string) {
-  world.chain.mine({ pay: [{ to, amount, tx }] });
-  await world.scan();
+  fixture.chain.mine({ pay: [{ to, amount, tx }] });
+  await fixture.scan();
 }
 
 async function blocks(count: number) {
-  world.chain.mine(...Array.from({ length: count }, () => ({})));
-  await world.scan();
+  fixture.chain.mine(...Array.from({ length: count }, () => ({})));
+  await fixture.scan();
 }
 
 describe('a mempool payment', () => {
   it('goes pending → confirmed with its first block, and is paid like any other', async () => {
     const invoice = await anInvoice();
     const tx = await send(invoice.to, DUE);
-    const seenAt = world.clock.at.toISOString();
+    const seenAt = fixture.clock.at.toISOString();
     expect(await invoice.read()).toMatchObject({
       status: 'confirmed',
       pending_amount: '0.0005',
@@ -67,7 +67,7 @@ describe('a mempool payment', () => {
       ],
     });
     expect(await invoice.kinds()).toEqual([]);
-    world.pass(MINUTE);
+    fixture.pass(MINUTE);
     await mine(invoice.to, DUE, tx);
     expect(await invoice.sightings()).toEqual([]);
     expect(await invoice.read()).toMatchObject({
@@ -77,10 +77,10 @@ describe('a mempool payment', () => {
     });
     expect(await invoice.kinds()).toEqual(['invoice.confirmed']);
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.0005' });
     expect(await invoice.kinds()).toEqual(['invoice.confirmed', 'deposit.settled', 'invoice.paid']);
-    const settled = (await world.told(invoice.id)).find(({ kind }) => kind === 'deposit.settled');
+    const settled = (await fixture.told(invoice.id)).find(({ kind }) => kind === 'deposit.settled');
     expect(settled?.payload).toMatchObject({ outpoint: `${tx}:0`, tx_hash: tx });
   });
 
@@ -99,7 +99,7 @@ describe('a mempool payment', () => {
   it('that is replaced by a payment to somebody else no longer counts', async () => {
     const invoice = await anInvoice();
     const tx = await send(invoice.to, DUE);
-    world.chain.forget(tx);
+    fixture.chain.forget(tx);
     await send('bcrt1qsomebodyelse', DUE);
     expect(await invoice.read()).toMatchObject({
       status: 'pending',
@@ -114,7 +114,7 @@ describe('a mempool payment', () => {
   it('that is replaced by another payment to us counts once and is never reported as overpaid', async () => {
     const invoice = await anInvoice();
     const first = await send(invoice.to, DUE);
-    world.chain.forget(first);
+    fixture.chain.forget(first);
     const second = await send(invoice.to, DUE);
     expect(await invoice.read()).toMatchObject({
       status: 'confirmed',
@@ -126,7 +126,7 @@ describe('a mempool payment', () => {
     });
     await mine(invoice.to, DUE, second);
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.0005' });
     expect(await invoice.kinds()).toEqual([
       'invoice.payment_reversed',
@@ -139,7 +139,7 @@ describe('a mempool payment', () => {
   it('counts once when the replacement is mined in the same block', async () => {
     const invoice = await anInvoice();
     const first = await send(invoice.to, DUE);
-    world.chain.forget(first);
+    fixture.chain.forget(first);
     await mine(invoice.to, DUE / 2n, newTx());
     expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '0.00025' });
     expect(await invoice.kinds()).toEqual(['invoice.payment_reversed']);
@@ -148,10 +148,10 @@ describe('a mempool payment', () => {
   it('that was reported as reversed is credited when it is mined days later', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     const tx = await send(invoice.to, DUE);
-    world.chain.forget(tx);
-    await world.scan();
+    fixture.chain.forget(tx);
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    world.pass(30_000);
+    fixture.pass(30_000);
     await mine(invoice.to, DUE, tx);
     expect(await invoice.read()).toMatchObject({
       status: 'confirmed',
@@ -178,14 +178,14 @@ describe('a mempool payment', () => {
       { to: other.to, amount: DUE / 2n, tx, index: 3 },
       { to: one.to, amount: 1_000n, tx, index: 4 },
     ];
-    world.chain.wait(...pay);
-    await world.scan();
+    fixture.chain.wait(...pay);
+    await fixture.scan();
     expect(await one.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.00051' });
     expect(await other.read()).toMatchObject({ status: 'partially_paid' });
     // More than due, but nothing that could not be taken back.
     expect(await one.kinds()).toEqual([]);
-    world.chain.mine({ pay });
-    await world.scan();
+    fixture.chain.mine({ pay });
+    await fixture.scan();
     expect(await one.kinds()).toEqual(['invoice.confirmed', 'invoice.overpaid']);
     expect(await other.read()).toMatchObject({ payments: [{ output_index: 3, confirmations: 1 }] });
   });
@@ -194,21 +194,21 @@ describe('a mempool payment', () => {
 describe('a mempool payment and the expiry', () => {
   it('that is seen in time and mined later is in time', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    world.pass(MINUTE);
+    fixture.pass(MINUTE);
     const tx = await send(invoice.to, DUE);
-    world.pass(30 * MINUTE);
+    fixture.pass(30 * MINUTE);
     await blocks(1);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.0005' });
     await mine(invoice.to, DUE, tx);
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid' });
     expect(await invoice.kinds()).toEqual(['invoice.confirmed', 'deposit.settled', 'invoice.paid']);
   });
 
   it('that is seen a moment too late is late, before and after it is mined', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    world.pass(MINUTE + 1);
+    fixture.pass(MINUTE + 1);
     const tx = await send(invoice.to, DUE);
     expect(await invoice.read()).toMatchObject({ status: 'pending', pending_amount: '0' });
     await blocks(1);
@@ -225,16 +225,16 @@ describe('a mempool payment and the expiry', () => {
     async (_what, amount, status) => {
       const invoice = await anInvoice({ expires_in: 1 });
       const tx = await send(invoice.to, amount);
-      world.pass(2 * MINUTE);
+      fixture.pass(2 * MINUTE);
       await blocks(2);
       expect(await invoice.read()).toMatchObject({ status });
-      world.chain.forget(tx);
-      await world.scan();
-      world.pass(60 * MINUTE);
+      fixture.chain.forget(tx);
+      await fixture.scan();
+      fixture.pass(60 * MINUTE);
       await blocks(1);
       expect(await invoice.read()).toMatchObject({ status: 'pending', pending_amount: '0' });
       expect((await invoice.kinds()).at(-1)).toBe('invoice.payment_reversed');
-      world.pass(1);
+      fixture.pass(1);
       await blocks(1);
       expect(await invoice.read()).toMatchObject({ status: 'expired', pending_amount: '0' });
       expect((await invoice.kinds()).slice(-2)).toEqual(['invoice.payment_reversed', 'invoice.expired']);
@@ -244,19 +244,19 @@ describe('a mempool payment and the expiry', () => {
   it('that is dropped and still mined after the expiry was in time', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     const tx = await send(invoice.to, DUE);
-    world.chain.forget(tx);
-    await world.scan();
-    world.pass(30 * MINUTE);
+    fixture.chain.forget(tx);
+    await fixture.scan();
+    fixture.pass(30 * MINUTE);
     await blocks(3);
     expect(await invoice.read()).toMatchObject({ status: 'pending', pending_amount: '0' });
     await mine(invoice.to, DUE, tx);
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid' });
   });
 
   it('hundreds of invoices that are held open do not keep others from expiring', async () => {
-    const fresh = await startWorld({ chain: 'bitcoin' });
+    const fresh = await startFixture({ chain: 'bitcoin' });
     try {
       await fresh.scan();
       const merchant = fresh.merchant();
@@ -292,20 +292,20 @@ describe('a mempool payment and the expiry', () => {
 
   it('that is seen between two steps is in time although its block is applied first', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    world.pass(MINUTE);
+    fixture.pass(MINUTE);
     const tx = newTx();
-    world.chain.wait({ to: invoice.to, amount: DUE, tx });
+    fixture.chain.wait({ to: invoice.to, amount: DUE, tx });
     // Its block comes after the look at what waits, and before the chain is followed.
-    const { head } = world.chain;
-    world.chain.head = async () => {
-      world.chain.head = head;
-      world.pass(2);
-      world.chain.mine({ pay: [{ to: invoice.to, amount: DUE, tx }] });
+    const { head } = fixture.chain;
+    fixture.chain.head = async () => {
+      fixture.chain.head = head;
+      fixture.pass(2);
+      fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE, tx }] });
       return await head();
     };
-    await world.scan();
-    expect(world.chain.head).toBe(head);
-    world.pass(MINUTE);
+    await fixture.scan();
+    expect(fixture.chain.head).toBe(head);
+    fixture.pass(MINUTE);
     await blocks(3);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '0.0005' });
     expect(await invoice.kinds()).toEqual(['invoice.confirmed', 'deposit.settled']);
@@ -314,7 +314,7 @@ describe('a mempool payment and the expiry', () => {
 
 describe('a failing node', () => {
   it('that briefly loses its mempool drops only the payments that stay away', async () => {
-    const fresh = await startWorld({ chain: 'bitcoin', droppedAfterMs: 30_000 });
+    const fresh = await startFixture({ chain: 'bitcoin', droppedAfterMs: 30_000 });
     try {
       await fresh.scan();
       const merchant = fresh.merchant();
@@ -364,7 +364,7 @@ describe('a failing node', () => {
   });
 
   it('that returns only a part of its mempool makes no payment late', async () => {
-    const fresh = await startWorld({ chain: 'bitcoin', outageMs: MINUTE });
+    const fresh = await startFixture({ chain: 'bitcoin', outageMs: MINUTE });
     try {
       await fresh.scan();
       const merchant = fresh.merchant();
@@ -388,26 +388,26 @@ describe('a failing node', () => {
   });
 
   it('that is down for a moment does not cause a full read of the mempool', async () => {
-    const watchPending = world.chain.watchPending as NonNullable<typeof world.chain.watchPending>;
+    const watchPending = fixture.chain.watchPending as NonNullable<typeof fixture.chain.watchPending>;
     let watches = 0;
-    world.chain.watchPending = () => {
+    fixture.chain.watchPending = () => {
       watches += 1;
       return watchPending();
     };
-    const scanner = createScanner(world.ports, world.watchedChain);
-    world.chain.watchPending = watchPending;
+    const scanner = createScanner(fixture.ports, fixture.watchedChain);
+    fixture.chain.watchPending = watchPending;
     const scan = async () => {
       while ((await scanner.step()) > 0);
     };
     await scan();
     expect(watches).toBe(1);
-    world.chain.away = true;
+    fixture.chain.away = true;
     await expect(scan()).rejects.toThrow('does not answer');
-    world.chain.away = false;
+    fixture.chain.away = false;
     await scan();
     expect(watches).toBe(1);
     // Whoever lost the lease meanwhile has to: another one wrote down what it saw.
-    await world.rows(
+    await fixture.rows(
       `update leases set holder = 'other', token = token + 1, expires_at = now() - interval '1 second'`,
     );
     await scan();
@@ -418,30 +418,30 @@ describe('a failing node', () => {
     const invoice = await anInvoice();
     await blocks(2);
     const tx = await send(invoice.to, DUE);
-    world.chain.lagsAt = world.chain.height() - 1;
-    world.chain.forget(tx);
-    await world.scan();
+    fixture.chain.lagsAt = fixture.chain.height() - 1;
+    fixture.chain.forget(tx);
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
-    world.chain.lagsAt = undefined;
+    fixture.chain.lagsAt = undefined;
     await mine(invoice.to, DUE, tx);
     expect(await invoice.kinds()).toEqual(['invoice.confirmed']);
   });
 
   it('that fails after a read, or a database that fails during one, is asked again', async () => {
     const invoice = await anInvoice();
-    world.chain.wait({ to: invoice.to, amount: DUE / 2n });
-    const { head } = world.chain;
-    world.chain.head = () => Promise.reject(new Error('cut'));
-    await expect(world.scan()).rejects.toThrow('cut');
-    world.chain.head = head;
-    await world.scan();
+    fixture.chain.wait({ to: invoice.to, amount: DUE / 2n });
+    const { head } = fixture.chain;
+    fixture.chain.head = () => Promise.reject(new Error('cut'));
+    await expect(fixture.scan()).rejects.toThrow('cut');
+    fixture.chain.head = head;
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'partially_paid' });
-    world.chain.wait({ to: invoice.to, amount: DUE / 2n });
-    const { among } = world.watchedChain.filter;
-    world.watchedChain.filter.among = () => Promise.reject(new Error('away'));
-    await expect(world.scan()).rejects.toThrow('away');
-    world.watchedChain.filter.among = among;
-    await world.scan();
+    fixture.chain.wait({ to: invoice.to, amount: DUE / 2n });
+    const { among } = fixture.watchedChain.filter;
+    fixture.watchedChain.filter.among = () => Promise.reject(new Error('away'));
+    await expect(fixture.scan()).rejects.toThrow('away');
+    fixture.watchedChain.filter.among = among;
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
 
@@ -449,10 +449,10 @@ describe('a failing node', () => {
     const invoice = await anInvoice({ expires_in: 1 });
     const tx = await send(invoice.to, DUE);
     await mine(invoice.to, DUE, tx);
-    world.pass(5 * MINUTE);
-    world.chain.reorg(1);
-    world.chain.wait({ to: invoice.to, amount: DUE, tx });
-    await world.scan();
+    fixture.pass(5 * MINUTE);
+    fixture.chain.reorg(1);
+    fixture.chain.wait({ to: invoice.to, amount: DUE, tx });
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({
       status: 'confirmed',
       payments: [{ tx_hash: tx, status: 'pending', confirmations: 0, block_height: null }],
@@ -462,7 +462,7 @@ describe('a failing node', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
     await mine(invoice.to, DUE, tx);
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', payments: [{ tx_hash: tx }] });
     expect((await invoice.read()).payments).toHaveLength(1);
     expect(await invoice.kinds()).toEqual([
@@ -476,8 +476,8 @@ describe('a failing node', () => {
 
 it('a coinbase payment is final after a hundred blocks', async () => {
   const invoice = await anInvoice();
-  world.chain.mine({ pay: [{ to: invoice.to, amount: DUE, confirmationsMin: 100 }] });
-  await world.scan();
+  fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE, confirmationsMin: 100 }] });
+  await fixture.scan();
   await blocks(50);
   expect(await invoice.read()).toMatchObject({
     status: 'confirmed',
@@ -510,11 +510,11 @@ describe('for any order of mempool and block events', () => {
         const mined: { tx: string; amount: bigint }[][] = [];
         const wait = (one: { tx: string; amount: bigint }) => {
           waiting.push(one);
-          world.chain.wait({ to: invoice.to, ...one });
+          fixture.chain.wait({ to: invoice.to, ...one });
         };
         const takeAway = (which: number) => {
           const [one] = waiting.splice(which % Math.max(1, waiting.length), 1);
-          if (one !== undefined) world.chain.forget(one.tx);
+          if (one !== undefined) fixture.chain.forget(one.tx);
           return one;
         };
         for (const one of steps) {
@@ -527,23 +527,23 @@ describe('for any order of mempool and block events', () => {
           if (one.do === 'mine') {
             const taken = takeAway(one.which);
             mined.push(taken === undefined ? [] : [taken]);
-            world.chain.mine({ pay: mined.at(-1)?.map((paid) => ({ to: invoice.to, ...paid })) ?? [] });
+            fixture.chain.mine({ pay: mined.at(-1)?.map((paid) => ({ to: invoice.to, ...paid })) ?? [] });
           }
           if (one.do === 'empty') {
             mined.push([]);
-            world.chain.mine({});
+            fixture.chain.mine({});
           }
           // The newest block goes, its transactions wait again, and two empty ones come.
           if (one.do === 'reorg' && mined.length > 0) {
             const left = mined.pop() ?? [];
-            world.chain.reorg(1, {}, {});
+            fixture.chain.reorg(1, {}, {});
             mined.push([], []);
             for (const paid of left) wait(paid);
           }
-          if (one.do === 'scan') await world.scan();
-          if (one.do === 'restart') await world.scanner.leave();
+          if (one.do === 'scan') await fixture.scan();
+          if (one.do === 'restart') await fixture.scanner.leave();
         }
-        await world.scan();
+        await fixture.scan();
         const total = [...waiting, ...mined.flat()].reduce((sum, { amount }) => sum + amount, 0n);
         const { status, pending_amount, paid_amount } = await invoice.read();
         const shown = BigInt(Math.round((Number(pending_amount) + Number(paid_amount)) * 1e8)); // tidy-allow number: exact below 2^53
@@ -551,8 +551,8 @@ describe('for any order of mempool and block events', () => {
         expect(status).toBe(total === 0n ? 'pending' : total < due ? 'partially_paid' : 'confirmed');
         const covered = mined.flat().reduce((sum, { amount }) => sum + amount, 0n) >= due;
         if (covered) expect(await invoice.kinds()).toContain('invoice.confirmed');
-        for (const { tx } of waiting) world.chain.forget(tx);
-        await world.scan();
+        for (const { tx } of waiting) fixture.chain.forget(tx);
+        await fixture.scan();
       }),
       { numRuns: RUNS },
     );

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Units } from '@quittance/shared/money';
 import fc from 'fast-check';
+import { ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
 import { newTx } from './scripted-chain.ts';
-import { ETHER, MINUTE, startWorld, type World } from './world.ts';
 
 /** Blocks are read once more when an operator asks for it: what was missed comes in, nothing comes in twice. */
 const DUE = ETHER / 100n;
@@ -10,30 +10,30 @@ const DOLLARS = 25_000_000n;
 const MONTH = 30 * 24 * 60 * MINUTE;
 const RUNS = 15;
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await startWorld();
-  await world.scan();
+  fixture = await startFixture();
+  await fixture.scan();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 async function anInvoice(order: object = {}) {
-  const invoice = await world.anInvoice(order);
+  const invoice = await fixture.anInvoice(order);
   const { id } = invoice;
   return {
     ...invoice,
     deposits: () =>
-      world.rows(
+      fixture.rows(
         'select outpoint, amount::text, state from deposits where invoice_id = $1 order by outpoint',
         [id],
       ),
-    settled: async () => (await world.told(id)).filter(({ kind }) => kind === 'deposit.settled'),
+    settled: async () => (await fixture.told(id)).filter(({ kind }) => kind === 'deposit.settled'),
   };
 }
 
 /** A block that the node shows without a payment at first. */
 function blockOf(payment: { to: string; amount: bigint; asset: 'ETH' | 'USDC_ERC20' }) {
-  const [block] = world.chain.mine({});
+  const [block] = fixture.chain.mine({});
   if (block === undefined) throw new Error('no block was mined');
   const txHash = newTx();
   const { to: address, amount, asset } = payment;
@@ -53,18 +53,18 @@ function blockOf(payment: { to: string; amount: bigint; asset: 'ETH' | 'USDC_ERC
 }
 
 const ask = (from: number) =>
-  world.rows(
+  fixture.rows(
     `insert into rescans (chain, from_height, next_height, asked_at) values ('ethereum', $1, $1, now())`,
     [from],
   );
-const lastRescan = async () => (await world.rows('select * from rescans order by id desc limit 1'))[0];
-const height = async () => (await world.rows('select height from cursors'))[0].height as number;
+const lastRescan = async () => (await fixture.rows('select * from rescans order by id desc limit 1'))[0];
+const height = async () => (await fixture.rows('select height from cursors'))[0].height as number;
 
 /** Steps until all that was asked for has ended. */
 async function done() {
   for (let steps = 0; steps < 200; steps++) {
-    await world.scan();
-    const [{ open }] = await world.rows('select count(*)::int as open from rescans where ended_at is null');
+    await fixture.scan();
+    const [{ open }] = await fixture.rows('select count(*)::int as open from rescans where ended_at is null');
     if (open === 0) return;
   }
   throw new Error(`does not end: ${JSON.stringify(await lastRescan())}`);
@@ -77,11 +77,11 @@ async function rescan(from: number) {
 it('a rescan records missed payments, final at once, and changes nothing else', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   const paid = blockOf({ to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
-  world.chain.mine({}, {}, {}, {});
-  await world.scan();
+  fixture.chain.mine({}, {}, {}, {});
+  await fixture.scan();
   expect(await invoice.read()).toMatchObject({ status: 'pending' });
   paid.show();
-  await world.scan();
+  await fixture.scan();
   expect(await invoice.deposits()).toEqual([]);
 
   const before = await height();
@@ -91,25 +91,25 @@ it('a rescan records missed payments, final at once, and changes nothing else', 
     { outpoint: paid.outpoint, amount: DOLLARS.toString(), state: 'settled' },
   ]);
   expect(await lastRescan()).toMatchObject({ found: 1, until_height: before, failure: null });
-  await world.credit();
+  await fixture.credit();
   expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '25' });
 });
 
 it('a rescan reports no known payment again', async () => {
   const invoice = await anInvoice();
-  world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, ...Array.from({ length: 40 }, () => ({})));
-  await world.scan();
-  const told = await world.told(invoice.id);
+  fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, ...Array.from({ length: 40 }, () => ({})));
+  await fixture.scan();
+  const told = await fixture.told(invoice.id);
   await rescan(0);
   expect(await lastRescan()).toMatchObject({ found: 0, next_height: (await height()) + 1 });
-  expect(await world.told(invoice.id)).toEqual(told);
+  expect(await fixture.told(invoice.id)).toEqual(told);
 });
 
 it('a rescan counts a payment that was found by its balance once, also when its block shows it now', async () => {
   const invoice = await anInvoice();
-  const [block] = world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
-  world.chain.mine({}, {}, {});
-  await world.scan();
+  const [block] = fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+  fixture.chain.mine({}, {}, {});
+  await fixture.scan();
   expect(await invoice.settled()).toHaveLength(1);
   // The node was wrong: it was an ordinary payment.
   const hidden = block as unknown as { inside: unknown[]; payments: unknown[]; height: number };
@@ -125,23 +125,23 @@ it('a rescan counts a payment that was found by its balance once, also when its 
   };
   hidden.payments.push(payment);
   await rescan(hidden.height);
-  world.chain.mine({}, {});
-  await world.scan();
+  fixture.chain.mine({}, {});
+  await fixture.scan();
   expect(await invoice.settled()).toHaveLength(1);
   expect(await lastRescan()).toMatchObject({ found: 0 });
   // What its balance does not explain is found all the same, in the same transaction or not.
   const more = blockOf({ to: invoice.to, amount: DUE, asset: 'ETH' });
-  await world.scan();
-  world.pass(MONTH);
-  world.chain.mine({});
-  await world.scan();
+  await fixture.scan();
+  fixture.pass(MONTH);
+  fixture.chain.mine({});
+  await fixture.scan();
   more.show();
-  world.chain.mine({}, {}, {});
-  await world.scan();
+  fixture.chain.mine({}, {}, {});
+  await fixture.scan();
   const settled = await invoice.settled();
   await rescan(more.height);
-  world.chain.mine({}, {}, {});
-  await world.scan();
+  fixture.chain.mine({}, {}, {});
+  await fixture.scan();
   expect(settled.length).toBeLessThanOrEqual(2);
   expect((await invoice.settled()).map(({ payload }) => payload.amount)).toEqual([
     DUE.toString(),
@@ -151,47 +151,47 @@ it('a rescan counts a payment that was found by its balance once, also when its 
 
 it('a rescan records native money once at an address that is no longer checked', async () => {
   const invoice = await anInvoice();
-  world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {}, {}, {});
-  await world.scan();
-  await world.credit();
-  world.pass(MONTH);
-  world.chain.mine({});
-  await world.scan();
+  fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {}, {}, {});
+  await fixture.scan();
+  await fixture.credit();
+  fixture.pass(MONTH);
+  fixture.chain.mine({});
+  await fixture.scan();
   const late = blockOf({ to: invoice.to, amount: DUE, asset: 'ETH' });
-  world.chain.mine({}, {}, {});
-  await world.scan();
+  fixture.chain.mine({}, {}, {});
+  await fixture.scan();
   late.show();
   await ask(late.height);
   await rescan(late.height);
-  world.chain.mine({}, {});
-  await world.scan();
+  fixture.chain.mine({}, {});
+  await fixture.scan();
   expect(await invoice.settled()).toHaveLength(2);
   expect((await invoice.deposits()).map(({ outpoint }) => outpoint)).toContain(late.outpoint);
 });
 
 /** The node tells blocks in another way for so many steps. */
-async function whileTold(told: typeof world.chain.blocksAfter, steps: number) {
-  const { blocksAfter } = world.chain;
-  world.chain.blocksAfter = told;
+async function whileTold(told: typeof fixture.chain.blocksAfter, steps: number) {
+  const { blocksAfter } = fixture.chain;
+  fixture.chain.blocksAfter = told;
   try {
-    for (let i = 0; i < steps; i++) await world.scanner.step();
+    for (let i = 0; i < steps; i++) await fixture.scanner.step();
   } finally {
-    world.chain.blocksAfter = blocksAfter;
+    fixture.chain.blocksAfter = blocksAfter;
   }
 }
 
 it('a rescan skips no block that the node lacks, returns with a gap or takes from another chain', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
-  world.chain.mine(...Array.from({ length: 20 }, () => ({})));
+  fixture.chain.mine(...Array.from({ length: 20 }, () => ({})));
   const paid = blockOf({ to: invoice.to, amount: DOLLARS, asset: 'USDC_ERC20' });
-  world.chain.mine({}, {}, {}, {});
-  await world.scan();
+  fixture.chain.mine({}, {}, {}, {});
+  await fixture.scan();
   paid.show();
   await ask(paid.height - 18);
-  await world.scanner.step();
+  await fixture.scanner.step();
   const { next_height: next } = await lastRescan();
   expect(next).toBeLessThan(paid.height);
-  const { blocksAfter } = world.chain;
+  const { blocksAfter } = fixture.chain;
   await whileTold(() => Promise.resolve([]), 5);
   await whileTold(() => Promise.reject(new Error('too many requests')), 5);
   await whileTold(async (from, limit) => (await blocksAfter(from, limit)).slice(3), 5);
@@ -209,8 +209,8 @@ it('a rescan skips no block that the node lacks, returns with a gap or takes fro
 
 it('a rescan records nothing of a fork whose blocks follow each other', async () => {
   const invoice = await anInvoice();
-  const [last] = world.chain.mine({}, {}, {}).slice(-1);
-  await world.scan();
+  const [last] = fixture.chain.mine({}, {}, {}).slice(-1);
+  await fixture.scan();
   const forged = {
     ...last,
     hash: '0xfork',
@@ -233,10 +233,10 @@ it('a rescan records nothing of a fork whose blocks follow each other', async ()
 });
 
 it('a rescan credits no payment from before the address was given out', async () => {
-  const [earlier] = world.chain.mine({});
+  const [earlier] = fixture.chain.mine({});
   if (earlier === undefined) throw new Error('no block was mined');
-  world.chain.mine({});
-  await world.scan();
+  fixture.chain.mine({});
+  await fixture.scan();
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   (earlier.payments as unknown[]).push({
     outpoint: '0xearlier:0',
@@ -255,19 +255,19 @@ it('a rescan fails when the node lacks the blocks, and not while the node is dow
   await ask(0);
   await whileTold((from) => (from < 0 ? Promise.reject(new Error('pruned')) : Promise.resolve([])), 59);
   expect(await lastRescan()).toMatchObject({ ended_at: null, tries: 59 });
-  world.chain.away = true;
-  await expect(world.scanner.step()).rejects.toThrow('the node does not answer');
+  fixture.chain.away = true;
+  await expect(fixture.scanner.step()).rejects.toThrow('the node does not answer');
   expect(await lastRescan()).toMatchObject({ ended_at: null, tries: 59 });
-  world.chain.away = false;
+  fixture.chain.away = false;
   await whileTold(() => Promise.reject(new Error('pruned')), 1);
   expect(await lastRescan()).toMatchObject({ failure: 'pruned' });
 });
 
 /** Native money that a contract sends: only the balance shows it. */
-const inside = (to: string, amount: bigint = DUE) => world.chain.mine({ inside: [{ to, amount }] });
+const inside = (to: string, amount: bigint = DUE) => fixture.chain.mine({ inside: [{ to, amount }] });
 const balanceLook = async (address: string) =>
   (
-    await world.rows('select balance_check_at, balance_before::text from addresses where address = $1', [
+    await fixture.rows('select balance_check_at, balance_before::text from addresses where address = $1', [
       address,
     ])
   )[0];
@@ -275,28 +275,28 @@ const balanceLook = async (address: string) =>
 /** A rescan, and the looks at balances that it asks for: they come with the next block. */
 async function rescanWithLooks(from: number) {
   await rescan(from);
-  world.chain.mine({}, {}, {});
-  await world.scan();
+  fixture.chain.mine({}, {}, {});
+  await fixture.scan();
 }
 
 it('a rescan finds contract-sent money once at an address that is no longer checked', async () => {
   const invoice = await anInvoice({ expires_in: 1 });
-  world.pass(2 * MINUTE);
-  world.chain.mine({});
-  await world.scan();
-  world.pass(MONTH);
-  world.chain.mine({});
-  await world.scan();
+  fixture.pass(2 * MINUTE);
+  fixture.chain.mine({});
+  await fixture.scan();
+  fixture.pass(MONTH);
+  fixture.chain.mine({});
+  await fixture.scan();
   expect(await balanceLook(invoice.to)).toMatchObject({ balance_check_at: null });
   inside(invoice.to);
-  world.chain.mine({}, {}, {});
-  await world.scan();
+  fixture.chain.mine({}, {}, {});
+  await fixture.scan();
   expect(await invoice.deposits()).toEqual([]);
 
   await rescanWithLooks(await height());
   const [late] = await invoice.settled();
   expect(late?.payload).toMatchObject({ amount: DUE.toString(), disposition: 'unresolved' });
-  expect((await world.told(invoice.id)).map(({ kind }) => kind)).toContain('invoice.late_payment');
+  expect((await fixture.told(invoice.id)).map(({ kind }) => kind)).toContain('invoice.late_payment');
   await rescanWithLooks(0);
   expect(await invoice.settled()).toHaveLength(1);
   expect(await balanceLook(invoice.to)).toMatchObject({ balance_check_at: null });
@@ -304,19 +304,19 @@ it('a rescan finds contract-sent money once at an address that is no longer chec
 
 it('a rescan finds contract-sent money at the address of a token invoice once', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
-  world.chain.mine({});
-  await world.scan();
+  fixture.chain.mine({});
+  await fixture.scan();
   expect(await balanceLook(invoice.to)).toEqual({ balance_check_at: null, balance_before: '0' });
-  world.chain.mine(...Array.from({ length: 20 }, () => ({})));
+  fixture.chain.mine(...Array.from({ length: 20 }, () => ({})));
   inside(invoice.to);
-  world.chain.mine({}, {}, {});
+  fixture.chain.mine({}, {}, {});
   // A node as most are: old states are gone.
-  world.chain.prunedBelow = world.chain.height() - 10;
-  await world.scan();
+  fixture.chain.prunedBelow = fixture.chain.height() - 10;
+  await fixture.scan();
   expect(await invoice.deposits()).toEqual([]);
 
   await rescanWithLooks(await height());
-  world.chain.prunedBelow = 0;
+  fixture.chain.prunedBelow = 0;
   const [sent] = await invoice.settled();
   expect(sent?.payload).toMatchObject({ asset: 'ETH', amount: DUE.toString(), disposition: 'unresolved' });
   await rescanWithLooks(0);
@@ -326,17 +326,17 @@ it('a rescan finds contract-sent money at the address of a token invoice once', 
 
 it('a rescan leaves money of unknown age undecided until a node has the old state', async () => {
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
-  world.chain.mine({});
-  await world.scan();
+  fixture.chain.mine({});
+  await fixture.scan();
   // An address from before there was a first look.
-  await world.rows('update addresses set balance_before = null, balance_height = null where address = $1', [
+  await fixture.rows('update addresses set balance_before = null, balance_height = null where address = $1', [
     invoice.to,
   ]);
   inside(invoice.to);
-  world.chain.mine(...Array.from({ length: 20 }, () => ({})));
-  world.chain.prunedBelow = world.chain.height() - 10;
-  await rescanWithLooks(world.chain.height() - 10);
-  world.chain.prunedBelow = 0;
+  fixture.chain.mine(...Array.from({ length: 20 }, () => ({})));
+  fixture.chain.prunedBelow = fixture.chain.height() - 10;
+  await rescanWithLooks(fixture.chain.height() - 10);
+  fixture.chain.prunedBelow = 0;
   expect(await invoice.deposits()).toEqual([]);
   expect(await balanceLook(invoice.to)).toEqual({ balance_check_at: null, balance_before: null });
   await rescanWithLooks(await height());
@@ -344,37 +344,37 @@ it('a rescan leaves money of unknown age undecided until a node has the old stat
 });
 
 it('a rescan checks each of many addresses once, a page per step', async () => {
-  const merchant = world.merchant();
+  const merchant = fixture.merchant();
   const order = { asset: 'USDC_ERC20' };
   const many = await Promise.all(Array.from({ length: 300 }, () => merchant.invoice(order)));
-  world.chain.mine({});
-  await world.scan();
-  world.chain.mine({
+  fixture.chain.mine({});
+  await fixture.scan();
+  fixture.chain.mine({
     inside: many.map(({ address }) => ({ to: address.address.toLowerCase(), amount: DUE })),
   });
-  await world.scan();
-  const [{ all }] = await world.rows('select count(*)::int as all from addresses');
+  await fixture.scan();
+  const [{ all }] = await fixture.rows('select count(*)::int as all from addresses');
   await ask(await height());
   let asked = 0;
   while ((await lastRescan()).ended_at === null) {
-    await world.scanner.step();
-    const [{ due }] = await world.rows(
+    await fixture.scanner.step();
+    const [{ due }] = await fixture.rows(
       'select count(*)::int as due from addresses where balance_check_at is not null',
     );
     expect(due - asked).toBeLessThanOrEqual(250);
     asked = due;
   }
   expect(asked).toBe(all);
-  const read = world.chain.balancesRead;
-  world.chain.mine({});
-  await world.scan();
+  const read = fixture.chain.balancesRead;
+  fixture.chain.mine({});
+  await fixture.scan();
   expect(
-    await world.rows(`select 1 from deposits where asset = 'ETH' and invoice_id = any($1)`, [
+    await fixture.rows(`select 1 from deposits where asset = 'ETH' and invoice_id = any($1)`, [
       many.map(({ id }) => id),
     ]),
   ).toHaveLength(300);
   // Once to find it, once to see that it explains all, and a few to find the block.
-  expect(world.chain.balancesRead - read).toBeLessThan(all + 300 * 6);
+  expect(fixture.chain.balancesRead - read).toBeLessThan(all + 300 * 6);
 });
 
 /**
@@ -401,14 +401,14 @@ it('rescans never record more than was paid, and in the end all of it, for any f
       fc.constantFrom('ETH', 'USDC_ERC20'),
       fc.array(happening, { minLength: 4, maxLength: 14 }),
       async (asset, happenings) => {
-        const { to, id } = await world.anInvoice({ asset });
-        world.chain.mine({});
-        await world.scan();
-        world.chain.prunedBelow = 0;
+        const { to, id } = await fixture.anInvoice({ asset });
+        fixture.chain.mine({});
+        await fixture.scan();
+        fixture.chain.prunedBelow = 0;
         const begun = await height();
         const hidden: (() => void)[] = [];
         const booked = async () => {
-          const [{ sum }] = await world.rows(
+          const [{ sum }] = await fixture.rows(
             `select coalesce(sum(amount), 0)::text as sum from deposits
              where invoice_id = $1 and asset = 'ETH' and state in ('seen', 'settled')`,
             [id],
@@ -417,18 +417,18 @@ it('rescans never record more than was paid, and in the end all of it, for any f
         };
         const pay = { to, amount: DUE };
         for (const what of happenings) {
-          if (what === 'told') world.chain.mine({ pay: [pay] });
+          if (what === 'told') fixture.chain.mine({ pay: [pay] });
           if (what === 'hidden') hidden.push(hiddenPayment(to));
           if (what === 'shown') hidden.shift()?.();
           if (what === 'inside') inside(to);
-          if (what === 'spent') world.chain.mine({ spend: [{ from: to, amount: 1n }] });
-          if (what === 'later') world.pass(MONTH);
+          if (what === 'spent') fixture.chain.mine({ spend: [{ from: to, amount: 1n }] });
+          if (what === 'later') fixture.pass(MONTH);
           if (what === 'looks') await rescanWithLooks(await height());
           if (what === 'again') await rescan(begun);
-          if (what === 'parted') world.chain.reorg(3);
-          if (what === 'pruned') world.chain.prunedBelow = world.chain.height() - 3;
-          if (what !== 'shown') world.chain.mine({});
-          await world.scan();
+          if (what === 'parted') fixture.chain.reorg(3);
+          if (what === 'pruned') fixture.chain.prunedBelow = fixture.chain.height() - 3;
+          if (what !== 'shown') fixture.chain.mine({});
+          await fixture.scan();
           expect(await booked()).toBeLessThanOrEqual(await cameTo(to));
         }
         for (const show of hidden) show();
@@ -436,7 +436,7 @@ it('rescans never record more than was paid, and in the end all of it, for any f
         await rescanWithLooks(begun);
         const came = await cameTo(to);
         expect(await booked()).toBe(came);
-        const told = (await world.told(id)).map(({ kind, payload }) => {
+        const told = (await fixture.told(id)).map(({ kind, payload }) => {
           if (kind === 'deposit.settled') return BigInt(payload.amount);
           return kind === 'deposit.reversed' ? -BigInt(payload.amount) : 0n;
         });
@@ -449,7 +449,7 @@ it('rescans never record more than was paid, and in the end all of it, for any f
 
 /** The native money that the blocks of the chain brought, told or not. */
 async function cameTo(address: string): Promise<bigint> {
-  const blocks = (await world.chain.blocksAfter(-1, Number.POSITIVE_INFINITY)) as unknown as {
+  const blocks = (await fixture.chain.blocksAfter(-1, Number.POSITIVE_INFINITY)) as unknown as {
     payments: { address: string; asset: string; amount: bigint }[];
     inside: { to: string; amount: bigint }[];
   }[];

@@ -3,36 +3,36 @@ import { sleep } from '@quittance/shared/clock';
 import fc from 'fast-check';
 import { scanChain } from '../src/operations/scan-chain.ts';
 import { createScanner } from '../src/workers.ts';
+import { ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
 import { newTx, type Script } from './scripted-chain.ts';
-import { ETHER, MINUTE, startWorld, type World } from './world.ts';
 
 const DUE = ETHER / 100n;
 const RUNS = 20;
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await startWorld();
-  await world.scan();
+  fixture = await startFixture();
+  await fixture.scan();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 async function anInvoice(order: object = {}) {
-  const invoice = await world.anInvoice(order);
+  const invoice = await fixture.anInvoice(order);
   return {
     ...invoice,
     deposits: () =>
-      world.rows('select * from deposits where invoice_id = $1 order by first_seen_at, amount, id', [
+      fixture.rows('select * from deposits where invoice_id = $1 order by first_seen_at, amount, id', [
         invoice.id,
       ]),
   };
 }
 
 const empty = (count: number): Script[] => Array.from({ length: count }, () => ({}));
-const cursor = async () => (await world.rows('select * from cursors'))[0];
+const cursor = async () => (await fixture.rows('select * from cursors'))[0];
 
 describe('the scanner', () => {
   it('starts at the node’s head and stores blocks from before it', async () => {
-    const fresh = await startWorld();
+    const fresh = await startFixture();
     try {
       fresh.chain.mine(...empty(100));
       const head = fresh.chain.height();
@@ -54,7 +54,7 @@ describe('the scanner', () => {
   });
 
   it('starts before the first invoice when it was created and paid while the node was down', async () => {
-    const fresh = await startWorld();
+    const fresh = await startFixture();
     try {
       for (let minute = 0; minute < 100; minute++) {
         fresh.chain.mine({});
@@ -73,7 +73,7 @@ describe('the scanner', () => {
   });
 
   it('allows for miners’ clocks that differ by two hours when it starts', async () => {
-    const fresh = await startWorld();
+    const fresh = await startFixture();
     try {
       const time = () => new Date(fresh.clock.at.getTime() - 115 * MINUTE);
       for (let block = 0; block < 100; block++) {
@@ -93,36 +93,36 @@ describe('the scanner', () => {
 
   it('catches up after a long downtime in bounded steps, one transaction per block', async () => {
     const invoice = await anInvoice();
-    world.chain.mine(...empty(20), { pay: [{ to: invoice.to, amount: DUE }] }, ...empty(20));
-    expect(await world.scanner.step()).toBe(16);
-    expect(await world.scanner.step()).toBe(16);
-    expect(await world.scanner.step()).toBe(9);
-    expect(await world.scanner.step()).toBe(0);
-    expect(await cursor()).toMatchObject({ height: world.chain.height() });
+    fixture.chain.mine(...empty(20), { pay: [{ to: invoice.to, amount: DUE }] }, ...empty(20));
+    expect(await fixture.scanner.step()).toBe(16);
+    expect(await fixture.scanner.step()).toBe(16);
+    expect(await fixture.scanner.step()).toBe(9);
+    expect(await fixture.scanner.step()).toBe(0);
+    expect(await cursor()).toMatchObject({ height: fixture.chain.height() });
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '0.01' });
   });
 
   it('is only delayed by a node that goes back, lags or is down', async () => {
     const invoice = await anInvoice();
-    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {});
-    await world.scan();
+    fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {});
+    await fixture.scan();
     const before = await invoice.read();
     const place = await cursor();
-    world.chain.lagsAt = world.chain.height() - 2;
-    await world.scan();
+    fixture.chain.lagsAt = fixture.chain.height() - 2;
+    await fixture.scan();
     expect(await invoice.read()).toEqual(before);
-    world.chain.away = true;
-    await expect(world.scanner.step()).rejects.toThrow('the node does not answer');
+    fixture.chain.away = true;
+    await expect(fixture.scanner.step()).rejects.toThrow('the node does not answer');
     expect(await cursor()).toEqual(place);
-    world.chain.away = false;
-    world.chain.lagsAt = undefined;
-    world.chain.mine({});
-    await world.scan();
+    fixture.chain.away = false;
+    fixture.chain.lagsAt = undefined;
+    fixture.chain.mine({});
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ paid_amount: '0.01' });
   });
 
   it('stops at another chain behind the same address and undoes nothing', async () => {
-    const fresh = await startWorld();
+    const fresh = await startFixture();
     try {
       const merchant = fresh.merchant();
       fresh.chain.mine(...empty(3));
@@ -142,10 +142,10 @@ describe('the scanner', () => {
   it('records a transaction that does something else when mined again as another deposit', async () => {
     const invoice = await anInvoice();
     const tx = newTx();
-    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE / 2n, tx, index: 1, asset: 'ETH' }] });
-    await world.scan();
-    world.chain.reorg(1, { pay: [{ to: invoice.to, amount: DUE, tx, index: 1, asset: 'ETH' }] }, {});
-    await world.scan();
+    fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE / 2n, tx, index: 1, asset: 'ETH' }] });
+    await fixture.scan();
+    fixture.chain.reorg(1, { pay: [{ to: invoice.to, amount: DUE, tx, index: 1, asset: 'ETH' }] }, {});
+    await fixture.scan();
     expect(await invoice.deposits()).toMatchObject([
       { state: 'dropped', amount: (DUE / 2n).toString() },
       { state: 'seen', amount: DUE.toString() },
@@ -154,7 +154,7 @@ describe('the scanner', () => {
   });
 
   it('records all of a thousand payments in a block, and none to others', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const invoices = await Promise.all(Array.from({ length: 40 }, () => merchant.invoice()));
     const ours = Array.from({ length: 1_000 }, (_, i) => ({
       to: invoices[i % 40].address.address.toLowerCase() as string,
@@ -164,9 +164,9 @@ describe('the scanner', () => {
       to: `0x${(i + 1).toString(16).padStart(40, '0')}`,
       amount: DUE,
     }));
-    world.chain.mine({ pay: [...ours, ...others] });
-    await world.scan();
-    const [{ n }] = await world.rows(
+    fixture.chain.mine({ pay: [...ours, ...others] });
+    await fixture.scan();
+    const [{ n }] = await fixture.rows(
       'select count(*)::int as n from deposits d join invoices i on i.id = invoice_id where account_id = $1',
       [merchant.account],
     );
@@ -181,32 +181,32 @@ describe('the scanner', () => {
 describe('the lease of a scanner', () => {
   it('lets one of two replicas scan, and the other take over', async () => {
     const invoice = await anInvoice();
-    const other = await world.replica();
-    const second = createScanner(other.ports, world.watchedChain);
-    await world.scanner.step();
-    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const other = await fixture.replica();
+    const second = createScanner(other.ports, fixture.watchedChain);
+    await fixture.scanner.step();
+    fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     expect(await second.step()).toBe(0);
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    await world.scanner.leave();
+    await fixture.scanner.leave();
     expect(await second.step()).toBe(1);
-    expect(await world.scanner.step()).toBe(0);
+    expect(await fixture.scanner.step()).toBe(0);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
     await second.leave();
   });
 
   it('is renewed while blocks take longer to read than the lease lasts', async () => {
     const invoice = await anInvoice();
-    const other = await world.replica();
+    const other = await fixture.replica();
     const follower = (replica: string) =>
       createScanner(
         { ...other.ports, settings: { ...other.ports.settings, replica, leaseMs: 1_000 } },
-        world.watchedChain,
+        fixture.watchedChain,
       );
     const [first, second] = [follower('first'), follower('second')];
-    await world.scanner.leave();
-    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
-    const { blocksAfter } = world.chain;
-    world.chain.blocksAfter = async (...asked) => {
+    await fixture.scanner.leave();
+    fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const { blocksAfter } = fixture.chain;
+    fixture.chain.blocksAfter = async (...asked) => {
       await sleep(3_000);
       return await blocksAfter(...asked);
     };
@@ -216,7 +216,7 @@ describe('the lease of a scanner', () => {
       expect(await second.step()).toBe(0);
     }
     expect(await reading).toBe(1);
-    world.chain.blocksAfter = blocksAfter;
+    fixture.chain.blocksAfter = blocksAfter;
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
     await first.leave();
     await second.leave();
@@ -224,39 +224,41 @@ describe('the lease of a scanner', () => {
 
   it('stops a scanner that slept through its lease from writing', async () => {
     const invoice = await anInvoice();
-    await world.scanner.step();
-    const [lease] = await world.rows(
+    await fixture.scanner.step();
+    const [lease] = await fixture.rows(
       `select name, holder, token::text from leases where name = 'scanner.ethereum'`,
     );
     // Somebody else took over while it was asleep.
-    await world.rows(`update leases set holder = 'other', token = token + 1 where name = 'scanner.ethereum'`);
-    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
-    await expect(scanChain(world.ports, world.watchedChain, lease)).rejects.toThrow(
+    await fixture.rows(
+      `update leases set holder = 'other', token = token + 1 where name = 'scanner.ethereum'`,
+    );
+    fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    await expect(scanChain(fixture.ports, fixture.watchedChain, lease)).rejects.toThrow(
       'has gone to another holder',
     );
     expect(await invoice.deposits()).toEqual([]);
-    await world.rows(
+    await fixture.rows(
       `update leases set expires_at = now() - interval '1 second' where name = 'scanner.ethereum'`,
     );
-    await world.scan();
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
 
   it('keeps one result when two scanners both believe to hold it', async () => {
     const invoice = await anInvoice();
-    await world.scanner.step();
-    const [lease] = await world.rows(
+    await fixture.scanner.step();
+    const [lease] = await fixture.rows(
       `select name, holder, token::text from leases where name = 'scanner.ethereum'`,
     );
-    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {}, {});
+    fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] }, {}, {});
     const both = await Promise.allSettled([
-      scanChain(world.ports, world.watchedChain, lease),
-      scanChain(world.ports, world.watchedChain, lease),
+      scanChain(fixture.ports, fixture.watchedChain, lease),
+      scanChain(fixture.ports, fixture.watchedChain, lease),
     ]);
     expect(both.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
-    await world.scan();
+    await fixture.scan();
     expect(await invoice.deposits()).toHaveLength(1);
-    expect(await cursor()).toMatchObject({ height: world.chain.height() });
+    expect(await cursor()).toMatchObject({ height: fixture.chain.height() });
   });
 });
 
@@ -264,9 +266,9 @@ describe('contract-sent ETH', () => {
   it('is found by the balance, in its block, with its transaction where the node traces', async () => {
     const invoice = await anInvoice();
     const tx = newTx();
-    world.chain.mine(...empty(3), { inside: [{ to: invoice.to, amount: DUE, tx }] }, ...empty(5));
-    const height = world.chain.height() - 5;
-    await world.scan();
+    fixture.chain.mine(...empty(3), { inside: [{ to: invoice.to, amount: DUE, tx }] }, ...empty(5));
+    const height = fixture.chain.height() - 5;
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({
       status: 'confirmed',
       payments: [
@@ -275,89 +277,89 @@ describe('contract-sent ETH', () => {
     });
     const [{ outpoint, block_hash }] = await invoice.deposits();
     expect(outpoint).toBe(`${block_hash}:${invoice.to}`);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid' });
-    world.chain.mine(...empty(3));
-    await world.scan();
+    fixture.chain.mine(...empty(3));
+    await fixture.scan();
     expect(await invoice.deposits()).toHaveLength(1);
   });
 
   it('comes in several pieces, beside ordinary payments and sweeps', async () => {
     const invoice = await anInvoice();
     const third = DUE / 4n;
-    world.chain.mine(
+    fixture.chain.mine(
       { inside: [{ to: invoice.to, amount: third }] },
       { pay: [{ to: invoice.to, amount: third }], spend: [{ from: invoice.to, amount: third + 7n }] },
       { inside: [{ to: invoice.to, amount: third }] },
       { inside: [{ to: invoice.to, amount: third }], spend: [{ from: invoice.to, amount: 2n * third }] },
     );
-    await world.scan();
+    await fixture.scan();
     expect((await invoice.deposits()).map(({ amount, tx_hash }) => [amount, tx_hash === null])).toEqual(
       expect.arrayContaining([[third.toString(), true]]),
     );
     expect(await invoice.deposits()).toHaveLength(4);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
-    const [{ total }] = await world.rows(
+    const [{ total }] = await fixture.rows(
       'select sum(amount)::text as total from deposits where invoice_id = $1',
       [invoice.id],
     );
     expect(total).toBe(DUE.toString());
-    world.chain.mine({ spend: [{ from: invoice.to, amount: third - 7n }] }, ...empty(3));
-    await world.scan();
+    fixture.chain.mine({ spend: [{ from: invoice.to, amount: third - 7n }] }, ...empty(3));
+    await fixture.scan();
     expect(await invoice.deposits()).toHaveLength(4);
   });
 
   it('is found on each of many open invoices, with one check per block', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const invoices = await Promise.all(Array.from({ length: 300 }, () => merchant.invoice()));
-    await world.scan();
-    const read = world.chain.balancesRead;
-    world.chain.mine({
+    await fixture.scan();
+    const read = fixture.chain.balancesRead;
+    fixture.chain.mine({
       inside: invoices.map(({ address }) => ({ to: address.address.toLowerCase(), amount: DUE })),
     });
-    await world.scan();
+    await fixture.scan();
     const { body } = await merchant.get('/api/invoices?status=confirmed&perPage=1');
     expect(body.meta.total).toBe(300);
-    const open = await world.rows('select 1 from addresses where balance_check_at is not null');
+    const open = await fixture.rows('select 1 from addresses where balance_check_at is not null');
     // Once to find it, once to see that it explains all, and a few to find the block.
-    expect(world.chain.balancesRead - read).toBeLessThan(open.length + 300 * 6);
-    const again = world.chain.balancesRead;
-    await world.scan();
-    expect(world.chain.balancesRead).toBe(again);
+    expect(fixture.chain.balancesRead - read).toBeLessThan(open.length + 300 * 6);
+    const again = fixture.chain.balancesRead;
+    await fixture.scan();
+    expect(fixture.chain.balancesRead).toBe(again);
   });
 
   it('in time is in time: no invoice expires before its balance is checked', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    world.pass(MINUTE);
-    world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
-    world.pass(MINUTE);
-    world.chain.mine(...empty(3));
-    await world.scan();
+    fixture.pass(MINUTE);
+    fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+    fixture.pass(MINUTE);
+    fixture.chain.mine(...empty(3));
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
 
   it('in time is in time although another payment arrives after the expiry', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
-    world.pass(2 * MINUTE);
-    world.chain.mine({ pay: [{ to: invoice.to, amount: 1n }] });
-    await world.scan();
+    fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+    fixture.pass(2 * MINUTE);
+    fixture.chain.mine({ pay: [{ to: invoice.to, amount: 1n }] });
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
   });
 
   it('that is late is recorded as late, also days later', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    world.pass(2 * MINUTE);
-    world.chain.mine({});
-    await world.scan();
+    fixture.pass(2 * MINUTE);
+    fixture.chain.mine({});
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'expired' });
-    world.pass(24 * 60 * MINUTE);
-    world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
-    await world.scan();
+    fixture.pass(24 * 60 * MINUTE);
+    fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'expired', payments: [{ amount: '0.01' }] });
-    world.chain.mine(...empty(3));
-    await world.scan();
-    const told = await world.told(invoice.id);
+    fixture.chain.mine(...empty(3));
+    await fixture.scan();
+    const told = await fixture.told(invoice.id);
     expect(told.map(({ kind }) => kind).slice(1)).toEqual([
       'invoice.expired',
       'invoice.late_payment',
@@ -365,59 +367,59 @@ describe('contract-sent ETH', () => {
     ]);
     expect(told.at(-1)?.payload).toMatchObject({ disposition: 'unresolved', tx_hash: null });
     // After a week nobody looks any more.
-    world.pass(8 * 24 * 60 * MINUTE);
-    world.chain.mine({});
-    await world.scan();
+    fixture.pass(8 * 24 * 60 * MINUTE);
+    fixture.chain.mine({});
+    await fixture.scan();
     expect(
-      await world.rows('select balance_check_at from addresses where address = $1', [invoice.to]),
+      await fixture.rows('select balance_check_at from addresses where address = $1', [invoice.to]),
     ).toEqual([{ balance_check_at: null }]);
   });
 
   it('from before the address was given out belongs to no invoice', async () => {
     // The address of the invoice after the next: anybody could know it who knew the key, an earlier installation did.
     const first = await anInvoice();
-    const spare = await world.watchedChain.addresses.take();
+    const spare = await fixture.watchedChain.addresses.take();
     expect(spare.address).not.toBe(first.to);
-    world.chain.mine({ inside: [{ to: spare.address, amount: 5n * DUE }] });
-    await world.scan();
-    const take = world.watchedChain.addresses.take;
-    world.watchedChain.addresses.take = async () => spare;
+    fixture.chain.mine({ inside: [{ to: spare.address, amount: 5n * DUE }] });
+    await fixture.scan();
+    const take = fixture.watchedChain.addresses.take;
+    fixture.watchedChain.addresses.take = async () => spare;
     const invoice = await anInvoice();
-    world.watchedChain.addresses.take = take;
+    fixture.watchedChain.addresses.take = take;
     expect(invoice.to).toBe(spare.address);
-    world.chain.mine(...empty(2));
-    await world.scan();
+    fixture.chain.mine(...empty(2));
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'pending', payments: [] });
-    world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
-    await world.scan();
+    fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] });
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.01' });
   });
 
   it('is dropped with its block and found again in the new one', async () => {
     const invoice = await anInvoice();
-    world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] }, {});
-    await world.scan();
+    fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] }, {});
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
-    world.chain.reorg(2, {}, {});
-    await world.scan();
+    fixture.chain.reorg(2, {}, {});
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    world.chain.reorg(1, { inside: [{ to: invoice.to, amount: DUE }] }, {}, {});
-    await world.scan();
+    fixture.chain.reorg(1, { inside: [{ to: invoice.to, amount: DUE }] }, {}, {});
+    await fixture.scan();
     expect((await invoice.deposits()).map(({ state }) => state).sort()).toEqual(['dropped', 'settled']);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.01' });
   });
 
   it('is found late where the node has pruned old states', async () => {
     const invoice = await anInvoice();
-    world.chain.mine({});
-    await world.scan();
-    world.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] }, ...empty(20));
-    world.chain.prunedBelow = world.chain.height() - 4;
-    await world.scan();
-    world.chain.prunedBelow = 0;
+    fixture.chain.mine({});
+    await fixture.scan();
+    fixture.chain.mine({ inside: [{ to: invoice.to, amount: DUE }] }, ...empty(20));
+    fixture.chain.prunedBelow = fixture.chain.height() - 4;
+    await fixture.scan();
+    fixture.chain.prunedBelow = 0;
     const [deposit] = await invoice.deposits();
-    expect(deposit).toMatchObject({ amount: DUE.toString(), block_height: world.chain.height() - 4 });
+    expect(deposit).toMatchObject({ amount: DUE.toString(), block_height: fixture.chain.height() - 4 });
   });
 });
 
@@ -444,10 +446,10 @@ describe('for any sequence of branches', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
         // Only a few hundred balances are looked at in a step: those of earlier runs would take turns with these.
-        await world.rows('update addresses set balance_check_at = null');
+        await fixture.rows('update addresses set balance_check_at = null');
         const invoices = [await anInvoice(), await anInvoice(), await anInvoice()];
-        await world.scan();
-        const floor = world.chain.height();
+        await fixture.scan();
+        const floor = fixture.chain.height();
         // What stands in each block above the floor, kept here as the oracle.
         let currentPayments: Sent[][] = [];
         for (const { depth, blocks, again, scans, handsOver, credits } of steps) {
@@ -471,17 +473,17 @@ describe('for any sequence of branches', () => {
               inside: named.filter(({ inside }) => inside),
             };
           });
-          world.chain.reorg(left.length, ...scripts);
-          expect(world.chain.height()).toBe(floor + currentPayments.length);
-          if (handsOver) await world.scanner.leave();
-          if (scans) await world.scan();
-          if (credits) await world.credit();
+          fixture.chain.reorg(left.length, ...scripts);
+          expect(fixture.chain.height()).toBe(floor + currentPayments.length);
+          if (handsOver) await fixture.scanner.leave();
+          if (scans) await fixture.scan();
+          if (credits) await fixture.credit();
         }
         // Long enough for all that is away to be given up, and for a look at the balances of what is paid.
-        world.pass(20 * MINUTE);
-        world.chain.mine(...empty(8));
-        await world.scan();
-        await world.credit();
+        fixture.pass(20 * MINUTE);
+        fixture.chain.mine(...empty(8));
+        await fixture.scan();
+        await fixture.credit();
 
         for (const [i, invoice] of invoices.entries()) {
           const due = currentPayments.flat().filter(({ to }) => to === i);
@@ -497,7 +499,7 @@ describe('for any sequence of branches', () => {
             expect(total).toBeLessThan(DUE);
           }
           expect(payments).toHaveLength(deposits.length);
-          const told = (await world.told(invoice.id)).filter(({ kind }) => kind.startsWith('deposit.'));
+          const told = (await fixture.told(invoice.id)).filter(({ kind }) => kind.startsWith('deposit.'));
           const credited = told.reduce(
             (sum, { kind, payload }) =>
               sum + (kind === 'deposit.settled' ? 1n : -1n) * BigInt(payload.amount),

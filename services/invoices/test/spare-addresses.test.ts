@@ -4,25 +4,25 @@ import { type Bus, connectBus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { createLogger } from '@quittance/shared/logger';
 import { refillAddressPool } from '../src/operations/refill-address-pool.ts';
+import { api, type Fixture, startFixture } from './fixture.ts';
 import { newTx, type Script } from './scripted-chain.ts';
-import { api, startWorld, type World } from './world.ts';
 
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 /** What an invoice of 25 dollars asks for: 0.25 SOL. */
 const DUE = 250_000_000n;
 
-let world: World;
+let fixture: Fixture;
 let keyHolder: Bus;
 /** What the key holder answers; as it should, unless a test says otherwise. */
 let answer: (addresses: string[]) => string[] | Promise<string[]>;
 const asked: { from: number; count: number }[] = [];
 
 beforeAll(async () => {
-  world = await startWorld({ chain: 'solana' });
+  fixture = await startFixture({ chain: 'solana' });
   const wallet = openWallet(WORDS);
   answer = (addresses) => addresses;
   keyHolder = await connectBus({
-    url: world.natsUrl,
+    url: fixture.natsUrl,
     service: 'payouts',
     logger: createLogger('test', 'silent'),
   });
@@ -33,30 +33,30 @@ beforeAll(async () => {
       addresses: await answer(Array.from({ length: count }, (_, i) => wallet.depositAddress(from + i))),
     };
   });
-  await world.scan();
+  await fixture.scan();
 });
 afterAll(async () => {
   await keyHolder.close();
-  await world.stop();
+  await fixture.stop();
 });
 
 const AHEAD = 20;
 
-function refill(ports = world.ports) {
-  const { storedPool } = world.watchedChain;
+function refill(ports = fixture.ports) {
+  const { storedPool } = fixture.watchedChain;
   if (storedPool === undefined) throw new Error('this chain’s addresses are named by the key holder');
   return refillAddressPool(ports, 'solana', storedPool);
 }
-const ready = async () => await world.rows('select * from spare_addresses order by derivation_index');
+const ready = async () => await fixture.rows('select * from spare_addresses order by derivation_index');
 
 describe('addresses that only payouts can derive', () => {
   it('are missing at first: 503, and nothing is created', async () => {
-    const { account } = world.merchant();
-    const order = { account, body: { asset: 'SOL', amount: 25 }, now: world.clock.now() };
-    const refused = await api(world.service.port, 'POST', '/api/invoices', order);
+    const { account } = fixture.merchant();
+    const order = { account, body: { asset: 'SOL', amount: 25 }, now: fixture.clock.now() };
+    const refused = await api(fixture.service.port, 'POST', '/api/invoices', order);
     expect(refused.status).toBe(503);
     expect(refused.headers).toHaveProperty('retry-after');
-    expect(await world.rows('select 1 from invoices')).toEqual([]);
+    expect(await fixture.rows('select 1 from invoices')).toEqual([]);
   });
 
   it('are requested until enough are ready, each index once', async () => {
@@ -66,7 +66,7 @@ describe('addresses that only payouts can derive', () => {
     expect(first.map(({ derivation_index }) => derivation_index)).toEqual(
       Array.from({ length: AHEAD }, (_, i) => i),
     );
-    const invoice = await world.merchant().invoice({ asset: 'SOL' });
+    const invoice = await fixture.merchant().invoice({ asset: 'SOL' });
     expect(invoice.address).toEqual({
       address: first[0].address,
       uri: `solana:${first[0].address}?amount=0.25`,
@@ -76,18 +76,18 @@ describe('addresses that only payouts can derive', () => {
   });
 
   it('are given out once each by two concurrent replicas while payouts is down', async () => {
-    const other = await world.replica();
+    const other = await fixture.replica();
     const before = await ready();
-    const [one, two] = [world.merchant(), world.merchant()];
+    const [one, two] = [fixture.merchant(), fixture.merchant()];
     const order = (port: number, account: string) =>
       api(port, 'POST', '/api/invoices', {
         account: account as typeof one.account,
         body: { asset: 'USDC_SOL', amount: 25 },
-        now: world.clock.now(),
+        now: fixture.clock.now(),
       });
     const answers = await Promise.all(
       Array.from({ length: AHEAD + 5 }, (_, i) =>
-        i % 2 === 0 ? order(world.service.port, one.account) : order(other.port, two.account),
+        i % 2 === 0 ? order(fixture.service.port, one.account) : order(other.port, two.account),
       ),
     );
     const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.data.address.address);
@@ -113,7 +113,7 @@ describe('addresses that only payouts can derive', () => {
     ['of another chain', ([, ...rest]) => ['0x00000000000000000000000000000000000000aa', ...rest]],
     ['nothing', () => []],
   ])('are refused when they are %s', async (_what, spoil) => {
-    await world.rows('delete from spare_addresses');
+    await fixture.rows('delete from spare_addresses');
     answer = spoil;
     try {
       await expect(refill()).rejects.toThrow('payouts returned invalid addresses of solana');
@@ -125,8 +125,8 @@ describe('addresses that only payouts can derive', () => {
   });
 
   it('are refused when they were given out before', async () => {
-    await world.rows('delete from spare_addresses');
-    const [{ address }] = await world.rows('select address from addresses limit 1');
+    await fixture.rows('delete from spare_addresses');
+    const [{ address }] = await fixture.rows('select address from addresses limit 1');
     answer = ([, ...rest]) => [address, ...rest];
     try {
       await expect(refill()).rejects.toThrow('payouts derives an address for one index only');
@@ -142,26 +142,26 @@ describe('on Solana', () => {
   const slots = (...gaps: number[]): Script[] => gaps.map((gap) => ({ gap }));
 
   it('a payment is recorded when its block is confirmed, and paid when it is final', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const { id, address } = await merchant.invoice({ asset: 'USDC_SOL' });
     const tx = newTx();
     const paying = { to: address.address, amount: 25_000_000n, asset: 'USDC_SOL' as const, tx, index: 5 };
-    world.chain.wait(paying);
-    await world.scan();
+    fixture.chain.wait(paying);
+    await fixture.scan();
     expect(await merchant.read(id)).toMatchObject({
       status: 'confirmed',
       pending_amount: '25',
       payments: [{ tx_hash: tx, confirmations: 0, required_confirmations: 1 }],
     });
-    world.chain.mine(...slots(0, 3), { pay: [paying], gap: 7 });
-    await world.scan();
+    fixture.chain.mine(...slots(0, 3), { pay: [paying], gap: 7 });
+    await fixture.scan();
     expect(await merchant.read(id)).toMatchObject({
       status: 'confirmed',
       paid_amount: '25',
-      payments: [{ status: 'confirmed', block_height: world.chain.height() }],
+      payments: [{ status: 'confirmed', block_height: fixture.chain.height() }],
     });
-    await world.credit();
-    expect((await world.told(id)).map(({ kind }) => kind).slice(1)).toEqual([
+    await fixture.credit();
+    expect((await fixture.told(id)).map(({ kind }) => kind).slice(1)).toEqual([
       'deposit.settled',
       'invoice.confirmed',
       'invoice.paid',
@@ -169,20 +169,20 @@ describe('on Solana', () => {
   });
 
   it('slots without a block do not stop the scanner', async () => {
-    const merchant = world.merchant();
+    const merchant = fixture.merchant();
     const { id, address } = await merchant.invoice({ asset: 'SOL' });
-    world.chain.mine(
+    fixture.chain.mine(
       ...slots(100, 1, 0, 0, 40),
       { pay: [{ to: address.address, amount: DUE }] },
       ...slots(9),
     );
-    await world.scan();
+    await fixture.scan();
     expect(await merchant.read(id)).toMatchObject({ status: 'confirmed', paid_amount: '0.25' });
-    expect((await world.rows('select height from cursors'))[0].height).toBe(world.chain.height());
+    expect((await fixture.rows('select height from cursors'))[0].height).toBe(fixture.chain.height());
   });
 
   it('the scanner starts before the first invoice, also where slots are missing', async () => {
-    const fresh = await startWorld({ chain: 'solana' });
+    const fresh = await startFixture({ chain: 'solana' });
     try {
       for (let i = 0; i < 60; i++) {
         fresh.chain.mine({ gap: i % 4 });

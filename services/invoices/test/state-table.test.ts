@@ -1,41 +1,41 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
 import { newTx } from './scripted-chain.ts';
-import { ETHER, MINUTE, startWorld, type World } from './world.ts';
 
 /** What an invoice of 25 dollars asks for: 0.01 ETH. */
 const DUE = ETHER / 100n;
 const DUST = 10_000_000_000_000n;
 
-let world: World;
+let fixture: Fixture;
 beforeAll(async () => {
-  world = await startWorld();
-  await world.scan();
+  fixture = await startFixture();
+  await fixture.scan();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 /** An invoice, and where its customer sends money. */
 async function anInvoice(order: object = {}) {
-  const invoice = await world.anInvoice(order);
+  const invoice = await fixture.anInvoice(order);
   return {
     ...invoice,
-    kinds: async () => (await world.told(invoice.id)).map(({ kind }) => kind),
-    last: async () => (await world.told(invoice.id)).at(-1),
+    kinds: async () => (await fixture.told(invoice.id)).map(({ kind }) => kind),
+    last: async () => (await fixture.told(invoice.id)).at(-1),
   };
 }
 
 async function pay(to: string, amount: bigint, more: object = {}) {
-  world.chain.mine({ pay: [{ to, amount, ...more }] });
-  await world.scan();
+  fixture.chain.mine({ pay: [{ to, amount, ...more }] });
+  await fixture.scan();
 }
 
 async function blocks(count: number) {
-  world.chain.mine(...Array.from({ length: count }, () => ({})));
-  await world.scan();
+  fixture.chain.mine(...Array.from({ length: count }, () => ({})));
+  await fixture.scan();
 }
 
 /** Time passes, and the chain says so. */
 async function pass(ms: number) {
-  world.pass(ms);
+  fixture.pass(ms);
   await blocks(1);
 }
 
@@ -65,8 +65,8 @@ describe('the state table', () => {
     });
     await blocks(5);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
-    await world.credit();
-    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_at: world.clock.at.toISOString() });
+    await fixture.credit();
+    expect(await invoice.read()).toMatchObject({ status: 'paid', paid_at: fixture.clock.at.toISOString() });
     expect(await invoice.kinds()).toEqual([
       'invoice.created',
       'invoice.confirmed',
@@ -99,7 +99,7 @@ describe('the state table', () => {
       paid_amount: '0.0025',
     });
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', pending_amount: '0', paid_amount: '0.01' });
     expect(await invoice.kinds()).toEqual([
       'invoice.created',
@@ -121,9 +121,9 @@ describe('the state table', () => {
 
   it('a tolerance lowers the needed amount of invoices that are created while it is set', async () => {
     const before = await anInvoice();
-    world.ports.settings.toleranceBps = 100;
+    fixture.ports.settings.toleranceBps = 100;
     const invoice = await anInvoice();
-    world.ports.settings.toleranceBps = 0;
+    fixture.ports.settings.toleranceBps = 0;
     await pay(before.to, (DUE * 99n) / 100n);
     expect(await before.read()).toMatchObject({ status: 'partially_paid' });
     await pay(invoice.to, (DUE * 98n) / 100n);
@@ -131,7 +131,7 @@ describe('the state table', () => {
     await pay(invoice.to, DUE / 100n);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     // Credited is what arrived, not what was asked.
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.0099' });
     expect(await invoice.kinds()).not.toContain('invoice.overpaid');
@@ -141,10 +141,10 @@ describe('the state table', () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE);
     // The service's clock is ahead of the database's.
-    world.pass(100 * 365 * 24 * 60 * MINUTE);
+    fixture.pass(100 * 365 * 24 * 60 * MINUTE);
     await blocks(2);
-    await world.credit();
-    const [{ is_later }] = await world.rows(
+    await fixture.credit();
+    const [{ is_later }] = await fixture.rows(
       `select o.created_at >= i.paid_at as is_later from outbox o join invoices i on i.id = o.payload->>'resource_id'
        where i.id = $1 and o.kind = 'invoice.paid'`,
       [invoice.id],
@@ -153,14 +153,14 @@ describe('the state table', () => {
   });
 
   it('invoice.confirmed comes before invoice.paid when one confirmation is enough', async () => {
-    const eth = world.quotes.get('ETH');
+    const eth = fixture.quotes.get('ETH');
     if (eth === undefined) throw new Error('there is a quote');
-    world.quotes.set('ETH', { ...eth, min_confirmations: 1 });
+    fixture.quotes.set('ETH', { ...eth, min_confirmations: 1 });
     const invoice = await anInvoice();
-    world.quotes.set('ETH', eth);
+    fixture.quotes.set('ETH', eth);
     await pay(invoice.to, DUE);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', paid_amount: '0.01' });
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.kinds()).toEqual([
       'invoice.created',
       'deposit.settled',
@@ -180,24 +180,24 @@ describe('the state table', () => {
 
   it('nothing expires while the chain is not known up to the expiry', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    world.pass(10 * MINUTE);
-    await world.scan();
+    fixture.pass(10 * MINUTE);
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    world.chain.away = true;
-    await expect(world.scan()).rejects.toThrow('the node does not answer');
+    fixture.chain.away = true;
+    await expect(fixture.scan()).rejects.toThrow('the node does not answer');
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    world.chain.away = false;
+    fixture.chain.away = false;
     await blocks(1);
     expect(await invoice.read()).toMatchObject({ status: 'expired' });
   });
 
   it('a scanner that lags makes no payment late', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    const time = new Date(world.clock.at.getTime() + MINUTE);
-    world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }], time });
-    world.pass(60 * MINUTE);
-    world.chain.mine({});
-    await world.scan();
+    const time = new Date(fixture.clock.at.getTime() + MINUTE);
+    fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }], time });
+    fixture.pass(60 * MINUTE);
+    fixture.chain.mine({});
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({
       status: 'confirmed',
       payments: [{ first_seen_at: time.toISOString() }],
@@ -221,14 +221,14 @@ describe('the state table', () => {
       kind: 'deposit.settled',
       payload: { disposition: 'unresolved', amount: DUE.toString() },
     });
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'expired', payments: [{ status: 'confirmed' }] });
     expect(await invoice.kinds()).toHaveLength(4);
   });
 
   it('a payment in the block that shows the expiry is late, and reported after it', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    world.pass(MINUTE + 1);
+    fixture.pass(MINUTE + 1);
     await pay(invoice.to, DUE);
     expect(await invoice.read()).toMatchObject({ status: 'expired' });
     expect(await invoice.kinds()).toEqual(['invoice.created', 'invoice.expired', 'invoice.late_payment']);
@@ -248,9 +248,9 @@ describe('the state table', () => {
     await pay(invoice.to, DUE);
     expect(await invoice.last()).toMatchObject({ kind: 'invoice.late_payment' });
     await blocks(3);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'partially_paid', paid_amount: '0.005' });
-    const dispositions = (await world.told(invoice.id))
+    const dispositions = (await fixture.told(invoice.id))
       .filter(({ kind }) => kind === 'deposit.settled')
       .map(({ payload }) => payload.disposition);
     expect(dispositions).toEqual(['unresolved', 'unresolved']);
@@ -259,11 +259,11 @@ describe('the state table', () => {
   it('confirmed past its expiry keeps waiting for its confirmations', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await pay(invoice.to, DUE);
-    world.pass(30 * MINUTE);
+    fixture.pass(30 * MINUTE);
     await blocks(1);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
     await blocks(1);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid' });
   });
 
@@ -272,7 +272,7 @@ describe('the state table', () => {
     await pay(invoice.to, DUE + 5n);
     expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed', 'invoice.overpaid']);
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.010000000000000005' });
     // Paid, and its time is over: what comes still is the merchant's.
     await pass(61 * MINUTE);
@@ -282,7 +282,7 @@ describe('the state table', () => {
       kind: 'deposit.settled',
       payload: { disposition: 'credit' },
     });
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.020000000000000005' });
     expect((await invoice.kinds()).filter((kind) => kind === 'invoice.overpaid')).toHaveLength(2);
   });
@@ -291,8 +291,8 @@ describe('the state table', () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE);
     if (depth === 2) await blocks(1);
-    world.chain.reorg(depth);
-    await world.scan();
+    fixture.chain.reorg(depth);
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({
       status: 'pending',
       pending_amount: '0',
@@ -302,7 +302,7 @@ describe('the state table', () => {
     // Another payment makes it confirmed again; that is told once.
     await pay(invoice.to, DUE);
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.01' });
     expect((await invoice.kinds()).slice(3)).toEqual(['deposit.settled', 'invoice.paid']);
   });
@@ -310,7 +310,7 @@ describe('the state table', () => {
   it('a part that comes after the first part was dropped is reported', async () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE / 4n);
-    world.chain.reorg(1, {}, {});
+    fixture.chain.reorg(1, {}, {});
     await blocks(1);
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
     await pay(invoice.to, DUE / 2n);
@@ -327,18 +327,18 @@ describe('the state table', () => {
     await pay(invoice.to, DUE / 2n);
     await pay(invoice.to, DUE / 2n);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
-    world.chain.reorg(1);
-    await world.scan();
+    fixture.chain.reorg(1);
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '0.005' });
   });
 
   it('dropped past the expiry, a payment may come back for as many blocks as confirm it; then the invoice expires', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
     await pay(invoice.to, DUE);
-    world.pass(2 * MINUTE);
+    fixture.pass(2 * MINUTE);
     await blocks(1);
-    world.chain.reorg(2);
-    await world.scan();
+    fixture.chain.reorg(2);
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
     await blocks(2);
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
@@ -353,17 +353,17 @@ describe('the state table', () => {
 
   it('dropped past the expiry and mined again, a payment is in time if it was first seen in time', async () => {
     const invoice = await anInvoice({ expires_in: 1 });
-    const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
-    await world.scan();
+    const [{ payments = [] } = {}] = fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    await fixture.scan();
     const tx = payments[0]?.txHash ?? '';
-    world.pass(2 * MINUTE);
-    world.chain.reorg(1);
+    fixture.pass(2 * MINUTE);
+    fixture.chain.reorg(1);
     await blocks(1);
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
     await pay(invoice.to, DUE, { tx });
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({
       status: 'paid',
       payments: [{ tx_hash: tx, status: 'confirmed' }],
@@ -372,13 +372,13 @@ describe('the state table', () => {
 
   it('a payment that only moves to another block is never reported as reversed', async () => {
     const invoice = await anInvoice();
-    const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
-    await world.scan();
-    world.chain.reorg(1, {}, { pay: [{ to: invoice.to, amount: DUE, tx: payments[0]?.txHash ?? '' }] });
-    await world.scan();
+    const [{ payments = [] } = {}] = fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    await fixture.scan();
+    fixture.chain.reorg(1, {}, { pay: [{ to: invoice.to, amount: DUE, tx: payments[0]?.txHash ?? '' }] });
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({
       status: 'confirmed',
-      payments: [{ status: 'pending', confirmations: 1, block_height: world.chain.height() }],
+      payments: [{ status: 'pending', confirmations: 1, block_height: fixture.chain.height() }],
     });
     expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed']);
     await blocks(2);
@@ -394,21 +394,21 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({ paid_amount: '0.005', pending_amount: '0.0025' });
     // The node has only the first block of the branch that it names; a later one has the second payment again.
     const pays = { pay: [{ to: invoice.to, amount: DUE / 4n, tx }] };
-    world.chain.reorg(2, {}, pays);
-    world.chain.missesAbove = world.chain.height() - 1;
-    await world.scan();
+    fixture.chain.reorg(2, {}, pays);
+    fixture.chain.missesAbove = fixture.chain.height() - 1;
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ paid_amount: '0.005', pending_amount: '0.0025' });
-    world.chain.missesAbove = undefined;
-    await world.scan();
+    fixture.chain.missesAbove = undefined;
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({
       paid_amount: '0.005',
       pending_amount: '0.0025',
-      payments: [{ confirmations: 3 }, { confirmations: 1, block_height: world.chain.height() }],
+      payments: [{ confirmations: 3 }, { confirmations: 1, block_height: fixture.chain.height() }],
     });
     expect(await invoice.kinds()).not.toContain('invoice.payment_reversed');
     await pay(invoice.to, DUE / 4n);
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid' });
   });
 
@@ -416,9 +416,9 @@ describe('the state table', () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE);
     await blocks(2);
-    await world.credit();
-    world.chain.reorg(3, {}, {}, {});
-    await world.scan();
+    await fixture.credit();
+    fixture.chain.reorg(3, {}, {}, {});
+    await fixture.scan();
     // It may still come back: nothing is said yet.
     expect(await invoice.read()).toMatchObject({
       status: 'paid',
@@ -437,7 +437,7 @@ describe('the state table', () => {
       payments: [{ status: 'reversed' }],
     });
     expect((await invoice.kinds()).slice(-2)).toEqual(['deposit.reversed', 'invoice.payment_reversed']);
-    expect((await world.told(invoice.id)).at(-1)?.payload.data).toMatchObject({
+    expect((await fixture.told(invoice.id)).at(-1)?.payload.data).toMatchObject({
       status: 'paid',
       paid_amount: '0',
       reversed_amount: '0.01',
@@ -448,11 +448,11 @@ describe('the state table', () => {
 
   it('paid, dropped and mined again in time: nothing changes', async () => {
     const invoice = await anInvoice();
-    const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const [{ payments = [] } = {}] = fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     const before = await invoice.kinds();
-    world.chain.reorg(3);
+    fixture.chain.reorg(3);
     await blocks(2);
     await pay(invoice.to, DUE, { tx: payments[0]?.txHash ?? '' });
     await blocks(20);
@@ -462,17 +462,17 @@ describe('the state table', () => {
 
   it('reversed, and mined again after all: settled again, as another deposit', async () => {
     const invoice = await anInvoice();
-    const [{ payments = [] } = {}] = world.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
+    const [{ payments = [] } = {}] = fixture.chain.mine({ pay: [{ to: invoice.to, amount: DUE }] });
     await blocks(2);
-    await world.credit();
-    world.chain.reorg(3);
+    await fixture.credit();
+    fixture.chain.reorg(3);
     await blocks(3);
     expect((await invoice.kinds()).at(-1)).toBe('invoice.payment_reversed');
     await pay(invoice.to, DUE, { tx: payments[0]?.txHash ?? '' });
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.01', reversed_amount: '0' });
-    const settled = (await world.told(invoice.id)).filter(({ kind }) => kind === 'deposit.settled');
+    const settled = (await fixture.told(invoice.id)).filter(({ kind }) => kind === 'deposit.settled');
     expect(settled.map(({ payload }) => payload.disposition)).toEqual(['credit', 'credit']);
     expect(new Set(settled.map(({ payload }) => payload.deposit_id)).size).toBe(2);
     expect(await invoice.read()).toMatchObject({
@@ -486,10 +486,10 @@ describe('the state table', () => {
     const invoice = await anInvoice();
     await pay(invoice.to, DUE);
     await blocks(2);
-    world.chain.reorg(3);
+    fixture.chain.reorg(3);
     await blocks(3);
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'pending', paid_amount: '0' });
   });
 
@@ -530,17 +530,17 @@ describe('the state table', () => {
     const invoice = await anInvoice({ asset: 'USDC_ERC20' });
     expect(await invoice.read()).toMatchObject({ amount: '25' });
     const tx = `0x${'ab'.repeat(32)}`;
-    world.chain.mine({
+    fixture.chain.mine({
       pay: [
         { to: invoice.to, amount: 10_000_000n, asset: 'USDC_ERC20', tx, index: 1 },
         { to: invoice.to, amount: 5_000_000n, asset: 'USDC_ERC20', tx, index: 3 },
       ],
     });
-    await world.scan();
+    await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '15' });
     await pay(invoice.to, 10_000_000n, { asset: 'USDC_ERC20', index: 1 });
     await blocks(2);
-    await world.credit();
+    await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '25' });
   });
 });

@@ -86,7 +86,7 @@ export type DepositMatch =
 
 /**
  * Matches a payment of a block with the known deposits. A transaction that is mined again may do something else,
- * because a contract decides anew: the same outpoint with other contents is another deposit. A payment in the chain
+ * because a contract decides again: the same outpoint with other contents is another deposit. A payment in the chain
  * cannot change its contents, so that is a contradiction.
  */
 export function matchDeposit(

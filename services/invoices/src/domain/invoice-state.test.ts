@@ -4,7 +4,7 @@ import { type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import { type Deposit, type Disposition, depositStates } from './deposit.ts';
 import { mayFollow, statuses } from './invoice.ts';
-import { computeInvoiceState as foldTotals, type InvoiceFacts } from './invoice-state.ts';
+import { computeInvoiceState, type InvoiceFacts } from './invoice-state.ts';
 import type { InvoicePayments, MempoolPayment } from './mempool-payment.ts';
 import { type ChainView, classifyPayments, type ReportedChanges, totalsOf } from './payment-totals.ts';
 
@@ -53,7 +53,7 @@ const aDeposit = (over: Partial<Deposit> = {}): Deposit => {
   };
 };
 
-const aSighting = (over: Partial<MempoolPayment> = {}): MempoolPayment => {
+const aMempoolPayment = (over: Partial<MempoolPayment> = {}): MempoolPayment => {
   made += 1;
   return {
     outpoint: `0x${made}:0`,
@@ -76,7 +76,7 @@ function stateOf(
   chain: ChainView,
   now: Date,
 ) {
-  const computed = foldTotals(invoice, totalsOf(invoice, seen, chain, told), chain, now);
+  const computed = computeInvoiceState(invoice, totalsOf(invoice, seen, chain, told), chain, now);
   const { deposits, present, mempoolPayments, isLost, isFinal, counts, inTime, reversalOf, dropOf } =
     classifyPayments(invoice, seen, chain);
   const { counted, uncounted } = computed.destinations;
@@ -106,18 +106,14 @@ function stateOf(
   };
 }
 
-const computeInvoiceState = (
-  invoice: InvoiceFacts,
-  deposits: readonly Deposit[],
-  chain: ChainView,
-  now: Date,
-) => stateOf(invoice, { deposits, mempoolPayments: [] }, chain, now);
+const stateOfDeposits = (invoice: InvoiceFacts, deposits: readonly Deposit[], chain: ChainView, now: Date) =>
+  stateOf(invoice, { deposits, mempoolPayments: [] }, chain, now);
 
 const view = (height: number, knownUntil: Date | null = at(120)): ChainView => ({ height, knownUntil });
 
 describe('computeInvoiceState', () => {
   it('decides nothing before the chain is known', () => {
-    expect(computeInvoiceState(anInvoice(), [], { height: 0, knownUntil: null }, NOW)).toMatchObject({
+    expect(stateOfDeposits(anInvoice(), [], { height: 0, knownUntil: null }, NOW)).toMatchObject({
       status: 'pending',
       closedAt: null,
       events: [],
@@ -128,20 +124,18 @@ describe('computeInvoiceState', () => {
     [at(3_600), 'pending'],
     [at(3_600.001), 'expired'],
   ])('known until %s: %s', (knownUntil, status) => {
-    expect(computeInvoiceState(anInvoice(), [], view(100, knownUntil), NOW).status).toBe(status);
+    expect(stateOfDeposits(anInvoice(), [], view(100, knownUntil), NOW).status).toBe(status);
   });
 
   it('keeps an invoice without expiry open', () => {
-    expect(computeInvoiceState(anInvoice({ expiresAt: null }), [], view(100, NOW), NOW).status).toBe(
-      'pending',
-    );
+    expect(stateOfDeposits(anInvoice({ expiresAt: null }), [], view(100, NOW), NOW).status).toBe('pending');
   });
 
   it.each([
     [at(3_600), 'confirmed'],
     [at(3_600.001), 'expired'],
   ])('first seen %s: %s', (firstSeenAt, status) => {
-    expect(computeInvoiceState(anInvoice(), [aDeposit({ firstSeenAt })], view(100, NOW), NOW).status).toBe(
+    expect(stateOfDeposits(anInvoice(), [aDeposit({ firstSeenAt })], view(100, NOW), NOW).status).toBe(
       status,
     );
   });
@@ -151,8 +145,8 @@ describe('computeInvoiceState', () => {
       aDeposit({ amount: units(400n), state: 'settled', disposition: 'credit', creditedAt: START }),
       aDeposit({ amount: units(600n), state: 'settled', disposition: 'credit', creditedAt }),
     ];
-    expect(computeInvoiceState(anInvoice(), deposits(null), view(110), NOW).status).toBe('confirmed');
-    expect(computeInvoiceState(anInvoice(), deposits(START), view(110), NOW)).toMatchObject({
+    expect(stateOfDeposits(anInvoice(), deposits(null), view(110), NOW).status).toBe('confirmed');
+    expect(stateOfDeposits(anInvoice(), deposits(START), view(110), NOW)).toMatchObject({
       status: 'paid',
       paidAt: NOW,
     });
@@ -161,23 +155,18 @@ describe('computeInvoiceState', () => {
   it('credits nothing before the needed amount is final', () => {
     const early = aDeposit({ amount: units(400n), blockHeight: 98 });
     const late = aDeposit({ amount: units(600n), blockHeight: 100 });
-    expect(computeInvoiceState(anInvoice(), [early, late], view(101), NOW)).toMatchObject({
+    expect(stateOfDeposits(anInvoice(), [early, late], view(101), NOW)).toMatchObject({
       status: 'confirmed',
       final: [early.id],
       settlements: [],
     });
-    expect(computeInvoiceState(anInvoice(), [early, late], view(102), NOW).settlements).toHaveLength(2);
+    expect(stateOfDeposits(anInvoice(), [early, late], view(102), NOW).settlements).toHaveLength(2);
   });
 
   it('credits a late payment beside one that was made in time', () => {
     const timely = aDeposit();
     const late = aDeposit({ firstSeenAt: at(4_000), amount: units(50n) });
-    const computed = computeInvoiceState(
-      anInvoice({ status: 'confirmed' }),
-      [timely, late],
-      view(102, NOW),
-      NOW,
-    );
+    const computed = stateOfDeposits(anInvoice({ status: 'confirmed' }), [timely, late], view(102, NOW), NOW);
     expect(computed).toMatchObject({ status: 'confirmed', paidAmount: 1_050n });
     expect(computed.settlements.map(({ disposition }) => disposition)).toEqual(['credit', 'credit']);
     expect(computed.events).toContain('invoice.overpaid');
@@ -187,8 +176,7 @@ describe('computeInvoiceState', () => {
     const timely = aDeposit({ blockHeight: 102 });
     const late = aDeposit({ firstSeenAt: at(4_000), blockHeight: 100 });
     expect(
-      computeInvoiceState(anInvoice({ status: 'confirmed' }), [timely, late], view(102, NOW), NOW)
-        .settlements,
+      stateOfDeposits(anInvoice({ status: 'confirmed' }), [timely, late], view(102, NOW), NOW).settlements,
     ).toEqual([]);
   });
 });
@@ -203,22 +191,22 @@ describe('mempool payments', () => {
   });
 
   it('count as pending and decide nothing that cannot be undone', () => {
-    expect(stateOf(anInvoice(), waiting([aSighting()]), view(100), NOW)).toMatchObject({
+    expect(stateOf(anInvoice(), waiting([aMempoolPayment()]), view(100), NOW)).toMatchObject({
       status: 'confirmed',
       pendingAmount: 1_000n,
       paidAmount: 0n,
       settlements: [],
       events: [],
     });
-    const part = stateOf(anInvoice(), waiting([aSighting({ amount: units(999n) })]), view(100), NOW);
+    const part = stateOf(anInvoice(), waiting([aMempoolPayment({ amount: units(999n) })]), view(100), NOW);
     expect(part).toMatchObject({ status: 'partially_paid', events: ['invoice.partially_paid'] });
-    const more = stateOf(anInvoice(), waiting([aSighting({ amount: units(1_001n) })]), view(100), NOW);
+    const more = stateOf(anInvoice(), waiting([aMempoolPayment({ amount: units(1_001n) })]), view(100), NOW);
     expect(more).toMatchObject({ status: 'confirmed', events: [] });
   });
 
   it('invoice.confirmed comes with the first block that covers the needed amount', () => {
     const mined = aDeposit({ amount: units(400n) });
-    const rest = aSighting({ amount: units(600n) });
+    const rest = aMempoolPayment({ amount: units(600n) });
     const partly = stateOf(anInvoice(), waiting([rest], [mined]), view(101), NOW);
     expect(partly).toMatchObject({ status: 'confirmed', pendingAmount: 1_000n, events: [] });
     const other = aDeposit({ amount: units(600n), outpoint: rest.outpoint });
@@ -227,7 +215,7 @@ describe('mempool payments', () => {
   });
 
   it('a mempool payment and its deposit count as one payment', () => {
-    const mempoolPayment = aSighting();
+    const mempoolPayment = aMempoolPayment();
     const mined = aDeposit({ outpoint: mempoolPayment.outpoint });
     expect(stateOf(anInvoice(), waiting([mempoolPayment], [mined]), view(100), NOW)).toMatchObject({
       pendingAmount: 1_000n,
@@ -237,17 +225,17 @@ describe('mempool payments', () => {
 
   it('a dropped payment is reported as reversed once, and again when it came back in between', () => {
     const confirmed = anInvoice({ status: 'confirmed' });
-    const gone = aSighting({ droppedAt: at(90) });
-    const once = stateOf(confirmed, waiting([gone]), view(100), NOW);
+    const dropped = aMempoolPayment({ droppedAt: at(90) });
+    const once = stateOf(confirmed, waiting([dropped]), view(100), NOW);
     expect(once).toMatchObject({
       status: 'pending',
       pendingAmount: 0n,
       events: ['invoice.payment_reversed'],
     });
-    expect(stateOf({ ...confirmed, ...once }, waiting([gone]), view(101), NOW).events).toEqual([]);
+    expect(stateOf({ ...confirmed, ...once }, waiting([dropped]), view(101), NOW).events).toEqual([]);
     const again = stateOf(
       { ...confirmed, ...once },
-      waiting([{ ...gone, droppedAt: at(95) }]),
+      waiting([{ ...dropped, droppedAt: at(95) }]),
       view(101),
       NOW,
     );
@@ -255,7 +243,7 @@ describe('mempool payments', () => {
   });
 
   it('a payment and its replacement count once', () => {
-    const replaced = [aSighting({ droppedAt: at(90) }), aSighting({ firstSeenAt: at(90) })];
+    const replaced = [aMempoolPayment({ droppedAt: at(90) }), aMempoolPayment({ firstSeenAt: at(90) })];
     expect(stateOf(anInvoice({ status: 'confirmed' }), waiting(replaced), view(100), NOW)).toMatchObject({
       status: 'confirmed',
       pendingAmount: 1_000n,
@@ -267,7 +255,9 @@ describe('mempool payments', () => {
     [at(3_600), 'confirmed', []],
     [at(3_600.001), 'expired', ['invoice.expired']],
   ])('seen %s, and its time is over: %s', (firstSeenAt, status, events) => {
-    expect(stateOf(anInvoice(), waiting([aSighting({ firstSeenAt })]), view(100, NOW), NOW)).toMatchObject({
+    expect(
+      stateOf(anInvoice(), waiting([aMempoolPayment({ firstSeenAt })]), view(100, NOW), NOW),
+    ).toMatchObject({
       status,
       events,
     });
@@ -275,26 +265,26 @@ describe('mempool payments', () => {
 
   it('hold an expired invoice open until an hour after they were dropped', () => {
     for (const amount of [units(1_000n), units(10n)]) {
-      const mempoolPayment = aSighting({ amount });
+      const mempoolPayment = aMempoolPayment({ amount });
       const held = stateOf(anInvoice(), waiting([mempoolPayment]), view(100, NOW), NOW);
       expect(held.closedAt).toBeNull();
       const left = { ...anInvoice(), ...held };
-      const gone = waiting([{ ...mempoolPayment, droppedAt: at(9_000) }]);
-      const vanished = stateOf(left, gone, view(100, at(9_000 + 3_600)), NOW);
+      const dropped = waiting([{ ...mempoolPayment, droppedAt: at(9_000) }]);
+      const vanished = stateOf(left, dropped, view(100, at(9_000 + 3_600)), NOW);
       expect(vanished).toMatchObject({ status: 'pending', closedAt: null, pendingAmount: 0n });
-      expect(stateOf({ ...left, ...vanished }, gone, view(100, at(9_000 + 3_600.001)), NOW)).toMatchObject({
-        status: 'expired',
-        closedAt: NOW,
-        events: ['invoice.expired'],
-      });
+      expect(stateOf({ ...left, ...vanished }, dropped, view(100, at(9_000 + 3_600.001)), NOW)).toMatchObject(
+        {
+          status: 'expired',
+          closedAt: NOW,
+          events: ['invoice.expired'],
+        },
+      );
     }
   });
 
   it('stay in time in whatever block they are mined', () => {
     const mined = aDeposit({ firstSeenAt: at(3_600) });
-    expect(
-      computeInvoiceState(anInvoice({ status: 'confirmed' }), [mined], view(102, NOW), NOW),
-    ).toMatchObject({
+    expect(stateOfDeposits(anInvoice({ status: 'confirmed' }), [mined], view(102, NOW), NOW)).toMatchObject({
       status: 'confirmed',
       settlements: [{ disposition: 'credit' }],
     });
@@ -302,9 +292,9 @@ describe('mempool payments', () => {
 
   it('dust and other tokens are never reported', () => {
     const mempoolPayments = [
-      aSighting({ amount: units(9n), droppedAt: at(90) }),
-      aSighting({ asset: 'USDC_ERC20' }),
-      aSighting({ firstSeenAt: at(4_000), droppedAt: at(4_001) }),
+      aMempoolPayment({ amount: units(9n), droppedAt: at(90) }),
+      aMempoolPayment({ asset: 'USDC_ERC20' }),
+      aMempoolPayment({ firstSeenAt: at(4_000), droppedAt: at(4_001) }),
     ];
     expect(stateOf(anInvoice(), waiting(mempoolPayments), view(100), NOW)).toMatchObject({
       status: 'pending',
@@ -345,7 +335,7 @@ describe('for any observations', () => {
       /** The deposit that it has become, or none. */
       became: fc.option(fc.nat({ max: 5 })),
     })
-    .map(({ became, ...rest }) => ({ became, ...aSighting(rest) }));
+    .map(({ became, ...rest }) => ({ became, ...aMempoolPayment(rest) }));
   const payments = fc
     .record({
       deposits: fc.array(deposit, { maxLength: 6 }),
@@ -528,7 +518,7 @@ describe('for any observations', () => {
           const there = list
             .filter((one) => one.blockHeight <= height)
             .map((one) => state.get(one.id) ?? one);
-          const computed = computeInvoiceState(progress, there, view(height, at(height)), NOW);
+          const computed = stateOfDeposits(progress, there, view(height, at(height)), NOW);
           progress = { ...progress, ...computed };
           const settled = new Map(computed.settlements.map((one) => [one.deposit, one.disposition]));
           state = new Map(
@@ -538,7 +528,7 @@ describe('for any observations', () => {
             }),
           );
         }
-        const atOnce = computeInvoiceState(open, list, view(20, at(20)), NOW);
+        const atOnce = stateOfDeposits(open, list, view(20, at(20)), NOW);
         expect(progress.status).toBe(atOnce.status);
         expect(progress).toMatchObject({
           pendingAmount: atOnce.pendingAmount,

@@ -78,7 +78,7 @@ export function computeInvoiceState(
       : [paid.timelyFinal, sum([paid.timelyPending, paid.timelyWaiting])];
   const arrived = covered ? sum([inChain, paid.lateFinal, paid.latePending]) : nothing;
 
-  const telling = eventRecorder(invoice.announced);
+  const telling = eventCollector(invoice.announced);
   if (paid.isReversalUnreported) telling.reversal();
   // A payment after a reversal is reported again: the last event said that it is gone.
   if (status === 'partially_paid' && invoice.status === 'pending') {
@@ -133,7 +133,7 @@ const REVERSALS = 'invoice.payment_reversed';
  * Keeps the reported events, as `event` or `event:detail`, so that none is reported twice. It keeps the last detail
  * of each event, and the number of reversals (`#n`): the list stays short for any number of payments.
  */
-function eventRecorder(before: readonly string[]) {
+function eventCollector(before: readonly string[]) {
   let known = before;
   const events: InvoiceEvent[] = [];
   // Former releases stored one key per reversed payment instead of a number.

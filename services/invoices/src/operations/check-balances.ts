@@ -9,9 +9,9 @@ import { type Movement, nextBalanceCheck, unexplained } from '../domain/balance.
 import type { Ports, WatchedChain } from '../ports.ts';
 import {
   type BalanceCheck,
+  balancesBlockingExpiry,
   balancesCheckedAt,
   balancesDue,
-  balancesHoldingUp,
   markBalancesChecked,
   nativeMovements,
   saveBalanceChecks,
@@ -92,8 +92,8 @@ async function dueAddresses(
   chain: Chain,
   cursor: Cursor,
 ): Promise<{ addresses: WatchedAddress[]; isAll: boolean }> {
-  const holdingUp = await balancesHoldingUp(db, chain, cursor.knownUntil, BATCH);
-  if (holdingUp.length > 0) return { addresses: holdingUp, isAll: false };
+  const blocking = await balancesBlockingExpiry(db, chain, cursor.knownUntil, BATCH);
+  if (blocking.length > 0) return { addresses: blocking, isAll: false };
   if ((await balancesCheckedAt(db, chain)) === cursor.height) return { addresses: [], isAll: false };
   const due = await balancesDue(db, chain, cursor.height, clock.now(), BATCH);
   return { addresses: due, isAll: due.length < BATCH };

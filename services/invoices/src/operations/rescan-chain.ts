@@ -168,14 +168,14 @@ export async function recordMissedPayments(
     watched.reader.balances === undefined
       ? new Set<string>()
       : await addressesPaidInternally(trx, chain, native, invoices);
-  const isDoubtful = ({ payment: { asset, address } }: OwnedPayment) =>
+  const isUncertain = ({ payment: { asset, address } }: OwnedPayment) =>
     asset === native && byBalance.has(address);
-  const doubtful = owned.filter(isDoubtful);
-  const certain = owned.filter((paid) => !isDoubtful(paid));
+  const uncertain = owned.filter(isUncertain);
+  const certain = owned.filter((paid) => !isUncertain(paid));
   await recheckBalances(
     trx,
     chain,
-    [...new Set(doubtful.map(({ payment }) => payment.address))],
+    [...new Set(uncertain.map(({ payment }) => payment.address))],
     ports.clock.now(),
   );
 

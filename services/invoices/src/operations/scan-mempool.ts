@@ -91,12 +91,12 @@ export async function recordMempool(
   const away = waitedBefore.filter(({ txHash }) => !read.has(txHash));
   trackMissing(missing, away, now);
   const known = new Set(waitedBefore.map(({ outpoint }) => outpoint));
-  const paidAnew = new Set(
+  const newlyPaid = new Set(
     seen.flatMap(({ outpoint, invoiceId }) => (known.has(outpoint) ? [] : [invoiceId])),
   );
   const dropped = away.filter(({ outpoint, invoiceId }) => {
     const since = missing.get(outpoint) ?? now;
-    return paidAnew.has(invoiceId) || now.getTime() - since.getTime() >= droppedAfterMs;
+    return newlyPaid.has(invoiceId) || now.getTime() - since.getTime() >= droppedAfterMs;
   });
   const isReached = await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);

@@ -59,7 +59,7 @@ export async function balancesDue(
   return (await db.rows<WatchedRow>(selectBalancesDue, [chain, now, height, limit])).map(toWatched);
 }
 
-const selectBalancesHoldingUp = statement(
+const selectBalancesBlockingExpiry = statement(
   'addresses_balance_holding_up',
   `select ${watchedColumns}
    from invoices i join addresses a on a.chain = i.chain and a.address = i.address
@@ -71,13 +71,13 @@ const selectBalancesHoldingUp = statement(
 );
 
 /** The addresses of expired invoices that must be checked before the invoices may close. */
-export async function balancesHoldingUp(
+export async function balancesBlockingExpiry(
   db: Queryable,
   chain: Chain,
   knownUntil: Date,
   limit: number,
 ): Promise<WatchedAddress[]> {
-  return (await db.rows<WatchedRow>(selectBalancesHoldingUp, [chain, knownUntil, limit])).map(toWatched);
+  return (await db.rows<WatchedRow>(selectBalancesBlockingExpiry, [chain, knownUntil, limit])).map(toWatched);
 }
 
 // Summed by block: anybody may send thousands of payments in one.

@@ -54,7 +54,7 @@ const selectTotals = statement(
    from invoices i
    join cursors c on c.chain = i.chain
    join addresses a on a.chain = i.chain and a.address = i.address
-   -- Where balances are watched, no more is known than at the last look at this one.
+   -- Where balances are checked, payments are known only up to the last check of this address.
    cross join lateral (select
      case when a.balance_check_at is null then c.known_until
           else least(c.known_until, coalesce(a.balance_known_until, '-infinity')) end as known_until) as v

@@ -36,8 +36,8 @@ export const TPUB =
   'tpubDDA3frU31t8hSUKpX7UmhvJuDGG1r7UNzx85fQ49Xa15ax6Yby2sLQYCwCDWgdXQeb4iK8EZGKwRHDdKZTgvpHNi5WeUQn5ZBpEFSnM8FkE';
 export const ETHER = 10n ** 18n;
 
-export type WorldOptions = {
-  /** The one chain of this world. */
+export type FixtureOptions = {
+  /** The one chain of this fixture. */
   chain?: 'ethereum' | 'bitcoin' | 'solana';
   quietMs?: number;
   /** Never, when not given: most tests let hours pass between two looks at the chain. */
@@ -58,7 +58,7 @@ export type ApiAnswer = { status: number; headers: Record<string, unknown>; body
 
 export type Told = { kind: EventKind; payload: Any };
 
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
 export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): Quote => ({
   active: true,
@@ -76,7 +76,7 @@ export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): 
  * The invoices service on real Postgres and NATS, over a chain written by hand and a clock that stands still
  * until it is moved. Nothing happens by itself but the carrying of events: tests step the workers.
  */
-export async function startWorld(options: WorldOptions = {}) {
+export async function startFixture(options: FixtureOptions = {}) {
   const { chain: chainName = 'ethereum' } = options;
   const clock = { at: new Date('2026-03-01T12:00:00.000Z'), now: () => new Date(clock.at) };
   const kind = chainKinds[chainName];
@@ -344,7 +344,7 @@ function watchScripted(
     gapMs,
     lateMs,
     droppedAfterMs = 0,
-  }: WorldOptions,
+  }: FixtureOptions,
 ): WatchedChain {
   const given: ChainSettings = settings[name];
   return {
