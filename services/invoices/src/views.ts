@@ -74,7 +74,6 @@ export function invoiceView(
     ...(paymentsTotal > payments.length ? { payments_total: paymentsTotal } : {}),
   };
 }
-export type InvoiceView = ReturnType<typeof invoiceView>;
 
 /** The address and the wallet URI for `amount`. The URI is the bare address when the asset is no longer configured. */
 export function addressView(

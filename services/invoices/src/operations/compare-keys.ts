@@ -46,7 +46,7 @@ export async function loadKeyStatus(
 }
 
 /** Why no address is given out: the keys differ, or payouts has not answered yet. Undefined when they match. */
-export function keyProblemOf(
+function keyProblemOf(
   chain: Chain,
   first: string,
   named: string | undefined,
