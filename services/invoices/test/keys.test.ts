@@ -57,7 +57,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   const unconfirmed = expect.stringContaining(
     `no address of ${chain} is given out yet: payouts has not confirmed that ${chain.toUpperCase()}_XPUB belongs to its WALLET_SEED`,
   );
-  const barred = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong batched`;
+  const barred = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong together`;
 
   it('are refused with 503 and a reason before payouts has confirmed its keys', async () => {
     expect(await compare()).toBe(0);

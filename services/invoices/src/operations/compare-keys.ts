@@ -56,12 +56,12 @@ function keyProblemOf(
   if (named === undefined) {
     return {
       isKnown: false,
-      reason: `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its WALLET_SEED; start payouts with this chain configured, payouts is asked every second`,
+      reason: `no address of ${chain} is given out yet: payouts has not confirmed that ${xpub} belongs to its WALLET_SEED; start payouts with this chain configured, it is asked every second`,
     };
   }
   return {
     isKnown: true,
-    reason: `no address of ${chain} is given out: ${xpub} and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of that recovery phrase, or payouts the recovery phrase of that key`,
+    reason: `no address of ${chain} is given out: ${xpub} and the WALLET_SEED of payouts do not belong together, their first addresses are ${first} and ${named}; give invoices the public key of those words, or payouts the words of that key`,
   };
 }
 
