@@ -451,9 +451,9 @@ describe('for any sequence of branches', () => {
         await fixture.scan();
         const floor = fixture.chain.height();
         // What stands in each block above the floor, kept here as the oracle.
-        let currentPayments: Sent[][] = [];
+        let keptBlocks: Sent[][] = [];
         for (const { depth, blocks, again, scans, handsOver, credits } of steps) {
-          const left = currentPayments.splice(Math.max(0, currentPayments.length - depth));
+          const left = keptBlocks.splice(Math.max(0, keptBlocks.length - depth));
           const come: Sent[][] = blocks.map((payments) =>
             payments.map(({ to, parts, inside }) => ({
               to,
@@ -465,7 +465,7 @@ describe('for any sequence of branches', () => {
           // A branch that wins is not shorter.
           while (come.length < left.length) come.push([]);
           if (again) come.at(-1)?.push(...left.flat());
-          currentPayments = [...currentPayments, ...come];
+          keptBlocks = [...keptBlocks, ...come];
           const scripts = come.map((payments): Script => {
             const named = payments.map(({ to, ...rest }) => ({ ...rest, to: invoices[to]?.to ?? '' }));
             return {
@@ -474,7 +474,7 @@ describe('for any sequence of branches', () => {
             };
           });
           fixture.chain.reorg(left.length, ...scripts);
-          expect(fixture.chain.height()).toBe(floor + currentPayments.length);
+          expect(fixture.chain.height()).toBe(floor + keptBlocks.length);
           if (handsOver) await fixture.scanner.leave();
           if (scans) await fixture.scan();
           if (credits) await fixture.credit();
@@ -486,7 +486,7 @@ describe('for any sequence of branches', () => {
         await fixture.credit();
 
         for (const [i, invoice] of invoices.entries()) {
-          const due = currentPayments.flat().filter(({ to }) => to === i);
+          const due = keptBlocks.flat().filter(({ to }) => to === i);
           const total = due.reduce((sum, { amount }) => sum + amount, 0n);
           const deposits = await invoice.deposits();
           const inChain = deposits.filter(({ state }) => state === 'seen' || state === 'settled');
