@@ -2,7 +2,10 @@ import type { Asked, Bus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { type EventKind, events, type Service, subjectOf } from '@quittance/shared/events';
 import type { Message } from '@quittance/shared/take-in';
-import type { Process, World } from './world.ts';
+import type { Chance } from './chance.ts';
+import type { Process } from './process.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+import type { Weather } from './weather.ts';
 
 const ACK_WAIT_MS = 5_000;
 const DAY_MS = 86_400_000;
@@ -10,12 +13,25 @@ const BATCH_MAX = 6;
 
 type Stored = { subject: string; body: string; to: Service; deliveries: number; availableAt: number };
 
+/** The parts of the world that the broker uses. */
+type BusWorld = {
+  readonly scheduler: Scheduler;
+  readonly weather: Weather;
+  readonly chance: Chance;
+  readonly outside: Owner;
+  readonly processes: readonly Process[];
+  tell(owner: Owner, what: string): void;
+  step(process: Process, what?: string): Promise<void>;
+  spawn(process: Process, name: string, work: () => Promise<unknown>): void;
+  relayLater(service: Service): void;
+};
+
 /** A broker without memory of what it was told: it hands out in any order, and whatever the weather makes of it. */
 export class SimBus {
-  readonly #world: World;
+  readonly #world: BusWorld;
   readonly #stored = new Set<Stored>();
 
-  constructor(world: World) {
+  constructor(world: BusWorld) {
     this.#world = world;
   }
 

@@ -5,7 +5,7 @@ import { camelCase, isQuery, type Statement, typedParser } from '@quittance/shar
 import { type Service, services } from '@quittance/shared/events';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
-import { Remembered } from './remembered.ts';
+import { Remembered, type Row } from './remembered.ts';
 import { wireValue } from './wire-values.ts';
 
 /** A statement that Postgres has planned. */
@@ -20,8 +20,6 @@ type Prepared = {
   /** It may be refused (a constraint), which must not take the whole seed with it. */
   isFallible: boolean;
 };
-
-export type Row = Record<string, unknown>;
 
 /** What stands before pg_catalog on the search path: the world's time and chance. */
 const WORLD = `

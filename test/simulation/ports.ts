@@ -2,8 +2,9 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import type { Ask } from './chain.ts';
-import type { Row } from './database.ts';
-import type { Process, World } from './world.ts';
+import type { Process } from './process.ts';
+import type { Row } from './remembered.ts';
+import type { World } from './world.ts';
 
 const NODE_TIMEOUT_MS = 10_000;
 

@@ -1,4 +1,4 @@
-import type { Row } from './database.ts';
+export type Row = Record<string, unknown>;
 
 /** What a statement does, as far as it decides whether its answer can be given again. */
 type Reach = { asks: readonly string[]; writes: readonly string[]; isAnswer: boolean; isTimed: boolean };

@@ -5,10 +5,12 @@ import { RunAgain, SimDatabase } from './database.ts';
 import { emptyWiring, type Wiring } from './design.ts';
 import { HOT_UNITS, verdict } from './oracle.ts';
 import { databaseOf } from './ports.ts';
+import type { Process } from './process.ts';
 import { Stuck } from './scheduler.ts';
+import { startReplica } from './services.ts';
 import { ACCOUNTS, createInvoiceOf, dueOf, Story } from './story.ts';
 import type { Fault } from './weather.ts';
-import { type Process, World } from './world.ts';
+import { World } from './world.ts';
 
 export type Outcome = {
   seed: number;
@@ -84,7 +86,7 @@ export class Seeds {
   ): Promise<Outcome> {
     const database = this.#database;
     database.doubts = doubts;
-    const world = new World({ database, kind: this.kind, seed, wiring, tell, isFair });
+    const world = new World({ database, kind: this.kind, seed, wiring, startReplica, tell, isFair });
     database.beginSeed();
     try {
       fund(world);
@@ -136,7 +138,14 @@ function fund({ chain }: World): void {
 const bury = ({ chain }: World): void => chain.mine(chain.minConfirmations + 4);
 
 async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Prologue> {
-  const world = new World({ database, kind, seed: 0, wiring: emptyWiring(), isFair: true });
+  const world = new World({
+    database,
+    kind,
+    seed: 0,
+    wiring: emptyWiring(),
+    startReplica,
+    isFair: true,
+  });
   database.beginSeed();
   fund(world);
   let prologue: Prologue | undefined;

@@ -36,16 +36,9 @@ import { throttledLog } from '@quittance/shared/throttled-log';
 import { handleEvents as handleWebhookEvents } from '@quittance/webhooks/consumers';
 import type { Steps } from './design.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
+import type { Process, Replica } from './process.ts';
 import { BEGINNING } from './scheduler.ts';
-import type { Process, World } from './world.ts';
-
-/** What a process does when it is asked to: production's own steps over this world. */
-export type Replica = {
-  /** By the worker's name. Answers how much was done. */
-  workers: ReadonlyMap<string, () => Promise<number>>;
-  invoices?: InvoicesPorts;
-  payouts?: PayoutsPorts;
-};
+import type { World } from './world.ts';
 
 const LEASE_MS = 5_000;
 const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 } as const;

@@ -7,8 +7,9 @@ import { findKey } from '@quittance/shared/idempotency';
 import type { AccountId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import type { ReorgFate } from './chain.ts';
+import type { Process, SimService } from './process.ts';
 import { networkFee, stepOf } from './services.ts';
-import type { Process, SimService, World } from './world.ts';
+import type { World } from './world.ts';
 
 /** A merchant's wish to pay somebody, and all that he was answered. `unheard`: a 500, or nothing. */
 export type Order = {

@@ -6,32 +6,13 @@ import { createBitcoinChain } from './bitcoin-chain.ts';
 import { SimBus } from './bus.ts';
 import type { SimChain } from './chain.ts';
 import { Chance } from './chance.ts';
-import type { SimDatabase } from './database.ts';
-import { RunAgain } from './database.ts';
+import { RunAgain, type SimDatabase } from './database.ts';
 import type { Wiring } from './design.ts';
 import { createEvmChain } from './evm-chain.ts';
+import { type Process, REPLICAS, type Replica, type SimService } from './process.ts';
 import { BEGINNING, type Owner, Scheduler } from './scheduler.ts';
-import { type Replica, startReplica } from './services.ts';
 import { createSolanaChain } from './solana-chain.ts';
 import { Weather } from './weather.ts';
-
-/** A process of a service: what it has in memory is gone when it is killed. */
-export type Process = Owner & {
-  readonly service: SimService;
-  /** Which of the service's replicas. */
-  readonly place: number;
-  readonly answers: Map<string, (body: unknown) => Promise<unknown>>;
-  clockIsOffMs: number;
-  /** The workers that are in the middle of a step. */
-  readonly busy: Set<string>;
-  replica: Replica;
-};
-
-/** Two replicas of whom two could be in each other's way. */
-const REPLICAS = { invoices: 2, payouts: 2, ledger: 2, webhooks: 1 } as const satisfies Partial<
-  Record<Service, number>
->;
-export type SimService = keyof typeof REPLICAS;
 
 const RESTART_MS = 4_000;
 /** A little longer than `outbox_claim` says. */
@@ -45,6 +26,8 @@ export type WorldOptions = {
   kind: ChainKind;
   seed: number;
   wiring: Wiring;
+  /** Wires a process as its service's `service.ts` does. `name` is one that no process had before. */
+  startReplica: (world: World, process: Process, name: string) => Replica;
   /** Gets a line for every step, when somebody wants to read them. */
   tell?: ((line: string) => void) | undefined;
   /** Nothing goes wrong. */
@@ -85,13 +68,15 @@ export class World {
   open: { process: Process; close: () => void; closed: Promise<void> } | undefined;
   #hash = 0x811c9dc5;
   #started = 0;
+  readonly #startReplica: WorldOptions['startReplica'];
   readonly #tell: ((line: string) => void) | undefined;
   #abort: RunAgain | undefined;
 
-  constructor({ database, kind, seed, wiring, tell, isFair = false }: WorldOptions) {
+  constructor({ database, kind, seed, wiring, startReplica, tell, isFair = false }: WorldOptions) {
     this.database = database;
     this.wiring = wiring;
     this.kind = kind;
+    this.#startReplica = startReplica;
     this.#tell = tell;
     this.isTold = tell !== undefined;
     this.chance = new Chance(PROLOGUE_SEED);
@@ -144,7 +129,7 @@ export class World {
       busy: new Set(),
       replica: undefined as never,
     };
-    process.replica = startReplica(this, process, `${process.name}#${this.#started}`);
+    process.replica = this.#startReplica(this, process, `${process.name}#${this.#started}`);
     this.processes.push(process);
     return process;
   }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { takeLines } from './lines.ts';
-import type { Command, Launched, StopSignal } from './process.ts';
 
 const OUTPUT_WITHIN_MS = 1_000;
 /** How long an engine has for an orderly end after its parent died, before it is killed. */
@@ -32,6 +31,38 @@ kill -s 0 "$2" && kill -s KILL -- "-$2"
 
 /** Engines see none of the caller's environment: a PGDATA or an ANVIL_IP_ADDR of the person's must not count. */
 export const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+
+export type User = { uid: number; gid: number };
+
+export type Command = {
+  file: string;
+  args: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  user?: User | undefined;
+};
+
+export type StopSignal = 'SIGTERM' | 'SIGINT';
+
+/** What was launched: a process of this machine, or a container. */
+export type Launched = {
+  /** The number this machine knows it by; undefined once it has ended. */
+  readonly pid: number | undefined;
+  /** How it ended; undefined while it runs. */
+  readonly end: string | undefined;
+  /** Resolves after its end, when all that it wrote has been taken. */
+  readonly ended: Promise<void>;
+  /** Has been sent when this returns; nothing happens after its end. */
+  signal(name: StopSignal | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
+  /** SIGKILL to it and to all that it has started. */
+  killAll(): void;
+};
+
+/** Runs a command, and throws when it cannot be run. `take` is given every line it writes. */
+export type Launch = (
+  command: Command,
+  stopSignal: StopSignal,
+  take: (line: string) => void,
+) => Promise<Launched>;
 
 /** Runs a command as a process of this machine that ends with this one. */
 export async function launchProcess(

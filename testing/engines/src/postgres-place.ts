@@ -19,7 +19,8 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { EngineFailed, messageOf, type User } from './process.ts';
+import type { User } from './launch-process.ts';
+import { EngineFailed, messageOf } from './process.ts';
 
 /** Accounts that exist on about every system and own nothing: one of them runs Postgres where we are root. */
 const UNPRIVILEGED = ['postgres', '_postgres', 'nobody', 'daemon'];

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launchProcess } from './launch-process.ts';
+import {
+  type Command,
+  type Launch,
+  type Launched,
+  launchProcess,
+  type StopSignal,
+} from './launch-process.ts';
 
 const ASK_EVERY_MS = 20;
 const READY_WITHIN_MS = 30_000;
@@ -7,38 +13,6 @@ const STOP_WITHIN_MS = 20_000;
 const TRY_AGAIN_EVERY_MS = 200;
 const TRY_AGAIN_FOR_MS = 5_000;
 const OUTPUT_LINES_KEPT = 40;
-
-export type User = { uid: number; gid: number };
-
-export type Command = {
-  file: string;
-  args: readonly string[];
-  env?: Readonly<Record<string, string>>;
-  user?: User | undefined;
-};
-
-export type StopSignal = 'SIGTERM' | 'SIGINT';
-
-/** What was launched: a process of this machine, or a container. */
-export type Launched = {
-  /** The number this machine knows it by; undefined once it has ended. */
-  readonly pid: number | undefined;
-  /** How it ended; undefined while it runs. */
-  readonly end: string | undefined;
-  /** Resolves after its end, when all that it wrote has been taken. */
-  readonly ended: Promise<void>;
-  /** Has been sent when this returns; nothing happens after its end. */
-  signal(name: StopSignal | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
-  /** SIGKILL to it and to all that it has started. */
-  killAll(): void;
-};
-
-/** Runs a command, and throws when it cannot be run. `take` is given every line it writes. */
-export type Launch = (
-  command: Command,
-  stopSignal: StopSignal,
-  take: (line: string) => void,
-) => Promise<Launched>;
 
 export type EngineOptions = {
   /** As a process of this machine when not given. */

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Command } from '@quittance/engines/process';
+import type { Command } from '@quittance/engines/launch-process';
 
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Where the Dockerfile puts what it gathers of a checkout, folder by folder as they are there. */

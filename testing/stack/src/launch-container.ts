@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command, Launch, Launched } from '@quittance/engines/launch-process';
 import { takeLines } from '@quittance/engines/lines';
-import { type Command, type Launch, type Launched, messageOf } from '@quittance/engines/process';
+import { messageOf } from '@quittance/engines/process';
 import { getContainerRuntimeClient } from 'testcontainers';
 import { tellContainer } from './docker-command.ts';
 import type { StackContainer } from './stack-container.ts';

@@ -36,7 +36,7 @@ import {
   Wait,
 } from 'testcontainers';
 import { testSettings } from './quittance.ts';
-import type { Stack, Wanted } from './start-quittance.ts';
+import type { StartedStack, StartOptions } from './started-stack.ts';
 
 /*
  * The whole of Quittance as containers on a network of its own, as docker-compose.yml has it: a database with a role for
@@ -75,7 +75,7 @@ type Start = <C extends GenericContainer>(
   container: C,
 ) => Promise<Awaited<ReturnType<C['start']>>>;
 
-export async function startContainerStack(wanted: Wanted): Promise<Stack> {
+export async function startContainerStack(wanted: StartOptions): Promise<StartedStack> {
   if (wanted.chains?.includes('solana') === true)
     throw new Error("engines: 'containers' has no node of Solana; engines: 'embedded' has");
   await assertDockerEngine();
@@ -140,7 +140,7 @@ function startOn(network: StartedNetwork, started: StartedTestContainer[]): Star
 }
 
 /** Postgres with the tables and roles, NATS with its users, Redis, and the nodes with full faucets. */
-async function startEngines(start: Start, secrets: Secrets, wanted: Wanted) {
+async function startEngines(start: Start, secrets: Secrets, wanted: StartOptions) {
   const [database, , , chains] = await allOrNone([
     startPostgres(start, secrets),
     start('nats', nats(secrets)),
@@ -211,7 +211,13 @@ function nats({ busPasswords }: Secrets): NatsContainer {
     ]);
 }
 
-async function startServices(start: Start, secrets: Secrets, url: string, port: number, wanted: Wanted) {
+async function startServices(
+  start: Start,
+  secrets: Secrets,
+  url: string,
+  port: number,
+  wanted: StartOptions,
+) {
   const settings = settingsOf(secrets, url, wanted);
   const keeper = new GenericContainer(imageOf('cli'))
     .withCommand(['keep-bus'])
@@ -232,10 +238,14 @@ async function startServices(start: Start, secrets: Secrets, url: string, port: 
   return settings;
 }
 
-const hasBitcoin = ({ chains }: Wanted): boolean => chains === undefined || chains.includes('bitcoin');
+const hasBitcoin = ({ chains }: StartOptions): boolean => chains === undefined || chains.includes('bitcoin');
 
 /** As the sandbox has them, but that each service is a machine of its own. */
-function settingsOf(secrets: Secrets, url: string, wanted: Wanted): Record<Service, Record<string, string>> {
+function settingsOf(
+  secrets: Secrets,
+  url: string,
+  wanted: StartOptions,
+): Record<Service, Record<string, string>> {
   const chains = chainContainerSettings(secrets.walletSeed, CHAINS, { bitcoin: hasBitcoin(wanted) });
   const settings = serviceSettings({
     ports: PORTS,

@@ -4,11 +4,12 @@ import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
 import { createLogger, reason } from '@quittance/shared/logger';
-import { type Nodes, payFromFaucet } from '@quittance/stack/faucet';
+import { payFromFaucet } from '@quittance/stack/faucet';
 import { openAccount } from '@quittance/stack/open-account';
 import { unitsOf } from './customer.ts';
 import { mineBlocks } from './mine-blocks.ts';
 import { startQuittance as startOwn } from './quittance.ts';
+import type { StartedStack, StartOptions } from './started-stack.ts';
 
 /*
  * What testers of a shop use: testing/testkit/README.md. What is exported here changes only with a word in that README;
@@ -79,22 +80,6 @@ export type Quittance = {
   stop(): Promise<void>;
 };
 
-/** What both ways of starting have in common. */
-export type Stack = {
-  url: string;
-  /** A superuser's URL of the database. */
-  adminUrl: string;
-  nodes: Nodes;
-  /** The name by which the services reach this machine. */
-  hostSeenFromServices: string;
-  stop(): Promise<void>;
-};
-
-export type Wanted = Required<
-  Pick<QuittanceOptions, 'blockEverySeconds' | 'confirmations' | 'settings' | 'say'>
-> &
-  Pick<QuittanceOptions, 'chains'>;
-
 const NODE_MIN = 24;
 const CONFIRMATIONS_MAX = 1_000;
 const BLOCKS_MAX = 10_000;
@@ -153,7 +138,7 @@ function enginesOf({ engines = process.env['QUITTANCE_ENGINES'] }: { engines?: s
   throw new Error(`engines (or QUITTANCE_ENGINES) is ${engines}: it may be embedded or containers`);
 }
 
-function checked(options: QuittanceOptions): Wanted {
+function checked(options: QuittanceOptions): StartOptions {
   const [major = ''] = process.versions.node.split('.');
   // tidy-allow number: a version
   if (Number(major) < NODE_MIN)
@@ -170,7 +155,7 @@ function atMost(what: string, count: number, max: number): void {
     throw new Error(`${what} is ${count}: it must be a whole number from 1 to ${max}`);
 }
 
-async function startEmbedded({ blockEverySeconds, ...wanted }: Wanted): Promise<Stack> {
+async function startEmbedded({ blockEverySeconds, ...wanted }: StartOptions): Promise<StartedStack> {
   const { url, stack, stop } = await startOwn({
     ...wanted,
     ...(blockEverySeconds === 0 ? {} : { blockEverySeconds }),
