@@ -250,7 +250,7 @@ describe('false deposits on Bitcoin', () => {
       expect({ name, owed: available + held + unresolved }).toEqual({ name, owed: there });
     }
     expect(forged).toHaveLength(rows.length + 1);
-    expect(await shop.breaches(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
+    expect(await shop.discrepancies(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
     expect(await shop.unborne('bitcoin')).toEqual([]);
   });
 });

@@ -105,7 +105,7 @@ async function expectPaidOnce(payouts: readonly Payout[]): Promise<void> {
   for (const { to, amount, status, txHash } of await treasury.ended(payouts)) {
     expect({ to, status, paid: paid.get(to) }).toEqual({ to, status: 'mined', paid: [{ amount, txHash }] });
   }
-  expect(await treasury.breaches(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
+  expect(await treasury.discrepancies(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
 }
 
 it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one output each`, async () => {

@@ -454,7 +454,7 @@ describe('false deposits on Ethereum', () => {
       }
     }
     expect(forged).toHaveLength(rows.length);
-    expect(await shop.breaches(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
+    expect(await shop.discrepancies(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
     expect(await shop.unborne('ethereum')).toEqual([]);
   });
 });

@@ -79,5 +79,5 @@ it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one transactio
   const { asked, lost } = proxy.counted('eth_sendRawTransaction');
   expect(asked).toBeGreaterThanOrEqual(PAYOUTS);
   expect(lost).toBeGreaterThan((PAYOUTS * LOST) / 2);
-  expect(await treasury.breaches(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
+  expect(await treasury.discrepancies(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
 });

@@ -129,5 +129,5 @@ it('payouts whose blocks are dropped come again by the same bytes, once', async 
   expect(now).toHaveLength(payouts.length);
   for (const { tx_hash, raw } of now) expect(raw).toBe(bytes.get(tx_hash));
   expect(dropped.size).toBeGreaterThanOrEqual(ROUNDS);
-  expect(await treasury.breaches(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
+  expect(await treasury.discrepancies(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
 });

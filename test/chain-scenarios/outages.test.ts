@@ -155,5 +155,5 @@ it('an expiry is told once, and not before the chain was seen', async () => {
     `select count(*)::int as n from outbox where kind = 'invoice.expired' group by payload->>'resource_id'`,
   );
   expect(told.map(({ n }) => n)).toEqual([1, 1, 1, 1]);
-  expect(await shop.breaches(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
+  expect(await shop.discrepancies(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
 });

@@ -129,7 +129,7 @@ export async function expectCreditsOfChain(
     const found = await compare(shop, chain, script);
     expect({ seed: script.seed, ...found }).toEqual({ seed: script.seed, differing: [], balances: [] });
   }
-  expect(await shop.breaches(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
+  expect(await shop.discrepancies(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
   expect(await shop.unborne(chain.chain)).toEqual([]);
 }
 

@@ -428,7 +428,7 @@ describe('false deposits on Solana', () => {
       }
     }
     expect(forged.size).toBe(rows.length);
-    expect(await shop.breaches(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
+    expect(await shop.discrepancies(['I1', 'I2', 'I3', 'I5'])).toEqual([]);
     expect(await shop.unborne('solana')).toEqual([]);
   });
 });

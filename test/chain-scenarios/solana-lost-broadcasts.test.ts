@@ -87,5 +87,5 @@ it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one transactio
   const { asked, lost } = proxy.counted('sendTransaction');
   expect(asked).toBeGreaterThanOrEqual(PAYOUTS);
   expect(lost).toBeGreaterThan((PAYOUTS * LOST) / 3);
-  expect(await treasury.breaches(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
+  expect(await treasury.discrepancies(['I1', 'I2', 'I3', 'I4'])).toEqual([]);
 });

@@ -76,12 +76,12 @@ export async function startStage(terms: Terms) {
         unresolved: BigInt(row?.unresolved ?? 0),
       };
     },
-    /** What breaks the books, by the checker that production runs; those invariants whose services take part. */
-    async breaches(names: readonly string[]): Promise<string[]> {
+    /** The discrepancies of the invariants whose services take part, as production finds them. */
+    async discrepancies(numbers: readonly string[]): Promise<string[]> {
       const found: string[] = [];
-      for (const { name, sql } of invariants.filter((one) => names.includes(one.name))) {
+      for (const { number, sql } of invariants.filter((one) => numbers.includes(one.number))) {
         const rows = await db.rows<{ what: string }>(sql, sql.includes('$1') ? [0] : []);
-        found.push(...rows.map(({ what }) => `${name}: ${what}`));
+        found.push(...rows.map(({ what }) => `${number}: ${what}`));
       }
       return found;
     },

@@ -15,7 +15,7 @@ beforeAll(async () => {
   shop = await quittance.merchant();
 });
 afterEach(async () => {
-  await eventually(async () => expect((await quittance.books()).breaches).toEqual([]));
+  await eventually(async () => expect((await quittance.books()).discrepancies).toEqual([]));
 });
 afterAll(() => quittance?.stop());
 

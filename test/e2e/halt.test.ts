@@ -153,5 +153,5 @@ test('one unit off in ETH halts its payouts within two checks, SOL goes on, and 
     output: 'Payouts of ETH are not halted.\n',
   });
   // Clients were told the truth all the while.
-  expect(await quittance.clientBreaches()).toEqual([]);
+  expect(await quittance.clientDiscrepancies()).toEqual([]);
 });

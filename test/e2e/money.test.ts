@@ -351,12 +351,12 @@ test.each(matrix.flatMap((asset) => Object.keys(scenarios).map((name) => [asset,
 
 test('the books are right, and agree with every chain', async () => {
   await Promise.allSettled(running.values());
-  await eventually(async () => expect((await quittance.books()).breaches).toEqual([]), MINUTE_MS, 500);
+  await eventually(async () => expect((await quittance.books()).discrepancies).toEqual([]), MINUTE_MS, 500);
 });
 
 test.each(['BTC', 'USDC_ERC20', 'SOL'] as const)('%s: the node is away and comes back', async (asset) => {
   await outage(asset);
-  await eventually(async () => expect((await quittance.books()).breaches).toEqual([]), MINUTE_MS, 500);
+  await eventually(async () => expect((await quittance.books()).discrepancies).toEqual([]), MINUTE_MS, 500);
 });
 
 const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
@@ -418,13 +418,15 @@ const change = async (statements: readonly string[], asset: Asset) => {
   for (const sql of statements) await quittance.db.rows(sql, [asset]);
 };
 
-test('each breach that is planted is named, and verify-books names them all and ends with 1', async () => {
+test('each discrepancy that is planted is named, and verify-books names them all and ends with 1', async () => {
   await eventually(async () => expect(await verifyBooks()).toMatchObject({ code: 0 }), 2 * MINUTE_MS);
   for (const [what, asset, plant, heal, named] of planted) {
     await change(plant, asset);
-    const { breaches } = await quittance.books();
+    const { discrepancies } = await quittance.books();
     await change(heal, asset);
-    const found = breaches.map((breach) => `${breach.invariant} ${breach.what}`).join('\n');
+    const found = discrepancies
+      .map((discrepancy) => `${discrepancy.invariant} ${discrepancy.what}`)
+      .join('\n');
     expect([what, found]).toEqual([what, expect.stringMatching(named)]);
   }
   for (const [, asset, plant] of planted) await change(plant, asset);

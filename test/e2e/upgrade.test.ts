@@ -282,8 +282,12 @@ test('in the end every event is taken in, the merchant sells and pays out as bef
         // Solana's chain is new at each start of its node.
         ...(settings.chain === 'solana' ? { since: stack.began } : {}),
       }));
-      const { breaches } = await verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds: 0, chains });
-      expect(breaches).toEqual([]);
+      const { discrepancies } = await verifyBooks({
+        databaseUrl: stack.adminUrl,
+        gracePeriodSeconds: 0,
+        chains,
+      });
+      expect(discrepancies).toEqual([]);
     },
     STEP_MS,
     ASK_EVERY_MS,

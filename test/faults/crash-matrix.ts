@@ -207,7 +207,7 @@ export async function expectAllWell(stage: CrashStage, ended: readonly Ended[]):
       }
       // Once more, all of them: what has ended has ended once, whatever came after it.
       for (const end of ended) await end();
-      expect((await stage.quittance.books()).breaches).toEqual([]);
+      expect((await stage.quittance.books()).discrepancies).toEqual([]);
     },
     WAITS_FOR_MS,
     ASK_EVERY_MS,

@@ -209,10 +209,10 @@ export async function startTrade(quittance: Quittance, options: TradeOptions = {
         .join(' union all '),
     );
     for (const one of parked) broken.add(`an operator has to look at ${JSON.stringify(one)}`);
-    const { breaches } = await quittance.books();
-    if (breaches.length > 0)
+    const { discrepancies } = await quittance.books();
+    if (discrepancies.length > 0)
       throw new Error(
-        `the books do not balance: ${breaches.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
+        `the books do not balance: ${discrepancies.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
       );
   }
 
@@ -312,7 +312,7 @@ export async function untilArrived(
   since: Date,
   withinMs: number,
 ): Promise<number> {
-  const arrivals = invariants.find(({ name }) => name === 'I7');
+  const arrivals = invariants.find(({ number }) => number === 'I7');
   if (arrivals === undefined) throw new Error('the books have no invariant of arrivals');
   const began = performance.now();
   await eventually(

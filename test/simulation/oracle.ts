@@ -37,8 +37,8 @@ const creditedElsewhere = `
 /** All in one question: each of its own costs what a small statement does. I7 is the last one that every story asks. */
 const books = [
   ...invariants
-    .filter(({ name }) => name !== 'I7')
-    .map(({ name, sql }) => `select '${name}: ' || what as what from (${sql}) as broken`),
+    .filter(({ number }) => number !== 'I7')
+    .map(({ number, sql }) => `select '${number}: ' || what as what from (${sql}) as broken`),
   toldTwice,
   creditedElsewhere,
 ].join('\nunion all\n');

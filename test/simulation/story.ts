@@ -550,7 +550,7 @@ function unknownOfChain(world: World): string[] {
   ];
 }
 
-const arrivals = invariants.find(({ name }) => name === 'I7')?.sql ?? '';
+const arrivals = invariants.find(({ number }) => number === 'I7')?.sql ?? '';
 
 /** Services to whom an event has not come. */
 function undelivered(world: World): string[] {

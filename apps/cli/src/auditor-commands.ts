@@ -5,6 +5,7 @@ import { type AssetSymbol, assetSymbols, assets, isAssetSymbol } from '@quittanc
 import { systemClock } from '@quittance/shared/clock';
 import { openDb, type Trx } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
+import { discrepancyLines } from './discrepancy-lines.ts';
 import { actor, noteDeed, withOperator } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { inLine, say } from './output.ts';
@@ -107,8 +108,8 @@ export async function resumePayouts(
         );
       case 'still_wrong':
         return {
-          json: { asset, breaches: refusal.breaches },
-          text: say`${refusal.breaches.map(({ invariant, what, meaning }) => say`${invariant} ${what}\n     (${meaning})\n`)}
+          json: { asset, discrepancies: refusal.breaches, breaches: refusal.breaches },
+          text: say`${discrepancyLines(refusal.breaches)}
 The books of ${asset} are still WRONG, its payouts stay halted. --force lets them go on all the same, and accepts what is named here.\n`,
           bad: true,
         };

@@ -1,6 +1,7 @@
 import { verifyBooks } from '@quittance/reconciliation/verify-books';
 import { migrateAll } from '@quittance/shared/migrate-all';
 import { z } from 'zod';
+import { discrepancyLines } from './discrepancy-lines.ts';
 import { knownSecrets } from './known-secrets.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
@@ -42,17 +43,17 @@ function connectionsMax({ env }: Surroundings): number | undefined {
   );
 }
 
-export type BooksOrder = { patienceSeconds: number; days: number; logs: readonly string[] };
+export type BooksOrder = { gracePeriodSeconds: number; days: number; logs: readonly string[] };
 
 export async function checkBooks(
   around: Surroundings,
-  { patienceSeconds, days, logs }: BooksOrder,
+  { gracePeriodSeconds, days, logs }: BooksOrder,
 ): Promise<SaidOutcome> {
   const chains = watchedChains(around);
   const since = new Date(Date.now() - days * DAY_MS);
-  const { breaches, checked } = await verifyBooks({
+  const { discrepancies, checked } = await verifyBooks({
     databaseUrl: adminDatabase(around),
-    patienceSeconds,
+    gracePeriodSeconds,
     chains,
     since,
     ...(logs.length === 0 ? {} : { logs: { files: logs, secrets: knownSecrets(around) } }),
@@ -65,12 +66,13 @@ export async function checkBooks(
       ? '; no chain was asked: set <CHAIN>_RPC_URL and what belongs to it'
       : `; compared with ${seen.join(', ')}`);
   return {
-    json: { breaches, checked },
+    // `breaches` is the former name of `discrepancies`; it goes after one release.
+    json: { discrepancies, breaches: discrepancies, checked },
     text:
-      breaches.length === 0
+      discrepancies.length === 0
         ? say`The books are right. ${summary}.\n`
-        : say`${breaches.map((b) => say`${b.invariant} ${b.what}\n     (${b.meaning})\n`)}
-The books are WRONG: ${breaches.length} breaches. ${summary}.\n`,
-    bad: breaches.length > 0,
+        : say`${discrepancyLines(discrepancies)}
+The books are WRONG: ${discrepancies.length} discrepancies. ${summary}.\n`,
+    bad: discrepancies.length > 0,
   };
 }

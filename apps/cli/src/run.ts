@@ -1,4 +1,4 @@
-import { ChainUnseen } from '@quittance/reconciliation/verify-books';
+import { ChainNotCompared } from '@quittance/reconciliation/verify-books';
 import { isDatabaseDown } from '@quittance/shared/db';
 import { reason } from '@quittance/shared/logger';
 import { StartRefused } from '@quittance/shared/start-refusal';
@@ -195,7 +195,7 @@ export function commandLine(around: Surroundings, { tell, write }: { tell: Tell;
       tell(
         given.json === true,
         await checkBooks(around, {
-          patienceSeconds: given.patience,
+          gracePeriodSeconds: given.patience,
           days: given.days,
           logs: given.logs ?? [],
         }),
@@ -282,7 +282,7 @@ const seconds = wholeNumber('seconds', 0, 86_400);
 /** An error in words that help the person who typed the command. */
 function explain(error: unknown): string {
   if (error instanceof CommandError) return error.message;
-  if (error instanceof ChainUnseen) return `The books could not be checked: ${inLine(error.message)}.`;
+  if (error instanceof ChainNotCompared) return `The books could not be checked: ${inLine(error.message)}.`;
   if (error instanceof StartRefused) return `It was not begun: ${inLine(error.message)}.`;
   const code = Error.isError(error) && 'code' in error ? error.code : undefined;
   if (code === '53100') return `The database's disk is full: make room there. (${inLine(reason(error))})`;

@@ -1,6 +1,6 @@
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
-import type { WatchedChain } from '@quittance/reconciliation/chain-invariants';
+import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import { type BusUser, KEEPER } from '@quittance/shared/bus-names';
 import { ConfigError, loadConfig } from '@quittance/shared/config';
 import { type Service, services } from '@quittance/shared/events';
@@ -82,7 +82,7 @@ export function keeperBus({ env }: Where): string {
 const chainsSchema = withChains(z.object(chainSettings));
 
 /** The chains whose nodes the books are compared with: those that are configured, else the sandbox's. */
-export function watchedChains(where: Where): WatchedChain[] {
+export function watchedChains(where: Where): ReconciledChain[] {
   const own = Object.entries(where.env).filter(([name]) => Object.hasOwn(chainSettings, name));
   const operator = own.length > 0 ? undefined : findOperator(where);
   try {

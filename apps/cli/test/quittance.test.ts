@@ -310,10 +310,12 @@ describe('verify-books', () => {
       const given = { DATABASE_URL_ADMIN: own.adminUrl };
       const { code, out } = await quittance(['verify-books', '--patience', '0'], given);
       expect(code).toBe(1);
-      expect(out).toMatch(/^I2 acc_x ETH available shows 5/);
-      expect(out).toContain('The books are WRONG: 1 breaches');
-      const { breaches } = (await quittance(['verify-books', '--json'], given)).json();
-      expect(breaches).toMatchObject([{ invariant: 'I2' }]);
+      expect(out).toMatch(/^balances-match-entries \(I2\): acc_x ETH available shows 5/);
+      expect(out).toContain('The books are WRONG: 1 discrepancies');
+      const { discrepancies, breaches } = (await quittance(['verify-books', '--json'], given)).json();
+      expect(discrepancies).toMatchObject([{ invariant: 'I2', name: 'balances-match-entries' }]);
+      // The former name, for one release.
+      expect(breaches).toEqual(discrepancies);
     } finally {
       await onServer(own.adminUrl, `delete from ledger.balances where account_id = 'acc_x'`);
       await own.drop();

@@ -1,55 +1,59 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 
-/** Where money is said to lie, and how much, by the books. */
-export type Place = {
+/** Where money lies, and how much, by the books. */
+export type MoneyLocation = {
   at: string;
-  /** What the books say of it: when that has changed the chain is asked again. */
+  /** Its amount in the books: when that has changed, the chain is asked again. */
   amount: string;
-  /** It is being moved, or moves by itself: always asked. */
+  /** Its balance changes by itself or is being moved: always asked. */
   moving: boolean;
 };
 
-/** Of those that nothing is said to have happened to, so many are asked again at each look, in turn. */
+/** Of those that nothing is said to have happened to, so many are asked again at each observer, in turn. */
 const ASKED_AGAIN = 200;
 
 /**
- * What was seen at our addresses, so that a look every minute does not ask a node thousands of times for what lies
- * still. Each is asked again in its turn, and all of them before anything is said to be missing.
+ * The balances that a node has shown for our addresses, so that a comparison every minute does not ask a node thousands
+ * of times for money that does not move. Each is asked again in its turn, and all of them before money is reported missing.
  */
-export class SeenBalances {
-  readonly #seen = new Map<string, { amount: bigint; books: string; look: number }>();
-  #looks = 0;
-  /** What was owed of each asset, and what lay there for it or was on its way, when that was compared last. */
+export class BalanceSnapshots {
+  readonly #balances = new Map<string, { amount: bigint; books: string; comparison: number }>();
+  #comparisons = 0;
+  /** For each asset what was owed, and what lay on the chain or was on its way, at the last comparison. */
   backing: ReadonlyMap<AssetSymbol, { owed: bigint; there: bigint }> = new Map();
 
-  /** Which of these places must be asked now. */
-  toAsk(asset: AssetSymbol, places: readonly Place[]): Place[] {
-    this.#looks += 1;
-    const [still, others] = [[] as { place: Place; look: number }[], [] as Place[]];
-    for (const place of places) {
-      const known = this.#seen.get(`${asset} ${place.at}`);
-      if (known === undefined || place.moving || known.books !== place.amount) others.push(place);
-      else still.push({ place, look: known.look });
+  /** The locations that must be asked now. */
+  toAsk(asset: AssetSymbol, locations: readonly MoneyLocation[]): MoneyLocation[] {
+    this.#comparisons += 1;
+    const [still, others] = [[] as { location: MoneyLocation; comparison: number }[], [] as MoneyLocation[]];
+    for (const location of locations) {
+      const known = this.#balances.get(`${asset} ${location.at}`);
+      if (known === undefined || location.moving || known.books !== location.amount) others.push(location);
+      else still.push({ location, comparison: known.comparison });
     }
-    const turn = still.sort((a, b) => a.look - b.look).slice(0, ASKED_AGAIN);
-    return [...others, ...turn.map(({ place }) => place)];
+    const turn = still.sort((a, b) => a.comparison - b.comparison).slice(0, ASKED_AGAIN);
+    return [...others, ...turn.map(({ location }) => location)];
   }
 
-  note(asset: AssetSymbol, asked: readonly Place[], amounts: readonly bigint[]): void {
+  note(asset: AssetSymbol, asked: readonly MoneyLocation[], amounts: readonly bigint[]): void {
     for (const [i, { at, amount: books }] of asked.entries()) {
-      this.#seen.set(`${asset} ${at}`, { amount: amounts[i] ?? 0n, books, look: this.#looks });
+      this.#balances.set(`${asset} ${at}`, {
+        amount: amounts[i] ?? 0n,
+        books,
+        comparison: this.#comparisons,
+      });
     }
   }
 
-  sum(asset: AssetSymbol, places: readonly Place[]): bigint {
-    return places.reduce((sum, { at }) => sum + (this.#seen.get(`${asset} ${at}`)?.amount ?? 0n), 0n);
+  sum(asset: AssetSymbol, locations: readonly MoneyLocation[]): bigint {
+    return locations.reduce((sum, { at }) => sum + (this.#balances.get(`${asset} ${at}`)?.amount ?? 0n), 0n);
   }
 
-  /** Forgets what is not among these any more: swept, or spent. */
-  keepOnly(asset: AssetSymbol, places: readonly Place[]): void {
-    const wanted = new Set(places.map(({ at }) => `${asset} ${at}`));
-    for (const key of this.#seen.keys()) {
-      if (key.startsWith(`${asset} `) && !wanted.has(key)) this.#seen.delete(key);
+  /** Forgets locations that are no longer used: swept, or spent. */
+  keepOnly(asset: AssetSymbol, locations: readonly MoneyLocation[]): void {
+    const wanted = new Set(locations.map(({ at }) => `${asset} ${at}`));
+    for (const key of this.#balances.keys()) {
+      if (key.startsWith(`${asset} `) && !wanted.has(key)) this.#balances.delete(key);
     }
   }
 }

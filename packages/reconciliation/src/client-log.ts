@@ -2,7 +2,7 @@ import { type AssetSymbol, assets, isAssetSymbol } from '@quittance/shared/asset
 import type { Queryable } from '@quittance/shared/db';
 import { parseUnits } from '@quittance/shared/money';
 import { z } from 'zod';
-import type { Breach } from './verify-books.ts';
+import type { Discrepancy } from './discrepancy.ts';
 
 /** One question of a client and what it was answered. No status: it never heard. */
 export type ClientCall = {
@@ -47,7 +47,7 @@ type PayoutRow = {
  * Compares what clients were answered with the database: who heard 201 has exactly one payout, as it was asked for; who
  * was refused, or told that nothing was done, has none; and what was shown as ended has ended so.
  */
-export async function checkClientLog(db: Queryable, log: ClientLog): Promise<Breach[]> {
+export async function checkClientLog(db: Queryable, log: ClientLog): Promise<Discrepancy[]> {
   const accounts = [...new Set(log.map(({ account }) => account))];
   const payouts = await db.rows<PayoutRow>(
     `select id::text as id, account_id, asset, amount::text as amount, status, tx_hash,
@@ -59,23 +59,24 @@ export async function checkClientLog(db: Queryable, log: ClientLog): Promise<Bre
     'select id, account_id, status from invoices.invoices where account_id = any($1)',
     [accounts],
   );
-  const breaches = new Map<string, string>();
-  const breach = (subject: string, what: string) => breaches.set(subject, what);
+  const discrepancies = new Map<string, string>();
+  const report = (subject: string, what: string) => discrepancies.set(subject, what);
   // Unresolved money is paid back by another request than the one for a payout.
   const asked = payouts.filter((row) => !row.is_return);
-  comparePayoutRequests(log, asked, breach);
-  compareInvoices(log, new Map(invoices.map((row) => [row.id, row])), breach);
-  compareShown(log, new Map(payouts.map((row) => [row.id, row])), breach);
-  return [...breaches].map(([subject, what]) => ({
+  comparePayoutRequests(log, asked, report);
+  compareInvoices(log, new Map(invoices.map((row) => [row.id, row])), report);
+  compareShown(log, new Map(payouts.map((row) => [row.id, row])), report);
+  return [...discrepancies].map(([subject, what]) => ({
     invariant: 'I9',
+    name: 'answers-match-database',
     meaning: clientWasToldTheTruth,
     what,
     subject,
-    halts: false,
+    pausesPayouts: false,
   }));
 }
 
-type Say = (subject: string, what: string) => void;
+type Report = (subject: string, what: string) => void;
 type Wanted = { asset: AssetSymbol; amount: string };
 
 function wantedBy(body: string | undefined): Wanted | undefined {
@@ -117,23 +118,23 @@ function requestsOf(log: ClientLog, path: string): Request[] {
   return [...requests.values()];
 }
 
-function comparePayoutRequests(log: ClientLog, payouts: readonly PayoutRow[], breach: Say): void {
+function comparePayoutRequests(log: ClientLog, payouts: readonly PayoutRow[], report: Report): void {
   const byId = new Map(payouts.map((row) => [row.id, row]));
   const requests = requestsOf(log, '/api/payouts');
   const told = new Set<string>();
   for (const { account, name, wanted, ids } of requests) {
-    if (ids.size > 1) breach(name, `${name} was told of ${ids.size} payouts: ${[...ids].join(', ')}`);
+    if (ids.size > 1) report(name, `${name} was told of ${ids.size} payouts: ${[...ids].join(', ')}`);
     for (const id of ids) {
       if (told.has(id))
-        breach(`payout ${id}`, `payout ${id} was told to two requests, the second is ${name}`);
+        report(`payout ${id}`, `payout ${id} was told to two requests, the second is ${name}`);
       told.add(id);
       const row = byId.get(id);
       if (row === undefined)
-        breach(`payout ${id}`, `payout ${id} was answered 201 to ${name}, and does not exist`);
+        report(`payout ${id}`, `payout ${id} was answered 201 to ${name}, and does not exist`);
       else if (row.account_id !== account)
-        breach(`payout ${id}`, `payout ${id} of ${name} is ${row.account_id}'s`);
+        report(`payout ${id}`, `payout ${id} of ${name} is ${row.account_id}'s`);
       else if (wanted !== undefined && (row.asset !== wanted.asset || row.amount !== wanted.amount)) {
-        breach(
+        report(
           `payout ${id}`,
           `payout ${id} is of ${row.amount} ${row.asset}, ${name} asked for ${wanted.amount} ${wanted.asset}`,
         );
@@ -150,7 +151,7 @@ function comparePayoutRequests(log: ClientLog, payouts: readonly PayoutRow[], br
     );
     if (rows.length <= open.length) continue;
     const ids = rows.map(({ id }) => id).join(', ');
-    breach(
+    report(
       `untold ${terms}`,
       `${rows.length} payouts of ${terms} exist that no client was told of (${ids}), answers to ${open.length} were lost`,
     );
@@ -160,13 +161,13 @@ function comparePayoutRequests(log: ClientLog, payouts: readonly PayoutRow[], br
 function compareInvoices(
   log: ClientLog,
   invoices: ReadonlyMap<string, { account_id: string; status: string }>,
-  breach: Say,
+  report: Report,
 ): void {
   for (const { account, name, ids } of requestsOf(log, '/api/invoices')) {
-    if (ids.size > 1) breach(name, `${name} was told of ${ids.size} invoices: ${[...ids].join(', ')}`);
+    if (ids.size > 1) report(name, `${name} was told of ${ids.size} invoices: ${[...ids].join(', ')}`);
     for (const id of ids) {
       if (invoices.get(id)?.account_id !== account)
-        breach(`invoice ${id}`, `invoice ${id} was answered 201 to ${name}, and does not exist`);
+        report(`invoice ${id}`, `invoice ${id} was answered 201 to ${name}, and does not exist`);
     }
   }
   for (const { method, status, answer } of log) {
@@ -175,23 +176,23 @@ function compareInvoices(
     if (!shown.success || shown.data.data.status !== 'paid') continue;
     const { id } = shown.data.data;
     const now = invoices.get(id)?.status;
-    if (now !== 'paid') breach(`invoice ${id}`, `invoice ${id} was shown as paid, it is ${now ?? 'missing'}`);
+    if (now !== 'paid') report(`invoice ${id}`, `invoice ${id} was shown as paid, it is ${now ?? 'missing'}`);
   }
 }
 
 /** What has ended stays ended. */
-function compareShown(log: ClientLog, payouts: ReadonlyMap<string, PayoutRow>, breach: Say): void {
+function compareShown(log: ClientLog, payouts: ReadonlyMap<string, PayoutRow>, report: Report): void {
   for (const { method, path, status, answer } of log) {
     if (method !== 'GET' || status !== 200 || !path.startsWith('/api/payouts')) continue;
     const list = z.object({ data: z.array(shownPayout) }).safeParse(answer);
     const one = shownPayout.safeParse(answer);
     for (const shown of list.success ? list.data.data : one.success ? [one.data] : []) {
       const row = payouts.get(shown.id);
-      if (row === undefined) breach(`payout ${shown.id}`, `payout ${shown.id} was shown, and does not exist`);
+      if (row === undefined) report(`payout ${shown.id}`, `payout ${shown.id} was shown, and does not exist`);
       else if (shown.status !== 'pending' && row.status !== shown.status) {
-        breach(`payout ${shown.id}`, `payout ${shown.id} was shown as ${shown.status}, it is ${row.status}`);
+        report(`payout ${shown.id}`, `payout ${shown.id} was shown as ${shown.status}, it is ${row.status}`);
       } else if (shown.status === 'mined' && row.tx_hash !== shown.tx_hash) {
-        breach(
+        report(
           `payout ${shown.id}`,
           `payout ${shown.id} was shown as mined by ${shown.tx_hash}, it is by ${row.tx_hash}`,
         );

@@ -1,7 +1,7 @@
 import { amount, hash, isUnknownTransaction } from '@quittance/chains/bitcoin/rpc';
 import { answered, connectRpc, RpcRefused, read } from '@quittance/chains/json-rpc';
 import { z } from 'zod';
-import type { ChainLook, Seen } from './chain-look.ts';
+import type { ChainObserver, ObservedTransaction } from './chain-observer.ts';
 
 const AT_ONCE = 100;
 /** Fewer: a transaction may be as large as a block. */
@@ -22,12 +22,12 @@ const transactionForm = z.object({
 });
 /** Core goes on showing transactions of blocks that were dropped: these have -1 confirmations. */
 const headerForm = z.object({ confirmations: z.int() });
-const coinForm = z.object({ value: amount }).nullable();
+const outputForm = z.object({ value: amount }).nullable();
 
 type Transaction = z.infer<typeof transactionForm>;
 type Output = { txid: string; vout: number };
 
-export function lookAtBitcoin(url: string): ChainLook {
+export function observeBitcoin(url: string): ChainObserver {
   const rpc = connectRpc(url);
   const ask = (method: string, params: unknown[]) => rpc.call(method, params, undefined, 'exact');
 
@@ -53,7 +53,7 @@ export function lookAtBitcoin(url: string): ChainLook {
     return confirmations < 1 ? undefined : found;
   }
 
-  const paidBy = ({ vout }: Transaction): Seen['paid'] =>
+  const paidBy = ({ vout }: Transaction): ObservedTransaction['paid'] =>
     vout.flatMap(({ value, scriptPubKey: { address } }) =>
       address === undefined ? [] : [{ asset: 'BTC', address, amount: value }],
     );
@@ -79,17 +79,17 @@ export function lookAtBitcoin(url: string): ChainLook {
   }
 
   /** Spent by a transaction in the chain, or of a transaction that never can be there, for the same reason. */
-  async function isTaken(outpoint: string, steps = 0): Promise<boolean> {
+  async function isUsed(outpoint: string, steps = 0): Promise<boolean> {
     const [txid = '', place] = outpoint.split(':');
     // tidy-allow number: the place of an output in its transaction
     const coin = await ask('gettxout', [txid, Number(place), false]);
-    if (read(coinForm, coin, 'gettxout') !== null) return false;
+    if (read(outputForm, coin, 'gettxout') !== null) return false;
     if ((await findInChain(txid)) !== undefined) return true;
     if (steps === STEPS_MAX) return false;
     const source = await find(txid);
     for (const input of source?.vin.slice(0, INPUTS_MAX) ?? []) {
       if (input.txid === undefined || input.vout === undefined) continue;
-      if (await isTaken(`${input.txid}:${input.vout}`, steps + 1)) return true;
+      if (await isUsed(`${input.txid}:${input.vout}`, steps + 1)) return true;
     }
     return false;
   }
@@ -116,18 +116,18 @@ export function lookAtBitcoin(url: string): ChainLook {
 
     assets: new Set(['BTC'] as const),
 
-    isTaken: async (claim) => 'outpoint' in claim && (await isTaken(claim.outpoint)),
+    isUsed: async (input) => 'outpoint' in input && (await isUsed(input.outpoint)),
 
-    async reserves(_asset, coins) {
+    async reserves(_asset, utxos) {
       const found: bigint[] = [];
-      for (let at = 0; at < coins.length; at += AT_ONCE) {
-        const calls = coins.slice(at, at + AT_ONCE).map((outpoint) => {
+      for (let at = 0; at < utxos.length; at += AT_ONCE) {
+        const calls = utxos.slice(at, at + AT_ONCE).map((outpoint) => {
           const [txid, output] = outpoint.split(':');
           // tidy-allow number: the place of an output in its transaction
           return { method: 'gettxout', params: [txid, Number(output), false] };
         });
         for (const answer of await rpc.batch(calls, undefined, 'exact')) {
-          found.push(read(coinForm, answered(answer), 'gettxout')?.value ?? 0n);
+          found.push(read(outputForm, answered(answer), 'gettxout')?.value ?? 0n);
         }
       }
       return found;

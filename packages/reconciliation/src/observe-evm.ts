@@ -4,7 +4,7 @@ import { answered, connectRpc, type Rpc, read } from '@quittance/chains/json-rpc
 import type { SettingsOf } from '@quittance/chains/settings';
 import { nativeAsset } from '@quittance/shared/assets';
 import { z } from 'zod';
-import type { Block, ChainLook, Payments, Seen } from './chain-look.ts';
+import type { Block, ChainObserver, ObservedPayments, ObservedTransaction } from './chain-observer.ts';
 
 /** Transfer(address,address,uint256) */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -28,7 +28,7 @@ const transactionForm = z
   .object({ to: address.nullish(), value: units256, blockNumber: count.nullish() })
   .nullable();
 
-export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
+export function observeEvm(url: string, settings: SettingsOf<'evm'>): ChainObserver {
   const rpc = connectRpc(url);
   const native = nativeAsset[settings.chain];
   const tokens = tokensOf(settings);
@@ -49,11 +49,14 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
     return read(contentForm, answer, 'eth_getBlockByNumber')?.transactions.includes(txHash) === true;
   }
 
-  function seenIn({ receipt, transaction }: Awaited<ReturnType<typeof find>>): Seen | undefined {
+  function observedIn({
+    receipt,
+    transaction,
+  }: Awaited<ReturnType<typeof find>>): ObservedTransaction | undefined {
     if (receipt === null || transaction === null) return undefined;
     if (pinned !== undefined && receipt.blockNumber > pinned.height) return undefined;
     const succeeded = receipt.status === 1;
-    const paid: Seen['paid'] = [];
+    const paid: ObservedTransaction['paid'] = [];
     if (succeeded && transaction.to != null && transaction.value > 0n) {
       paid.push({ asset: native, address: transaction.to, amount: transaction.value });
     }
@@ -74,25 +77,25 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
       return pinned;
     },
 
-    transaction: async (txHash) => seenIn(await find(txHash)),
+    transaction: async (txHash) => observedIn(await find(txHash)),
 
-    async payments(txHash, height): Promise<Payments> {
+    async payments(txHash, height): Promise<ObservedPayments> {
       const found = await find(txHash);
       // Nodes that prune forget receipts before transactions.
       if (found.receipt === null && found.transaction?.blockNumber != null) return 'not kept';
-      const seen = seenIn(found);
-      if (seen !== undefined) return seen.paid;
+      const observed = observedIn(found);
+      if (observed !== undefined) return observed.paid;
       // They find transactions of the last weeks or months by their hash, and have older ones in their blocks alone.
       return (await isIn(txHash, height)) ? 'not kept' : 'not in the chain';
     },
 
     assets: new Set([native, ...tokens.values()]),
 
-    async isTaken(claim) {
-      if (!('nonce' in claim)) return false;
-      const params = [claim.wallet, blockOf(pinned)];
+    async isUsed(input) {
+      if (!('nonce' in input)) return false;
+      const params = [input.wallet, blockOf(pinned)];
       const answer = await rpc.call('eth_getTransactionCount', params);
-      return read(count, answer, 'eth_getTransactionCount') > claim.nonce;
+      return read(count, answer, 'eth_getTransactionCount') > input.nonce;
     },
 
     async reserves(asset, addresses) {
@@ -115,7 +118,7 @@ export function lookAtEvm(url: string, settings: SettingsOf<'evm'>): ChainLook {
   };
 }
 
-/** By its hash: behind one URL there may be several nodes, and one that has not seen it must refuse (EIP-1898). */
+/** By its hash: behind one URL there may be several nodes, and one that does not have it must refuse (EIP-1898). */
 const blockOf = (pinned: Block | undefined) =>
   pinned === undefined ? 'latest' : { blockHash: pinned.hash, requireCanonical: true };
 

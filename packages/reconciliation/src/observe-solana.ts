@@ -3,8 +3,9 @@ import type { SettingsOf } from '@quittance/chains/settings';
 import { feeTaken, rentPaid } from '@quittance/chains/solana/cost';
 import { tokensOf } from '@quittance/chains/solana/network';
 import { base58, count, isNoBlock, lamports, tokenUnits } from '@quittance/chains/solana/rpc';
+import pMap from 'p-map';
 import { z } from 'zod';
-import type { ChainLook, Payments, Seen } from './chain-look.ts';
+import type { ChainObserver, ObservedPayments, ObservedTransaction } from './chain-observer.ts';
 
 /** What the network voted for: in doubt there is rather too much to see than too little. */
 const commitment = 'confirmed';
@@ -44,11 +45,11 @@ const tokensForm = z.object({
   ),
 });
 
-export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): ChainLook {
+export function observeSolana(url: string, settings: SettingsOf<'solana'>): ChainObserver {
   const rpc = connectRpc(url);
   const tokens = tokensOf({ name: settings.network, usdcMint: settings.usdcMint });
 
-  async function transaction(txHash: string): Promise<Seen | undefined> {
+  async function transaction(txHash: string): Promise<ObservedTransaction | undefined> {
     const how = { encoding: 'jsonParsed', commitment, maxSupportedTransactionVersion: 0 };
     const answer = await rpc.call('getTransaction', [txHash, how], undefined, 'exact');
     const found = read(transactionForm, answer, 'getTransaction');
@@ -67,30 +68,26 @@ export function lookAtSolana(url: string, settings: SettingsOf<'solana'>): Chain
 
     transaction,
 
-    async payments(txHash, slot): Promise<Payments> {
-      const seen = await transaction(txHash);
-      if (seen !== undefined) return seen.paid;
+    async payments(txHash, slot): Promise<ObservedPayments> {
+      const observed = await transaction(txHash);
+      if (observed !== undefined) return observed.paid;
       return slot < (await firstKept(rpc)) ? 'not kept' : 'not in the chain';
     },
 
     assets: new Set(['SOL', ...tokens.values()] as const),
 
     // Its bytes expire, and nothing else can use their place.
-    isTaken: async () => false,
+    isUsed: async () => false,
 
     async reserves(asset, addresses) {
       const mint = [...tokens].find(([, symbol]) => symbol === asset)?.[0];
       if (asset !== 'SOL' && mint === undefined) throw new Error(`no mint is configured for ${asset}`);
-      const found: bigint[] = [];
       // Nodes for development take no batches.
-      for (let at = 0; at < addresses.length; at += AT_ONCE) {
-        const some = addresses.slice(at, at + AT_ONCE);
-        const amounts = await Promise.all(
-          some.map((owner) => (mint === undefined ? solOf(rpc, owner) : tokensOfOwner(rpc, owner, mint))),
-        );
-        found.push(...amounts);
-      }
-      return found;
+      return await pMap(
+        addresses,
+        (owner) => (mint === undefined ? solOf(rpc, owner) : tokensOfOwner(rpc, owner, mint)),
+        { concurrency: AT_ONCE },
+      );
     },
 
     async hashAt(slot) {
@@ -130,7 +127,7 @@ async function tokensOfOwner(rpc: Rpc, owner: string, mint: string): Promise<big
   return value.reduce((sum, { account }) => sum + account.data.parsed.info.tokenAmount.amount, 0n);
 }
 
-function nativePaid({ meta, transaction }: Transaction): Seen['paid'] {
+function nativePaid({ meta, transaction }: Transaction): ObservedTransaction['paid'] {
   const holdsTokens = new Set((meta.postTokenBalances ?? []).map(({ accountIndex }) => accountIndex));
   return transaction.message.accountKeys.flatMap(({ pubkey }, index) => {
     const amount = (meta.postBalances[index] ?? 0n) - (meta.preBalances[index] ?? 0n);
@@ -140,8 +137,8 @@ function nativePaid({ meta, transaction }: Transaction): Seen['paid'] {
 }
 
 /** What each owner has more of a token: what it moved between accounts of its own is no payment. */
-function tokensPaid({ meta }: Transaction, tokens: ReturnType<typeof tokensOf>): Seen['paid'] {
-  const gains = new Map<string, Seen['paid'][number]>();
+function tokensPaid({ meta }: Transaction, tokens: ReturnType<typeof tokensOf>): ObservedTransaction['paid'] {
+  const gains = new Map<string, ObservedTransaction['paid'][number]>();
   const add = (balances: typeof meta.postTokenBalances, sign: 1n | -1n) => {
     for (const { mint, owner, uiTokenAmount } of balances ?? []) {
       const asset = tokens.get(mint);

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Breach } from './verify-books.ts';
+import type { Discrepancy } from './discrepancy.ts';
 
 /** Values that no log may hold, by their names. */
 export type Secrets = Readonly<Record<string, string>>;
@@ -14,28 +14,29 @@ const WORDS_TOGETHER = 4;
 const noSecretInLogs = 'no secret stands in any log';
 
 /** Finds secrets in log files, also quoted, encoded, or a part of a wallet's words. Names them, and never shows them. */
-export async function secretsInLogs(files: readonly string[], secrets: Secrets): Promise<Breach[]> {
+export async function secretsInLogs(files: readonly string[], secrets: Secrets): Promise<Discrepancy[]> {
   const wanted = Object.entries(secrets).flatMap(([name, value]) =>
     formsOf(value).map((form) => ({ name, form })),
   );
-  const breaches: Breach[] = [];
+  const discrepancies: Discrepancy[] = [];
   for (const file of files) {
     let number = 0;
     for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
       number += 1;
       const names = new Set(wanted.filter(({ form }) => line.includes(form)).map(({ name }) => name));
       for (const name of names) {
-        breaches.push({
+        discrepancies.push({
           invariant: 'I11',
+          name: 'no-secret-in-logs',
           meaning: noSecretInLogs,
           what: `${name} stands in ${file}, line ${number}`,
           subject: `${name} in ${basename(file)}`,
-          halts: false,
+          pausesPayouts: false,
         });
       }
     }
   }
-  return breaches;
+  return discrepancies;
 }
 
 /** How a value may stand in a line of JSON or in a URL. */

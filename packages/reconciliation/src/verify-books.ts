@@ -2,39 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { openDb } from '@quittance/shared/db';
 import { createLogger, reason } from '@quittance/shared/logger';
-import {
-  chainMeanings,
-  compareWithChain,
-  type Limits,
-  NodeElsewhere,
-  readStory,
-  type WatchedChain,
-} from './chain-invariants.ts';
-import { type Invariant, invariants, type Marks } from './invariants.ts';
+import type { BalanceSnapshots } from './balance-snapshots.ts';
+import { chainInvariants } from './chain-invariants.ts';
+import { type CheckScope, type ReconciledChain, readChainRecords } from './chain-records.ts';
+import { compareWithChain, NodeOutOfSync } from './compare-with-chain.ts';
+import type { Discrepancy } from './discrepancy.ts';
+import type { Invariant } from './invariant.ts';
+import { invariants } from './invariants.ts';
 import { type Secrets, secretsInLogs } from './secrets-in-logs.ts';
-import type { SeenBalances } from './seen-balances.ts';
 import { type Snapshot, snapshotOf } from './snapshot.ts';
-
-export type Breach = {
-  invariant: string;
-  meaning: string;
-  what: string;
-  /** Names the breach, and stays the same while money moves on around it. */
-  subject: string;
-  /** By how much, where that can grow: an operator who accepts it accepts so much and no more. */
-  amount?: bigint;
-  /** Whose books it spoils; none: of all assets, or of no matter for money. */
-  asset?: AssetSymbol;
-  /** The chain whose node showed it. */
-  chain?: Chain;
-  /** It stands for those of its asset that were too many to be named. */
-  isTheRest?: true;
-  /** It may be money lost: payouts of the asset, or of all when it names none, wait until somebody has looked. */
-  halts: boolean;
-};
+import type { Watermarks } from './watermarks.ts';
 
 export type BooksReport = {
-  breaches: Breach[];
+  discrepancies: Discrepancy[];
   /** The invariants that were checked, and how much there was to check. */
   checked: {
     invariants: string[];
@@ -51,37 +31,37 @@ export type BooksReport = {
 export type BooksOptions = {
   /** A role that may read every service's schema: the books of services in different databases cannot be compared. */
   databaseUrl: string;
-  /** What is younger may still be on its way from one service to the next. */
-  patienceSeconds?: number;
+  /** Anything younger may still be on its way from one service to the next. */
+  gracePeriodSeconds?: number;
   /** Only what holds within each service by itself: for a service that is tested without the others. */
   aloneOnly?: boolean;
   /** Chains that the books are compared with. */
-  chains?: readonly WatchedChain[];
+  chains?: readonly ReconciledChain[];
   /** Payouts that nothing happened to since then, and deposits settled before, are not looked up in their chains. */
   since?: Date;
   /** Log files in which none of these secrets may stand. */
   logs?: { files: readonly string[]; secrets: Secrets };
 };
 
-/** A chain's node could not be asked, or lags, so the books were not checked against it. */
-export class ChainUnseen extends Error {
-  override name = 'ChainUnseen';
+/** No node of a chain could be asked, or all lag, so the books were not compared with the chain. */
+export class ChainNotCompared extends Error {
+  override name = 'ChainNotCompared';
 }
 
-/** So many of each invariant and asset are named, lest those of one asset hide another's. */
+/** How many discrepancies of each invariant and asset are named, so that one asset's do not hide another's. */
 const NAMED_MAX = 100;
-/** Money moves between reading the books and asking a chain: what is wrong only for that moment is read again. */
-const LOOKS_MAX = 3;
-const LOOK_AGAIN_AFTER_MS = 2_000;
+/** Money moves between reading the books and asking a chain: a discrepancy of that moment is gone at the next try. */
+const COMPARISONS_MAX = 3;
+const COMPARE_AGAIN_AFTER_MS = 2_000;
 /** Every row of every table is read, once a day or when somebody asks for it. */
 const WHOLE_CHECK_MAX_MS = 30 * 60_000;
 
 /**
  * Checks the books of all services against each other, in one read-only snapshot, so that money in motion is not
- * mistaken for money lost; then against the chains. Changes nothing. Throws ChainUnseen when a node cannot be asked.
+ * mistaken for money lost; then against the chains. Changes nothing. Throws ChainNotCompared when a node cannot be asked.
  */
 export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
-  const { databaseUrl, patienceSeconds = 60, aloneOnly = false, chains = [], since, logs } = options;
+  const { databaseUrl, gracePeriodSeconds = 60, aloneOnly = false, chains = [], since, logs } = options;
   const checked = invariants.filter((invariant) => !aloneOnly || invariant.alone === true);
   const db = openDb({
     url: databaseUrl,
@@ -92,7 +72,7 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
   });
   const snapshot = snapshotOf(db, WHOLE_CHECK_MAX_MS);
   try {
-    const breaches = await checkInvariants(snapshot, checked, { patienceSeconds });
+    const discrepancies = await checkInvariants(snapshot, checked, { gracePeriodSeconds });
     const {
       transfers = 0,
       entries = 0,
@@ -109,16 +89,16 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
       ),
     );
     for (const chain of chains) {
-      breaches.push(...(await checkChain(snapshot, chain, { patienceSeconds, since })));
+      discrepancies.push(...(await checkChain(snapshot, chain, { gracePeriodSeconds, since })));
     }
-    if (logs !== undefined) breaches.push(...(await secretsInLogs(logs.files, logs.secrets)));
-    const names = new Set(checked.map((invariant: Invariant) => invariant.name));
-    if (chains.length > 0) for (const name of Object.keys(chainMeanings)) names.add(name);
-    if (logs !== undefined) names.add('I11');
+    if (logs !== undefined) discrepancies.push(...(await secretsInLogs(logs.files, logs.secrets)));
+    const numbers = new Set<string>(checked.map((invariant: Invariant) => invariant.number));
+    if (chains.length > 0) for (const number of Object.keys(chainInvariants)) numbers.add(number);
+    if (logs !== undefined) numbers.add('I11');
     return {
-      breaches,
+      discrepancies,
       checked: {
-        invariants: [...names].sort(byNumber),
+        invariants: [...numbers].sort(byNumber),
         chains: chains.map(({ settings }) => settings.chain),
         transfers,
         entries,
@@ -143,41 +123,41 @@ type Row = {
   rest: string | null;
 };
 
-export type Question = {
-  /** What is younger may still be on its way. */
-  patienceSeconds: number;
-  /** Only what is newer than they are, or open. */
-  marks?: Marks | undefined;
-  /** Known already: they are named however many others there are, and crowd none of them out. */
-  known?: readonly Pick<Breach, 'invariant' | 'subject'>[];
+export type InvariantScope = {
+  /** Anything younger may still be on its way. */
+  gracePeriodSeconds: number;
+  /** Only what is newer than these, or still open. */
+  watermarks?: Watermarks | undefined;
+  /** Known discrepancies are always named, and do not count against the others. */
+  known?: readonly Pick<Discrepancy, 'invariant' | 'subject'>[];
 };
 
-// Not every question has an amount.
-const namedOnes = (sql: string): string => `
+// Not every query has an amount.
+const firstOfEachAsset = (sql: string): string => `
   select what, asset, subject, amount, case when place = ${NAMED_MAX} and not is_known then rest end as rest from (
-    select what, asset, subject, to_jsonb(breach) ->> 'amount' as amount, subject = any($2::text[]) as is_known,
+    select what, asset, subject, to_jsonb(found) ->> 'amount' as amount, subject = any($2::text[]) as is_known,
       row_number() over (partition by asset, subject = any($2) order by subject, what) as place,
       nullif(count(*) over (partition by asset, subject = any($2)) - ${NAMED_MAX}, 0)::text as rest
-    from (${sql}) as breach) as numbered
+    from (${sql}) as found) as numbered
   where $1::int is not null and (is_known or place <= ${NAMED_MAX}) order by asset, subject, what`;
 
-/** What breaks these invariants, all seen in one snapshot. */
+/** The discrepancies of these invariants, all from one snapshot. */
 export async function checkInvariants(
   snapshot: Snapshot,
   checked: readonly Invariant[],
-  { patienceSeconds, marks, known = [] }: Question,
-): Promise<Breach[]> {
+  { gracePeriodSeconds, watermarks, known = [] }: InvariantScope,
+): Promise<Discrepancy[]> {
   return await snapshot(async (trx) => {
-    const found: Breach[] = [];
-    for (const { name, meaning, halts, sql: whole, recent } of checked) {
-      const sql = marks === undefined ? whole : recent?.(marks);
+    const found: Discrepancy[] = [];
+    for (const { number, name, meaning, pausesPayouts, sql: whole, recent } of checked) {
+      const sql = watermarks === undefined ? whole : recent?.(watermarks);
       if (sql === undefined) continue;
-      const subjects = known.filter(({ invariant }) => invariant === name).map(({ subject }) => subject);
-      for (const { asset, amount, rest, ...row } of await trx.rows<Row>(namedOnes(sql), [
-        patienceSeconds,
+      const subjects = known.filter(({ invariant }) => invariant === number).map(({ subject }) => subject);
+      for (const { asset, amount, rest, ...row } of await trx.rows<Row>(firstOfEachAsset(sql), [
+        gracePeriodSeconds,
         subjects,
       ])) {
-        const of = { invariant: name, meaning, halts, ...(asset === null ? {} : { asset }) };
+        const of = { invariant: number, name, meaning, pausesPayouts, ...(asset === null ? {} : { asset }) };
         found.push({ ...of, ...row, ...(amount === null ? {} : { amount: BigInt(amount) }) });
         if (rest === null) continue;
         const [what, subject] = [`${rest} more of ${asset ?? 'no asset'}`, `more of ${asset}: ${meaning}`];
@@ -188,33 +168,33 @@ export async function checkInvariants(
   });
 }
 
-/** What a chain does not bear out. Throws ChainUnseen when its node cannot be asked, or does not stand where we do. */
+/** The discrepancies between the books and a chain. Throws ChainNotCompared when its node cannot be asked, or is not in sync. */
 export async function checkChain(
   snapshot: Snapshot,
-  chain: WatchedChain,
-  limits: Limits,
-  balances?: SeenBalances,
-): Promise<Breach[]> {
+  chain: ReconciledChain,
+  scope: CheckScope,
+  balances?: BalanceSnapshots,
+): Promise<Discrepancy[]> {
   const { chain: name } = chain.settings;
-  for (let looks = 1; ; looks++) {
-    const story = await snapshot((trx) => readStory(trx, chain, limits));
-    const isLast = looks === LOOKS_MAX || limits.patienceSeconds === 0;
+  for (let comparisons = 1; ; comparisons++) {
+    const records = await snapshot((trx) => readChainRecords(trx, chain, scope));
+    const isLast = comparisons === COMPARISONS_MAX || scope.gracePeriodSeconds === 0;
     try {
-      const found = await compareWithChain(story, chain.settings, balances);
+      const found = await compareWithChain(records, chain.settings, balances);
       if (found.length === 0 || isLast) {
-        return found.map((breach) => ({
-          ...breach,
-          meaning: chainMeanings[breach.invariant],
+        return found.map((discrepancy) => ({
+          ...discrepancy,
+          ...chainInvariants[discrepancy.invariant],
           chain: name,
-          halts: true,
+          pausesPayouts: true,
         }));
       }
     } catch (cause) {
-      if (!(cause instanceof NodeElsewhere)) {
-        throw new ChainUnseen(`the node of ${name} cannot be asked: ${reason(cause)}`, { cause });
+      if (!(cause instanceof NodeOutOfSync)) {
+        throw new ChainNotCompared(`the node of ${name} cannot be asked: ${reason(cause)}`, { cause });
       }
-      if (isLast) throw new ChainUnseen(`the node of ${name} lags: ${reason(cause)}`, { cause });
+      if (isLast) throw new ChainNotCompared(`the node of ${name} lags: ${reason(cause)}`, { cause });
     }
-    await sleep(LOOK_AGAIN_AFTER_MS);
+    await sleep(COMPARE_AGAIN_AFTER_MS);
   }
 }

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Secret } from '@quittance/shared/secret';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
-import { compareWithChain, NodeElsewhere, type Story } from '../src/chain-invariants.ts';
-import { SeenBalances } from '../src/seen-balances.ts';
+import { BalanceSnapshots } from '../src/balance-snapshots.ts';
+import type { ChainRecords } from '../src/chain-records.ts';
+import { compareWithChain, NodeOutOfSync } from '../src/compare-with-chain.ts';
 
 /** The books against a chain, as a node that does as it is told shows it. */
 
@@ -24,23 +25,23 @@ beforeEach(async () => {
 });
 afterEach(() => node.stop());
 
-const story = (given: Partial<Story> = {}): Story => ({
+const records = (given: Partial<ChainRecords> = {}): ChainRecords => ({
   payouts: [],
   deposits: [],
   transactions: [],
-  claims: [],
+  inputs: [],
   costs: [],
   owed: [{ asset: 'ETH', amount: '100' }],
   hot: [HOT],
   held: [{ asset: 'ETH', address: DEPOSIT, amount: '60', moving: false }],
-  coins: [],
+  utxos: [],
   dropped: [],
   cursor: { height: 10, hash: hash('a') },
   height: 10,
   ...given,
 });
-const breachesOf = async (given: Partial<Story> = {}, memory?: SeenBalances) =>
-  (await compareWithChain(story(given), settings, memory)).map(({ what }) => what);
+const discrepanciesOf = async (given: Partial<ChainRecords> = {}, memory?: BalanceSnapshots) =>
+  (await compareWithChain(records(given), settings, memory)).map(({ what }) => what);
 
 const payout = {
   id: '7',
@@ -63,18 +64,18 @@ const mined = {
   transactions: [{ ...transaction, state: 'mined' }],
 };
 /** The payment is in the chain; the story that is given is told of it. */
-function paid(given: Partial<Story> = {}, value = 30n, to = RECIPIENT): Partial<Story> {
+function paid(given: Partial<ChainRecords> = {}, value = 30n, to = RECIPIENT): Partial<ChainRecords> {
   node.mined.set(PAID, { to, value, succeeded: true, height: 10 });
   return given;
 }
 
 test('what is owed lies there', async () => {
-  expect(await breachesOf()).toEqual([]);
+  expect(await discrepanciesOf()).toEqual([]);
 });
 
 test('one unit less is named, with its asset', async () => {
   node.balances.set(DEPOSIT, 59n);
-  expect(await compareWithChain(story(), settings)).toEqual([
+  expect(await compareWithChain(records(), settings)).toEqual([
     {
       invariant: 'I6',
       asset: 'ETH',
@@ -85,7 +86,7 @@ test('one unit less is named, with its asset', async () => {
   ]);
 });
 
-test.each<[string, Partial<Story>]>([
+test.each<[string, Partial<ChainRecords>]>([
   ['a deposit that the chain dropped may come back', { dropped: [{ asset: 'ETH', amount: '60' }], held: [] }],
   [
     'a payout that is mined and still held in the ledger is leaving',
@@ -97,7 +98,7 @@ test.each<[string, Partial<Story>]>([
   ],
 ])('%s', async (_, given) => {
   paid();
-  expect(await breachesOf(given)).toEqual([]);
+  expect(await discrepanciesOf(given)).toEqual([]);
 });
 
 test.each<[string, () => void]>([
@@ -112,12 +113,12 @@ test.each<[string, () => void]>([
 ])('a node that %s is asked nothing more', async (_, change) => {
   change();
   node.balances.clear();
-  await expect(compareWithChain(story(), settings)).rejects.toBeInstanceOf(NodeElsewhere);
+  await expect(compareWithChain(records(), settings)).rejects.toBeInstanceOf(NodeOutOfSync);
   expect(node.asked).toEqual([]);
 });
 
 test('a node that has the block of the cursor and not that of a payout has not come so far either', async () => {
-  await expect(compareWithChain(story({ height: 11 }), settings)).rejects.toBeInstanceOf(NodeElsewhere);
+  await expect(compareWithChain(records({ height: 11 }), settings)).rejects.toBeInstanceOf(NodeOutOfSync);
 });
 
 const leaving = {
@@ -131,7 +132,7 @@ test('what lies there is asked before the transactions, however many', async () 
   for (const { tx_hash } of others)
     node.mined.set(tx_hash, { to: HOT, value: 1n, succeeded: true, height: 9 });
   paid();
-  expect(await breachesOf({ ...leaving, costs: others })).toEqual([]);
+  expect(await discrepanciesOf({ ...leaving, costs: others })).toEqual([]);
   expect(node.asked.slice(0, 3)).toEqual([HOT, DEPOSIT, PAID]);
   expect(node.asked).toHaveLength(6);
 });
@@ -139,7 +140,7 @@ test('what lies there is asked before the transactions, however many', async () 
 test('what comes after the block that is looked at is not seen', async () => {
   // Stolen, and then the payout that would have explained it.
   node.mined.set(PAID, { to: RECIPIENT, value: 30n, succeeded: true, height: 11 });
-  expect(await breachesOf(leaving)).toEqual([expect.stringMatching(/^ETH is short of 30/)]);
+  expect(await discrepanciesOf(leaving)).toEqual([expect.stringMatching(/^ETH is short of 30/)]);
 });
 
 test.each<[string, () => void, RegExp]>([
@@ -160,7 +161,7 @@ test.each<[string, () => void, RegExp]>([
   ],
 ])('%s has shown nothing', async (_, change, said) => {
   change();
-  await expect(breachesOf()).rejects.toThrow(said);
+  await expect(discrepanciesOf()).rejects.toThrow(said);
 });
 
 test('when a node is away, lags, or does not know the block, the next one is asked', async () => {
@@ -168,10 +169,10 @@ test('when a node is away, lags, or does not know the block, the next one is ask
   const rpcUrls = [new Secret('http://127.0.0.1:1'), ...(await lagging.start()).rpcUrls, ...settings.rpcUrls];
   try {
     const chain = { ...settings, rpcUrls };
-    expect(await compareWithChain(story(), chain)).toEqual([]);
+    expect(await compareWithChain(records(), chain)).toEqual([]);
     node.blocks.clear();
     lagging.blocks.set(10, hash('b'));
-    await expect(compareWithChain(story(), chain)).rejects.toBeInstanceOf(NodeElsewhere);
+    await expect(compareWithChain(records(), chain)).rejects.toBeInstanceOf(NodeOutOfSync);
   } finally {
     await lagging.stop();
   }
@@ -179,10 +180,10 @@ test('when a node is away, lags, or does not know the block, the next one is ask
 
 test('a payout that is mined is there once, exactly', async () => {
   paid();
-  expect(await breachesOf(mined)).toEqual([]);
+  expect(await discrepanciesOf(mined)).toEqual([]);
 });
 
-test.each<[string, () => Partial<Story>, RegExp[]]>([
+test.each<[string, () => Partial<ChainRecords>, RegExp[]]>([
   ['is not there', () => mined, [/payout 7 is mined, and no transaction of it is in the chain/]],
   ['pays one unit more', () => paid(mined, 31n), [/payout 7: 0x9+ pays 31 ETH to 0x3+, not 30/]],
   ['pays somebody else', () => paid(mined, 30n, HOT), [/payout 7: 0x9+ pays 0 ETH to 0x3+, not 30/]],
@@ -218,26 +219,28 @@ test.each<[string, () => Partial<Story>, RegExp[]]>([
     [/a cost of 20 is booked for 0x9+, which is not in the chain/],
   ],
 ])('a payout that %s is named', async (_, given, named) => {
-  expect(await breachesOf(given())).toEqual(named.map((one) => expect.stringMatching(one)));
+  expect(await discrepanciesOf(given())).toEqual(named.map((one) => expect.stringMatching(one)));
 });
 
 test('a payment that is not final may leave the chain for a while, with its cost', async () => {
   const transactions = [{ ...transaction, state: 'mined', may_leave: true }];
-  expect(await breachesOf({ ...mined, transactions, costs: [{ tx_hash: PAID, amount: '20' }] })).toEqual([]);
+  expect(await discrepanciesOf({ ...mined, transactions, costs: [{ tx_hash: PAID, amount: '20' }] })).toEqual(
+    [],
+  );
 });
 
 test('a payment that is not final and whose nonce another transaction has used is named at once, with its cost', async () => {
   const transactions = [{ ...transaction, state: 'mined', may_leave: true }];
-  const claims = [{ family: '1', claim: { wallet: HOT, nonce: 4 } }];
-  const away = { ...mined, transactions, claims, costs: [{ tx_hash: PAID, amount: '20' }] };
+  const inputs = [{ family: '1', input: { wallet: HOT, nonce: 4 } }];
+  const away = { ...mined, transactions, inputs, costs: [{ tx_hash: PAID, amount: '20' }] };
   node.nonces.set(HOT, 4);
-  expect(await breachesOf(away)).toEqual([]);
+  expect(await discrepanciesOf(away)).toEqual([]);
   node.nonces.set(HOT, 5);
-  expect(await breachesOf(away)).toEqual([
+  expect(await discrepanciesOf(away)).toEqual([
     expect.stringMatching(/payout 7 is mined, and no transaction of it is in the chain/),
     expect.stringMatching(/a cost of 20 is booked for 0x9+, which is not in the chain/),
   ]);
-  expect(await breachesOf(paid(away))).toEqual([]);
+  expect(await discrepanciesOf(paid(away))).toEqual([]);
 });
 
 describe('a deposit that is settled', () => {
@@ -258,13 +261,13 @@ describe('a deposit that is settled', () => {
   const logOf = (amount: bigint, to = DEPOSIT) => ({ contract: USDC, to, amount });
   const mined = (given: object = {}) =>
     node.mined.set(BY, { to: DEPOSIT, value: 60n, succeeded: true, height: 10, ...given });
-  const found = (deposits: Story['deposits']) => breachesOf({ deposits });
+  const found = (deposits: ChainRecords['deposits']) => discrepanciesOf({ deposits });
 
   beforeEach(() => {
     if (settings.kind === 'evm') settings = { ...settings, usdcAddress: USDC };
   });
 
-  test.each<[string, Story['deposits'], () => void]>([
+  test.each<[string, ChainRecords['deposits'], () => void]>([
     ['as the value of a transaction', [deposit], () => mined()],
     [
       'as a transfer of tokens, among others',
@@ -324,7 +327,7 @@ describe('a deposit that is settled', () => {
     expect(node.asked.filter((one) => one === BY)).toHaveLength(1);
   });
 
-  test.each<[string, Story['deposits'], () => void, RegExp]>([
+  test.each<[string, ChainRecords['deposits'], () => void, RegExp]>([
     ['is not there', [deposit], () => {}, /its transaction 0x7+ is not in the chain/],
     [
       'names no transaction',
@@ -358,7 +361,7 @@ describe('a deposit that is settled', () => {
     ],
   ])('and %s is named', async (_, deposits, change, named) => {
     change();
-    const [first, ...others] = await compareWithChain(story({ deposits }), settings);
+    const [first, ...others] = await compareWithChain(records({ deposits }), settings);
     expect(others).toEqual([]);
     expect(first).toMatchObject({
       invariant: 'I5',
@@ -370,7 +373,7 @@ describe('a deposit that is settled', () => {
 });
 
 test('what lies still is not asked about each time, and all is before anything is missing', async () => {
-  const memory = new SeenBalances();
+  const memory = new BalanceSnapshots();
   const many = Array.from({ length: 500 }, (_, i) => ({
     asset: 'ETH' as const,
     address: `0x${(i + 16).toString(16).padStart(40, '0')}`,
@@ -379,20 +382,20 @@ test('what lies still is not asked about each time, and all is before anything i
   }));
   for (const one of many) node.balances.set(one.address, 1n);
   const given = { held: many, owed: [{ asset: 'ETH' as const, amount: '540' }] };
-  expect(await breachesOf(given, memory)).toEqual([]);
+  expect(await discrepanciesOf(given, memory)).toEqual([]);
   expect(node.asked).toHaveLength(501);
   node.asked = [];
-  expect(await breachesOf(given, memory)).toEqual([]);
+  expect(await discrepanciesOf(given, memory)).toEqual([]);
   // The hot wallet, and those whose turn it is.
   expect(node.asked).toHaveLength(201);
   node.asked = [];
   // One was swept, and its money is in the hot wallet.
   node.balances.set(many[0]?.address ?? '', 0n).set(HOT, 41n);
-  expect(await breachesOf({ ...given, held: many.slice(1) }, memory)).toEqual([]);
+  expect(await discrepanciesOf({ ...given, held: many.slice(1) }, memory)).toEqual([]);
   // Half of one is stolen: found at once where it is asked, and then with all the others asked.
   node.balances.set(many[499]?.address ?? '', 0n).set(HOT, 40n);
   node.asked = [];
-  expect(await breachesOf({ ...given, held: many.slice(1) }, memory)).toEqual([
+  expect(await discrepanciesOf({ ...given, held: many.slice(1) }, memory)).toEqual([
     expect.stringMatching(/^ETH is short of 2/),
   ]);
   expect(node.asked.length).toBeGreaterThan(500);

@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
-import type { ChainLook } from '../src/chain-look.ts';
-import { lookAtBitcoin } from '../src/look-bitcoin.ts';
+import type { ChainObserver } from '../src/chain-observer.ts';
+import { observeBitcoin } from '../src/observe-bitcoin.ts';
 
 /** A coin that a reorganisation takes away, on a real node. */
 let dataDir: string;
 let node: BitcoindHandle;
-let look: ChainLook;
+let observer: ChainObserver;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'quittance-double-spend-'));
   node = await startBitcoind({ dataDir, port: 0 });
-  look = lookAtBitcoin(node.rpcUrl);
+  observer = observeBitcoin(node.rpcUrl);
 });
 afterAll(async () => {
-  await look?.close();
+  await observer?.close();
   await node?.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
@@ -55,16 +55,16 @@ test('the coin of a dropped transaction may come back until its own coin is spen
   const other = await spend(coin, 0.002);
   made.set(deposit.coin.txid, deposit.hex);
   const payout = await spend(deposit.coin, 0.001);
-  expect(await look.isTaken({ outpoint: `${coin.txid}:${coin.vout}` })).toBe(false);
+  expect(await observer.isUsed({ outpoint: `${coin.txid}:${coin.vout}` })).toBe(false);
 
   await node.reorganise(1, [[deposit.hex], [payout.hex]]);
-  expect(await look.isTaken({ outpoint: payout.outpoint })).toBe(false);
-  expect(await look.isTaken({ outpoint: deposit.outpoint })).toBe(true);
+  expect(await observer.isUsed({ outpoint: payout.outpoint })).toBe(false);
+  expect(await observer.isUsed({ outpoint: deposit.outpoint })).toBe(true);
 
   await node.reorganise(2);
   await node.rpc('gettxoutsetinfo', 'none');
-  expect(await look.isTaken({ outpoint: deposit.outpoint })).toBe(false);
+  expect(await observer.isUsed({ outpoint: deposit.outpoint })).toBe(false);
 
   await node.reorganise(1, [[other.hex]]);
-  expect(await look.isTaken({ outpoint: deposit.outpoint })).toBe(true);
+  expect(await observer.isUsed({ outpoint: deposit.outpoint })).toBe(true);
 });

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { ChainLook } from '../src/chain-look.ts';
-import { lookAtBitcoin } from '../src/look-bitcoin.ts';
+import type { ChainObserver } from '../src/chain-observer.ts';
+import { observeBitcoin } from '../src/observe-bitcoin.ts';
 
 const id = (digit: string): string => digit.repeat(64);
 const [SPENDER, MANY, OTHER, BLOCK] = [id('a'), id('b'), id('c'), id('d')];
@@ -24,7 +24,7 @@ let transactions: Map<string, Transaction>;
 /** Outputs that no block spends. */
 let unspent: Set<string>;
 let asked: string[];
-let look: ChainLook;
+let observer: ChainObserver;
 
 const answer = ({ id, method, params }: { id: number; method: string; params: [string, number?] }) => {
   if (method === 'gettxout') {
@@ -64,16 +64,16 @@ beforeEach(async () => {
   ]);
   node.listen(0, '127.0.0.1');
   await once(node, 'listening');
-  look = lookAtBitcoin(`http://127.0.0.1:${(node.address() as AddressInfo).port}`);
+  observer = observeBitcoin(`http://127.0.0.1:${(node.address() as AddressInfo).port}`);
 });
 afterEach(async () => {
-  await look.close();
+  await observer.close();
   node.close();
   await once(node, 'close');
 });
 
 test('what a transaction cost is what it spends less what it pays, however many coins came of one transaction', async () => {
-  expect(await look.transaction(SPENDER)).toEqual({
+  expect(await observer.transaction(SPENDER)).toEqual({
     succeeded: true,
     cost: 9_990_000n,
     paid: [{ asset: 'BTC', address: 'bcrt1qours', amount: 1_500_000_000n }],
@@ -84,20 +84,20 @@ test('what a transaction cost is what it spends less what it pays, however many 
 
 test('what somebody else paid is told without what it spent', async () => {
   transactions.delete(MANY);
-  expect(await look.payments(SPENDER, 1)).toEqual([
+  expect(await observer.payments(SPENDER, 1)).toEqual([
     { asset: 'BTC', address: 'bcrt1qours', amount: 1_500_000_000n },
   ]);
   expect(asked).toEqual([`getrawtransaction ${SPENDER}`, `getblockheader ${BLOCK}`]);
-  expect(await look.payments(MANY, 1)).toBe('not in the chain');
+  expect(await observer.payments(MANY, 1)).toBe('not in the chain');
   transactions.set(SPENDER, { blockhash: id('e'), vin: [], vout: [] });
-  expect(await look.payments(SPENDER, 1)).toBe('not in the chain');
+  expect(await observer.payments(SPENDER, 1)).toBe('not in the chain');
 });
 
 test('a node whose index is not complete does not say that a transaction is not there', async () => {
   missing = `${UNKNOWN.slice(0, -1)} is being indexed`.replace('or blockchain ', '');
   transactions.clear();
-  await expect(look.payments(SPENDER, 1)).rejects.toThrow('No such mempool transaction');
-  await expect(look.transaction(SPENDER)).rejects.toThrow('No such mempool transaction');
+  await expect(observer.payments(SPENDER, 1)).rejects.toThrow('No such mempool transaction');
+  await expect(observer.transaction(SPENDER)).rejects.toThrow('No such mempool transaction');
 });
 
 test.each<[string, () => void, string | undefined]>([
@@ -126,7 +126,7 @@ test.each<[string, () => void, string | undefined]>([
   ],
 ])('a transaction that %s', async (_, change, said) => {
   change();
-  const seen = look.transaction(SPENDER);
+  const seen = observer.transaction(SPENDER);
   if (said === undefined) expect(await seen).toBeUndefined();
   else await expect(seen).rejects.toThrow(said);
 });
@@ -161,5 +161,5 @@ test.each<[string, () => void, boolean]>([
   ],
 ])('a coin that %s is taken or not', async (_, change, taken) => {
   change();
-  expect(await look.isTaken({ outpoint: `${MANY}:3` })).toBe(taken);
+  expect(await observer.isUsed({ outpoint: `${MANY}:3` })).toBe(taken);
 });

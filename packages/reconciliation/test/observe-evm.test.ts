@@ -3,15 +3,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { ChainLook } from '../src/chain-look.ts';
-import { lookAtEvm } from '../src/look-evm.ts';
+import type { ChainObserver } from '../src/chain-observer.ts';
+import { observeEvm } from '../src/observe-evm.ts';
 
 const hash = (digit: string): string => `0x${digit.repeat(64)}`;
 const [OLD, NEVER, FORGOTTEN] = [hash('a'), hash('b'), hash('c')];
 const OURS = `0x${'d'.repeat(40)}`;
 const HEIGHT = 7;
 
-let look: ChainLook;
+let observer: ChainObserver;
 
 /** A node that finds no old transaction by its hash, and has each in its block. */
 const answers: Record<string, (param: string) => unknown> = {
@@ -33,10 +33,15 @@ beforeEach(async () => {
   node.listen(0, '127.0.0.1');
   await once(node, 'listening');
   const { port } = node.address() as AddressInfo;
-  look = lookAtEvm(`http://127.0.0.1:${port}`, { kind: 'evm', chain: 'base', rpcUrls: [], chainId: 8_453 });
+  observer = observeEvm(`http://127.0.0.1:${port}`, {
+    kind: 'evm',
+    chain: 'base',
+    rpcUrls: [],
+    chainId: 8_453,
+  });
 });
 afterEach(async () => {
-  await look.close();
+  await observer.close();
   node.close();
   await once(node, 'close');
 });
@@ -47,5 +52,5 @@ test.each([
   ['in no block', NEVER, HEIGHT, 'not in the chain'],
   ['in another block than it is said to be', OLD, HEIGHT + 1, 'not in the chain'],
 ] as const)('a transaction that is %s', async (_, txHash, height, what) => {
-  expect(await look.payments(txHash, height)).toBe(what);
+  expect(await observer.payments(txHash, height)).toBe(what);
 });

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { ChainLook } from '../src/chain-look.ts';
-import { lookAtSolana } from '../src/look-solana.ts';
+import type { ChainObserver } from '../src/chain-observer.ts';
+import { observeSolana } from '../src/observe-solana.ts';
 
 const address = (letter: string): string => letter.repeat(44);
 const [PAYER, OURS, FIRST, SECOND, THEIRS, MINT] = ['A', 'B', 'C', 'D', 'E', 'F'].map(address) as [
@@ -26,7 +26,7 @@ const tokens = (accountIndex: number, owner: string, amount: bigint) => ({
 });
 
 let transaction: object | null;
-let look: ChainLook;
+let observer: ChainObserver;
 
 const node = createServer((req, res) => {
   void text(req).then((body) => {
@@ -61,17 +61,17 @@ beforeEach(async () => {
     network: 'local',
     usdcMint: MINT,
   } as const;
-  look = lookAtSolana(`http://127.0.0.1:${port}`, settings);
+  observer = observeSolana(`http://127.0.0.1:${port}`, settings);
 });
 afterEach(async () => {
-  await look.close();
+  await observer.close();
   node.close();
   await once(node, 'close');
 });
 
 test('what an owner moves between accounts of its own is no payment', async () => {
   transaction = given({});
-  expect(await look.payments(PAID, 200)).toEqual([
+  expect(await observer.payments(PAID, 200)).toEqual([
     { asset: 'SOL', address: OURS, amount: 90n },
     { asset: 'USDC_SOL', address: OURS, amount: 20n },
   ]);
@@ -79,11 +79,11 @@ test('what an owner moves between accounts of its own is no payment', async () =
 
 test('a transaction that failed pays nothing', async () => {
   transaction = given({ err: { InstructionError: [0, 'Custom'] } });
-  expect(await look.payments(PAID, 200)).toEqual([]);
+  expect(await observer.payments(PAID, 200)).toEqual([]);
 });
 
 test('of what is older than all it keeps a node says nothing', async () => {
   transaction = null;
-  expect(await look.payments(PAID, FIRST_KEPT)).toBe('not in the chain');
-  expect(await look.payments(PAID, FIRST_KEPT - 1)).toBe('not kept');
+  expect(await observer.payments(PAID, FIRST_KEPT)).toBe('not in the chain');
+  expect(await observer.payments(PAID, FIRST_KEPT - 1)).toBe('not kept');
 });

@@ -66,7 +66,8 @@ describe('I9', () => {
     answer: { id, type: 'payout', status, tx_hash: txHash },
   });
   const told = [asked(201, 101), asked(201, 102), asked(201, 103)];
-  const breachesOf = async (log: ClientCall[]) => (await checkClientLog(db, log)).map(({ what }) => what);
+  const discrepanciesOf = async (log: ClientCall[]) =>
+    (await checkClientLog(db, log)).map(({ what }) => what);
 
   test.each<[string, ClientCall[]]>([
     ['every payout was told, and refusals left none', [...told, asked(503), asked(400), asked(422)]],
@@ -85,7 +86,7 @@ describe('I9', () => {
     ],
     ['money that is paid back is shown', [...told, shown(105, 'pending')]],
   ])('holds when %s', async (_, log) => {
-    expect(await breachesOf(log)).toEqual([]);
+    expect(await discrepanciesOf(log)).toEqual([]);
   });
 
   test.each<[string, ClientCall[], RegExp]>([
@@ -159,7 +160,7 @@ describe('I9', () => {
       /inv_2 was answered 201/,
     ],
   ])('names it when %s', async (_, log, named) => {
-    expect(await breachesOf(log)).toEqual([expect.stringMatching(named)]);
+    expect(await discrepanciesOf(log)).toEqual([expect.stringMatching(named)]);
   });
 });
 

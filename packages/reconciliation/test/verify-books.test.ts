@@ -93,15 +93,15 @@ const leftToWholeChecks = new Set([
 /** What a check of what is new finds, since the beginning of time. */
 const recent = () =>
   checkInvariants(snapshotOf(db, 10_000), invariants, {
-    patienceSeconds: 0,
-    marks: { transfers: '0', deposits: '0', transactions: '0' },
+    gracePeriodSeconds: 0,
+    watermarks: { transfers: '0', deposits: '0', transactions: '0' },
   });
 
-const verify = () => verifyBooks({ databaseUrl: database.adminUrl, patienceSeconds: 0 });
+const verify = () => verifyBooks({ databaseUrl: database.adminUrl, gracePeriodSeconds: 0 });
 
-test('right books have no breach', async () => {
+test('right books have no discrepancy', async () => {
   const report = await verify();
-  expect(report.breaches).toEqual([]);
+  expect(report.discrepancies).toEqual([]);
   expect(report.checked).toMatchObject({ transfers: 2, entries: 4, balances: 1, payouts: 1, deposits: 1 });
 });
 
@@ -353,18 +353,19 @@ const planted: [string, string, string, string[]][] = [
   ],
 ];
 
-test('whoever is named by a breach has an asset, unless it is of no matter for money', async () => {
+test('whoever is named by a discrepancy has an asset, unless it is of no matter for money', async () => {
   await run(`${noTriggers}; update ledger.balances set available = available + 1`);
   try {
-    expect((await verify()).breaches).toEqual([
+    expect((await verify()).discrepancies).toEqual([
       {
         invariant: 'I2',
+        name: 'balances-match-entries',
         meaning: 'every balance equals the sum of its entries',
         what: 'acc_1 ETH available shows 61, its entries say 60',
         subject: 'acc_1 ETH available',
         amount: 1n,
         asset: 'ETH',
-        halts: true,
+        pausesPayouts: true,
       },
     ]);
   } finally {
@@ -406,12 +407,12 @@ test.each<[string, (by: number) => string, string, bigint]>([
     'losses ETH',
     2n,
   ],
-])('%s stays the same breach when it grows, of another amount', async (_, shift, subject, twice) => {
+])('%s stays the same discrepancy when it grows, of another amount', async (_, shift, subject, twice) => {
   await run(`${noTriggers}; ${shift(1)}`);
   try {
-    const [first, ...others] = (await verify()).breaches;
+    const [first, ...others] = (await verify()).discrepancies;
     await run(shift(1));
-    const [second] = (await verify()).breaches;
+    const [second] = (await verify()).discrepancies;
     expect(others).toEqual([]);
     expect([first, second]).toMatchObject([
       { subject, amount: twice / 2n },
@@ -430,7 +431,7 @@ test.each([
   const wantsIt = `created_at = now() - interval '1 day', kinds = '{invoice.paid}'`;
   await run(`${anEndpoint}; update webhooks.endpoints set ${wantsIt}, ${state}`);
   try {
-    expect((await verify()).breaches).toEqual([]);
+    expect((await verify()).discrepancies).toEqual([]);
   } finally {
     await run('delete from webhooks.endpoints');
   }
@@ -445,7 +446,7 @@ test.each([
     insert into webhooks.endpoint_queues (endpoint_key, open_until, new_due_at) values (9, now() + interval '1 hour', ${dueAt});
     insert into webhooks.deliveries (endpoint_key, sequence, state, due_at) values (9, 1, 'waiting', now())`);
   try {
-    expect((await verify()).breaches.map(({ invariant }) => invariant)).toEqual(breaks);
+    expect((await verify()).discrepancies.map(({ invariant }) => invariant)).toEqual(breaks);
   } finally {
     await run(
       'delete from webhooks.deliveries; delete from webhooks.endpoint_queues; delete from webhooks.endpoints',
@@ -453,17 +454,17 @@ test.each([
   }
 });
 
-test('breaches of one asset hide neither another’s nor, once they are known, each other', async () => {
+test('discrepancies of one asset hide neither another’s nor, once they are known, each other', async () => {
   await run(`${noTriggers};
     insert into ledger.balances (account_id, asset, available) select 'acc_x' || n, 'ETH', 1 from generate_series(1, 250) as n;
     insert into ledger.balances (account_id, asset, available) values ('acc_2', 'SOL', 1)`);
   try {
     const ask = (known: { invariant: string; subject: string }[] = []) =>
-      checkInvariants(snapshotOf(db, 10_000), invariants, { patienceSeconds: 0, known });
+      checkInvariants(snapshotOf(db, 10_000), invariants, { gracePeriodSeconds: 0, known });
     const named = await ask();
     expect(Map.groupBy(named, ({ asset }) => asset).get('ETH')).toHaveLength(101);
     expect(named.filter(({ isTheRest }) => isTheRest)).toMatchObject([
-      { invariant: 'I2', asset: 'ETH', what: '150 more of ETH', amount: 150n, halts: true },
+      { invariant: 'I2', asset: 'ETH', what: '150 more of ETH', amount: 150n, pausesPayouts: true },
     ]);
     expect(named.filter(({ asset }) => asset === 'SOL')).toMatchObject([{ subject: 'acc_2 SOL available' }]);
     const others = await ask(named);
@@ -474,7 +475,7 @@ test('breaches of one asset hide neither another’s nor, once they are known, e
   }
 });
 
-test('money in motion is no breach, however long its event is on the way', async () => {
+test('money in motion is no discrepancy, however long its event is on the way', async () => {
   await run(`${noTriggers}; ${aSecondDeposit('settled')}; ${itsEvent};
     update invoices.deposits set settled_at = now() - interval '1 day' where id = 'dep_2';
     ${aTransaction}; insert into payouts.payments (payout_id, family, address, amount) values (7, 1, '0x1', 30);
@@ -482,31 +483,31 @@ test('money in motion is no breach, however long its event is on the way', async
     update payouts.payouts set status = 'mined', tx_hash = '0x9', completed_at = now(), updated_at = now() - interval '1 day';
     insert into payouts.outbox (id, kind, payload, sent_at) values ('evt_11', 'hold.settle', '{"payout_id":"7"}', now())`);
   try {
-    const late = await verifyBooks({ databaseUrl: database.adminUrl, patienceSeconds: 0 });
-    expect([...new Set(late.breaches.map(({ invariant, halts }) => `${invariant} ${halts}`))]).toEqual([
-      'I7 false',
-    ]);
-    const patient = await verifyBooks({ databaseUrl: database.adminUrl, patienceSeconds: 60 });
-    expect(patient.breaches).toEqual([]);
+    const late = await verifyBooks({ databaseUrl: database.adminUrl, gracePeriodSeconds: 0 });
+    expect([
+      ...new Set(late.discrepancies.map(({ invariant, pausesPayouts }) => `${invariant} ${pausesPayouts}`)),
+    ]).toEqual(['I7 false']);
+    const patient = await verifyBooks({ databaseUrl: database.adminUrl, gracePeriodSeconds: 60 });
+    expect(patient.discrepancies).toEqual([]);
   } finally {
     await run(`update payouts.payouts set status = 'reserved', tx_hash = null, completed_at = null;
       delete from payouts.payments; delete from payouts.transactions; delete from payouts.outbox;
       delete from invoices.outbox; delete from invoices.deposits where id = 'dep_2'`);
   }
-  expect((await verify()).breaches).toEqual([]);
+  expect((await verify()).discrepancies).toEqual([]);
 });
 
 test.each(planted)('%s', async (what, plant, heal, named) => {
   await run(`${noTriggers}; ${plant}`);
   try {
-    const { breaches } = await verify();
-    expect(breaches.map((breach) => breach.invariant)).toEqual(named);
-    for (const { what, subject } of breaches)
+    const { discrepancies } = await verify();
+    expect(discrepancies.map((discrepancy) => discrepancy.invariant)).toEqual(named);
+    for (const { what, subject } of discrepancies)
       expect([what, subject]).toEqual(Array(2).fill(expect.stringMatching(/\w/)));
     // What is asked every minute raises the alarm as well: then every row is looked at.
     expect([what, (await recent()).length > 0]).toEqual([what, !leftToWholeChecks.has(what)]);
   } finally {
     await run(heal);
   }
-  expect((await verify()).breaches).toEqual([]);
+  expect((await verify()).discrepancies).toEqual([]);
 });

@@ -1,5 +1,5 @@
-import type { WatchedChain } from '@quittance/reconciliation/chain-invariants';
-import type { SeenBalances } from '@quittance/reconciliation/seen-balances';
+import type { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
+import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { Chain } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
@@ -16,7 +16,11 @@ export type Settings = {
 };
 
 /** What was seen of a chain, so that its node is not asked more than it has to be. Losing it costs questions only. */
-export type ChainMemory = { balances: SeenBalances; lookedAt: Date | undefined; unseen: string | undefined };
+export type ChainMemory = {
+  balances: BalanceSnapshots;
+  lookedAt: Date | undefined;
+  unseen: string | undefined;
+};
 
 /** Everything an operation may need from the outside; each takes the part it uses. */
 export type Ports = {
@@ -26,7 +30,7 @@ export type Ports = {
   clock: Clock;
   logger: Logger;
   /** Those whose nodes are asked. */
-  chains: readonly WatchedChain[];
+  chains: readonly ReconciledChain[];
   memory: ReadonlyMap<Chain, ChainMemory>;
   settings: Settings;
   /** Wakes the relay: call it after a commit that wrote to the outbox. */

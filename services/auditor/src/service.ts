@@ -1,4 +1,4 @@
-import { SeenBalances } from '@quittance/reconciliation/seen-balances';
+import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
 import { openDb } from '@quittance/shared/db';
 import { openMetricsDb } from '@quittance/shared/metrics';
 import { type RunningService, startService } from '@quittance/shared/start-service';
@@ -40,7 +40,7 @@ export const startAuditor = (
       const memory = new Map(
         config.chains.map(({ chain }): [typeof chain, ChainMemory] => [
           chain,
-          { balances: new SeenBalances(), lookedAt: undefined, unseen: undefined },
+          { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined },
         ]),
       );
       const ports: Ports = {

@@ -25,7 +25,7 @@ export const booksView = (
     what: one.what,
     asset: one.asset ?? null,
     chain: one.chain ?? null,
-    halts: one.halts,
+    halts: one.pausesPayouts,
     seen: one.times,
     first_seen_at: one.firstSeenAt.toISOString(),
     last_seen_at: one.lastSeenAt.toISOString(),

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { WatchedChain } from '@quittance/reconciliation/chain-invariants';
-import { SeenBalances } from '@quittance/reconciliation/seen-balances';
+import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
+import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
 import type { Db } from '@quittance/shared/db';
 import { openDb } from '@quittance/shared/db';
 import { createLogger, type Logger } from '@quittance/shared/logger';
@@ -303,7 +303,7 @@ describe('an operator', () => {
       { asset, force, chains: [chain], patienceSeconds: 60, chainDays: 30 },
     );
   const node = new ScriptedEvmNode();
-  let chain: WatchedChain;
+  let chain: ReconciledChain;
   beforeAll(async () => {
     const hot = '0x1';
     await run(
@@ -395,7 +395,7 @@ it('a chain whose node cannot be asked is no breach: it is said once, and shown'
     chainId: 1,
   };
   const memory = new Map([
-    ['ethereum' as const, { balances: new SeenBalances(), lookedAt: undefined, unseen: undefined }],
+    ['ethereum' as const, { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
   ]);
   const blind = replica({ chains: [{ settings }], memory });
   for (let i = 0; i < 3; i++) await check(blind);
@@ -417,7 +417,7 @@ it('a node that is away holds back no verdict on the books, and a suspicion of i
     chainId: 1,
   };
   const memory = new Map([
-    ['ethereum' as const, { balances: new SeenBalances(), lookedAt: undefined, unseen: undefined }],
+    ['ethereum' as const, { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
   ]);
   const waiting = replica({ chains: [{ settings }], memory });
   await run(`insert into auditor.breaches (invariant, subject, asset, what, chain, halts, first_seen_at, last_seen_at)

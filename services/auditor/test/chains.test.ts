@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { SeenBalances } from '@quittance/reconciliation/seen-balances';
+import { BalanceSnapshots } from '@quittance/reconciliation/balance-snapshots';
 import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
@@ -78,7 +78,9 @@ beforeEach(async () => {
     clock: systemClock,
     logger: createLogger('test', 'silent'),
     chains: [{ settings }],
-    memory: new Map([['ethereum', { balances: new SeenBalances(), lookedAt: undefined, unseen: undefined }]]),
+    memory: new Map([
+      ['ethereum', { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
+    ]),
     settings: {
       replica: randomUUID(),
       checkEveryMs: 60_000,

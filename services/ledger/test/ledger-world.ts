@@ -138,9 +138,9 @@ export async function ledgerWorld(): Promise<LedgerWorld> {
     },
     async breaches() {
       const found: string[] = [];
-      for (const { name, sql } of invariants.filter(({ name }) => ['I1', 'I2', 'I3'].includes(name))) {
+      for (const { number, sql } of invariants.filter((one) => ['I1', 'I2', 'I3'].includes(one.number))) {
         const rows = await admin.rows<{ what: string }>(sql);
-        found.push(...rows.map(({ what }) => `${name}: ${what}`));
+        found.push(...rows.map(({ what }) => `${number}: ${what}`));
       }
       const waiting = await admin.rows<{ what: string }>(UNRESOLVED_DISAGREES);
       return [...found, ...waiting.map(({ what }) => what)];

@@ -48,11 +48,15 @@ export async function testDatabase(): Promise<TestDatabase> {
     adminUrl,
     urlOf: (service) => serviceUrl(adminUrl, service, TEST_PASSWORD),
     async drop() {
-      const { breaches } = await verifyBooks({ databaseUrl: adminUrl, patienceSeconds: 0, aloneOnly: true });
+      const { discrepancies } = await verifyBooks({
+        databaseUrl: adminUrl,
+        gracePeriodSeconds: 0,
+        aloneOnly: true,
+      });
       await onServer(server, `drop database if exists ${name} with (force)`);
-      if (breaches.length > 0)
+      if (discrepancies.length > 0)
         throw new Error(
-          `the books do not balance: ${breaches.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
+          `the books do not balance: ${discrepancies.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
         );
     },
   };

@@ -6,8 +6,9 @@ import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
 import { PortTaken } from '@quittance/engines/free-port';
 import { type ClientLog, checkClientLog } from '@quittance/reconciliation/client-log';
+import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
 import { secretsInLogs } from '@quittance/reconciliation/secrets-in-logs';
-import { type BooksReport, type Breach, verifyBooks } from '@quittance/reconciliation/verify-books';
+import { type BooksReport, verifyBooks } from '@quittance/reconciliation/verify-books';
 import { systemClock } from '@quittance/shared/clock';
 import { loadConfig } from '@quittance/shared/config';
 import { type Db, openDb } from '@quittance/shared/db';
@@ -36,11 +37,11 @@ export type Quittance = {
   merchant(name?: string): Promise<Merchant>;
   /** Superuser access to the stack's database, for looking. */
   db: Db;
-  /** The books, compared with the chains; what is younger than the patience may still be on its way. */
-  books(patienceSeconds?: number): Promise<BooksReport>;
+  /** The books, compared with the chains; what is younger than the grace period may still be on its way. */
+  books(gracePeriodSeconds?: number): Promise<BooksReport>;
   /** What all merchants of this stack asked and were answered, and where the database says otherwise. */
   clientLog: ClientLog;
-  clientBreaches(): Promise<Breach[]>;
+  clientDiscrepancies(): Promise<Discrepancy[]>;
   /** Stops everything; throws when in the end the books do not balance, say otherwise than clients heard, or a log holds a secret. */
   stop(): Promise<void>;
 };
@@ -72,10 +73,10 @@ export type QuittanceOptions = Pick<
 /** What is on its way between the services arrives within this. */
 const BOOKS_WITHIN_MS = 30_000;
 
-function assertRight(breaches: readonly Breach[]): void {
-  if (breaches.length > 0)
+function assertRight(discrepancies: readonly Discrepancy[]): void {
+  if (discrepancies.length > 0)
     throw new Error(
-      `the books do not balance: ${breaches.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
+      `the books do not balance: ${discrepancies.map(({ invariant, what }) => `${invariant} ${what}`).join('; ')}`,
     );
 }
 
@@ -126,12 +127,12 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
   const db = openDb({ url: stack.adminUrl, schema: 'public', pool: 2, logger });
   const watched = loadConfig('the books', withChains(z.object(chainSettings)), stack.chainSettings).chains;
   const chains = watched.map((settings) => ({ settings }));
-  const books = (patienceSeconds = 0) =>
-    verifyBooks({ databaseUrl: stack.adminUrl, patienceSeconds, chains });
+  const books = (gracePeriodSeconds = 0) =>
+    verifyBooks({ databaseUrl: stack.adminUrl, gracePeriodSeconds, chains });
   const { busPasswords, ...ownSecrets } = stack.secrets;
   const secrets: Record<string, string> = { ...ownSecrets };
   for (const [user, password] of Object.entries(busPasswords)) secrets[`password of ${user}`] = password;
-  const leaks = (): Promise<Breach[]> => {
+  const leaks = (): Promise<Discrepancy[]> => {
     const files = readdirSync(join(dir, 'logs')).map((name) => join(dir, 'logs', name));
     return secretsInLogs(files, secrets);
   };
@@ -155,11 +156,11 @@ export async function startQuittance(options: QuittanceOptions = {}): Promise<Qu
     },
     books,
     clientLog,
-    clientBreaches: () => checkClientLog(db, clientLog),
+    clientDiscrepancies: () => checkClientLog(db, clientLog),
     async stop() {
       try {
         if (options.checkBooks !== false) {
-          await eventually(async () => assertRight((await books()).breaches), BOOKS_WITHIN_MS);
+          await eventually(async () => assertRight((await books()).discrepancies), BOOKS_WITHIN_MS);
           await eventually(async () => assertRight(await checkClientLog(db, clientLog)), BOOKS_WITHIN_MS);
         }
         assertRight(await leaks());

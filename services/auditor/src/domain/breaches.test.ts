@@ -8,7 +8,7 @@ const breach = (given: Partial<SeenBreach> = {}): SeenBreach => ({
   subject: 'acc_1 ETH available 1',
   what: 'acc_1 ETH available shows 61, its entries say 60',
   asset: 'ETH',
-  halts: true,
+  pausesPayouts: true,
   ...given,
 });
 const theRest = breach({ subject: 'more of ETH', what: '150 more of ETH', isTheRest: true });
@@ -51,8 +51,8 @@ describe('a breach', () => {
   });
 
   it('that loses no money halts nothing', () => {
-    const late = breach({ invariant: 'I7', halts: false });
-    const { confirmed, halts } = assess([known({ invariant: 'I7', halts: false })], look([late]));
+    const late = breach({ invariant: 'I7', pausesPayouts: false });
+    const { confirmed, halts } = assess([known({ invariant: 'I7', pausesPayouts: false })], look([late]));
     expect({ confirmed, halts }).toEqual({ confirmed: [late], halts: [] });
   });
 
@@ -87,7 +87,7 @@ test.each<[string, bigint | undefined, bigint | undefined, boolean]>([
 test.each<[string, Partial<KnownBreach>, Partial<CheckResult>, boolean]>([
   ['a whole look does not find any more', {}, {}, true],
   ['a look at what is new does not find', {}, { isWhole: false }, false],
-  ['is late, and a look at what is new does not find', { halts: false }, { isWhole: false }, true],
+  ['is late, and a look at what is new does not find', { pausesPayouts: false }, { isWhole: false }, true],
   ['may be among those that were too many to be named', {}, { seen: [theRest] }, false],
   ['is of another asset than those', { asset: 'SOL' }, { seen: [theRest] }, true],
   ['its chain does not show any more', { chain: 'ethereum' }, { chain: 'ethereum' }, true],

@@ -13,7 +13,7 @@ export type SeenBreach = {
   /** It stands for those of its invariant and asset that were too many to be named. */
   isTheRest?: true;
   /** It may be money lost. */
-  halts: boolean;
+  pausesPayouts: boolean;
 };
 
 /** What is known of it from the looks before. */
@@ -75,16 +75,16 @@ export function withOutgrown(
 export function assess(known: readonly KnownBreach[], { seen, isWhole, ...result }: CheckResult): Assessment {
   const before = new Map(known.map((one) => [nameOf(one), one]));
   const now = new Set(seen.map(nameOf));
-  const isLookedAt = ({ halts, chain, invariant }: KnownBreach): boolean =>
+  const isLookedAt = ({ pausesPayouts, chain, invariant }: KnownBreach): boolean =>
     // What may be money lost, a look at what is new does not show to be gone.
-    (isWhole || !halts) && chain === result.chain && result.invariants?.has(invariant) !== false;
+    (isWhole || !pausesPayouts) && chain === result.chain && result.invariants?.has(invariant) !== false;
   // The limit was reached: one that is not named may be among those that were only counted.
   const unnamed = seen.filter(({ isTheRest }) => isTheRest === true);
   const isCounted = ({ invariant, asset }: KnownBreach): boolean =>
     unnamed.some((rest) => rest.invariant === invariant && rest.asset === asset);
   const counts = seen.filter((one) => {
     const earlier = before.get(nameOf(one));
-    return one.halts && earlier !== undefined && !earlier.isAccepted;
+    return one.pausesPayouts && earlier !== undefined && !earlier.isAccepted;
   });
   return {
     gone: known.filter((one) => !now.has(nameOf(one)) && isLookedAt(one) && !isCounted(one)),

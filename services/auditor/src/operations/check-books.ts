@@ -1,12 +1,9 @@
-import type { Limits, WatchedChain } from '@quittance/reconciliation/chain-invariants';
-import { invariants, type Marks } from '@quittance/reconciliation/invariants';
+import type { CheckScope, ReconciledChain } from '@quittance/reconciliation/chain-records';
+import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
+import { invariants } from '@quittance/reconciliation/invariants';
 import { snapshotOf } from '@quittance/reconciliation/snapshot';
-import {
-  type Breach,
-  ChainUnseen,
-  checkChain,
-  checkInvariants,
-} from '@quittance/reconciliation/verify-books';
+import { ChainNotCompared, checkChain, checkInvariants } from '@quittance/reconciliation/verify-books';
+import type { Watermarks } from '@quittance/reconciliation/watermarks';
 import type { Db, Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
@@ -32,21 +29,21 @@ const TOLD_MAX = 20;
  * before any node is asked, and each chain by itself: neither waits for the other.
  * @returns what is wrong, seen for the first time or again.
  */
-export async function checkBooks(ports: Ports, lease: Lease, plan: Plan): Promise<readonly Breach[]> {
+export async function checkBooks(ports: Ports, lease: Lease, plan: Plan): Promise<readonly Discrepancy[]> {
   const { db, clock, settings } = ports;
   const began = { at: clock.now(), ms: performance.now() };
   const marks = await marksOfNow(db);
   const since = plan.extent === 'recent' ? await lastMarks(db) : undefined;
   const extent = plan.extent === 'recent' && since === undefined ? 'whole' : plan.extent;
   const invariantsAsked = plan.extent === 'again' ? plan.invariants : undefined;
-  const asked = invariants.filter(({ name }) => invariantsAsked?.has(name) !== false);
+  const asked = invariants.filter(({ number }) => invariantsAsked?.has(number) !== false);
   const snapshot = snapshotOf(ports.slowDb, CHECK_MAX_MS[extent]);
-  const limits: Limits = {
-    patienceSeconds: settings.patienceSeconds,
-    marks: since,
+  const scope: CheckScope = {
+    gracePeriodSeconds: settings.patienceSeconds,
+    watermarks: since,
   };
   const known = (await knownBreaches(db)).filter(({ isAccepted, times }) => isAccepted || times === 1);
-  const found = await checkInvariants(snapshot, asked, { ...limits, known }).catch((cause: unknown) => {
+  const found = await checkInvariants(snapshot, asked, { ...scope, known }).catch((cause: unknown) => {
     throw extent === 'recent' ? new RecentFailed(reason(cause), { cause }) : cause;
   });
   failpoint('auditor.looked');
@@ -70,14 +67,14 @@ export async function checkBooks(ports: Ports, lease: Lease, plan: Plan): Promis
     const { chain: name } = chain.settings;
     if (plan.extent === 'again' && !plan.chains.has(name)) continue;
     // What a node that was away did not show is looked at when it is back.
-    const isSuspected = known.some((one) => one.chain === name && one.halts && !one.isAccepted);
+    const isSuspected = known.some((one) => one.chain === name && one.pausesPayouts && !one.isAccepted);
     const comparedTo = extent !== 'recent' || isSuspected ? undefined : await lastMarks(db, name);
     const howFar = await howFarBack(db, name, settings.chainDays);
     const compared = await compare(
       ports,
       snapshot,
       chain,
-      { ...limits, ...howFar, marks: comparedTo },
+      { ...scope, ...howFar, watermarks: comparedTo },
       began.at,
     );
     if (compared === undefined) continue;
@@ -99,7 +96,7 @@ export class RecentFailed extends Error {
   override name = 'RecentFailed';
 }
 
-const isRight = (seen: readonly Breach[]): boolean => !seen.some(({ halts }) => halts);
+const isRight = (seen: readonly Discrepancy[]): boolean => !seen.some(({ pausesPayouts }) => pausesPayouts);
 
 const underLease = <T>(
   { db }: { db: Pick<Db, 'transaction'> },
@@ -138,37 +135,37 @@ async function record<T>(
   return noted;
 }
 
-const sumUp = (ports: Ports, lease: Lease, marks: Marks): Promise<void> =>
+const sumUp = (ports: Ports, lease: Lease, marks: Watermarks): Promise<void> =>
   underLease({ db: ports.slowDb }, lease, (trx) => rebuildSums(trx, marks, CHECK_MAX_MS.whole));
 
-type Compared = { breaches: Breach[]; unseen: string | null };
+type Compared = { breaches: Discrepancy[]; unseen: string | null };
 
 /** Undefined when it is not yet time to ask its node again. A node that cannot be asked is no breach. */
 async function compare(
   { logger, memory, settings }: Ports,
   snapshot: ReturnType<typeof snapshotOf>,
-  chain: WatchedChain,
-  limits: Limits,
+  chain: ReconciledChain,
+  scope: CheckScope,
   now: Date,
 ): Promise<Compared | undefined> {
   const { chain: name } = chain.settings;
   const remembered = memory.get(name);
   if (remembered === undefined) return undefined;
   const isDue =
-    limits.marks === undefined ||
+    scope.watermarks === undefined ||
     remembered.lookedAt === undefined ||
     now < remembered.lookedAt ||
     now.getTime() - remembered.lookedAt.getTime() >= settings.chainsEveryMs;
   if (!isDue) return undefined;
   remembered.lookedAt = now;
   try {
-    const breaches = await checkChain(snapshot, chain, limits, remembered.balances);
+    const breaches = await checkChain(snapshot, chain, scope, remembered.balances);
     if (remembered.unseen !== undefined)
       logger.info({ chain: name }, 'the books are compared with the chain again');
     remembered.unseen = undefined;
     return { breaches, unseen: null };
   } catch (error) {
-    if (!(error instanceof ChainUnseen)) throw error;
+    if (!(error instanceof ChainNotCompared)) throw error;
     // The same trouble once a minute is one line.
     if (remembered.unseen === undefined) {
       logger.warn({ chain: name, reason: error.message }, 'the books cannot be compared with the chain');
@@ -202,7 +199,7 @@ function log({ logger }: Ports, { suspected, confirmed, gone }: Assessment, halt
       'the books look wrong, looking again before anything is done',
     );
   }
-  const late = confirmed.filter(({ halts }) => !halts);
+  const late = confirmed.filter(({ pausesPayouts }) => !pausesPayouts);
   if (late.length > 0) logger.error({ breaches: named(late) }, 'the books are wrong, no money is lost by it');
   for (const { asset, breaches, number } of halted) {
     logger.error(

@@ -1,12 +1,8 @@
-import type { WatchedChain } from '@quittance/reconciliation/chain-invariants';
+import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
+import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
 import { invariants } from '@quittance/reconciliation/invariants';
 import { snapshotOf } from '@quittance/reconciliation/snapshot';
-import {
-  type Breach,
-  ChainUnseen,
-  checkChain,
-  checkInvariants,
-} from '@quittance/reconciliation/verify-books';
+import { ChainNotCompared, checkChain, checkInvariants } from '@quittance/reconciliation/verify-books';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
@@ -22,7 +18,7 @@ export type ResumeOrder = {
   /** Although a breach is still there, or its chain cannot be asked. */
   force: boolean;
   /** Those whose nodes can be asked. */
-  chains: readonly WatchedChain[];
+  chains: readonly ReconciledChain[];
   patienceSeconds: number;
   /** How far back payouts and deposits are looked up in their chain. */
   chainDays: number;
@@ -31,11 +27,11 @@ export type ResumeOrder = {
 export type ResumeRefusal =
   | { why: 'not_halted' }
   /** What is still wrong. */
-  | { why: 'still_wrong'; breaches: readonly Breach[] }
+  | { why: 'still_wrong'; breaches: readonly Discrepancy[] }
   /** The books were not compared with the chain of the asset. */
   | { why: 'chain_unseen'; reason: string };
 
-export type Resumed = { halt: string; accepted: readonly Breach[] };
+export type Resumed = { halt: string; accepted: readonly Discrepancy[] };
 
 /**
  * An operator lets the payouts of an asset go on. Every row is looked at once more: what is still wrong refuses it, or
@@ -53,15 +49,17 @@ export async function resumePayouts(
     return refuse({ why: 'chain_unseen', reason: `no node of ${chain} is configured` });
   }
   const snapshot = snapshotOf(db, CHECK_MAX_MS);
-  const found = await checkInvariants(snapshot, invariants, { patienceSeconds });
-  const limits = { patienceSeconds, ...(await howFarBack(db, chain, chainDays)) };
+  const found = await checkInvariants(snapshot, invariants, { gracePeriodSeconds: patienceSeconds });
+  const scope = { gracePeriodSeconds: patienceSeconds, ...(await howFarBack(db, chain, chainDays)) };
   try {
-    for (const one of watched) found.push(...(await checkChain(snapshot, one, limits)));
+    for (const one of watched) found.push(...(await checkChain(snapshot, one, scope)));
   } catch (error) {
-    if (!(error instanceof ChainUnseen)) throw error;
+    if (!(error instanceof ChainNotCompared)) throw error;
     if (!force) return refuse({ why: 'chain_unseen', reason: error.message });
   }
-  const breaches = found.filter((one) => one.halts && (one.asset === undefined || one.asset === asset));
+  const breaches = found.filter(
+    (one) => one.pausesPayouts && (one.asset === undefined || one.asset === asset),
+  );
   if (breaches.length > 0 && !force) return refuse({ why: 'still_wrong', breaches });
   return await db.transaction(async (trx) => {
     const at = clock.now();

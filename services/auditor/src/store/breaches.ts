@@ -1,4 +1,4 @@
-import type { Breach } from '@quittance/reconciliation/verify-books';
+import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import { bulk } from '@quittance/shared/store-kit';
@@ -14,7 +14,7 @@ type BreachRow = Omit<ShownBreach, 'asset' | 'chain' | 'acceptedAmount' | 'isAcc
 
 const selectBreaches = query<BreachRow>(
   'breaches_all',
-  `select invariant, subject, asset, what, chain, halts, times, first_seen_at, last_seen_at, accepted_at, accepted_amount
+  `select invariant, subject, asset, what, chain, halts as pauses_payouts, times, first_seen_at, last_seen_at, accepted_at, accepted_amount
    from breaches order by invariant, subject`,
 );
 
@@ -34,7 +34,7 @@ const seenRows = bulk({
   asset: 'text',
   what: 'text',
   chain: 'text',
-  halts: 'bool',
+  pausesPayouts: 'bool',
 });
 
 const upsertBreaches = statement(
@@ -84,7 +84,7 @@ const acceptAll = statement(
 export async function settleBreaches(
   trx: Trx,
   asset: AssetSymbol,
-  accepted: readonly Breach[],
+  accepted: readonly Discrepancy[],
   at: Date,
 ): Promise<void> {
   await trx.rows(forgetOfAsset, [asset]);

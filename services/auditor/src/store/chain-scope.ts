@@ -1,4 +1,4 @@
-import type { Limits } from '@quittance/reconciliation/chain-invariants';
+import type { CheckScope } from '@quittance/reconciliation/chain-records';
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement } from '@quittance/shared/db';
 
@@ -18,4 +18,4 @@ export const howFarBack = (
   db: Queryable,
   chain: Chain,
   days: number,
-): Promise<Required<Pick<Limits, 'since' | 'suspects'>>> => db.one(selectHowFar, [chain, days]);
+): Promise<Required<Pick<CheckScope, 'since' | 'suspects'>>> => db.one(selectHowFar, [chain, days]);

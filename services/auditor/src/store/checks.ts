@@ -1,4 +1,4 @@
-import type { Marks } from '@quittance/reconciliation/invariants';
+import type { Watermarks } from '@quittance/reconciliation/watermarks';
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { LastChecks } from '../domain/check-plan.ts';
@@ -16,7 +16,7 @@ const selectMarks = statement(
 );
 
 /** Up to where everything is written that ever will be. */
-export const marksOfNow = (db: Queryable): Promise<Marks> => db.one<Marks>(selectMarks);
+export const marksOfNow = (db: Queryable): Promise<Watermarks> => db.one<Watermarks>(selectMarks);
 
 const selectLastMarks = statement(
   'marks_of_last_check',
@@ -26,8 +26,8 @@ const selectLastMarks = statement(
 );
 
 /** Up to where a check has seen everything, or has compared it with a chain; undefined when there was none. */
-export async function lastMarks(db: Queryable, chain: Chain | null = null): Promise<Marks | undefined> {
-  return (await db.maybe<{ marks: Marks }>(selectLastMarks, [chain]))?.marks;
+export async function lastMarks(db: Queryable, chain: Chain | null = null): Promise<Watermarks | undefined> {
+  return (await db.maybe<{ marks: Watermarks }>(selectLastMarks, [chain]))?.marks;
 }
 
 const insertCheck = statement(
@@ -40,7 +40,7 @@ const insertCheck = statement(
 export type Check = {
   extent: 'whole' | 'recent' | 'again';
   wasRight: boolean;
-  marks: Marks;
+  marks: Watermarks;
   /** By chain: null when it was compared, else why it could not be. */
   chains: Record<string, string | null>;
 };

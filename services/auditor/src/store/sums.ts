@@ -1,4 +1,4 @@
-import type { Marks } from '@quittance/reconciliation/invariants';
+import type { Watermarks } from '@quittance/reconciliation/watermarks';
 import { statement, type Trx } from '@quittance/shared/db';
 
 const clearSums = statement('sums_clear', 'truncate sums');
@@ -15,7 +15,7 @@ const noteSums = statement(
 );
 
 /** Adds all entries up to a transfer up anew: later checks need only those after it. */
-export async function rebuildSums(trx: Trx, { transfers }: Marks, maxMs: number): Promise<void> {
+export async function rebuildSums(trx: Trx, { transfers }: Watermarks, maxMs: number): Promise<void> {
   await trx.rows(`set local statement_timeout = ${maxMs}`);
   await trx.rows(clearSums);
   await trx.rows(fillSums, [transfers]);
@@ -36,7 +36,7 @@ const noteAdvance = statement(
 );
 
 /** Adds the entries of the transfers since then: a check of what is new does not grow all day. */
-export async function advanceSums(trx: Trx, { transfers }: Marks): Promise<void> {
+export async function advanceSums(trx: Trx, { transfers }: Watermarks): Promise<void> {
   await trx.rows(advance, [transfers]);
   await trx.rows(noteAdvance, [transfers]);
 }

@@ -3,7 +3,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
-import type { Limits, WatchedChain } from '../src/chain-invariants.ts';
+import type { CheckScope, ReconciledChain } from '../src/chain-records.ts';
 import { snapshotOf } from '../src/snapshot.ts';
 import { checkChain } from '../src/verify-books.ts';
 
@@ -18,7 +18,7 @@ const [DEPOSITED, AMOUNT, FEE, COST] = [1_000n, 500n, 30n, 20n];
 let database: TestDatabase;
 let db: Db;
 let node: ScriptedEvmNode;
-let chain: WatchedChain;
+let chain: ReconciledChain;
 
 const noBooks = `
   delete from ledger.balances; delete from ledger.holds; delete from ledger.transfers; delete from payouts.payments;
@@ -42,8 +42,10 @@ async function run(sql: string): Promise<void> {
 }
 
 /** What is wrong, with nothing looked at twice. */
-const found = async (given: Partial<Limits> = {}) =>
-  (await checkChain(snapshotOf(db, 10_000), chain, { patienceSeconds: 0, ...given })).map(({ what }) => what);
+const found = async (given: Partial<CheckScope> = {}) =>
+  (await checkChain(snapshotOf(db, 10_000), chain, { gracePeriodSeconds: 0, ...given })).map(
+    ({ what }) => what,
+  );
 
 beforeAll(async () => {
   database = await testDatabase();
@@ -84,7 +86,7 @@ test('what is missing beside it is', async () => {
 });
 
 const days = (n: number) => new Date(Date.now() - n * 86_400_000);
-const marks = { transfers: '999', deposits: '999', transactions: '999' };
+const watermarks = { transfers: '999', deposits: '999', transactions: '999' };
 
 describe('a deposit', () => {
   const ADDRESS = `0x${'2'.repeat(40)}`;
@@ -148,20 +150,20 @@ describe('a deposit', () => {
 
   test('is asked for when it is new, on its way to the ledger, booked since, or under suspicion', async () => {
     await deposit();
-    expect(await found({ marks })).toEqual([]);
-    expect(await found({ marks, suspects: ['deposit dep_1 chain'] })).toEqual(NOT_THERE);
+    expect(await found({ watermarks })).toEqual([]);
+    expect(await found({ watermarks, suspects: ['deposit dep_1 chain'] })).toEqual(NOT_THERE);
     const announced = `insert into invoices.outbox (id, kind, payload, sent_at, confirmed_at)
       values ('evt_1', 'deposit.settled', '{"deposit_id": "dep_1", "asset": "ETH", "amount": "0"}'`;
     await run(`${announced}, now(), now())`);
-    expect(await found({ marks: { ...marks, deposits: '0' } })).toEqual(NOT_THERE);
-    expect(await found({ marks })).toEqual([]);
+    expect(await found({ watermarks: { ...watermarks, deposits: '0' } })).toEqual(NOT_THERE);
+    expect(await found({ watermarks })).toEqual([]);
     await run(`delete from invoices.outbox; ${announced}, null, null)`);
-    expect(await found({ marks })).toEqual(NOT_THERE);
+    expect(await found({ watermarks })).toEqual(NOT_THERE);
     await run(
       `delete from invoices.outbox; insert into ledger.transfers (op, kind, account_id, asset, amount)
          values ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 60)`,
     );
-    expect(await found({ marks: { ...marks, transfers: '0' } })).toEqual(NOT_THERE);
+    expect(await found({ watermarks: { ...watermarks, transfers: '0' } })).toEqual(NOT_THERE);
   });
 
   test('that is old is not asked for again, but for one under suspicion', async () => {
@@ -186,7 +188,7 @@ test('a payout that is mined and away is waited for, and is named at once when i
      update payouts.transactions set state = 'mined', block_height = 10, block_hash = '${BLOCK}', updated_at = now();
      update ledger.balances set held = 0; update ledger.holds set state = 'settled'`,
   );
-  const patient = { patienceSeconds: 60 };
+  const patient = { gracePeriodSeconds: 60 };
   expect(await found(patient)).toEqual([]);
   node.nonces.set(HOT, 1);
   expect(await found(patient)).toEqual([
@@ -215,7 +217,7 @@ describe('what is known to be wrong', () => {
     ]);
     const since = days(2);
     expect(await found({ since })).toEqual([]);
-    for (const given of [{ since }, { since, marks }]) {
+    for (const given of [{ since }, { since, watermarks }]) {
       expect(await found({ ...given, suspects: ['payout 7 chain'] })).toEqual([everything[0], everything[2]]);
       expect(await found({ ...given, suspects: [`cost ${STOLEN}`] })).toEqual([everything[1]]);
       expect(await found({ ...given, suspects: [`cost ${PAID}, more than was accepted`] })).toEqual([

@@ -1,0 +1,121 @@
+import type { ChainSettings } from '@quittance/chains/settings';
+import type { Chain } from '@quittance/shared/assets';
+import { reason } from '@quittance/shared/logger';
+import pMap from 'p-map';
+import { BalanceSnapshots } from './balance-snapshots.ts';
+import type { ChainDiscrepancy } from './chain-invariants.ts';
+import type { ChainObserver, ObservedTransaction } from './chain-observer.ts';
+import type { ChainRecords } from './chain-records.ts';
+import { compareDeposits } from './compare-deposits.ts';
+import { compareCosts, comparePayouts } from './compare-payouts.ts';
+import { compareReserves } from './compare-reserves.ts';
+import { observeChain } from './observe-chain.ts';
+import {
+  hashesOf,
+  OBSERVED_AT_ONCE,
+  observeTransactions,
+  type TransactionsByHash,
+} from './observe-transactions.ts';
+
+/** The node is not at the block where the records are: what it does not show may be on the chain all the same. */
+export class NodeOutOfSync extends Error {
+  override name = 'NodeOutOfSync';
+}
+
+/**
+ * Compares the records with the chain, through the first of its nodes that can be asked and is in sync with the records.
+ * Throws when none is.
+ */
+export async function compareWithChain(
+  records: ChainRecords,
+  settings: ChainSettings,
+  balances = new BalanceSnapshots(),
+): Promise<ChainDiscrepancy[]> {
+  const failures: unknown[] = [];
+  for (const url of settings.rpcUrls) {
+    const observer = observeChain(settings, url.reveal());
+    try {
+      return await compareThrough(observer, records, settings.chain, balances);
+    } catch (error) {
+      failures.push(error);
+    } finally {
+      await observer.close();
+    }
+  }
+  const text = failures.map(reason).join('; ');
+  // A moment later a node that lags has caught up.
+  const lags = failures.some((error) => error instanceof NodeOutOfSync);
+  throw lags ? new NodeOutOfSync(text, { cause: failures }) : new Error(text, { cause: failures });
+}
+
+/** Reserves are compared first: the nearer to the moment of the snapshot, the less money has moved since. */
+async function compareThrough(
+  observer: ChainObserver,
+  records: ChainRecords,
+  chain: Chain,
+  balances: BalanceSnapshots,
+): Promise<ChainDiscrepancy[]> {
+  const at = await observer.pin();
+  if (at !== undefined && at.height < records.height)
+    throw new NodeOutOfSync(`it has not come to block ${records.height}`);
+  await assertInSync(observer, records);
+  const observed = new Map<string, ObservedTransaction>();
+  const reserves = await compareReserves(records, observed, chain, observer, balances);
+  await observeTransactions(observer, hashesOf(records), observed);
+  const sure = await withConflictedTransactions(records, observed, observer);
+  const deposits = await compareDeposits(records, observer);
+  if (at === undefined) await assertInSync(observer, records);
+  else if ((await observer.hashAt(at.height)) !== at.hash)
+    throw new NodeOutOfSync(`it has dropped block ${at.height} while it was asked`);
+  return [
+    ...comparePayouts(sure, observed),
+    ...deposits,
+    ...compareCosts(sure, observed, chain),
+    ...reserves,
+  ];
+}
+
+/**
+ * A transaction that was mined and has left the chain may come back as long as it is not final. It cannot when the chain
+ * shows that another transaction has used one of its inputs: then there is no grace period for it.
+ */
+async function withConflictedTransactions(
+  records: ChainRecords,
+  observed: TransactionsByHash,
+  observer: ChainObserver,
+): Promise<ChainRecords> {
+  const there = new Set(
+    records.transactions.filter(({ tx_hash }) => observed.has(tx_hash)).map(({ family }) => family),
+  );
+  const lost = new Set<string>();
+  await pMap(
+    records.inputs.filter(({ family }) => !there.has(family)),
+    async ({ family, input }) => {
+      if (await observer.isUsed(input)) lost.add(family);
+    },
+    { concurrency: OBSERVED_AT_ONCE },
+  );
+  if (lost.size === 0) return records;
+  return {
+    ...records,
+    transactions: records.transactions.map((one) =>
+      lost.has(one.family) ? { ...one, may_leave: false } : one,
+    ),
+  };
+}
+
+/**
+ * A node that lags does not have the blocks that the records speak of, and a node on another branch has other ones: the
+ * chain is reorganising, or this node disagrees with the nodes that the services ask.
+ */
+async function assertInSync(observer: ChainObserver, { cursor, height }: ChainRecords): Promise<void> {
+  const hash = await observer.hashAt(cursor?.height ?? 0);
+  if (cursor !== undefined) {
+    if (hash === undefined) throw new NodeOutOfSync(`it has not come to block ${cursor.height}`);
+    if (hash !== cursor.hash) throw new NodeOutOfSync(`it has another block ${cursor.height}`);
+  }
+  // On Solana a height is a slot, which may have no block: that one stays what was observed in a block of it.
+  if (height > (cursor?.height ?? 0) && (await observer.hashAt(height)) === undefined) {
+    throw new NodeOutOfSync(`it has not come to block ${height}`);
+  }
+}

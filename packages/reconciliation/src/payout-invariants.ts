@@ -1,0 +1,65 @@
+import { isOnItsWay } from './events-on-the-way.ts';
+import type { Invariant } from './invariant.ts';
+import { recentPayouts } from './recent-records.ts';
+
+const payoutsAgree = (those: string, holds: string) => `
+  with confirmed as (
+    select m.payout_id, count(*) as n
+    from payouts.payments m join payouts.transactions t on t.family = m.family
+    where t.state = 'mined' and ${those.replaceAll('p.id', 'm.payout_id')} group by m.payout_id)
+  select 'payout ' || p.id || ' is ' || p.status || ' with ' || coalesce(c.n, 0) || ' confirmed transactions' as what,
+    p.asset, 'payout ' || p.id || ' transactions' as subject,
+    coalesce(c.n, 0) - case p.status when 'mined' then 1 else 0 end as amount
+  from payouts.payouts p left join confirmed c on c.payout_id = p.id
+  where ${those}
+    and ((p.status = 'mined' and coalesce(c.n, 0) <> 1) or (p.status <> 'mined' and coalesce(c.n, 0) > 0))
+  union all
+  select 'payout ' || p.id || ' and what is paid for it differ in address or amount', p.asset,
+    'payout ' || p.id || ' payment', null
+  from payouts.payouts p join payouts.payments m on m.payout_id = p.id
+  where ${those} and (p.address, p.amount) is distinct from (m.address, m.amount)
+  union all
+  select distinct 'transaction ' || t.tx_hash || ' was signed for ' || t.amount::text || ', its payouts sum to ' ||
+    (select coalesce(sum(o.amount), 0) from payouts.payments o where o.family = t.family)::text,
+    t.asset, 'family ' || t.family,
+    t.amount - (select coalesce(sum(o.amount), 0) from payouts.payments o where o.family = t.family)
+  from payouts.transactions t join payouts.payments p on p.family = t.family
+  where ${those.replaceAll('p.id', 'p.payout_id')} and t.purpose = 'payout'
+    and t.amount <> (select coalesce(sum(o.amount), 0) from payouts.payments o where o.family = t.family)
+  union all
+  select 'payout ' || p.id || ' is ' || p.status || ', its hold is ' || coalesce(h.state, 'missing'), p.asset,
+    'payout ' || p.id || ' hold', null
+  from payouts.payouts p left join ledger.holds h on h.payout_id = p.id::text
+  where ${those} and (
+    (p.status in ('reserved', 'signed', 'broadcast') and h.state is distinct from 'placed')
+    or (p.status = 'mined' and h.state is distinct from 'settled' and not ${isOnItsWay('hold.settle', 'payout_id', 'p.id::text')})
+    or (p.status = 'failed' and h.state is distinct from 'released' and not ${isOnItsWay('hold.release', 'payout_id', 'p.id::text')})
+    or (p.status = 'refused' and h.state in ('placed', 'settled'))
+    or (p.status = 'voided' and h.state in ('placed', 'settled') and not ${isOnItsWay('hold.void', 'payout_id', 'p.id::text')}))
+  union all
+  select 'payout ' || p.id || ' and its hold differ in account, asset, amount or fee', p.asset,
+    'payout ' || p.id || ' terms', null
+  from payouts.payouts p join ledger.holds h on h.payout_id = p.id::text
+  where ${those} and h.state <> 'voided' and
+    (p.account_id, p.asset, p.amount, p.network_fee) is distinct from (h.account_id, h.asset, h.amount, h.network_fee)
+  union all
+  select 'a hold of ' || h.amount::text || ' ' || h.asset || ' for payout ' || h.payout_id || ', which does not exist',
+    h.asset, 'payout ' || h.payout_id || ' missing', null::numeric
+  from ledger.holds h
+  where ${holds} and h.state in ('placed', 'settled')
+    and not exists (select 1 from payouts.payouts p where p.id::text = h.payout_id)`;
+
+export const payoutInvariants: readonly Invariant[] = [
+  {
+    number: 'I4',
+    name: 'payout-matches-hold',
+    meaning: 'a payout has one confirmed transaction when mined, none when failed, and a hold that agrees',
+    pausesPayouts: true,
+    sql: payoutsAgree('true', 'true'),
+    recent: (since) =>
+      payoutsAgree(
+        `p.id in (${recentPayouts(since)})`,
+        `h.payout_id in (select id::text from (${recentPayouts(since)}) as recent)`,
+      ),
+  },
+];
