@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { chainSettings } from '@quittance/chains/settings-schema';
 import { serviceSettings } from '@quittance/shared/config';
 import { type Service, services } from '@quittance/shared/events';
-import { commandLine } from 'quittance/run';
+import { commandLine } from 'quittance/command-line';
 import { z } from 'zod';
 import { configSchema as auditor } from '../services/auditor/src/config.ts';
 import { configSchema as gateway } from '../services/gateway/src/config.ts';
@@ -128,6 +128,12 @@ function chainTables(): string {
 const sentence = (text: string) =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 
+const otherNames = (command: Command) =>
+  command
+    .aliases()
+    .map((alias) => ` Also \`${alias}\`.`)
+    .join('');
+
 /** The text that a command's help prints after its options: paragraphs, and example commands. */
 function notes(command: Command, printed: string[]): string {
   printed.length = 0;
@@ -163,7 +169,7 @@ function commandText(command: Command, names: string, printed: string[], heading
       argument.required ? 'required' : 'none',
     ]),
     ...command.options
-      .filter(({ long }) => long !== '--json')
+      .filter(({ long, hidden }) => long !== '--json' && !hidden)
       .map((option) => [
         `\`${option.flags}\``,
         sentence(option.description),
@@ -176,7 +182,7 @@ function commandText(command: Command, names: string, printed: string[], heading
   ];
   return [
     `${heading} \`${usage}\``,
-    sentence(command.description()),
+    sentence(command.description()) + otherNames(command),
     rows.length === 0 ? '' : table([['argument or option', 'meaning', 'default'], ...rows]),
     notes(command, printed),
   ]
@@ -191,15 +197,19 @@ function commandReference(): string {
     { env: {}, cwd: '', out: print, err: print },
     { tell: () => undefined, write: () => undefined },
   );
-  return program.commands
+  const shown = (parent: Command) =>
+    parent
+      .createHelp()
+      .visibleCommands(parent)
+      .filter((command) => command.name() !== 'help');
+  return shown(program)
     .map((group) => {
       const names = `quittance ${group.name()}`;
       if (group.commands.length === 0) return commandText(group, names, printed, '##');
-      const leaves = group.commands.filter((leaf) => leaf.name() !== 'help');
       return [
         `## \`${names}\``,
-        sentence(group.description()),
-        ...leaves.map((leaf) => commandText(leaf, `${names} ${leaf.name()}`, printed)),
+        sentence(group.description()) + otherNames(group),
+        ...shown(group).map((leaf) => commandText(leaf, `${names} ${leaf.name()}`, printed)),
       ].join('\n\n');
     })
     .join('\n\n');

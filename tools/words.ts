@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { root, trackedFiles } from './tracked-files.ts';
 import { comments } from './comments.ts';
+import { root, trackedFiles } from './tracked-files.ts';
 
 /**
  * node tools/words.ts
@@ -19,7 +19,9 @@ const NOT_CONVERTED = [
   ...['apps/cli/', 'apps/sandbox/', 'testing/stack/', 'testing/testkit/'],
   ...['chains', 'reconciliation', 'shared'].map((name) => `packages/${name}/`),
   ...['auditor', 'gateway', 'invoices', 'ledger', 'payouts', 'webhooks'].map((name) => `services/${name}/`),
-  ...['chain-scenarios', 'containers', 'e2e', 'faults', 'privileges', 'simulation'].map((name) => `test/${name}`),
+  ...['chain-scenarios', 'containers', 'e2e', 'faults', 'privileges', 'simulation'].map(
+    (name) => `test/${name}`,
+  ),
 ];
 
 const GLOSSARY = 'docs/glossary.md';

@@ -125,12 +125,12 @@ test('one unit off in ETH halts its payouts within two checks, SOL goes on, and 
   expect(shown).toMatchObject({ halts: [{ asset: 'ETH', breaches: [{ invariant: 'I2' }] }] });
 
   // Not while it is wrong.
-  expect(await quittanceCommand('resume-payouts', 'ETH')).toMatchObject({
+  expect(await quittanceCommand('payouts', 'resume', '--asset', 'ETH')).toMatchObject({
     code: 1,
     output: expect.stringMatching(/I2 acc_\w+ ETH available shows \d+[\s\S]*still WRONG/),
   });
   await shift(-1);
-  expect(await quittanceCommand('resume-payouts', 'eth')).toMatchObject({
+  expect(await quittanceCommand('payouts', 'resume', '--asset', 'eth')).toMatchObject({
     code: 0,
     output: expect.stringMatching(/Payouts of ETH go on/),
   });
@@ -148,7 +148,7 @@ test('one unit off in ETH halts its payouts within two checks, SOL goes on, and 
   await eventually(async () =>
     expect((await ofAuditor('/metrics')).text).toContain('quittance_asset_halted{asset="ETH"} 0'),
   );
-  expect(await quittanceCommand('resume-payouts', 'ETH')).toMatchObject({
+  expect(await quittanceCommand('payouts', 'resume', '--asset', 'ETH')).toMatchObject({
     code: 1,
     output: 'Payouts of ETH are not halted.\n',
   });

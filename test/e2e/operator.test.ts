@@ -178,10 +178,10 @@ test('an engine that does not know its own wallet signs nothing until an operato
   expect(looked.out).toMatch(/1 payouts? would be signed next[\s\S]*Nothing was changed/);
   expect((await shop.get(`/api/payouts/${data.id}`)).body.tx_hash).toBeNull();
 
-  const allowed = await operator('engine', 'allow', 'ethereum', used, '--none-was-paid');
+  const allowed = await operator('signing', 'resume', 'ethereum', '--nonce', used, '--confirm-none-paid');
   expect([allowed.code, allowed.err]).toEqual([0, '']);
   await mined(async () => expect((await shop.get(`/api/payouts/${data.id}`)).body.status).toBe('mined'));
-  const again = await operator('engine', 'allow', 'ethereum', used, '--none-was-paid');
+  const again = await operator('signing', 'resume', 'ethereum', '--nonce', used, '--confirm-none-paid');
   expect(again.err).toMatch(/nothing to accept/);
 });
 

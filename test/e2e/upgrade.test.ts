@@ -190,7 +190,7 @@ test('invoices whose payments were on their way become paid, one after its event
   expect(await statusOf(id)).not.toBe('paid');
   const out = () => undefined;
   const env = { DATABASE_URL_ADMIN: stack.adminUrl, QUITTANCE_OPERATOR: 'anna' };
-  expect(await run(['parked', 'requeue', '--all'], { env, cwd: dir, out, err: out })).toBe(0);
+  expect(await run(['dead-letters', 'retry', '--all'], { env, cwd: dir, out, err: out })).toBe(0);
   await become(inRole('parked'), 'paid');
 });
 

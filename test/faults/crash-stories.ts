@@ -373,7 +373,11 @@ export const miscounted =
 /** What an operator does about a halt. Refused as long as the books are wrong. */
 async function resumePayouts({ quittance: { stack } }: CrashStage, asset: AssetSymbol): Promise<void> {
   const env = { ...stack.chainSettings, DATABASE_URL_ADMIN: stack.adminUrl };
-  const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'resume-payouts', asset], { env });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [CLI, 'payouts', 'resume', '--asset', asset],
+    { env },
+  );
   expect(stdout).toContain(`Payouts of ${asset} go on`);
 }
 

@@ -4,7 +4,7 @@ import { createLogger } from '@quittance/shared/logger';
 import { operatorDatabase } from './settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 
-/** A question that reads a sender's whole outbox may take a while. */
+/** A statement that reads a sender's whole outbox may take a while. */
 const STATEMENT_TIMEOUT = '60s';
 const ANSWER_WITHIN_MS = 70_000;
 
@@ -33,14 +33,16 @@ export async function withOperator<T>(
 const NAME = /^\P{C}{1,100}$/u;
 
 /**
- * Who types this, for what is written down of it: who QUITTANCE_OPERATOR says, where it is set; else this process's user,
- * who in a container is the same for all. It is what they say of themselves: a password of their own nobody has.
+ * The operator's name for the audit log: QUITTANCE_OPERATOR where it is set, otherwise the user of this process, which in a
+ * container is the same for everybody. The name is not verified: operators share one database role.
  */
 export function actor({ env }: Pick<Surroundings, 'env'>): string {
   const named = env['QUITTANCE_OPERATOR']?.trim();
   if (named) {
     if (NAME.test(named)) return `cli:${named}`;
-    throw new CommandError('QUITTANCE_OPERATOR names who types this, in one line of at most 100 characters.');
+    throw new CommandError(
+      'QUITTANCE_OPERATOR is the name of the operator, in one line of at most 100 characters.',
+    );
   }
   try {
     return `cli:${userInfo().username}`;
@@ -50,9 +52,9 @@ export function actor({ env }: Pick<Surroundings, 'env'>): string {
   }
 }
 
-export type Deed = { actor: string; deed: string; subject: string };
+export type AuditLogEntry = { actor: string; deed: string; subject: string };
 
-/** Writes down who did what; in the transaction that does it, so that none is done without. */
-export async function noteDeed(trx: Trx, { actor: by, deed, subject }: Deed): Promise<void> {
+/** Records who did what, in the transaction that does it, so that nothing is done without a record. */
+export async function writeAuditLog(trx: Trx, { actor: by, deed, subject }: AuditLogEntry): Promise<void> {
   await trx.rows('select operator.note($1, $2, $3)', [by, deed, subject]);
 }

@@ -40,16 +40,16 @@ export async function announcedMoments(db: Queryable, { sender, where, values }:
       `select event_id as id, received_at as at from ${receiver}.inbox where event_id = any($1::text[])`,
       [ids],
     );
-    const parked = await db.rows<{ id: string; at: Date; failure: string }>(
+    const deadLetters = await db.rows<{ id: string; at: Date; failure: string }>(
       `select event_id as id, parked_at as at, failure from ${receiver}.parked where event_id = any($1::text[])`,
       [ids],
     );
     moments.push(
       ...taken.map(({ id, at }) => ({ at, where: receiver, what: `takes in ${kindOf.get(id)} (${id})` })),
-      ...parked.map(({ id, at, failure }) => ({
+      ...deadLetters.map(({ id, at, failure }) => ({
         at,
         where: receiver,
-        what: `PARKS ${kindOf.get(id)} (${id}): ${failure}`,
+        what: `DEAD LETTER: ${kindOf.get(id)} (${id}): ${failure}`,
       })),
     );
   }

@@ -2,7 +2,7 @@ import { systemClock } from '@quittance/shared/clock';
 import type { Db, Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { redeliver } from '@quittance/webhooks/operations/redeliver';
-import { actor, noteDeed, withOperator } from './operator-database.ts';
+import { actor, withOperator, writeAuditLog } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
@@ -30,7 +30,7 @@ export const webhookResend = (around: Surroundings, id: string): Promise<SaidOut
     const refused: { delivery: string; why: string }[] = [];
     const by = actor(around);
     for (const { delivery, account } of wanted) {
-      const note = (trx: Trx) => noteDeed(trx, { actor: by, deed: 'resend', subject: delivery });
+      const note = (trx: Trx) => writeAuditLog(trx, { actor: by, deed: 'resend', subject: delivery });
       const again = await redeliver({ db, clock: systemClock, note }, account, delivery);
       if (again.ok) done.push(delivery);
       else refused.push({ delivery, why: whyNot[again.refusal] });

@@ -50,7 +50,7 @@ async function payout(id: number, asset: string, status: string, minutes: number
 }
 
 test('payouts that are pending for longer than their chain takes are listed, the oldest first', async () => {
-  expect(await quittance(['payout', 'stalled'])).toMatchObject({
+  expect(await quittance(['payouts', 'stalled'])).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^No payout/),
   });
@@ -59,11 +59,11 @@ test('payouts that are pending for longer than their chain takes are listed, the
   await payout(3, 'ETH', 'mined', 500, 1);
   await payout(4, 'SOL', 'reserved', 11);
   await payout(5, 'USDC_BASE', 'reserved', 29);
-  const { code, out } = await quittance(['payout', 'stalled']);
+  const { code, out } = await quittance(['payouts', 'stalled']);
   expect(code).toBe(1);
   expect(out).toMatch(/^2 +ethereum +0\.000000000005 ETH +0xrecipient +broadcast /m);
   expect(out).toContain('2 payouts make no progress');
-  expect((await quittance(['payout', 'stalled', '--json'])).json()).toMatchObject([
+  expect((await quittance(['payouts', 'stalled', '--json'])).json()).toMatchObject([
     { id: '2', chain: 'ethereum', status: 'broadcast' },
     { id: '4', chain: 'solana', status: 'reserved' },
   ]);
@@ -78,15 +78,15 @@ test('a payout that the chain has dropped says so, and those that wait behind it
   await payout(12, 'ETH', 'reserved', 1);
   await payout(13, 'ETH', 'mined', 90, 2);
   const waits = async (id: number) =>
-    (await quittance(['payout', 'show', String(id), '--json'])).json().waits_for;
+    (await quittance(['payouts', 'show', String(id), '--json'])).json().waits_for;
   expect(await waits(11)).toBeNull();
   await db.rows('update transactions set missing_since = now() where nonce = 3');
-  expect((await quittance(['payout', 'show', '10'])).out).toMatch(/has DROPPED attempt 1 \(0xhash3\)/);
+  expect((await quittance(['payouts', 'show', '10'])).out).toMatch(/has DROPPED attempt 1 \(0xhash3\)/);
   const missing = { missing_nonce: '3', wallet: HOT, tx_hash: '0xhash3', payout_id: '10' };
   expect(await waits(11)).toMatchObject(missing);
   expect(await waits(12)).toMatchObject(missing);
   expect(await waits(13)).toBeNull();
-  expect((await quittance(['payout', 'show', '11'])).out).toMatch(
+  expect((await quittance(['payouts', 'show', '11'])).out).toMatch(
     /^Waits for +nonce 3 of 0xa0.*dropped 0xhash3 \(payout 10\)/m,
   );
 });

@@ -308,7 +308,7 @@ describe('verify-books', () => {
         `insert into ledger.balances (account_id, asset, available, held, unresolved) values ('acc_x', 'ETH', 5, 0, 0)`,
       );
       const given = { DATABASE_URL_ADMIN: own.adminUrl };
-      const { code, out } = await quittance(['verify-books', '--patience', '0'], given);
+      const { code, out } = await quittance(['verify-books', '--grace-period', '0'], given);
       expect(code).toBe(1);
       expect(out).toMatch(/^balances-match-entries \(I2\): acc_x ETH available shows 5/);
       expect(out).toContain('The books are WRONG: 1 discrepancies');
@@ -323,19 +323,22 @@ describe('verify-books', () => {
   });
 });
 
-describe('resume-payouts', () => {
-  test('does not take a chain that nobody looked at for one that is right', async () => {
+describe('payouts resume', () => {
+  test('refuses to resume while the books were not compared with the chain of the asset', async () => {
     const own = await testDatabase();
     try {
       await onServer(own.adminUrl, `insert into auditor.halts (asset, breaches) values ('ETH', '[]')`);
       const given = { DATABASE_URL_ADMIN: own.adminUrl };
-      const refused = await quittance(['resume-payouts', 'ETH'], given);
+      const refused = await quittance(['payouts', 'resume', '--asset', 'ETH'], given);
       expect([refused.code, refused.err]).toEqual([
         1,
         expect.stringMatching(/not be compared with the chain: no node of ethereum is configured/),
       ]);
-      const { code, out } = await quittance(['resume-payouts', 'ETH', '--days', '3', '--force'], given);
-      expect([code, out]).toEqual([0, expect.stringMatching(/^Payouts of ETH go on/)]);
+      const { code, out } = await quittance(
+        ['payouts', 'resume', '--asset', 'ETH', '--days', '3', '--force'],
+        given,
+      );
+      expect([code, out]).toEqual([0, expect.stringMatching(/^Payouts of ETH resume/)]);
     } finally {
       await own.drop();
     }

@@ -26,7 +26,8 @@ const rpcUrls = z
 const ofAnyKind = {
   RPC_URL: rpcUrls.optional().meta({
     format: 'list of URLs, secret',
-    description: 'The node, or several nodes separated by commas, of which a quorum must agree. Switches the chain on.',
+    description:
+      'The node, or several nodes separated by commas, of which a quorum must agree. Switches the chain on.',
   }),
   START_HEIGHT: z.coerce
     .number()

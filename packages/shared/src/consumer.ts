@@ -14,7 +14,7 @@ export type ConsumerOptions<P = unknown> = Omit<TakeInOptions<P>, 'throttled'> &
 };
 
 const STRAY_ANSWER =
-  'answers of the bus itself were stored as events and are dropped: the user who asked named an event’s subject for them. Give nats-server the configuration that `quittance nats-permissions` prints: it prevents this. Which user: see the log of nats-server, and change the password of each';
+  'answers of the bus itself were stored as events and are dropped: the user who asked named an event’s subject for them. Give nats-server the configuration that `quittance nats permissions` prints: it prevents this. Which user: see the log of nats-server, and change the password of each';
 
 /** Takes events off the bus in batches: inbox row and effect in one transaction, acknowledged after commit. */
 export function startConsumer<P>(given: ConsumerOptions<P>): { stop(): Promise<void> } {

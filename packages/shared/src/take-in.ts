@@ -133,7 +133,7 @@ async function write<P>(batch: readonly Taken[], options: TakeInOptions<P>): Pro
 
 const mayHaveComeBefore = () =>
   new Error(
-    'it is older than what the inbox remembers, and its sender had said that it keeps it no more: it may have been taken in before. Look whether its effect is there; if it is not, `quittance parked requeue EVENT --not-taken-in` has it taken in',
+    'it is older than what the inbox remembers, and its sender had said that it keeps it no more: it may have been taken in before. Look whether its effect is there; if it is not, `quittance dead-letters retry EVENT --not-processed` has it taken in',
   );
 
 /** The bus lets each service write under its own name only: what it says elsewhere of itself counts for nothing. */

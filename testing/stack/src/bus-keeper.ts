@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type BusKeeper, keepBus } from '@quittance/shared/bus-setup';
 import { createLogger } from '@quittance/shared/logger';
 
-/** What `quittance keep-bus` is in production, in the sandbox's own process; it writes a log like the services. */
+/** What `quittance nats provision --watch` is in production, in the sandbox's own process; it writes a log like the services. */
 export function startBusKeeper(url: string, logDir: string): BusKeeper {
   mkdirSync(logDir, { recursive: true });
   const log = createWriteStream(join(logDir, 'keep-bus.log'), { flags: 'a' });

@@ -220,11 +220,11 @@ async function startServices(
 ) {
   const settings = settingsOf(secrets, url, wanted);
   const keeper = new GenericContainer(imageOf('cli'))
-    .withCommand(['keep-bus'])
+    .withCommand(['nats', 'provision', '--watch'])
     .withEnvironment({ NATS_URL: busUrl(NATS_URL, KEEPER, secrets.busPasswords[KEEPER]) })
     .withWaitStrategy(Wait.forListeningPorts());
   await allOrNone([
-    start('keep-bus', keeper),
+    start('nats-provision', keeper),
     ...toStart.map((service) => {
       const container = new GenericContainer(imageOf(service))
         .withEnvironment(settings[service])

@@ -6,37 +6,42 @@ import { systemClock } from '@quittance/shared/clock';
 import { openDb, type Trx } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { discrepancyLines } from './discrepancy-lines.ts';
-import { actor, noteDeed, withOperator } from './operator-database.ts';
+import { actor, withOperator, writeAuditLog } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { inLine, say } from './output.ts';
 import { operatorDatabase, watchedChains } from './settings.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 
-/** A look at every row of every table, however many there are. */
+/** Every row of every table is checked. */
 const ANSWER_WITHIN_MS = 31 * 60_000;
 
-export type ResumeOrder = { asset: string; force: boolean; patienceSeconds: number; days: number };
+export type ResumePayoutsOptions = {
+  asset: string;
+  force: boolean;
+  gracePeriodSeconds: number;
+  days: number;
+};
 
-/** Halts the payouts of an asset at once, whatever the books say. */
-export const assetHalt = (around: Surroundings, named: string, reason: string): Promise<SaidOutcome> => {
+/** Pauses the payouts of an asset at once, whatever the books say. */
+export const pausePayouts = (around: Surroundings, named: string, reason: string): Promise<SaidOutcome> => {
   const asset = assetNamed(named);
   const by = actor(around);
   return withOperator(around, 'auditor', async (db) => {
     const note = (trx: Trx, number: string) =>
-      noteDeed(trx, { actor: by, deed: 'halt', subject: `${asset}, halt ${number}` });
+      writeAuditLog(trx, { actor: by, deed: 'halt', subject: `${asset}, halt ${number}` });
     const done = await halt({ db, clock: systemClock, note }, { asset, reason: `${reason} (${by})` });
-    if (!done.ok) throw new CommandError(`Payouts of ${asset} are halted already.`);
+    if (!done.ok) throw new CommandError(`Payouts of ${asset} are paused already.`);
     return {
       json: { asset, halt: done.value.halt, reason },
-      text: say`Payouts of ${asset} halt as soon as the auditor has told payouts, within a second when it runs: new ones are \
-answered 503, nothing new is signed, what was signed before is followed.\n\nTo let them go on:\n  npx quittance asset resume ${asset}\n`,
+      text: say`Payouts of ${asset} pause as soon as the auditor has told payouts, within a second when it runs: new requests are \
+answered 503, nothing new is signed, transactions that are signed already are still confirmed.\n\nTo resume them:\n  npx quittance payouts resume --asset ${asset}\n`,
     };
   });
 };
 
-/** Which assets' payouts are halted, and why. */
-export const assetList = (around: Surroundings): Promise<SaidOutcome> =>
+/** Which assets' payouts are paused, and why. */
+export const listPausedPayouts = (around: Surroundings): Promise<SaidOutcome> =>
   withOperator(around, 'auditor', async (db) => {
     const { open: halts, inForce } = await listHalts(db);
     const rows = assetSymbols.map((symbol) => {
@@ -58,7 +63,7 @@ export const assetList = (around: Surroundings): Promise<SaidOutcome> =>
         rows.map(({ symbol, open, halts: isHalted }) => [
           symbol,
           assets[symbol].chain,
-          isHalted ? 'HALTED' : open === undefined ? 'go on' : 'to be halted, payouts has not heard of it',
+          isHalted ? 'PAUSED' : open === undefined ? 'run' : 'pausing, payouts has not confirmed it',
           open === undefined ? '' : minute(open.haltedAt),
           open?.breaches.map(({ invariant, what }) => `${invariant}: ${what}`).join('; ') ?? '',
         ]),
@@ -66,16 +71,16 @@ export const assetList = (around: Surroundings): Promise<SaidOutcome> =>
     };
   });
 
-/** Lets payouts go on that the auditor has halted, when the books are right again, or by force. */
+/** Resumes payouts that are paused, when the books are right again, or by force. */
 export async function resumePayouts(
   around: Surroundings,
-  { asset: named, force, patienceSeconds, days }: ResumeOrder,
+  { asset: named, force, gracePeriodSeconds, days }: ResumePayoutsOptions,
 ): Promise<SaidOutcome> {
   const asset = assetNamed(named);
   const by = actor(around);
   const deed = force ? 'resume by force' : 'resume';
   const note = (trx: Trx, halt: string) =>
-    noteDeed(trx, { actor: by, deed, subject: `${asset}, halt ${halt}` });
+    writeAuditLog(trx, { actor: by, deed, subject: `${asset}, halt ${halt}` });
   const db = openDb({
     url: operatorDatabase(around),
     schema: 'auditor',
@@ -85,32 +90,32 @@ export async function resumePayouts(
   });
   try {
     const chains = watchedChains(around);
-    const order = { asset, force, chains, patienceSeconds, chainDays: days };
+    const order = { asset, force, chains, patienceSeconds: gracePeriodSeconds, chainDays: days };
     const done = await resume({ db, clock: systemClock, note }, order);
     if (done.ok) {
       const { halt, accepted } = done.value;
       const still =
         accepted.length === 0
           ? ''
-          : say`Still wrong, and accepted:\n${accepted.map(({ invariant, what }) => say`${invariant} ${what}\n`)}`;
+          : say`Still wrong, and acknowledged:\n${accepted.map(({ invariant, what }) => say`${invariant} ${what}\n`)}`;
       return {
         json: { asset, halt, accepted },
-        text: say`Payouts of ${asset} go on as soon as the auditor has told payouts, within a second when it runs.\n${still}`,
+        text: say`Payouts of ${asset} resume as soon as the auditor has told payouts, within a second when it runs.\n${still}`,
       };
     }
     const { refusal } = done;
     switch (refusal.why) {
       case 'not_halted':
-        throw new CommandError(`Payouts of ${asset} are not halted.`);
+        throw new CommandError(`Payouts of ${asset} are not paused.`);
       case 'chain_unseen':
         throw new CommandError(
-          `The books could not be compared with the chain: ${inLine(refusal.reason)}. With --force payouts of ${asset} go on without.`,
+          `The books could not be compared with the chain: ${inLine(refusal.reason)}. With --force payouts of ${asset} resume without it.`,
         );
       case 'still_wrong':
         return {
           json: { asset, discrepancies: refusal.breaches, breaches: refusal.breaches },
           text: say`${discrepancyLines(refusal.breaches)}
-The books of ${asset} are still WRONG, its payouts stay halted. --force lets them go on all the same, and accepts what is named here.\n`,
+The books of ${asset} are still WRONG, its payouts stay paused. --force resumes them all the same, and acknowledges the discrepancies named here.\n`,
           bad: true,
         };
     }

@@ -1,26 +1,11 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
-import type { Db, Queryable } from '@quittance/shared/db';
+import type { Db } from '@quittance/shared/db';
 import { formatUnits, units } from '@quittance/shared/money';
+import { accountName, amountOf, history } from './history.ts';
 import { withOperator } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
-import { type Said, say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
-import { table } from './table.ts';
 import { announcedMoments, happened, inOrder, type Moment } from './timeline.ts';
-
-const amountOf = (text: string, asset: AssetSymbol): string =>
-  `${formatUnits(units(text), assets[asset].decimals)} ${asset}`;
-
-const nameOf = async (db: Queryable, account: string): Promise<string> =>
-  (await db.maybe<{ name: string }>('select name from gateway.accounts where id = $1', [account]))?.name ??
-  account;
-
-function shown(facts: readonly (readonly [string, string])[], moments: readonly Moment[]): Said {
-  const width = Math.max(...facts.map(([name]) => name.length));
-  const head = facts.map(([name, value]) => say`${name.padEnd(width)}  ${value}\n`);
-  const rows = moments.map(({ at, where, what }) => [at.toISOString(), where, what]);
-  return say`${head}\n${table(['WHEN', 'WHERE', 'WHAT'], rows)}`;
-}
 
 type Payout = {
   id: string;
@@ -55,7 +40,7 @@ type Attempt = {
 type Missing = { nonce: string; wallet: string; txHash: string; since: Date; payout: string | null };
 
 /** A payout, and all that became of it in every service, by time. */
-export const payoutShow = (around: Surroundings, id: string): Promise<SaidOutcome> =>
+export const showPayout = (around: Surroundings, id: string): Promise<SaidOutcome> =>
   withOperator(around, 'operator', async (db) => {
     const payout = /^\d{1,16}$/.test(id)
       ? await db.maybe<Payout>(
@@ -80,7 +65,7 @@ export const payoutShow = (around: Surroundings, id: string): Promise<SaidOutcom
       })),
     ]);
     const { asset } = payout;
-    const account = await nameOf(db, payout.account);
+    const account = await accountName(db, payout.account);
     const missing = await missingBefore(db, payout);
     return {
       json: {
@@ -108,7 +93,7 @@ export const payoutShow = (around: Surroundings, id: string): Promise<SaidOutcom
               },
         timeline: moments,
       },
-      text: shown(
+      text: history(
         [
           ['Payout', payout.id],
           ['Account', `${account} (${payout.account})`],
@@ -200,156 +185,4 @@ async function attemptMoments(db: Db, { id }: Payout): Promise<Moment[]> {
       ...happened(one.missingSince, 'chain', `has DROPPED ${name}: the same bytes are sent again`),
     ];
   });
-}
-
-type Invoice = {
-  id: string;
-  account: string;
-  externalId: string | null;
-  asset: AssetSymbol;
-  amountDue: string;
-  paidAmount: string;
-  pendingAmount: string;
-  cents: string;
-  status: string;
-  address: string;
-  createdAt: Date;
-  expiresAt: Date | null;
-  paidAt: Date | null;
-  closedAt: Date | null;
-};
-
-type Deposit = {
-  id: string;
-  asset: AssetSymbol;
-  outpoint: string;
-  amount: string;
-  state: string;
-  height: number;
-  firstSeenAt: Date;
-  confirmedAt: Date | null;
-  settledAt: Date | null;
-  disposition: string | null;
-  creditedAt: Date | null;
-  reversedAt: Date | null;
-};
-
-const CENTS = 2;
-
-/** An invoice, and all that became of it and of the payments to its address in every service, by time. */
-export const invoiceShow = (around: Surroundings, id: string): Promise<SaidOutcome> =>
-  withOperator(around, 'operator', async (db) => {
-    const invoice = await db.maybe<Invoice>(
-      `select id, account_id as account, external_id as "externalId", asset, amount_due::text as "amountDue",
-         paid_amount::text as "paidAmount", pending_amount::text as "pendingAmount", amount_fiat::text as cents, status,
-         address, created_at as "createdAt", expires_at as "expiresAt", paid_at as "paidAt", closed_at as "closedAt"
-       from invoices.invoices where id = $1`,
-      [id],
-    );
-    if (invoice === undefined) throw new CommandError(`There is no invoice ${JSON.stringify(id)}.`);
-    const { asset } = invoice;
-    const moments = inOrder([
-      { at: invoice.createdAt, where: 'invoices', what: 'makes the invoice' },
-      ...(await sightingMoments(db, id)),
-      ...(await depositMoments(db, id)),
-      ...happened(invoice.paidAt, 'invoices', 'the invoice is paid'),
-      ...happened(
-        invoice.closedAt,
-        'invoices',
-        `the invoice is closed as ${invoice.status}: no money makes it paid any more`,
-      ),
-      ...(await announcedMoments(db, {
-        sender: 'invoices',
-        where: `o.created_at >= $2::timestamptz - interval '1 minute' and
-          (o.payload ->> 'invoice_id' = $1 or o.payload ->> 'resource_id' = $1)`,
-        values: [id, invoice.createdAt],
-      })),
-      ...(await announcedMoments(db, {
-        sender: 'ledger',
-        where: `o.kind = 'credit.recorded' and o.created_at >= $2 and o.payload ->> 'invoice_id' = $1`,
-        values: [id, invoice.createdAt],
-      })),
-    ]);
-    const account = await nameOf(db, invoice.account);
-    const inAsset = (text: string) => formatUnits(units(text), assets[asset].decimals);
-    return {
-      json: {
-        id,
-        account_id: invoice.account,
-        account,
-        external_id: invoice.externalId,
-        asset,
-        amount_fiat: formatUnits(units(invoice.cents), CENTS),
-        amount: inAsset(invoice.amountDue),
-        pending_amount: inAsset(invoice.pendingAmount),
-        paid_amount: inAsset(invoice.paidAmount),
-        address: invoice.address,
-        status: invoice.status,
-        created_at: invoice.createdAt,
-        expires_at: invoice.expiresAt,
-        paid_at: invoice.paidAt,
-        timeline: moments,
-      },
-      text: shown(
-        [
-          ['Invoice', id + (invoice.externalId === null ? '' : ` (${invoice.externalId})`)],
-          ['Account', `${account} (${invoice.account})`],
-          ['Due', `${amountOf(invoice.amountDue, asset)}, ${formatUnits(units(invoice.cents), CENTS)} USD`],
-          [
-            'Came in',
-            `${amountOf(invoice.paidAmount, asset)} final, ${amountOf(invoice.pendingAmount, asset)} not yet`,
-          ],
-          ['Address', invoice.address],
-          ['Status', invoice.status],
-          ['Expires', invoice.expiresAt?.toISOString() ?? 'never'],
-        ],
-        moments,
-      ),
-    };
-  });
-
-async function sightingMoments(db: Db, invoice: string): Promise<Moment[]> {
-  const rows = await db.rows<{
-    asset: AssetSymbol;
-    outpoint: string;
-    amount: string;
-    at: Date;
-    goneAt: Date | null;
-  }>(
-    `select asset, outpoint, amount::text, first_seen_at as at, gone_at as "goneAt" from invoices.sightings
-     where invoice_id = $1`,
-    [invoice],
-  );
-  return rows.flatMap(({ asset, outpoint, amount, at, goneAt }) => [
-    { at, where: 'chain', what: `${amountOf(amount, asset)} is seen in no block yet (${outpoint})` },
-    ...happened(goneAt, 'chain', `${outpoint} waits no more and came into no block`),
-  ]);
-}
-
-async function depositMoments(db: Db, invoice: string): Promise<Moment[]> {
-  const deposits = await db.rows<Deposit>(
-    `select id, asset, outpoint, amount::text, state, block_height as height, first_seen_at as "firstSeenAt",
-       confirmed_at as "confirmedAt", settled_at as "settledAt", disposition, credited_at as "creditedAt",
-       reversed_at as "reversedAt"
-     from invoices.deposits where invoice_id = $1 order by first_seen_at, id`,
-    [invoice],
-  );
-  const booked = await db.rows<{ op: string; kind: string; at: Date }>(
-    `select op, kind, created_at as at from ledger.transfers where op = any($1::text[])`,
-    [deposits.flatMap(({ id }) => [`deposit:${id}`, `reversal:${id}`, `accept:${id}`])],
-  );
-  return [
-    ...deposits.flatMap((one) => [
-      {
-        at: one.firstSeenAt,
-        where: 'chain' as const,
-        what: `${amountOf(one.amount, one.asset)} arrives (${one.outpoint}), now ${one.state}, block ${one.height} (${one.id})`,
-      },
-      ...happened(one.confirmedAt, 'invoices', `${one.id} is as deep as it must be`),
-      ...happened(one.settledAt, 'invoices', `${one.id} is settled: ${one.disposition}`),
-      ...happened(one.creditedAt, 'invoices', `hears that the ledger has booked ${one.id}`),
-      ...happened(one.reversedAt, 'invoices', `${one.id} is REVERSED: the chain took it back`),
-    ]),
-    ...booked.map(({ op, at }) => ({ at, where: 'ledger' as const, what: `books ${op}` })),
-  ];
 }

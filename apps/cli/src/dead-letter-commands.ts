@@ -6,13 +6,13 @@ import { type Said, say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 
-type Parked = {
+type DeadLetter = {
   service: Service;
   event: string;
   kind: string;
   failure: string;
   parkedAt: Date;
-  /** Whose outbox has it: who can send it again. */
+  /** The services whose outbox has it: they can send it again. */
   senders: Service[];
 };
 
@@ -20,29 +20,29 @@ const SHOWN_MAX = 200;
 const FAILURE_SHOWN = 80;
 
 const OLDEST_FIRST = '"parkedAt"';
-/** What cannot be sent again stays, however much it is, and may not stand in the way of what can. */
+/** Dead letters that cannot be sent again stay in the list, and must not hide those that can. */
 const SENDABLE_FIRST = `senders = '{}', "parkedAt"`;
 
 /** One more than are shown, so that it is known whether there are more. */
-async function parkedIn(db: Db, order: string, event: string | null = null): Promise<Parked[]> {
+async function deadLettersIn(db: Db, order: string, event: string | null = null): Promise<DeadLetter[]> {
   const each = receivers.map(
     (service) =>
       `select '${service}' as service, event_id as event, kind, failure, parked_at as "parkedAt",
          operator.senders_of('${service}', event_id) as senders
        from ${service}.parked where $1::text is null or event_id = $1`,
   );
-  return await db.rows<Parked>(
-    `select * from (${each.join(' union all ')}) as parked order by ${order}, event limit ${SHOWN_MAX + 1}`,
+  return await db.rows<DeadLetter>(
+    `select * from (${each.join(' union all ')}) as dead_letters order by ${order}, event limit ${SHOWN_MAX + 1}`,
     [event],
   );
 }
 
-/** Events that a service could not take in after many tries: nothing of them has happened there. */
-export const parkedList = (around: Surroundings): Promise<SaidOutcome> =>
+/** Events that a service failed to process after many tries: they have had no effect there. */
+export const listDeadLetters = (around: Surroundings): Promise<SaidOutcome> =>
   withOperator(around, 'operator', async (db) => {
-    const found = await parkedIn(db, OLDEST_FIRST);
-    const parked = found.slice(0, SHOWN_MAX);
-    const rows = parked.map(({ service, event, kind, failure, parkedAt }) => [
+    const found = await deadLettersIn(db, OLDEST_FIRST);
+    const deadLetters = found.slice(0, SHOWN_MAX);
+    const rows = deadLetters.map(({ service, event, kind, failure, parkedAt }) => [
       service,
       event,
       kind,
@@ -51,7 +51,7 @@ export const parkedList = (around: Surroundings): Promise<SaidOutcome> =>
     ]);
     const more = found.length > SHOWN_MAX ? say`\nThe oldest ${SHOWN_MAX}; there are more.\n` : '';
     return {
-      json: parked.map(({ service, event, kind, failure, parkedAt, senders }) => ({
+      json: deadLetters.map(({ service, event, kind, failure, parkedAt, senders }) => ({
         service,
         event,
         kind,
@@ -60,46 +60,48 @@ export const parkedList = (around: Surroundings): Promise<SaidOutcome> =>
         can_be_requeued: senders.length > 0,
       })),
       text:
-        parked.length === 0
-          ? say`Nothing is parked: every event was taken in.\n`
-          : say`${table(['SERVICE', 'EVENT', 'KIND', 'PARKED', 'WHY'], rows)}${more}
-Mend what is named, then send them again:\n  npx quittance parked requeue EVENT   (or --all)\n`,
+        deadLetters.length === 0
+          ? say`There are no dead letters: every event was processed.\n`
+          : say`${table(['SERVICE', 'EVENT', 'KIND', 'SINCE', 'WHY'], rows)}${more}
+Fix the named cause, then retry:\n  npx quittance dead-letters retry EVENT   (or --all)\n`,
     };
   });
 
-export type RequeueOrder = { event: string | undefined; all: boolean; notTakenIn: boolean };
+export type RetryOptions = { event: string | undefined; all: boolean; notProcessed: boolean };
 
-/** Has their senders send parked events again. */
-export async function parkedRequeue(
+/** Has the senders send dead letters again. */
+export async function retryDeadLetters(
   around: Surroundings,
-  { event: named, all, notTakenIn }: RequeueOrder,
+  { event: named, all, notProcessed }: RetryOptions,
 ): Promise<SaidOutcome> {
   if ((named === undefined) !== all)
-    throw new CommandError('Which one? Name an EVENT as `quittance parked list` shows it, or say --all.');
-  if (notTakenIn && all)
     throw new CommandError(
-      '--not-taken-in goes with one EVENT: look for the effect of each before you say so.',
+      'Which one? Name an EVENT as `quittance dead-letters list` shows it, or say --all.',
+    );
+  if (notProcessed && all)
+    throw new CommandError(
+      '--not-processed goes with one EVENT: check that its effect does not exist before you confirm it.',
     );
   return await withOperator(around, 'operator', async (db) => {
-    const found = await parkedIn(db, SENDABLE_FIRST, named);
+    const found = await deadLettersIn(db, SENDABLE_FIRST, named);
     const wanted = found.slice(0, SHOWN_MAX);
     if (named !== undefined && wanted.length === 0)
       throw new CommandError(
-        `${JSON.stringify(named)} is not parked. \`quittance parked list\` shows what is.`,
+        `${JSON.stringify(named)} is no dead letter. \`quittance dead-letters list\` shows all.`,
       );
     const by = actor(around);
-    const done: Parked[] = [];
-    const left: Parked[] = [];
+    const done: DeadLetter[] = [];
+    const left: DeadLetter[] = [];
     for (const one of wanted) {
       const { senders } = await db.one<{ senders: Service[] | null }>(
         'select operator.requeue($1, $2, $3, $4) as senders',
-        [one.service, one.event, by, notTakenIn],
+        [one.service, one.event, by, notProcessed],
       );
       // Null: another operator was faster.
       if (senders !== null) (senders.length > 0 ? done : left).push({ ...one, senders });
     }
     if (named !== undefined && done.length === 0 && left.length > 0)
-      throw new CommandError(unsaid(left).text);
+      throw new CommandError(notSendable(left).text);
     return {
       json: {
         requeued: done.map(({ service, event, kind }) => ({ service, event, kind })),
@@ -107,21 +109,21 @@ export async function parkedRequeue(
       },
       text: say`${
         done.length === 0
-          ? say`Nothing was parked that could be sent again.\n`
+          ? say`There is no dead letter that can be sent again.\n`
           : say`Sent again by ${[...new Set(done.flatMap(({ senders }) => senders))].join(', ')}:
 ${done.map(({ service, event, kind }) => say`  ${event} ${kind} for ${service}\n`)}\
-Who has it already drops it. \`quittance parked list\` in a minute shows whether it was taken in.\n`
-      }${left.length === 0 ? '' : say`Left as they are. ${unsaid(left)}\n`}${
+A service that has processed it already drops it. In a minute \`quittance dead-letters list\` shows whether it failed again.\n`
+      }${left.length === 0 ? '' : say`Left as they are. ${notSendable(left)}\n`}${
         found.length > SHOWN_MAX ? say`These were ${SHOWN_MAX}; there are more.\n` : ''
       }`,
     };
   });
 }
 
-/** What is sent again is what its sender says, never what was parked: that is only its receiver's word of it. */
-const unsaid = (left: readonly Parked[]): Said =>
-  say`These cannot be sent again: no sender of this release has such an event for whom it is parked with.
+/** The sender's own event is sent again, never the dead letter's copy: a receiver could have forged that. */
+const notSendable = (left: readonly DeadLetter[]): Said =>
+  say`These cannot be sent again: no sender of this release has such an event for that service.
 ${left.map(({ service, event, failure }) => say`  ${service} ${event}: ${shortened(failure)}\n`)}\
-From a newer release? Run that one first. Unknown there too, nobody has said it: look for who wrote it.`;
+If they come from a newer release, run that release first. If it does not know them either, no service has sent them: find out who wrote them.`;
 
 const shortened = (failure: string): string => failure.replaceAll(/\s+/g, ' ').slice(0, FAILURE_SHOWN);

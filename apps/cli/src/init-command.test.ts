@@ -12,7 +12,7 @@ const WORDS = 'abandon abandon abandon abandon abandon abandon abandon abandon a
 
 async function filled(env: string | undefined, ...more: string[]) {
   let [out, err] = ['', ''];
-  const code = await run(['env', ...more], {
+  const code = await run(['init', ...more], {
     env: {},
     cwd: '/',
     out: (text) => (out += text),

@@ -8,25 +8,29 @@ import { say } from './output.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
 import { minute, table } from './table.ts';
 
-export type AllowOrder = { chain: string; upTo: string; noneWasPaid: boolean };
+export type ResumeSigningOptions = { chain: string; upTo: string; confirmNonePaid: boolean };
 
 const forms = {
-  evm: { form: /^\d{1,15}$/, what: 'a nonce' },
-  bitcoin: { form: /^[0-9a-f]{64}:\d{1,6}$/, what: 'a coin as <transaction>:<output>' },
-  solana: { form: /^[1-9A-HJ-NP-Za-km-z]{64,88}$/, what: 'a signature' },
+  evm: { form: /^\d{1,15}$/, what: 'a nonce', options: '--nonce' },
+  bitcoin: {
+    form: /^[0-9a-f]{64}:\d{1,6}$/,
+    what: 'an output as <transaction>:<output>',
+    options: '--outpoint',
+  },
+  solana: { form: /^[1-9A-HJ-NP-Za-km-z]{64,88}$/, what: 'a signature', options: '--signature' },
 } as const;
 
 const SHOWN_MAX = 50;
 
-/** Lets the engine of a chain sign again that was barred because the chain knew more of its wallet than the database. */
-export async function engineAllow(
+/** Resumes signing on a chain, which was paused because the chain knew more of the hot wallet than the database. */
+export async function resumeSigning(
   around: Surroundings,
-  { chain: named, upTo, noneWasPaid }: AllowOrder,
+  { chain: named, upTo, confirmNonePaid }: ResumeSigningOptions,
 ): Promise<SaidOutcome> {
   const chain = chainNamed(named);
-  const { form, what } = forms[chainKinds[chain]];
+  const { form, what, options } = forms[chainKinds[chain]];
   if (!form.test(upTo))
-    throw new CommandError(`On ${chain} it is ${what} that is accepted, not ${JSON.stringify(upTo)}.`);
+    throw new CommandError(`On ${chain} name ${what} (${options}), not ${JSON.stringify(upTo)}.`);
   return await withOperator(around, 'operator', async (db) => {
     const waiting = await payoutsWaiting(db, chain);
     const shown = waiting
@@ -37,7 +41,7 @@ export async function engineAllow(
         address,
         minute(at),
       ]);
-    if (!noneWasPaid) {
+    if (!confirmNonePaid) {
       return {
         json: { chain, allowed: false, would_be_signed: waiting.map(({ id }) => id) },
         text: say`${
@@ -45,7 +49,7 @@ export async function engineAllow(
             ? say`No payout waits on ${chain}.`
             : say`${table(['PAYOUT', 'AMOUNT', 'TO', 'ASKED FOR'], shown)}\n${waiting.length} payouts would be signed next.`
         }
-Nothing was changed. Find out in the chain that none of them was paid, then add --none-was-paid.\n`,
+Nothing was changed. Find out in the chain that none of them was paid, then add --confirm-none-paid.\n`,
         bad: true,
       };
     }

@@ -30,8 +30,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('what was parked is listed with its reason and, once that is mended, sent again and taken in', async () => {
-  expect((await quittance(['parked', 'list'])).out).toMatch(/^Nothing is parked/);
+test('a dead letter is listed with its reason and, once the cause is fixed, sent again and processed', async () => {
+  expect((await quittance(['dead-letters', 'list'])).out).toMatch(/^There are no dead letters/);
   await admin.rows(`create function payouts.refuse() returns trigger language plpgsql as $$
     begin raise exception 'no halt today'; end $$`);
   await admin.rows(
@@ -60,26 +60,26 @@ test('what was parked is listed with its reason and, once that is mended, sent a
     await auditor.transaction((trx) =>
       appendToOutbox(trx, [{ kind: 'asset.halted', payload: { asset: 'ETH', halt: '1', breaches: [] } }]),
     );
-    const [parked] = await eventually(async () => {
-      const found = (await quittance(['parked', 'list', '--json'])).json();
+    const [deadLetter] = await eventually(async () => {
+      const found = (await quittance(['dead-letters', 'list', '--json'])).json();
       expect(found).toHaveLength(1);
       return found;
     }, 60_000);
-    expect(parked).toMatchObject({
+    expect(deadLetter).toMatchObject({
       service: 'payouts',
       kind: 'asset.halted',
       failure: expect.stringContaining('no halt today'),
       can_be_requeued: true,
     });
-    expect((await quittance(['parked', 'list'])).out).toContain(parked.event);
+    expect((await quittance(['dead-letters', 'list'])).out).toContain(deadLetter.event);
 
     await admin.rows('drop trigger refuse on payouts.halted_assets');
-    const again = await quittance(['parked', 'requeue', parked.event]);
+    const again = await quittance(['dead-letters', 'retry', deadLetter.event]);
     expect([again.code, again.out]).toEqual([0, expect.stringMatching(/^Sent again by auditor/)]);
-    await eventually(() => expect(taken).toEqual([parked.event]), 30_000);
-    expect((await quittance(['parked', 'list', '--json'])).json()).toEqual([]);
+    await eventually(() => expect(taken).toEqual([deadLetter.event]), 30_000);
+    expect((await quittance(['dead-letters', 'list', '--json'])).json()).toEqual([]);
     expect(await admin.rows('select deed, subject from operator.deeds')).toEqual([
-      { deed: 'requeue', subject: `payouts ${parked.event}` },
+      { deed: 'requeue', subject: `payouts ${deadLetter.event}` },
     ]);
   } finally {
     await Promise.all([sender.stop(), receiver.stop()]);
@@ -107,7 +107,7 @@ const settled = (deposit: string) => ({
 });
 
 /** As a service's own role can write it, whatever it says there. */
-async function parkedBy(service: Service, id: string, kind: string, payload: object = {}): Promise<void> {
+async function deadLetterOf(service: Service, id: string, kind: string, payload: object = {}): Promise<void> {
   const db = openDb({ url: database.urlOf(service), schema: service, pool: 1, logger });
   const envelope = { id, kind, created_at: '2026-01-02T03:04:05.000Z', request_id: null, payload };
   try {
@@ -122,7 +122,7 @@ async function parkedBy(service: Service, id: string, kind: string, payload: obj
 }
 
 /** As it stands in the sender's outbox once all have answered for it. */
-const saidBy = (sender: Service, id: string, kind: EventKind, payload: object = {}) =>
+const storedBy = (sender: Service, id: string, kind: EventKind, payload: object = {}) =>
   admin.rows(
     `insert into ${sender}.outbox (id, kind, payload, sent_at, sends, confirmed_at, confirmed_by, parked_by)
      values ($1, $2, $3, now(), 1, now(), $4, $4)`,
@@ -135,43 +135,49 @@ const outboxOf = (sender: Service) =>
      order by seq`,
   );
 
-const parkedAt = async (service: Service) =>
+const deadLettersOf = async (service: Service) =>
   (await admin.rows<{ id: string }>(`select event_id as id from ${service}.parked order by 1`)).map(
     ({ id }) => id,
   );
 
-describe('what a service has parked', () => {
+describe('a dead letter', () => {
   afterEach(async () => {
     for (const service of services) await admin.rows(`delete from ${service}.parked`);
     for (const service of services) await admin.rows(`delete from ${service}.outbox`);
     await admin.rows('truncate operator.deeds');
   });
 
-  test('cannot make another say what it has not said: a forged payment stays where it is', async () => {
-    await parkedBy('webhooks', 'evt_forged', 'deposit.settled', settled('dep_1'));
-    await parkedBy('ledger', 'evt_own', 'deposit.settled', settled('dep_2'));
-    const { code, out } = await quittance(['parked', 'requeue', '--all']);
-    expect([code, out]).toEqual([0, expect.stringMatching(/^Nothing was parked that could be sent again/)]);
+  test('that a service has forged is not sent by any other service, and stays where it is', async () => {
+    await deadLetterOf('webhooks', 'evt_forged', 'deposit.settled', settled('dep_1'));
+    await deadLetterOf('ledger', 'evt_own', 'deposit.settled', settled('dep_2'));
+    const { code, out } = await quittance(['dead-letters', 'retry', '--all']);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^There is no dead letter that can be sent again/),
+    ]);
     expect(out).toMatch(/no sender of this release has such an event[\s\S]*evt_forged/);
-    expect((await quittance(['parked', 'list', '--json'])).json()).toMatchObject([
+    expect((await quittance(['dead-letters', 'list', '--json'])).json()).toMatchObject([
       { event: 'evt_forged', can_be_requeued: false },
       { event: 'evt_own', can_be_requeued: false },
     ]);
-    const one = await quittance(['parked', 'requeue', 'evt_own']);
+    const one = await quittance(['dead-letters', 'retry', 'evt_own']);
     expect([one.code, one.out, one.err]).toEqual([
       1,
       '',
       expect.stringMatching(/^These cannot be sent again.*\n {2}ledger evt_own: a reset\n/),
     ]);
     for (const service of services) expect([service, await outboxOf(service)]).toEqual([service, []]);
-    expect([await parkedAt('webhooks'), await parkedAt('ledger')]).toEqual([['evt_forged'], ['evt_own']]);
+    expect([await deadLettersOf('webhooks'), await deadLettersOf('ledger')]).toEqual([
+      ['evt_forged'],
+      ['evt_own'],
+    ]);
     expect(await admin.rows('select 1 from operator.deeds')).toEqual([]);
   });
 
-  test('does not change what its sender said, and is sent again to whom it is for', async () => {
-    await saidBy('invoices', 'evt_true', 'deposit.settled', settled('dep_true'));
-    await parkedBy('ledger', 'evt_true', 'deposit.settled', settled('dep_mine'));
-    expect((await quittance(['parked', 'requeue', 'evt_true'])).out).toMatch(/^Sent again by invoices:/);
+  test('is sent again with the payload of its sender, to the service that it is for', async () => {
+    await storedBy('invoices', 'evt_true', 'deposit.settled', settled('dep_true'));
+    await deadLetterOf('ledger', 'evt_true', 'deposit.settled', settled('dep_mine'));
+    expect((await quittance(['dead-letters', 'retry', 'evt_true'])).out).toMatch(/^Sent again by invoices:/);
     expect(await outboxOf('invoices')).toEqual([
       {
         id: 'evt_true',
@@ -182,48 +188,50 @@ describe('what a service has parked', () => {
         parked_by: ['payouts'],
       },
     ]);
-    expect(await parkedAt('ledger')).toEqual([]);
+    expect(await deadLettersOf('ledger')).toEqual([]);
   });
 
-  test('is not sent again for one that it was never for', async () => {
-    await saidBy('invoices', 'evt_true', 'deposit.settled', settled('dep_true'));
-    await parkedBy('webhooks', 'evt_true', 'invoice.paid', settled('dep_mine'));
-    expect((await quittance(['parked', 'requeue', 'evt_true'])).code).toBe(1);
+  test('is not sent again for a service that it was never for', async () => {
+    await storedBy('invoices', 'evt_true', 'deposit.settled', settled('dep_true'));
+    await deadLetterOf('webhooks', 'evt_true', 'invoice.paid', settled('dep_mine'));
+    expect((await quittance(['dead-letters', 'retry', 'evt_true'])).code).toBe(1);
     expect(await outboxOf('invoices')).toMatchObject([
       { again: false, confirmed_by: events['deposit.settled'].to },
     ]);
-    expect(await parkedAt('webhooks')).toEqual(['evt_true']);
+    expect(await deadLettersOf('webhooks')).toEqual(['evt_true']);
   });
 
-  test('is known by its sender’s word for it, whatever it was parked as', async () => {
-    await saidBy('auditor', 'evt_newer', 'asset.resumed', { asset: 'ETH', halt: '7' });
-    await parkedBy('payouts', 'evt_newer', 'evt.auditor.payouts.asset.resumed');
-    expect((await quittance(['parked', 'requeue', 'evt_newer'])).code).toBe(0);
+  test('is known by the kind that its sender gave it, whatever kind the receiver stored', async () => {
+    await storedBy('auditor', 'evt_newer', 'asset.resumed', { asset: 'ETH', halt: '7' });
+    await deadLetterOf('payouts', 'evt_newer', 'evt.auditor.payouts.asset.resumed');
+    expect((await quittance(['dead-letters', 'retry', 'evt_newer'])).code).toBe(0);
     expect(await outboxOf('auditor')).toMatchObject([{ id: 'evt_newer', again: true, confirmed_by: [] }]);
   });
 
-  test('cannot hide what others have parked behind a mass of what nobody says', async () => {
+  test('that cannot be sent again does not hide those of other services, however many there are', async () => {
     await admin.rows(
       `insert into webhooks.parked (event_id, kind, envelope, failure, parked_at)
        select 'evt_' || n, 'invoice.paid', '{}', 'a reset', '2026-01-01' from generate_series(1, 300) as n`,
     );
-    await saidBy('ledger', 'evt_true', 'credit.recorded');
-    await parkedBy('invoices', 'evt_true', 'credit.recorded');
-    const { json } = await quittance(['parked', 'requeue', '--all', '--json']);
+    await storedBy('ledger', 'evt_true', 'credit.recorded');
+    await deadLetterOf('invoices', 'evt_true', 'credit.recorded');
+    const { json } = await quittance(['dead-letters', 'retry', '--all', '--json']);
     expect(json().requeued).toEqual([{ service: 'invoices', event: 'evt_true', kind: 'credit.recorded' }]);
-    await parkedBy('invoices', 'evt_true', 'credit.recorded');
-    expect((await quittance(['parked', 'requeue', 'evt_true'])).code).toBe(0);
-    expect((await quittance(['parked', 'requeue', '--all'])).out).toMatch(/These were 200; there are more/);
+    await deadLetterOf('invoices', 'evt_true', 'credit.recorded');
+    expect((await quittance(['dead-letters', 'retry', 'evt_true'])).code).toBe(0);
+    expect((await quittance(['dead-letters', 'retry', '--all'])).out).toMatch(
+      /These were 200; there are more/,
+    );
   });
 
-  test('is believed of nobody by the function either, and each kind goes to those it is for', async () => {
+  test('is sent by the function only for services that its kind is for', async () => {
     const db = openDb({ url: operatorUrl(), schema: 'operator', pool: 1, logger });
     try {
       for (const kind of Object.keys(events) as EventKind[]) {
         const { from, to } = events[kind];
-        await saidBy(from, `evt_${kind}`, kind);
+        await storedBy(from, `evt_${kind}`, kind);
         for (const service of receivers) {
-          await parkedBy(service, `evt_${kind}`, kind);
+          await deadLetterOf(service, `evt_${kind}`, kind);
           const { senders } = await db.one<{ senders: Service[] }>(
             'select operator.requeue($1, $2, $3) as senders',
             [service, `evt_${kind}`, 'test'],
@@ -263,9 +271,9 @@ test('an older release’s rights and functions are gone after the migration to 
 });
 
 test.each([
-  [['parked', 'requeue'], /Which one\?/],
-  [['parked', 'requeue', 'evt_1', '--all'], /Which one\?/],
-  [['parked', 'requeue', 'evt_1'], /"evt_1" is not parked/],
+  [['dead-letters', 'retry'], /Which one\?/],
+  [['dead-letters', 'retry', 'evt_1', '--all'], /Which one\?/],
+  [['dead-letters', 'retry', 'evt_1'], /"evt_1" is no dead letter/],
 ])('%j is refused', async (args, message) => {
   expect(await quittance(args)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
 });

@@ -68,44 +68,44 @@ async function ended(args: readonly string[], env: Record<string, string>) {
 
 const asKeeper = () => ({ NATS_URL: busUrl(nats.url, KEEPER, passwordOf(KEEPER)) });
 
-describe('keep-bus', () => {
-  test('makes what the bus lacks, and then finds nothing to do', async () => {
-    const first = await ended(['keep-bus', '--once'], asKeeper());
+describe('nats provision', () => {
+  test('creates what NATS lacks, and then finds nothing to do', async () => {
+    const first = await ended(['nats', 'provision'], asKeeper());
     expect(first).toMatchObject({ code: 0, err: '' });
-    expect(first.out).toMatch(/^Made: stream EVT, .*consumer ledger/);
-    expect((await ended(['keep-bus', '--once'], asKeeper())).out).toBe('The bus lacks nothing.\n');
-    expect(JSON.parse((await ended(['keep-bus', '--once', '--json'], asKeeper())).out)).toEqual({ made: [] });
+    expect(first.out).toMatch(/^Created: stream EVT, .*consumer ledger/);
+    expect((await ended(['nats', 'provision'], asKeeper())).out).toBe('NATS lacks nothing.\n');
+    expect(JSON.parse((await ended(['nats', 'provision', '--json'], asKeeper())).out)).toEqual({ made: [] });
   });
 
-  test('looks after a bus that loses its data, until it is told to end', async () => {
+  test('creates everything again when NATS loses its data, until it is told to end', async () => {
     const stop = new AbortController();
-    const { code, said } = await quittance(['keep-bus'], asKeeper(), stop.signal);
+    const { code, said } = await quittance(['nats', 'provision', '--watch'], asKeeper(), stop.signal);
     await nats.stop();
     rmSync(join(folder, 'nats', 'jetstream'), { recursive: true });
     await nats.restart();
     await eventually(() => expect(said.out()).toContain('stream EVT'), 10_000);
     stop.abort();
     expect(await code).toBe(0);
-    expect((await ended(['keep-bus', '--once'], asKeeper())).out).toBe('The bus lacks nothing.\n');
+    expect((await ended(['nats', 'provision'], asKeeper())).out).toBe('NATS lacks nothing.\n');
   });
 
   test.each([
     [{}, /Set NATS_URL to nats:\/\/keeper:<password>@/],
     [{ NATS_URL: 'http://keeper:geheim@nats:4222' }, /not to such a URL/],
   ])('without the URL of a bus says what to set (%#)', async (env, message) => {
-    const refused = await ended(['keep-bus'], env);
+    const refused = await ended(['nats', 'provision', '--watch'], env);
     expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
     expect(refused.err).not.toContain('geheim');
   });
 });
 
-describe('nats-permissions', () => {
-  test('prints what is in deploy/nats: npx quittance nats-permissions > deploy/nats/permissions.conf', async () => {
-    expect((await ended(['nats-permissions'], {})).out).toBe(read('deploy/nats/permissions.conf'));
+describe('nats permissions', () => {
+  test('prints what is in deploy/nats: npx quittance nats permissions > deploy/nats/permissions.conf', async () => {
+    expect((await ended(['nats', 'permissions'], {})).out).toBe(read('deploy/nats/permissions.conf'));
   });
 
   test('in JSON says of each user what it may', async () => {
-    const { ledger, keeper, gateway } = JSON.parse((await ended(['nats-permissions', '--json'], {})).out);
+    const { ledger, keeper, gateway } = JSON.parse((await ended(['nats', 'permissions', '--json'], {})).out);
     expect(ledger.publish).toContain('evt.ledger.invoices.credit.recorded');
     expect(keeper).toMatchObject({ subscribe: ['_INBOX.keeper.>'], answers: false });
     expect(gateway).toBeUndefined();

@@ -20,7 +20,7 @@ type Stalled = {
 const SHOWN_MAX = 50;
 
 /** Payouts that are pending for longer than their chain takes when everything works, the oldest first. */
-export const payoutStalled = (around: Surroundings): Promise<SaidOutcome> =>
+export const listStalledPayouts = (around: Surroundings): Promise<SaidOutcome> =>
   withOperator(around, 'operator', async (db) => {
     const seconds = assetSymbols.map((asset) => stalledAfterSeconds[assets[asset].chain]);
     const stalled = await db.rows<Stalled>(
@@ -42,7 +42,7 @@ export const payoutStalled = (around: Surroundings): Promise<SaidOutcome> =>
         assets[asset].chain,
         `${formatUnits(units(amount), assets[asset].decimals)} ${asset}`,
         address,
-        halted ? `${status}, halted` : status,
+        halted ? `${status}, paused` : status,
         minute(createdAt),
       ]);
     return {
@@ -60,7 +60,7 @@ export const payoutStalled = (around: Surroundings): Promise<SaidOutcome> =>
         stalled.length === 0
           ? say`No payout is pending for longer than its chain takes.\n`
           : say`${table(['PAYOUT', 'CHAIN', 'AMOUNT', 'TO', 'STATUS', 'ASKED FOR'], rows)}
-${stalled.length} payouts make no progress. What became of one: npx quittance payout show ${stalled[0]?.id ?? ''}\n`,
+${stalled.length} payouts make no progress. To see the history of one: npx quittance payouts show ${stalled[0]?.id ?? ''}\n`,
       bad: stalled.length > 0,
     };
   });

@@ -34,10 +34,10 @@ const networkSchema = z.enum(bitcoinNetworks);
  * A compose .env with what it lacks and can be made: secrets, the words of the wallet, and what is derived from those.
  * What has a value keeps it, and public keys that are not of the words end it: nobody could spend what is paid to them.
  */
-export async function fillEnv({ input, err }: Surroundings, proxy?: string): Promise<Outcome> {
+export async function initEnv({ input, err }: Surroundings, proxy?: string): Promise<Outcome> {
   const given = await input?.();
   if (given === undefined || given.trim() === '')
-    throw new CommandError('Which settings? Give it a file: quittance env < .env.example > .env');
+    throw new CommandError('Which settings? Give it a file: quittance init < .env.example > .env');
   const lines = given.replaceAll('\r\n', '\n').trimEnd().split('\n');
   const values = new Map<string, string>();
   for (const line of lines) {

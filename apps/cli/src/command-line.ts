@@ -1,0 +1,156 @@
+import { Command } from 'commander';
+import {
+  days,
+  type JsonOption,
+  type Line,
+  leaf,
+  type ScopeOptions,
+  scopeOf,
+  withScope,
+} from './command-options.ts';
+import { checkBooks, migrate } from './database-commands.ts';
+import { addFormerNames } from './former-names.ts';
+import {
+  accountCreate,
+  accountList,
+  type TokenOptions,
+  tokenCreate,
+  tokenList,
+  tokenRevoke,
+} from './gateway-commands.ts';
+import { initEnv } from './init-command.ts';
+import { natsPermissions, provisionNats } from './nats-commands.ts';
+import { addOperatorCommands } from './operator-command-line.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const examples = `
+Examples:
+  $ npx quittance account create "My shop"
+  $ npx quittance token create "My shop" --name "server"
+  $ npx quittance token list "My shop"
+  $ npx quittance payouts show 3059051053761981
+  $ npx quittance dead-letters list
+  $ npx quittance verify-books
+
+Database: OPERATOR_DATABASE_URL for the operator's commands, GATEWAY_DATABASE_URL for accounts and tokens,
+DATABASE_URL_ADMIN for all commands. Without them, the sandbox that \`npm start\` runs.
+Name in the audit log: QUITTANCE_OPERATOR, else the user of this process.
+Exit codes: 0 success, 1 failure or a problem found, 2 wrong usage.
+`;
+
+/** All commands. */
+export function commandLine(around: Surroundings, line: Pick<Line, 'tell' | 'write'>): Command {
+  const program = new Command('quittance')
+    .description('Administers Quittance: accounts, API tokens, database, NATS, payouts and reconciliation.')
+    .exitOverride()
+    .configureOutput({ writeOut: around.out, writeErr: around.err })
+    .showHelpAfterError('(add --help to see what it takes)')
+    .addHelpText('after', examples);
+  addAccounts(program, { around, ...line });
+  addOperatorCommands(program, { around, ...line });
+  addInstallation(program, { around, ...line });
+  addFormerNames(program, { around, ...line });
+  return program;
+}
+
+function addAccounts(program: Command, { around, tell }: Line): void {
+  const account = program
+    .command('account')
+    .description('Accounts of merchants. Each account has its own balances, invoices and payouts.');
+  leaf(account, 'create', 'create an account; other commands accept its name or its id')
+    .argument('<name>', 'a unique name, such as "My shop"')
+    .action(async (name: string, { json = false }: JsonOption) =>
+      tell(json, await accountCreate(around, name)),
+    );
+  leaf(account, 'list', 'list all accounts, oldest first').action(async ({ json = false }: JsonOption) =>
+    tell(json, await accountList(around)),
+  );
+
+  const token = program
+    .command('token')
+    .description('API tokens, which a merchant’s server sends as `Authorization: Bearer`.');
+  leaf(token, 'create', 'create a token and show it, this once')
+    .argument('<account>', 'the id or the name of the account')
+    .requiredOption('--name <name>', 'the purpose of the token, such as "server" or "till 2"')
+    .option(
+      '--expires-in-days <days>',
+      'days until the token expires; without this it is valid until it is revoked',
+      days,
+    )
+    .action(async (of: string, { json = false, ...options }: TokenOptions & JsonOption) =>
+      tell(json, await tokenCreate(around, of, options)),
+    );
+  leaf(
+    token,
+    'list',
+    'list tokens with their last characters, last use and state; the token itself is never shown',
+  )
+    .argument('[account]', 'the id or the name of an account; without it, the tokens of all accounts')
+    .action(async (of: string | undefined, { json = false }: JsonOption) =>
+      tell(json, await tokenList(around, of)),
+    );
+  leaf(token, 'revoke', 'revoke a token; the next request with it is refused')
+    .argument('<token-id>', 'the token id (tok_…) that `token list` shows')
+    .action(async (id: string, { json = false }: JsonOption) => tell(json, await tokenRevoke(around, id)));
+}
+
+function addInstallation(program: Command, { around, tell, write }: Line): void {
+  leaf(program, 'init', 'fill the empty secrets and keys of an .env file for docker-compose.yml')
+    .alias('env')
+    .option(
+      '--proxy <addresses>',
+      'the proxy in front of the gateway, which becomes TRUSTED_PROXIES: uniquelocal, 10.0.0.0/8, none, …',
+    )
+    .addHelpText(
+      'after',
+      '\nReads the file on standard input and writes the filled file to standard output. Settings with a value keep it.\nPasswords and secrets are random. WALLET_SEED becomes the recovery phrase of a new wallet: keep a copy offline. The XPUBs\nand the addresses of the hot wallets, which stand in a comment, are derived from it. An XPUB that does not belong to\nWALLET_SEED is refused. For --proxy, uniquelocal is a proxy on this machine or in its private network, none is no proxy.\n\nExamples:\n  $ npx quittance init --proxy none < .env.example > .env\n',
+    )
+    .action(async ({ json = false, proxy }: JsonOption & { proxy?: string }) =>
+      write(json, await initEnv(around, proxy)),
+    );
+  leaf(program, 'migrate', 'create or update the roles, schemas and tables of all services')
+    .addHelpText(
+      'after',
+      '\nNeeds DATABASE_URL_ADMIN, and for each service the password of its role: GATEWAY_DATABASE_PASSWORD and so on.\nDATABASE_CONNECTIONS_MAX limits the connections of each of these roles (default 60). Run it before the services of a new\nrelease start. Migrations only go forward, and running the command again does nothing.\n',
+    )
+    .action(async ({ json = false }: JsonOption) => tell(json, await migrate(around)));
+  withScope(
+    leaf(
+      program,
+      'verify-books',
+      'compare the records of all services with each other and with the chains; changes nothing',
+    ),
+  )
+    .option('--logs <files...>', 'log files to search for the secrets of these settings, or of the sandbox')
+    .addHelpText(
+      'after',
+      '\nThe chains come from the settings of the payouts service (ETHEREUM_RPC_URL and so on), or from the sandbox when none is\nset. A node that does not answer is an error, because nothing was compared with it.\n',
+    )
+    .action(async (given: JsonOption & ScopeOptions & { logs?: string[] }) =>
+      tell(
+        given.json === true,
+        await checkBooks(around, {
+          ...scopeOf(given),
+          logs: given.logs ?? [],
+        }),
+      ),
+    );
+  const nats = program
+    .command('nats')
+    .description('The stream, consumers, buckets and users of NATS. Services create none of them.');
+  leaf(nats, 'provision', 'create the NATS stream, consumers and buckets that are missing')
+    .option('--watch', 'keep running, and create them again when NATS lost them')
+    .addHelpText(
+      'after',
+      '\nNeeds NATS_URL with the name and password of the user `keeper`. Keep it running with --watch: after NATS lost its data,\nservices wait until this command has created the stream again. With --watch it logs to standard output.\n',
+    )
+    .action(async ({ json = false, watch = false }: JsonOption & { watch?: boolean }) =>
+      tell(json, await provisionNats(around, { watch })),
+    );
+  leaf(nats, 'permissions', 'print the NATS users and their permissions for the configuration of nats-server')
+    .addHelpText(
+      'after',
+      '\nThe passwords are environment variables of nats-server: KEEPER_NATS_PASSWORD, LEDGER_NATS_PASSWORD and so on. The\noutput of this release is in deploy/nats.\n',
+    )
+    .action(({ json = false }: JsonOption) => write(json, natsPermissions()));
+}

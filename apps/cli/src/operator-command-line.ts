@@ -1,0 +1,198 @@
+import { type Command, Option } from 'commander';
+import {
+  type JsonOption,
+  type Line,
+  leaf,
+  type ScopeOptions,
+  scopeOf,
+  withScope,
+} from './command-options.ts';
+import { listDeadLetters, retryDeadLetters } from './dead-letter-commands.ts';
+import { listPausedPayouts, pausePayouts, resumePayouts } from './pause-commands.ts';
+import { rescanAsk, rescanList, rescanStop } from './rescan-commands.ts';
+import { showInvoice } from './show-invoice.ts';
+import { showPayout } from './show-payout.ts';
+import { resumeSigning } from './signing-commands.ts';
+import { listStalledPayouts } from './stalled-payouts-command.ts';
+import { CommandError } from './surroundings.ts';
+import { webhookResend } from './webhook-commands.ts';
+
+/** The commands with which an operator inspects what happened and repairs what a service cannot repair itself. */
+export function addOperatorCommands(program: Command, line: Line): void {
+  addInvoices(program, line);
+  addPayouts(program, line);
+  addDeadLetters(program, line);
+  addRescan(program, line);
+  addSigning(program, line);
+  const { around, tell } = line;
+  const webhook = program.command('webhook').description('Webhook deliveries to the servers of merchants.');
+  leaf(webhook, 'resend', 'deliver an event again now, under the same id')
+    .argument('<id>', 'a delivery (dlv_…), or an event (evt_…) for all endpoints that were to receive it')
+    .addHelpText(
+      'after',
+      '\n`invoice show` and `payouts show` list the deliveries. The retry schedule starts again.\n',
+    )
+    .action(async (id: string, { json = false }: JsonOption) => tell(json, await webhookResend(around, id)));
+}
+
+function addInvoices(program: Command, { around, tell }: Line): void {
+  const invoice = program.command('invoice').description('Invoices and their payments.');
+  leaf(invoice, 'show', 'show its full history in all services, ordered by time')
+    .argument('<id>', 'the invoice id (inv_…)')
+    .addHelpText(
+      'after',
+      '\nThe history covers the invoice, each payment, its block, its ledger entries, the webhooks and the answers to them.\nSteps that are not finished are listed last: `NOT SENT`, `DEAD LETTER`, `waiting`.\n',
+    )
+    .action(async (id: string, { json = false }: JsonOption) => tell(json, await showInvoice(around, id)));
+}
+
+function addPayouts(program: Command, { around, tell }: Line): void {
+  const payouts = program
+    .command('payouts')
+    .alias('payout')
+    .description(
+      'Payouts to addresses outside. The auditor pauses the payouts of an asset when its records contradict each other; an operator can pause them too.',
+    );
+  leaf(payouts, 'show', 'show its full history in all services, ordered by time')
+    .argument('<id>', 'the payout id, a number')
+    .addHelpText(
+      'after',
+      '\nThe history covers the request, the hold, each signed transaction, its broadcasts, its block, the webhooks and the\nanswers to them. Steps that are not finished are listed last: `NOT SENT`, `DEAD LETTER`, `waiting`.\n',
+    )
+    .action(async (id: string, { json = false }: JsonOption) => tell(json, await showPayout(around, id)));
+  leaf(payouts, 'stalled', 'list payouts that are pending for longer than usual on their chain')
+    .addHelpText(
+      'after',
+      '\nThe limits are 3 hours on Bitcoin, 30 minutes on Ethereum, Base and Polygon, 10 minutes on Solana. The exit code is 1\nwhen there is such a payout.\n',
+    )
+    .action(async ({ json = false }: JsonOption) => tell(json, await listStalledPayouts(around)));
+  leaf(payouts, 'paused', 'list all assets: whether their payouts are paused, since when and why').action(
+    async ({ json = false }: JsonOption) => tell(json, await listPausedPayouts(around)),
+  );
+  leaf(payouts, 'pause', 'pause the payouts of an asset until they are resumed')
+    .requiredOption('--asset <asset>', 'the asset, such as ETH')
+    .requiredOption('--reason <text>', 'the reason, shown by `payouts paused`')
+    .addHelpText(
+      'after',
+      '\nNew payout requests are answered 503 and nothing new is signed. Transactions that are signed already are still sent\nand confirmed.\n',
+    )
+    .action(async ({ json = false, asset, reason }: JsonOption & { asset: string; reason: string }) =>
+      tell(json, await pausePayouts(around, asset, reason)),
+    );
+  withScope(
+    leaf(payouts, 'resume', 'resume paused payouts after the cause is fixed')
+      .requiredOption('--asset <asset>', 'the asset, such as ETH')
+      .option(
+        '--force',
+        'resume although discrepancies remain: the present ones are acknowledged, any other pauses again',
+      ),
+  )
+    .addHelpText(
+      'after',
+      '\nThe command compares the records with the chain of the asset, as verify-books does. It needs the settings of the node.\n',
+    )
+    .action(async (given: JsonOption & ScopeOptions & { asset: string; force?: boolean }) =>
+      tell(
+        given.json === true,
+        await resumePayouts(around, {
+          asset: given.asset,
+          force: given.force === true,
+          ...scopeOf(given),
+        }),
+      ),
+    );
+}
+
+function addSigning(program: Command, { around, tell }: Line): void {
+  const signing = program
+    .command('signing')
+    .description('Signing on a chain. One payouts replica at a time signs there.');
+  leaf(signing, 'resume', 'resume signing after payouts found an unknown transaction of its hot wallet')
+    .argument('<chain>', 'the chain, such as ethereum')
+    .option('--nonce <nonce>', 'on Ethereum, Base and Polygon: the nonce that the log of payouts names')
+    .option('--outpoint <outpoint>', 'on Bitcoin: the output <transaction>:<output> that the log names')
+    .option('--signature <signature>', 'on Solana: the signature that the log names')
+    .option('--confirm-none-paid', 'confirms that none of the waiting payouts has been paid already')
+    .addHelpText(
+      'after',
+      '\nPayouts stops signing on a chain when the chain has a transaction of the hot wallet that the database does not\n' +
+        'know. Either the database was restored from a backup, or somebody else has the recovery phrase. Look the named\n' +
+        'transaction up in the chain first: a payout that is paid twice is lost. Without --confirm-none-paid the command\n' +
+        'only lists the payouts that would be signed next.\n' +
+        '\nExamples:\n  $ npx quittance signing resume ethereum --nonce 17\n  $ npx quittance signing resume bitcoin --outpoint 6f1e…a2:0 --confirm-none-paid\n',
+    )
+    .action(async (chain: string, { json = false, confirmNonePaid = false, ...given }: SigningOptions) => {
+      const upTo = given.nonce ?? given.outpoint ?? given.signature;
+      if (upTo === undefined)
+        throw new CommandError('Which transaction? Use --nonce, --outpoint or --signature.');
+      tell(json, await resumeSigning(around, { chain, upTo, confirmNonePaid }));
+    });
+}
+
+type SigningOptions = JsonOption & {
+  nonce?: string;
+  outpoint?: string;
+  signature?: string;
+  confirmNonePaid?: boolean;
+};
+
+function addDeadLetters(program: Command, { around, tell }: Line): void {
+  const deadLetters = program
+    .command('dead-letters')
+    .alias('parked')
+    .description('Events that a service failed to process. They have had no effect yet.');
+  leaf(deadLetters, 'list', 'list them with the reason, oldest first').action(
+    async ({ json = false }: JsonOption) => tell(json, await listDeadLetters(around)),
+  );
+  leaf(deadLetters, 'retry', 'have the sending service send one again, after the cause is fixed')
+    .alias('requeue')
+    .argument('[event]', 'the event id (evt_…) that `dead-letters list` shows')
+    .option('--all', 'retry all of them')
+    .option('--not-processed', 'for an event older than the inbox: confirms that its effect does not exist')
+    .addOption(new Option('--not-taken-in').hideHelp())
+    .addHelpText(
+      'after',
+      '\nThis is safe at any time. The event is sent as its sender stores it. A service that has processed it already drops\n' +
+        'it. An event that fails again stays in the list, as does an event that no sender has stored.\n',
+    )
+    .action(async (event: string | undefined, { json = false, all = false, ...given }: RetryFlags) =>
+      tell(
+        json,
+        await retryDeadLetters(around, {
+          event,
+          all,
+          notProcessed: given.notProcessed === true || given.notTakenIn === true,
+        }),
+      ),
+    );
+}
+
+/** --not-taken-in is the former name of --not-processed. */
+type RetryFlags = JsonOption & { all?: boolean; notProcessed?: boolean; notTakenIn?: boolean };
+
+function addRescan(program: Command, { around, tell }: Line): void {
+  leaf(program, 'rescan', 'read blocks of a chain again to find payments that were missed')
+    .argument('[chain]', 'the chain, such as ethereum; without it, all rescans and their progress are listed')
+    .option('--from <height>', 'the first block to read again')
+    .option('--stop', 'stop the rescan; payments that were found stay')
+    .addHelpText(
+      'after',
+      '\nUse it when a node left payments out, or when a customer shows a payment in the chain that `invoice show` does not\n' +
+        'list. It is safe at any time: no payment is counted twice, and none from before its address was assigned. The rescan\n' +
+        'reads 16 blocks a second (Bitcoin: 1). A chain has one rescan at a time, and it ends when the node no longer has the\n' +
+        'blocks. Native money that a contract sent, as many exchanges do, is not visible in a block. On Ethereum, Base and\n' +
+        'Polygon the rescan therefore also asks for the balance of every address, 250 a second, after it has read the blocks.\n' +
+        'For that alone, start at a recent block. Payments found by balance are not counted under FOUND; `invoice show`\n' +
+        'lists them.\n' +
+        '\nExamples:\n  $ npx quittance rescan ethereum --from 21350000\n  $ npx quittance rescan\n',
+    )
+    .action(
+      async (
+        chain: string | undefined,
+        { json = false, from, stop = false }: JsonOption & { from?: string; stop?: boolean },
+      ) => {
+        if (chain === undefined) tell(json, await rescanList(around));
+        else tell(json, await (stop ? rescanStop(around, chain) : rescanAsk(around, { chain, from })));
+      },
+    );
+}

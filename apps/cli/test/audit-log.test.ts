@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Db, openDb } from '@quittance/shared/db';
+import { createLogger } from '@quittance/shared/logger';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
+import { operatorOf } from './quittance-in.ts';
+
+/** The audit log of what operators do. */
+
+const logger = createLogger('test', 'silent');
+const ANNA = { QUITTANCE_OPERATOR: 'Anna K.' };
+let database: TestDatabase;
+let quittance: ReturnType<typeof operatorOf>;
+let admin: Db;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  quittance = operatorOf(database);
+  admin = openDb({ url: database.adminUrl, schema: 'operator', pool: 1, logger });
+});
+afterAll(async () => {
+  await admin?.close();
+  await database?.drop();
+});
+
+const auditLog = () => admin.rows('select actor, deed, subject from deeds order by seq');
+
+test('the audit log names the operator who pauses payouts, resumes them or resumes them by force', async () => {
+  expect((await quittance(['payouts', 'pause', '--asset', 'ETH', '--reason', 'a drill'], ANNA)).code).toBe(0);
+  expect((await quittance(['payouts', 'pause', '--asset', 'ETH', '--reason', 'again'], ANNA)).code).toBe(1);
+  expect((await quittance(['payouts', 'resume', '--asset', 'ETH'], ANNA)).err).toMatch(/no node of ethereum/);
+  expect(
+    (await quittance(['payouts', 'resume', '--asset', 'ETH', '--force'], { QUITTANCE_OPERATOR: 'ben' })).code,
+  ).toBe(0);
+  const { seq } = await admin.one<{ seq: string }>('select seq from auditor.halts');
+  expect(await auditLog()).toEqual([
+    { actor: 'cli:Anna K.', deed: 'halt', subject: `ETH, halt ${seq}` },
+    { actor: 'cli:ben', deed: 'resume by force', subject: `ETH, halt ${seq}` },
+  ]);
+});
+
+test('payouts are not paused when the audit log cannot be written', async () => {
+  const [before, halts] = [await auditLog(), await admin.rows('select * from auditor.halts')];
+  await admin.rows('alter table deeds add constraint deeds_none check (false) not valid');
+  try {
+    expect((await quittance(['payouts', 'pause', '--asset', 'ETH', '--reason', 'x'], ANNA)).code).toBe(1);
+  } finally {
+    await admin.rows('alter table deeds drop constraint deeds_none');
+  }
+  expect([await auditLog(), await admin.rows('select * from auditor.halts')]).toEqual([before, halts]);
+});
+
+test('without QUITTANCE_OPERATOR the user of the process is named; an invalid name is refused', async () => {
+  expect(
+    (await quittance(['payouts', 'pause', '--asset', 'SOL', '--reason', 'x'], { QUITTANCE_OPERATOR: '' }))
+      .code,
+  ).toBe(0);
+  expect((await auditLog()).at(-1)).toMatchObject({
+    actor: expect.stringMatching(/^cli:\w+$/),
+    deed: 'halt',
+  });
+  const refused = await quittance(['payouts', 'resume', '--asset', 'SOL', '--force'], {
+    QUITTANCE_OPERATOR: 'a\nb',
+  });
+  expect(refused).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/^QUITTANCE_OPERATOR is the name/),
+  });
+});
