@@ -132,7 +132,7 @@ test('one unit off in ETH halts its payouts within two checks, SOL goes on, and 
   await shift(-1);
   expect(await quittanceCommand('payouts', 'resume', '--asset', 'eth')).toMatchObject({
     code: 0,
-    output: expect.stringMatching(/Payouts of ETH go on/),
+    output: expect.stringMatching(/Payouts of ETH resume/),
   });
   let after: Awaited<ReturnType<typeof payout>> | undefined;
   await eventually(
@@ -150,7 +150,7 @@ test('one unit off in ETH halts its payouts within two checks, SOL goes on, and 
   );
   expect(await quittanceCommand('payouts', 'resume', '--asset', 'ETH')).toMatchObject({
     code: 1,
-    output: 'Payouts of ETH are not halted.\n',
+    output: 'Payouts of ETH are not paused.\n',
   });
   // Clients were told the truth all the while.
   expect(await quittance.clientDiscrepancies()).toEqual([]);

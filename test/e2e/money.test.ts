@@ -368,7 +368,7 @@ async function verifyBooks(): Promise<{ code: number | null; output: string }> {
   return await new Promise((resolve) => {
     const child = execFile(
       process.execPath,
-      [cli, 'verify-books', '--patience', '0'],
+      [cli, 'verify-books', '--grace-period', '0'],
       { env },
       (_, out, err) => resolve({ code: child.exitCode, output: out + err }),
     );

@@ -93,7 +93,7 @@ test('a sale and a payout show all that happened to them, a delivery is sent aga
   const address = await quittance.ethereum.newAddress();
   const { data: asked } = (await shop.post('/api/payouts', { asset: 'ETH', amount: 0.01, address })).body;
   await mined(() => expect(webhookKinds()).toContain('payout.completed'));
-  const payout = await operator('payout', 'show', String(asked.id));
+  const payout = await operator('payouts', 'show', String(asked.id));
   expectInOrder(payout.out, [
     /payouts +is asked for the payout/,
     /ledger +places the hold/,
@@ -106,7 +106,7 @@ test('a sale and a payout show all that happened to them, a delivery is sent aga
   expectInOrder(payout.out, [/payouts +says hold\.settle/, /ledger +takes in hold\.settle/]);
   expect(payout.out).toMatch(/says payout\.created \(evt_\w+, request req_\w+\)/);
   expect(payout.out).toMatch(/ledger +books settle of 0\.01 ETH/);
-  const json = JSON.parse((await operator('payout', 'show', String(asked.id), '--json')).out);
+  const json = JSON.parse((await operator('payouts', 'show', String(asked.id), '--json')).out);
   expect(json).toMatchObject({ id: String(asked.id), status: 'mined', amount: '0.01', asset: 'ETH' });
   const times = json.timeline.map(({ at }: { at: string }) => Date.parse(at));
   expect(times).toEqual(times.toSorted((a: number, b: number) => a - b));
@@ -128,17 +128,19 @@ test('a sale and a payout show all that happened to them, a delivery is sent aga
     );
   }
 
-  const halted = await operator('asset', 'halt', 'eth', '--reason', 'a drill');
+  const halted = await operator('payouts', 'pause', '--asset', 'eth', '--reason', 'a drill');
   expect([halted.code, halted.err]).toEqual([0, '']);
   await eventually(async () =>
-    expect((await operator('asset', 'list')).out).toMatch(
-      /ETH +ethereum +HALTED +.*operator: a drill \(cli:\w+\)/,
+    expect((await operator('payouts', 'paused')).out).toMatch(
+      /ETH +ethereum +PAUSED +.*operator: a drill \(cli:\w+\)/,
     ),
   );
   const order = { asset: 'ETH', amount: 0.01, address };
   expect((await shop.post('/api/payouts', order)).status).toBe(503);
-  expect((await operator('asset', 'halt', 'ETH', '--reason', 'again')).err).toMatch(/halted already/);
-  const resumed = await operator('asset', 'resume', 'ETH');
+  expect((await operator('payouts', 'pause', '--asset', 'ETH', '--reason', 'again')).err).toMatch(
+    /paused already/,
+  );
+  const resumed = await operator('payouts', 'resume', '--asset', 'ETH');
   expect([resumed.code, resumed.err]).toEqual([0, '']);
   const deeds = await quittance.db.rows<{ deed: string }>('select deed from operator.deeds order by seq');
   expect(deeds.map(({ deed }) => deed)).toEqual(['resend', 'resend', 'halt', 'resume']);
@@ -210,10 +212,10 @@ test.each([
   [['engine', 'allow', 'dogecoin', '1'], /There is no chain "dogecoin"/],
   [['engine', 'allow', 'bitcoin', '1'], /a coin as <transaction>:<output>/],
   [['invoice', 'show', 'inv_none'], /There is no invoice "inv_none"/],
-  [['payout', 'show', '1'], /There is no payout "1"/],
-  [['payout', 'show', 'one'], /There is no payout "one"/],
+  [['payouts', 'show', '1'], /There is no payout "1"/],
+  [['payouts', 'show', 'one'], /There is no payout "one"/],
   [['webhook', 'resend', 'evt_none'], /names no delivery/],
-  [['asset', 'halt', 'DOGE', '--reason', 'x'], /There is no asset "DOGE"/],
+  [['payouts', 'pause', '--asset', 'DOGE', '--reason', 'x'], /There is no asset "DOGE"/],
 ])('%j is refused', async (args, message) => {
   expect(await operator(...args)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
 });

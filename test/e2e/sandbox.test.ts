@@ -132,7 +132,7 @@ test(
       4_000,
     );
     await eventually(async () => {
-      const books = await typed(cli, 'verify-books', '--patience', '5');
+      const books = await typed(cli, 'verify-books', '--grace-period', '5');
       expect(books).toMatchObject({ code: 0, output: expect.stringContaining('The books are right') });
       expect(books.output).toContain('compared with bitcoin, ethereum, solana');
     }, 60_000);
