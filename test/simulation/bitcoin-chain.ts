@@ -1,30 +1,17 @@
 import { checkAddress } from '@quittance/chains/bitcoin/address';
-import type { BitcoinSender } from '@quittance/chains/bitcoin/sender';
-import { type SignedSpend, type Spend, selectCoins } from '@quittance/chains/bitcoin/spend';
 import { type BitcoinWallet, type Branch, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
-import type {
-  Block,
-  Broadcast,
-  ChainReader,
-  Payment,
-  PendingLook,
-  TransactionStatus,
-} from '@quittance/chains/chain';
-import { type Units, units } from '@quittance/shared/money';
-import { invariant } from '@quittance/shared/result';
-import { BitcoinNet, type BtcBlock, type BtcTransaction, hashOf } from './bitcoin-net.ts';
-import { type Ask, askToBroadcast, type SimChain, type SimChainOptions } from './chain.ts';
+import type { Block, ChainReader, PendingLook } from '@quittance/chains/chain';
+import { units } from '@quittance/shared/money';
+import { BitcoinNet, type BtcBlock } from './bitcoin-net.ts';
+import { type BitcoinView, NETWORK, paymentsOf, senderOf } from './bitcoin-sender.ts';
+import type { Ask, SimChain, SimChainOptions } from './chain.ts';
 
-const NETWORK = 'regtest';
 const UNIT = 1_000_000n;
 /** Satoshi a byte: what a node advises, and what blocks then ask for. */
 const FEES = {
   usual: { advice: 3n, block: 1n },
   high: { advice: 24n, block: 20n },
 } as const;
-const USUAL_VIRTUAL_BYTES = 210n;
-/** As the production sender counts it. */
-const FINAL_DEPTH = 100;
 /** So many coins the operator's money comes in: several transactions can be under way at once. */
 const HOT_COINS = 3n;
 
@@ -70,7 +57,7 @@ export function createBitcoinChain({ random, now }: SimChainOptions): SimChain<'
   let floor = 0;
   let payments = 0;
 
-  const views = { net, wallet, feeRate: () => FEES[fees].advice };
+  const view: BitcoinView = { net, wallet, feeRate: () => FEES[fees].advice };
   return {
     kind: 'bitcoin',
     chain: 'bitcoin',
@@ -81,7 +68,7 @@ export function createBitcoinChain({ random, now }: SimChainOptions): SimChain<'
     blockMs: 600_000,
 
     reader: (ask) => readerOf(net, ask),
-    sender: (ask) => senderOf(views, ask),
+    sender: (ask) => senderOf(view, ask),
 
     depositAddress: (index) => wallet.address('deposit', index),
     hotAddress: wallet.hotAddress,
@@ -103,7 +90,7 @@ export function createBitcoinChain({ random, now }: SimChainOptions): SimChain<'
     pay({ to, amount }) {
       const paid = { address: to, amount: units(amount) };
       const change = { address: strangers().address('change', 0), amount: units(UNIT) };
-      // Not by chance: what every story begins with is told again.
+      // Not by chance: the prologue of every scenario is the same.
       payments += 1;
       return net.pay(payments % 2 === 0 ? [paid, change] : [change, paid]).hash;
     },
@@ -159,16 +146,6 @@ export function createBitcoinChain({ random, now }: SimChainOptions): SimChain<'
   };
 }
 
-const paymentsOf = ({ hash, outputs }: BtcTransaction): Payment[] =>
-  outputs.map(({ address, amount }, n) => ({
-    outpoint: `${hash}:${n}`,
-    txHash: hash,
-    outputIndex: n,
-    asset: 'BTC',
-    address,
-    amount,
-  }));
-
 function blockOf({ height, hash, parentHash, time, transactions }: BtcBlock): Block {
   return { height, hash, parentHash, time, payments: transactions.flatMap(paymentsOf), spends: [] };
 }
@@ -220,121 +197,5 @@ function watchPool(net: BitcoinNet, ask: Ask) {
       told = known;
       return { fresh: fresh.flatMap(paymentsOf), has: (hash) => now.has(hash), height };
     },
-  };
-}
-
-type Views = { net: BitcoinNet; wallet: BitcoinWallet; feeRate: () => bigint };
-
-function senderOf({ net, wallet, feeRate }: Views, ask: Ask): BitcoinSender {
-  return {
-    chain: 'bitcoin',
-    hotAddress: wallet.hotAddress,
-    depositAddress: (index) => wallet.address('deposit', index),
-    address: wallet.address,
-    check: () => ask('check', () => undefined),
-    balance: (_asset, address) =>
-      ask('balance', () => units(net.unspentOf(address).reduce((sum, { amount }) => sum + amount, 0n))),
-    usualCost: () => ask('usualCost', () => units(USUAL_VIRTUAL_BYTES * feeRate())),
-    feeRate: () => ask('feeRate', feeRate),
-    selectCoins: (order) => selectCoins(NETWORK, wallet, order),
-    signSpend: (spend) => signed(wallet, spend),
-    replacementFee: (txHash, virtualBytes) =>
-      ask('replacementFee', () => net.replacementFee(txHash, virtualBytes)),
-    broadcast: (raw) => askToBroadcast(ask, (): Broadcast => net.take(readBytes(raw))),
-    status: (txHash) => ask(`status ${txHash.slice(0, 8)}`, () => statusOf(net, txHash)),
-    height: () => ask('height', () => net.height),
-    unspent: (outpoints) =>
-      ask('unspent', () =>
-        outpoints.map((outpoint) => {
-          const found = net.unspent(outpoint);
-          return found && { confirmations: net.height - found.height + 1, amount: found.amount };
-        }),
-      ),
-    unspentOf: (address) => ask('unspentOf', () => ({ height: net.height, outputs: net.unspentOf(address) })),
-    async received(address, from, to) {
-      const blocks = await blocksOf(net, ask, from, to);
-      return blocks
-        .flatMap((block) => block.transactions.flatMap(paymentsOf))
-        .filter((payment) => payment.address === address)
-        .map(({ outpoint, amount }) => ({ outpoint, amount }));
-    },
-    // A node with an index tells it of all that is in its pool or was ever in a block.
-    inputsOf: (txHash) =>
-      ask('inputsOf', () => {
-        const isTold = net.inPool(txHash) !== undefined || net.wasMined(txHash);
-        return isTold ? [...(net.transaction(txHash)?.inputs ?? [])] : undefined;
-      }),
-    async findSpenders(outpoints, from, to) {
-      const wanted = new Set(outpoints);
-      const blocks = await blocksOf(net, ask, from, to);
-      return blocks.flatMap(({ height, hash: blockHash, transactions }) =>
-        transactions.flatMap(({ hash: txHash, inputs }) =>
-          inputs
-            .filter((outpoint) => wanted.has(outpoint))
-            .map((outpoint) => ({ outpoint, txHash, height, blockHash })),
-        ),
-      );
-    },
-    finalizedHeight: () => ask('finalizedHeight', () => Math.max(0, net.height - FINAL_DEPTH)),
-    close: async () => {},
-  };
-}
-
-/** A block that the node does not have is no answer. */
-const blocksOf = (net: BitcoinNet, ask: Ask, from: number, to: number): Promise<readonly BtcBlock[]> =>
-  ask('blocks', () => {
-    if (to > net.height) throw new Error(`no block ${to}`);
-    return net.blocks.slice(from, Math.max(from, to + 1));
-  });
-
-function statusOf(net: BitcoinNet, txHash: string): TransactionStatus {
-  const height = net.heightOf(txHash);
-  const block = height === undefined ? undefined : net.blocks[height];
-  if (height === undefined || block === undefined) {
-    return { state: net.inPool(txHash) === undefined ? 'absent' : 'pending' };
-  }
-  const feePaid = units(net.transaction(txHash)?.fee ?? 0n);
-  const confirmations = net.height - height + 1;
-  return { state: 'mined', height, blockHash: block.hash, confirmations, succeeded: true, feePaid };
-}
-
-type Bytes = {
-  inputs: string[];
-  outputs: { address: string; amount: string }[];
-  fee: string;
-  virtualBytes: number;
-};
-
-/** Spends of P2WPKH: their sizes are known without a signature. */
-const weightOf = (inputs: number, outputs: number): number => 42 + 272 * inputs + 124 * outputs;
-
-function signed(wallet: BitcoinWallet, { coins, recipients, change, fee }: Spend): SignedSpend {
-  const inside = coins.reduce((sum, { amount }) => sum + amount, 0n);
-  const outputs = recipients.map(({ to, amount }) => ({ address: to, amount }));
-  if (change !== null) {
-    outputs.push({ address: wallet.address('change', change.index), amount: change.amount });
-  }
-  const paid = outputs.reduce((sum, { amount }) => sum + amount, 0n);
-  invariant(inside - paid === fee, 'the transaction pays the fee that was decided');
-  const virtualBytes = Math.ceil(weightOf(coins.length, outputs.length) / 4);
-  const bytes: Bytes = {
-    inputs: coins.map(({ outpoint }) => outpoint),
-    outputs: outputs.map(({ address, amount }) => ({ address, amount: amount.toString() })),
-    fee: fee.toString(),
-    virtualBytes,
-  };
-  const raw = JSON.stringify(bytes);
-  const changeOutput = change === null ? null : recipients.length;
-  return { raw, txHash: hashOf(raw), maxCost: fee, fee, virtualBytes, changeOutput };
-}
-
-function readBytes(raw: string): BtcTransaction {
-  const { inputs, outputs, fee, virtualBytes } = JSON.parse(raw) as Bytes;
-  return {
-    hash: hashOf(raw),
-    inputs,
-    outputs: outputs.map(({ address, amount }) => ({ address, amount: units(amount) as Units })),
-    fee: BigInt(fee),
-    virtualBytes,
   };
 }

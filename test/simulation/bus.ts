@@ -3,9 +3,9 @@ import { commandSubject, commands } from '@quittance/shared/commands';
 import { type EventKind, events, type Service, subjectOf } from '@quittance/shared/events';
 import type { Message } from '@quittance/shared/take-in';
 import type { Chance } from './chance.ts';
+import type { FaultInjector } from './faults.ts';
 import type { Process } from './process.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
-import type { Weather } from './weather.ts';
 
 const ACK_WAIT_MS = 5_000;
 const DAY_MS = 86_400_000;
@@ -16,7 +16,7 @@ type Stored = { subject: string; body: string; to: Service; deliveries: number; 
 /** The parts of the world that the broker uses. */
 type BusWorld = {
   readonly scheduler: Scheduler;
-  readonly weather: Weather;
+  readonly faults: FaultInjector;
   readonly chance: Chance;
   readonly outside: Owner;
   readonly processes: readonly Process[];
@@ -26,7 +26,7 @@ type BusWorld = {
   relayLater(service: Service): void;
 };
 
-/** A broker without memory of what it was told: it hands out in any order, and whatever the weather makes of it. */
+/** A broker without memory of what it was told: it hands out in any order, and whatever faults are injected. */
 export class SimBus {
   readonly #world: BusWorld;
   readonly #stored = new Set<Stored>();
@@ -58,9 +58,9 @@ export class SimBus {
     return this.#stored.size;
   }
 
-  /** The broker's data directory is gone, if the weather has it so while something is in it. */
+  /** The broker's data directory is gone, when that fault is injected while something is in it. */
   #maybeLoseAll(): void {
-    if (this.#stored.size === 0 || !this.#world.weather.strikes('broker emptied')) return;
+    if (this.#stored.size === 0 || !this.#world.faults.strikes('broker emptied')) return;
     this.#world.tell(this.#world.outside, `the broker has lost all ${this.#stored.size} messages`);
     this.#stored.clear();
   }
@@ -82,11 +82,11 @@ export class SimBus {
   }
 
   #hand(process: Process, one: Stored): Message {
-    const { scheduler, weather } = this.#world;
+    const { scheduler, faults } = this.#world;
     one.deliveries += 1;
     one.availableAt = scheduler.now + ACK_WAIT_MS;
     const end = () => {
-      if (process.isAlive && !weather.strikes('acknowledgement lost')) this.#stored.delete(one);
+      if (process.isAlive && !faults.strikes('acknowledgement lost')) this.#stored.delete(one);
     };
     return {
       subject: one.subject,
@@ -102,12 +102,12 @@ export class SimBus {
   }
 
   #store(kind: EventKind, body: string): void {
-    const { scheduler, weather } = this.#world;
+    const { scheduler, faults } = this.#world;
     for (const to of events[kind].to) {
-      if (weather.strikes('message lost')) continue;
-      const copies = weather.strikes('message doubled') ? 2 : 1;
+      if (faults.strikes('message lost')) continue;
+      const copies = faults.strikes('message doubled') ? 2 : 1;
       for (let i = 0; i < copies; i++) {
-        const availableAt = scheduler.now + (weather.strikes('message a day late') ? DAY_MS : 0);
+        const availableAt = scheduler.now + (faults.strikes('message a day late') ? DAY_MS : 0);
         this.#stored.add({ subject: subjectOf(kind, to), body, to, deliveries: 0, availableAt });
       }
     }
@@ -116,17 +116,17 @@ export class SimBus {
   /** The bus as one process is connected to it. */
   of(process: Process): Bus {
     const world = this.#world;
-    const { weather } = world;
+    const { faults } = world;
     const bus: Bus = {
       publish: async (messages) => {
         await world.step(process, `publish ${messages.map(({ kind }) => kind).join(' ')}`);
-        if (weather.strikes('bus away')) {
+        if (faults.strikes('bus away')) {
           world.relayLater(process.service);
           return messages.map(() => false);
         }
         for (const { kind, body } of messages) this.#store(kind, body);
         this.#maybeLoseAll();
-        const isHeard = !weather.strikes('answer of the broker lost');
+        const isHeard = !faults.strikes('answer of the broker lost');
         if (!isHeard) world.relayLater(process.service);
         await world.step(process);
         return messages.map(() => isHeard);
@@ -158,18 +158,18 @@ export class SimBus {
 
   /** Undefined when no answer is heard in time. */
   async #ask(asker: Process, subject: string, request: unknown, timeoutMs: number): Promise<unknown> {
-    const { scheduler, weather, chance } = this.#world;
+    const { scheduler, faults, chance } = this.#world;
     const able = this.#world.processes.filter((one) => one.isAlive && one.answers.has(subject));
     const target = able.length === 0 ? undefined : chance.oneOf(able);
     const handle = target?.answers.get(subject);
-    const isLost = weather.strikes('question lost');
+    const isLost = faults.strikes('question lost');
     if (target === undefined || handle === undefined || isLost) {
       await scheduler.sleep(asker, timeoutMs);
       return undefined;
     }
     const body: unknown = JSON.parse(JSON.stringify(request));
-    const lateMs = weather.strikes('question late') ? timeoutMs + chance.below(20_000) : 0;
-    const isHeard = !weather.strikes('answer lost');
+    const lateMs = faults.strikes('question late') ? timeoutMs + chance.below(20_000) : 0;
+    const isHeard = !faults.strikes('answer lost');
     const timer = new AbortController();
     let answer: unknown;
     this.#world.spawn(target, `answer ${subject}`, async () => {

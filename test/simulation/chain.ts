@@ -46,7 +46,7 @@ export type TruePayment = {
   isOurs: boolean;
 };
 
-/** How deep the world lets its reorganisations go: less than any asset's confirmations, unless a story says so. */
+/** How deep the world lets its reorganisations go: less than any asset's confirmations, unless a scenario says so. */
 export type SimChainOptions = {
   /** Seeded; the only chance there is. A number in [0, 1). */
   random: () => number;
@@ -55,7 +55,7 @@ export type SimChainOptions = {
 };
 
 /**
- * A chain with one node, held in memory, that does what the story says. Nothing in it waits and nothing in it is left
+ * A chain with one node, held in memory, that does what the scenario says. Nothing in it waits and nothing in it is left
  * to chance but by `random`. Everything that is not a question of a process (`reader`, `sender`) happens at once.
  */
 export type SimChain<K extends ChainKind = ChainKind> = {
@@ -63,11 +63,11 @@ export type SimChain<K extends ChainKind = ChainKind> = {
   readonly chain: ChainOf<K>;
   /** What can be paid here, the native asset first. */
   readonly assets: readonly AssetSymbol[];
-  /** Confirmations after which the stories of this chain count a deposit, and a payout, as done. */
+  /** Confirmations after which the scenarios of this chain count a deposit, and a payout, as done. */
   readonly minConfirmations: number;
   /** So many blocks after it was sent everything has come to its end. */
   readonly settlesAfter: number;
-  /** What story amounts are multiples of, in smallest units of the asset: well above the dust limit and any fee. */
+  /** What scenario amounts are multiples of, in smallest units of the asset: well above the dust limit and any fee. */
   readonly unit: (asset: AssetSymbol) => bigint;
   /** The real time between two blocks, by which the world moves its clock. */
   readonly blockMs: number;

@@ -1,25 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
-import { camelCase, isQuery, type Statement, typedParser } from '@quittance/shared/db';
+import { isQuery, type Statement } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
-import pg from 'pg';
 import { serialize } from 'pg-protocol';
+import { emptying, rememberedFor, sequencesNow, withoutLog } from './database-template.ts';
+import { type Prepared, readAnswer } from './postgres-answers.ts';
 import { Remembered, type Row } from './remembered.ts';
 import { wireValue } from './wire-values.ts';
-
-/** A statement that Postgres has planned. */
-type Prepared = {
-  name: string;
-  /** With every table's schema where its name alone would not do. */
-  text: string;
-  /** Its rows are those of a `Query`. */
-  isTyped: boolean;
-  parsers: ((text: string) => unknown)[];
-  fields: string[];
-  /** It may be refused (a constraint), which must not take the whole seed with it. */
-  isFallible: boolean;
-};
 
 /** What stands before pg_catalog on the search path: the world's time and chance. */
 const WORLD = `
@@ -51,16 +39,8 @@ const foldersOf = (service: Service): string[] =>
     (folder) => fileURLToPath(folder),
   );
 
-/** What Postgres says, by the first letter: the rest is of no interest here. */
-const ROW = 0x44;
-const DESCRIPTION = 0x54;
-const FAILURE = 0x45;
-
-const NOT_ASCII = /[\x80-\xff]/;
-
 const sync = serialize.sync();
 const executeAll = serialize.execute({});
-const utf8 = new TextDecoder();
 
 /** A statement met a broken constraint where that undoes everything since the seed began: the seed is run once more. */
 export class RunAgain extends Error {}
@@ -288,20 +268,7 @@ export class SimDatabase {
 
   #send(parts: readonly Uint8Array[], prepared?: Prepared): Row[] {
     const bytes = this.#call(parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts));
-    const rows: Row[] = [];
-    let text: string | undefined;
-    let failure: pg.DatabaseError | undefined;
-    for (let at = 0; at < bytes.length; ) {
-      const length = bytes.readInt32BE(at + 1);
-      const body = at + 5;
-      const kind = bytes[at];
-      if (kind === ROW && prepared !== undefined) {
-        text ??= bytes.toString('latin1');
-        rows.push(readRow(bytes, text, body, prepared));
-      } else if (kind === DESCRIPTION && prepared !== undefined) readDescription(bytes, body, prepared);
-      else if (kind === FAILURE) failure = readFailure(bytes.subarray(body, at + 1 + length));
-      at += 1 + length;
-    }
+    const { rows, failure } = readAnswer(bytes, prepared);
     if (failure !== undefined) {
       // Everything is ignored from a failure to the next of these; where all is well it would say nothing.
       this.#call(sync);
@@ -309,117 +276,4 @@ export class SimDatabase {
     }
     return rows;
   }
-}
-
-async function tablesOf(pglite: PGlite, schemas: readonly string[]): Promise<string[]> {
-  const { rows } = await pglite.query<{ name: string }>(
-    `select oid::regclass::text as name from pg_class
-     where relkind = 'r' and relnamespace::regnamespace::text = any($1) order by 1`,
-    [schemas],
-  );
-  return rows.map(({ name }) => name);
-}
-
-async function rememberedFor(pglite: PGlite, schemas: readonly string[]): Promise<Remembered> {
-  const { rows: relations } = await pglite.query<{ schema: string; name: string; same: number }>(
-    `select relnamespace::regnamespace::text as schema, relname as name, count(*) over (partition by relname) as same
-     from pg_class where relkind in ('r', 'v', 'm') and relnamespace::regnamespace::text = any($1)`,
-    [schemas],
-  );
-  const tables = new Map<string, string>();
-  for (const { schema, name, same } of relations) {
-    tables.set(`${schema}.${name}`, `${schema}.${name}`);
-    if (same === 1) tables.set(name, `${schema}.${name}`);
-  }
-  const { rows: functions } = await pglite.query<{ schema: string; name: string }>(
-    `select pronamespace::regnamespace::text as schema, proname as name from pg_proc
-     where pronamespace::regnamespace::text = any($1)`,
-    [schemas],
-  );
-  return new Remembered(
-    tables,
-    new Set(functions.flatMap(({ schema, name }) => [name, `${schema}.${name}`])),
-  );
-}
-
-/** What sets all sequences to where they are now. */
-async function sequencesNow(pglite: PGlite): Promise<string> {
-  const { rows } = await pglite.query<{ name: string; value: string; called: boolean }>(
-    `select quote_ident(schemaname) || '.' || quote_ident(sequencename) as name,
-       coalesce(last_value, start_value)::text as value, last_value is not null as called from pg_sequences`,
-  );
-  return rows.map(({ name, value, called }) => `setval('${name}', ${value}, ${called})`).join(', ');
-}
-
-/** What makes the tables as they are now, whatever was written meanwhile. Keeps beside what is in them: little. */
-async function emptying(pglite: PGlite, schemas: readonly string[]): Promise<string> {
-  const tables = await tablesOf(pglite, schemas);
-  const refill: string[] = [];
-  for (const [i, table] of tables.entries()) {
-    const { rows } = await pglite.query(`select from ${table} limit 1`);
-    if (rows.length === 0) continue;
-    await pglite.exec(`create table world.kept_${i} as table ${table}`);
-    refill.push(`insert into ${table} overriding system value table world.kept_${i}`);
-  }
-  return [`truncate ${tables.join(', ')}`, ...refill, `select ${await sequencesNow(pglite)}`].join('; ');
-}
-
-/** Tables that a crash would empty cost less to write to. Referenced ones go last. */
-async function withoutLog(pglite: PGlite, schemas: readonly string[]): Promise<void> {
-  let left = await tablesOf(pglite, schemas);
-  for (let before = left.length + 1; left.length < before; ) {
-    before = left.length;
-    const failed: string[] = [];
-    for (const name of left) {
-      await pglite.exec(`alter table ${name} set unlogged`).catch(() => failed.push(name));
-    }
-    left = failed;
-  }
-  if (left.length > 0) throw new Error(`still logged: ${left.join(', ')}`);
-}
-
-/** `text` is what the bytes say if all of them are ASCII, as nearly all are: a slice of it costs less than a reading of its own. */
-function readRow(bytes: Buffer, text: string, start: number, { fields, parsers }: Prepared): Row {
-  const row: Row = {};
-  let at = start + 2;
-  for (let i = 0; i < fields.length; i++) {
-    const length = bytes.readInt32BE(at);
-    at += 4;
-    if (length < 0) row[fields[i] as string] = null;
-    else {
-      const ascii = text.slice(at, at + length);
-      const field = NOT_ASCII.test(ascii) ? bytes.toString('utf8', at, at + length) : ascii;
-      row[fields[i] as string] = parsers[i]?.(field);
-      at += length;
-    }
-  }
-  return row;
-}
-
-function readDescription(bytes: Buffer, start: number, prepared: Prepared): void {
-  const count = bytes.readInt16BE(start);
-  let at = start + 2;
-  for (let i = 0; i < count; i++) {
-    const end = bytes.indexOf(0, at);
-    const name = bytes.toString('utf8', at, end);
-    prepared.fields.push(prepared.isTyped ? camelCase(name) : name);
-    const oid = bytes.readInt32BE(end + 7);
-    // As the driver reads them: see `Query`; otherwise numerics and bigints as text, timestamps as Date, JSON as values.
-    const asText = pg.types.getTypeParser(oid, 'text') as (text: string) => unknown;
-    prepared.parsers.push(prepared.isTyped ? typedParser(oid) : asText);
-    at = end + 19;
-  }
-}
-
-function readFailure(body: Uint8Array): pg.DatabaseError {
-  const fields = new Map<string, string>();
-  for (const field of utf8.decode(body).split('\0')) {
-    if (field !== '') fields.set(field.charAt(0), field.slice(1));
-  }
-  const error = new pg.DatabaseError(fields.get('M') ?? 'unknown', body.length, 'error');
-  error.code = fields.get('C');
-  error.constraint = fields.get('n');
-  error.detail = fields.get('D');
-  error.table = fields.get('t');
-  return error;
 }

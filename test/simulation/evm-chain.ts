@@ -1,42 +1,23 @@
-import { hash } from 'node:crypto';
-import type {
-  Block,
-  Broadcast,
-  EvmFees,
-  EvmSender,
-  Payment,
-  SignedTransaction,
-} from '@quittance/chains/chain';
+import type { Block, Broadcast, Payment } from '@quittance/chains/chain';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
-import { type Ask, askToBroadcast, type ReorgFate, type SimChain, type SimChainOptions } from './chain.ts';
+import type { ReorgFate, SimChain, SimChainOptions } from './chain.ts';
+import { type EvmView, evmSender } from './evm-sender.ts';
+import {
+  DEPOSITS,
+  depositAddress,
+  type EvmBlock,
+  GWEI,
+  HOT,
+  type Mined,
+  parse,
+  type Transaction,
+} from './evm-transactions.ts';
 
-const HOT = `0x${'a0'.repeat(20)}`;
-const GWEI = 10n ** 9n;
 const USUAL_FEE = 2n * GWEI;
 const HIGH_FEE = 20n * GWEI;
 const FINAL_BEHIND = 3;
 const BLOCK_MS = 12_000;
-const GAS = { native: 21_000n, token: 65_000n } as const;
-
-type Wire = {
-  from: string;
-  nonce: number;
-  asset: AssetSymbol;
-  /** Where the money comes from: `from`, but for a token sweep. */
-  source: string;
-  to: string;
-  amount: bigint;
-  gas: bigint;
-  /** What is offered for each unit of gas. */
-  fee: bigint;
-};
-type Transaction = Wire & { hash: string; isOurs: boolean };
-type Mined = { transaction: Transaction; succeeded: boolean; feePaid: bigint };
-type EvmBlock = { height: number; hash: string; parentHash: string; time: Date; mined: Mined[] };
-
-const DEPOSITS = `0x${'d0'.repeat(16)}`;
-const depositAddress = (index: number): string => `${DEPOSITS}${index.toString(16).padStart(8, '0')}`;
 
 /** Ethereum as its node shows it: accounts with nonces, a fee market, receipts that say success or not. */
 export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'> {
@@ -127,7 +108,7 @@ export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'
     }
   }
 
-  const find = (txHash: string): { block: EvmBlock; mined: Mined } | undefined => {
+  const find: EvmView['find'] = (txHash) => {
     for (const block of blocks) {
       const mined = block.mined.find(({ transaction }) => transaction.hash === txHash);
       if (mined !== undefined) return { block, mined };
@@ -167,6 +148,19 @@ export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'
     spends: [],
   });
 
+  const view: EvmView = {
+    blocks,
+    pool,
+    refusing,
+    balance,
+    leastFee: () => leastFee,
+    nextNonce: (address) => nonces.get(address) ?? 0,
+    nonceAt,
+    head,
+    finalized,
+    find,
+    take,
+  };
   recount();
   return {
     kind: 'evm',
@@ -196,7 +190,7 @@ export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'
       close: async () => {},
     }),
 
-    sender: (ask) => evmSender(ask),
+    sender: (ask) => evmSender(view, ask),
     depositAddress,
     hotAddress: HOT,
     isOurAddress: (address) => address === HOT || address.startsWith(DEPOSITS),
@@ -277,91 +271,5 @@ export function createEvmChain({ random, now }: SimChainOptions): SimChain<'evm'
         })),
       ),
     balance,
-  };
-
-  function evmSender(ask: Ask): EvmSender {
-    return {
-      chain: 'ethereum',
-      hotAddress: HOT,
-      depositAddress,
-      check: () => ask('check', () => undefined),
-      balance: (asset, address) => ask('balance', () => units(balance(asset, address))),
-      usualCost: () => ask('usualCost', () => units(GAS.native * leastFee)),
-      fees: () => ask('fees', () => ({ maxFeePerGas: 2n * leastFee, maxPriorityFeePerGas: GWEI })),
-      estimateTransfer: (asset, to, amount) =>
-        ask('estimateTransfer', () => {
-          if (balance(asset, HOT) < amount)
-            throw new Error(`the hot wallet has less ${asset} than it is to send`);
-          return refusing.has(to) ? 'reverts' : GAS[assets[asset].type];
-        }),
-      signTransfer: async ({ asset, to, amount, nonce, gas, fees }) =>
-        signed({ from: HOT, nonce, asset, source: HOT, to, amount, ...priced(gas, fees) }),
-      signNativeSweep: async ({ index, balance: all, nonce, fees }) => {
-        const maxFee = GAS.native * fees.maxFeePerGas;
-        if (all <= 2n * maxFee) return 'not_worth_it';
-        const from = depositAddress(index);
-        const order = { from, nonce, asset: 'ETH', source: from, to: HOT, amount: all - maxFee } as const;
-        return signed({ ...order, ...priced(GAS.native, fees) });
-      },
-      signTokenSweep: async ({ asset, index, amount, nonce, gas, fees }) =>
-        signed({
-          from: HOT,
-          nonce,
-          asset,
-          source: depositAddress(index),
-          to: HOT,
-          amount,
-          ...priced(gas, fees),
-        }),
-      broadcast: (raw) => askToBroadcast(ask, () => take(raw)),
-      status: (txHash) =>
-        ask('status', () => {
-          const found = find(txHash);
-          if (found === undefined) return { state: pool.has(txHash) ? 'pending' : 'absent' };
-          return {
-            state: 'mined',
-            height: found.block.height,
-            blockHash: found.block.hash,
-            confirmations: head().height - found.block.height + 1,
-            succeeded: found.mined.succeeded,
-            feePaid: units(found.mined.feePaid),
-          };
-        }),
-      nonce: (address, at) =>
-        ask('nonce', () => (at === 'latest' ? (nonces.get(address) ?? 0) : nonceAt(address, finalized()))),
-      finalizedHeight: () => ask('finalizedHeight', finalized),
-      findByNonce: (address, nonce, from, to) =>
-        ask('findByNonce', () => {
-          for (const block of blocks.slice(from, to + 1)) {
-            for (const { transaction } of block.mined) {
-              if (transaction.from !== address || transaction.nonce !== nonce) continue;
-              return { txHash: transaction.hash, height: block.height, blockHash: block.hash };
-            }
-          }
-          return undefined;
-        }),
-      close: async () => {},
-    };
-  }
-}
-
-const priced = (gas: bigint, { maxFeePerGas }: EvmFees) => ({ gas, fee: maxFeePerGas });
-
-function signed(wire: Wire): SignedTransaction {
-  const raw = JSON.stringify(wire, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
-  return { raw, txHash: hashOf(raw), maxCost: units(wire.gas * wire.fee) };
-}
-
-const hashOf = (raw: string): string => `0x${hash('sha256', raw)}`;
-
-function parse(raw: string): Transaction {
-  const wire = JSON.parse(raw) as Record<keyof Wire, string> & { nonce: number; asset: AssetSymbol };
-  return {
-    ...wire,
-    amount: BigInt(wire.amount),
-    gas: BigInt(wire.gas),
-    fee: BigInt(wire.fee),
-    hash: hashOf(raw),
-    isOurs: true,
   };
 }

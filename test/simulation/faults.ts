@@ -1,7 +1,7 @@
 import type { Chance } from './chance.ts';
 
 /**
- * All that can go wrong between two steps of a process, and about how many chances it has for that in one story: which
+ * All that can go wrong between two steps of a process, and about how many chances it has for that in one scenario: which
  * of them it takes is drawn, so that what could seldom go wrong does so as often as what always could.
  */
 export const chances = {
@@ -36,7 +36,7 @@ export const chances = {
   'answer lost': 3,
 } as const;
 export type Fault = keyof typeof chances;
-export const faults = Object.keys(chances) as Fault[];
+export const faultKinds = Object.keys(chances) as Fault[];
 
 /** With all kinds at once, one hides what another would show. */
 const KINDS = { least: 3, most: 5 } as const;
@@ -44,28 +44,28 @@ const KINDS = { least: 3, most: 5 } as const;
 const SOON = 4;
 const EARLY = 4;
 
-/** What goes wrong in one seed: some kinds of faults, each once or a few times. In calm weather nothing does. */
-export class Weather {
+/** What goes wrong in one seed: some kinds of faultKinds, each once or a few times. Quiesced, it injects none. */
+export class FaultInjector {
   readonly #chance: Chance;
   /** At which of its next chances each kind strikes, and how often it will. */
   readonly #coming = new Map<Fault, { after: number; times: number }>();
-  isCalm = false;
+  isQuiesced = false;
   readonly struck = new Map<Fault, number>();
 
   constructor(chance: Chance, isFair: boolean) {
     this.#chance = chance;
     if (isFair || chance.percent(1)) return;
-    const left = [...faults];
+    const left = [...faultKinds];
     for (let n = chance.between(KINDS.least, KINDS.most); n > 0; n--) {
       const [fault] = left.splice(chance.below(left.length), 1) as [Fault];
-      // Some stories have few chances for what was drawn: the first kind comes early, so that few stories are spared.
+      // Some scenarios have few chances for what was drawn: the first kind comes early, so that few scenarios are spared.
       const within = this.#coming.size === 0 ? Math.ceil(chances[fault] / EARLY) : chances[fault];
       this.#coming.set(fault, { after: chance.below(within), times: chance.oneOf([1, 1, 1, 2]) });
     }
   }
 
   strikes(fault: Fault): boolean {
-    const coming = this.isCalm ? undefined : this.#coming.get(fault);
+    const coming = this.isQuiesced ? undefined : this.#coming.get(fault);
     if (coming === undefined) return false;
     if (coming.after > 0) {
       coming.after -= 1;

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ChainKind } from '@quittance/shared/assets';
-import type { Design } from './design.ts';
+import type { Mutant } from './mutant.ts';
 import { NOT_RUN, runTasks, type Task } from './runner.ts';
 
-/** Which story shows a wrong design: the first one that does, of a kind of chain. */
+/** Which scenario shows a mutant: the first one that does, of a kind of chain. */
 export type Finding = { kind: ChainKind; seed: number; violation: string };
 
 export type Search = {
@@ -12,11 +12,11 @@ export type Search = {
   /** The first seed, and how many there are to try. */
   from: number;
   count: number;
-  /** Where each was found last. A change of the stories may have made it untrue: then it is searched for. */
+  /** Where each was found last. A change of the scenarios may have made it untrue: then it is searched for. */
   known: ReadonlyMap<string, Pick<Finding, 'kind' | 'seed'>>;
 };
 
-const FILE = new URL('designs/found-at.json', import.meta.url);
+const FILE = new URL('mutants/found-at.json', import.meta.url);
 
 export const knownFindings = (): Search['known'] =>
   new Map(Object.entries(JSON.parse(readFileSync(FILE, 'utf8'))));
@@ -28,23 +28,23 @@ export function writeFindings(found: ReadonlyMap<string, Finding>): void {
 }
 
 /**
- * Plants each design in stories until one ends wrong. Found on one kind of chain is found.
- * @returns by its name, what showed it, also when that is only that a story could not be run
+ * Applies each mutant in scenarios until one ends wrong. Found on one kind of chain is found.
+ * @returns by its name, what showed it, also when that is only that a scenario could not be run
  */
-export async function findDesigns(
-  wanted: readonly Design[],
+export async function findMutants(
+  wanted: readonly Mutant[],
   { workers, kinds, from, count, known }: Search,
 ): Promise<Map<string, Finding>> {
   const found = new Map<string, Finding>();
-  const isLeft = ({ name }: Design) => found.get(name)?.violation.startsWith(NOT_RUN) ?? true;
+  const isLeft = ({ name }: Mutant) => found.get(name)?.violation.startsWith(NOT_RUN) ?? true;
   const run = async (tasks: Task[]): Promise<void> =>
     await runTasks(
       workers,
       () => tasks.shift(),
       ({ task, found: [first] }) => {
-        if (first === undefined || task.design === undefined) return;
+        if (first === undefined || task.mutant === undefined) return;
         const [violation = ''] = first.violations;
-        found.set(task.design, { kind: task.kind, seed: first.seed, violation });
+        found.set(task.mutant, { kind: task.kind, seed: first.seed, violation });
       },
     );
 
@@ -52,13 +52,13 @@ export async function findDesigns(
     await run(
       wanted.flatMap(({ name }) => {
         const place = known.get(name);
-        return place?.kind === kind ? [{ kind, from: place.seed, count: 1, design: name }] : [];
+        return place?.kind === kind ? [{ kind, from: place.seed, count: 1, mutant: name }] : [];
       }),
     );
   }
   for (const kind of kinds) {
     const left = wanted.filter((one) => isLeft(one) && (one.kinds?.includes(kind) ?? true));
-    await run(left.map(({ name }) => ({ kind, from, count, design: name })));
+    await run(left.map(({ name }) => ({ kind, from, count, mutant: name })));
   }
   return found;
 }

@@ -2,23 +2,23 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { ChainKind } from '@quittance/shared/assets';
 import { closingLine } from '../../tools/closing-line.ts';
-import { type Design, emptyWiring } from './design.ts';
-import { designs } from './designs/designs.ts';
-import { findDesigns, knownFindings, writeFindings } from './find-designs.ts';
+import { type Fault, faultKinds } from './faults.ts';
+import { findMutants, knownFindings, writeFindings } from './find-mutants.ts';
+import { emptyWiring, type Mutant } from './mutant.ts';
+import { mutants } from './mutants/mutants.ts';
 import { NOT_RUN, type Report, runTasks, type Task } from './runner.ts';
 import { Seeds } from './seeds.ts';
-import { type Fault, faults } from './weather.ts';
 
 /**
- * npm run test:simulation -- [--seeds N] [--from S] [--chain ethereum|bitcoin|solana] [--design NAME] [--workers N] [--search]
+ * npm run test:simulation -- [--seeds N] [--from S] [--chain ethereum|bitcoin|solana] [--mutant NAME] [--workers N] [--search]
  *
- * Runs seeds: each is a story of merchants, customers and their money over two replicas of every service while
- * connections, brokers, nodes and processes fail, and must end with every unit where it belongs. Then plants wrong
- * designs, each of which must be found within a thousand seeds: at the seed that showed it last, or else from the first one
- * on. `--search` begins with the first one for all, and writes down what it finds. `--seed S` tells one story step by step.
+ * Runs seeds: each is a scenario of merchants, customers and their money over two replicas of every service while
+ * connections, brokers, nodes and processes fail, and must end with every unit where it belongs. Then applies wrong
+ * mutants, each of which must be found within a thousand seeds: at the seed that showed it last, or else from the first one
+ * on. `--search` begins with the first one for all, and writes down what it finds. `--seed S` tells one scenario step by step.
  */
 const SEEDS = 20_000;
-const DESIGN_SEEDS_MAX = 1_000;
+const MUTANT_SEEDS_MAX = 1_000;
 const CHUNK = 50;
 const SHOWN_MAX = 20;
 /** In so many seeds every kind of fault has struck, or it is never drawn. */
@@ -30,7 +30,7 @@ const { values: given } = parseArgs({
     seeds: { type: 'string' },
     seed: { type: 'string' },
     from: { type: 'string' },
-    design: { type: 'string' },
+    mutant: { type: 'string' },
     workers: { type: 'string' },
     chain: { type: 'string' },
     search: { type: 'boolean' },
@@ -51,8 +51,8 @@ let failed = 0;
 
 if (given.seed !== undefined) await tellOne(whole(given.seed, 0));
 else {
-  if (given.design === undefined) await runSeeds();
-  await runDesigns();
+  if (given.mutant === undefined) await runSeeds();
+  await runMutants();
 }
 say(`\n${closingLine({ passed, failed, skipped: 0 })}`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
@@ -60,7 +60,7 @@ process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 async function tellOne(seed: number): Promise<void> {
   const [chain = 'ethereum'] = given.chain === undefined ? ['ethereum'] : chosen;
   const wiring = emptyWiring();
-  designs.find(({ name }) => name === given.design)?.plant(wiring);
+  mutants.find(({ name }) => name === given.mutant)?.apply(wiring);
   const seeds = await Seeds.open(kinds[chain] as ChainKind);
   const { violations, hash, statements, turns } = await seeds.run(seed, { wiring, tell: say });
   say(`\nseed ${seed}: ${statements} statements, ${turns} turns, trace ${hash.toString(16)}`);
@@ -74,7 +74,7 @@ async function runSeeds(): Promise<void> {
   const from = whole(given.from, 1);
   const all = whole(given.seeds, SEEDS);
   const begun = performance.now();
-  const struck = new Map<Fault, number>(faults.map((fault) => [fault, 0]));
+  const struck = new Map<Fault, number>(faultKinds.map((fault) => [fault, 0]));
   let fair = 0;
   let shown = 0;
   let cpuMs = 0;
@@ -113,23 +113,23 @@ async function runSeeds(): Promise<void> {
   }
 }
 
-async function runDesigns(): Promise<void> {
+async function runMutants(): Promise<void> {
   // What cannot be seen on the kinds that are asked for is neither found nor missed there.
-  const isFor = ({ kinds: only }: Design) =>
+  const isFor = ({ kinds: only }: Mutant) =>
     only === undefined || chosen.some((chain) => only.includes(kinds[chain] as ChainKind));
-  const wanted = designs
-    .filter((one) => given.design === undefined || given.design === one.name)
+  const wanted = mutants
+    .filter((one) => given.mutant === undefined || given.mutant === one.name)
     .filter(isFor);
-  if (wanted.length === 0) throw new Error(`no design ${given.design ?? ''} for ${chosen.join(', ')}`);
-  const isSearch = given.search === true || given.design !== undefined || given.from !== undefined;
-  const found = await findDesigns(wanted, {
+  if (wanted.length === 0) throw new Error(`no mutant ${given.mutant ?? ''} for ${chosen.join(', ')}`);
+  const isSearch = given.search === true || given.mutant !== undefined || given.from !== undefined;
+  const found = await findMutants(wanted, {
     workers,
     kinds: chosen.map((chain) => kinds[chain] as ChainKind),
     from: whole(given.from, 1),
-    count: whole(given.design === undefined ? undefined : given.seeds, DESIGN_SEEDS_MAX),
+    count: whole(given.mutant === undefined ? undefined : given.seeds, MUTANT_SEEDS_MAX),
     known: isSearch ? new Map() : knownFindings(),
   });
-  say('\nwrong designs, and the seed that shows each:');
+  say('\nmutants, and the seed that shows each:');
   for (const { name, what } of wanted) {
     const finding = found.get(name);
     const isFound = finding !== undefined && !finding.violation.startsWith(NOT_RUN);
@@ -139,7 +139,7 @@ async function runDesigns(): Promise<void> {
     if (finding !== undefined)
       say(`           ${chainOf(finding.kind)} seed ${finding.seed}: ${finding.violation}`);
   }
-  if (given.search === true && given.design === undefined && failed === 0) writeFindings(found);
+  if (given.search === true && given.mutant === undefined && failed === 0) writeFindings(found);
 }
 
 function inChunks(kind: ChainKind, from: number, count: number): () => Task | undefined {

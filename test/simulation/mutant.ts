@@ -17,7 +17,7 @@ export type Steps = {
   'ledger.hold': typeof import('@quittance/ledger/operations/place-hold').placeHold;
 };
 
-/** Where a design is planted: each replica of a service is wired through this when it starts. */
+/** Where a mutant is applied: each replica of a service is wired through this when it starts. */
 export type Wiring = {
   /** The text of production statements by `<service>.<statement's name>`, e.g. `ledger.inbox_insert`; `*.inbox_insert` is all of them. */
   readonly sql: Map<string, (text: string) => string>;
@@ -32,14 +32,14 @@ export type Wiring = {
   readonly steps: { [N in keyof Steps]?: (real: Steps[N], service: Service) => Steps[N] };
 };
 
-/** A wrong design, planted as a small change of production code: the simulation must find it. */
-export type Design = {
+/** A mutant, applied as a small change of production code: the simulation must find it. */
+export type Mutant = {
   name: string;
-  /** The wrong design in one line. */
+  /** The mutant in one line. */
   what: string;
   /** Where it can be seen; all kinds when not given. */
   kinds?: readonly ChainKind[];
-  plant(wiring: Wiring): void;
+  apply(wiring: Wiring): void;
 };
 
 export const emptyWiring = (): Wiring => ({ sql: new Map(), db: {}, bus: {}, clock: {}, steps: {} });

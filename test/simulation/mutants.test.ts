@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { emptyWiring } from './design.ts';
-import { designs } from './designs/designs.ts';
+import { emptyWiring } from './mutant.ts';
+import { mutants } from './mutants/mutants.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const written = (service: string): string =>
@@ -9,19 +9,19 @@ const written = (service: string): string =>
     .map((path) => readFileSync(`${root}${path}`, 'utf8'))
     .join('\n');
 
-/** That each of them is found is shown by `npm run test:simulation`, which plants them one after the other. */
-describe('the wrong designs', () => {
+/** That each of them is found is shown by `npm run test:simulation`, which applies them one after the other. */
+describe('the mutants', () => {
   it('are many, and each has a name and words of its own', () => {
-    expect(designs.length).toBeGreaterThanOrEqual(24);
-    expect(new Set(designs.map(({ name }) => name)).size).toBe(designs.length);
-    expect(new Set(designs.map(({ what }) => what)).size).toBe(designs.length);
+    expect(mutants.length).toBeGreaterThanOrEqual(24);
+    expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
+    expect(new Set(mutants.map(({ what }) => what)).size).toBe(mutants.length);
   });
 
-  it.each(designs.map((design) => [design.name, design] as const))(
+  it.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
     '%s changes something',
-    (_name, design) => {
+    (_name, mutant) => {
       const wiring = emptyWiring();
-      design.plant(wiring);
+      mutant.apply(wiring);
       const { sql, db, bus, clock, steps, reader, sender } = wiring;
       const ports = [db, bus, clock, steps].flatMap((wraps) => Object.values(wraps));
       expect(

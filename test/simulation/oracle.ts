@@ -1,12 +1,12 @@
 import { invariants } from '@quittance/reconciliation/invariants';
 import type { TruePayment } from './chain.ts';
-import type { Order } from './story.ts';
+import type { Order } from './payout-client.ts';
 import type { World } from './world.ts';
 
 type Payout = { id: string; status: string; address: string; asset: string; amount: string };
 type Deposit = { id: string; outpoint: string; amount: string; credits: number; reversals: number };
 
-/** What the operator has put into the hot wallet of each asset before every story. */
+/** What the operator has put into the hot wallet of each asset before every scenario. */
 export const HOT_UNITS = 60n;
 
 /** What is wrong in the end: nothing, whatever happened. */
@@ -34,7 +34,7 @@ const creditedElsewhere = `
   where e.account_id is not null
     and e.bucket <> case d.disposition when 'credit' then 'available' else 'unresolved' end`;
 
-/** All in one question: each of its own costs what a small statement does. I7 is the last one that every story asks. */
+/** All in one question: each of its own costs what a small statement does. I7 is the last one that every scenario asks. */
 const books = [
   ...invariants
     .filter(({ number }) => number !== 'I7')

@@ -20,7 +20,7 @@ const nameOf = (sql: Statement | string): string =>
  * statement or the commit took effect, or after.
  */
 export function databaseOf(world: World, process: Process): Db {
-  const { database, weather } = world;
+  const { database, faults } = world;
   const { service } = process;
 
   function run(sql: Statement | string, values: readonly unknown[], within: boolean): Row[] {
@@ -33,9 +33,9 @@ export function databaseOf(world: World, process: Process): Db {
   async function rowsAlone(sql: Statement | string, values: readonly unknown[] = []): Promise<Row[]> {
     await world.step(process, nameOf(sql));
     while (world.open !== undefined) await world.untilClosed(process);
-    if (weather.strikes('statement lost')) throw connectionLost();
+    if (faults.strikes('statement lost')) throw connectionLost();
     const rows = run(sql, values, false);
-    const isHeard = !isWriting(sql) || !weather.strikes('answer of a statement lost');
+    const isHeard = !isWriting(sql) || !faults.strikes('answer of a statement lost');
     if (world.strikesDown(process)) return await world.never;
     if (!isHeard) throw connectionLost();
     return rows;
@@ -49,7 +49,7 @@ export function databaseOf(world: World, process: Process): Db {
       const open = world.openTransaction(process);
       let isBroken = false;
       const trx = queryable(async (sql, values = []) => {
-        if (isBroken || weather.strikes('statement lost')) {
+        if (isBroken || faults.strikes('statement lost')) {
           isBroken = true;
           throw connectionLost();
         }
@@ -60,10 +60,10 @@ export function databaseOf(world: World, process: Process): Db {
       try {
         const result = await work(trx);
         if (world.strikesDown(process)) return await world.never;
-        if (isBroken || weather.strikes('commit lost')) throw connectionLost();
+        if (isBroken || faults.strikes('commit lost')) throw connectionLost();
         open.commit();
         world.tell(process, 'commit');
-        if (weather.strikes('answer of a commit lost')) throw connectionLost();
+        if (faults.strikes('answer of a commit lost')) throw connectionLost();
         if (world.strikesDown(process)) return await world.never;
         return result;
       } catch (error) {
@@ -129,16 +129,16 @@ export const clockOf = ({ scheduler }: World, process: Process): Clock => ({
 export const askOf =
   (world: World, process: Process): Ask =>
   async (what, give) => {
-    const { weather, scheduler, chance } = world;
+    const { faults, scheduler, chance } = world;
     await world.step(process, `node: ${what}`);
-    if (weather.strikes('node away')) throw new Error('connect ECONNREFUSED');
+    if (faults.strikes('node away')) throw new Error('connect ECONNREFUSED');
     const answer = give();
-    if (what === 'broadcast' && weather.strikes('bytes refused')) return 'rejected' as typeof answer;
-    if (weather.strikes('answer of the node lost')) {
+    if (what === 'broadcast' && faults.strikes('bytes refused')) return 'rejected' as typeof answer;
+    if (faults.strikes('answer of the node lost')) {
       await scheduler.sleep(process, NODE_TIMEOUT_MS);
       throw new Error('the node did not answer in time');
     }
-    if (weather.strikes('answer of the node late'))
+    if (faults.strikes('answer of the node late'))
       await scheduler.sleep(process, chance.below(NODE_TIMEOUT_MS));
     await world.step(process);
     return answer;

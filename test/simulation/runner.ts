@@ -1,20 +1,20 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ChainKind } from '@quittance/shared/assets';
-import type { Fault } from './weather.ts';
+import type { Fault } from './faults.ts';
 
-/** Some seeds of one kind of chain; with a wrong design, until it is found. Backward, the last one comes first. */
+/** Some seeds of one kind of chain; with a mutant, until it is found. Backward, the last one comes first. */
 export type Task = {
   kind: ChainKind;
   from: number;
   count: number;
-  design?: string;
+  mutant?: string;
   isBackward?: boolean;
   /** What the database is known to answer is asked all the same. */
   doubts?: boolean;
 };
 
-/** So begins what is said of a seed that has not come to its end: a wrong design was not found by that. */
+/** So begins what is said of a seed that has not come to its end: a mutant was not found by that. */
 export const NOT_RUN = 'could not be run';
 
 export type Found = { seed: number; violations: string[] };

@@ -1,6 +1,6 @@
 import type { Chance } from './chance.ts';
 
-/** When every story begins. */
+/** When every scenario begins. */
 export const BEGINNING = Date.UTC(2026, 2, 1, 12);
 
 /** Whose fibers are stopped and killed together: a process. */

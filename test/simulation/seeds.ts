@@ -1,15 +1,17 @@
 import { configureAssets } from '@quittance/ledger/store/quotes';
 import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
 import type { AccountId } from '@quittance/shared/ids';
+import { ACCOUNTS } from './accounts.ts';
+import { createInvoiceOf, dueOf } from './customer.ts';
 import { RunAgain, SimDatabase } from './database.ts';
-import { emptyWiring, type Wiring } from './design.ts';
+import type { Fault } from './faults.ts';
+import { emptyWiring, type Wiring } from './mutant.ts';
 import { HOT_UNITS, verdict } from './oracle.ts';
 import { databaseOf } from './ports.ts';
 import type { Process } from './process.ts';
+import { Scenario } from './scenario.ts';
 import { Stuck } from './scheduler.ts';
 import { startReplica } from './services.ts';
-import { ACCOUNTS, createInvoiceOf, dueOf, Story } from './story.ts';
-import type { Fault } from './weather.ts';
 import { World } from './world.ts';
 
 export type Outcome = {
@@ -29,7 +31,7 @@ export type SeedOptions = {
   doubts?: boolean;
 };
 
-/** What every story of one kind of chain begins with: merchants with money in their balances, and a funded hot wallet. */
+/** What every scenario of one kind of chain begins with: merchants with money in their balances, and a funded hot wallet. */
 type Prologue = {
   payments: { asset: AssetSymbol; to: string; amount: bigint }[];
   paidAt: number;
@@ -37,7 +39,7 @@ type Prologue = {
 };
 
 const AGAIN_MAX = 5;
-/** So many dollars each account got before the story: ten are a unit. */
+/** So many dollars each account got before the scenario: ten are a unit. */
 const DEPOSITS: readonly { account: AccountId; asset: 0 | 1; dollars: number }[] = [
   { account: ACCOUNTS[0] as AccountId, asset: 0, dollars: 100 },
   { account: ACCOUNTS[1] as AccountId, asset: 0, dollars: 30 },
@@ -58,7 +60,7 @@ export class Seeds {
     this.#prologue = prologue;
   }
 
-  /** In the database of seeds that are run no more, if there are such: to make one takes as long as a hundred stories. */
+  /** In the database of seeds that are run no more, if there are such: to make one takes as long as a hundred scenarios. */
   static async open(kind: ChainKind, before?: Seeds): Promise<Seeds> {
     const database = before === undefined ? await SimDatabase.open() : before.#database;
     if (before !== undefined) await database.empty();
@@ -94,29 +96,29 @@ export class Seeds {
       for (const payment of this.#prologue.payments) world.chain.pay(payment);
       bury(world);
       world.scheduler.jumpTo(this.#prologue.endsAt);
-      world.beginStory();
+      world.beginScenario();
       world.sweepsAhead = world.chance.percent(15);
       world.startAll();
-      const story = new Story(world);
+      const scenario = new Scenario(world);
       let violations: string[];
       try {
-        const told = story.tell();
-        await world.scheduler.run(told);
-        violations = [...(await told), ...verdict(world, story.orders)];
+        const ended = scenario.run();
+        await world.scheduler.run(ended);
+        violations = [...(await ended), ...verdict(world, scenario.orders)];
       } catch (error) {
         world.assertUsable();
         if (!(error instanceof Stuck)) throw error;
         violations = [`does not end: ${error.message}`];
       }
       for (const violation of violations) world.tell(world.outside, `VIOLATION ${violation}`);
-      const { hash, weather, scheduler } = world;
+      const { hash, faults, scheduler } = world;
       return {
         seed,
         violations,
         hash,
         statements: database.statements,
         turns: scheduler.turns,
-        struck: weather.struck,
+        struck: faults.struck,
       };
     } finally {
       for (const process of world.processes) process.isAlive = false;
@@ -149,7 +151,7 @@ async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Pro
   database.beginSeed();
   fund(world);
   let prologue: Prologue | undefined;
-  const story = async () => {
+  const scenario = async () => {
     const { chain, scheduler, outside } = world;
     world.startAll();
     const [invoices] = world.alive('invoices') as [Process];
@@ -179,7 +181,7 @@ async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Pro
     await scheduler.sleep(outside, 60_000);
     prologue = { payments, paidAt, endsAt: scheduler.now };
   };
-  await world.scheduler.run(story());
+  await world.scheduler.run(scenario());
   const broken = verdict(world, []);
   if (prologue === undefined || broken.length > 0)
     throw new Error(`the prologue ends badly: ${broken.join('; ')}`);

@@ -34,7 +34,7 @@ import { Secret } from '@quittance/shared/secret';
 import { takeIn } from '@quittance/shared/take-in';
 import { throttledLog } from '@quittance/shared/throttled-log';
 import { handleEvents as handleWebhookEvents } from '@quittance/webhooks/consumers';
-import type { Steps } from './design.ts';
+import type { Steps } from './mutant.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
 import { BEGINNING } from './scheduler.ts';
@@ -154,7 +154,7 @@ function quotesForPayouts(world: World) {
   return { latest, fresh: (asset: AssetSymbol) => (world.sweepsAhead ? latest(asset) : undefined) };
 }
 
-/** So that a unit of every chain's stories is worth ten dollars. */
+/** So that a unit of every chain's scenarios is worth ten dollars. */
 const usdRate = ({ chain }: World, asset: AssetSymbol): string =>
   ((10n * 10n ** BigInt(assets[asset].decimals)) / chain.unit(asset)).toString();
 

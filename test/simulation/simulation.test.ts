@@ -20,10 +20,10 @@ it.each([
   ['ethereum', 11],
   ['bitcoin', 12],
   ['solana', 13],
-])('a seed of %s tells the same story in every process', async (chain, seed) => {
+])('a seed of %s takes the same steps in every process', async (chain, seed) => {
   const [one, other] = await Promise.all([tell(chain, seed), tell(chain, seed)]);
   expect(one).toMatch(/\nseed \d+: \d+ statements, \d+ turns, trace [0-9a-f]+\n/);
-  expect(one).toContain('=== calm');
+  expect(one).toContain('=== quiesced');
   expect(other).toBe(one);
 });
 
@@ -31,9 +31,9 @@ const SEEDS = 150;
 
 /**
  * What comes before a seed in its process (rows that are left behind, plans, statistics, answers that are remembered)
- * is no part of its story.
+ * is no part of its scenario.
  */
-it('seeds tell the same stories forward and backward', async () => {
+it('a seed takes the same steps whichever seeds ran before it', async () => {
   const kinds: readonly ChainKind[] = ['evm', 'bitcoin', 'solana'];
   await Promise.all(
     kinds.map(async (kind) => {
@@ -58,8 +58,8 @@ it('seeds tell the same stories forward and backward', async () => {
   );
 });
 
-it('another seed tells another story', async () => {
+it('another seed takes other steps', async () => {
   const traces = await Promise.all([tell('ethereum', 14), tell('ethereum', 15)]);
-  const [one, other] = traces.map((story) => /trace ([0-9a-f]+)/.exec(story)?.[1]);
+  const [one, other] = traces.map((scenario) => /trace ([0-9a-f]+)/.exec(scenario)?.[1]);
   expect(one).not.toBe(other);
 });

@@ -29,7 +29,7 @@ export type SolBlock = {
   mined: readonly SolMined[];
 };
 
-/** Shorter than on the public networks, where it is 150 blocks and some 32: a story has not so many. */
+/** Shorter than on the public networks, where it is 150 blocks and some 32: a scenario has not so many. */
 export const LIFETIME = 20;
 export const FINAL_LAG = 4;
 const SLOT_MISSED_EVERY = 7;
@@ -270,7 +270,7 @@ export class SolanaNet {
   #append(now: Date, transactions: readonly SolTransaction[]): void {
     this.#made += 1;
     const parent = this.#blocks.at(-1);
-    // Who is to make a block may miss his turn: always the same ones, as what every story begins with is told again.
+    // Who is to make a block may miss his turn: always the same ones, because the prologue of every scenario is the same.
     this.#lastSlot += this.#made % SLOT_MISSED_EVERY === 0 ? 2 : 1;
     const mined = transactions.flatMap((transaction): SolMined[] => {
       const made = this.#accounts.run(transaction, this.#refuses);

@@ -1,11 +1,11 @@
 import type { ChainKind } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
-import { emptyWiring, type Wiring } from './design.ts';
-import { designs } from './designs/designs.ts';
-import { unplanted } from './designs/statements.ts';
+import type { Fault } from './faults.ts';
+import { emptyWiring, type Wiring } from './mutant.ts';
+import { mutants } from './mutants/mutants.ts';
+import { notApplied } from './mutants/statements.ts';
 import { type Found, NOT_RUN, type Report, type Task } from './runner.ts';
 import { Seeds } from './seeds.ts';
-import type { Fault } from './weather.ts';
 
 let opened: Seeds | undefined;
 
@@ -18,9 +18,9 @@ async function seedsOf(kind: ChainKind): Promise<Seeds> {
 function wiringOf(name: string | undefined): Wiring {
   const wiring = emptyWiring();
   if (name === undefined) return wiring;
-  const design = designs.find((one) => one.name === name);
-  if (design === undefined) throw new Error(`there is no design ${name}`);
-  design.plant(wiring);
+  const mutant = mutants.find((one) => one.name === name);
+  if (mutant === undefined) throw new Error(`there is no mutant ${name}`);
+  mutant.apply(wiring);
   return wiring;
 }
 
@@ -36,17 +36,17 @@ async function run(task: Task): Promise<Report> {
     const seed = task.from + (task.isBackward === true ? task.count - 1 - count : count);
     count += 1;
     try {
-      const outcome = await seeds.run(seed, { wiring: wiringOf(task.design), doubts: task.doubts === true });
-      if (unplanted.size > 0) throw new Error([...unplanted].join());
+      const outcome = await seeds.run(seed, { wiring: wiringOf(task.mutant), doubts: task.doubts === true });
+      if (notApplied.size > 0) throw new Error([...notApplied].join());
       hashes.push([seed, outcome.hash]);
       if (outcome.struck.size === 0) fair += 1;
       for (const [fault, times] of outcome.struck) struck.set(fault, (struck.get(fault) ?? 0) + times);
       if (outcome.violations.length > 0) found.push({ seed, violations: outcome.violations });
     } catch (error) {
       found.push({ seed, violations: [`${NOT_RUN}: ${reason(error)}`] });
-      unplanted.clear();
+      notApplied.clear();
     }
-    if (task.design !== undefined && found.length > 0) break;
+    if (task.mutant !== undefined && found.length > 0) break;
   }
   const { user, system } = process.cpuUsage(begun);
   const cpuMs = (user + system) / 1_000;

@@ -7,12 +7,12 @@ import { SimBus } from './bus.ts';
 import type { SimChain } from './chain.ts';
 import { Chance } from './chance.ts';
 import { RunAgain, type SimDatabase } from './database.ts';
-import type { Wiring } from './design.ts';
 import { createEvmChain } from './evm-chain.ts';
+import { FaultInjector } from './faults.ts';
+import type { Wiring } from './mutant.ts';
 import { type Process, REPLICAS, type Replica, type SimService } from './process.ts';
 import { BEGINNING, type Owner, Scheduler } from './scheduler.ts';
 import { createSolanaChain } from './solana-chain.ts';
-import { Weather } from './weather.ts';
 
 const RESTART_MS = 4_000;
 /** A little longer than `outbox_claim` says. */
@@ -48,11 +48,11 @@ export class World {
   readonly wiring: Wiring;
   readonly kind: ChainKind;
   readonly scheduler: Scheduler;
-  readonly weather: Weather;
+  readonly faults: FaultInjector;
   readonly bus: SimBus;
   readonly chain: SimChain;
   readonly processes: Process[] = [];
-  /** What stands in no process: the story, customers, clients. */
+  /** What stands in no process: the scenario, customers, clients. */
   readonly outside: Owner = { name: 'story', isAlive: true, isStopped: false };
   /** Services whose outbox has something to carry. */
   readonly isToRelay = new Set<Service>();
@@ -83,7 +83,7 @@ export class World {
     this.#chainsChance = new Chance(PROLOGUE_SEED);
     const chance = new Chance(seed);
     this.scheduler = new Scheduler(chance, BEGINNING, (who, what) => this.#note(who, what));
-    this.weather = new Weather(chance, isFair);
+    this.faults = new FaultInjector(chance, isFair);
     this.bus = new SimBus(this);
     this.chain = chains[kind]({
       random: () => this.#chainsChance.fraction(),
@@ -100,7 +100,7 @@ export class World {
   #chainsChance: Chance;
 
   /** The prologue is over: from here on everything follows from the seed. */
-  beginStory(): void {
+  beginScenario(): void {
     this.chance = this.#seeded;
     this.#chainsChance = this.#seeded;
   }
@@ -141,14 +141,14 @@ export class World {
   /** A process gets here before everything it does to the world, and after; it may be its end. */
   async step(process: Process, what?: string): Promise<void> {
     if (this.strikesDown(process)) return await this.never;
-    if (this.weather.strikes('stopped')) this.stop(process, this.chance.below(STOPPED_MAX_MS));
+    if (this.faults.strikes('stopped')) this.stop(process, this.chance.below(STOPPED_MAX_MS));
     await this.scheduler.turn(process);
     if (what !== undefined) this.tell(process, what);
   }
 
   strikesDown(process: Process): boolean {
     if (!process.isAlive) return true;
-    if (!this.weather.strikes('killed')) return false;
+    if (!this.faults.strikes('killed')) return false;
     this.kill(process);
     return true;
   }
@@ -166,7 +166,7 @@ export class World {
     // What it had claimed and was about to do is left to others, when they look again.
     this.relayLater(service);
     const again = async () => {
-      await this.scheduler.sleep(this.outside, this.weather.isCalm ? 0 : this.chance.below(RESTART_MS));
+      await this.scheduler.sleep(this.outside, this.faults.isQuiesced ? 0 : this.chance.below(RESTART_MS));
       this.start(service, place);
     };
     void again();

@@ -1,7 +1,7 @@
 import type { Trx } from '@quittance/shared/db';
 import type { EventKind, EventOf } from '@quittance/shared/events';
 import { type BatchHandler, type Handlers, handleBatch } from '@quittance/shared/handlers';
-import type { Design, Wiring } from '../design.ts';
+import type { Mutant, Wiring } from '../mutant.ts';
 import { afterCommit, rewrite } from './statements.ts';
 
 type Events = readonly EventOf<EventKind>[];
@@ -20,31 +20,31 @@ function ledgerSees(wiring: Wiring, see: (trx: Trx, events: Events) => Promise<E
 }
 
 /** How money comes in. */
-export const depositDesigns: readonly Design[] = [
+export const depositMutants: readonly Mutant[] = [
   {
     name: 'credited-at-first-sight',
     what: 'a deposit is final in its first block',
     kinds: ['evm', 'bitcoin'],
-    plant: (wiring) => rewrite(wiring, 'invoices.addresses_ours', ['i.min_confirmations', '1']),
+    apply: (wiring) => rewrite(wiring, 'invoices.addresses_ours', ['i.min_confirmations', '1']),
   },
   {
     name: 'no-way-back',
     what: 'deposits of blocks that left the chain stay as they were',
     kinds: ['evm', 'bitcoin'],
-    plant: (wiring) =>
+    apply: (wiring) =>
       rewrite(wiring, 'invoices.deposits_drop', ['where chain = $1', 'where false and chain = $1']),
   },
   {
     name: 'cursor-before-deposits',
     what: 'how far the chain was followed is committed before the deposits that were found there',
-    plant({ db }) {
+    apply({ db }) {
       db.invoices = afterCommit('deposits_insert');
     },
   },
   {
     name: 'credited-once-an-invoice',
     what: 'the ledger credits an invoice once, not each of its deposits',
-    plant(wiring) {
+    apply(wiring) {
       ledgerSees(wiring, async (trx, events) => {
         const seen: EventOf<EventKind>[] = [];
         const here = new Set<string>();
@@ -67,7 +67,7 @@ export const depositDesigns: readonly Design[] = [
   {
     name: 'late-is-credited',
     what: 'money that came too late or too little goes to the balance without the merchant’s decision',
-    plant(wiring) {
+    apply(wiring) {
       ledgerSees(wiring, async (_trx, events) =>
         events.map((event) =>
           event.kind === 'deposit.settled'
@@ -81,7 +81,7 @@ export const depositDesigns: readonly Design[] = [
     name: 'reversal-ignored',
     what: 'the ledger does not take back what the chain has taken back',
     kinds: ['evm', 'bitcoin'],
-    plant: (wiring) =>
+    apply: (wiring) =>
       ledgerSees(wiring, async (_trx, events) => events.filter(({ kind }) => kind !== 'deposit.reversed')),
   },
 ];

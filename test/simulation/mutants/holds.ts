@@ -1,6 +1,6 @@
 import type { Bus } from '@quittance/shared/bus';
 import { type Db, query } from '@quittance/shared/db';
-import type { Design } from '../design.ts';
+import type { Mutant } from '../mutant.ts';
 import { type Call, hookedDb, rewrite } from './statements.ts';
 
 /** The ledger's silence is taken for an answer. */
@@ -33,25 +33,25 @@ const untold = (kind: string) =>
   ] as const;
 
 /** How a payout is asked for, and its money set aside. */
-export const holdDesigns: readonly Design[] = [
+export const holdMutants: readonly Mutant[] = [
   {
     name: 'timeout-is-refusal',
     what: 'a ledger that is not heard has refused: nothing is undone there',
-    plant({ bus }) {
+    apply({ bus }) {
       bus.payouts = silentIs('refused');
     },
   },
   {
     name: 'timeout-is-consent',
     what: 'a ledger that is not heard will have placed the hold',
-    plant({ bus }) {
+    apply({ bus }) {
       bus.payouts = silentIs('placed');
     },
   },
   {
     name: 'void-without-tombstone',
     what: 'a payout that was given up leaves nothing in the ledger that refuses its hold when it comes late',
-    plant(wiring) {
+    apply(wiring) {
       rewrite(
         wiring,
         'ledger.holds_decide',
@@ -67,7 +67,7 @@ export const holdDesigns: readonly Design[] = [
   {
     name: 'hold-for-each-question',
     what: 'who hears no answer asks for the hold again, and it is decided by question, not by payout',
-    plant(wiring) {
+    apply(wiring) {
       wiring.bus.payouts = (bus) => ({
         ...bus,
         async ask(command, request) {
@@ -95,28 +95,28 @@ export const holdDesigns: readonly Design[] = [
   {
     name: 'balance-read-then-written',
     what: 'a balance is read once, kept and compared in memory, and written as what is left of it',
-    plant({ db }) {
+    apply({ db }) {
       db.ledger = readingThenWriting;
     },
   },
   {
     name: 'unheard-commit-is-503',
     what: 'a reservation whose commit was not answered has failed: the client hears 503',
-    plant({ db }) {
+    apply({ db }) {
       db.payouts = unheardReservationIs(0);
     },
   },
   {
     name: 'unheard-commit-is-201',
     what: 'a reservation whose commit was not answered will have been written: the client hears 201',
-    plant({ db }) {
+    apply({ db }) {
       db.payouts = unheardReservationIs(1);
     },
   },
   {
     name: 'key-not-stored',
     what: 'the Idempotency-Key is not written with the payout it made',
-    plant(wiring) {
+    apply(wiring) {
       wiring.sql.set(
         'payouts.idempotency_insert',
         () => 'select $1::text, $2::text, $3::text, $4::text, $5::int, $6::json where false',
@@ -126,12 +126,12 @@ export const holdDesigns: readonly Design[] = [
   {
     name: 'given-up-in-silence',
     what: 'a request that nobody decided is given up without telling the ledger',
-    plant: (wiring) => rewrite(wiring, 'payouts.outbox_insert', untold('hold.void')),
+    apply: (wiring) => rewrite(wiring, 'payouts.outbox_insert', untold('hold.void')),
   },
   {
     name: 'failed-keeps-its-hold',
     what: 'a payout that failed keeps its hold',
-    plant: (wiring) => rewrite(wiring, 'payouts.outbox_insert', untold('hold.release')),
+    apply: (wiring) => rewrite(wiring, 'payouts.outbox_insert', untold('hold.release')),
   },
 ];
 

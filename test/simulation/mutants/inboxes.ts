@@ -1,4 +1,4 @@
-import type { Design } from '../design.ts';
+import type { Mutant } from '../mutant.ts';
 import { rewrite } from './statements.ts';
 
 const everyMessage = [
@@ -7,11 +7,11 @@ const everyMessage = [
 ] as const;
 
 /** Besides the ledger's (`no-inbox`): services that take in every message they are handed. */
-export const inboxDesigns: readonly Design[] = [
+export const inboxMutants: readonly Mutant[] = [
   {
     name: 'no-inbox-in-invoices',
     what: 'invoices takes in every message that it is handed, and announces anew what is credited',
-    plant(wiring) {
+    apply(wiring) {
       rewrite(wiring, 'invoices.inbox_insert', everyMessage);
       rewrite(wiring, 'invoices.deposits_credited', [
         /^/,
@@ -25,12 +25,12 @@ export const inboxDesigns: readonly Design[] = [
   {
     name: 'no-inbox-in-webhooks',
     what: 'webhooks records every message that it is handed',
-    plant: (wiring) => rewrite(wiring, 'webhooks.inbox_insert', everyMessage),
+    apply: (wiring) => rewrite(wiring, 'webhooks.inbox_insert', everyMessage),
   },
   {
     name: 'no-inbox-in-payouts',
     what: 'payouts takes in every message that it is handed, and writes its deposit down anew',
-    plant(wiring) {
+    apply(wiring) {
       rewrite(wiring, 'payouts.inbox_insert', everyMessage);
       rewrite(wiring, 'payouts.holdings_insert', ['on conflict (deposit_id) do nothing', '']);
     },

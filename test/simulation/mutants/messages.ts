@@ -1,10 +1,10 @@
 import type { Db, Trx } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
 import type { takeIn } from '@quittance/shared/take-in';
-import type { Design, Wiring } from '../design.ts';
+import type { Mutant, Wiring } from '../mutant.ts';
 import { afterCommit, hooked, rewrite } from './statements.ts';
 
-/** Without this most designs that lose a message are healed: that is what it is for. */
+/** Without this most mutants that lose a message are healed: that is what it is for. */
 function trustTheBroker(wiring: Wiring): void {
   wiring.steps.reconcile = () => async () => 0;
 }
@@ -18,16 +18,16 @@ function forAll<K extends 'db' | 'bus'>(
 }
 
 /** How services tell each other things. */
-export const messageDesigns: readonly Design[] = [
+export const messageMutants: readonly Mutant[] = [
   {
     name: 'trust-the-broker',
     what: 'what the broker has acknowledged has arrived: nobody asks the receivers',
-    plant: trustTheBroker,
+    apply: trustTheBroker,
   },
   {
     name: 'fire-and-forget',
     what: 'events are marked as sent whatever the broker says, and nobody asks the receivers',
-    plant(wiring) {
+    apply(wiring) {
       trustTheBroker(wiring);
       forAll(wiring, 'bus', (bus) => ({
         ...bus,
@@ -41,14 +41,14 @@ export const messageDesigns: readonly Design[] = [
   {
     name: 'announced-after-commit',
     what: 'no outbox row in the transaction: an event is written when its change is committed',
-    plant(wiring) {
+    apply(wiring) {
       forAll(wiring, 'db', afterCommit('outbox_insert'));
     },
   },
   {
     name: 'relay-after-the-last',
     what: 'the relay goes on behind the last row that was sent (seq > last)',
-    plant(wiring) {
+    apply(wiring) {
       rewrite(wiring, '*.outbox_claim', [
         'where sent_at is null and (',
         `where seq > coalesce((select max(seq) from outbox where sent_at is not null), 0)
@@ -59,7 +59,7 @@ export const messageDesigns: readonly Design[] = [
   {
     name: 'acknowledged-before-commit',
     what: 'a message is acknowledged when it is read, and nobody asks whether it was taken in',
-    plant(wiring) {
+    apply(wiring) {
       trustTheBroker(wiring);
       wiring.steps.consume = (real) => async (messages, options) => {
         for (const message of messages) message.ack();
@@ -74,7 +74,7 @@ export const messageDesigns: readonly Design[] = [
   {
     name: 'inbox-before-effect',
     what: 'the inbox row is committed first, the effect in a transaction of its own',
-    plant(wiring) {
+    apply(wiring) {
       wiring.steps.consume = (real) => async (messages, options) => {
         const fresh = new Set<unknown>();
         const first: typeof takeIn = real;
@@ -85,7 +85,7 @@ export const messageDesigns: readonly Design[] = [
   {
     name: 'no-inbox',
     what: 'the ledger books every message that it is handed: no inbox, and no name for what happened once',
-    plant(wiring) {
+    apply(wiring) {
       rewrite(wiring, 'ledger.inbox_insert', [
         'on conflict do nothing',
         'on conflict (event_id) do update set received_at = now()',

@@ -1,19 +1,19 @@
-import type { Design } from '../design.ts';
-import { depositDesigns } from './deposits.ts';
-import { holdDesigns } from './holds.ts';
-import { inboxDesigns } from './inboxes.ts';
-import { messageDesigns } from './messages.ts';
-import { signingDesigns } from './signing.ts';
-import { storageDesigns } from './storage.ts';
-import { theftDesigns } from './thefts.ts';
+import type { Mutant } from '../mutant.ts';
+import { depositMutants } from './deposits.ts';
+import { holdMutants } from './holds.ts';
+import { inboxMutants } from './inboxes.ts';
+import { messageMutants } from './messages.ts';
+import { signingMutants } from './signing.ts';
+import { storageMutants } from './storage.ts';
+import { theftMutants } from './thefts.ts';
 
-/** Every wrong design that the simulation has to find. */
-export const designs: readonly Design[] = [
-  ...messageDesigns,
-  ...holdDesigns,
-  ...signingDesigns,
-  ...depositDesigns,
-  ...storageDesigns,
-  ...theftDesigns,
-  ...inboxDesigns,
+/** Every mutant that the simulation has to find. */
+export const mutants: readonly Mutant[] = [
+  ...messageMutants,
+  ...holdMutants,
+  ...signingMutants,
+  ...depositMutants,
+  ...storageMutants,
+  ...theftMutants,
+  ...inboxMutants,
 ];

@@ -1,7 +1,7 @@
 import type { ChainSender } from '@quittance/chains/chain';
-import type { Wiring } from '../design.ts';
+import type { Wiring } from '../mutant.ts';
 
-/** Whoever signs and sends on the chain does some of it otherwise; `S` is the part of its kind's sender that a design knows. */
+/** Whoever signs and sends on the chain does some of it otherwise; `S` is the part of its kind's sender that a mutant knows. */
 export function sendsOtherwise<S extends object>(
   wiring: Wiring,
   otherwise: (sender: ChainSender & S) => Partial<ChainSender & S>,

@@ -11,7 +11,7 @@ import {
 } from '@quittance/payouts/store-transactions';
 import { takeLease } from '@quittance/shared/lease';
 import { units } from '@quittance/shared/money';
-import type { Design, Wiring } from '../design.ts';
+import type { Mutant, Wiring } from '../mutant.ts';
 import { sendsOtherwise } from './senders.ts';
 import { hookedDb, rewrite } from './statements.ts';
 
@@ -65,18 +65,18 @@ function guardNothing(wiring: Wiring): void {
 }
 
 /** How money leaves. */
-export const signingDesigns: readonly Design[] = [
+export const signingMutants: readonly Mutant[] = [
   {
     name: 'sent-before-stored',
     what: 'bytes are sent as soon as they are signed, and stored afterwards',
-    plant(wiring) {
+    apply(wiring) {
       sendsOtherwise(wiring, sendingAtOnce);
     },
   },
   {
     name: 'signed-anew-when-not-taken',
     what: 'what a node has not said yes to is thrown away, and the payout is signed anew',
-    plant(wiring) {
+    apply(wiring) {
       afterEachRound(wiring, ({ db }, { chain }) =>
         db.transaction(async (trx) => {
           const thrown = await trx.rows<{ family: string }>(
@@ -100,7 +100,7 @@ export const signingDesigns: readonly Design[] = [
     what: 'a transaction that the node does not have any more has failed: its hold is released',
     // Its nodes tell of nothing that waits.
     kinds: ['solana'],
-    plant: (wiring) =>
+    apply: (wiring) =>
       givingUp(wiring, async ({ txHash, lastBroadcastAt }, { clock }, { sender }) => {
         if (lastBroadcastAt === null || clock.now().getTime() - lastBroadcastAt.getTime() < 1_000)
           return false;
@@ -110,7 +110,7 @@ export const signingDesigns: readonly Design[] = [
   {
     name: 'late-is-failed',
     what: 'a transaction that was not mined within ten minutes has failed: released without proof',
-    plant: (wiring) =>
+    apply: (wiring) =>
       givingUp(
         wiring,
         async ({ createdAt }, { clock }) => clock.now().getTime() - createdAt.getTime() > GIVEN_UP_AFTER_MS,
@@ -119,7 +119,7 @@ export const signingDesigns: readonly Design[] = [
   {
     name: 'refused-is-failed',
     what: 'a transaction that a node refuses has failed',
-    plant(wiring) {
+    apply(wiring) {
       const refusals = new WeakMap<ChainSender, Set<string>>();
       wiring.sender = <T extends ChainSender>(sender: T): T => {
         const refused = new Set<string>();
@@ -141,7 +141,7 @@ export const signingDesigns: readonly Design[] = [
     name: 'settled-at-first-sight',
     what: 'a payout is done in its first block, and nobody looks at it again',
     kinds: ['evm', 'bitcoin'],
-    plant(wiring) {
+    apply(wiring) {
       rewrite(wiring, 'payouts.payouts_insert', ['$8', 'least($8::int, 1)']);
       rewrite(wiring, 'payouts.transactions_not_final', ['where chain = $1', 'where false and chain = $1']);
     },
@@ -151,7 +151,7 @@ export const signingDesigns: readonly Design[] = [
     what: 'every replica pays, and what it signs is guarded by nothing',
     // A round takes longest here: others come in between.
     kinds: ['solana'],
-    plant(wiring) {
+    apply(wiring) {
       guardNothing(wiring);
       rewrite(wiring, 'payouts.lease_take', [
         /where leases.holder[\s\S]*clock_timestamp\(\)\n/,
@@ -162,7 +162,7 @@ export const signingDesigns: readonly Design[] = [
   {
     name: 'no-fence',
     what: 'who had the lease when a round began signs, however long it slept meanwhile',
-    plant(wiring) {
+    apply(wiring) {
       guardNothing(wiring);
       wiring.steps['payouts.engine'] = (real: Engine): Engine =>
         (async (ports: Ports, on: PayoutChain) => {
@@ -175,7 +175,7 @@ export const signingDesigns: readonly Design[] = [
     name: 'fee-raised-with-other-coins',
     what: 'what waits is signed for a higher fee out of other coins',
     kinds: ['bitcoin'],
-    plant(wiring) {
+    apply(wiring) {
       sendsOtherwise<BitcoinSender>(wiring, ({ selectCoins }) => ({
         selectCoins: ({ required: _required, ...order }) => selectCoins(order),
       }));
@@ -185,7 +185,7 @@ export const signingDesigns: readonly Design[] = [
     name: 'fee-raised-with-another-nonce',
     what: 'what waits is signed for a higher fee with the nonce after it',
     kinds: ['evm'],
-    plant(wiring) {
+    apply(wiring) {
       sendsOtherwise<EvmSender>(wiring, ({ signTransfer }) => {
         const signed = new Map<number, bigint>();
         return {
@@ -203,7 +203,7 @@ export const signingDesigns: readonly Design[] = [
     name: 'absent-is-dead',
     what: 'signed bytes that the node does not know after half a minute will never be mined',
     kinds: ['solana'],
-    plant(wiring) {
+    apply(wiring) {
       sendsOtherwise<SolanaSender>(wiring, () => ({ nonInclusion: async () => 'proven' }));
     },
   },
@@ -211,7 +211,7 @@ export const signingDesigns: readonly Design[] = [
     name: 'voted-for-is-mined',
     what: 'a payout is done when its block is voted for',
     kinds: ['solana'],
-    plant(wiring) {
+    apply(wiring) {
       sendsOtherwise(wiring, (sender) => ({
         async status(txHash) {
           const seen = await sender.status(txHash);

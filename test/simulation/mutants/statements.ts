@@ -1,5 +1,5 @@
 import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
-import type { Wiring } from '../design.ts';
+import type { Wiring } from '../mutant.ts';
 
 type Row = Record<string, unknown>;
 /** Does the statement as it was to be done, or with other values. */
@@ -38,10 +38,10 @@ export const hookedDb = (db: Db, hook: Hook): Db => ({
 });
 
 /**
- * Designs whose words are no longer in production's statements. What they break is no find: production code may take
+ * Mutants whose words are no longer in production's statements. What they break is no find: production code may take
  * what is thrown here for trouble that passes.
  */
-export const unplanted = new Set<string>();
+export const notApplied = new Set<string>();
 
 /** Changes words of a named statement. */
 export function rewrite(
@@ -53,8 +53,8 @@ export function rewrite(
     changes.reduce((before, [from, to]) => {
       const after = before.replaceAll(typeof from === 'string' ? from : new RegExp(from, 'g'), () => to);
       if (after === before) {
-        unplanted.add(`the statement ${name} does not say ${String(from)} any more`);
-        throw new Error([...unplanted].join());
+        notApplied.add(`the statement ${name} does not say ${String(from)} any more`);
+        throw new Error([...notApplied].join());
       }
       return after;
     }, text),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { BitcoinSender } from '@quittance/chains/bitcoin/sender';
-import type { Design } from '../design.ts';
+import type { Mutant } from '../mutant.ts';
 import { sendsOtherwise } from './senders.ts';
 
 const THIEF = 'thief';
@@ -20,12 +20,12 @@ type Sweeps = {
 };
 
 /** Where money goes that no merchant has asked for: books that nobody compares with the chain do not show it. */
-export const theftDesigns: readonly Design[] = [
+export const theftMutants: readonly Mutant[] = [
   {
     name: 'swept-elsewhere',
     what: 'what lies on deposit addresses is swept to an address that is not ours',
     kinds: ['evm', 'solana'],
-    plant(wiring) {
+    apply(wiring) {
       sendsOtherwise<Sweeps>(wiring, ({ hotAddress, signNativeSweep, signTokenSweep }) => {
         const stolen = <S extends Signed>(signed: S): S =>
           paying(
@@ -47,7 +47,7 @@ export const theftDesigns: readonly Design[] = [
     name: 'change-elsewhere',
     what: 'what is left of the coins that a payout spends goes to an address that is not ours',
     kinds: ['bitcoin'],
-    plant(wiring) {
+    apply(wiring) {
       sendsOtherwise<BitcoinSender>(wiring, ({ signSpend, address }) => ({
         signSpend(spend) {
           const signed = signSpend(spend);
