@@ -7,9 +7,10 @@ import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { pidsOf, putBetween } from './between.ts';
+import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { sized } from './size.ts';
-import { startTrade, type Trade, untilArrived } from './trade.ts';
+import { untilArrived } from './until-arrived.ts';
 import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
 
 /**
@@ -24,7 +25,7 @@ jest.setTimeout(patient(STORM_MS + 3 * HEALS_WITHIN_MS));
 
 let quittance: Quittance;
 let shim: BusShim;
-let trade: Trade;
+let load: Load;
 let logs: LogLines;
 let pids: (number | undefined)[];
 
@@ -35,12 +36,12 @@ beforeAll(async () => {
     quittance,
     onTheBus.map((service) => ({ service, setting: 'NATS_URL', through: shim.through })),
   );
-  trade = await startTrade(quittance);
+  load = await startLoad(quittance);
   logs = logLines(quittance);
   pids = pidsOf(quittance);
 });
 afterAll(async () => {
-  await trade?.abandon();
+  await load?.abandon();
   await quittance?.stop();
   await shim?.close();
 });
@@ -82,7 +83,7 @@ describe.each(storms)('a bus that $what', ({ what, shares }) => {
 
   test('leaves clients with true words and services alive', () =>
     expectHarmless('bus', `storm: the bus ${what}`, async (found) => {
-      await trade.nextAccepted(HEALS_WITHIN_MS);
+      await load.nextAccepted(HEALS_WITHIN_MS);
       logs.mark();
       const before = new Map(faults.map((fault) => [fault, shim.fired(fault)]));
       shim.set(shares);
@@ -98,7 +99,7 @@ describe.each(storms)('a bus that $what', ({ what, shares }) => {
       arrived.catch(() => undefined);
       arriving.push({ faults, recovered: arrived });
       const ended = performance.now();
-      await trade.nextAccepted(HEALS_WITHIN_MS);
+      await load.nextAccepted(HEALS_WITHIN_MS);
       recovered(found, performance.now() - ended);
       found.violations.push(...logs.unusable());
       if (pidsOf(quittance).some((pid, i) => pid !== pids[i])) found.violations.push('a service ended');
@@ -142,7 +143,7 @@ const TO_LEDGER = 'evt.invoices.ledger.deposit.settled';
 test('poison is put aside, and stops nothing behind it', () =>
   expectHarmless('bus', 'poison message', async (found) => {
     logs.mark();
-    const { id } = trade.merchant;
+    const { id } = load.merchant;
     const poison: (string | Buffer)[] = [
       'not JSON',
       'null',
@@ -164,7 +165,7 @@ test('poison is put aside, and stops nothing behind it', () =>
     for (const one of poison) expect(shim.publish('invoices', TO_LEDGER, one)).toBe(true);
     await eventually(async () => expect(await parked()).toHaveLength(poison.length), HEALS_WITHIN_MS);
     found.fired = poison.length;
-    await trade.nextAccepted(HEALS_WITHIN_MS);
+    await load.nextAccepted(HEALS_WITHIN_MS);
     recovered(found, performance.now() - began);
     await logs.said('ledger', /an event was parked: an operator must look at it/);
     await lookedAt();
@@ -207,7 +208,7 @@ test('a day later everything comes again, and changes nothing', () =>
     const began = performance.now();
     await eventually(() => expect(shim.cameAgain()).toBe(again), HEALS_WITHIN_MS);
     found.fired = shim.cameAgain();
-    await trade.nextAccepted(HEALS_WITHIN_MS);
+    await load.nextAccepted(HEALS_WITHIN_MS);
     await untilArrived(quittance, new Date(), HEALS_WITHIN_MS);
     recovered(found, performance.now() - began);
     found.violations.push(...logs.unusable());
@@ -224,5 +225,5 @@ test('in the end each effect was there within a minute, once, and every word tha
       });
     }
   }
-  await expectTrueWords('bus', trade);
+  await expectTrueWords('bus', load);
 });

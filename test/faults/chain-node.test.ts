@@ -6,14 +6,14 @@ import { type Fault, type FaultProxy, startFaultProxy } from '@quittance/testkit
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { pidsOf, putBetween } from './between.ts';
+import { bitcoinProtocol } from './divergent-bitcoin.ts';
+import { evmProtocol } from './divergent-evm.ts';
+import { type DivergentNode, type DivergentProtocol, startDivergentNode } from './divergent-node.ts';
+import { solanaProtocol } from './divergent-solana.ts';
+import { type Load, type LoadAsset, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
-import { bitcoinTongue } from './stray-bitcoin.ts';
-import { evmTongue } from './stray-evm.ts';
-import { type StrayNode, startStrayNode, type Tongue } from './stray-node.ts';
-import { solanaTongue } from './stray-solana.ts';
-import { startTrade, type Trade, type TradedAsset } from './trade.ts';
 import { expectAllHarmless, expectTrueWords, recovered } from './verdict.ts';
 
 /**
@@ -39,8 +39,8 @@ jest.setTimeout(patient(FAULT_MS + STRIKES_WITHIN_MS + 4 * HEALS_WITHIN_MS));
 
 type Nodes = {
   chain: 'bitcoin' | 'ethereum' | 'solana';
-  asset: TradedAsset;
-  tongue: Tongue;
+  asset: LoadAsset;
+  protocol: DivergentProtocol;
   /** What is asked often, and one at a time: of a dozen questions in one request hardly ever all are answered. */
   questions: readonly string[];
 };
@@ -48,7 +48,7 @@ const known: readonly Nodes[] = [
   {
     chain: 'ethereum',
     asset: 'ETH',
-    tongue: evmTongue,
+    protocol: evmProtocol,
     questions: [
       'eth_getBlockByNumber',
       'eth_getTransactionReceipt',
@@ -60,23 +60,23 @@ const known: readonly Nodes[] = [
   {
     chain: 'bitcoin',
     asset: 'BTC',
-    tongue: bitcoinTongue,
+    protocol: bitcoinProtocol,
     questions: ['getblockcount', 'getindexinfo', 'getrawtransaction'],
   },
   {
     chain: 'solana',
     asset: 'SOL',
-    tongue: solanaTongue,
+    protocol: solanaProtocol,
     questions: ['getSlot', 'getBlock', 'getSignatureStatuses', 'getLatestBlockhash'],
   },
 ];
 
 /** A chain's two nodes as the services see them, and the ways to them. */
-type Pair = Nodes & { nodes: [StrayNode, StrayNode]; ways: [FaultProxy, FaultProxy] };
+type Pair = Nodes & { nodes: [DivergentNode, DivergentNode]; ways: [FaultProxy, FaultProxy] };
 
 let quittance: Quittance;
 let pairs: Pair[] = [];
-let trade: Trade;
+let load: Load;
 let logs: LogLines;
 let pids: (number | undefined)[];
 
@@ -93,7 +93,7 @@ beforeAll(async () => {
       })),
     ),
   );
-  trade = await startTrade(quittance, {
+  load = await startLoad(quittance, {
     assets: known.map(({ asset }) => asset),
     clients: known.length,
     pauseMs: 1_000,
@@ -103,7 +103,7 @@ beforeAll(async () => {
   pids = pidsOf(quittance);
 }, patient(180_000));
 afterAll(async () => {
-  await trade?.abandon();
+  await load?.abandon();
   await quittance?.stop();
   for (const { nodes, ways } of pairs) {
     for (const way of ways) await way.close();
@@ -116,8 +116,8 @@ async function pairOf(one: Nodes): Promise<Pair> {
   const node = quittance.stack.nodes[one.chain];
   if (node === undefined) throw new Error(`this stack has no node of ${one.chain}`);
   const nodes: Pair['nodes'] = [
-    await startStrayNode(node.rpc, one.tongue),
-    await startStrayNode(node.rpc, one.tongue),
+    await startDivergentNode(node.rpc, one.protocol),
+    await startDivergentNode(node.rpc, one.protocol),
   ];
   const ways: Pair['ways'] = [
     await startFaultProxy(nodes[0].url, 19),
@@ -152,7 +152,7 @@ const onTheWay = (which: readonly (0 | 1)[], fault: Fault): Strike => ({
   fired: ({ ways }) => which.reduce<number>((sum, i) => sum + ways[i].fired(), 0),
 });
 
-const leaving = (how: 'lag' | 'stray'): Strike => ({
+const leaving = (how: 'lag' | 'diverge'): Strike => ({
   begin: ({ nodes }) => nodes[1][how](),
   end: ({ nodes }) => nodes[1].follow(),
   fired: ({ nodes }) => nodes[1].differed(),
@@ -172,13 +172,13 @@ const LOST = { question: 0.03, broadcast: 0.5 };
 
 /** Counted are transactions that a node has and whose sender does not know it. */
 const losing: Strike = {
-  begin({ ways, questions, tongue }) {
+  begin({ ways, questions, protocol }) {
     const methods = Object.fromEntries(questions.map((method) => [method, LOST.question]));
     for (const way of ways)
-      way.set({ kind: 'lose answers', methods: { ...methods, [tongue.sends]: LOST.broadcast } });
+      way.set({ kind: 'lose answers', methods: { ...methods, [protocol.sends]: LOST.broadcast } });
   },
   end: ({ ways }) => ways.map((way) => way.set({ kind: 'pass' })),
-  fired: ({ ways, tongue }) => ways.reduce((sum, way) => sum + way.counted(tongue.sends).lost, 0),
+  fired: ({ ways, protocol }) => ways.reduce((sum, way) => sum + way.counted(protocol.sends).lost, 0),
 };
 
 const cases: Met[] = [
@@ -214,7 +214,7 @@ const cases: Met[] = [
   { fault: 'the second node lags', ...leaving('lag'), blind: 'untold' },
   {
     fault: 'the nodes disagree about the newest blocks',
-    ...leaving('stray'),
+    ...leaving('diverge'),
     met: ['invoices'],
     blind: 'astray',
   },
@@ -227,11 +227,11 @@ test.each(cases)(
       'chain node',
       known.map(({ chain }) => `${chain}: ${fault}`),
       async (found) => {
-        await trade.nextAccepted(HEALS_WITHIN_MS);
+        await load.nextAccepted(HEALS_WITHIN_MS);
         logs.mark();
         const unseen: string[] = [];
         const looks = await lookingOn(
-          trade.merchant,
+          load.merchant,
           async () => {
             try {
               await Promise.all(pairs.map(begin));
@@ -325,7 +325,7 @@ async function moneyMoves(): Promise<void> {
 }
 
 test('in the end every payout is one transaction and every payment one credit', async () => {
-  const { refused } = await expectTrueWords('chain node', trade);
+  const { refused } = await expectTrueWords('chain node', load);
   // A chain that cannot be seen is no reason to refuse a payout.
   expect(refused).toBe(0);
 });

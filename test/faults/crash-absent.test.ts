@@ -3,34 +3,34 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Service } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
-import { expectAllWell, recoversWithinMs } from './crash-matrix.ts';
-import { type CrashStage, startCrashStage } from './crash-stage.ts';
-import { fund, sale } from './crash-stories.ts';
+import { type CrashFixture, startCrashFixture } from './crash-fixture.ts';
+import { fund, sale } from './crash-scenarios.ts';
+import { expectAllWell, recoversWithinMs } from './failpoint-matrix.ts';
 import { reportFault } from './table.ts';
 
 const ROUND_MS = patient(120_000);
 /** Long enough for payments, blocks and requests to pile up. */
 const AWAY_MS = 2_000;
-let stage: CrashStage;
+let fixture: CrashFixture;
 
 beforeAll(async () => {
-  stage = await startCrashStage({ chains: [] });
-  await fund(stage, 'ETH', 20_000);
+  fixture = await startCrashFixture({ chains: [] });
+  await fund(fixture, 'ETH', 20_000);
 }, ROUND_MS);
 afterEach(async () => {
-  const { services } = stage.quittance.stack;
+  const { services } = fixture.quittance.stack;
   for (const process of Object.values(services)) if (process.pid === undefined) await process.restart();
 });
 afterAll(async () => {
-  await stage?.stop();
+  await fixture?.stop();
 }, ROUND_MS);
 
 const order = { asset: 'ETH', amount: '0.01', address: `0x${'c4'.repeat(20)}` };
 const askFor = {
-  invoices: async () => (await stage.shop.get('/api/invoices')).status,
-  payouts: async () => (await stage.shop.get('/api/payouts')).status,
-  ledger: async () => (await stage.shop.get('/api/balances')).status,
-  webhooks: async () => (await stage.shop.get('/api/webhooks')).status,
+  invoices: async () => (await fixture.shop.get('/api/invoices')).status,
+  payouts: async () => (await fixture.shop.get('/api/payouts')).status,
+  ledger: async () => (await fixture.shop.get('/api/balances')).status,
+  webhooks: async () => (await fixture.shop.get('/api/webhooks')).status,
 };
 const upstreams = Object.keys(askFor) as (keyof typeof askFor)[];
 
@@ -45,32 +45,32 @@ test.each(['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'] satisfies Ser
       slowestRecoveryMs: undefined as number | undefined,
     };
     try {
-      const before = await sale('ETH')(stage, Promise.resolve());
-      stage.processOf(absent).kill();
+      const before = await sale('ETH')(fixture, Promise.resolve());
+      fixture.processOf(absent).kill();
       report.fired += 1;
-      await eventually(() => expect(stage.processOf(absent).pid).toBeUndefined());
+      await eventually(() => expect(fixture.processOf(absent).pid).toBeUndefined());
       if (absent !== 'gateway') {
         for (const upstream of upstreams) {
           expect([upstream, await askFor[upstream]()]).toEqual([upstream, upstream === absent ? 503 : 200]);
         }
       }
       if (absent === 'ledger') {
-        const refused = await stage.shop.post('/api/payouts', order);
+        const refused = await fixture.shop.post('/api/payouts', order);
         expect(refused).toMatchObject({ status: 503, body: { message: 'Service Unavailable' } });
         expect(refused.headers['retry-after']).toBeDefined();
       }
-      const meanwhile = sale('ETH')(stage, Promise.resolve());
+      const meanwhile = sale('ETH')(fixture, Promise.resolve());
       await sleep(AWAY_MS);
       const startedAt = performance.now();
-      await stage.start([absent]);
+      await fixture.start([absent]);
       const servesAt = performance.now();
       const ended = [before, await meanwhile];
-      await expectAllWell(stage, ended);
+      await expectAllWell(fixture, ended);
       const endedAt = performance.now();
       report.slowestRecoveryMs = endedAt - startedAt;
       expect(endedAt - servesAt).toBeLessThan(recoversWithinMs([absent]));
       // What was answered with 503 never pays.
-      expect(await stage.customerOf('ETH').balance('ETH', order.address)).toBe(0n);
+      expect(await fixture.customerOf('ETH').balance('ETH', order.address)).toBe(0n);
       report.violations = 0;
     } finally {
       reportFault(report);

@@ -1,4 +1,4 @@
-import { crashMatrix } from './crash-matrix.ts';
-import { scenes } from './crash-rows.ts';
+import { failpointMatrix } from './failpoint-matrix.ts';
+import { failpointSuites } from './failpoint-rows.ts';
 
-crashMatrix(scenes.bitcoin);
+failpointMatrix(failpointSuites.bitcoin);

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from '@jest/globals';
 import { patient } from '@quittance/testkit/patience';
 import { seeded } from '@quittance/testkit/seeded';
-import { expectAllWell, recoversWithinMs, runningOf } from './crash-matrix.ts';
-import { type CrashStage, startCrashStage } from './crash-stage.ts';
-import { fund, sale } from './crash-stories.ts';
+import { type CrashFixture, startCrashFixture } from './crash-fixture.ts';
+import { fund, sale } from './crash-scenarios.ts';
+import { expectAllWell, recoversWithinMs, runningOf } from './failpoint-matrix.ts';
 import { sized } from './size.ts';
 import { reportFault } from './table.ts';
 
@@ -12,18 +12,22 @@ import { reportFault } from './table.ts';
 const SEED = Number(process.env['CRASH_SEED'] ?? 4); // tidy-allow number: a seed
 const ROUNDS = sized(4, 200);
 const ROUND_MS = patient(120_000);
-/** A story takes about three seconds from its first request to its last webhook. */
+/** A scenario takes about three seconds from its first request to its last webhook. */
 const DIES_WITHIN_MS = 3_000;
 const assets = ['ETH', 'BTC', 'SOL'] as const;
 
-let stage: CrashStage;
+let fixture: CrashFixture;
 
 beforeAll(async () => {
-  stage = await startCrashStage({ chains: ['bitcoin', 'solana'], solanaSlotMs: 80 });
-  await Promise.all([fund(stage, 'ETH', 20_000), fund(stage, 'BTC', 100_000), fund(stage, 'SOL', 3_000)]);
+  fixture = await startCrashFixture({ chains: ['bitcoin', 'solana'], solanaSlotMs: 80 });
+  await Promise.all([
+    fund(fixture, 'ETH', 20_000),
+    fund(fixture, 'BTC', 100_000),
+    fund(fixture, 'SOL', 3_000),
+  ]);
 }, ROUND_MS);
 afterAll(async () => {
-  await stage?.stop();
+  await fixture?.stop();
 }, ROUND_MS);
 
 test(
@@ -39,22 +43,22 @@ test(
     };
     try {
       for (let round = 1; round <= ROUNDS; round++) {
-        const begun = Promise.all(assets.map((asset) => sale(asset)(stage, Promise.resolve())));
+        const begun = Promise.all(assets.map((asset) => sale(asset)(fixture, Promise.resolve())));
         // Awaited when everybody is back; a client that is refused meanwhile fails the round then.
         const outcome = begun.then(
           (ended) => ({ ended }),
           (error: unknown) => ({ error }),
         );
         await sleep(random() * DIES_WITHIN_MS);
-        const services = runningOf(stage);
-        for (const service of services) stage.processOf(service).kill();
+        const services = runningOf(fixture);
+        for (const service of services) fixture.processOf(service).kill();
         report.fired += 1;
         const startedAt = performance.now();
-        await stage.start(services);
+        await fixture.start(services);
         const servesAt = performance.now();
         const told = await outcome;
         if ('error' in told) throw told.error;
-        await expectAllWell(stage, told.ended);
+        await expectAllWell(fixture, told.ended);
         const endedAt = performance.now();
         report.slowestRecoveryMs = Math.max(report.slowestRecoveryMs, endedAt - startedAt);
         const ms = endedAt - servesAt;

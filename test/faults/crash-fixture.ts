@@ -34,7 +34,7 @@ const DIES_WITHIN_MS = 60_000;
 type Told = { event: string; id: string | number };
 
 /** A whole stack, a merchant that does not give up, and blocks that come by themselves. */
-export type CrashStage = {
+export type CrashFixture = {
   quittance: Quittance;
   receiver: Receiver;
   shop: Merchant;
@@ -62,7 +62,7 @@ export type CrashStage = {
   stop(): Promise<void>;
 };
 
-export async function startCrashStage(options: QuittanceOptions): Promise<CrashStage> {
+export async function startCrashFixture(options: QuittanceOptions): Promise<CrashFixture> {
   const ordersDir = mkdtempSync(join(tmpdir(), 'quittance-orders-'));
   const orders = crashOrders(ordersDir);
   const ofService = (service: Service) => ({
@@ -93,7 +93,7 @@ export async function startCrashStage(options: QuittanceOptions): Promise<CrashS
   const textOf = (service: Service): string =>
     readFileSync(join(dirname(stack.pricesFile), 'logs', `${service}.log`), 'utf8');
 
-  const stage: CrashStage = {
+  const fixture: CrashFixture = {
     quittance,
     receiver,
     shop,
@@ -127,7 +127,7 @@ export async function startCrashStage(options: QuittanceOptions): Promise<CrashS
       }
     },
     async arm(service, point) {
-      stage.logOf(service);
+      fixture.logOf(service);
       const { pid } = processOf(service);
       if (pid !== undefined) return await orders.give(service, pid, point);
       const settings = stack.settingsOf(service);
@@ -148,7 +148,7 @@ export async function startCrashStage(options: QuittanceOptions): Promise<CrashS
       }, DIES_WITHIN_MS);
       over?.throwIfAborted();
       const lines = await eventually(() => {
-        const deaths = stage.logOf(service).filter((line) => line.includes('"crash_point"'));
+        const deaths = fixture.logOf(service).filter((line) => line.includes('"crash_point"'));
         if (deaths.length === 0) throw new Error(`${service} does not say where it died`);
         return deaths;
       });
@@ -189,7 +189,7 @@ export async function startCrashStage(options: QuittanceOptions): Promise<CrashS
       rmSync(ordersDir, { recursive: true, force: true });
     },
   };
-  return stage;
+  return fixture;
 }
 
 const leasesOf = (service: Service) =>

@@ -1,4 +1,4 @@
-import type { Ask, Left, Told, Tongue } from './stray-node.ts';
+import type { Ask, DivergentProtocol, Left, Told } from './divergent-node.ts';
 
 type Header = { hash: string; height: number; confirmations: number; previousblockhash?: string };
 
@@ -19,7 +19,7 @@ const heightNow = async (ask: Ask): Promise<number> => (await ask('getblockcount
 const otherOf = (hash: string) => `${hash.slice(0, -STRAYED.length)}${STRAYED}`;
 
 /** The JSON-RPC of Bitcoin Core. */
-export const bitcoinTongue: Tongue = {
+export const bitcoinProtocol: DivergentProtocol = {
   async heights(ask) {
     const at = await heightNow(ask);
     return { at, final: Math.max(0, at - FINAL_AFTER) };
@@ -95,7 +95,7 @@ async function blockOf(
   ask: Ask,
   differs: () => void,
 ): Promise<Told> {
-  const real = left.how === 'stray' ? await strayedFrom(left, String(hash), top, ask) : undefined;
+  const real = left.how === 'diverge' ? await strayedFrom(left, String(hash), top, ask) : undefined;
   const told = await ask(method, [real ?? hash, ...how]);
   if (told.result == null) return told;
   const block = told.result as Header;

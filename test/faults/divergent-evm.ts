@@ -1,5 +1,5 @@
 import { type Hex, keccak256 } from 'viem';
-import type { Left, Told, Tongue } from './stray-node.ts';
+import type { DivergentProtocol, Left, Told } from './divergent-node.ts';
 
 type Found = Record<string, unknown> | null;
 
@@ -11,7 +11,7 @@ const hex = (height: number) => `0x${height.toString(16)}`;
 const heightOf = (text: unknown): number => Number(text);
 
 /** The JSON-RPC of an EVM chain. */
-export const evmTongue: Tongue = {
+export const evmProtocol: DivergentProtocol = {
   async heights(ask) {
     const at = heightOf((await ask('eth_blockNumber', [])).result);
     return { at, final: Math.max(0, at - FINAL_AFTER) };

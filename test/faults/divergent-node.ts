@@ -7,10 +7,10 @@ export type Told = { result?: unknown; error?: { code: number; message: string }
 export type Ask = (method: string, params: readonly unknown[]) => Promise<Told>;
 
 /** Where a node left the chain that the first one has: its newest block then, and the newest that was final. */
-export type Left = { how: 'lag' | 'stray'; at: number; final: number };
+export type Left = { how: 'lag' | 'diverge'; at: number; final: number };
 
 /** What is peculiar to the nodes of one kind of chain. */
-export type Tongue = {
+export type DivergentProtocol = {
   /** The newest block, and the newest that is final. */
   heights(ask: Ask): Promise<{ at: number; final: number }>;
   /** The answer of a node that left the chain; `differs` is called where it is not that of the first. */
@@ -27,17 +27,17 @@ export type Tongue = {
 /**
  * Stands before a chain's node, and is a second one that knows what the first one knows, until it is told to
  * - `lag`: of the chain beyond its head now it knows nothing, or to
- * - `stray`: beyond its head now it has as many blocks as the first, others and empty.
+ * - `diverge`: beyond its head now it has as many blocks as the first, others and empty.
  *
  * What is sent to it reaches the first, until it is told to
  * - `refuse`: it says that it has not taken what it has taken, and knows nothing of it before a block has it, or to
  * - `evict`: it says that it has taken what it has forgotten at once. `remember` hands all of that to the first: what
  *   nobody has in his pool may be mined all the same.
  */
-export type StrayNode = {
+export type DivergentNode = {
   url: string;
   lag(): Promise<void>;
-  stray(): Promise<void>;
+  diverge(): Promise<void>;
   follow(): void;
   /** Where it left the chain; undefined while it follows. */
   left(): Left | undefined;
@@ -54,7 +54,10 @@ export type StrayNode = {
 
 type Call = { id: unknown; method: string; params?: readonly unknown[] };
 
-export async function startStrayNode(firstUrl: string, tongue: Tongue): Promise<StrayNode> {
+export async function startDivergentNode(
+  firstUrl: string,
+  protocol: DivergentProtocol,
+): Promise<DivergentNode> {
   const { host, username, password, ...first } = partsOf(firstUrl);
   const headers = {
     'content-type': 'application/json',
@@ -82,27 +85,27 @@ export async function startStrayNode(firstUrl: string, tongue: Tongue): Promise<
   }
 
   async function tell(method: string, params: readonly unknown[]): Promise<Told> {
-    if (method === tongue.sends && lies !== undefined) return await lieAbout(lies, params);
+    if (method === protocol.sends && lies !== undefined) return await lieAbout(lies, params);
     const told =
       left === undefined
         ? await ask(method, params)
-        : await tongue.tell(left, method, params, ask, () => {
+        : await protocol.tell(left, method, params, ask, () => {
             differed += 1;
           });
-    const unknown = tongue.unknown(method, params, told);
+    const unknown = protocol.unknown(method, params, told);
     return unknown !== undefined && denied.has(unknown.name) ? unknown.says : told;
   }
 
   async function lieAbout(lie: 'refuse' | 'evict', params: readonly unknown[]): Promise<Told> {
-    const name = await tongue.nameOf(String(params[0]), ask);
+    const name = await protocol.nameOf(String(params[0]), ask);
     if (lie === 'evict') {
       evicted.set(name, params);
       return { result: name };
     }
-    const told = await ask(tongue.sends, params);
+    const told = await ask(protocol.sends, params);
     if (told.error !== undefined) return told;
     denied.add(name);
-    return { error: tongue.refusal };
+    return { error: protocol.refusal };
   }
 
   const says = async (body: string): Promise<string> => {
@@ -129,14 +132,14 @@ export async function startStrayNode(firstUrl: string, tongue: Tongue): Promise<
 
   const leave = (how: Left['how']) => async () => {
     differed = 0;
-    left = { how, ...(await tongue.heights(ask)) };
+    left = { how, ...(await protocol.heights(ask)) };
   };
   const url = new URL(firstUrl);
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: url.href,
     lag: leave('lag'),
-    stray: leave('stray'),
+    diverge: leave('diverge'),
     follow() {
       left = undefined;
     },
@@ -152,10 +155,10 @@ export async function startStrayNode(firstUrl: string, tongue: Tongue): Promise<
     },
     async remember() {
       lies = undefined;
-      for (const params of evicted.values()) await ask(tongue.sends, params);
+      for (const params of evicted.values()) await ask(protocol.sends, params);
     },
     lied: () => (lies === 'evict' ? evicted.size : denied.size),
-    heights: () => tongue.heights(ask),
+    heights: () => protocol.heights(ask),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,5 +1,5 @@
 import { getBase58Decoder, getBase64Encoder } from '@solana/kit';
-import type { Ask, Left, Told, Tongue } from './stray-node.ts';
+import type { Ask, DivergentProtocol, Left, Told } from './divergent-node.ts';
 
 type Commitment = { commitment?: string };
 type Status = { slot: number; confirmationStatus: string } | null;
@@ -19,11 +19,11 @@ const otherOf = (hash: string) => `${hash.slice(0, -STRAYED.length)}${STRAYED}`;
 const isFinal = (config: unknown): boolean => (config as Commitment | undefined)?.commitment === 'finalized';
 
 /** The JSON-RPC of a Solana node; heights are slots. */
-export const solanaTongue: Tongue = {
+export const solanaProtocol: DivergentProtocol = {
   heights: async (ask) => ({ at: await slotAt(ask, 'confirmed'), final: await slotAt(ask, 'finalized') }),
 
   async tell(left, method, params, ask, differs) {
-    if (left.how === 'stray') return await tellStrayed(left, method, params, ask, differs);
+    if (left.how === 'diverge') return await tellStrayed(left, method, params, ask, differs);
     const upTo = (config: unknown) => (isFinal(config) ? left.final : left.at);
     const told = await ask(method, params);
     if (told.result == null) return told;

@@ -4,9 +4,9 @@ import { type Service, services } from '@quittance/shared/events';
 import { reason } from '@quittance/shared/logger';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
-import { pointsOf, type Row, type Scene } from './crash-rows.ts';
-import { type CrashStage, startCrashStage } from './crash-stage.ts';
-import { type Ended, fund, type Story } from './crash-stories.ts';
+import { type CrashFixture, startCrashFixture } from './crash-fixture.ts';
+import { type Ended, fund, type Scenario } from './crash-scenarios.ts';
+import { type FailpointSuite, pointsOf, type Row } from './failpoint-rows.ts';
 import { sized } from './size.ts';
 import { type FaultReport, reportFault } from './table.ts';
 
@@ -36,21 +36,21 @@ const PAUSE_MS = 200;
 const DEATHS_MAX = sized(7, 1);
 
 /**
- * Kills a service of a whole stack at every point of a scene while payments and payouts run across it, and starts it
+ * Kills a service of a whole stack at every point of a suite while payments and payouts run across it, and starts it
  * again: all of it has to end once, in the client's eyes, on the chain and in the books.
  */
-export function crashMatrix(scene: Scene): void {
-  let stage: CrashStage;
+export function failpointMatrix(suite: FailpointSuite): void {
+  let fixture: CrashFixture;
 
   beforeAll(async () => {
-    stage = await startCrashStage(scene.options);
-    for (const [asset, dollars] of scene.funds) await fund(stage, asset, dollars);
+    fixture = await startCrashFixture(suite.options);
+    for (const [asset, dollars] of suite.funds) await fund(fixture, asset, dollars);
   }, STAGE_MS);
   afterAll(async () => {
-    await stage?.stop();
+    await fixture?.stop();
   }, STAGE_MS);
 
-  for (const rows of roundsOf(scene.rows)) {
+  for (const rows of roundsOf(suite.rows)) {
     const work = async () => {
       const reports = new Map(
         rows.flatMap((row) =>
@@ -58,12 +58,12 @@ export function crashMatrix(scene: Scene): void {
         ),
       );
       try {
-        await playRound({ stage, always: scene.always, rows, reports });
+        await playRound({ fixture, always: suite.always, rows, reports });
       } catch (error) {
         for (const report of reports.values()) report.violations += 1;
-        const complaints = stage.complaints();
+        const complaints = fixture.complaints();
         // Some are dead, and some will die that were told to.
-        await stage.start(runningOf(stage));
+        await fixture.start(runningOf(fixture));
         throw new Error(`${reason(error)}\n\nThe services said:\n${complaints}`, { cause: error });
       } finally {
         for (const report of reports.values()) reportFault(report);
@@ -88,7 +88,7 @@ const who = (rows: readonly Row[]): string =>
     .map(([service, own]) => `${service} at ${own.flatMap(pointsOf).join(', ')}`)
     .join(' and ');
 
-export const runningOf = ({ quittance }: CrashStage): Service[] =>
+export const runningOf = ({ quittance }: CrashFixture): Service[] =>
   services.filter((service) => quittance.stack.services[service] !== undefined);
 
 /** Who dies in the same round: each service a few times, so that not everything is waited for after every death. */
@@ -108,19 +108,19 @@ function roundsOf(rows: readonly Row[]): Row[][] {
 }
 
 type Round = {
-  stage: CrashStage;
-  always: Story;
+  fixture: CrashFixture;
+  always: Scenario;
   rows: readonly Row[];
   /** By name. */
   reports: ReadonlyMap<string, FaultReport>;
 };
 
-async function playRound({ stage, always, rows, reports }: Round): Promise<void> {
+async function playRound({ fixture, always, rows, reports }: Round): Promise<void> {
   const begun: Promise<Ended>[] = [];
   const failing = Promise.withResolvers<never>();
-  const begin = (story: Promise<Ended>): Promise<unknown> => {
-    begun.push(story);
-    return story.catch(failing.reject);
+  const begin = (scenario: Promise<Ended>): Promise<unknown> => {
+    begun.push(scenario);
+    return scenario.catch(failing.reject);
   };
   const deaths = rows.map(() => Promise.withResolvers<void>());
   const dying = new AbortController();
@@ -138,14 +138,14 @@ async function playRound({ stage, always, rows, reports }: Round): Promise<void>
   }
   await Promise.race([customers, failing.promise]);
   const ended = await Promise.all(begun);
-  await expectAllWell(stage, ended);
+  await expectAllWell(fixture, ended);
   const endedAt = performance.now();
   for (const { service, point, startedAt } of restarts) {
     const report = reports.get(nameOf(service, point));
     // Of those who died again at once nobody can say how long they took.
     if (report !== undefined) report.slowestRecoveryMs = endedAt - startedAt;
   }
-  for (const { service } of restarts) expectClearLog(stage, service);
+  for (const { service } of restarts) expectClearLog(fixture, service);
   expect(endedAt - Math.max(...restarts.map(({ servesAt }) => servesAt))).toBeLessThan(
     recoversWithinMs(restarts.map(({ service }) => service)),
   );
@@ -153,7 +153,7 @@ async function playRound({ stage, always, rows, reports }: Round): Promise<void>
   /** What runs across every crash: one customer after the other, as long as somebody is to die. */
   async function comeAndGo(): Promise<void> {
     while (!dying.signal.aborted) {
-      await begin(always(stage, Promise.resolve()));
+      await begin(always(fixture, Promise.resolve()));
       await sleep(PAUSE_MS);
     }
   }
@@ -162,21 +162,21 @@ async function playRound({ stage, always, rows, reports }: Round): Promise<void>
     const turns = own.flatMap((row) => [row.point, ...(row.next ?? [])].map((point) => ({ row, point })));
     for (const [i, { row, point }] of turns.entries()) {
       const isFirst = point === row.point;
-      if (isFirst) for (const story of (await row.prepare?.(stage)) ?? []) void begin(story);
+      if (isFirst) for (const scenario of (await row.prepare?.(fixture)) ?? []) void begin(scenario);
       dying.signal.throwIfAborted();
-      await stage.arm(row.service, point);
+      await fixture.arm(row.service, point);
       const death = deaths[rows.indexOf(row)];
-      if (isFirst && row.story !== undefined && death !== undefined)
-        void begin(row.story(stage, death.promise));
-      await stage.died(row.service, point, dying.signal);
+      if (isFirst && row.scenario !== undefined && death !== undefined)
+        void begin(row.scenario(fixture, death.promise));
+      await fixture.died(row.service, point, dying.signal);
       const report = reports.get(nameOf(row.service, point));
       if (report !== undefined) report.fired += 1;
       if (turns[i + 1]?.row !== row) death?.resolve();
       // It dies again at once: what it held then is not waited for. In the end it is.
-      if (i + 1 < turns.length) await stage.releaseHeld(row.service);
+      if (i + 1 < turns.length) await fixture.releaseHeld(row.service);
       else {
         const startedAt = performance.now();
-        await stage.start([row.service]);
+        await fixture.start([row.service]);
         return { service: row.service, point, startedAt, servesAt: performance.now() };
       }
     }
@@ -188,8 +188,8 @@ async function playRound({ stage, always, rows, reports }: Round): Promise<void>
 type Restart = { service: Service; point: string; startedAt: number; servesAt: number };
 
 /** All that was begun has ended once, nothing is on its way, and the books and the chains agree. */
-export async function expectAllWell(stage: CrashStage, ended: readonly Ended[]): Promise<void> {
-  const { db } = stage.quittance;
+export async function expectAllWell(fixture: CrashFixture, ended: readonly Ended[]): Promise<void> {
+  const { db } = fixture.quittance;
   const unended = new Set(ended);
   await eventually(
     async () => {
@@ -207,7 +207,7 @@ export async function expectAllWell(stage: CrashStage, ended: readonly Ended[]):
       }
       // Once more, all of them: what has ended has ended once, whatever came after it.
       for (const end of ended) await end();
-      expect((await stage.quittance.books()).discrepancies).toEqual([]);
+      expect((await fixture.quittance.books()).discrepancies).toEqual([]);
     },
     WAITS_FOR_MS,
     ASK_EVERY_MS,
@@ -215,8 +215,8 @@ export async function expectAllWell(stage: CrashStage, ended: readonly Ended[]):
 }
 
 /** Who came back says so in one line, and has left no stack trace that no reader can use. */
-function expectClearLog(stage: CrashStage, service: Service): void {
-  const lines = stage.logOf(service);
+function expectClearLog(fixture: CrashFixture, service: Service): void {
+  const lines = fixture.logOf(service);
   const entries = lines.map((line) => JSON.parse(line) as { msg?: string });
   expect(entries.filter(({ msg }) => msg?.endsWith(' listens') === true)).toHaveLength(1);
   expect(lines.filter((line) => line.includes('\\n    at '))).toEqual([]);

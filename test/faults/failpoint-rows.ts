@@ -1,32 +1,34 @@
 import type { Service } from '@quittance/shared/events';
 import type { QuittanceOptions } from '@quittance/testkit/quittance';
-import type { CrashStage } from './crash-stage.ts';
 import {
-  type CrashAsset,
-  type Ended,
   float,
-  largeSale,
   late,
   longDoubted,
   manyCoins,
-  miscounted,
   outage,
   paidByContract,
   readAgain,
   refusedByRecipient,
   reorganised,
   reverted,
-  type Story,
-  sale,
   stuck,
   takeNonce,
   takenBack,
-  tooMuch,
-  unanswered,
   unmined,
   unpaid,
   untilTooOld,
-} from './crash-stories.ts';
+} from './crash-chain-scenarios.ts';
+import type { CrashFixture } from './crash-fixture.ts';
+import {
+  type CrashAsset,
+  type Ended,
+  largeSale,
+  miscounted,
+  type Scenario,
+  sale,
+  tooMuch,
+  unanswered,
+} from './crash-scenarios.ts';
 import { sized } from './size.ts';
 
 /** One way to die: which service, where, and what runs across it beside a payment and a payout. */
@@ -34,34 +36,34 @@ export type Row = {
   service: Service;
   /** `name`, or `name:nth` where the first passing is not the one that matters. */
   point: string;
-  story?: Story;
+  scenario?: Scenario;
   /** What comes before the service is told where to die; what it began ends with the rest. */
-  prepare?: (stage: CrashStage) => Promise<Promise<Ended>[]>;
-  /** In a round of its own: nobody else dies beside it, and its story is all that runs. */
+  prepare?: (fixture: CrashFixture) => Promise<Promise<Ended>[]>;
+  /** In a round of its own: nobody else dies beside it, and its scenario is all that runs. */
   alone?: true;
-  /** Dies at these points as well, one after the other, in the same story. */
+  /** Dies at these points as well, one after the other, in the same scenario. */
   next?: readonly string[];
 };
 
 /** A stack, what its merchant begins with, and who dies on it. */
-export type Scene = {
+export type FailpointSuite = {
   options: QuittanceOptions;
   funds: readonly (readonly [CrashAsset, dollars: number])[];
   /** What runs across every crash. */
-  always: Story;
+  always: Scenario;
   rows: readonly Row[];
 };
 
 const at = (service: Service, ...points: readonly string[]): Row[] =>
   points.map((point) => ({ service, point }));
 
-const during = (story: Story, service: Service, ...points: readonly string[]): Row[] =>
-  points.map((point) => ({ service, point, story }));
+const during = (scenario: Scenario, service: Service, ...points: readonly string[]): Row[] =>
+  points.map((point) => ({ service, point, scenario }));
 
-const alone = (story: Story, service: Service, ...points: readonly string[]): Row[] =>
-  oneAfterTheOther({ service, story, alone: true }, points);
+const alone = (scenario: Scenario, service: Service, ...points: readonly string[]): Row[] =>
+  oneAfterTheOther({ service, scenario, alone: true }, points);
 
-/** At all these points in the same story; at full size each has a story of its own. */
+/** At all these points in the same scenario; at full size each has a scenario of its own. */
 function oneAfterTheOther(row: Omit<Row, 'point' | 'next'>, points: readonly string[]): Row[] {
   if (sized(1, points.length) > 1) return points.map((point) => ({ ...row, point }));
   const [point, ...next] = points;
@@ -72,19 +74,19 @@ function oneAfterTheOther(row: Omit<Row, 'point' | 'next'>, points: readonly str
 const after =
   (
     earlier: readonly [Service, point: string],
-    story: Story,
-    meanwhile: (stage: CrashStage) => Promise<Ended | undefined>,
+    scenario: Scenario,
+    meanwhile: (fixture: CrashFixture) => Promise<Ended | undefined>,
   ) =>
   (service: Service, ...points: readonly string[]): Row[] =>
     oneAfterTheOther(
       {
         service,
         alone: true,
-        async prepare(stage) {
-          await stage.arm(...earlier);
-          const begun = story(stage, Promise.resolve());
-          await stage.died(...earlier);
-          const ended = await meanwhile(stage);
+        async prepare(fixture) {
+          await fixture.arm(...earlier);
+          const begun = scenario(fixture, Promise.resolve());
+          await fixture.died(...earlier);
+          const ended = await meanwhile(fixture);
           return [begun.then((usual) => ended ?? usual)];
         },
       },
@@ -92,7 +94,7 @@ const after =
     );
 
 /** The events of these services that were sent are a minute old: their senders ask whether they have arrived. */
-const sentLongAgo = async ({ quittance }: CrashStage): Promise<void> => {
+const sentLongAgo = async ({ quittance }: CrashFixture): Promise<void> => {
   for (const service of ['invoices', 'payouts', 'ledger']) {
     await quittance.db.rows(
       `update ${service}.outbox set sent_at = now() - interval '1 minute', confirmed_at = null, confirmed_by = '{}'`,
@@ -103,8 +105,8 @@ const asking = (service: Service, ...points: readonly string[]): Row[] =>
   points.map((point) => ({
     service,
     point,
-    async prepare(stage) {
-      await sentLongAgo(stage);
+    async prepare(fixture) {
+      await sentLongAgo(fixture);
       return [];
     },
   }));
@@ -120,8 +122,8 @@ const lostByBroker = (service: Service, asset: CrashAsset) =>
 
 /** Nothing but time passes. */
 const nothing = async (): Promise<undefined> => undefined;
-const whileTooOld = async (stage: CrashStage): Promise<undefined> => {
-  await untilTooOld(stage);
+const whileTooOld = async (fixture: CrashFixture): Promise<undefined> => {
+  await untilTooOld(fixture);
   return undefined;
 };
 
@@ -131,10 +133,10 @@ const neverFollowed = (service: Service, ...points: readonly string[]): Row[] =>
     service,
     point,
     alone: true,
-    async prepare(stage) {
-      await stage.processOf(service).stop();
-      await stage.quittance.db.rows('delete from invoices.blocks');
-      await stage.quittance.db.rows('delete from invoices.cursors');
+    async prepare(fixture) {
+      await fixture.processOf(service).stop();
+      await fixture.quittance.db.rows('delete from invoices.blocks');
+      await fixture.quittance.db.rows('delete from invoices.cursors');
       return [];
     },
   }));
@@ -149,7 +151,7 @@ const btc = sale('BTC');
 const sol = sale('SOL');
 
 /** Ether, with most of what happens to requests, invoices and balances whatever their chain. */
-const ethereum: Scene = {
+const ethereum: FailpointSuite = {
   options: { chains: [] },
   funds: [['ETH', 20_000]],
   always: eth,
@@ -163,7 +165,7 @@ const ethereum: Scene = {
       'payouts',
       'payouts.burying',
       'payouts.buried',
-    ).map((row) => ({ ...row, story: longDoubted })),
+    ).map((row) => ({ ...row, scenario: longDoubted })),
     ...at(
       'invoices',
       'invoices.address_taken',
@@ -204,13 +206,13 @@ const ethereum: Scene = {
 };
 
 /** Bitcoin, and requests that nobody decides. */
-const bitcoin: Scene = {
+const bitcoin: FailpointSuite = {
   options: { chains: ['bitcoin'] },
   funds: [['BTC', 100_000]],
   always: btc,
   rows: [
     // First, while there is little to be read again.
-    ...neverFollowed('invoices', 'invoices.chain_started').map((row) => ({ ...row, story: btc })),
+    ...neverFollowed('invoices', 'invoices.chain_started').map((row) => ({ ...row, scenario: btc })),
     ...at('payouts', 'bitcoin.planned', ...family('bitcoin.payout'), 'bitcoin.block_noted'),
     ...during(float, 'payouts', 'bitcoin.hot_coins_stored'),
     ...alone(stuck('BTC'), 'payouts', 'bitcoin.bumps.signing', 'bitcoin.bumps.signed'),
@@ -229,15 +231,15 @@ const bitcoin: Scene = {
     ...at('webhooks', ...consumer),
     ...after(['webhooks', 'webhooks.claimed'], btc, nothing)('webhooks', 'webhooks.taken_back'),
     // It dies with the hold placed: what is given up then is undone in the ledger, and not only refused.
-    ...after(['payouts', 'payouts.held'], btc, async (stage) => {
-      await stage.start(['payouts']);
+    ...after(['payouts', 'payouts.held'], btc, async (fixture) => {
+      await fixture.start(['payouts']);
       return undefined;
     })('ledger', 'ledger.tombstones_left', 'ledger.hold_voided'),
   ],
 };
 
 /** SOL, with addresses that only the key holder can name. */
-const solana: Scene = {
+const solana: FailpointSuite = {
   // What is signed is valid for twelve seconds: who died is back by then.
   options: { chains: ['solana'], auditor: true, solanaSlotMs: 80 },
   funds: [['SOL', 3_000]],
@@ -265,7 +267,10 @@ const solana: Scene = {
   ],
 };
 
-export const scenes = { ethereum, bitcoin, solana } as const satisfies Record<string, Scene>;
+export const failpointSuites = { ethereum, bitcoin, solana } as const satisfies Record<
+  string,
+  FailpointSuite
+>;
 
 /** The names of all points of a row. */
 export const pointsOf = ({ point, next = [] }: Row): string[] => [point.split(':')[0] ?? point, ...next];

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { pointsInSource } from './crash-points.ts';
-import { pointsOf, scenes } from './crash-rows.ts';
+import { failpointSuites, pointsOf } from './failpoint-rows.ts';
+import { failpointsInSource } from './failpoints.ts';
 
-const inSource = pointsInSource();
-const inMatrix = Object.values(scenes).flatMap(({ rows }) => rows.flatMap(pointsOf));
+const inSource = failpointsInSource();
+const inMatrix = Object.values(failpointSuites).flatMap(({ rows }) => rows.flatMap(pointsOf));
 
 test('there are as many crash points as are claimed', () => {
   expect(inSource.length).toBeGreaterThanOrEqual(60);

@@ -19,7 +19,7 @@ const expansions: Readonly<Record<string, readonly string[]>> = {
 const CALLS = ['failpoint', 'crashPoint'];
 
 /** Every failpoint in the source, once for each name it can have. */
-export function pointsInSource(): string[] {
+export function failpointsInSource(): string[] {
   return SOURCES.flatMap((folder) => sourceFiles(join(ROOT, folder))).flatMap(pointsIn);
 }
 

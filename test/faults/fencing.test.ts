@@ -9,7 +9,7 @@ import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Replica, startReplica } from './replicas.ts';
 import { sized } from './size.ts';
-import { untilArrived } from './trade.ts';
+import { untilArrived } from './until-arrived.ts';
 import { expectHarmless, type Findings, recovered } from './verdict.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { invariants } from '@quittance/reconciliation/invariants';
 import { reason } from '@quittance/shared/logger';
 import { type Customer, unitsOf } from '@quittance/testkit/customer';
 import { eventually } from '@quittance/testkit/eventually';
 import type { ApiAnswer, Merchant } from '@quittance/testkit/merchant';
 import type { Quittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { compareWithWebhooks } from './compare-with-webhooks.ts';
 
 /*
  * A merchant at work while something is broken: it sells, its customers pay, it pays out, it reads, all at once. It
@@ -15,7 +15,7 @@ import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 
 /** What a payout pays. */
 const PAYOUT = { BTC: '0.0001', ETH: '0.001', SOL: '0.01' } as const;
-export type TradedAsset = keyof typeof PAYOUT;
+export type LoadAsset = keyof typeof PAYOUT;
 const SALE_DOLLARS = '5';
 const FIRST_SALE_DOLLARS = '20000';
 const FIRST_SALE_WITHIN_MS = 60_000;
@@ -29,7 +29,7 @@ const LIST = 'perPage=100';
 
 /** What a client knows of a payout it asked for: told 201, told that nothing was done, or nothing for certain. */
 type Asked = {
-  asset: TradedAsset;
+  asset: LoadAsset;
   to: string;
   key: string;
   id: number | undefined;
@@ -37,7 +37,7 @@ type Asked = {
 };
 type Sale = { id: string; address: string; amount: string };
 
-export type Trade = {
+export type Load = {
   merchant: Merchant;
   receiver: Receiver;
   /** How much was acknowledged so far. */
@@ -50,20 +50,20 @@ export type Trade = {
   abandon(): Promise<void>;
 };
 
-export type TradeOptions = {
+export type LoadOptions = {
   clients?: number;
   pauseMs?: number;
   blockEveryMs?: number;
   /** What is sold and paid out in turn; each client pays out one of them. */
-  assets?: readonly TradedAsset[];
+  assets?: readonly LoadAsset[];
 };
 
 /** Needs a stack with nodes for these assets, and makes the blocks that do not come by themselves. */
-export async function startTrade(quittance: Quittance, options: TradeOptions = {}): Promise<Trade> {
+export async function startLoad(quittance: Quittance, options: LoadOptions = {}): Promise<Load> {
   const { clients = 2, pauseMs = 300, blockEveryMs = 200, assets = ['ETH'] } = options;
-  const customerOf = (asset: TradedAsset): Customer =>
+  const customerOf = (asset: LoadAsset): Customer =>
     ({ BTC: () => quittance.bitcoin, ETH: () => quittance.ethereum, SOL: () => quittance.solana })[asset]();
-  const inTurn = (turn: number) => assets[turn % assets.length] as TradedAsset;
+  const inTurn = (turn: number) => assets[turn % assets.length] as LoadAsset;
   const [merchant, receiver] = await Promise.all([quittance.merchant(), startReceiver()]);
   const asked: Asked[] = [];
   const sales: Sale[] = [];
@@ -81,7 +81,7 @@ export async function startTrade(quittance: Quittance, options: TradeOptions = {
     work: () => Promise<void>,
   ): Promise<void> => {
     while (goesOn()) {
-      await work().catch((error: unknown) => broken.add(`the trade could not ${name}: ${reason(error)}`));
+      await work().catch((error: unknown) => broken.add(`the load could not ${name}: ${reason(error)}`));
       await sleep(everyMs);
     }
   };
@@ -96,7 +96,7 @@ export async function startTrade(quittance: Quittance, options: TradeOptions = {
   }
 
   /** One payout. Its client asks again with the same key until it knows, as long as it may have been heard. */
-  async function payOut(asset: TradedAsset): Promise<void> {
+  async function payOut(asset: LoadAsset): Promise<void> {
     const to = await customerOf(asset).newAddress();
     const one: Asked = { asset, to, key: randomBytes(12).toString('hex'), id: undefined, known: 'unknown' };
     asked.push(one);
@@ -228,35 +228,6 @@ export async function startTrade(quittance: Quittance, options: TradeOptions = {
     }
   }
 
-  /** Whoever was told by a webhook is told the same again, each number stands for one event, and none is missing. */
-  async function holdAgainstWebhooks(): Promise<void> {
-    const told = new Map<string, string>();
-    const numbers = new Map<number, string>();
-    for (const { headers, body } of receiver.received) {
-      const id = String(headers['webhook-id']);
-      const { sequence, event, data } = JSON.parse(body);
-      if (told.has(id) && told.get(id) !== body) broken.add(`event ${id} was told twice and differently`);
-      if (numbers.has(sequence) && numbers.get(sequence) !== id)
-        broken.add(`two events have number ${sequence}`);
-      told.set(id, body);
-      numbers.set(sequence, id);
-      const end = event === 'invoice.paid' ? 'paid' : event === 'payout.completed' ? 'mined' : undefined;
-      if (end === undefined) continue;
-      const path = end === 'paid' ? `/api/invoices/${data.id}` : `/api/payouts/${data.id}`;
-      const { body: now } = await merchant.get(path);
-      if (now.status !== end) broken.add(`a webhook said ${event} of ${data.id}, it is ${now.status}`);
-    }
-    const delivered = await quittance.db.rows<{ id: string }>(
-      `select e.id from webhooks.deliveries d
-       join webhooks.endpoints n on n.key = d.endpoint_key
-       join webhooks.events e on (e.account_id, e.sequence) = (n.account_id, d.sequence)
-       where n.account_id = $1 and d.state = 'delivered'`,
-      [merchant.id],
-    );
-    for (const { id } of delivered)
-      if (!told.has(id)) broken.add(`event ${id} is called delivered and never came`);
-  }
-
   async function abandon(): Promise<void> {
     trading = false;
     mining = false;
@@ -296,7 +267,7 @@ export async function startTrade(quittance: Quittance, options: TradeOptions = {
           },
         );
         await look();
-        await Promise.all([holdAgainstChain(), holdAgainstWebhooks()]);
+        await Promise.all([holdAgainstChain(), compareWithWebhooks(quittance, merchant, receiver, broken)]);
       } finally {
         await abandon();
       }
@@ -304,25 +275,4 @@ export async function startTrade(quittance: Quittance, options: TradeOptions = {
     },
     abandon,
   };
-}
-
-/** Until everything that was announced by now has reached those it was sent to. Answers how long that took. */
-export async function untilArrived(
-  { db }: Pick<Quittance, 'db'>,
-  since: Date,
-  withinMs: number,
-): Promise<number> {
-  const arrivals = invariants.find(({ number }) => number === 'I7');
-  if (arrivals === undefined) throw new Error('the books have no invariant of arrivals');
-  const began = performance.now();
-  await eventually(
-    async () => {
-      const seconds = Math.floor((Date.now() - since.getTime()) / 1_000);
-      const [one] = await db.rows<{ what: string }>(arrivals.sql, [seconds]);
-      if (one !== undefined) throw new Error(one.what);
-    },
-    withinMs,
-    250,
-  );
-  return performance.now() - began;
 }

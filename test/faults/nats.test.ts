@@ -9,10 +9,11 @@ import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { connect } from 'nats';
 import { pidsOf, putBetween } from './between.ts';
+import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { type Looks, lookingOn, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
-import { startTrade, type Trade, untilArrived } from './trade.ts';
+import { untilArrived } from './until-arrived.ts';
 import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
 import { type Case, gone, hung, onTheWay, recurring } from './wire.ts';
 
@@ -32,7 +33,7 @@ jest.setTimeout(patient(FAULT_MS + 2 * HEALS_WITHIN_MS + 60_000));
 
 let quittance: Quittance;
 let proxy: FaultProxy;
-let trade: Trade;
+let load: Load;
 let logs: LogLines;
 let pids: (number | undefined)[];
 let other: Merchant;
@@ -44,13 +45,13 @@ beforeAll(async () => {
     quittance,
     onTheBus.map((service) => ({ service, setting: 'NATS_URL', through: proxy.through })),
   );
-  trade = await startTrade(quittance);
+  load = await startLoad(quittance);
   other = await quittance.merchant();
   logs = logLines(quittance);
   pids = pidsOf(quittance);
 });
 afterAll(async () => {
-  await trade?.abandon();
+  await load?.abandon();
   await quittance?.stop();
   await proxy?.close();
 });
@@ -95,11 +96,11 @@ test.each(cases)(
   '$fault: who reads is served, and all arrives afterwards',
   ({ fault, begin, end, ms = FAULT_MS, fired, strikes, away, silent, says }) =>
     expectHarmless('nats', fault, async (found) => {
-      await trade.nextAccepted(HEALS_WITHIN_MS);
+      await load.nextAccepted(HEALS_WITHIN_MS);
       logs.mark();
       const [asked, made] = [seen(), seen()];
       const looks = await lookingOn(
-        trade.merchant,
+        load.merchant,
         async () => {
           await begin();
           const lasts = sleep(ms);
@@ -124,7 +125,7 @@ test.each(cases)(
       );
       const ended = new Date();
       const began = performance.now();
-      await trade.nextAccepted(HEALS_WITHIN_MS);
+      await load.nextAccepted(HEALS_WITHIN_MS);
       await untilArrived(quittance, ended, HEALS_WITHIN_MS);
       const recoveryMs = performance.now() - began;
       recovered(found, recoveryMs);
@@ -199,6 +200,6 @@ function adminOf(url: string): { servers: string; user: string; pass: string } {
 }
 
 test('in the end every word that was given is true', async () => {
-  const { refused } = await expectTrueWords('nats', trade);
+  const { refused } = await expectTrueWords('nats', load);
   expect(refused).toBeGreaterThan(0);
 });

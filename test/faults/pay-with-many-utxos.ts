@@ -9,7 +9,7 @@ const FEE = 100_000n;
 type Output = { n: number; scriptPubKey: { address?: string } };
 
 /** Pays one address with many outputs of one transaction, which the node's own wallet refuses to make. */
-export async function payWithManyCoins(
+export async function payWithManyUtxos(
   { stack }: Pick<Quittance, 'stack'>,
   to: string,
   coins: number,

@@ -11,16 +11,16 @@ import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import pg from 'pg';
 import { pidsOf, putBetween } from './between.ts';
 import { type DiskImage, openDiskImage, whyNoDisks } from './disk-image.ts';
+import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
-import { startTrade, type Trade } from './trade.ts';
 import { expectHarmless, expectTrueWords, notTried, recovered } from './verdict.ts';
 import { type Case, gone, onTheWay, recurring } from './wire.ts';
 
 /**
  * Whatever becomes of Postgres or the way to it: what was acknowledged is there, no service ends, and all go on within
- * five seconds. What a client is told meanwhile is kept by the trade and held against the truth in the end.
+ * five seconds. What a client is told meanwhile is kept by the load and held against the truth in the end.
  */
 const FAULT_MS = sized(1_000, 15_000);
 /** Faults that come and go under load, as long as they last. */
@@ -42,7 +42,7 @@ jest.setTimeout(patient(FAULT_MS + STORM_MS + 120_000));
 let disk: DiskImage | undefined;
 let quittance: Quittance;
 let proxy: FaultProxy;
-let trade: Trade;
+let load: Load;
 let logs: LogLines;
 let pids: (number | undefined)[];
 
@@ -66,13 +66,13 @@ beforeAll(async () => {
     quittance,
     services.map((service) => ({ service, setting: 'DATABASE_URL', through: proxy.through })),
   );
-  trade = await startTrade(quittance);
+  load = await startLoad(quittance);
   logs = logLines(quittance);
   pids = pidsOf(quittance);
 });
 afterAll(async () => {
   try {
-    await trade?.abandon();
+    await load?.abandon();
     await quittance?.stop();
   } finally {
     // Also where the books do not balance in the end.
@@ -160,10 +160,10 @@ else notTried('postgres', ['disk of Postgres full'], 'disk that is full', noDisk
 
 const meet = ({ fault, begin, end, ms = FAULT_MS, fired, strikes, met = [] }: Met): Promise<void> =>
   expectHarmless('postgres', fault, async (found) => {
-    await trade.nextAccepted(RECONNECT_WITHIN_MS);
+    await load.nextAccepted(RECONNECT_WITHIN_MS);
     logs.mark();
     const during = await lookingOn(
-      trade.merchant,
+      load.merchant,
       async () => {
         try {
           await begin();
@@ -178,7 +178,7 @@ const meet = ({ fault, begin, end, ms = FAULT_MS, fired, strikes, met = [] }: Me
       { paths: READ },
     );
     const began = performance.now();
-    await trade.nextAccepted(RECONNECT_WITHIN_MS + SLACK_MS);
+    await load.nextAccepted(RECONNECT_WITHIN_MS + SLACK_MS);
     await ready();
     const recoveryMs = performance.now() - began;
     recovered(found, recoveryMs);
@@ -271,7 +271,7 @@ const ready = (): Promise<void> =>
 test(
   'in the end every word that was given is true',
   async () => {
-    const { accepted } = await expectTrueWords('postgres', trade);
+    const { accepted } = await expectTrueWords('postgres', load);
     expect(accepted).toBeGreaterThan(cases.length);
   },
   ENDS_WITHIN_MS,

@@ -4,9 +4,10 @@ import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type BusState, busState } from './bus-state.ts';
 import { cutPower, type DiskImage, openDiskImage, type Powered, whyNoDisks } from './disk-image.ts';
+import { type Load, startLoad } from './load.ts';
 import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilUnderWay } from './lost-events.ts';
 import { sized } from './size.ts';
-import { startTrade, type Trade, untilArrived } from './trade.ts';
+import { untilArrived } from './until-arrived.ts';
 import { expectAllHarmless, expectHarmless, notTried, recovered } from './verdict.ts';
 
 /**
@@ -32,14 +33,14 @@ const inIt: Route[] = [
 
 const disks: DiskImage[] = [];
 let quittance: Quittance | undefined;
-let trade: Trade | undefined;
+let load: Load | undefined;
 afterEach(async () => {
   try {
-    await trade?.abandon();
+    await load?.abandon();
     await quittance?.stop();
   } finally {
     for (const disk of disks.splice(0)) await disk.close();
-    [trade, quittance] = [undefined, undefined];
+    [load, quittance] = [undefined, undefined];
   }
 });
 
@@ -80,7 +81,7 @@ async function cut(
   return when;
 }
 
-type Started = { running: Quittance; at: Trade; nats: Powered; postgres: Powered };
+type Started = { running: Quittance; at: Load; nats: Powered; postgres: Powered };
 
 async function start(natsSyncInterval?: string): Promise<Started> {
   const [postgres, nats] = [await newDisk('postgres'), await newDisk('nats')];
@@ -94,8 +95,8 @@ async function start(natsSyncInterval?: string): Promise<Started> {
     ...(natsSyncInterval === undefined ? {} : { natsSyncInterval }),
   });
   quittance = running;
-  const at = await startTrade(running);
-  trade = at;
+  const at = await startLoad(running);
+  load = at;
   const { engines } = running.stack;
   return {
     running,

@@ -6,8 +6,8 @@ import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import pg from 'pg';
 import { cutPower, type DiskImage, openDiskImage, whyNoDisks } from './disk-image.ts';
+import { type Load, startLoad } from './load.ts';
 import { sized } from './size.ts';
-import { startTrade, type Trade } from './trade.ts';
 import { expectHarmless, notTried, recovered } from './verdict.ts';
 
 /**
@@ -56,7 +56,7 @@ if (why !== undefined) {
   describe('Postgres as it is in production', () => {
     let disk: DiskImage;
     let quittance: Quittance;
-    let trade: Trade;
+    let load: Load;
     beforeAll(async () => {
       disk = await openDiskImage('postgres');
       quittance = await startQuittance({
@@ -68,11 +68,11 @@ if (why !== undefined) {
         postgresSettings: { max_wal_size: '64MB', min_wal_size: '32MB', checkpoint_timeout: '30s' },
         engineDirs: { postgres: `${disk.folder}/postgres` },
       });
-      trade = await startTrade(quittance);
+      load = await startLoad(quittance);
     });
     afterAll(async () => {
       try {
-        await trade?.abandon();
+        await load?.abandon();
         await quittance?.stop();
       } finally {
         await disk?.close();
@@ -82,11 +82,11 @@ if (why !== undefined) {
     test(`its power is cut ${CUTS} times: everything acknowledged is there, the services come back`, async () => {
       const { stack } = quittance;
       expect(stack.engines.postgres.dataDir).toBe(`${disk.folder}/postgres`);
-      const name = () => `${FAULT} (${trade.counts().accepted} payouts acknowledged)`;
+      const name = () => `${FAULT} (${load.counts().accepted} payouts acknowledged)`;
       const pids = Object.values(stack.services).map(({ pid }) => pid);
       await expectHarmless(GROUP, name, async (found) => {
         for (let i = 0; i < CUTS; i++) {
-          await trade.nextAccepted(RECONNECT_WITHIN_MS);
+          await load.nextAccepted(RECONNECT_WITHIN_MS);
           // At another moment of the load each time.
           await sleep(700 + ((i * 377) % 1_000));
           const { lostUnsynced, keptSynced } = await cutPower([{ engine: stack.engines.postgres, disk }]);
@@ -95,14 +95,14 @@ if (why !== undefined) {
           found.fired += lostUnsynced ? 1 : 0;
           await stack.engines.postgres.restart();
           const began = performance.now();
-          await trade.nextAccepted(RECONNECT_WITHIN_MS + SLACK_MS);
+          await load.nextAccepted(RECONNECT_WITHIN_MS + SLACK_MS);
           const ms = performance.now() - began;
           recovered(found, ms);
           if (ms > patient(RECONNECT_WITHIN_MS)) found.violations.push(`all were back after ${ms} ms`);
           await allReady(Object.values(stack.ports).slice(0, pids.length));
         }
-        const { accepted } = trade.counts();
-        found.violations.push(...(await trade.finish()));
+        const { accepted } = load.counts();
+        found.violations.push(...(await load.finish()));
         expect(accepted).toBeGreaterThan(CUTS * 5);
         expect(Object.values(stack.services).map(({ pid }) => pid)).toEqual(pids);
       });

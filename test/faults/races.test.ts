@@ -12,7 +12,7 @@ import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { type Replica, startReplica } from './replicas.ts';
 import { sized } from './size.ts';
-import { untilArrived } from './trade.ts';
+import { untilArrived } from './until-arrived.ts';
 import { expectHarmless, recovered } from './verdict.ts';
 
 /**

@@ -5,10 +5,11 @@ import type { Service } from '@quittance/shared/events';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { pidsOf } from './between.ts';
+import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilUnderWay } from './lost-events.ts';
 import { sized } from './size.ts';
-import { startTrade, type Trade, untilArrived } from './trade.ts';
+import { untilArrived } from './until-arrived.ts';
 import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
 
 /**
@@ -21,20 +22,20 @@ const ARRIVE_WITHIN_MS = 60_000;
 jest.setTimeout(patient(TIMES * 4 * ARRIVE_WITHIN_MS + 180_000));
 
 let quittance: Quittance;
-let trade: Trade;
+let load: Load;
 let logs: LogLines;
 
 beforeAll(async () => {
   quittance = await startQuittance({ chains: [], fixedFees: true });
-  trade = await startTrade(quittance, { clients: 1 });
+  load = await startLoad(quittance, { clients: 1 });
   logs = logLines(quittance);
 });
 afterAll(async () => {
-  await trade?.abandon();
+  await load?.abandon();
   await quittance?.stop();
 });
 
-type Scene = {
+type FailpointSuite = {
   /** What only the bus has when its data is deleted. */
   routes: readonly Route[];
   /** Takes the receivers away until it is so. They come back with the bus. */
@@ -53,7 +54,7 @@ const ended: Route[] = [{ kind: 'hold.settle', to: 'ledger' }];
 const credited: Route[] = [{ kind: 'credit.recorded', to: 'invoices' }];
 const kill = (service: Exclude<Service, 'auditor'>) => quittance.stack.services[service].kill();
 
-const scenes: Scene[] = [
+const failpointSuites: FailpointSuite[] = [
   {
     routes: credited,
     async leave() {
@@ -83,10 +84,15 @@ const scenes: Scene[] = [
 ];
 
 /** Deletes it all, and waits until all that had been announced by then has arrived. */
-async function lose({ leave, away, gone, senders }: Scene): Promise<{ lost: OnlyOnTheBus[]; ms: number }> {
+async function lose({
+  leave,
+  away,
+  gone,
+  senders,
+}: FailpointSuite): Promise<{ lost: OnlyOnTheBus[]; ms: number }> {
   const { engines, services } = quittance.stack;
   const folder = join(dirname(quittance.stack.pricesFile), 'nats', 'jetstream');
-  await trade.nextAccepted(ARRIVE_WITHIN_MS);
+  await load.nextAccepted(ARRIVE_WITHIN_MS);
   logs.mark();
   const lost = await leave();
   engines.nats.kill();
@@ -97,7 +103,7 @@ async function lose({ leave, away, gone, senders }: Scene): Promise<{ lost: Only
   const pids = pidsOf(quittance);
   const began = performance.now();
   await untilArrived(quittance, new Date(), 2 * ARRIVE_WITHIN_MS);
-  await trade.nextAccepted(ARRIVE_WITHIN_MS);
+  await load.nextAccepted(ARRIVE_WITHIN_MS);
   const ms = performance.now() - began;
   await logs.said(gone, /the bus is gone/);
   for (const sender of senders) await logs.said(sender, /events had not arrived, sending them again/);
@@ -105,14 +111,14 @@ async function lose({ leave, away, gone, senders }: Scene): Promise<{ lost: Only
   return { lost, ms };
 }
 
-const named = ({ routes }: Scene) => routes.map(nameOf).join(', ');
+const named = ({ routes }: FailpointSuite) => routes.map(nameOf).join(', ');
 
-test.each(scenes.map((scene) => ({ scene, lost: named(scene) })))(
+test.each(failpointSuites.map((suite) => ({ suite, lost: named(suite) })))(
   `the bus loses all its data ${TIMES} times, $lost in it: every effect is there within a minute`,
-  async ({ scene }) => {
-    await expectHarmless('nats', `all data of NATS deleted, with ${named(scene)} in it`, async (found) => {
+  async ({ suite }) => {
+    await expectHarmless('nats', `all data of NATS deleted, with ${named(suite)} in it`, async (found) => {
       for (let i = 0; i < TIMES; i++) {
-        const { lost, ms } = await lose(scene);
+        const { lost, ms } = await lose(suite);
         recovered(found, ms);
         if (ms > patient(ARRIVE_WITHIN_MS)) found.violations.push(`all had arrived after ${ms} ms`);
         found.violations.push(...logs.unusable());
@@ -126,4 +132,4 @@ test.each(scenes.map((scene) => ({ scene, lost: named(scene) })))(
   },
 );
 
-test('in the end every word that was given is true', () => expectTrueWords('nats', trade));
+test('in the end every word that was given is true', () => expectTrueWords('nats', load));

@@ -5,10 +5,10 @@ import { type Fault, type FaultProxy, startFaultProxy } from '@quittance/testkit
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { Redis } from 'ioredis';
 import { pidsOf, putBetween } from './between.ts';
+import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, slowMs, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
-import { startTrade, type Trade } from './trade.ts';
 import { expectHarmless, expectTrueWords, type Findings, recovered } from './verdict.ts';
 import { type Case, gone, hung, onTheWay } from './wire.ts';
 
@@ -26,7 +26,7 @@ const COUNTED_AGAIN_WITHIN_MS = 10_000;
 
 let quittance: Quittance;
 let proxy: FaultProxy;
-let trade: Trade;
+let load: Load;
 let logs: LogLines;
 let redis: Redis;
 let pids: (number | undefined)[];
@@ -38,13 +38,13 @@ beforeAll(async () => {
   await putBetween(quittance, [{ service: 'gateway', setting: 'REDIS_URL', through: proxy.through }]);
   redis = new Redis(engines.redis?.url ?? '', { retryStrategy: () => 100 });
   redis.on('error', () => undefined);
-  trade = await startTrade(quittance, { clients: 1, pauseMs: 200 });
+  load = await startLoad(quittance, { clients: 1, pauseMs: 200 });
   logs = logLines(quittance);
   pids = pidsOf(quittance);
 });
 afterAll(async () => {
   redis?.disconnect();
-  await trade?.abandon();
+  await load?.abandon();
   await quittance?.stop();
   await proxy?.close();
 });
@@ -122,14 +122,14 @@ async function meet(
   await counted();
   logs.mark();
   const { idempotency, body } = await orderWithKey();
-  const usual = await lookingOn(trade.merchant, () => sleep(USUAL_MS));
-  const during = await lookingOn(trade.merchant, async () => {
+  const usual = await lookingOn(load.merchant, () => sleep(USUAL_MS));
+  const during = await lookingOn(load.merchant, async () => {
     await begin();
     await sleep(FAULT_MS);
     found.fired += await fired();
   });
   // Keys and what was answered to them are kept elsewhere.
-  const again = await trade.merchant.post('/api/invoices', body, { 'idempotency-key': idempotency.key });
+  const again = await load.merchant.post('/api/invoices', body, { 'idempotency-key': idempotency.key });
   await end();
   const ended = performance.now();
   if (says !== undefined) await logs.said('gateway', says);
@@ -161,13 +161,13 @@ function flushed(): Pick<Case, 'begin' | 'end' | 'fired'> {
 async function orderWithKey(): Promise<{ idempotency: { key: string; id: string }; body: object }> {
   const body = { asset: 'ETH', amount: 5 };
   const key = `redis-${performance.now()}`;
-  const made = await trade.merchant.post('/api/invoices', body, { 'idempotency-key': key });
+  const made = await load.merchant.post('/api/invoices', body, { 'idempotency-key': key });
   expect(made.status).toBe(201);
   return { idempotency: { key, id: made.body.data.id }, body };
 }
 
 test('and nothing was lost meanwhile', async () => {
-  const { accepted, refused } = await expectTrueWords('redis', trade);
+  const { accepted, refused } = await expectTrueWords('redis', load);
   expect(accepted).toBeGreaterThan(0);
   expect(refused).toBe(0);
   expect(pidsOf(quittance)).toEqual(pids);

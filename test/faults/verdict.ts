@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import type { Load } from './load.ts';
 import { reportFault } from './table.ts';
-import type { Trade } from './trade.ts';
 
 /** What a suite finds out about one fault while it goes on. */
 export type Findings = {
@@ -59,17 +59,17 @@ export async function expectAllHarmless(
 }
 
 /** After all faults of a suite: what a merchant was told, held against the chain and the books. */
-export async function expectTrueWords(group: string, trade: Trade): Promise<ReturnType<Trade['counts']>> {
+export async function expectTrueWords(group: string, load: Load): Promise<ReturnType<Load['counts']>> {
   await expectHarmless(
     group,
     'after all of these: what clients were told, chain and books',
     async (found) => {
-      found.violations.push(...(await trade.finish()));
-      const { accepted, refused, unknown } = trade.counts();
+      found.violations.push(...(await load.finish()));
+      const { accepted, refused, unknown } = load.counts();
       found.fired = accepted + refused + unknown;
     },
   );
-  return trade.counts();
+  return load.counts();
 }
 
 /** Faults that this machine cannot have: the table says so, and why. */

@@ -1,0 +1,279 @@
+import { expect } from '@jest/globals';
+import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { openWallet } from '@quittance/chains/evm/wallet';
+import { connectRpc } from '@quittance/chains/json-rpc';
+import { formatUnits, units } from '@quittance/shared/money';
+import { eventually } from '@quittance/testkit/eventually';
+import { createWalletClient, type Hex, http } from 'viem';
+import { anvil } from 'viem/chains';
+import type { CrashFixture } from './crash-fixture.ts';
+import {
+  type CrashAsset,
+  type Ended,
+  expectInvoice,
+  expectTold,
+  invoiceOf,
+  payOut,
+  type Scenario,
+  STEP_MS,
+  sale,
+  usual,
+} from './crash-scenarios.ts';
+import { payWithManyUtxos } from './pay-with-many-utxos.ts';
+
+/** A contract that takes no Ether: the node says so before anything is signed. */
+export const refusedByRecipient: Scenario = async (fixture) => {
+  const to = fixture.quittance.stack.nodes.ethereum.tokens.USDC_ERC20;
+  const { body } = await fixture.insist('/api/payouts', { asset: 'ETH', amount: '0.01', address: to });
+  return async () => {
+    const { id } = body.data;
+    expect((await fixture.shop.get(`/api/payouts/${id}`)).body).toMatchObject({ status: 'failed' });
+    expect(await fixture.customerOf('ETH').balance('ETH', to)).toBe(0n);
+  };
+};
+
+/** What a payout has signed, the newest attempt first. */
+async function attemptsOf({ quittance }: CrashFixture, payout: number) {
+  return await quittance.db.rows<{ id: string; state: string; nonce: string; height: string | null }>(
+    `select t.id, t.state, t.nonce, t.valid_to_height as height from payouts.transactions t
+     join payouts.payments p using (family) where p.payout_id = $1 order by t.attempt desc`,
+    [payout],
+  );
+}
+
+/** The recipient becomes a contract that takes no Ether when the transaction is on its way. */
+export const reverted: Scenario = async (fixture) => {
+  const { quittance } = fixture;
+  return await fixture.withoutBlocks(async () => {
+    const to = await fixture.customerOf('ETH').newAddress();
+    const { body } = await fixture.insist('/api/payouts', { asset: 'ETH', amount: '0.01', address: to });
+    const { id } = body.data;
+    await eventually(async () =>
+      expect(await attemptsOf(fixture, id)).toMatchObject([{ state: 'broadcast' }]),
+    );
+    const node = connectRpc(quittance.stack.nodes.ethereum.rpc);
+    await node.call('anvil_setCode', [to, '0x60006000fd']);
+    await node.close();
+    return async () => {
+      expect((await fixture.shop.get(`/api/payouts/${id}`)).body).toMatchObject({ status: 'failed' });
+      expect(await fixture.customerOf('ETH').balance('ETH', to)).toBe(0n);
+    };
+  });
+};
+
+/** No block comes for so long that the fee is raised; blocks come again when the service has died of it. */
+export const stuck =
+  (asset: CrashAsset): Scenario =>
+  (fixture, died) =>
+    fixture.withoutBlocks(async () => {
+      const ended = await payOut(fixture, { asset, amount: usual[asset].payout });
+      const sentLongAgo = `update payouts.transactions set first_broadcast_at = now() - interval '1 hour'
+        where state = 'broadcast' and purpose = 'payout' returning id`;
+      await eventually(async () => expect(await fixture.quittance.db.rows(sentLongAgo)).not.toHaveLength(0));
+      await died;
+      return ended;
+    });
+
+/** A payment that no block has taken when the service dies of having seen it. */
+export const unmined =
+  (asset: CrashAsset): Scenario =>
+  (fixture, died) =>
+    fixture.withoutBlocks(async () => {
+      const ended = await sale(asset)(fixture, died);
+      await died;
+      return ended;
+    });
+
+/** An invoice whose time is over. */
+export const unpaid: Scenario = async (fixture) => {
+  const { id } = await invoiceOf(fixture, 'ETH', 6);
+  await fixture.quittance.db.rows('update invoices.invoices set expires_at = now() where id = $1', [id]);
+  return async () => {
+    await expectInvoice(fixture, id, { status: 'expired' });
+    expectTold(fixture, 'invoice.expired', id);
+  };
+};
+
+/** Nobody has looked at the chain for two minutes: invoices are given that time back. */
+export const outage: Scenario = async ({ quittance }) => {
+  await quittance.db.rows(`update invoices.cursors set caught_up_at = now() - interval '2 minutes'`);
+  return async () => {};
+};
+
+/** Ether by way of a contract: no transaction names the address. */
+export const paidByContract: Scenario = async (fixture) => {
+  const { id, amount, address } = await invoiceOf(fixture, 'ETH', 6);
+  await fixture.quittance.ethereum.payByContract(address.address, amount);
+  return async () => {
+    await expectInvoice(fixture, id, { status: 'paid' });
+    expectTold(fixture, 'invoice.paid', id);
+  };
+};
+
+/** A payment whose block is dropped before it was final, and which is made again. */
+export const reorganised: Scenario = async (fixture) => {
+  const { ethereum } = fixture.quittance;
+  return await fixture.withoutBlocks(async () => {
+    const { id, amount, address } = await invoiceOf(fixture, 'ETH', 6);
+    await ethereum.pay('ETH', address.address, amount);
+    await ethereum.mine();
+    await eventually(() => expectInvoice(fixture, id, { status: 'confirmed' }), STEP_MS);
+    await ethereum.dropBlocks(1);
+    await ethereum.pay('ETH', address.address, amount);
+    return async () => {
+      await expectInvoice(fixture, id, { status: 'paid', paid_amount: amount });
+    };
+  });
+};
+
+/** The last blocks are read once more on an operator's word; nothing had been missed. */
+export const readAgain: Scenario = async (fixture) => {
+  const { db } = fixture.quittance;
+  const asked = `insert into invoices.rescans (chain, from_height, next_height, asked_at)
+    select chain, greatest(0, height - 40), greatest(0, height - 40), now() from invoices.cursors
+    where chain = 'ethereum' returning id`;
+  const { id } = await db.one<{ id: string }>(asked, []);
+  return async () => {
+    const stands = 'select found, failure, ended_at is not null as ended from invoices.rescans where id = $1';
+    expect(await db.one(stands, [id])).toEqual({ found: 0, failure: null, ended: true });
+  };
+};
+
+/** A payment that was credited and is dropped from the chain for good. */
+export const takenBack: Scenario = async (fixture) => {
+  const { ethereum, db } = fixture.quittance;
+  // Nothing else is in the blocks that are dropped.
+  await ethereum.mine(10);
+  return await fixture.withoutBlocks(async () => {
+    const { id, amount, address } = await invoiceOf(fixture, 'ETH', 6);
+    await ethereum.pay('ETH', address.address, amount);
+    await ethereum.mine(4);
+    await eventually(() => expectInvoice(fixture, id, { status: 'paid' }), STEP_MS);
+    await ethereum.dropBlocks(4);
+    return async () => {
+      const reversals = `select r.deposit_id from ledger.reversals r join invoices.deposits d on d.id = r.deposit_id
+        where d.invoice_id = $1 and r.booked_at is not null`;
+      expect(await db.rows(reversals, [id])).toHaveLength(1);
+    };
+  });
+};
+
+/** Money that came when its invoice had expired, and that the merchant takes into the balance. */
+export const late: Scenario = async (fixture) => {
+  const { id, amount, address } = await invoiceOf(fixture, 'ETH', 6);
+  await fixture.quittance.db.rows('update invoices.invoices set expires_at = now() where id = $1', [id]);
+  await eventually(() => expectInvoice(fixture, id, { status: 'expired' }), STEP_MS);
+  await fixture.quittance.ethereum.pay('ETH', address.address, amount);
+  const [item] = await eventually(async () => {
+    const { body } = await fixture.shop.get('/api/unresolved?status=open');
+    expect(body.data).toHaveLength(1);
+    return body.data as { id: string }[];
+  }, STEP_MS);
+  // 409: accepted before, by a request whose answer was lost.
+  await eventually(async () => {
+    const { status } = await fixture.shop.post(`/api/unresolved/${item?.id}/accept`, {});
+    expect([200, 409]).toContain(status);
+  }, STEP_MS);
+  return async () => {
+    const { body } = await fixture.shop.get('/api/unresolved?status=accepted');
+    expect(body.data).toContainEqual(expect.objectContaining({ id: item?.id }));
+  };
+};
+
+/** An operator sends bitcoins to the hot wallet. */
+export const float: Scenario = async (fixture) => {
+  const { quittance } = fixture;
+  const { hotAddress } = openBitcoinWallet('regtest', quittance.stack.secrets.walletSeed);
+  const coins = () => quittance.db.rows(`select outpoint from payouts.coins where branch = 'hot'`);
+  const before = (await coins()).length;
+  await quittance.bitcoin.pay('BTC', hotAddress, '0.5');
+  return async () => expect(await coins()).toHaveLength(before + 1);
+};
+
+const COINS = 240;
+const COIN = 50_000_000n;
+
+/** A payout that needs more coins than one transaction takes: they become one coin first. */
+export const manyCoins: Scenario = async (fixture) => {
+  const { quittance } = fixture;
+  const { id, address } = await invoiceOf(fixture, 'BTC', 6);
+  await payWithManyUtxos(quittance, address.address, COINS, COIN);
+  await eventually(() => expectInvoice(fixture, id, { status: 'paid' }), STEP_MS);
+  const available = () =>
+    quittance.db.rows<{ amount: string }>(
+      `select amount from payouts.coins where state = 'available' order by amount desc`,
+    );
+  const coins = await eventually(async () => {
+    const all = await available();
+    expect(all.length).toBeGreaterThanOrEqual(COINS);
+    return all.map(({ amount }) => BigInt(amount));
+  }, STEP_MS);
+  // More than two hundred of the largest, which is what one transaction takes, and less than the merchant has.
+  const most = coins.slice(0, 200).reduce((sum, amount) => sum + amount, 0n);
+  // No block takes what was sent before it is noted as sent.
+  return await fixture.withoutBlocks(async () => {
+    const ended = await payOut(fixture, { asset: 'BTC', amount: formatUnits(units(most + 2n * COIN), 8) });
+    const sent = `select 1 from payouts.transactions where purpose = 'sweep' and chain = 'bitcoin' and state = 'broadcast'`;
+    await eventually(async () => expect(await quittance.db.rows(sent)).not.toEqual([]), STEP_MS);
+    return ended;
+  });
+};
+
+/** While payouts is dead with a payout that was signed and not sent, somebody else uses the nonce. */
+export async function takeNonce(fixture: CrashFixture): Promise<Ended> {
+  const { quittance } = fixture;
+  const [payout] = await quittance.db.rows<{ id: string; nonce: string }>(
+    `select p.payout_id as id, t.nonce from payouts.transactions t join payouts.payments p using (family)
+     where t.state = 'signed' and t.purpose = 'payout' and t.chain = 'ethereum'`,
+  );
+  if (payout === undefined) throw new Error('nothing is signed');
+  const { hotSigner } = openWallet(quittance.stack.secrets.walletSeed);
+  const transport = http(quittance.stack.nodes.ethereum.rpc);
+  const thief = createWalletClient({ account: hotSigner, chain: anvil, transport });
+  // tidy-allow number: a nonce
+  await thief.sendTransaction({ to: hotSigner.address as Hex, value: 1n, nonce: Number(payout.nonce) });
+  await quittance.ethereum.mine(12);
+  return async () => {
+    expect((await fixture.shop.get(`/api/payouts/${payout.id}`)).body).toMatchObject({ status: 'failed' });
+  };
+}
+
+/** As if the doubt that comes before a proof were older than it is: waited for in seconds instead of half minutes. */
+export const longDoubted: Scenario = async ({ quittance }, died) => {
+  let isOver = false;
+  void died.then(() => {
+    isOver = true;
+  });
+  await eventually(async () => {
+    await quittance.db.rows(
+      `update payouts.transactions set doubted_at = doubted_at - interval '1 minute' where doubted_at > now() - interval '30 seconds'`,
+    );
+    expect(isOver).toBe(true);
+  }, STEP_MS);
+  return async () => {};
+};
+
+/** While payouts is dead, what it has signed on Solana and not sent becomes too old to be mined. */
+export async function untilTooOld({ quittance }: CrashFixture): Promise<void> {
+  const rpc = connectRpc(quittance.stack.nodes.solana?.rpc ?? '');
+  try {
+    await eventually(
+      async () => {
+        const [signed] = await quittance.db.rows<{ height: string }>(
+          `select max(valid_to_height) as height from payouts.transactions where state = 'signed' and chain = 'solana'`,
+        );
+        const height = await rpc.call('getBlockHeight', [{ commitment: 'finalized' }]);
+        // tidy-allow number: a height
+        expect(height).toBeGreaterThan(Number(signed?.height));
+      },
+      STEP_MS,
+      200,
+    );
+  } finally {
+    await rpc.close();
+  }
+  // As if it had lain there for as long as it takes before a proof is asked for.
+  await quittance.db.rows(
+    `update payouts.transactions set created_at = created_at - interval '31 seconds' where state = 'signed'`,
+  );
+}
