@@ -127,7 +127,9 @@ test('one unit off in ETH halts its payouts within two checks, SOL goes on, and 
   // Not while it is wrong.
   expect(await quittanceCommand('payouts', 'resume', '--asset', 'ETH')).toMatchObject({
     code: 1,
-    output: expect.stringMatching(/I2 acc_\w+ ETH available shows \d+[\s\S]*still WRONG/),
+    output: expect.stringMatching(
+      /balances-match-entries \(I2\): acc_\w+ ETH available shows \d+[\s\S]*still WRONG/,
+    ),
   });
   await shift(-1);
   expect(await quittanceCommand('payouts', 'resume', '--asset', 'eth')).toMatchObject({

@@ -393,7 +393,7 @@ const planted: [string, Asset, string[], string[], RegExp][] = [
         `update payouts.payments set amount = amount - 1 where payout_id = ${aMined}`,
         `update payouts.payouts set amount = amount - 1 where id = ${aMined}`,
       ],
-      new RegExp(`I4 payout \\d+: \\w+ pays \\d+ ${asset} to `),
+      new RegExp(`\\(I4\\): payout \\d+: \\w+ pays \\d+ ${asset} to `),
     ],
   ),
   ...(['BTC', 'ETH', 'SOL'] as const).map((asset): [string, Asset, string[], string[], RegExp] => [
@@ -401,7 +401,7 @@ const planted: [string, Asset, string[], string[], RegExp][] = [
     asset,
     [`update ledger.transfers set amount = amount + 1 where seq = ${aCost}`],
     [`update ledger.transfers set amount = amount - 1 where seq = ${aCost}`],
-    /I6 \w+ cost \d+ in the chain, \d+ is booked/,
+    /\(I6\): \w+ cost \d+ in the chain, \d+ is booked/,
   ]),
   ...(['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'] as const).map(
     (asset): [string, Asset, string[], string[], RegExp] => [
@@ -409,7 +409,7 @@ const planted: [string, Asset, string[], string[], RegExp][] = [
       asset,
       [`update ledger.balances set available = available + 10^24::numeric where ${aBalance}`],
       [`update ledger.balances set available = available - 10^24::numeric where ${aBalance}`],
-      new RegExp(`I6 ${asset} is short of \\d+`),
+      new RegExp(`\\(I6\\): ${asset} is short of \\d+`),
     ],
   ),
 ];
@@ -425,7 +425,7 @@ test('each discrepancy that is planted is named, and verify-books names them all
     const { discrepancies } = await quittance.books();
     await change(heal, asset);
     const found = discrepancies
-      .map((discrepancy) => `${discrepancy.invariant} ${discrepancy.what}`)
+      .map((discrepancy) => `(${discrepancy.invariant}): ${discrepancy.what}`)
       .join('\n');
     expect([what, found]).toEqual([what, expect.stringMatching(named)]);
   }
