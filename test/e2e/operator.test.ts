@@ -210,7 +210,7 @@ test.each([
   [['rescan', 'ethereum', '--from', 'then'], /--from is the height of a block, not "then"/],
   [['rescan', 'solana', '--from', '1'], /invoices has not followed solana yet/],
   [['engine', 'allow', 'dogecoin', '1'], /There is no chain "dogecoin"/],
-  [['engine', 'allow', 'bitcoin', '1'], /a coin as <transaction>:<output>/],
+  [['signing', 'resume', 'bitcoin', '--outpoint', '1'], /an output as <transaction>:<output>/],
   [['invoice', 'show', 'inv_none'], /There is no invoice "inv_none"/],
   [['payouts', 'show', '1'], /There is no payout "1"/],
   [['payouts', 'show', 'one'], /There is no payout "one"/],
