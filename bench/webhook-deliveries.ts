@@ -14,13 +14,12 @@ import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
 import { migrateAll } from '@quittance/shared/migrate-all';
 import { envelopeOf, type LoggedEvent } from '@quittance/webhooks/domain/envelope';
-import { defaultKinds } from '@quittance/webhooks/domain/kinds';
-import { recordEvents, type ToldEvent } from '@quittance/webhooks/operations/record-events';
+import { defaultEventTypes } from '@quittance/webhooks/domain/event-types';
+import { createSecretEncryption, signatureHeaders, signingKey } from '@quittance/webhooks/endpoint-secrets';
+import { type MerchantEvent, recordEvents } from '@quittance/webhooks/operations/record-events';
 import { registerEndpoint } from '@quittance/webhooks/operations/register-endpoint';
 import type { Ports } from '@quittance/webhooks/ports';
-import { createPoster } from '@quittance/webhooks/poster';
-import { createSeal } from '@quittance/webhooks/seal';
-import { signatureHeaders, signingKey } from '@quittance/webhooks/signature';
+import { createWebhookSender } from '@quittance/webhooks/webhook-sender';
 import { startWorkers } from '@quittance/webhooks/workers';
 import { Agent } from 'undici';
 import { median } from './drive.ts';
@@ -43,8 +42,8 @@ export type DeliveriesOutcome = {
 
 type Seen = { posts: number; ids: number };
 export type World = {
-  ports: Omit<Ports, 'bus' | 'poster'>;
-  endpoints: { account: ToldEvent['payload']['account_id']; secret: string; url: string }[];
+  ports: Omit<Ports, 'bus' | 'sender'>;
+  endpoints: { account: MerchantEvent['payload']['account_id']; secret: string; url: string }[];
   seen(): Promise<Seen>;
   close(): Promise<void>;
 };
@@ -92,7 +91,7 @@ async function oursOf(world: World, count: number): Promise<number> {
   // Who stops them closes it.
   const workers = startWorkers({
     ...world.ports,
-    poster: createPoster({ publicOnly: false }),
+    sender: createWebhookSender({ publicOnly: false }),
   } as unknown as Ports);
   try {
     while (await isAnyOpen(db)) await sleep(25);
@@ -184,7 +183,7 @@ export async function takeIn({ ports, endpoints }: World, count: number): Promis
 }
 
 /** An event of the size that a real one has. */
-function paid(account: string): ToldEvent {
+function paid(account: string): MerchantEvent {
   const now = new Date();
   const invoice = {
     ...{ id: newInvoiceId(now), external_id: 'order-2026-000123', status: 'paid', asset: 'BTC' },
@@ -198,7 +197,7 @@ function paid(account: string): ToldEvent {
   return {
     ...{ id: newEventId(now), kind: 'invoice.paid', created_at: now.toISOString(), request_id: null },
     payload: { account_id: account, resource_id: invoice.id, version: 1, data: invoice },
-  } as unknown as ToldEvent;
+  } as unknown as MerchantEvent;
 }
 
 export async function openWorld(endpoints: number): Promise<World> {
@@ -218,7 +217,7 @@ export async function openWorld(endpoints: number): Promise<World> {
   const ports = {
     ...{ db, clock: systemClock, random: randomBytes, logger },
     ...{ publicUrl: 'http://localhost', allowInsecureEndpoints: true },
-    seal: createSeal('a key of the benchmark, of 32 or more', randomBytes),
+    encryption: createSecretEncryption('a key of the benchmark, of 32 or more', randomBytes),
   } as unknown as World['ports'];
 
   const made = await Promise.all(
@@ -228,7 +227,7 @@ export async function openWorld(endpoints: number): Promise<World> {
       const registered = await registerEndpoint(ports, {
         account,
         url,
-        kinds: [...defaultKinds],
+        kinds: [...defaultEventTypes],
         description: null,
       });
       if (!registered.ok) throw new Error(registered.refusal);

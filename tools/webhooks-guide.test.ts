@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { newEventId } from '@quittance/shared/ids';
 import { envelopeOf } from '@quittance/webhooks/domain/envelope';
-import { newSecret, signatureHeaders, signingKey } from '@quittance/webhooks/signature';
+import { newSecret, signatureHeaders, signingKey } from '@quittance/webhooks/endpoint-secrets';
 
 /** The code that docs/webhooks.md gives merchants, run as it stands there. */
 

@@ -33,7 +33,7 @@ import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
 import { takeIn } from '@quittance/shared/take-in';
 import { throttledLog } from '@quittance/shared/throttled-log';
-import { handleEvents as handleWebhookEvents } from '@quittance/webhooks/consumers';
+import { handleEvents as handleWebhookEvents } from '@quittance/webhooks/handlers';
 import type { Steps } from './mutant.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';

@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector, Client, errors } from 'undici';
-import type { Resolve } from './judged-addresses.ts';
-import { canonicalAddress } from './public-address.ts';
+import type { Resolve } from './public-address-guard.ts';
+import { canonicalAddress } from './public-address-guard.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A connection is used this long at most, and kept this long for what comes next. */
@@ -37,9 +37,9 @@ export type Connections = {
   close(): Promise<void>;
 };
 
-/** @param judge is asked again for each new connection to a name, so that none is made to what was not judged */
-export function openConnections(judge: Resolve, ca: string | undefined): Connections {
-  const connect = connectorOf(judge, ca);
+/** @param resolve is asked again for each new connection to a name, so that none is made to what was not judged */
+export function openConnections(resolve: Resolve, ca: string | undefined): Connections {
+  const connect = connectorOf(resolve, ca);
   const all = new Set<Connection>();
   const idle = new Map<string, Connection[]>();
   let idleCount = 0;
@@ -151,9 +151,9 @@ function measure(socket: Socket, connection: Connection): void {
   };
 }
 
-function connectorOf(judge: Resolve, ca: string | undefined): buildConnector.connector {
+function connectorOf(resolve: Resolve, ca: string | undefined): buildConnector.connector {
   const lookup: LookupFunction = (hostname, options, callback) => {
-    judge(hostname).then(
+    resolve(hostname).then(
       (addresses) => {
         const [first] = addresses;
         if (options.all || first === undefined) callback(null, addresses);

@@ -2,13 +2,18 @@ import { sleep } from '@quittance/shared/clock';
 import { thenGather } from '@quittance/shared/gather-pause';
 import { reason } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
+import { createAttemptWriter } from './attempt-writer.ts';
 import { trackInFlight } from './in-flight.ts';
 import { attemptDelivery } from './operations/attempt-delivery.ts';
-import { type ClaimedDelivery, claimDeliveries, LEASE_MS, type Pool } from './operations/claim-deliveries.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  LEASE_MS,
+  type Pool,
+  renewClaims,
+} from './operations/claim-deliveries.ts';
 import { recordAttempts } from './operations/record-attempts.ts';
-import { renewClaims } from './operations/renew-claims.ts';
 import type { Ports } from './ports.ts';
-import { createRecorder } from './recorder.ts';
 
 /** So many are worth a transaction of their own: more are not gathered. */
 const AT_ONCE_FROM = 100;
@@ -29,15 +34,15 @@ export type DeliveryWorker = {
  * nor the record of those that answered. What it has in memory is under claims that run out: losing it costs time.
  */
 export function startDeliveryWorker(
-  ports: Pick<Ports, 'db' | 'clock' | 'random' | 'logger' | 'seal' | 'poster' | 'attempted'>,
+  ports: Pick<Ports, 'db' | 'clock' | 'random' | 'logger' | 'encryption' | 'sender' | 'attempted'>,
 ): DeliveryWorker {
-  const { logger, poster } = ports;
+  const { logger, sender } = ports;
   const inFlight = trackInFlight();
-  const recorder = createRecorder((attempts) => recordAttempts(ports, attempts), logger);
+  const writer = createAttemptWriter((attempts) => recordAttempts(ports, attempts), logger);
 
   const send = async (delivery: ClaimedDelivery): Promise<void> => {
     try {
-      recorder.add(await attemptDelivery(ports, delivery));
+      writer.add(await attemptDelivery(ports, delivery));
       recording.kick();
     } catch (error) {
       // Nothing of it is the receiver's doing: its claim runs out, and then it is tried again.
@@ -79,7 +84,7 @@ export function startDeliveryWorker(
   };
 
   const record = async (): Promise<number> => {
-    const recorded = await recorder.step();
+    const recorded = await writer.step();
     for (const { delivery } of recorded) inFlight.remove(delivery);
     // Slots are free for what waits.
     if (recorded.length > 0) kick();
@@ -89,7 +94,7 @@ export function startDeliveryWorker(
   const recording: Worker = startWorker({
     name: 'record attempts',
     everyMs: 1_000,
-    step: () => thenGather(record, (count) => count === 0 || recorder.size >= AT_ONCE_FROM),
+    step: () => thenGather(record, (count) => count === 0 || writer.size >= AT_ONCE_FROM),
     logger,
   });
 
@@ -115,7 +120,7 @@ export function startDeliveryWorker(
       await Promise.all([claimingFast.stop(), claimingSlow.stop()]);
       await emptied();
       // What still hangs is ended and given back, so that another replica sends it at once.
-      await poster.close();
+      await sender.close();
       await emptied();
       await Promise.all([recording.stop(), renewing.stop()]);
     },

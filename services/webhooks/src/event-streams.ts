@@ -4,9 +4,8 @@ import { thenGather } from '@quittance/shared/gather-pause';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
-import { later } from './domain/sequence.ts';
-import { beatFrame, eventFrame, gapFrame, openingFrame } from './domain/stream-frames.ts';
-import { eventsForFollowers, extentsOf, type Follower, type Page } from './store-events.ts';
+import { beatFrame, eventFrame, gapFrame, later, openingFrame } from './domain/envelope.ts';
+import { eventsForFollowers, extentsOf, type Follower, type Page } from './store/events.ts';
 
 /** What a replica's streams may cost. */
 export const streamLimits = {

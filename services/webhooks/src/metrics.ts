@@ -8,7 +8,7 @@ import {
   openMetricsDb,
   reading,
 } from '@quittance/shared/metrics';
-import type { Fate } from './domain/outcome.ts';
+import type { DeliveryUpdate } from './domain/outcome.ts';
 
 const WAITING_MAX = 100_000;
 const kinds = `(values ('new', false), ('retry', true)) as named(lane, retry)`;
@@ -59,9 +59,9 @@ const outcomes = {
   waiting: 'failed',
   exhausted: 'exhausted',
   cancelled: 'cancelled',
-} as const satisfies Record<Fate['state'], string>;
+} as const satisfies Record<DeliveryUpdate['state'], string>;
 
-export type WebhooksMetrics = Metrics & { attempted(fates: readonly Fate[]): void };
+export type WebhooksMetrics = Metrics & { attempted(updates: readonly DeliveryUpdate[]): void };
 
 export function webhooksMetrics(databaseUrl: string, logger: Logger): WebhooksMetrics {
   const metrics = createMetrics({ logger, db: openMetricsDb('webhooks', databaseUrl, logger), gauges });
@@ -75,8 +75,8 @@ export function webhooksMetrics(databaseUrl: string, logger: Logger): WebhooksMe
   );
   return {
     ...metrics,
-    attempted(fates) {
-      for (const { state } of fates) count(outcomes[state]);
+    attempted(updates) {
+      for (const { state } of updates) count(outcomes[state]);
     },
   };
 }

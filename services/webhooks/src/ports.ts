@@ -3,10 +3,10 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
-import type { Fate } from './domain/outcome.ts';
+import type { DeliveryUpdate } from './domain/outcome.ts';
+import type { SecretEncryption } from './endpoint-secrets.ts';
 import type { EventStreams } from './event-streams.ts';
-import type { Poster } from './poster.ts';
-import type { Seal } from './seal.ts';
+import type { WebhookSender } from './webhook-sender.ts';
 
 /** All that an operation may need; each takes its part. */
 export type Ports = {
@@ -15,11 +15,11 @@ export type Ports = {
   clock: Clock;
   random: Random;
   logger: Logger;
-  seal: Seal;
-  poster: Poster;
+  encryption: SecretEncryption;
+  sender: WebhookSender;
   streams: EventStreams;
   /** Hears what came of attempts, when that is written. */
-  attempted?: (fates: readonly Fate[]) => void;
+  attempted?: (updates: readonly DeliveryUpdate[]) => void;
   /** Where merchants reach the gateway; the lists' links start with it. */
   publicUrl: string;
   allowInsecureEndpoints: boolean;
@@ -28,5 +28,5 @@ export type Ports = {
 /** What the routes need. */
 export type HttpPorts = Pick<
   Ports,
-  'db' | 'clock' | 'random' | 'seal' | 'streams' | 'logger' | 'publicUrl' | 'allowInsecureEndpoints'
+  'db' | 'clock' | 'random' | 'encryption' | 'streams' | 'logger' | 'publicUrl' | 'allowInsecureEndpoints'
 >;

@@ -8,13 +8,13 @@ import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
 import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
 import type { WebhooksConfig } from './config.ts';
-import { handleEvents } from './consumers.ts';
+import { createSecretEncryption } from './endpoint-secrets.ts';
 import { createEventStreams } from './event-streams.ts';
-import { createHttp } from './http.ts';
+import { handleEvents } from './handlers.ts';
+import { createHttp } from './http/app.ts';
 import { webhooksMetrics } from './metrics.ts';
 import type { Ports } from './ports.ts';
-import { createPoster } from './poster.ts';
-import { createSeal } from './seal.ts';
+import { createWebhookSender } from './webhook-sender.ts';
 import { startWorkers } from './workers.ts';
 
 export type WebhooksService = Running & { ports: Ports; port: number };
@@ -47,8 +47,8 @@ export async function startWebhooks(
     clock: systemClock,
     random,
     logger,
-    seal: createSeal(config.WEBHOOK_SECRETS_KEY.reveal(), random),
-    poster: given.poster ?? createPoster({ publicOnly: !allowInsecureEndpoints }),
+    encryption: createSecretEncryption(config.WEBHOOK_SECRETS_KEY.reveal(), random),
+    sender: given.sender ?? createWebhookSender({ publicOnly: !allowInsecureEndpoints }),
     streams: given.streams ?? createEventStreams({ db, logger }),
     publicUrl: config.PUBLIC_URL,
     allowInsecureEndpoints,
@@ -93,7 +93,7 @@ export async function startWebhooks(
       // Streams end by nobody else's doing: the others have all of the time there is.
       const ended = ports.streams.close();
       await Promise.all([ended, listening.close(DRAIN_MS), messenger.stop(), workers?.stop()]);
-      await ports.poster.close();
+      await ports.sender.close();
       await bus.close();
       await Promise.all([db.close(), metrics.close()]);
     },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
-import { newSecret, signatureHeaders, signingKey } from './signature.ts';
+import { newSecret, signatureHeaders, signingKey } from './endpoint-secrets.ts';
 
 const now = new Date();
 

@@ -1,8 +1,8 @@
-import { deliveryIdOf } from './domain/delivery-id.ts';
+import { deliveryIdOf } from './domain/delivery.ts';
 import type { LoggedEvent } from './domain/envelope.ts';
 import { envelopeOf } from './domain/envelope.ts';
-import type { LoggedDelivery } from './store-delivery-log.ts';
-import type { Endpoint } from './store-endpoints.ts';
+import type { LoggedDelivery } from './store/delivery-log.ts';
+import type { Endpoint } from './store/endpoints.ts';
 
 /** An endpoint as its owner sees it; the secret is never in it. */
 export const endpointView = (endpoint: Endpoint) => ({

@@ -1,9 +1,8 @@
 import { startWorker } from '@quittance/shared/worker';
 import { type DeliveryWorker, startDeliveryWorker } from './delivery-worker.ts';
-import { cancelMissedOfAny } from './operations/cancel-missed.ts';
-import { forgetEndedSecrets } from './operations/forget-ended-secrets.ts';
-import { forgetOldEvents } from './operations/forget-old-events.ts';
-import { takeBackDeliveries } from './operations/take-back-deliveries.ts';
+import { cancelNextWaiting } from './operations/cancel-deliveries.ts';
+import { takeBackDeliveries } from './operations/claim-deliveries.ts';
+import { pruneEndedSecrets, pruneOldEvents } from './operations/prune.ts';
 import type { Ports } from './ports.ts';
 
 const TAKE_BACK_EVERY_MS = 2_000;
@@ -23,14 +22,14 @@ export function startWorkers(ports: Ports): DeliveryWorker {
   const cancelling = startWorker({
     name: 'cancel what was missed',
     everyMs: CANCEL_EVERY_MS,
-    step: () => cancelMissedOfAny(ports),
+    step: () => cancelNextWaiting(ports),
     logger,
   });
   const forgetting = startWorker({
     name: 'forget old events',
     everyMs: FORGET_EVERY_MS,
     async step() {
-      await forgetOldEvents(ports);
+      await pruneOldEvents(ports);
       return 0;
     },
     logger,
@@ -38,7 +37,7 @@ export function startWorkers(ports: Ports): DeliveryWorker {
   const forgettingSecrets = startWorker({
     name: 'forget ended secrets',
     everyMs: FORGET_SECRETS_EVERY_MS,
-    step: () => forgetEndedSecrets(ports),
+    step: () => pruneEndedSecrets(ports),
     logger,
   });
   return {

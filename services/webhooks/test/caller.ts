@@ -2,7 +2,7 @@ import { listen } from '@quittance/shared/http';
 import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { Secret } from '@quittance/shared/secret';
-import { createHttp } from '../src/http.ts';
+import { createHttp } from '../src/http/app.ts';
 import { IDENTITY_SECRET, type Stage } from './stage.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
@@ -18,12 +18,12 @@ export type Caller = {
 /** The routes of a stage, on a port of their own. */
 export async function openCaller(
   { ports }: Stage,
-  { insecureToo = ports.allowInsecureEndpoints }: { insecureToo?: boolean } = {},
+  { allowInsecure = ports.allowInsecureEndpoints }: { allowInsecure?: boolean } = {},
 ): Promise<Caller> {
   const { port, close } = await listen(
     createHttp({
       ...ports,
-      allowInsecureEndpoints: insecureToo,
+      allowInsecureEndpoints: allowInsecure,
       identitySecret: new Secret(IDENTITY_SECRET),
       waitsFor: async () => [],
     }),

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
-import { cancelMissedOfAny } from '../src/operations/cancel-missed.ts';
+import { cancelNextWaiting } from '../src/operations/cancel-deliveries.ts';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
-import { forgetOldEvents } from '../src/operations/forget-old-events.ts';
+import { pruneOldEvents } from '../src/operations/prune.ts';
 import { type Caller, openCaller } from './caller.ts';
 import {
   anAccount,
@@ -82,7 +82,7 @@ test('disabled by 410 beside others: recorded without its backlog, which is canc
   expect(await deliver(stage.ports)).toEqual([]);
 
   const steps: number[] = [];
-  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelMissedOfAny(stage.ports);
+  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelNextWaiting(stage.ports);
   expect(steps).toEqual([1, 1, 1, 0]);
   expect(await stored(key)).toEqual({ exhausted: 1, cancelled: BACKLOG - 1 });
   expect(await logOf(account, id, 'cancelled')).toHaveLength(100);
@@ -96,14 +96,14 @@ test('enabled again before that: what waited stays cancelled, and a replay bring
   stage.clock.advance(2 * 86_400_000);
   expect(await deliverAll(stage.ports)).toEqual([]);
   expect(await stored(key)).toEqual({ cancelled: BACKLOG });
-  expect(await cancelMissedOfAny(stage.ports)).toBe(0);
+  expect(await cancelNextWaiting(stage.ports)).toBe(0);
   const day = (days: number) => new Date(stage.clock.now().getTime() + days * 86_400_000).toISOString();
   const replayed = await caller.call('POST', `/api/webhooks/${id}/replay`, account, {
     from: day(-5),
     to: day(1),
   });
   expect(replayed.body.data.queued).toBe(BACKLOG);
-  expect(await cancelMissedOfAny(stage.ports)).toBe(0);
+  expect(await cancelNextWaiting(stage.ports)).toBe(0);
   expect(await stored(key)).toEqual({ waiting: BACKLOG });
 });
 
@@ -118,7 +118,7 @@ test('deleted: nothing is sent, what was never tried goes bit by bit, and what w
     expect.objectContaining({ delivery: expect.objectContaining({ endpointKey: key }) }),
   );
   const steps: number[] = [];
-  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelMissedOfAny(stage.ports);
+  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelNextWaiting(stage.ports);
   expect(steps).toEqual([1, 1, 1, 0]);
   expect(await stored(key)).toEqual({ cancelled: 1 });
 });
@@ -126,11 +126,11 @@ test('deleted: nothing is sent, what was never tried goes bit by bit, and what w
 test('deleted after it was disabled: what was cancelled and never tried goes as well', async () => {
   const { account, key, id } = await withBacklog('/disabled-first');
   await caller.call('POST', `/api/webhooks/${id}/disable`, account);
-  while ((await cancelMissedOfAny(stage.ports)) > 0);
+  while ((await cancelNextWaiting(stage.ports)) > 0);
   expect(await stored(key)).toEqual({ cancelled: BACKLOG });
   await deleteEndpoint(stage.ports, account, id);
   // A disabled endpoint has no queue to remove: the hourly pruning finds it.
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   expect(await stored(key)).toEqual({});
 });
 
@@ -150,6 +150,6 @@ test('registering, replaying and deleting again and again leaves no rows behind'
     await deleteEndpoint(stage.ports, account, id);
     keys.push(key);
   }
-  while ((await cancelMissedOfAny(stage.ports)) > 0);
+  while ((await cancelNextWaiting(stage.ports)) > 0);
   for (const key of keys) expect(await stored(key)).toEqual({});
 });

@@ -6,10 +6,10 @@ import { Secret } from '@quittance/shared/secret';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { EventSource } from 'eventsource';
-import { createHttp } from '../src/http.ts';
+import { createHttp } from '../src/http/app.ts';
 import { changeEndpoint } from '../src/operations/change-endpoint.ts';
-import { listEvents } from '../src/operations/list-events.ts';
 import { readEndpoint } from '../src/operations/read-endpoint.ts';
+import { listEvents } from '../src/operations/read-events.ts';
 import { recordEvents } from '../src/operations/record-events.ts';
 import { replayEvents } from '../src/operations/replay-events.ts';
 import {

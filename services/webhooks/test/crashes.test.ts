@@ -8,7 +8,7 @@ import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
-import type { ToldEvent } from '../src/operations/record-events.ts';
+import type { MerchantEvent } from '../src/operations/record-events.ts';
 import {
   anAccount,
   anEndpoint,
@@ -97,7 +97,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** As a relay does: until the bus has it. The first one finds no stream and makes it. */
-const publish = (event: ToldEvent) =>
+const publish = (event: MerchantEvent) =>
   eventually(async () => {
     const message = { kind: event.kind, dedupe: event.id, body: JSON.stringify(event) };
     expect(await sender.publish([message])).toEqual([true]);

@@ -3,13 +3,12 @@ import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { pauses } from '../src/domain/schedule.ts';
 import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
-import { cancelMissedOfAny } from '../src/operations/cancel-missed.ts';
-import { claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
+import { cancelNextWaiting } from '../src/operations/cancel-deliveries.ts';
+import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
 import { readEndpoint } from '../src/operations/read-endpoint.ts';
 import { recordAttempts } from '../src/operations/record-attempts.ts';
-import { takeBackDeliveries } from '../src/operations/take-back-deliveries.ts';
-import { createPoster } from '../src/poster.ts';
+import { createWebhookSender } from '../src/webhook-sender.ts';
 import {
   anAccount,
   anEndpoint,
@@ -136,11 +135,11 @@ test('a restart between attempts forgets nothing', async () => {
   await deliverAll(stage.ports);
 
   // All that a new process has is the database.
-  const poster = createPoster({ publicOnly: false });
+  const sender = createWebhookSender({ publicOnly: false });
   receiver.answer((response) => response.writeHead(200).end());
   stage.clock.advance(6 * SECOND);
-  await deliverAll({ ...stage.ports, poster });
-  await poster.close();
+  await deliverAll({ ...stage.ports, sender });
+  await sender.close();
   const ids = arrivedAt('/restart').map((one) => one.headers['webhook-id']);
   expect(ids).toHaveLength(2);
   expect(new Set(ids).size).toBe(1);
@@ -261,7 +260,7 @@ test('410 disables the endpoint, says why, and cancels what waits', async () => 
   await takeIn(stage.ports, anEvent({ account, resource: 'inv_2' }));
   await deliverAll(stage.ports);
 
-  while ((await cancelMissedOfAny(stage.ports)) > 0);
+  while ((await cancelNextWaiting(stage.ports)) > 0);
   expect(await deliveriesOf(stage.db, key)).toMatchObject([
     { state: 'cancelled', attempts: 1 },
     { state: 'exhausted', attempts: 1 },
@@ -318,7 +317,7 @@ test('a deleted endpoint is sent nothing more, and its secret is gone', async ()
   await takeBackDeliveries(stage.ports);
   await deliverAll(stage.ports);
   expect(arrivedAt('/deleted')).toHaveLength(1);
-  while ((await cancelMissedOfAny(stage.ports)) > 0);
+  while ((await cancelNextWaiting(stage.ports)) > 0);
   expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'cancelled', attempts: 1 }]);
   expect(await stage.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).toHaveLength(
     0,
@@ -364,9 +363,9 @@ test('an endpoint whose address has become private is refused at each attempt', 
     `${receiver.url.replace(/^http:/, 'https:')}/private`,
   );
   await takeIn(stage.ports, anEvent({ account }));
-  const poster = createPoster({ publicOnly: true });
-  await deliverAll({ ...stage.ports, poster });
-  await poster.close();
+  const sender = createWebhookSender({ publicOnly: true });
+  await deliverAll({ ...stage.ports, sender });
+  await sender.close();
   expect(arrivedAt('/private')).toHaveLength(0);
   expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
   expect(await stage.db.rows('select failure from attempts where endpoint_key = $1', [key])).toEqual([
@@ -379,11 +378,11 @@ test('what this process ended itself is given back and not counted', async () =>
   const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/stopped`);
   const arrived = new Promise<void>((resolve) => receiver.answer(() => resolve()));
   await takeIn(stage.ports, anEvent({ account }));
-  const poster = createPoster({ publicOnly: false });
+  const sender = createWebhookSender({ publicOnly: false });
   const [claimed] = await claimDeliveries(stage.ports, { ...ROOM, capacity: 1 });
-  const sending = attemptDelivery({ ...stage.ports, poster }, claimed as NonNullable<typeof claimed>);
+  const sending = attemptDelivery({ ...stage.ports, sender }, claimed as NonNullable<typeof claimed>);
   await arrived;
-  await poster.close();
+  await sender.close();
   await recordAttempts(stage.ports, [await sending]);
   expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
   receiver.answer((response) => response.writeHead(200).end());

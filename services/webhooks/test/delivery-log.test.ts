@@ -3,7 +3,7 @@ import type { Db } from '@quittance/shared/db';
 import { type AccountId, newEventId } from '@quittance/shared/ids';
 import { type Received, type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
-import { deliveryIdOf } from '../src/domain/delivery-id.ts';
+import { deliveryIdOf } from '../src/domain/delivery.ts';
 import { changeEndpoint } from '../src/operations/change-endpoint.ts';
 import { claimDeliveries } from '../src/operations/claim-deliveries.ts';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';

@@ -3,11 +3,10 @@ import { newEndpointId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
-import { claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
+import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
 import { recordAttempts } from '../src/operations/record-attempts.ts';
-import { takeBackDeliveries } from '../src/operations/take-back-deliveries.ts';
 import { lockQueues } from '../src/store/endpoint-queues.ts';
-import { disableEndpoints } from '../src/store-endpoints.ts';
+import { disableEndpoints } from '../src/store/endpoints.ts';
 import { type Answered, type Caller, forbidden, invalid, noWebhook, openCaller } from './caller.ts';
 import {
   anAccount,
@@ -31,7 +30,7 @@ let strict: Caller;
 beforeAll(async () => {
   [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
   lax = await openCaller(stage);
-  strict = await openCaller(stage, { insecureToo: false });
+  strict = await openCaller(stage, { allowInsecure: false });
 });
 afterEach(() => {
   receiver.answer((response) => response.writeHead(200).end());

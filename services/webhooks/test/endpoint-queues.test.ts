@@ -6,12 +6,16 @@ import { onServer } from '@quittance/testkit/databases';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { startDeliveryWorker } from '../src/delivery-worker.ts';
-import type { Posted } from '../src/domain/outcome.ts';
+import type { SendResult } from '../src/domain/outcome.ts';
 import { attemptDelivery } from '../src/operations/attempt-delivery.ts';
-import { type ClaimedDelivery, claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  LEASE_MS,
+  renewClaims,
+} from '../src/operations/claim-deliveries.ts';
 import { recordAttempts } from '../src/operations/record-attempts.ts';
-import { renewClaims } from '../src/operations/renew-claims.ts';
-import type { Poster } from '../src/poster.ts';
+import type { WebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
 import {
   anAccount,
@@ -121,14 +125,14 @@ test('a claim for the fast pool takes no retries, and leaves them their quarter 
 test('the delivery worker sends an endpoint three new deliveries for each retry while both are due', async () => {
   const { account, key } = await withBacklog('/worker', 40);
   await take(account, 40, 'new');
-  const hanging = new Set<(posted: Posted) => void>();
-  const poster: Poster = {
-    post: () => new Promise((resolve) => hanging.add(resolve)),
+  const hanging = new Set<(result: SendResult) => void>();
+  const sender: WebhookSender = {
+    send: () => new Promise((resolve) => hanging.add(resolve)),
     async close() {
       for (const resolve of hanging) resolve({ kind: 'stopped' });
     },
   };
-  const worker = startDeliveryWorker({ ...stage.ports, poster });
+  const worker = startDeliveryWorker({ ...stage.ports, sender });
   try {
     await eventually(async () =>
       expect(
@@ -274,9 +278,9 @@ async function manyEndpoints(count: number, url: string): Promise<AccountId[]> {
 test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', async () => {
   let hanging = 0;
   let most = 0;
-  const given = new Set<(posted: Posted) => void>();
-  const poster: Poster = {
-    async post({ url, headers }) {
+  const given = new Set<(result: SendResult) => void>();
+  const sender: WebhookSender = {
+    async send({ url, headers }) {
       if (url.startsWith('http://hang')) {
         most = Math.max(most, ++hanging);
         return await new Promise((resolve) => given.add(resolve));
@@ -289,7 +293,7 @@ test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', a
     },
   };
   const arrived = new Map<string, number>();
-  const ports = { ...stage.ports, clock: systemClock, poster };
+  const ports = { ...stage.ports, clock: systemClock, sender };
   const good = anAccount();
   await anEndpoint(stage.ports, good, 'http://good.example/');
   const workers = startWorkers(ports as unknown as Parameters<typeof startWorkers>[0]);

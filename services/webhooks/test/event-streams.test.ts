@@ -10,9 +10,9 @@ import { Secret } from '@quittance/shared/secret';
 import { eventually } from '@quittance/testkit/eventually';
 import { readStream, type StreamReading } from '@quittance/testkit/stream-reader';
 import { createEventStreams, type EventStreams, streamLimits } from '../src/event-streams.ts';
-import { createHttp } from '../src/http.ts';
-import { forgetOldEvents } from '../src/operations/forget-old-events.ts';
-import { eventsForFollowers } from '../src/store-events.ts';
+import { createHttp } from '../src/http/app.ts';
+import { pruneOldEvents } from '../src/operations/prune.ts';
+import { eventsForFollowers } from '../src/store/events.ts';
 import { anAccount, anEvent, IDENTITY_SECRET, openStage, type Stage, takeIn } from './stage.ts';
 
 let stage: Stage;
@@ -296,7 +296,7 @@ test('who comes back after longer than events are kept is told what it has misse
     stage.ports,
     ...[93, 92, 91, 1].map((days) => ({ ...anEvent({ account }), created_at: daysAgo(days) })),
   );
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   const [late, rare, edge] = await Promise.all([
     read(server, account, '?after=1'),
     read(server, account, '?after=0&kinds=invoice.paid'),
@@ -317,7 +317,7 @@ test('what is removed while a page is read is told as missed, in the same answer
   const db: Db = {
     ...stage.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      if (typeof sql === 'object' && sql.name === 'events_for_followers') await forgetOldEvents(stage.ports);
+      if (typeof sql === 'object' && sql.name === 'events_for_followers') await pruneOldEvents(stage.ports);
       return await stage.db.rows<T>(sql, values);
     },
   };

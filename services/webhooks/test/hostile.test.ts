@@ -10,7 +10,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
 import { readEndpoint } from '../src/operations/read-endpoint.ts';
-import { createPoster } from '../src/poster.ts';
+import { createWebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
 import { anAccount, anEndpoint, anEvent, openStage, type Stage, type StagePorts, takeIn } from './stage.ts';
 
@@ -45,7 +45,7 @@ let workers: ReturnType<typeof startWorkers>;
 beforeAll(async () => {
   hostile = fork(fileURLToPath(new URL('./hostile-receivers.ts', import.meta.url)));
   receiver = await startReceiver();
-  stage = await openStage({ poster: createPoster({ publicOnly: false, timeoutMs: 4_000 }) });
+  stage = await openStage({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 4_000 }) });
   ports = { ...stage.ports, clock: systemClock };
   [{ urls }] = (await once(hostile, 'message')) as [{ urls: Record<string, string> }];
   workers = startWorkers(ports as Parameters<typeof startWorkers>[0]);

@@ -4,9 +4,9 @@ import { type Listening, listen } from '@quittance/shared/http';
 import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { Secret } from '@quittance/shared/secret';
-import { createHttp } from '../src/http.ts';
-import { forgetOldEvents } from '../src/operations/forget-old-events.ts';
-import { listEvents } from '../src/operations/list-events.ts';
+import { createHttp } from '../src/http/app.ts';
+import { pruneOldEvents } from '../src/operations/prune.ts';
+import { listEvents } from '../src/operations/read-events.ts';
 import { anAccount, anEvent, IDENTITY_SECRET, openStage, type Stage, takeIn } from './stage.ts';
 
 let stage: Stage;
@@ -143,7 +143,7 @@ test('what is no longer kept is missing at the beginning, and the answer says so
     stage.ports,
     ...[92, 91, 1].map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })),
   );
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   const { body } = await call('GET', '/api/events', account);
   expect(body.data.map((event: { sequence: number }) => event.sequence)).toEqual([3]);
   expect(body.meta).toEqual({ has_more: false, next_after: 3, first_sequence: 3, last_sequence: 3 });
@@ -162,7 +162,7 @@ test.each([
   const db: Db = {
     ...stage.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      if (typeof sql === 'string' || sql.name !== 'account_extents') await forgetOldEvents(stage.ports);
+      if (typeof sql === 'string' || sql.name !== 'account_extents') await pruneOldEvents(stage.ports);
       return await stage.db.rows<T>(sql, values);
     },
   };

@@ -11,7 +11,7 @@ let lax: Caller;
 
 beforeAll(async () => {
   stage = await openStage();
-  strict = await openCaller(stage, { insecureToo: false });
+  strict = await openCaller(stage, { allowInsecure: false });
   lax = await openCaller(stage);
 });
 afterAll(async () => {

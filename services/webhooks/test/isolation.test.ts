@@ -5,7 +5,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
-import { createPoster } from '../src/poster.ts';
+import { createWebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
 import {
   anAccount,
@@ -27,7 +27,7 @@ let tarPit: { server: Server; url: string; letGo(): void };
 beforeAll(async () => {
   receiver = await startReceiver();
   // Long enough to hold its slots for the whole of a test.
-  stage = await openStage({ poster: createPoster({ publicOnly: false, timeoutMs: 60_000 }) });
+  stage = await openStage({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 60_000 }) });
   ports = { ...stage.ports, clock: systemClock };
   const held = new Set<Socket>();
   const server = createServer((socket) => {

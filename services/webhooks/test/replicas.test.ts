@@ -9,8 +9,8 @@ import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
 import { configSchema } from '../src/config.ts';
-import { tellableKinds } from '../src/domain/kinds.ts';
-import type { ToldEvent } from '../src/operations/record-events.ts';
+import { eventTypes } from '../src/domain/event-types.ts';
+import type { MerchantEvent } from '../src/operations/record-events.ts';
 import { startWebhooks, type WebhooksService } from '../src/service.ts';
 import {
   anAccount,
@@ -56,7 +56,7 @@ afterAll(async () => {
 
 let copies = 0;
 /** As a relay sends it, but with a new name for each copy, so that the broker lets doubles through. */
-const publish = (events: readonly ToldEvent[]) =>
+const publish = (events: readonly MerchantEvent[]) =>
   sender.publish(
     events.map((event) => ({ kind: event.kind, dedupe: `${copies++}`, body: JSON.stringify(event) })),
   );
@@ -77,15 +77,13 @@ const logOf = (account: AccountId) =>
 test('two replicas, 500 events of five accounts, shuffled and doubled: no hole, no double, each delivered', async () => {
   const accounts = Array.from({ length: 5 }, anAccount);
   const endpoints = await Promise.all(
-    accounts.map((account, i) =>
-      anEndpoint(stage.ports, account, `${receiver.url}/${i}`, [...tellableKinds]),
-    ),
+    accounts.map((account, i) => anEndpoint(stage.ports, account, `${receiver.url}/${i}`, [...eventTypes])),
   );
-  const kinds = tellableKinds.filter((kind): kind is ToldEvent['kind'] => kind !== 'webhook.test');
+  const kinds = eventTypes.filter((kind): kind is MerchantEvent['kind'] => kind !== 'webhook.test');
   const events = Array.from({ length: 500 }, (_, i) =>
     anEvent({
       account: accounts[i % 5] as AccountId,
-      kind: kinds[i % kinds.length] as ToldEvent['kind'],
+      kind: kinds[i % kinds.length] as MerchantEvent['kind'],
       resource: `inv_${i % 50}`,
       version: 1 + Math.floor(i / 50),
     }),

@@ -4,9 +4,9 @@ import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
-import { forgetOldEvents } from '../src/operations/forget-old-events.ts';
-import { endDeliveriesOfDeleted } from '../src/store-endpoints.ts';
-import { extentOf, forgetEvents } from '../src/store-events.ts';
+import { pruneOldEvents } from '../src/operations/prune.ts';
+import { pruneDeliveriesOfDeleted } from '../src/store/endpoints.ts';
+import { extentOf, pruneEvents } from '../src/store/events.ts';
 import {
   anAccount,
   anEndpoint,
@@ -64,13 +64,13 @@ test('events older than 90 days go, from the oldest on, with their deliveries an
   await deliverAll(stage.ports);
   expect(await attemptsOf(key)).toEqual(['1', '2', '3', '4']);
 
-  expect(await forgetOldEvents(stage.ports)).toBe(2);
+  expect(await pruneOldEvents(stage.ports)).toBe(2);
   expect(await sequencesOf(account)).toEqual(['3', '4']);
   expect((await deliveriesOf(stage.db, key)).map(({ sequence }) => sequence)).toEqual(['3', '4']);
   expect(await attemptsOf(key)).toEqual(['3', '4']);
   expect(await extentOf(stage.db, account)).toEqual({ firstSequence: '3', lastSequence: '4' });
   expect(await sequencesOf(other)).toEqual(['1']);
-  expect(await forgetOldEvents(stage.ports)).toBe(0);
+  expect(await pruneOldEvents(stage.ports)).toBe(0);
 
   // The sequence goes on as if nothing had happened.
   await takeIn(stage.ports, happened(account, 0));
@@ -80,14 +80,14 @@ test('events older than 90 days go, from the oldest on, with their deliveries an
 test('an old event behind a younger one waits for it: there is no gap in what is kept', async () => {
   const account = anAccount();
   await takeIn(stage.ports, ...[100, 80, 100].map((days) => happened(account, days)));
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   expect(await sequencesOf(account)).toEqual(['2', '3']);
 });
 
 test('all of an account’s events may go, and its next one has the next number', async () => {
   const account = anAccount();
   await takeIn(stage.ports, happened(account, 100), happened(account, 95));
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   expect(await sequencesOf(account)).toEqual([]);
   expect(await extentOf(stage.db, account)).toEqual({ firstSequence: '3', lastSequence: '2' });
   await takeIn(stage.ports, happened(account, 0));
@@ -101,10 +101,10 @@ test('what is still to be delivered stays, and what comes after it', async () =>
   await admin.rows(`update deliveries set state = 'delivered' where endpoint_key = $1 and sequence <> 2`, [
     key,
   ]);
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   expect(await sequencesOf(account)).toEqual(['2', '3']);
   await deliverAll(stage.ports);
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   expect(await sequencesOf(account)).toEqual([]);
   expect(receiver.received.filter(({ path }) => path === '/late')).toHaveLength(1);
 });
@@ -129,7 +129,7 @@ test('thousands go in small batches, and new ones of the same account hardly wai
     [key],
   );
   const waits: number[] = [];
-  const forgetting = forgetOldEvents(stage.ports);
+  const forgetting = pruneOldEvents(stage.ports);
   let done = false;
   void forgetting.then(() => (done = true));
   while (!done) {
@@ -151,7 +151,7 @@ test('two replicas that forget at once remove each event once', async () => {
     ...Array.from({ length: 500 }, () => happened(account, 91)),
     happened(account, 0),
   );
-  const gone = await Promise.all([forgetOldEvents(stage.ports), forgetOldEvents(stage.ports)]);
+  const gone = await Promise.all([pruneOldEvents(stage.ports), pruneOldEvents(stage.ports)]);
   expect(gone[0] + gone[1]).toBe(500);
   expect(await sequencesOf(account)).toEqual(['501']);
 });
@@ -183,12 +183,12 @@ test('a deleted endpoint goes with the last that it explains, and within hours w
   const live = await anEndpoint(stage.ports, account, `${receiver.url}/live`);
   await admin.rows(`update endpoints set created_at = now() - interval '1 year' where key = $1`, [live.key]);
 
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   expect(await left()).toEqual(new Set([used.key, fresh.key, live.key]));
   await admin.rows(`update events set created_at = now() - interval '91 days' where account_id = $1`, [
     account,
   ]);
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   expect(await left()).toEqual(new Set([fresh.key, live.key]));
   expect(await attemptsOf(used.key)).toEqual([]);
 });
@@ -204,7 +204,7 @@ test('an account whose events cannot be removed keeps no other', async () => {
       return await stage.db.one<T>(sql, values);
     },
   };
-  expect(await forgetOldEvents({ ...stage.ports, db })).toBe(2);
+  expect(await pruneOldEvents({ ...stage.ports, db })).toBe(2);
   expect(await Promise.all(accounts.map(sequencesOf))).toEqual([[], ['1'], []]);
 });
 
@@ -222,7 +222,7 @@ test('what an earlier release cancelled untried for a deleted endpoint goes, and
     [[gone.key, live.key]],
   );
   await admin.rows('update endpoints set cancelling = false where key = $1', [gone.key]);
-  await forgetOldEvents(stage.ports);
+  await pruneOldEvents(stage.ports);
   expect((await deliveriesOf(stage.db, gone.key)).map(({ sequence }) => sequence)).toEqual(['2']);
   expect(await deliveriesOf(stage.db, live.key)).toHaveLength(3);
 });
@@ -231,7 +231,7 @@ test('a batch has a limit, whoever asks', async () => {
   const account = anAccount();
   const events = Array.from({ length: 1_100 }, () => happened(account, 91));
   await takeIn(stage.ports, ...events);
-  expect(await forgetEvents(stage.db, account, 1_000_000)).toBe(1_000);
+  expect(await pruneEvents(stage.db, account, 1_000_000)).toBe(1_000);
   const [{ gone } = {}] = await stage.db.rows('select prune_events($1, null) as gone', [account]);
   expect(gone).toBe(100);
 });
@@ -254,11 +254,11 @@ test('the service itself may remove nothing, and its one way removes nothing you
   ]) {
     await expect(stage.db.rows(sql)).rejects.toMatchObject({ code: '42501' });
   }
-  expect(await forgetEvents(stage.db, account, 1_000)).toBe(0);
+  expect(await pruneEvents(stage.db, account, 1_000)).toBe(0);
   expect(await sequencesOf(account)).toEqual(['1']);
   // Nor what waits for an endpoint that is not deleted.
   const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/not-deleted`);
   await takeIn(stage.ports, happened(account, 0));
-  expect(await endDeliveriesOfDeleted(stage.db, key, 1_000)).toBe(0);
+  expect(await pruneDeliveriesOfDeleted(stage.db, key, 1_000)).toBe(0);
   expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting' }]);
 });

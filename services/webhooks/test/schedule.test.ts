@@ -3,12 +3,11 @@ import type { AccountId, EndpointId, EventId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
-import { deliveryIdOf } from '../src/domain/delivery-id.ts';
+import { deliveryIdOf } from '../src/domain/delivery.ts';
 import { pauses } from '../src/domain/schedule.ts';
-import { claimDeliveries, LEASE_MS } from '../src/operations/claim-deliveries.ts';
+import { claimDeliveries, LEASE_MS, takeBackDeliveries } from '../src/operations/claim-deliveries.ts';
 import { readEndpoint } from '../src/operations/read-endpoint.ts';
 import { redeliver } from '../src/operations/redeliver.ts';
-import { takeBackDeliveries } from '../src/operations/take-back-deliveries.ts';
 import {
   anAccount,
   anEndpoint,

@@ -4,11 +4,11 @@ import type { Statement } from '@quittance/shared/db';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { Webhook } from 'standardwebhooks';
+import { createSecretEncryption } from '../src/endpoint-secrets.ts';
 import { changeEndpoint } from '../src/operations/change-endpoint.ts';
 import { type ClaimedDelivery, claimDeliveries } from '../src/operations/claim-deliveries.ts';
-import { forgetEndedSecrets } from '../src/operations/forget-ended-secrets.ts';
+import { pruneEndedSecrets } from '../src/operations/prune.ts';
 import { rotateSecret } from '../src/operations/rotate-secret.ts';
-import { createSeal } from '../src/seal.ts';
 import { type Answered, type Caller, invalid, openCaller } from './caller.ts';
 import {
   anAccount,
@@ -148,12 +148,12 @@ test('what has ended is removed from the database, and nothing else', async () =
   const newest = (await shop.rotate({ overlap_hours: 1 })).body.data.secret;
   expect(await storedSecrets(shop.key)).toBe(3);
   stage.clock.advance(HOUR - 1);
-  await forgetEndedSecrets(stage.ports);
+  await pruneEndedSecrets(stage.ports);
   expect(await storedSecrets(shop.key)).toBe(3);
   stage.clock.advance(1);
-  expect(await forgetEndedSecrets(stage.ports)).toBeGreaterThanOrEqual(2);
+  expect(await pruneEndedSecrets(stage.ports)).toBeGreaterThanOrEqual(2);
   expect(await storedSecrets(shop.key)).toBe(1);
-  expect(await forgetEndedSecrets(stage.ports)).toBe(0);
+  expect(await pruneEndedSecrets(stage.ports)).toBe(0);
   expect(await shop.goodOf([newest])).toEqual([true]);
 });
 
@@ -236,7 +236,7 @@ test('an endpoint that fails while its queue is being locked is claimed within i
 /** As a service whose operator has lost the key, and set another one. */
 const withAnotherKey = (): StagePorts => ({
   ...stage.ports,
-  seal: createSeal('another key of tests, longer than 32 characters', randomBytes),
+  encryption: createSecretEncryption('another key of tests, longer than 32 characters', randomBytes),
 });
 
 test('a secret that cannot be opened any more is a failure like any other, and a new one heals it', async () => {
@@ -247,7 +247,7 @@ test('a secret that cannot be opened any more is a failure like any other, and a
   const arrived = () => receiver.received.filter(({ path }) => path === '/lost-key');
 
   const [attempt] = await deliver(ports);
-  expect(attempt?.posted).toEqual({ kind: 'failed', failure: 'not_signed' });
+  expect(attempt?.result).toEqual({ kind: 'failed', failure: 'not_signed' });
   expect(arrived()).toEqual([]);
   expect(await deliveriesOf(stage.db, key)).toEqual([
     expect.objectContaining({ state: 'waiting', attempts: 1 }),

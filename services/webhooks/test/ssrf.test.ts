@@ -10,9 +10,9 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually';
-import { readEndpointForm } from '../src/forms-endpoints.ts';
-import { createPoster, type Poster, type PosterOptions } from '../src/poster.ts';
-import { isPublicAddress } from '../src/public-address.ts';
+import { readEndpointForm } from '../src/http/endpoints.ts';
+import { isPublicAddress } from '../src/public-address-guard.ts';
+import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from '../src/webhook-sender.ts';
 import { CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
 import { type DnsServer, startDnsServer } from './dns-server.ts';
 import { forms, names, PUBLIC } from './ssrf-forms.ts';
@@ -27,7 +27,7 @@ let dns: DnsServer;
 /** What nobody may reach: whatever connects to any address of this machine, with or without TLS. */
 let calls = 0;
 const servers: Server[] = [];
-const posters: Poster[] = [];
+const senders: WebhookSender[] = [];
 let httpPort: number;
 let httpsPort: number;
 const environment = { ...process.env };
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   calls = 0;
-  await Promise.all(posters.splice(0).map((poster) => poster.close()));
+  await Promise.all(senders.splice(0).map((sender) => sender.close()));
 });
 afterAll(async () => {
   process.env = environment;
@@ -76,16 +76,16 @@ const loopbackOf = (name: string) => (name === 'localhost' ? { addresses: ['127.
 const rebinding = (name: string, query: number) =>
   name.startsWith('rebinding') ? { addresses: [query === 1 ? PUBLIC : '127.0.0.1'] } : undefined;
 
-function aPoster(options: Partial<PosterOptions> = {}): Poster {
-  const poster = createPoster({
+function aSender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
+  const sender = createWebhookSender({
     publicOnly: true,
     timeoutMs: 5_000,
     dnsServers: [dns.address],
     ca: CA,
     ...options,
   });
-  posters.push(poster);
-  return poster;
+  senders.push(sender);
+  return sender;
 }
 
 /** With nothing behind the host, and with what may stand there. */
@@ -95,11 +95,11 @@ const urlsOf = (host: string): string[] => [
 ];
 
 /** How many attempts ended in which way. */
-async function attemptAll(urls: readonly string[], poster: Poster): Promise<Record<string, number>> {
+async function attemptAll(urls: readonly string[], sender: WebhookSender): Promise<Record<string, number>> {
   const account = anAccount();
   await insertedEndpoints(stage.ports, account, urls);
   await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll({ ...stage.ports, poster });
+  await deliverAll({ ...stage.ports, sender });
   const rows = await stage.db.rows<{ outcome: string; count: number }>(
     `select coalesce(a.failure, 'answered') as outcome, count(*)::int from attempts a
      join endpoints e on e.key = a.endpoint_key where e.account_id = $1 group by 1`,
@@ -135,7 +135,7 @@ test('no form of a private address can be registered', () => {
 test('none is attempted, however it came into the database', async () => {
   const outcomes = await attemptAll(
     forms.flatMap(({ host }) => urlsOf(host)),
-    aPoster(),
+    aSender(),
   );
   expect(sum(outcomes)).toBe(2 * forms.length);
   // Not a URL at all, a name without an address, or an address that is not public.
@@ -151,21 +151,21 @@ test('none is attempted, however it came into the database', async () => {
 test('no name that leads to a private address, alone or among others, by aliases or not', async () => {
   const outcomes = await attemptAll(
     toNames.flatMap(urlsOf),
-    aPoster({ isPublic: (address) => isPublic(address) || isPublicAddress(address) }),
+    aSender({ isPublic: (address) => isPublic(address) || isPublicAddress(address) }),
   );
   expect(outcomes).toEqual({ private_address: 2 * toNames.length });
   expect(calls).toBe(0);
 });
 
 test('without the guard the canary is called: these forms do lead there', async () => {
-  const poster = aPoster({ isPublic: () => true });
+  const sender = aSender({ isPublic: () => true });
   const loopback = forms.filter((form) => form.loopback).map(({ host }) => `https://${host}:${httpsPort}/`);
-  await attemptAll(loopback, poster);
+  await attemptAll(loopback, sender);
   // The others are no URLs. The certificate is of another address: that is after the connection.
   expect(calls).toBeGreaterThan(0.6 * loopback.length);
   const before = calls;
   // By name too.
-  await attemptAll(urlsOf('alias.test'), poster);
+  await attemptAll(urlsOf('alias.test'), sender);
   expect(calls).toBeGreaterThan(before);
 });
 
@@ -196,14 +196,14 @@ test('the connection goes to the address that was judged, with the name’s own 
   });
   // Here waits who is meant when the name has changed: at the same port of the loopback address.
   await listen(canary(createHttpsServer(tls, (_, response) => response.end())), port, '127.0.0.1');
-  const poster = aPoster({ isPublic });
+  const sender = aSender({ isPublic });
   const url = `https://rebinding.test:${port}/`;
-  expect(await poster.post({ ...order, url })).toMatchObject({ kind: 'answered', status: 200 });
+  expect(await sender.send({ ...order, url })).toMatchObject({ kind: 'answered', status: 200 });
   expect(heard).toEqual([{ host: `rebinding.test:${port}`, servername: 'rebinding.test', from: PUBLIC }]);
   expect(dns.asked.get('rebinding.test')).toBe(1);
   // An attempt that does not start at once asks anew, and what the name leads to by then is refused.
   await eventually(async () => {
-    expect(await poster.post({ ...order, url })).toEqual({ kind: 'failed', failure: 'private_address' });
+    expect(await sender.send({ ...order, url })).toEqual({ kind: 'failed', failure: 'private_address' });
   });
   expect(dns.asked.get('rebinding.test')).toBe(2);
   expect(heard.every(({ from }) => from === PUBLIC)).toBe(true);
@@ -217,19 +217,19 @@ test('a certificate of another name, or of nobody known, is refused whatever the
   });
   const refused = { kind: 'failed', failure: 'not_connected' };
   const resolve = async () => [{ address: PUBLIC, family: 4 }];
-  const known = aPoster({ isPublic, resolve });
-  expect(await known.post({ ...order, url: `https://shop.example:${port}/` })).toEqual(refused);
-  const unknown = createPoster({ publicOnly: true, timeoutMs: 5_000, isPublic, resolve });
-  posters.push(unknown);
-  expect(await unknown.post({ ...order, url: `https://shop.test:${port}/` })).toEqual(refused);
+  const known = aSender({ isPublic, resolve });
+  expect(await known.send({ ...order, url: `https://shop.example:${port}/` })).toEqual(refused);
+  const unknown = createWebhookSender({ publicOnly: true, timeoutMs: 5_000, isPublic, resolve });
+  senders.push(unknown);
+  expect(await unknown.send({ ...order, url: `https://shop.test:${port}/` })).toEqual(refused);
   expect(heard).toBe(0);
-  expect(await known.post({ ...order, url: `https://shop.test:${port}/` })).toMatchObject({ status: 200 });
+  expect(await known.send({ ...order, url: `https://shop.test:${port}/` })).toMatchObject({ status: 200 });
   expect(heard).toBe(1);
 });
 
 test('an endpoint that was registered as http in a sandbox is not called, and its log says why', async () => {
   expect(
-    await attemptAll([`http://127.0.0.1:${httpPort}/`, `http://${PUBLIC}:${httpPort}/`], aPoster()),
+    await attemptAll([`http://127.0.0.1:${httpPort}/`, `http://${PUBLIC}:${httpPort}/`], aSender()),
   ).toEqual({
     not_secure: 2,
   });
@@ -250,11 +250,11 @@ test.each([300, 301, 302, 303, 304, 305, 306, 307, 308, 399])('%i leads nowhere'
       status,
       { location, refresh: `0; url=${location}`, 'content-location': location },
     );
-    const posted = await aPoster({ isPublic, resolve: async () => [{ address: PUBLIC, family: 4 }] }).post({
+    const result = await aSender({ isPublic, resolve: async () => [{ address: PUBLIC, family: 4 }] }).send({
       ...order,
       url: `https://shop.test:${port}/`,
     });
-    expect(posted).toMatchObject({ kind: 'answered', status });
+    expect(result).toMatchObject({ kind: 'answered', status });
     expect(heard).toBe(1);
   }
   expect(calls).toBe(0);
@@ -265,7 +265,7 @@ test.each(['ftp:', 'file:', 'gopher:', 'ws:', 'unix:', 'data:', 'blob:http:', 'j
   async (scheme) => {
     for (const url of [`${scheme}//127.0.0.1:${httpPort}/`, `${scheme}127.0.0.1:${httpPort}`]) {
       expect(readEndpointForm({ url }, false)).toMatchObject({ ok: false });
-      expect(await aPoster().post({ ...order, url })).toMatchObject({ kind: 'failed' });
+      expect(await aSender().send({ ...order, url })).toMatchObject({ kind: 'failed' });
     }
     expect(calls).toBe(0);
   },

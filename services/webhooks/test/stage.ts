@@ -10,18 +10,17 @@ import {
 } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { defaultKinds } from '../src/domain/kinds.ts';
+import { defaultEventTypes } from '../src/domain/event-types.ts';
+import { createSecretEncryption, newSecret } from '../src/endpoint-secrets.ts';
 import { createEventStreams } from '../src/event-streams.ts';
 import { type Attempt, attemptDelivery } from '../src/operations/attempt-delivery.ts';
 import { type ClaimOptions, claimDeliveries } from '../src/operations/claim-deliveries.ts';
 import { recordAttempts } from '../src/operations/record-attempts.ts';
-import { recordEvents, type ToldEvent } from '../src/operations/record-events.ts';
+import { type MerchantEvent, recordEvents } from '../src/operations/record-events.ts';
 import { registerEndpoint } from '../src/operations/register-endpoint.ts';
 import type { Ports } from '../src/ports.ts';
-import { createPoster } from '../src/poster.ts';
-import { createSeal } from '../src/seal.ts';
-import { newSecret } from '../src/signature.ts';
-import { insertEndpoint } from '../src/store-endpoints.ts';
+import { insertEndpoint } from '../src/store/endpoints.ts';
+import { createWebhookSender } from '../src/webhook-sender.ts';
 
 export const SECRETS_KEY = 'a key of tests, longer than 32 characters';
 export const IDENTITY_SECRET = 'an identity secret of tests, 32 long';
@@ -61,8 +60,8 @@ export async function openStage(given: Partial<StagePorts> = {}): Promise<Stage>
     clock,
     random: randomBytes,
     logger,
-    seal: createSeal(SECRETS_KEY, randomBytes),
-    poster: createPoster({ publicOnly: false, timeoutMs: 2_000 }),
+    encryption: createSecretEncryption(SECRETS_KEY, randomBytes),
+    sender: createWebhookSender({ publicOnly: false, timeoutMs: 2_000 }),
     streams: createEventStreams({ db, logger }),
     publicUrl: 'http://quittance.test',
     allowInsecureEndpoints: true,
@@ -75,7 +74,7 @@ export async function openStage(given: Partial<StagePorts> = {}): Promise<Stage>
     ports,
     async close() {
       await ports.streams.close();
-      await ports.poster.close();
+      await ports.sender.close();
       await db.close();
       await database.drop();
     },
@@ -93,11 +92,11 @@ export function anEvent({
   data = { id: resource, status: 'pending' },
 }: {
   account?: AccountId;
-  kind?: ToldEvent['kind'];
+  kind?: MerchantEvent['kind'];
   resource?: string;
   version?: number;
   data?: Record<string, unknown>;
-} = {}): ToldEvent {
+} = {}): MerchantEvent {
   const now = new Date();
   return {
     id: newEventId(now),
@@ -105,11 +104,11 @@ export function anEvent({
     created_at: now.toISOString(),
     request_id: null,
     payload: { account_id: account, resource_id: resource, version, data },
-  } as EventOf<EventKind> as ToldEvent;
+  } as EventOf<EventKind> as MerchantEvent;
 }
 
 /** Takes events in, as the consumer does, in one transaction. */
-export const takeIn = (ports: StagePorts, ...events: ToldEvent[]): Promise<void> =>
+export const takeIn = (ports: StagePorts, ...events: MerchantEvent[]): Promise<void> =>
   ports.db.transaction((trx) => recordEvents(ports, trx, events));
 
 /** An endpoint of this account, and its secret. */
@@ -117,7 +116,7 @@ export async function anEndpoint(
   ports: StagePorts,
   account: AccountId,
   url: string,
-  kinds: string[] = [...defaultKinds],
+  kinds: string[] = [...defaultEventTypes],
 ): Promise<{ key: string; id: EndpointId; secret: string }> {
   const made = await registerEndpoint(ports, { account, url, kinds, description: null });
   if (!made.ok) throw new Error(made.refusal);
@@ -129,7 +128,7 @@ export async function anEndpoint(
  * have, at URLs that it would not take.
  */
 export const insertedEndpoints = (
-  { db, seal }: StagePorts,
+  { db, encryption }: StagePorts,
   account: AccountId,
   urls: readonly string[],
 ): Promise<void> =>
@@ -139,7 +138,7 @@ export const insertedEndpoints = (
       await insertEndpoint(trx, {
         ...{ id, accountId: account, url, description: null, createdAt: new Date() },
         kinds: ['invoice.created'],
-        sealedSecret: seal.close(newSecret(randomBytes), id),
+        encryptedSecret: encryption.encrypt(newSecret(randomBytes), id),
       });
     }
   });

@@ -18,22 +18,22 @@ const failing = (consecutiveFailures: number, failingSince: Date, lastFailedAt =
   ...{ consecutiveFailures, failingSince, lastFailedAt },
 });
 const after = (before: QueueHealth, ended: Partial<Ended>) =>
-  healthAfter(before, { verdicts: [], failedEvents: [], pauses: [], ...ended }, now);
+  healthAfter(before, { outcomes: [], failedEvents: [], pauses: [], ...ended }, now);
 
 test('failures in a row are counted, and a success resets the count', () => {
-  expect(after(healthy, { verdicts: ['failed', 'gone', 'unknown', 'failed'] }).health).toEqual(
+  expect(after(healthy, { outcomes: ['failed', 'gone', 'unknown', 'failed'] }).health).toEqual(
     failing(3, now),
   );
   const before = failing(7, daysAgo(1));
-  expect(after(before, { verdicts: ['failed', 'delivered'] }).health).toEqual(healthy);
-  expect(after(before, { verdicts: ['delivered', 'failed'] }).health).toEqual(failing(1, now));
+  expect(after(before, { outcomes: ['failed', 'delivered'] }).health).toEqual(healthy);
+  expect(after(before, { outcomes: ['delivered', 'failed'] }).health).toEqual(failing(1, now));
 });
 
 test('an endpoint has succeeded once a delivery arrived, and still has when others fail', () => {
   const never = { ...healthy, hasSucceeded: false };
-  expect(after(never, { verdicts: ['failed'] }).health.hasSucceeded).toBe(false);
-  expect(after(never, { verdicts: ['delivered', 'failed'] }).health.hasSucceeded).toBe(true);
-  expect(after(healthy, { verdicts: ['failed'] }).health.hasSucceeded).toBe(true);
+  expect(after(never, { outcomes: ['failed'] }).health.hasSucceeded).toBe(false);
+  expect(after(never, { outcomes: ['delivered', 'failed'] }).health.hasSucceeded).toBe(true);
+  expect(after(healthy, { outcomes: ['failed'] }).health.hasSucceeded).toBe(true);
 });
 
 test.each([
@@ -42,23 +42,23 @@ test.each([
   ['failing for less than five days', failing(40, daysAgo(4.99), daysAgo(1)), ['failed'], false],
   ['failing for five days', failing(40, daysAgo(5), daysAgo(1.1)), ['failed'], true],
   ['a success after five days', failing(40, daysAgo(6), daysAgo(1)), ['delivered'], false],
-] as const)('whether an endpoint is disabled by %s', (_, before, verdicts, disabled) => {
-  expect(after(before, { verdicts }).disable !== undefined).toBe(disabled);
+] as const)('whether an endpoint is disabled by %s', (_, before, outcomes, disabled) => {
+  expect(after(before, { outcomes }).disable !== undefined).toBe(disabled);
 });
 
 test('failures with more than a day of silence between them do not add up to days of failure', () => {
-  expect(after(failing(4, daysAgo(30), daysAgo(27)), { verdicts: ['failed'] })).toEqual({
+  expect(after(failing(4, daysAgo(30), daysAgo(27)), { outcomes: ['failed'] })).toEqual({
     health: failing(5, now),
     disable: undefined,
   });
   // The longest pause of the schedule, and its jitter.
-  expect(after(failing(12, daysAgo(5), daysAgo(1.1)), { verdicts: ['failed'] }).disable).toBeDefined();
+  expect(after(failing(12, daysAgo(5), daysAgo(1.1)), { outcomes: ['failed'] }).disable).toBeDefined();
 });
 
 test('missedSince is the oldest event that was tried in vain since the last success', () => {
   const [older, younger] = [daysAgo(3), daysAgo(2)];
-  const missed = (before: Date | null, verdicts: Ended['verdicts'], ...failedEvents: Date[]) =>
-    after({ ...failing(1, daysAgo(1)), missedSince: before }, { verdicts, failedEvents }).health.missedSince;
+  const missed = (before: Date | null, outcomes: Ended['outcomes'], ...failedEvents: Date[]) =>
+    after({ ...failing(1, daysAgo(1)), missedSince: before }, { outcomes, failedEvents }).health.missedSince;
   expect(missed(null, ['failed', 'failed'], younger, older)).toBe(older);
   expect(missed(older, ['failed'], younger)).toBe(older);
   expect(missed(older, ['delivered', 'failed'], younger)).toBe(younger);
@@ -70,11 +70,11 @@ test('a pause lasts until a delivery succeeds that began after it', () => {
   const openUntil = (before: Date | null, ended: Partial<Ended>) =>
     after({ ...healthy, openUntil: before }, ended).health.openUntil;
   expect(openUntil(null, {})).toBeNull();
-  expect(openUntil(null, { verdicts: ['delivered'], pauses: [earlier, later, earlier] })).toBe(later);
-  expect(openUntil(later, { verdicts: ['delivered'] })).toBe(later);
+  expect(openUntil(null, { outcomes: ['delivered'], pauses: [earlier, later, earlier] })).toBe(later);
+  expect(openUntil(later, { outcomes: ['delivered'] })).toBe(later);
   expect(openUntil(later, { pauses: [earlier] })).toBe(later);
   expect(openUntil(earlier, {})).toBe(earlier);
-  expect(openUntil(earlier, { verdicts: ['delivered'] })).toBeNull();
+  expect(openUntil(earlier, { outcomes: ['delivered'] })).toBeNull();
 });
 
 test('a circuit is open during a pause, half-open after it or after four failures, and closed otherwise', () => {

@@ -1,4 +1,4 @@
-import type { Verdict } from './outcome.ts';
+import type { AttemptOutcome } from './outcome.ts';
 
 /**
  * An endpoint's circuit breaker.
@@ -63,7 +63,7 @@ export function concurrencyOf(
 /** What attempts that have ended say about their endpoint. */
 export type Ended = {
   /** In the order in which they ended. */
-  verdicts: readonly Verdict[];
+  outcomes: readonly AttemptOutcome[];
   /** When the events happened of which an attempt has failed. */
   failedEvents: readonly Date[];
   /** Until when the answers asked for a pause. */
@@ -73,14 +73,14 @@ export type Ended = {
 /** An endpoint's health after attempts, and the reason to disable it, if there is one. */
 export function healthAfter(
   before: QueueHealth,
-  { verdicts, failedEvents, pauses }: Ended,
+  { outcomes, failedEvents, pauses }: Ended,
   now: Date,
 ): { health: QueueHealth; disable: string | undefined } {
-  const hasSucceededNow = verdicts.includes('delivered');
+  const hasSucceededNow = outcomes.includes('delivered');
   let { consecutiveFailures, failingSince, lastFailedAt } = before;
-  for (const verdict of verdicts) {
-    if (verdict === 'delivered') [consecutiveFailures, failingSince, lastFailedAt] = [0, null, null];
-    else if (verdict !== 'unknown') {
+  for (const outcome of outcomes) {
+    if (outcome === 'delivered') [consecutiveFailures, failingSince, lastFailedAt] = [0, null, null];
+    else if (outcome !== 'unknown') {
       const wasSilent = lastFailedAt !== null && now.getTime() - lastFailedAt.getTime() > SILENCE_MS;
       failingSince = wasSilent ? now : (failingSince ?? now);
       consecutiveFailures += 1;
@@ -100,7 +100,7 @@ export function healthAfter(
     missedSince:
       consecutiveFailures === 0 ? missedBefore : extreme([missedBefore, ...failedEvents], (a, b) => a < b),
   };
-  if (verdicts.includes('gone')) return { health, disable: 'The endpoint answered 410 Gone.' };
+  if (outcomes.includes('gone')) return { health, disable: 'The endpoint answered 410 Gone.' };
   const isFailingTooLong =
     failingSince !== null && now.getTime() - failingSince.getTime() >= DISABLE_AFTER_MS;
   return { health, disable: isFailingTooLong ? 'No delivery has succeeded for 5 days.' : undefined };

@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { fateOf, type Posted, verdictOn } from './outcome.ts';
+import { deliveryAfter, outcomeOf, type SendResult } from './outcome.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
-const answered = (status: number): Posted => ({
+const answered = (status: number): SendResult => ({
   kind: 'answered',
   status,
   retryAfter: undefined,
   excerpt: '',
 });
-const failed: Posted = { kind: 'failed', failure: 'timed_out' };
-const stopped: Posted = { kind: 'stopped' };
+const failed: SendResult = { kind: 'failed', failure: 'timed_out' };
+const stopped: SendResult = { kind: 'stopped' };
 
 test.each([
   [200, 'delivered'],
@@ -23,8 +23,8 @@ test.each([
   [410, 'gone'],
   [429, 'failed'],
   [500, 'failed'],
-])('%i is %s', (status, verdict) => {
-  expect(verdictOn(answered(status))).toBe(verdict);
+])('%i is %s', (status, outcome) => {
+  expect(outcomeOf(answered(status))).toBe(outcome);
 });
 
 const delivery = { name: '1/1', attempts: 0, endpoint: 'same' as const };
@@ -44,18 +44,23 @@ test.each([
   ['nobody is left to try', gone, failed, 'cancelled'],
   ['what we ended waits', delivery, stopped, 'waiting'],
   ['what we ended of nobody', gone, stopped, 'cancelled'],
-])('%s', (_, of, posted, state) => {
-  expect(fateOf(of, posted, now).state).toBe(state);
+])('%s', (_, of, result, state) => {
+  expect(deliveryAfter(of, result, now).state).toBe(state);
 });
 
 test('what we ended ourselves is due at once', () => {
-  expect(fateOf({ ...delivery, attempts: 5 }, stopped, now)).toEqual({ state: 'waiting', dueAt: now });
+  expect(deliveryAfter({ ...delivery, attempts: 5 }, stopped, now)).toEqual({ state: 'waiting', dueAt: now });
 });
 
 test('only 429 and 503 may ask for time', () => {
-  const asking = (status: number): Posted => ({ kind: 'answered', status, retryAfter: '3600', excerpt: '' });
+  const asking = (status: number): SendResult => ({
+    kind: 'answered',
+    status,
+    retryAfter: '3600',
+    excerpt: '',
+  });
   const dueAt = new Date(now.getTime() + 3_600_000);
-  expect(fateOf(delivery, asking(503), now)).toEqual({ state: 'waiting', dueAt });
-  expect(fateOf(delivery, asking(429), now)).toEqual({ state: 'waiting', dueAt });
-  expect(fateOf(delivery, asking(500), now)).toEqual(fateOf(delivery, failed, now));
+  expect(deliveryAfter(delivery, asking(503), now)).toEqual({ state: 'waiting', dueAt });
+  expect(deliveryAfter(delivery, asking(429), now)).toEqual({ state: 'waiting', dueAt });
+  expect(deliveryAfter(delivery, asking(500), now)).toEqual(deliveryAfter(delivery, failed, now));
 });

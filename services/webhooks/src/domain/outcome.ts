@@ -13,51 +13,51 @@ export type Failure =
   | 'not_signed';
 
 /** What came of a POST. `stopped`: this process ended it itself, and nobody knows whether it arrived. */
-export type Posted =
+export type SendResult =
   | { kind: 'answered'; status: number; retryAfter: string | undefined; excerpt: string }
   | { kind: 'failed'; failure: Failure }
   | { kind: 'stopped' };
 
-export type Verdict = 'delivered' | 'gone' | 'failed' | 'unknown';
+export type AttemptOutcome = 'delivered' | 'gone' | 'failed' | 'unknown';
 
 /** 2xx is success and nothing else is: a redirect is never followed. 410 asks us to stop. */
-export function verdictOn(posted: Posted): Verdict {
-  switch (posted.kind) {
+export function outcomeOf(result: SendResult): AttemptOutcome {
+  switch (result.kind) {
     case 'answered':
-      if (posted.status >= 200 && posted.status < 300) return 'delivered';
-      return posted.status === 410 ? 'gone' : 'failed';
+      if (result.status >= 200 && result.status < 300) return 'delivered';
+      return result.status === 410 ? 'gone' : 'failed';
     case 'failed':
       return 'failed';
     case 'stopped':
       return 'unknown';
     default:
-      return assertNever(posted);
+      return assertNever(result);
   }
 }
 
 /** What becomes of a delivery. */
-export type Fate = { state: 'delivered' | 'exhausted' | 'cancelled' } | Waiting;
+export type DeliveryUpdate = { state: 'delivered' | 'exhausted' | 'cancelled' } | Waiting;
 type Waiting = {
   state: 'waiting';
   dueAt: Date;
   /** Its schedule begins anew, where it has not been tried yet. */
-  roundBegins?: true;
+  startsNewCycle?: true;
 };
 
 /**
- * A delivery's fate after one more attempt. When its endpoint is gone there is nobody left to try; when it has been
+ * A delivery's update after one more attempt. When its endpoint is gone there is nobody left to try; when it has been
  * renewed meanwhile, the attempt went to what it was before, and the next one is due at what it is now.
  */
-export function fateOf(
+export function deliveryAfter(
   delivery: { name: string; attempts: number; endpoint: 'same' | 'renewed' | 'gone' },
-  posted: Posted,
+  result: SendResult,
   now: Date,
-): Fate {
-  const verdict = verdictOn(posted);
-  if (delivery.endpoint === 'renewed' && verdict !== 'delivered') {
-    return { state: 'waiting', dueAt: now, roundBegins: true };
+): DeliveryUpdate {
+  const outcome = outcomeOf(result);
+  if (delivery.endpoint === 'renewed' && outcome !== 'delivered') {
+    return { state: 'waiting', dueAt: now, startsNewCycle: true };
   }
-  switch (verdict) {
+  switch (outcome) {
     case 'delivered':
       return { state: 'delivered' };
     case 'gone':
@@ -66,21 +66,21 @@ export function fateOf(
       return delivery.endpoint === 'gone' ? { state: 'cancelled' } : { state: 'waiting', dueAt: now };
     case 'failed': {
       if (delivery.endpoint === 'gone') return { state: 'cancelled' };
-      const dueAt = nextAttemptAt(delivery.name, delivery.attempts + 1, now, askedPause(posted, now));
+      const dueAt = nextAttemptAt(delivery.name, delivery.attempts + 1, now, askedPause(result, now));
       return dueAt === undefined ? { state: 'exhausted' } : { state: 'waiting', dueAt };
     }
     default:
-      return assertNever(verdict);
+      return assertNever(outcome);
   }
 }
 
 /** Until when a receiver asks to be left alone, a day at most. */
-export function askedUntil(posted: Posted, now: Date): Date | undefined {
-  const pause = askedPause(posted, now);
+export function askedUntil(result: SendResult, now: Date): Date | undefined {
+  const pause = askedPause(result, now);
   return pause === undefined ? undefined : new Date(now.getTime() + Math.min(pause, RETRY_AFTER_MAX_MS));
 }
 
-function askedPause(posted: Posted, now: Date): number | undefined {
-  const mayAsk = posted.kind === 'answered' && (posted.status === 429 || posted.status === 503);
-  return mayAsk ? readRetryAfter(posted.retryAfter, now) : undefined;
+function askedPause(result: SendResult, now: Date): number | undefined {
+  const mayAsk = result.kind === 'answered' && (result.status === 429 || result.status === 503);
+  return mayAsk ? readRetryAfter(result.retryAfter, now) : undefined;
 }

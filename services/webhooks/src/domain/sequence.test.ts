@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { later } from './sequence.ts';
+import { later } from './envelope.ts';
 
 test.each([
   ['0', '0', '0'],

@@ -1,15 +1,15 @@
 import { crashPoint } from '@quittance/shared/crash';
 import { envelopeOf } from '../domain/envelope.ts';
-import type { Posted } from '../domain/outcome.ts';
+import type { SendResult } from '../domain/outcome.ts';
+import { signatureHeaders } from '../endpoint-secrets.ts';
 import type { Ports } from '../ports.ts';
-import { signatureHeaders } from '../signature.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 
-export type Attempt = { delivery: ClaimedDelivery; startedAt: Date; ms: number; posted: Posted };
+export type Attempt = { delivery: ClaimedDelivery; startedAt: Date; ms: number; result: SendResult };
 
 /** Signs and sends one claimed delivery, once. What cannot be signed is not sent, and counts as a failure. */
 export async function attemptDelivery(
-  { clock, poster, logger }: Pick<Ports, 'clock' | 'poster' | 'logger'>,
+  { clock, sender, logger }: Pick<Ports, 'clock' | 'sender' | 'logger'>,
   delivery: ClaimedDelivery,
 ): Promise<Attempt> {
   const startedAt = clock.now();
@@ -18,12 +18,12 @@ export async function attemptDelivery(
   if (keys.length === 0) {
     logger.error(
       { event: delivery.id, endpoint: delivery.endpoint.endpointId },
-      'none of the secrets of an endpoint can be opened: WEBHOOK_SECRETS_KEY is not the one they were sealed with',
+      'none of the secrets of an endpoint can be opened: WEBHOOK_SECRETS_KEY is not the one they were encrypted with',
     );
-    return { delivery, startedAt, ms: 0, posted: { kind: 'failed', failure: 'not_signed' } };
+    return { delivery, startedAt, ms: 0, result: { kind: 'failed', failure: 'not_signed' } };
   }
   const body = envelopeOf(delivery);
-  const posted = await poster.post({
+  const result = await sender.send({
     url: delivery.endpoint.url,
     headers: {
       'content-type': 'application/json',
@@ -34,8 +34,8 @@ export async function attemptDelivery(
   });
   crashPoint('webhooks.sent');
   const ms = Math.round(performance.now() - start);
-  const came = posted.kind === 'answered' ? { status: posted.status } : { came: posted.kind };
+  const came = result.kind === 'answered' ? { status: result.status } : { came: result.kind };
   const { endpointId: endpoint } = delivery.endpoint;
   logger.debug({ event: delivery.id, kind: delivery.kind, endpoint, ...came, ms }, 'posted an event');
-  return { delivery, startedAt, ms, posted };
+  return { delivery, startedAt, ms, result };
 }

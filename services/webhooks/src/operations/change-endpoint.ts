@@ -2,10 +2,9 @@ import type { AccountId } from '@quittance/shared/ids';
 import type { Result } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
 import { resetQueue } from '../store/endpoint-queues.ts';
-import { changeEndpointRow, disableEndpoints, type Endpoint, enableEndpoint } from '../store-endpoints.ts';
-import { CANCELLED_AT_ONCE, cancelMissed } from './cancel-missed.ts';
-import { lockEndpoint } from './lock-endpoint.ts';
-import { readEndpoint } from './read-endpoint.ts';
+import { changeEndpointRow, disableEndpoints, type Endpoint, enableEndpoint } from '../store/endpoints.ts';
+import { CANCEL_BATCH, cancelWaitingOf } from './cancel-deliveries.ts';
+import { lockEndpoint, readEndpoint } from './read-endpoint.ts';
 
 /** What is not named stays as it is. */
 export type Changes = Partial<Pick<Endpoint, 'url' | 'kinds' | 'description' | 'enabled'>>;
@@ -29,7 +28,7 @@ export async function changeEndpoint(
       const after = { ...before, ...changes };
       const enables = after.enabled && !before.enabled;
       // What waited when it was disabled stays cancelled: with a queue again, it would be sent.
-      if (enables && (await cancelMissed(trx, before.key)) === CANCELLED_AT_ONCE) return 'not_yet';
+      if (enables && (await cancelWaitingOf(trx, before.key)) === CANCEL_BATCH) return 'not_yet';
       await changeEndpointRow(trx, after, now);
       if (after.url !== before.url) await resetQueue(trx, before.key, now);
       if (enables) await enableEndpoint(trx, before.key, now);

@@ -2,16 +2,20 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { EndpointId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
 import { concurrencyOf } from '../domain/circuit.ts';
+import { type SigningKey, signingKey } from '../endpoint-secrets.ts';
 import type { Ports } from '../ports.ts';
-import { type SigningKey, signingKey } from '../signature.ts';
 import {
   type ClaimedRow,
   claimFromQueues,
+  extendClaims,
   lockDueQueues,
   lockHealthyQueues,
+  overdueEndpoints,
   recipientsOf,
   type StoredRecipient,
+  takeBackOverdue,
 } from '../store/claims.ts';
+import { lockQueues, wakeQueues } from '../store/endpoint-queues.ts';
 
 /** Queues of each kind: what ends in the others can be recorded while one claim holds these. */
 const QUEUES_MAX = 24;
@@ -54,7 +58,7 @@ export type ClaimOptions = {
 
 /** Claims deliveries that are due, within each endpoint's concurrency limit, and evenly among the endpoints. */
 export async function claimDeliveries(
-  { db, clock, random, seal }: Pick<Ports, 'db' | 'clock' | 'random' | 'seal'>,
+  { db, clock, random, encryption }: Pick<Ports, 'db' | 'clock' | 'random' | 'encryption'>,
   { pool, capacity, slowEndpoints = [] }: ClaimOptions,
 ): Promise<ClaimedDelivery[]> {
   const now = clock.now();
@@ -77,7 +81,7 @@ export async function claimDeliveries(
     const rows = await claimFromQueues(trx, limits, { now, claim, most, withRetries: pool === 'slow' });
     if (rows.length === 0) return [];
     const stored = await recipientsOf(trx, [...new Set(rows.map(({ endpointKey }) => endpointKey))], now);
-    const recipients = new Map(stored.map((one) => [one.endpointKey, recipientOf(one, seal)]));
+    const recipients = new Map(stored.map((one) => [one.endpointKey, recipientOf(one, encryption)]));
     return rows.map((row) => {
       const endpoint = recipients.get(row.endpointKey);
       invariant(endpoint !== undefined, 'only deliveries of a locked queue are claimed');
@@ -89,23 +93,55 @@ export async function claimDeliveries(
 }
 
 function recipientOf(
-  { endpointId, url, generation, sealedSecrets }: StoredRecipient,
-  seal: Ports['seal'],
+  { endpointId, url, generation, encryptedSecrets }: StoredRecipient,
+  encryption: Ports['encryption'],
 ): Recipient {
   let opened: readonly SigningKey[] | undefined;
   return {
     endpointId,
     url,
     generation,
-    keys: () => (opened ??= sealedSecrets.flatMap((sealed) => keyIn(sealed, endpointId, seal))),
+    keys: () =>
+      (opened ??= encryptedSecrets.flatMap((encrypted) => keyIn(encrypted, endpointId, encryption))),
   };
 }
 
 /** None when the secret was encrypted under another key than this service has: another secret of the endpoint may be good. */
-function keyIn(sealed: Buffer, endpoint: EndpointId, seal: Ports['seal']): SigningKey[] {
+function keyIn(encrypted: Buffer, endpoint: EndpointId, encryption: Ports['encryption']): SigningKey[] {
   try {
-    return [signingKey(seal.open(sealed, endpoint))];
+    return [signingKey(encryption.decrypt(encrypted, endpoint))];
   } catch {
     return [];
   }
+}
+
+/** Says of deliveries that their sender is alive and still at it. */
+export async function renewClaims(
+  { db, clock }: Pick<Ports, 'db' | 'clock'>,
+  deliveries: readonly ClaimedDelivery[],
+): Promise<void> {
+  await extendClaims(db, deliveries, new Date(clock.now().getTime() + LEASE_MS));
+}
+
+/**
+ * Makes due again what a process claimed and did not record in time: it died, and nobody knows whether it had
+ * sent it. A receiver sees the same id again.
+ */
+export async function takeBackDeliveries({
+  db,
+  clock,
+  logger,
+}: Pick<Ports, 'db' | 'clock' | 'logger'>): Promise<number> {
+  const now = clock.now();
+  const keys = await overdueEndpoints(db, now);
+  if (keys.length === 0) return 0;
+  const back = await db.transaction(async (trx) => {
+    await lockQueues(trx, keys);
+    const taken = await takeBackOverdue(trx, keys, now);
+    await wakeQueues(trx, keys, now);
+    return taken;
+  });
+  crashPoint('webhooks.taken_back');
+  logger.warn({ deliveries: back.length }, 'took back deliveries whose sender has not recorded them');
+  return back.length;
 }

@@ -1,8 +1,8 @@
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
-import { deleteEndpointRow } from '../store-endpoints.ts';
-import { lockEndpoint } from './lock-endpoint.ts';
+import { deleteEndpointRow } from '../store/endpoints.ts';
+import { lockEndpoint } from './read-endpoint.ts';
 
 /** Deletes an endpoint: nothing more is sent to it but what is on its way at this moment. */
 export async function deleteEndpoint(

@@ -1,7 +1,9 @@
-import type { Queryable } from '@quittance/shared/db';
+import type { Queryable, Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type Endpoint, findEndpoint } from '../store-endpoints.ts';
+import type { Ports } from '../ports.ts';
+import { lockQueues } from '../store/endpoint-queues.ts';
+import { type Endpoint, endpointsOf, findEndpoint, lockAccount } from '../store/endpoints.ts';
 
 /** One endpoint, if it is there and the account's own. */
 export async function readEndpoint(
@@ -12,4 +14,32 @@ export async function readEndpoint(
   const endpoint = await findEndpoint(db, id);
   if (endpoint === undefined) return refuse('unknown');
   return endpoint.accountId === account ? ok(endpoint) : refuse('not_yours');
+}
+
+/**
+ * One endpoint of the account, as it stays until this transaction ends: nothing is recorded for it, claimed from it
+ * or changed about it meanwhile.
+ */
+export async function lockEndpoint(
+  trx: Trx,
+  account: AccountId,
+  id: string,
+): Promise<Result<Endpoint, 'unknown' | 'not_yours'>> {
+  const found = await readEndpoint({ db: trx }, account, id);
+  if (!found.ok) return found;
+  await lockAccount(trx, account);
+  await lockQueues(trx, [found.value.key]);
+  // Whoever held the locks before may have changed it.
+  return await readEndpoint({ db: trx }, account, id);
+}
+
+/** One page of an account's endpoints, the newest first, and how many there are. */
+export async function listEndpoints(
+  { db }: Pick<Ports, 'db'>,
+  account: AccountId,
+  { page, perPage }: { page: number; perPage: number },
+): Promise<{ endpoints: Endpoint[]; total: number }> {
+  // An account has so few that all are read.
+  const all = await endpointsOf(db, account);
+  return { endpoints: all.slice((page - 1) * perPage, page * perPage), total: all.length };
 }

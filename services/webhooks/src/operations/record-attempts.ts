@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import { healthAfter } from '../domain/circuit.ts';
-import { askedUntil, type Fate, fateOf, verdictOn } from '../domain/outcome.ts';
+import { askedUntil, type DeliveryUpdate, deliveryAfter, outcomeOf } from '../domain/outcome.ts';
 import type { Ports } from '../ports.ts';
+import { type AttemptRow, recordEnds } from '../store/deliveries.ts';
 import { type EndpointQueue, lockQueues, updateQueueHealth, wakeQueues } from '../store/endpoint-queues.ts';
-import { type AttemptRow, recordEnds } from '../store-deliveries.ts';
-import { disableEndpoints } from '../store-endpoints.ts';
+import { disableEndpoints } from '../store/endpoints.ts';
 import type { Attempt } from './attempt-delivery.ts';
 
-type Ended = { attempt: Attempt; fate: Fate };
+type Ended = { attempt: Attempt; update: DeliveryUpdate };
 
 /** Writes what came of attempts, when to try again, and what it says of their endpoints. */
 export async function recordAttempts(
@@ -21,7 +21,7 @@ export async function recordAttempts(
     const keys = new Set(attempts.map(({ delivery }) => delivery.endpointKey));
     const queues = await lockQueues(trx, [...keys]);
     const byKey = new Map(queues.map((queue) => [queue.endpointKey, queue]));
-    const ends = attempts.map((attempt) => ({ attempt, fate: decide(attempt, byKey, now) }));
+    const ends = attempts.map((attempt) => ({ attempt, update: decide(attempt, byKey, now) }));
     const written = await recordEnds(trx, ends.map(recordOf));
     crashPoint('webhooks.recording');
     const claims = new Set(written.map(claimOf));
@@ -35,7 +35,7 @@ export async function recordAttempts(
     await updateQueues(trx, queues, mine, now, logger);
     return mine;
   });
-  attempted?.(recorded.map(({ fate }) => fate));
+  attempted?.(recorded.map(({ update }) => update));
   crashPoint('webhooks.recorded');
 }
 
@@ -50,28 +50,28 @@ const claimOf = (delivery: { endpointKey: string; sequence: string; claim: strin
 const isOf = ({ generation }: EndpointQueue, { delivery }: Attempt): boolean =>
   delivery.endpoint.generation === generation;
 
-function decide(attempt: Attempt, queues: ReadonlyMap<string, EndpointQueue>, now: Date): Fate {
-  const { delivery, posted } = attempt;
+function decide(attempt: Attempt, queues: ReadonlyMap<string, EndpointQueue>, now: Date): DeliveryUpdate {
+  const { delivery, result } = attempt;
   const queue = queues.get(delivery.endpointKey);
   const endpoint = queue === undefined ? 'gone' : isOf(queue, attempt) ? 'same' : 'renewed';
   const attempts = delivery.attempts - delivery.cycleStart;
-  return fateOf({ name: nameOf(delivery), attempts, endpoint }, posted, now);
+  return deliveryAfter({ name: nameOf(delivery), attempts, endpoint }, result, now);
 }
 
-function recordOf({ attempt: { delivery, startedAt, ms, posted }, fate }: Ended): AttemptRow {
+function recordOf({ attempt: { delivery, startedAt, ms, result }, update }: Ended): AttemptRow {
   return {
     endpointKey: delivery.endpointKey,
     sequence: delivery.sequence,
     claim: delivery.claim,
-    state: fate.state,
-    dueAt: fate.state === 'waiting' ? fate.dueAt : null,
-    roundBegins: fate.state === 'waiting' && fate.roundBegins === true,
-    counted: posted.kind !== 'stopped',
+    state: update.state,
+    dueAt: update.state === 'waiting' ? update.dueAt : null,
+    startsNewCycle: update.state === 'waiting' && update.startsNewCycle === true,
+    counted: result.kind !== 'stopped',
     startedAt,
     ms,
-    status: posted.kind === 'answered' ? posted.status : null,
-    failure: posted.kind === 'failed' ? posted.failure : null,
-    answer: posted.kind === 'answered' ? posted.excerpt : null,
+    status: result.kind === 'answered' ? result.status : null,
+    failure: result.kind === 'failed' ? result.failure : null,
+    answer: result.kind === 'answered' ? result.excerpt : null,
   };
 }
 
@@ -88,14 +88,14 @@ async function updateQueues(
   const disabled: { key: string; reason: string }[] = [];
   for (const queue of queues) {
     const own = (byKey.get(queue.endpointKey) ?? []).filter(({ attempt }) => isOf(queue, attempt));
-    const verdicts = own.map(({ attempt }) => verdictOn(attempt.posted));
-    const failed = own.filter((_, i) => verdicts[i] === 'failed' || verdicts[i] === 'gone');
+    const outcomes = own.map(({ attempt }) => outcomeOf(attempt.result));
+    const failed = own.filter((_, i) => outcomes[i] === 'failed' || outcomes[i] === 'gone');
     const { health, disable } = healthAfter(
       queue,
       {
-        verdicts,
+        outcomes,
         failedEvents: failed.map(({ attempt }) => attempt.delivery.createdAt),
-        pauses: own.flatMap(({ attempt }) => askedUntil(attempt.posted, now) ?? []),
+        pauses: own.flatMap(({ attempt }) => askedUntil(attempt.result, now) ?? []),
       },
       now,
     );

@@ -2,20 +2,19 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
-import type { TellableKind } from '../domain/kinds.ts';
-import { inOrder } from '../domain/order.ts';
+import type { WebhookEventType } from '../domain/event-types.ts';
 import type { Ports } from '../ports.ts';
-import { insertDeliveries } from '../store-deliveries.ts';
-import { insertEvents } from '../store-events.ts';
+import { insertDeliveries } from '../store/deliveries.ts';
+import { insertEvents } from '../store/events.ts';
 
 /** An event of another service that merchants are told of. */
-export type ToldEvent = EventOf<Exclude<TellableKind, 'webhook.test'>>;
+export type MerchantEvent = EventOf<Exclude<WebhookEventType, 'webhook.test'>>;
 
 /** Writes events into their accounts' logs, numbered without a gap, with a delivery for each endpoint that wants them. */
 export async function recordEvents(
   { clock }: Pick<Ports, 'clock'>,
   trx: Trx,
-  arrived: readonly ToldEvent[],
+  arrived: readonly MerchantEvent[],
 ): Promise<void> {
   const events = arrived.map(({ id, kind, created_at, payload }) => ({
     id,
@@ -29,4 +28,20 @@ export async function recordEvents(
   const numbered = await insertEvents(trx, inOrder(events));
   crashPoint('webhooks.events_logged');
   await insertDeliveries(trx, numbered, clock.now());
+}
+
+/**
+ * Events in the order of their arrival, but those of one invoice or payout by its version: the later one never
+ * gets the smaller number when both are numbered at once.
+ */
+export function inOrder<E extends { resourceId: string; version: number }>(arrived: readonly E[]): E[] {
+  const byResource = new Map<string, E[]>();
+  for (const [resource, events] of Map.groupBy(arrived, (event) => event.resourceId)) {
+    byResource.set(
+      resource,
+      events.toSorted((a, b) => a.version - b.version),
+    );
+  }
+  // Where an event of a resource arrived, the next one of that resource goes.
+  return arrived.map((event) => byResource.get(event.resourceId)?.shift() ?? event);
 }

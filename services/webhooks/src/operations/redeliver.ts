@@ -2,10 +2,10 @@ import type { Trx } from '@quittance/shared/db';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
+import { beginDeliveryAnew } from '../store/deliveries.ts';
+import type { LoggedDelivery } from '../store/delivery-log.ts';
 import { lockQueues } from '../store/endpoint-queues.ts';
-import type { LoggedDelivery } from '../store-delivery-log.ts';
-import { beginDeliveryAnew } from '../store-replays.ts';
-import { readDelivery } from './read-delivery.ts';
+import { readDelivery } from './read-deliveries.ts';
 
 /**
  * Sends an event to an endpoint again, now and under the same id, whatever came of it before; its schedule begins

@@ -1,17 +1,17 @@
 import { type AccountId, newEndpointId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
+import { newSecret } from '../endpoint-secrets.ts';
 import type { Ports } from '../ports.ts';
-import { newSecret } from '../signature.ts';
-import { type Endpoint, endpointsOf, insertEndpoint, lockAccount } from '../store-endpoints.ts';
+import { type Endpoint, endpointsOf, insertEndpoint, lockAccount } from '../store/endpoints.ts';
 
 export const ENDPOINTS_MAX = 20;
 
-type Order = { account: AccountId; url: string; kinds: string[]; description: string | null };
+type EndpointOrder = { account: AccountId; url: string; kinds: string[]; description: string | null };
 
 /** Registers an endpoint with a secret of its own. The secret is in the answer, and nowhere else ever again. */
 export async function registerEndpoint(
-  { db, clock, random, seal }: Pick<Ports, 'db' | 'clock' | 'random' | 'seal'>,
-  { account, url, kinds, description }: Order,
+  { db, clock, random, encryption }: Pick<Ports, 'db' | 'clock' | 'random' | 'encryption'>,
+  { account, url, kinds, description }: EndpointOrder,
 ): Promise<Result<{ endpoint: Endpoint; secret: string }, 'too_many'>> {
   const now = clock.now();
   const id = newEndpointId(now, random);
@@ -27,7 +27,7 @@ export async function registerEndpoint(
       kinds,
       description,
       createdAt: now,
-      sealedSecret: seal.close(secret, id),
+      encryptedSecret: encryption.encrypt(secret, id),
     });
     return ok({ endpoint, secret });
   });

@@ -1,8 +1,6 @@
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
-import { lockQueues } from '../store/endpoint-queues.ts';
-import { findEndpoint } from '../store-endpoints.ts';
 import {
   beginningOf,
   type Chunk,
@@ -14,7 +12,9 @@ import {
   type Replayed,
   replayChunk,
   replayedOn,
-} from '../store-replays.ts';
+} from '../store/deliveries.ts';
+import { lockQueues } from '../store/endpoint-queues.ts';
+import { findEndpoint } from '../store/endpoints.ts';
 import { readEndpoint } from './read-endpoint.ts';
 
 export const REPLAYED_EVENTS_MAX = 50_000;

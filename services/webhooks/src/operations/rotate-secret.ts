@@ -1,11 +1,10 @@
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { rotate } from '../domain/rotation.ts';
+import { newSecret } from '../endpoint-secrets.ts';
 import type { Ports } from '../ports.ts';
-import { newSecret } from '../signature.ts';
-import type { Endpoint } from '../store-endpoints.ts';
-import { goodSecretsOf, replaceSecret } from '../store-secrets.ts';
-import { lockEndpoint } from './lock-endpoint.ts';
+import type { Endpoint } from '../store/endpoints.ts';
+import { type GoodSecret, goodSecretsOf, replaceSecret } from '../store/secrets.ts';
+import { lockEndpoint } from './read-endpoint.ts';
 
 export type RotationRefusal =
   | { kind: 'unknown' | 'not_yours' }
@@ -18,7 +17,7 @@ export type RotationRefusal =
  * else ever again.
  */
 export async function rotateSecret(
-  { db, clock, random, seal }: Pick<Ports, 'db' | 'clock' | 'random' | 'seal'>,
+  { db, clock, random, encryption }: Pick<Ports, 'db' | 'clock' | 'random' | 'encryption'>,
   account: AccountId,
   id: string,
   overlapHours: number,
@@ -32,8 +31,27 @@ export async function rotateSecret(
     const rotation = rotate(await goodSecretsOf(trx, endpoint.key, now), overlapHours, now);
     if (rotation.kind === 'too_many') return refuse(rotation);
     const { formerUntil } = rotation;
-    const sealed = seal.close(secret, endpoint.id);
-    await replaceSecret(trx, { key: endpoint.key, sealed, now, formerUntil });
+    const encrypted = encryption.encrypt(secret, endpoint.id);
+    await replaceSecret(trx, { key: endpoint.key, encrypted, now, formerUntil });
     return ok({ endpoint, secret, formerUntil });
   });
+}
+
+const HOUR = 3_600_000;
+/** A delivery has a signature for each secret that is good: its header stays short. */
+export const GOOD_SECRETS_MAX = 5;
+
+export type Rotation =
+  /** The former ones are good until then, those that end earlier excepted. */
+  | { kind: 'rotated'; formerUntil: Date }
+  /** Too many would be good at once, until the first of them ends. */
+  | { kind: 'too_many'; until: Date };
+
+/** What becomes of an endpoint's secrets when it is given a new one. Without an overlap no former one is good any more. */
+export function rotate(good: readonly GoodSecret[], overlapHours: number, now: Date): Rotation {
+  if (overlapHours > 0 && good.length >= GOOD_SECRETS_MAX) {
+    const ends = good.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
+    return { kind: 'too_many', until: new Date(Math.min(...ends)) };
+  }
+  return { kind: 'rotated', formerUntil: new Date(now.getTime() + overlapHours * HOUR) };
 }

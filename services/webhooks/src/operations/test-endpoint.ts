@@ -1,12 +1,12 @@
 import { type AccountId, newEventId } from '@quittance/shared/ids';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
-import { type DeliveryId, deliveryIdOf } from '../domain/delivery-id.ts';
+import { type DeliveryId, deliveryIdOf } from '../domain/delivery.ts';
 import type { LoggedEvent } from '../domain/envelope.ts';
 import type { Ports } from '../ports.ts';
-import { countEndpointTest } from '../store-endpoints.ts';
-import { findEvent, insertEvents } from '../store-events.ts';
-import { insertDelivery } from '../store-replays.ts';
-import { lockEndpoint } from './lock-endpoint.ts';
+import { insertDelivery } from '../store/deliveries.ts';
+import { countEndpointTest } from '../store/endpoints.ts';
+import { findEvent, insertEvents } from '../store/events.ts';
+import { lockEndpoint } from './read-endpoint.ts';
 
 /** Sends an endpoint, and no other, an event of its own in the account's log, whatever it is told of otherwise. */
 export async function testEndpoint(

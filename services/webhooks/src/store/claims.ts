@@ -141,7 +141,7 @@ export type StoredRecipient = {
   url: string;
   /** Changes with each new URL and each time the endpoint is enabled. */
   generation: string;
-  sealedSecrets: Buffer[];
+  encryptedSecrets: Buffer[];
 };
 
 // A statement of its own after the locks, for the same reason.
@@ -150,7 +150,7 @@ const selectRecipients = statement(
   `select q.endpoint_key as "endpointKey", e.id as "endpointId", e.url, q.generation,
      array(select s.sealed from endpoint_secrets s
        where s.endpoint_key = q.endpoint_key and (s.ends_at is null or s.ends_at > $2)
-       order by s.created_at desc) as "sealedSecrets"
+       order by s.created_at desc) as "encryptedSecrets"
    from endpoint_queues q join endpoints e on e.key = q.endpoint_key where q.endpoint_key = any($1::bigint[])`,
 );
 

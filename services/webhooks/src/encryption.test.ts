@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { newEndpointId } from '@quittance/shared/ids';
+import { createSecretEncryption } from './endpoint-secrets.ts';
+
+const mine = newEndpointId(new Date());
+const other = newEndpointId(new Date());
+const encryption = createSecretEncryption('k'.repeat(32), randomBytes);
+
+test('what was encrypted is read again, and is in no part readable before', () => {
+  const encrypted = encryption.encrypt('whsec_abc', mine);
+  expect(encryption.decrypt(encrypted, mine)).toBe('whsec_abc');
+  expect(createSecretEncryption('k'.repeat(32), randomBytes).decrypt(encrypted, mine)).toBe('whsec_abc');
+  expect(encrypted.toString('latin1')).not.toContain('whsec');
+  expect(encryption.encrypt('whsec_abc', mine).equals(encrypted)).toBe(false);
+});
+
+test('another key, another endpoint or a changed byte opens nothing', () => {
+  const encrypted = encryption.encrypt('whsec_abc', mine);
+  expect(() => createSecretEncryption('x'.repeat(32), randomBytes).decrypt(encrypted, mine)).toThrow();
+  expect(() => encryption.decrypt(encrypted, other)).toThrow();
+  for (let i = 0; i < encrypted.length; i++) {
+    const changed = Buffer.from(encrypted);
+    changed.writeUInt8(changed.readUInt8(i) ^ 1, i);
+    expect(() => encryption.decrypt(changed, mine)).toThrow();
+  }
+  expect(() => encryption.decrypt(encrypted.subarray(0, 20), mine)).toThrow();
+});

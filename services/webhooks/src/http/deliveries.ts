@@ -1,0 +1,135 @@
+import { type Answer, answers, contextOf, readBody, send } from '@quittance/shared/http';
+import { type Result, refuse } from '@quittance/shared/result';
+import { type FieldErrors, form, rules } from '@quittance/shared/validation';
+import type { Express, RequestHandler } from 'express';
+import { deliveryStates } from '../domain/delivery.ts';
+import { eventTypes } from '../domain/event-types.ts';
+import { listDeliveries, readDelivery } from '../operations/read-deliveries.ts';
+import { redeliver } from '../operations/redeliver.ts';
+import {
+  REPLAYED_EVENTS_MAX,
+  REPLAYED_PER_DAY_MAX,
+  type ReplayRefusal,
+  replayEvents,
+} from '../operations/replay-events.ts';
+import type { HttpPorts } from '../ports.ts';
+import { deliveryView } from '../views.ts';
+import { idOf, ownEndpoint } from './endpoints.ts';
+
+const noWebhook = answers.noModel('Webhook');
+const noDelivery = answers.noModel('Delivery');
+const isDisabled = answers.conflict('The webhook is disabled: enable it first.');
+
+const refusals = {
+  list: { unknown: noWebhook, not_yours: answers.unauthorized },
+  delivery: { unknown: noDelivery, not_yours: answers.unauthorized },
+  redelivery: {
+    unknown: noDelivery,
+    not_yours: answers.unauthorized,
+    sending: answers.conflict('The delivery is being sent: ask again when that has ended.'),
+    disabled: isDisabled,
+    deleted: answers.conflict('The webhook was deleted: read the event with GET /api/events/{id}.'),
+  },
+  replay: {
+    unknown: noWebhook,
+    not_yours: answers.unauthorized,
+    deleted: answers.conflict('The webhook was deleted: read the events with GET /api/events.'),
+    disabled: isDisabled,
+    too_many: answers.invalid({
+      to: [`The range must not have more than ${REPLAYED_EVENTS_MAX} events: narrow it.`],
+    }),
+  },
+} satisfies Record<string, Record<string, Answer>>;
+
+function refusedReplay(refusal: ReplayRefusal, now: Date): Answer {
+  if (typeof refusal === 'string') return refusals.replay[refusal];
+  const { until } = refusal;
+  return {
+    status: 429,
+    body: {
+      message: `The replays of an account may queue ${REPLAYED_PER_DAY_MAX} deliveries a day. Narrow the range, or ask again after ${until.toISOString()}: what is queued already stays queued.`,
+    },
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1_000))) },
+  };
+}
+
+/** What was sent to a merchant's endpoints, and sending it again. */
+export function deliveryRoutes(app: Express, known: RequestHandler, ports: HttpPorts): void {
+  const own = ownEndpoint(ports);
+
+  app.get('/api/webhooks/:id/deliveries', known, own, async (req, res) => {
+    const read = readDeliveriesQuery(req.query);
+    if (!read.ok) return send(res, answers.invalid(read.refusal));
+    const { event: kind, ...wanted } = read.value;
+    const found = await listDeliveries(ports, contextOf(res).identity.account, idOf(req.params), {
+      ...wanted,
+      kind,
+    });
+    if (!found.ok) return send(res, refusals.list[found.refusal]);
+    const { deliveries, nextBefore } = found.value;
+    // tidy-allow number: a place in a sequence, below 2^53 as JSON has it
+    const meta = { has_more: nextBefore !== null, next_before: nextBefore && Number(nextBefore) };
+    send(res, { status: 200, body: { data: deliveries.map(deliveryView), meta } });
+  });
+
+  app.post('/api/webhooks/:id/replay', known, ...readBody, own, async (req, res) => {
+    const { identity, body } = contextOf(res);
+    const read = readReplay(body, ports.clock.now());
+    if (!read.ok) return send(res, answers.invalid(read.refusal));
+    const { from, to, events: kinds, include_delivered: includeDelivered } = read.value;
+    const order = { from, to, kinds, includeDelivered };
+    const replayed = await replayEvents(ports, identity.account, idOf(req.params), order);
+    if (!replayed.ok) return send(res, refusedReplay(replayed.refusal, ports.clock.now()));
+    const { queued, alreadyWaiting, alreadyDelivered } = replayed.value;
+    const data = { queued, already_waiting: alreadyWaiting, already_delivered: alreadyDelivered };
+    send(res, { status: 202, body: { message: 'Replay queued successfully.', data } });
+  });
+
+  app.get('/api/deliveries/:id', known, async (req, res) => {
+    const found = await readDelivery(ports, contextOf(res).identity.account, idOf(req.params));
+    if (!found.ok) return send(res, refusals.delivery[found.refusal]);
+    send(res, { status: 200, body: deliveryView(found.value) });
+  });
+
+  app.post('/api/deliveries/:id/redeliver', known, async (req, res) => {
+    const begun = await redeliver(ports, contextOf(res).identity.account, idOf(req.params));
+    if (!begun.ok) return send(res, refusals.redelivery[begun.refusal]);
+    const data = deliveryView(begun.value);
+    send(res, { status: 202, body: { message: 'Delivery queued successfully.', data } });
+  });
+}
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 20;
+const DAY = 24 * 3_600_000;
+/** What is older is not kept. */
+const REPLAYED_DAYS_MAX = 90;
+
+/** Which deliveries of an endpoint are listed; `before` is a number of the sequence. */
+export const readDeliveriesQuery = form({
+  status: rules.oneOf(deliveryStates).optional,
+  event: rules.oneOf(eventTypes).optional,
+  before: rules.integer(1, Number.MAX_SAFE_INTEGER).optional,
+  limit: rules.integer(1, LIMIT_MAX).or(LIMIT_DEFAULT),
+});
+
+const replayForm = form({
+  from: rules.date().required,
+  to: rules.date().required,
+  events: rules.listOf(eventTypes).optional,
+  include_delivered: rules.boolean().or(false),
+});
+
+type ReplayFields = { from: Date; to: Date; events: string[] | null; include_delivered: boolean };
+
+/** The events to send again: those of a range of time that is not empty and still kept. */
+export function readReplay(body: unknown, now: Date): Result<ReplayFields, FieldErrors> {
+  const read = replayForm(body);
+  if (!read.ok) return read;
+  const { from, to } = read.value;
+  const oldest = new Date(now.getTime() - REPLAYED_DAYS_MAX * DAY);
+  if (from < oldest)
+    return refuse({ from: [`The from must be a date after or equal to ${oldest.toISOString()}.`] });
+  if (from >= to) return refuse({ to: ['The to must be a date after from.'] });
+  return read;
+}

@@ -1,0 +1,96 @@
+import { type Answer, answers, contextOf, send } from '@quittance/shared/http';
+import { form, messages, rules } from '@quittance/shared/validation';
+import type { Express, RequestHandler } from 'express';
+import { eventTypes } from '../domain/event-types.ts';
+import { answerHead, streamLimits } from '../event-streams.ts';
+import { listEvents, openEventStream, readEvent } from '../operations/read-events.ts';
+import type { HttpPorts } from '../ports.ts';
+import { eventView } from '../views.ts';
+import { idOf } from './endpoints.ts';
+
+const STREAM_RETRY_AFTER_SECONDS = '5';
+
+const refusals = {
+  event: { unknown: answers.noModel('Event'), not_yours: answers.unauthorized },
+  stream: {
+    too_many_of_account: {
+      status: 429,
+      body: { message: `An account may have ${streamLimits.perAccount} streams at a time. Close one first.` },
+      headers: { 'Retry-After': STREAM_RETRY_AFTER_SECONDS },
+    },
+    too_many: {
+      status: 503,
+      body: { message: 'There are as many streams as this server can hold. Try again in a moment.' },
+      headers: { 'Retry-After': STREAM_RETRY_AFTER_SECONDS },
+    },
+    closing: answers.unavailable,
+  },
+} satisfies Record<string, Record<string, Answer>>;
+
+// tidy-allow number: places in a sequence, below 2^53 as JSON has them
+const placeOf = (sequence: string): number => Number(sequence);
+
+/** What a merchant was told, and has missed. */
+export function eventRoutes(app: Express, known: RequestHandler, ports: HttpPorts): void {
+  app.get('/api/events', known, async (req, res) => {
+    const read = readEventsQuery(req.query);
+    if (!read.ok) return send(res, answers.invalid(read.refusal));
+    const { created_from: from, created_to: to, ...wanted } = read.value;
+    const found = await listEvents(ports, contextOf(res).identity.account, { ...wanted, from, to });
+    const meta = {
+      has_more: found.hasMore,
+      next_after: placeOf(found.nextAfter),
+      first_sequence: placeOf(found.firstSequence),
+      last_sequence: placeOf(found.lastSequence),
+    };
+    send(res, { status: 200, body: { data: found.events.map(eventView), meta } });
+  });
+
+  app.get('/api/events/stream', known, async (req, res) => {
+    const read = readStreamQuery(req.query, req.get('Last-Event-ID'));
+    if (!read.ok) return send(res, answers.invalid(read.refusal));
+    if (req.method === 'HEAD') return answerHead(res);
+    const { after, kinds } = read.value;
+    const wanted = { after: after ?? undefined, kinds };
+    const opened = await openEventStream(ports, res, contextOf(res).identity.account, wanted);
+    if (opened.ok) return;
+    if (typeof opened.refusal === 'string') return send(res, refusals.stream[opened.refusal]);
+    send(res, answers.invalid({ after: [messages.atMost('after', opened.refusal.last)] }));
+  });
+
+  app.get('/api/events/:id', known, async (req, res) => {
+    const found = await readEvent(ports, contextOf(res).identity.account, idOf(req.params));
+    if (!found.ok) return send(res, refusals.event[found.refusal]);
+    send(res, { status: 200, body: eventView(found.value) });
+  });
+}
+
+type Query = Record<string, unknown>;
+
+const EVENTS_LIMIT_MAX = 500;
+const EVENTS_LIMIT_DEFAULT = 100;
+
+const eventsForm = form({
+  after: rules.integer(0, Number.MAX_SAFE_INTEGER).or(0),
+  limit: rules.integer(1, EVENTS_LIMIT_MAX).or(EVENTS_LIMIT_DEFAULT),
+  kinds: rules.listOf(eventTypes).optional,
+  created_from: rules.date().optional,
+  created_to: rules.date().optional,
+});
+
+export const readEventsQuery = (query: Query) => eventsForm(withKinds(query));
+
+const streamForm = form({
+  after: rules.integer(0, Number.MAX_SAFE_INTEGER).optional,
+  kinds: rules.listOf(eventTypes).optional,
+});
+
+/** @param lastEventId the header of a client that comes back: it has had more than when it first came */
+export const readStreamQuery = (query: Query, lastEventId: string | undefined) =>
+  streamForm({ ...withKinds(query), after: lastEventId || query['after'] });
+
+/** `kinds` is a list with commas, or given several times. */
+function withKinds(query: Query): Query {
+  const { kinds } = query;
+  return { ...query, kinds: typeof kinds === 'string' && kinds !== '' ? kinds.split(',') : kinds };
+}

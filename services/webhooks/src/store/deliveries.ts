@@ -1,0 +1,247 @@
+import { type Db, type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { AccountId, EndpointId } from '@quittance/shared/ids';
+import { wakeQueues } from './endpoint-queues.ts';
+import type { Numbered } from './events.ts';
+
+const insertForQueues = statement(
+  'deliveries_insert',
+  `with queue as materialized (
+     select q.endpoint_key, e.account_id, e.kinds from endpoint_queues q join endpoints e on e.key = q.endpoint_key
+     where e.account_id = any($1::text[]) order by q.endpoint_key for update of q),
+   inserted as (
+     insert into deliveries (endpoint_key, sequence, state, due_at)
+     select queue.endpoint_key, g.sequence, 'waiting', $4
+     from unnest($1::text[], $2::bigint[], $3::text[]) as g(account_id, sequence, kind)
+     join queue on queue.account_id = g.account_id and g.kind = any(queue.kinds)
+     returning endpoint_key)
+   update endpoint_queues q set new_due_at = greatest(least(q.new_due_at, $4), q.open_until)
+   where q.endpoint_key in (select endpoint_key from inserted)`,
+);
+
+/** A delivery, due now, for each of the events and each live endpoint of its account that wants its kind. */
+export async function insertDeliveries(trx: Trx, events: readonly Numbered[], now: Date): Promise<void> {
+  await trx.rows(insertForQueues, [
+    events.map((event) => event.accountId),
+    events.map((event) => event.sequence),
+    events.map((event) => event.kind),
+    now,
+  ]);
+}
+
+export type AttemptRow = {
+  endpointKey: string;
+  sequence: string;
+  claim: string;
+  state: string;
+  dueAt: Date | null;
+  /** Whether its schedule begins anew with the next attempt. */
+  startsNewCycle: boolean;
+  /** Whether it counts as an attempt and is logged. */
+  counted: boolean;
+  startedAt: Date;
+  ms: number;
+  status: number | null;
+  failure: string | null;
+  answer: string | null;
+};
+
+const endClaims = statement(
+  'attempts_record',
+  `with given as materialized (
+     select * from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[], $6::bool[],
+       $7::timestamptz[], $8::int[], $9::int[], $10::text[], $11::text[],
+       $12::bool[])
+     as g(endpoint_key, sequence, claim, state, due_at, counted, started_at, ms, status, failure, answer, round_begins)),
+   ended as (
+     update deliveries d set state = g.state, due_at = coalesce(g.due_at, d.due_at), claim = null,
+       claimed_until = null, attempts = d.attempts + g.counted::int,
+       round_start = case when g.round_begins then d.attempts + g.counted::int else d.round_start end
+     from given g where d.endpoint_key = g.endpoint_key and d.sequence = g.sequence
+       and d.state = 'sending' and d.claim = g.claim
+     returning d.endpoint_key, d.sequence, g.claim, d.attempts),
+   logged as (
+     insert into attempts (endpoint_key, sequence, number, started_at, ms, status, failure, answer)
+     select endpoint_key, sequence, ended.attempts, g.started_at, g.ms, g.status, g.failure, g.answer
+     from ended join given g using (endpoint_key, sequence, claim) where g.counted)
+   select endpoint_key as "endpointKey", sequence, claim from ended`,
+);
+
+export type EndedClaim = { endpointKey: string; sequence: string; claim: string };
+
+/** Ends claims with what came of them; leaves out, and does not answer, those that have gone to another. */
+export const recordEnds = (trx: Trx, records: readonly AttemptRow[]): Promise<EndedClaim[]> =>
+  trx.rows<EndedClaim>(endClaims, [
+    records.map((record) => record.endpointKey),
+    records.map((record) => record.sequence),
+    records.map((record) => record.claim),
+    records.map((record) => record.state),
+    records.map((record) => record.dueAt),
+    records.map((record) => record.counted),
+    records.map((record) => record.startedAt),
+    records.map((record) => record.ms),
+    records.map((record) => record.status),
+    records.map((record) => record.failure),
+    records.map((record) => record.answer),
+    records.map((record) => record.startsNewCycle),
+  ]);
+
+// What is asked for again goes with the retries; see the lock order in store/endpoint-queues.ts.
+
+const beginAnew = statement(
+  'delivery_begin_anew',
+  `update deliveries set state = 'waiting', due_at = $3, round_start = attempts, asked_for = true
+   where endpoint_key = $1 and sequence = $2 and state <> 'sending' returning 1`,
+);
+
+/** Makes one delivery due now, its schedule at the beginning; its queue must be locked. Nothing while it is being sent. */
+export async function beginDeliveryAnew(
+  trx: Trx,
+  { endpointKey, sequence }: { endpointKey: string; sequence: string },
+  now: Date,
+): Promise<boolean> {
+  const begun = await trx.rows(beginAnew, [endpointKey, sequence, now]);
+  await wakeQueues(trx, [endpointKey], now);
+  return begun.length > 0;
+}
+
+const insertOne = statement(
+  'delivery_insert',
+  `insert into deliveries (endpoint_key, sequence, state, due_at) values ($1, $2, 'waiting', $3)`,
+);
+
+/** A delivery of a new event to this endpoint alone, due now; its queue must be locked. */
+export async function insertDelivery(
+  trx: Trx,
+  { endpointKey, sequence }: { endpointKey: string; sequence: string },
+  now: Date,
+): Promise<void> {
+  await trx.rows(insertOne, [endpointKey, sequence, now]);
+  await wakeQueues(trx, [endpointKey], now);
+}
+
+/** The events of an account in [from, to) that an endpoint is to have. */
+export type Range = {
+  endpoint: { key: string; id: EndpointId; accountId: AccountId };
+  kinds: readonly string[];
+  from: Date;
+  to: Date;
+};
+
+/** Tests are for the endpoint that was tested. */
+const inRange = `account_id = $1 and created_at >= $2 and created_at < $3 and kind = any($4::text[])
+       and (kind <> 'webhook.test' or resource_id = $5)`;
+const rangeValues = ({ endpoint, kinds, from, to }: Range) => [
+  endpoint.accountId,
+  from,
+  to,
+  kinds,
+  endpoint.id,
+];
+
+/** Whether a replay queues an event, by the state of its delivery. */
+const isQueued = (includeDelivered: `$${number}`) =>
+  `(state is null or state in ('cancelled', 'exhausted') or (state = 'delivered' and ${includeDelivered}))`;
+
+const countRange = statement(
+  'events_in_range',
+  `select count(*)::int as events, (count(*) filter (where ${isQueued('$8')}))::int as "toQueue" from (
+     select d.state from (select sequence from events where ${inRange} limit $6) as found
+     left join deliveries d on d.endpoint_key = $7 and d.sequence = found.sequence) as known`,
+);
+
+/** How many events there are, and how many of them a replay would queue; it counts no further than `atMost` events. */
+export const countEvents = (
+  db: Db,
+  range: Range,
+  { includeDelivered, atMost }: { includeDelivered: boolean; atMost: number },
+): Promise<{ events: number; toQueue: number }> =>
+  db.one<{ events: number; toQueue: number }>(countRange, [
+    ...rangeValues(range),
+    atMost,
+    range.endpoint.key,
+    includeDelivered,
+  ]);
+
+// A day that has begun on another replica's clock already stays begun.
+const onDay = `case when replayed_on >= $2::date then replayed else 0 end`;
+
+const lockReplayed = statement(
+  'account_lock_replayed',
+  `select ${onDay} as replayed from accounts where account_id = $1 for update`,
+);
+
+const lookReplayed = statement(
+  'account_replayed',
+  `select ${onDay} as replayed from accounts where account_id = $1`,
+);
+
+const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
+
+/** How many deliveries the account's replays have queued on this day (UTC). */
+export async function replayedOn(db: Queryable, account: AccountId, now: Date): Promise<number> {
+  return (await db.maybe<{ replayed: number }>(lookReplayed, [account, dayOf(now)]))?.replayed ?? 0;
+}
+
+/** The same, and nobody else counts for the account until this transaction ends. */
+export async function lockReplayedOn(trx: Trx, account: AccountId, now: Date): Promise<number> {
+  return (await trx.maybe<{ replayed: number }>(lockReplayed, [account, dayOf(now)]))?.replayed ?? 0;
+}
+
+const addReplayed = statement(
+  'account_add_replayed',
+  `update accounts set replayed = ${onDay} + $3, replayed_on = greatest(replayed_on, $2::date) where account_id = $1`,
+);
+
+export async function countReplayed(trx: Trx, account: AccountId, now: Date, queued: number): Promise<void> {
+  await trx.rows(addReplayed, [account, dayOf(now), queued]);
+}
+
+const replayNext = statement(
+  'deliveries_replay',
+  `with chunk as materialized (
+     select sequence, created_at from events
+     where ${inRange} and (created_at, sequence) > ($6::timestamptz, $7::bigint)
+     order by created_at, sequence limit $8),
+   known as materialized (
+     select chunk.sequence, d.state from chunk
+     left join deliveries d on d.endpoint_key = $9 and d.sequence = chunk.sequence),
+   queued as (
+     insert into deliveries (endpoint_key, sequence, state, due_at, asked_for)
+     select $9, sequence, 'waiting', $10, true from known
+     where ${isQueued('$11')}
+     on conflict (endpoint_key, sequence) do update
+       set state = 'waiting', due_at = excluded.due_at, round_start = deliveries.attempts, asked_for = true
+     returning sequence)
+   select (select count(*) from queued)::int as queued,
+     count(*) filter (where state in ('waiting', 'sending'))::int as "alreadyWaiting",
+     count(*) filter (where state = 'delivered' and not $11)::int as "alreadyDelivered",
+     count(*)::int as events,
+     (select array[created_at::text, sequence::text] from chunk order by created_at desc, sequence desc limit 1) as last
+   from known`,
+);
+
+/** What a replay did: what begins anew or for the first time, and what it left as it was. */
+export type Replayed = { queued: number; alreadyWaiting: number; alreadyDelivered: number };
+/** Where the next chunk begins: after the last event of this one. */
+export type Place = [createdAt: string, sequence: string];
+
+/** The next events of a range, at most `limit`. */
+export type Part = { after: Place; limit: number; includeDelivered: boolean };
+export type Chunk = Replayed & { next: Place | undefined };
+
+export const beginningOf = (): Place => ['-infinity', '0'];
+
+/** Queues one part of a range; the endpoint's queue must be locked. */
+export async function replayChunk(
+  trx: Trx,
+  range: Range,
+  { after, limit, includeDelivered }: Part,
+  now: Date,
+): Promise<Chunk> {
+  const { events, last, ...replayed } = await trx.one<Replayed & { events: number; last: Place | null }>(
+    replayNext,
+    [...rangeValues(range), ...after, limit, range.endpoint.key, now, includeDelivered],
+  );
+  if (replayed.queued > 0) await wakeQueues(trx, [range.endpoint.key], now);
+  return { ...replayed, next: events < limit || last === null ? undefined : last };
+}

@@ -1,0 +1,160 @@
+import { type Queryable, type Statement, statement } from '@quittance/shared/db';
+import type { AccountId, EndpointId, EventId } from '@quittance/shared/ids';
+import { assertNever } from '@quittance/shared/result';
+import { type DeliveryState, deliveryStates } from '../domain/delivery.ts';
+import { SEQUENCE_MAX } from './events.ts';
+
+/** Of each delivery: as many as a round of its schedule has. */
+const ATTEMPTS_SHOWN = 10;
+
+/** An attempt as it was recorded: answered with a status, or failed. */
+export type LoggedAttempt = {
+  number: number;
+  startedAt: Date;
+  ms: number;
+  status: number | null;
+  failure: string | null;
+  /** The first kilobyte of it. */
+  answer: string | null;
+};
+
+/** One event for one endpoint, and what has come of it. */
+export type LoggedDelivery = {
+  endpointId: EndpointId;
+  eventId: EventId;
+  kind: string;
+  sequence: string;
+  eventCreatedAt: Date;
+  state: DeliveryState;
+  /** When it may be sent, while it waits. */
+  dueAt: Date;
+  /** The latest, in their order. */
+  attempts: LoggedAttempt[];
+};
+
+type Stored = Omit<LoggedDelivery, 'attempts'> & {
+  attempts: (Omit<LoggedAttempt, 'startedAt'> & { startedAt: string })[];
+};
+
+// What waits is not sent while its endpoint asks to be left alone, whenever it would be due itself.
+const notBefore = `greatest(d.due_at, (select open_until from endpoint_queues q where q.endpoint_key = d.endpoint_key))`;
+/** Of deliveries `d` with their events, and endpoints `p`. */
+const columns = `p.id as "endpointId", d.event_id as "eventId", d.kind, d.sequence, d.created_at as "eventCreatedAt",
+  d.state, ${notBefore} as "dueAt"`;
+// What waits for an endpoint without a queue will never be sent, and is about to be cancelled.
+const isLive = 'exists (select from endpoint_queues q where q.endpoint_key = d.endpoint_key)';
+const withEvent = `d.endpoint_key, d.sequence,
+  case when d.state = 'waiting' and not ${isLive} then 'cancelled' else d.state end as state,
+  d.due_at, ev.id as event_id, ev.kind, ev.created_at`;
+
+const attemptsOfIt = `coalesce((
+    select json_agg(json_build_object('number', number, 'startedAt', started_at, 'ms', ms, 'status', status,
+      'failure', failure, 'answer', answer) order by number)
+    from (
+      select * from attempts a where a.endpoint_key = d.endpoint_key and a.sequence = d.sequence
+      order by number desc limit ${ATTEMPTS_SHOWN}) as latest), '[]') as attempts`;
+
+/** JSON has no dates. */
+const read = <S extends Stored>(stored: S): Omit<S, 'attempts'> & Pick<LoggedDelivery, 'attempts'> => ({
+  ...stored,
+  attempts: stored.attempts.map((attempt) => ({ ...attempt, startedAt: new Date(attempt.startedAt) })),
+});
+
+const conditions = ['any', ...deliveryStates] as const;
+
+/** The latest of those that are stored like this. */
+const latest = (stored: string, where: string) => `
+           (select ${withEvent}
+           from deliveries d join events ev on ev.account_id = $2 and ev.sequence = d.sequence
+           where d.endpoint_key = $1 and d.sequence < $3 ${stored} ${where}
+           order by d.sequence desc limit $4)`;
+
+const storedAs = (state: DeliveryState | 'any'): string[] => {
+  switch (state) {
+    case 'any':
+      return [''];
+    case 'waiting':
+      return [`and d.state = 'waiting' and ${isLive}`];
+    case 'cancelled':
+      return [`and d.state = 'cancelled'`, `and d.state = 'waiting' and not ${isLive}`];
+    case 'sending':
+    case 'delivered':
+    case 'exhausted':
+      return [`and d.state = '${state}'`];
+    default:
+      return assertNever(state);
+  }
+};
+
+/** A statement for each state, which has to stand in the text for Postgres to know that the state's index will do. */
+const pagesBy = (where: string, name: string) =>
+  new Map<DeliveryState | 'any', Statement>(
+    conditions.map((state) => [
+      state,
+      statement(
+        `deliveries_page_${state}${name}`,
+        `with page as materialized (
+           select * from (${storedAs(state)
+             .map((stored) => latest(stored, where))
+             .join(' union all ')}) as found
+           order by sequence desc limit $4)
+         select ${columns}, ${attemptsOfIt}
+         from page d join endpoints p on p.key = d.endpoint_key
+         order by d.sequence desc`,
+      ),
+    ]),
+  );
+
+const pages = pagesBy('', '');
+// Where a kind is sought through the log of events, that is no longer than the endpoint was told of them.
+const pagesOfKind = pagesBy(
+  `and ev.kind = $5
+           and ev.sequence >= (select min(sequence) from deliveries where endpoint_key = $1)
+           and ev.sequence <= (select max(sequence) from deliveries where endpoint_key = $1)`,
+  '_of_kind',
+);
+
+export type DeliveriesQuery = {
+  status: DeliveryState | null;
+  kind: string | null;
+  /** Only those of events before this number of the sequence. */
+  before: number | null;
+  limit: number;
+};
+
+/** An endpoint's deliveries, those of the latest events first. */
+export async function deliveriesOf(
+  db: Queryable,
+  { key, accountId }: { key: string; accountId: AccountId },
+  { status, kind, before, limit }: DeliveriesQuery,
+): Promise<LoggedDelivery[]> {
+  const page = (kind === null ? pages : pagesOfKind).get(status ?? 'any') as Statement;
+  const values = [key, accountId, before ?? SEQUENCE_MAX, limit, ...(kind === null ? [] : [kind])];
+  return (await db.rows<Stored>(page, values)).map(read);
+}
+
+const selectOne = statement(
+  'delivery_by_ids',
+  `with p as materialized (select * from endpoints where id = $1),
+   d as materialized (
+     select ${withEvent} from p join events ev on ev.account_id = p.account_id and ev.id = $2
+     join deliveries d on d.endpoint_key = p.key and d.sequence = ev.sequence)
+   select ${columns}, ${attemptsOfIt}, p.account_id as "accountId", p.key as "endpointKey",
+     p.deleted_at is not null as "endpointDeleted"
+   from p cross join d`,
+);
+
+export type FoundDelivery = LoggedDelivery & {
+  accountId: AccountId;
+  endpointKey: string;
+  endpointDeleted: boolean;
+};
+
+/** The delivery of an event to an endpoint, which may be deleted by now. */
+export async function findDelivery(
+  db: Queryable,
+  { endpoint, event }: { endpoint: EndpointId; event: EventId },
+): Promise<FoundDelivery | undefined> {
+  const found = await db.maybe<Stored & FoundDelivery>(selectOne, [endpoint, event]);
+  return found && read(found);
+}

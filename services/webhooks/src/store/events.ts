@@ -1,0 +1,215 @@
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { AccountId, EventId } from '@quittance/shared/ids';
+import type { LoggedEvent } from '../domain/envelope.ts';
+
+/** An event before its account's sequence has a number for it. */
+export type NewEvent = {
+  id: EventId;
+  accountId: AccountId;
+  kind: string;
+  createdAt: string;
+  resourceId: string;
+  version: number;
+  data: string;
+};
+
+export type Numbered = { accountId: AccountId; sequence: string; kind: string };
+
+// The accounts' rows are locked in one order, and before anything else of theirs.
+const numberAndInsert = statement(
+  'events_insert',
+  `with given as materialized (
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bigint[], $7::text[])
+       with ordinality as g(id, account_id, kind, created_at, resource_id, version, data, place)),
+   advanced as (
+     insert into accounts as a (account_id, last_sequence)
+     select account_id, count(*) from given group by account_id order by account_id
+     on conflict (account_id) do update set last_sequence = a.last_sequence + excluded.last_sequence
+     returning account_id, last_sequence)
+   insert into events (account_id, sequence, id, kind, created_at, resource_id, version, data)
+   select account_id,
+     last_sequence - count(*) over (partition by account_id)
+       + row_number() over (partition by account_id order by place),
+     id, kind, created_at, resource_id, version, data::json
+   from given join advanced using (account_id)
+   returning account_id as "accountId", sequence, kind`,
+);
+
+/** Gives each event its account's next number, in the order given, and stores it. */
+export const insertEvents = (trx: Trx, events: readonly NewEvent[]): Promise<Numbered[]> =>
+  trx.rows<Numbered>(numberAndInsert, [
+    events.map((event) => event.id),
+    events.map((event) => event.accountId),
+    events.map((event) => event.kind),
+    events.map((event) => event.createdAt),
+    events.map((event) => event.resourceId),
+    events.map((event) => event.version),
+    events.map((event) => event.data),
+  ]);
+
+/** After every other. */
+export const SEQUENCE_MAX = '9223372036854775807';
+
+const columns = `id, kind, created_at as "createdAt", sequence, version, data::text as data`;
+
+const selectOne = statement(
+  'event_by_id',
+  `select account_id as "accountId", ${columns} from events where id = $1`,
+);
+
+export const findEvent = (
+  db: Queryable,
+  id: string,
+): Promise<(LoggedEvent & { accountId: AccountId }) | undefined> =>
+  db.maybe<LoggedEvent & { accountId: AccountId }>(selectOne, [id]);
+
+export type EventsQuery = {
+  after: number;
+  kinds: readonly string[] | null;
+  /** Those that happened in a span of time: since then, and before then. */
+  from: Date | null;
+  to: Date | null;
+  limit: number;
+};
+
+/** Events in order, and the oldest of their account that was kept when they were read: at that moment, not before. */
+export type Page = { firstSequence: string; events: LoggedEvent[] };
+
+/** Where there are no events a row says from where on the log is kept, and nothing else. */
+type PageRow = { firstSequence: string } & (LoggedEvent | { [field in keyof LoggedEvent]: null });
+
+const pageOf = (rows: readonly PageRow[]): Page => ({
+  firstSequence: rows[0]?.firstSequence ?? '1',
+  events: rows.flatMap(({ firstSequence: _, ...event }) => (event.id === null ? [] : [event])),
+});
+
+/** The first that is kept of the log of `account`; see `Page`. */
+const firstKept = (account: string) =>
+  `coalesce((select forgotten + 1 from accounts where account_id = ${account}), 1) as "firstSequence"`;
+
+// Without a name, so that it is planned for these very dates: a short span is found by time, a long one by sequence.
+const selectInSpan = `
+  with kept as materialized (select ${firstKept('$1')})
+  select kept.*, e.* from kept left join lateral (
+    select ${columns} from events
+    where account_id = $1 and sequence > $2 and ($3::text[] is null or kind = any($3))
+      and created_at >= coalesce($5, '-infinity'::timestamptz) and created_at < coalesce($6, 'infinity'::timestamptz)
+    order by sequence limit $4) as e on true
+  order by e.sequence`;
+
+export async function eventsAfter(
+  db: Queryable,
+  account: AccountId,
+  { after, kinds, from, to, limit }: EventsQuery,
+): Promise<Page> {
+  if (from !== null || to !== null)
+    return pageOf(await db.rows<PageRow>(selectInSpan, [account, after, kinds, limit, from, to]));
+  const [page = pageOf([])] = await eventsForFollowers(db, [{ account, after: String(after), kinds }], limit);
+  return page;
+}
+
+/** The numbers of an account's events: "0" and "1" when nothing has happened yet. */
+export type Extent = {
+  lastSequence: string;
+  /** The oldest that is still kept; one more than the last when none is. */
+  firstSequence: string;
+};
+
+const selectExtents = statement(
+  'account_extents',
+  `select account_id as "accountId", last_sequence as "lastSequence", forgotten + 1 as "firstSequence"
+   from accounts where account_id = any($1::text[])`,
+);
+
+/** How far the logs of accounts go; none for an account to which nothing has happened yet. */
+export async function extentsOf(
+  db: Queryable,
+  accounts: readonly AccountId[],
+): Promise<Map<AccountId, Extent>> {
+  const rows = await db.rows<Extent & { accountId: AccountId }>(selectExtents, [accounts]);
+  return new Map(rows.map(({ accountId, ...extent }) => [accountId, extent]));
+}
+
+const nothingYet: Extent = { lastSequence: '0', firstSequence: '1' };
+
+export async function extentOf(db: Queryable, account: AccountId): Promise<Extent> {
+  return (await extentsOf(db, [account])).get(account) ?? nothingYet;
+}
+
+/** Somebody who follows an account's log and has had all up to a number. */
+export type Follower = { account: AccountId; after: string; kinds: readonly string[] | null };
+
+// Every kind is looked for by itself, so that a rare one costs as little as the others: through the log by its sequence
+// it would be sought among everything else. Compared as a whole row, as the index is ordered: nothing else will do then.
+const selectForFollowers = statement(
+  'events_for_followers',
+  `with f as materialized (
+     select *, ${firstKept('account')}
+     from unnest($1::text[], $2::bigint[], $3::text[]) with ordinality as g(account, after, kinds, place))
+   select f.place::int as place, f."firstSequence", e.*
+   from f left join lateral (
+     (select ${columns} from events
+      where f.kinds is null and account_id = f.account and sequence > f.after order by sequence limit $4)
+     union all
+     (select ${columns} from (
+        select found.sequence as next
+        from (select distinct kind from unnest(string_to_array(f.kinds, ',')) as kind) as wanted
+        cross join lateral (
+          select sequence from events
+          where (account_id, kind, sequence) > (f.account, wanted.kind, f.after)
+            and (account_id, kind, sequence) <= (f.account, wanted.kind, ${SEQUENCE_MAX})
+          order by account_id, kind, sequence limit $4) as found
+        order by next limit $4) as nearest
+      join events on account_id = f.account and sequence = next)) as e on true
+   order by f.place, e.sequence`,
+);
+
+/** What each of them has not had yet, in order, at most so many for each; in the order in which they were given. */
+export async function eventsForFollowers(
+  db: Queryable,
+  followers: readonly Follower[],
+  limit: number,
+): Promise<Page[]> {
+  const rows = await db.rows<PageRow & { place: number }>(selectForFollowers, [
+    followers.map(({ account }) => account),
+    followers.map(({ after }) => after),
+    followers.map(({ kinds }) => kinds?.join(',') ?? null),
+    limit,
+  ]);
+  const byPlace = Map.groupBy(rows, ({ place }) => place);
+  return followers.map((_, i) => pageOf(byPlace.get(i + 1) ?? []));
+}
+
+const selectForgettable = statement(
+  'accounts_to_forget_of',
+  `select a.account_id as "accountId", first.created_at < now() - interval '90 days' as "isOld"
+   from (select account_id, forgotten from accounts where account_id > $1 order by account_id limit $2) as a
+   left join lateral (
+     select created_at from events e where e.account_id = a.account_id and e.sequence > a.forgotten
+     order by sequence limit 1) as first on true
+   order by a.account_id`,
+);
+
+/** The next accounts in the order of their ids, and whether the oldest event of each is older than events are kept. */
+export const agesOfEventLogs = (
+  db: Queryable,
+  afterAccount: string,
+  limit: number,
+): Promise<{ accountId: AccountId; isOld: boolean | null }[]> =>
+  db.rows<{ accountId: AccountId; isOld: boolean | null }>(selectForgettable, [afterAccount, limit]);
+
+const forget = statement('events_forget', `select prune_events($1, $2) as gone`);
+
+/** Removes an account's oldest events that are older than events are kept, with what came of them. */
+export async function pruneEvents(db: Queryable, account: AccountId, limit: number): Promise<number> {
+  const { gone } = await db.one<{ gone: number }>(forget, [account, limit]);
+  return gone;
+}
+
+const forgetDeleted = statement('endpoints_forget', `select prune_endpoints($1) as gone`);
+
+/** Removes endpoints that were deleted an hour ago or longer, and of whose deliveries nothing is left. */
+export async function pruneEndpoints(db: Queryable, limit: number): Promise<number> {
+  const { gone } = await db.one<{ gone: number }>(forgetDeleted, [limit]);
+  return gone;
+}

@@ -1,0 +1,44 @@
+import { type Db, statement, type Trx } from '@quittance/shared/db';
+
+/** A secret that deliveries are signed with now, and when that ends; null for the newest. */
+export type GoodSecret = { endsAt: Date | null };
+
+const selectGood = statement(
+  'secrets_good',
+  `select ends_at as "endsAt" from endpoint_secrets
+   where endpoint_key = $1 and (ends_at is null or ends_at > $2) order by ends_at`,
+);
+
+/** When those end that an endpoint's deliveries are signed with now, the first first. */
+export const goodSecretsOf = (trx: Trx, key: string, now: Date): Promise<GoodSecret[]> =>
+  trx.rows<GoodSecret>(selectGood, [key, now]);
+
+const replace = statement(
+  'secret_replace',
+  // Two in one millisecond are still one after the other.
+  `with former as (
+     update endpoint_secrets set ends_at = least(ends_at, $3)
+     where endpoint_key = $1 and (ends_at is null or ends_at > $2))
+   insert into endpoint_secrets (endpoint_key, sealed, created_at)
+   select $1, $4, greatest($2, max(created_at) + interval '1 millisecond')
+   from endpoint_secrets where endpoint_key = $1`,
+);
+
+/** Gives a locked endpoint a new secret; its former ones are good until `formerUntil`, or end earlier as they were to. */
+export async function replaceSecret(
+  trx: Trx,
+  { key, encrypted, now, formerUntil }: { key: string; encrypted: Buffer; now: Date; formerUntil: Date },
+): Promise<void> {
+  await trx.rows(replace, [key, now, formerUntil, encrypted]);
+}
+
+const removeEnded = statement(
+  'secrets_remove_ended',
+  `with gone as (delete from endpoint_secrets where ends_at <= $1 returning 1) select count(*)::int as gone from gone`,
+);
+
+/** Removes secrets that are good no more. */
+export async function removeEndedSecrets(db: Db, now: Date): Promise<number> {
+  const { gone } = await db.one<{ gone: number }>(removeEnded, [now]);
+  return gone;
+}

@@ -1,0 +1,145 @@
+import { errors } from 'undici';
+import { type Connection, type Connections, openConnections } from './connections.ts';
+import type { Failure, SendResult } from './domain/outcome.ts';
+import {
+  type AddressGuardOptions,
+  createAddressGuard,
+  NotResolvedError,
+  PrivateAddressError,
+  type Resolve,
+} from './public-address-guard.ts';
+
+const ATTEMPT_TIMEOUT_MS = 15_000;
+const EXCERPT_BYTES_MAX = 1_024;
+
+export type WebhookRequest = { url: string; headers: Record<string, string>; body: string };
+
+/** Sends one POST and tells what came of it; it never throws, follows, retries or unpacks anything. */
+export type WebhookSender = {
+  send(request: WebhookRequest): Promise<SendResult>;
+  /** Ends everything that is under way, as `stopped`. */
+  close(): Promise<void>;
+};
+
+/** With `publicOnly` nothing is sent but over TLS, and to public addresses, which are judged at each attempt. */
+export type WebhookSenderOptions = AddressGuardOptions & {
+  timeoutMs?: number;
+  /** Tests only: certificates to trust instead of the public ones. */
+  ca?: string;
+};
+
+export function createWebhookSender({
+  ca,
+  timeoutMs = ATTEMPT_TIMEOUT_MS,
+  ...options
+}: WebhookSenderOptions): WebhookSender {
+  const guard = createAddressGuard(options);
+  const connections = openConnections(guard, ca);
+  const { publicOnly } = options;
+  const underWay = new Set<() => void>();
+  let isClosed = false;
+
+  return {
+    send(request) {
+      // Nothing else is registered; what stands in the database is not trusted to be what was registered.
+      const target = URL.parse(request.url);
+      if (target === null || !/^https?:$/.test(target.protocol)) return failed('not_connected');
+      if (publicOnly && target.protocol !== 'https:') return failed('not_secure');
+      if (isClosed) return Promise.resolve({ kind: 'stopped' });
+      return new Promise((resolve) => {
+        const stop = attempt({ guard, connections }, target, request, timeoutMs, (result) => {
+          underWay.delete(stop);
+          resolve(result);
+        });
+        underWay.add(stop);
+      });
+    },
+    async close() {
+      isClosed = true;
+      for (const stop of underWay) stop();
+      await connections.close();
+    },
+  };
+}
+
+const failed = (failure: Failure): Promise<SendResult> => Promise.resolve({ kind: 'failed', failure });
+
+/**
+ * One attempt, from the question where the name leads to the end of the answer; `done` is told once, and never before
+ * this returns. What is returned stops it.
+ */
+function attempt(
+  { guard, connections }: { guard: Resolve; connections: Connections },
+  { hostname, origin, pathname, search }: URL,
+  { headers, body }: WebhookRequest,
+  timeoutMs: number,
+  done: (result: SendResult) => void,
+): () => void {
+  let connection: Connection | undefined;
+  let isSent = false;
+  let isOver = false;
+  let answer: { status: number; retryAfter: string | undefined } | undefined;
+  let received = 0;
+  const excerpt: Buffer[] = [];
+
+  const finish = (result: SendResult) => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    done(result);
+  };
+  // Once there is a status, it is the answer, whatever happens to the rest.
+  const finishWith = (otherwise: SendResult) =>
+    finish(answer ? { kind: 'answered', ...answer, excerpt: textOf(excerpt) } : otherwise);
+  const cutOff = (otherwise: SendResult) => {
+    finishWith(otherwise);
+    if (connection !== undefined) connections.end(connection);
+  };
+  const fail = (error: Error) => cutOff({ kind: 'failed', failure: failureOf(error, isSent) });
+  const timer = setTimeout(() => cutOff({ kind: 'failed', failure: 'timed_out' }), timeoutMs);
+
+  guard(hostname).then((addresses) => {
+    // The time was up before the name was known: what was given up must not be sent now.
+    if (isOver) return;
+    const taken = connections.take(origin, addresses);
+    connection = taken;
+    taken.client.dispatch(
+      { path: `${pathname}${search}`, method: 'POST', headers, body },
+      {
+        onRequestStart() {
+          isSent = true;
+        },
+        onResponseStart(_, status, given) {
+          if (status < 200) return;
+          const retryAfter = given['retry-after'];
+          answer = { status, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined };
+          connections.answered(taken);
+        },
+        onResponseData(_, chunk) {
+          if (received < EXCERPT_BYTES_MAX)
+            excerpt.push(Buffer.from(chunk.subarray(0, EXCERPT_BYTES_MAX - received)));
+          received += chunk.length;
+        },
+        onResponseEnd() {
+          if (isOver) return;
+          finishWith({ kind: 'failed', failure: 'broken_off' });
+          connections.keep(taken);
+        },
+        onResponseError: (_, error) => fail(error),
+      },
+    );
+  }, fail);
+  return () => cutOff({ kind: 'stopped' });
+}
+
+/** Postgres stores no NUL; a character cut in two becomes U+FFFD. */
+const textOf = (chunks: readonly Buffer[]): string =>
+  Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\ufffd');
+
+function failureOf(error: Error, isSent: boolean): Failure {
+  if (error instanceof PrivateAddressError) return 'private_address';
+  if (error instanceof NotResolvedError) return 'not_resolved';
+  if (error instanceof errors.HeadersOverflowError) return 'headers_too_large';
+  if (error instanceof errors.ConnectTimeoutError) return 'timed_out';
+  return isSent ? 'broken_off' : 'not_connected';
+}
