@@ -12,8 +12,8 @@ export type Steps = {
   relay: typeof import('@quittance/shared/outbox').relayStep;
   reconcile: typeof import('@quittance/shared/reconcile').reconcileStep;
   'payouts.request': typeof import('@quittance/payouts/operations/request-payout').requestPayout;
-  'payouts.engine': typeof import('@quittance/payouts/operations/run-engine').runEngine;
-  'payouts.void': typeof import('@quittance/payouts/operations/void-stale-requests').voidStaleRequests;
+  'payouts.engine': typeof import('@quittance/payouts/operations/run-chain-worker').runEngine;
+  'payouts.void': typeof import('@quittance/payouts/operations/void-requests').voidStaleRequests;
   'ledger.hold': typeof import('@quittance/ledger/operations/place-hold').placeHold;
 };
 

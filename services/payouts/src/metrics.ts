@@ -9,10 +9,10 @@ import {
   openMetricsDb,
   reading,
 } from '@quittance/shared/metrics';
-import { engineLease } from './operations/run-engine.ts';
+import { engineLease } from './operations/run-chain-worker.ts';
 import type { Ports } from './ports.ts';
-import { haltedAssets } from './store-halts.ts';
-import { openPayouts, stalledPayouts } from './store-payouts.ts';
+import { haltedAssets } from './store/halts.ts';
+import { openPayouts, stalledPayouts } from './store/payouts.ts';
 
 const states = `(values ('requested'), ('reserved'), ('signed'), ('broadcast')) as state(status)`;
 

@@ -7,8 +7,8 @@ import type { Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
-import type { Patience } from './domain/patience.ts';
-import type { Notices } from './notices.ts';
+import type { Patience } from './domain/transaction-state.ts';
+import type { Notices } from './throttled-log.ts';
 
 /** Why nothing is signed at the moment although the node answers: the wrong network, a wallet of another seed, or lost commits. */
 export type SigningBar = { reason: string | undefined };

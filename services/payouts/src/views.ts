@@ -6,7 +6,7 @@ import type { PayoutId } from '@quittance/shared/ids';
 import { formatUnits } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { shownAs } from './domain/payout-state.ts';
-import type { Payout } from './store-payouts.ts';
+import type { Payout } from './store/payouts.ts';
 
 /** A payout as the list, a single read and the events show it. */
 export function payoutView(payout: Payout) {

@@ -2,14 +2,13 @@ import type { Chain, ChainKind } from '@quittance/shared/assets';
 import { prolongLease, releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { startWorker } from '@quittance/shared/worker';
-import { leaveEngine } from './operations/leave-engine.ts';
 import { type PublishFees, publishFees } from './operations/publish-fees.ts';
-import { engineLease, runEngine } from './operations/run-engine.ts';
-import { voidStaleRequests } from './operations/void-stale-requests.ts';
+import { engineLease, leaveEngine, runEngine } from './operations/run-chain-worker.ts';
+import { voidStaleRequests } from './operations/void-requests.ts';
 import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
-import { reservedPayouts, type Stalled } from './store-payouts.ts';
-import { walletsWithOpenTransactions } from './store-transactions.ts';
+import { reservedPayouts, type Stalled } from './store/payouts.ts';
+import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
 
 const VOID_EVERY_MS = 500;
 const FEES_EVERY_MS = 15_000;

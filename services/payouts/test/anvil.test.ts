@@ -11,7 +11,7 @@ import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance
 import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-customer';
 import { eventually } from '@quittance/testkit/eventually';
 import type { PayoutsService } from '../src/service.ts';
-import { insertHoldings } from '../src/store-holdings.ts';
+import { insertHoldings } from '../src/store/unswept-deposits.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, SEED, startService, TestBoard } from './service-client.ts';
 

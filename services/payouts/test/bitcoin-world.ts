@@ -17,12 +17,11 @@ import { createLogger, type Logger } from '@quittance/shared/logger';
 import { formatUnits, units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { createNotices } from '../src/notices.ts';
-import { recordDeposits } from '../src/operations/record-deposits.ts';
+import { recordDeposits, reverseDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
-import { reverseDeposits } from '../src/operations/reverse-deposits.ts';
-import { runEngine } from '../src/operations/run-engine.ts';
+import { runEngine } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
+import { createNotices } from '../src/throttled-log.ts';
 import { SEED } from './service-client.ts';
 
 export const CONFIRMATIONS = 3;

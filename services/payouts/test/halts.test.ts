@@ -4,7 +4,7 @@ import type { Db } from '@quittance/shared/db';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import type { PayoutsService } from '../src/service.ts';
-import { haltedAssets, noteHalt, noteResume } from '../src/store-halts.ts';
+import { haltedAssets, noteHalt, noteResume } from '../src/store/halts.ts';
 import { BITCOIN, CONFIRMATIONS as BITCOIN_DEPTH, BitcoinWorld, bitcoinGround } from './bitcoin-world.ts';
 import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';

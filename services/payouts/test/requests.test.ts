@@ -5,9 +5,9 @@ import { createLogger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
-import { voidStaleRequests } from '../src/operations/void-stale-requests.ts';
+import { voidStaleRequests } from '../src/operations/void-requests.ts';
 import type { PayoutsService } from '../src/service.ts';
-import { insertRequested } from '../src/store-payouts.ts';
+import { insertRequested } from '../src/store/payouts.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, PUBLIC_URL, startService, TestBoard } from './service-client.ts';
 

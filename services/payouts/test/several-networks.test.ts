@@ -7,7 +7,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
-import { runEngine } from '../src/operations/run-engine.ts';
+import { runEngine } from '../src/operations/run-chain-worker.ts';
 import type { PayoutsService } from '../src/service.ts';
 import { startWorkers } from '../src/workers.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';

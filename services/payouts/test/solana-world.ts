@@ -18,11 +18,11 @@ import { Secret } from '@quittance/shared/secret';
 import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
-import { createNotices } from '../src/notices.ts';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
-import { runEngine } from '../src/operations/run-engine.ts';
+import { runEngine } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
+import { createNotices } from '../src/throttled-log.ts';
 import { SEED } from './service-client.ts';
 
 export const SOL = 10n ** 9n;

@@ -5,7 +5,7 @@ import { takeLease } from '@quittance/shared/lease';
 import { patient } from '@quittance/testkit/patience';
 import { unknownHistory } from '../src/operations/account-chain/solana-history.ts';
 import { deriveAddresses } from '../src/operations/derive-addresses.ts';
-import { engineLease } from '../src/operations/run-engine.ts';
+import { engineLease } from '../src/operations/run-chain-worker.ts';
 import {
   newWallet,
   RENT,

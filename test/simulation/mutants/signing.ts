@@ -1,14 +1,11 @@
 import type { BitcoinSender } from '@quittance/chains/bitcoin/sender';
 import type { ChainSender, EvmSender } from '@quittance/chains/chain';
 import type { SolanaSender } from '@quittance/chains/solana/sender';
-import { buryFamily } from '@quittance/payouts/operations/bury-family';
-import { engineLease, type runEngine } from '@quittance/payouts/operations/run-engine';
+import { buryFamily } from '@quittance/payouts/operations/invalidate-group';
+import { engineLease, type runEngine } from '@quittance/payouts/operations/run-chain-worker';
 import type { PayoutChain, Ports } from '@quittance/payouts/ports';
-import {
-  openFamilies,
-  type Transaction,
-  walletsWithOpenTransactions,
-} from '@quittance/payouts/store-transactions';
+import { openFamilies, walletsWithOpenTransactions } from '@quittance/payouts/store/replacement-groups';
+import type { Transaction } from '@quittance/payouts/store/transaction-rows';
 import { takeLease } from '@quittance/shared/lease';
 import { units } from '@quittance/shared/money';
 import type { Mutant, Wiring } from '../mutant.ts';

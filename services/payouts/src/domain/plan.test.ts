@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
+import { amountOf, type Purse } from './available-liquidity.ts';
 import { planRun, type Queued, type Sweepable, sweepsFor } from './plan.ts';
-import { amountOf, type Purse } from './purse.ts';
 
 type Amounts = Partial<Record<AssetSymbol, bigint>>;
 const amounts = (given: Amounts) =>

@@ -1,6 +1,6 @@
 import { type AssetSymbol, assets, type Chain, nativeAsset } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
-import { add, amountOf, type Purse } from './purse.ts';
+import { add, amountOf, type Purse } from './available-liquidity.ts';
 
 /** A payout that waits for its turn, with the most its fee can take from the hot wallet. */
 export type Queued = { asset: AssetSymbol; amount: Units; gasCost: Units };

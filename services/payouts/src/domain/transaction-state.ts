@@ -54,3 +54,22 @@ export type TransactionMark = keyof typeof transactionMarks;
 /** Throws when an open transaction must not move to that state. */
 export const assertEndsOpen = (to: TransactionState): void =>
   assertMoves<TransactionState>(transactionMoves, transactionPhases.open, to);
+
+/**
+ * Whether a node has not come to the block in which a transaction was final: it is new, or lags. That it does not know
+ * the transaction shows no reorganisation then.
+ * @param finalized the height of the node's last final block
+ */
+export const isNodeBehind = (
+  finalized: number,
+  { finalAt, blockHeight }: { finalAt: Date | null; blockHeight: number | null },
+): boolean => finalAt !== null && blockHeight !== null && finalized < blockHeight;
+
+export type Patience = {
+  /** The same bytes are sent again after so long in no block. */
+  resendAfterMs: number;
+  /** What looks impossible may be a node that is late: the blocks are searched for it only after so long. */
+  doubtForMs: number;
+  /** After so long in no block, an attempt gets a successor that pays a higher fee. */
+  stuckAfterMs: number;
+};

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
 import { crashPoint } from '@quittance/shared/crash';
 import type { Ports } from '../ports.ts';
-import { insertKnownHotWalletOnce, insertWalletOnce } from '../store-wallets.ts';
-import { strangeWallet } from './strange-wallet.ts';
+import { insertKnownHotWalletOnce, insertWalletOnce } from '../store/wallets.ts';
+import { strangeWallet } from './signing-pause.ts';
 
 /**
  * Names deposit addresses: of a chain whose keys have no public derivation, or to whoever derives them and wants to know

@@ -2,7 +2,7 @@ import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { announce } from '@quittance/shared/outbox';
 import type { Ports } from '../ports.ts';
-import { movePayout, type Payout } from '../store-payouts.ts';
+import { movePayout, type Payout } from '../store/payouts.ts';
 import { outcomeView, toldView } from '../views.ts';
 
 const RECIPIENT_REFUSES =

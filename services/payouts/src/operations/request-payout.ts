@@ -16,10 +16,10 @@ import {
   type NewPayout,
   type Payout,
   reserveRequested,
-} from '../store-payouts.ts';
-import { AssetHalted } from '../store-transactions.ts';
+} from '../store/payouts.ts';
+import { AssetHalted } from '../store/transactions.ts';
 import { createdView, refusedView, toldView } from '../views.ts';
-import { voidRequest } from './void-request.ts';
+import { voidRequest } from './void-requests.ts';
 
 /** Shorter than a client's patience, and than the time after which undecided requests are given up. */
 const RESERVE_FOR_MS = 3_000;

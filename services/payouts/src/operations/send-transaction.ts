@@ -1,8 +1,9 @@
 import { crashPoint } from '@quittance/shared/crash';
 import type { ChainPorts } from '../ports.ts';
-import { paymentsOf } from '../store-payments.ts';
-import { showPayoutSent } from '../store-payouts.ts';
-import { moveTransaction, noteSent, type Transaction } from '../store-transactions.ts';
+import { paymentsOf } from '../store/payments.ts';
+import { showPayoutSent } from '../store/payouts.ts';
+import type { Transaction } from '../store/transaction-rows.ts';
+import { moveTransaction, noteSent } from '../store/transactions.ts';
 
 /**
  * Sends signed bytes that are stored, for the first time or again. Only a node's yes is believed: anything else

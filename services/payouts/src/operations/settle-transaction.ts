@@ -10,10 +10,12 @@ import { invariant } from '@quittance/shared/result';
 import { paidStatuses } from '../domain/payout-state.ts';
 import { transactionPhases } from '../domain/transaction-state.ts';
 import type { ChainPorts } from '../ports.ts';
-import { markSwept, markUnswept } from '../store-holdings.ts';
-import { paymentsOf } from '../store-payments.ts';
-import { movePayout } from '../store-payouts.ts';
-import { buryOtherAttempts, moveTransaction, type Transaction } from '../store-transactions.ts';
+import { paymentsOf } from '../store/payments.ts';
+import { movePayout } from '../store/payouts.ts';
+import { buryOtherAttempts } from '../store/replacement-groups.ts';
+import type { Transaction } from '../store/transaction-rows.ts';
+import { moveTransaction } from '../store/transactions.ts';
+import { markSwept, markUnswept } from '../store/unswept-deposits.ts';
 import { outcomeView, toldView } from '../views.ts';
 
 /** A sweep that the token refused costs a fee: whatever was wrong gets time to pass. */

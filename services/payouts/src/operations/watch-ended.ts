@@ -1,17 +1,12 @@
 import type { ChainKind } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
-import { isNodeBehind } from '../domain/node-behind.ts';
-import { engines } from '../engines.ts';
+import { engines } from '../chain-workers.ts';
+import { isNodeBehind } from '../domain/transaction-state.ts';
 import type { ChainPorts } from '../ports.ts';
-import {
-  attemptsOf,
-  endedNotFinal,
-  newestFinal,
-  noteLooked,
-  noteSent,
-  type Transaction,
-  type Whereabouts,
-} from '../store-transactions.ts';
+import { endedNotFinal, newestFinal, noteLooked, type Whereabouts } from '../store/ended-transactions.ts';
+import { attemptsOf } from '../store/replacement-groups.ts';
+import type { Transaction } from '../store/transaction-rows.ts';
+import { noteSent } from '../store/transactions.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const LOOKS_TOGETHER = 16;

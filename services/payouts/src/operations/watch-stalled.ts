@@ -1,6 +1,6 @@
 import { type Chain, chains } from '@quittance/shared/assets';
 import type { Ports } from '../ports.ts';
-import { type Stalled, stalledPayouts } from '../store-payouts.ts';
+import { type Stalled, stalledPayouts } from '../store/payouts.ts';
 
 /**
  * Looks for payouts that make no progress, whatever the reason. Their beginning and their end are log lines. What was

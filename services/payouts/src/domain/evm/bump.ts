@@ -1,4 +1,5 @@
-import type { EvmFees } from './fees.ts';
+/** What a transaction offers for each unit of gas, in wei: at most this much in all, and of it this much to its block's maker. */
+export type EvmFees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 /** How a transaction that no block takes gets a higher fee. */
 export type BumpPolicy = {

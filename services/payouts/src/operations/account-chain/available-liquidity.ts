@@ -1,7 +1,7 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
-import { add, type Purse, purseOf } from '../../domain/purse.ts';
-import { openSums } from '../../store-transactions.ts';
+import { add, type Purse, purseOf } from '../../domain/available-liquidity.ts';
+import { openSums } from '../../store/open-sums.ts';
 import type { AccountChainDriver, AccountChainPorts } from './driver.ts';
 
 /**

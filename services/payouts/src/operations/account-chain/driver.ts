@@ -3,9 +3,9 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
 import type { ChainPorts } from '../../ports.ts';
-import type { Holding } from '../../store-holdings.ts';
-import type { Payout } from '../../store-payouts.ts';
-import type { Family } from '../../store-transactions.ts';
+import type { Payout } from '../../store/payouts.ts';
+import type { Family } from '../../store/transaction-rows.ts';
+import type { Holding } from '../../store/unswept-deposits.ts';
 
 export type AccountChainPorts = ChainPorts<'evm' | 'solana'>;
 

@@ -3,19 +3,14 @@ import { assetsOf, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
+import { amountOf } from '../../domain/available-liquidity.ts';
 import { bumpOf } from '../../domain/evm/bump.ts';
-import { amountOf } from '../../domain/purse.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { sweptHolding } from '../../store-holdings.ts';
-import { paymentsOf } from '../../store-payments.ts';
-import {
-  attemptsOf,
-  type Family,
-  insertSigned,
-  newestOf,
-  stuckFamilies,
-  type Transaction,
-} from '../../store-transactions.ts';
+import { paymentsOf } from '../../store/payments.ts';
+import { attemptsOf, stuckFamilies } from '../../store/replacement-groups.ts';
+import { type Family, newestOf, type Transaction } from '../../store/transaction-rows.ts';
+import { insertSigned } from '../../store/transactions.ts';
+import { sweptHolding } from '../../store/unswept-deposits.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { availableLiquidity } from './available-liquidity.ts';

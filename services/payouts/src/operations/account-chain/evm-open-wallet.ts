@@ -1,7 +1,7 @@
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { EvmPorts } from '../../ports.ts';
-import { insertWalletOnce, nextNonce, skipUsedNonces } from '../../store-wallets.ts';
+import { insertWalletOnce, nextNonce, skipUsedNonces } from '../../store/wallets.ts';
 
 type WalletPorts = Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger' | 'notices'>;
 

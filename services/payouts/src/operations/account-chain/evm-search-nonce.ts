@@ -1,7 +1,9 @@
 import { reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import type { EvmPorts } from '../../ports.ts';
-import { attemptsOf, type Family, noteSearched } from '../../store-transactions.ts';
+import { attemptsOf } from '../../store/replacement-groups.ts';
+import type { Family } from '../../store/transaction-rows.ts';
+import { noteSearched } from '../../store/transactions.ts';
 import type { Look } from './evm-tracking.ts';
 
 /** What the blocks themselves tell of a nonce that is used up. */

@@ -5,9 +5,9 @@ import { type Units, units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { z } from 'zod';
 import type { EvmPorts } from '../../ports.ts';
-import type { Holding } from '../../store-holdings.ts';
-import type { Payout } from '../../store-payouts.ts';
-import { takeNonce } from '../../store-wallets.ts';
+import type { Payout } from '../../store/payouts.ts';
+import type { Holding } from '../../store/unswept-deposits.ts';
+import { takeNonce } from '../../store/wallets.ts';
 import type { Draft } from './driver.ts';
 
 /** A plain transfer of native money, always. */

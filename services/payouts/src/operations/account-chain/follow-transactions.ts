@@ -2,7 +2,8 @@ import { StatusMissing } from '@quittance/chains/solana/in-no-block';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import pMap from 'p-map';
-import { newestOf, openFamilies, walletsWithOpenTransactions } from '../../store-transactions.ts';
+import { openFamilies, walletsWithOpenTransactions } from '../../store/replacement-groups.ts';
+import { newestOf } from '../../store/transaction-rows.ts';
 import { keepLease } from '../keep-lease.ts';
 import type { AccountChainDriver, AccountChainPorts } from './driver.ts';
 

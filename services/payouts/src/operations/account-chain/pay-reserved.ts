@@ -1,22 +1,23 @@
-import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
+import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
-import type { Units } from '@quittance/shared/money';
+import { formatUnits, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import pMap from 'p-map';
-import { planRun, type Queued } from '../../domain/plan.ts';
-import { amountOf } from '../../domain/purse.ts';
-import { insertPayments } from '../../store-payments.ts';
-import { movePayout, type Payout, reservedPayouts } from '../../store-payouts.ts';
-import { insertSigned, type Transaction } from '../../store-transactions.ts';
+import { amountOf } from '../../domain/available-liquidity.ts';
+import { planRun, type Queued, type Shortage } from '../../domain/plan.ts';
+import type { ChainPorts } from '../../ports.ts';
+import { insertPayments } from '../../store/payments.ts';
+import { movePayout, type Payout, reservedPayouts } from '../../store/payouts.ts';
+import type { Transaction } from '../../store/transaction-rows.ts';
+import { insertSigned } from '../../store/transactions.ts';
 import { failUnsigned } from '../fail-unsigned.ts';
 import { keepLease } from '../keep-lease.ts';
-import { lookAhead, PAYOUTS_PER_ASSET } from '../look-ahead.ts';
-import { sayShort } from '../say-short.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver, AccountChainPorts, ChainTerms, Draft, Transfer } from './driver.ts';
+import { lookAhead, PAYOUTS_PER_ASSET } from './look-ahead.ts';
 import { signSweeps } from './sign-sweep.ts';
 import { sweepCandidates } from './sweep-candidates.ts';
 
@@ -133,4 +134,22 @@ export async function signPayout(
   });
   if (stored !== undefined) crashPoint(`${kind}.payouts.signed`);
   return stored;
+}
+
+/** Tells an operator which payouts wait for money that the hot wallet does not have, whatever is swept. */
+export function sayShort(
+  { chain, sender, notices }: Pick<ChainPorts, 'chain' | 'sender' | 'notices'>,
+  { asset, has, needs, payouts }: Shortage,
+): void {
+  const { decimals } = assets[asset];
+  const said = {
+    chain,
+    address: sender.hotAddress,
+    asset,
+    // On Solana below zero when something is promised, or the account must keep it.
+    has: formatUnits(has, decimals),
+    needs: formatUnits(needs, decimals),
+    payouts,
+  };
+  notices.say('error', `short.${asset}`, said, `payouts wait: the hot wallet has too little ${asset}`);
 }

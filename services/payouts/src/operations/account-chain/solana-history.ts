@@ -1,5 +1,5 @@
 import type { SolanaPorts } from '../../ports.ts';
-import { historyOf, noteHistory, unknownHashes } from '../../store-histories.ts';
+import { historyOf, noteHistory, unknownHashes } from '../../store/wallets.ts';
 
 /** As many as a node gives at once. When there are more, the newest are looked at: lost commits are among those. */
 const SIGNATURES_MAX = 1_000;

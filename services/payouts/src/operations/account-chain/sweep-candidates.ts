@@ -1,7 +1,7 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 import type { Sweepable } from '../../domain/plan.ts';
-import { type Holding, sweepableHoldings } from '../../store-holdings.ts';
+import { type Holding, sweepableHoldings } from '../../store/unswept-deposits.ts';
 import type { AccountChainPorts, ChainTerms } from './driver.ts';
 
 const HOLDINGS_PER_ASSET = 200;

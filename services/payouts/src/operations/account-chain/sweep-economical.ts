@@ -1,9 +1,9 @@
 import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
 import type { Lease } from '@quittance/shared/lease';
 import { parseRate, type Rate } from '@quittance/shared/money';
-import { amountOf } from '../../domain/purse.ts';
-import { worthwhile } from '../../domain/worthwhile.ts';
-import { reservedPayouts } from '../../store-payouts.ts';
+import { amountOf } from '../../domain/available-liquidity.ts';
+import { worthwhile } from '../../domain/economical-sweeps.ts';
+import { reservedPayouts } from '../../store/payouts.ts';
 import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver, AccountChainPorts } from './driver.ts';
 import { signSweeps } from './sign-sweep.ts';

@@ -4,11 +4,12 @@ import type { Trx } from '@quittance/shared/db';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { sum, units } from '@quittance/shared/money';
 import type { BitcoinPorts } from '../../ports.ts';
-import { type Coin, insertChangeCoin, lockCoins } from '../../store-coins.ts';
-import { insertPayments } from '../../store-payments.ts';
-import { movePayout, type Payout } from '../../store-payouts.ts';
-import { insertSigned, type Transaction } from '../../store-transactions.ts';
-import { insertWalletOnce } from '../../store-wallets.ts';
+import { insertPayments } from '../../store/payments.ts';
+import { movePayout, type Payout } from '../../store/payouts.ts';
+import type { Transaction } from '../../store/transaction-rows.ts';
+import { insertSigned } from '../../store/transactions.ts';
+import { type Coin, insertChangeCoin, lockCoins } from '../../store/utxos.ts';
+import { insertWalletOnce } from '../../store/wallets.ts';
 import { writeTerms } from './terms.ts';
 
 export type BatchOrder = {

@@ -1,7 +1,7 @@
 import type { Coin as SpendableCoin } from '@quittance/chains/bitcoin/spend';
 import { type Units, units } from '@quittance/shared/money';
 import { z } from 'zod';
-import type { Coin } from '../../store-coins.ts';
+import type { Coin } from '../../store/utxos.ts';
 
 const amount = z.string().regex(/^\d+$/).transform(units);
 

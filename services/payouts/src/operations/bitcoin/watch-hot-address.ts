@@ -1,7 +1,7 @@
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { BitcoinPorts } from '../../ports.ts';
-import { coinCursor, insertHotCoins, moveCoinCursor } from '../../store-coins.ts';
+import { coinCursor, insertHotCoins, moveCoinCursor } from '../../store/hot-address.ts';
 import { keepLease } from '../keep-lease.ts';
 
 /** What operators send is spent only when it is as deep as hardly a reorganisation goes. */

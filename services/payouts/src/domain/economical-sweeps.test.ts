@@ -1,0 +1,65 @@
+import { expect, it } from '@jest/globals';
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { parseRate, type Rate, units } from '@quittance/shared/money';
+import fc from 'fast-check';
+import { type Offer, worthwhile } from './economical-sweeps.ts';
+
+const rate = (text: string): Rate => {
+  const read = parseRate(text);
+  if (!read.ok) throw new Error(text);
+  return read.value;
+};
+const rates = new Map<AssetSymbol, Rate>([
+  ['ETH', rate('2000')],
+  ['USDC_ERC20', rate('1')],
+]);
+const GWEI = 10n ** 9n;
+/** 0.001 Ether, two dollars. */
+const COST = 1_000_000n * GWEI;
+const dollars = (whole: bigint): Offer => ({
+  asset: 'USDC_ERC20',
+  net: units(whole * 1_000_000n),
+  cost: units(COST),
+});
+const plenty = 100n * COST;
+
+it('is worth it from two hundred times its cost on', () => {
+  const ether = { asset: 'ETH', cost: units(COST) } as const;
+  expect(worthwhile([dollars(400n)], 'ETH', rates, plenty, 5)).toHaveLength(1);
+  expect(worthwhile([dollars(399n)], 'ETH', rates, plenty, 5)).toEqual([]);
+  expect(worthwhile([{ ...ether, net: units(200n * COST) }], 'ETH', rates, plenty, 5)).toHaveLength(1);
+  expect(worthwhile([{ ...ether, net: units(200n * COST - 1n) }], 'ETH', rates, plenty, 5)).toEqual([]);
+});
+
+it('is not known to be worth anything without both rates', () => {
+  for (const missing of ['ETH', 'USDC_ERC20'] as const) {
+    const known = new Map(rates);
+    known.delete(missing);
+    expect(worthwhile([dollars(1_000_000n)], 'ETH', known, plenty, 5)).toEqual([]);
+  }
+});
+
+it('takes the most valuable, and no more than may be paid for', () => {
+  const offers = [dollars(500n), dollars(900n), dollars(700n)];
+  expect(worthwhile(offers, 'ETH', rates, plenty, 2)).toEqual([offers[1], offers[2]]);
+  expect(worthwhile(offers, 'ETH', rates, 4n * COST, 5)).toEqual([offers[1]]);
+  expect(worthwhile(offers, 'ETH', rates, -1n, 5)).toEqual([]);
+});
+
+it('never takes more than a quarter of what is free, and nothing that is not worth it', () => {
+  const offer = fc.record({ net: fc.bigInt(0n, 10n ** 12n), cost: fc.bigInt(1n, 10n ** 18n) });
+  fc.assert(
+    fc.property(fc.array(offer, { maxLength: 20 }), fc.bigInt(0n, 10n ** 19n), (given, free) => {
+      const offers = given.map(({ net, cost }) => ({
+        asset: 'USDC_ERC20' as const,
+        net: units(net),
+        cost: units(cost),
+      }));
+      const chosen = worthwhile(offers, 'ETH', rates, free, 5);
+      expect(chosen.length).toBeLessThanOrEqual(5);
+      expect(chosen.reduce((sum, one) => sum + one.cost, 0n) * 4n).toBeLessThanOrEqual(free);
+      // A millionth of a dollar is worth 500 million wei at 2,000 dollars.
+      for (const { net, cost } of chosen) expect(cost * 200n).toBeLessThanOrEqual(net * 500_000_000n);
+    }),
+  );
+});

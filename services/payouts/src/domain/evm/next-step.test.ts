@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Patience } from '../transaction-state.ts';
+import { judge, needsSearch, type OpenTransaction, type Progress, type Seen } from './next-step.ts';
+
+const now = new Date('2026-01-02T03:04:05.000Z');
+const ago = (ms: number) => new Date(now.getTime() - ms);
+const patience: Patience = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 };
+
+const anOpen = (given: Partial<OpenTransaction> = {}): OpenTransaction => ({
+  nonce: 7,
+  minConfirmations: 12,
+  blockHash: null,
+  lastBroadcastAt: ago(1_000),
+  doubtedAt: null,
+  ...given,
+});
+const mined = (confirmations: number, succeeded = true): Seen => ({
+  state: 'mined',
+  confirmations,
+  succeeded,
+});
+const young: Progress = { latest: 8, finalized: 0 };
+const past: Progress = { latest: 9, finalized: 8 };
+
+const verdict = (open: OpenTransaction, seen: Seen, progress = young) =>
+  judge(open, seen, progress, now, patience);
+
+describe('a signed transaction', () => {
+  it.each([
+    ['deep enough', mined(12), { is: 'settled', succeeded: true }],
+    ['deeper than enough', mined(40), { is: 'settled', succeeded: true }],
+    ['deep enough and reverted, but not final', mined(12, false), { is: 'in_block' }],
+    ['one block short', mined(11), { is: 'in_block' }],
+    ['one block short and reverted', mined(1, false), { is: 'in_block' }],
+    ['pending', { state: 'pending' }, { is: 'sent' }],
+    ['absent', { state: 'absent' }, { is: 'sent' }],
+    ['not reached', { state: 'not_reached' }, { is: 'sent' }],
+  ] as const)('%s', (_name, seen, expected) => {
+    expect(verdict(anOpen(), seen)).toEqual(expected);
+  });
+
+  it('has failed only when that is final: another order of blocks could run the same bytes well', () => {
+    expect(verdict(anOpen(), mined(40, false), { latest: 8, finalized: 7 })).toEqual({ is: 'in_block' });
+    expect(verdict(anOpen(), mined(40, false), past)).toEqual({ is: 'settled', succeeded: false });
+    expect(verdict(anOpen(), mined(11, false), past)).toEqual({ is: 'in_block' });
+  });
+
+  it('is sent at once when it never was, and again when it was long ago', () => {
+    expect(verdict(anOpen({ lastBroadcastAt: null }), { state: 'not_reached' })).toEqual({ is: 'to_send' });
+    expect(verdict(anOpen({ lastBroadcastAt: ago(4_999) }), { state: 'pending' })).toEqual({ is: 'sent' });
+    expect(verdict(anOpen({ lastBroadcastAt: ago(5_000) }), { state: 'pending' })).toEqual({ is: 'to_send' });
+  });
+
+  it('is sent at once when its block was dropped', () => {
+    const open = anOpen({ blockHash: '0xb1', lastBroadcastAt: ago(1) });
+    expect(verdict(open, { state: 'absent' })).toEqual({ is: 'to_send' });
+    expect(verdict(open, { state: 'not_reached' })).toEqual({ is: 'to_send' });
+  });
+
+  it.each(['absent', 'pending'] as const)(
+    'is doubted for ever while the chain is past it and it is %s',
+    (state) => {
+      for (const doubtedAt of [null, ago(30_000), ago(1e12)]) {
+        expect(verdict(anOpen({ doubtedAt }), { state }, past)).toEqual({ is: 'doubtful' });
+      }
+    },
+  );
+
+  it('is searched for half a minute later, or at once when it was seen in a block', () => {
+    const search = (given: Partial<OpenTransaction>, progress = past) =>
+      needsSearch(anOpen(given), { state: 'absent' }, progress, now, patience);
+    expect(search({})).toBe(false);
+    expect(search({ doubtedAt: ago(29_999) })).toBe(false);
+    expect(search({ doubtedAt: ago(30_000) })).toBe(true);
+    expect(search({ doubtedAt: ago(30_000) }, young)).toBe(false);
+    expect(search({ blockHash: '0xb1' })).toBe(true);
+  });
+
+  it('is dead when another one was found in its place, and in a block when it was found itself', () => {
+    expect(verdict(anOpen(), { state: 'replaced' }, past)).toEqual({ is: 'dead' });
+    expect(verdict(anOpen(), { state: 'found' }, past)).toEqual({ is: 'in_block' });
+  });
+
+  const date = fc.option(fc.integer({ min: 0, max: 1e6 }).map(ago), { nil: null });
+  const anyOpen = fc.record({
+    nonce: fc.nat(20),
+    minConfirmations: fc.integer({ min: 1, max: 20 }),
+    blockHash: fc.option(fc.constant('0xb1'), { nil: null }),
+    lastBroadcastAt: date,
+    doubtedAt: date,
+  });
+  const anySeen: fc.Arbitrary<Seen> = fc.oneof(
+    fc.record({
+      state: fc.constantFrom<'absent' | 'pending' | 'not_reached' | 'found' | 'replaced'>(
+        'absent',
+        'pending',
+        'not_reached',
+        'found',
+        'replaced',
+      ),
+    }),
+    fc.record({
+      state: fc.constant('mined' as const),
+      confirmations: fc.nat(40),
+      succeeded: fc.boolean(),
+    }),
+  );
+  const anyProgress = fc.record({ latest: fc.nat(20), finalized: fc.nat(20) });
+
+  it('is dead only on proof, whatever else is true', () => {
+    fc.assert(
+      fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
+        expect(verdict(open, seen, progress).is === 'dead').toBe(seen.state === 'replaced');
+      }),
+    );
+  });
+
+  it('is settled only by a receipt that is deep enough', () => {
+    fc.assert(
+      fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
+        const settled = verdict(open, seen, progress).is === 'settled';
+        const isDeep = seen.state === 'mined' && seen.confirmations >= open.minConfirmations;
+        expect(settled).toBe(isDeep && (seen.succeeded || progress.finalized > open.nonce));
+      }),
+    );
+  });
+});

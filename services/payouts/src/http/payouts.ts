@@ -1,0 +1,131 @@
+import { assetSymbols } from '@quittance/shared/assets';
+import { type Answer, answers, contextOf } from '@quittance/shared/http';
+import {
+  findKey,
+  type IdempotencyKey,
+  isIdempotencyKey,
+  otherBody,
+  readKey,
+} from '@quittance/shared/idempotency';
+import type { AccountId, PayoutId } from '@quittance/shared/ids';
+import { pageOf, pageView, perPageField, placeOf } from '@quittance/shared/pages';
+import { ok, type Result, refuse } from '@quittance/shared/result';
+import { type FieldErrors, form, rules } from '@quittance/shared/validation';
+import type { Request, Response } from 'express';
+import { shownAs, shownStatuses, statusesShownAs } from '../domain/payout-state.ts';
+import { type Refusal, requestPayout } from '../operations/request-payout.ts';
+import { type PayoutOrder, readPayoutOrder } from '../payout-order.ts';
+import type { Ports } from '../ports.ts';
+import { findPayout, type Payout, payoutPage } from '../store/payouts.ts';
+import { createdView, payoutView, refusedView } from '../views.ts';
+
+/** A halt waits for a person. */
+const HALTED_RETRY_AFTER_SECONDS = 60;
+
+const listForm = form({
+  perPage: perPageField,
+  status: rules.oneOf(shownStatuses).optional,
+  asset: rules.oneOf(assetSymbols).optional,
+  created_from: rules.date().optional,
+  created_to: rules.date().optional,
+});
+
+export async function listPayouts({ db, settings }: Ports, req: Request, res: Response): Promise<Answer> {
+  const filter = listForm(req.query);
+  if (!filter.ok) return answers.invalid(filter.refusal);
+  const { perPage, status, asset, created_from, created_to } = filter.value;
+  const page = pageOf(req.query);
+  const { items, total } = await payoutPage(
+    db,
+    {
+      account: contextOf(res).identity.account,
+      statuses: status && statusesShownAs(status),
+      asset,
+      createdFrom: created_from,
+      createdTo: created_to,
+    },
+    placeOf(page, perPage),
+  );
+  const path = `${settings.publicUrl}/api/payouts`;
+  const parts = { data: items.map(payoutView), total, page, perPage, path, query: req.query };
+  return { status: 200, body: pageView(parts) };
+}
+
+export async function showPayout(ports: Ports, account: AccountId, id: string): Promise<Answer> {
+  // At most 16 digits: longer ones name no payout, and not even a number of Postgres.
+  const found = /^[1-9]\d{0,15}$/.test(id) ? await getPayout(ports, account, id as PayoutId) : undefined;
+  if (found?.ok === true) return { status: 200, body: payoutView(found.value) };
+  return found?.refusal === 'not_yours' ? answers.unauthorized : answers.noModel('Payout');
+}
+
+export function createPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
+  const { rawBody, body } = contextOf(res);
+  return payOnce(ports, req, res, rawBody, null, () => readPayoutOrder(body, ports));
+}
+
+/** What both kinds of payout have in common. `asked` is what the same Idempotency-Key must come with again. */
+export async function payOnce(
+  ports: Ports,
+  req: Request,
+  res: Response,
+  asked: Buffer,
+  returnsDeposit: string | null,
+  readOrder: () => Result<PayoutOrder, FieldErrors> | Answer,
+): Promise<Answer> {
+  const { identity, requestId } = contextOf(res);
+  const { account } = identity;
+  const given = readKey(req.headers['idempotency-key'], account, asked);
+  const key = given !== undefined && isIdempotencyKey(given) ? given : undefined;
+  const earlier = key && (await answeredBefore(ports, key));
+  if (earlier !== undefined) return earlier;
+
+  const order = readOrder();
+  if ('status' in order) return order;
+  const badKey = given === undefined || key !== undefined ? {} : (given as FieldErrors);
+  if (!order.ok) return answers.invalid({ ...order.refusal, ...badKey });
+  if (Object.keys(badKey).length > 0) return answers.invalid(badKey);
+
+  const made = await requestPayout(ports, { ...order.value, account, returnsDeposit, requestId, key });
+  if (made.ok) return { status: 201, body: createdView(made.value) };
+  if (made.refusal === 'key_taken' && key !== undefined) {
+    // Taken in this very moment; when its owner gave it up again already, the client may just ask again.
+    return (await answeredBefore(ports, key)) ?? answers.stillRunning;
+  }
+  return refusals[made.refusal];
+}
+
+/** What an earlier request with this key is answered, or undefined when there was none. */
+async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answer | undefined> {
+  const known = await findKey(db, key);
+  switch (known?.state) {
+    case undefined:
+      return undefined;
+    case 'answered':
+      return { status: known.status, body: known.body, headers: { 'Idempotent-Replayed': 'true' } };
+    case 'running':
+      return answers.stillRunning;
+    case 'other_body':
+      return answers.invalid(otherBody);
+  }
+}
+
+const refusals = {
+  insufficient_balance: refusedView.insufficient_balance,
+  already_accepted: refusedView.already_accepted,
+  repaid_loss: refusedView.repaid_loss,
+  already_returned: answers.alreadyResolved('returned'),
+  key_taken: answers.stillRunning,
+  unavailable: answers.unavailable,
+  halted: { ...answers.unavailable, headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) } },
+} as const satisfies Record<Refusal, Answer>;
+
+/** A merchant's own payout. What never became one is not found. */
+export async function getPayout(
+  { db }: Pick<Ports, 'db'>,
+  account: AccountId,
+  id: PayoutId,
+): Promise<Result<Payout, 'not_found' | 'not_yours'>> {
+  const payout = await findPayout(db, id);
+  if (payout === undefined || shownAs[payout.status] === null) return refuse('not_found');
+  return payout.account === account ? ok(payout) : refuse('not_yours');
+}

@@ -1,0 +1,141 @@
+import type { Spend } from '@quittance/chains/bitcoin/spend';
+import { crashPoint } from '@quittance/shared/crash';
+import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import { type Units, units } from '@quittance/shared/money';
+import { mostFor, nextFeeRate } from '../../domain/bitcoin/bump.ts';
+import type { BitcoinPorts } from '../../ports.ts';
+import { paymentsOf } from '../../store/payments.ts';
+import { type Family, newestOf, type Transaction } from '../../store/transaction-rows.ts';
+import { insertSigned } from '../../store/transactions.ts';
+import { type Coin, isChangeUsed, lockCoins, spendableCoins } from '../../store/utxos.ts';
+import { sendTransaction } from '../send-transaction.ts';
+import { missingCoins } from './missing-utxos.ts';
+import { storeChange } from './sign-batch.ts';
+import { feeRateOf, readTerms, spendable, type Terms, writeTerms } from './terms.ts';
+
+/** An input more is enough, if any is needed at all. */
+const COINS_MAX = 50;
+/** The next attempt may have such an input, and change where the last one had none. */
+const MORE_VIRTUAL_BYTES = 110;
+
+/**
+ * Signs the next attempt at what waits too long, for a higher fee: the same payments out of the same coins, so that
+ * one attempt at most can ever be mined. `waiting` is the one that the node has. Trouble is for the next round: what
+ * was signed before goes on waiting.
+ */
+export async function bumpFamily(
+  ports: BitcoinPorts,
+  lease: Lease,
+  family: Family,
+  waiting: Transaction,
+): Promise<void> {
+  const { notices } = ports;
+  const newest = newestOf(family);
+  try {
+    const bumped = await signNext(ports, lease, newest, waiting);
+    if (bumped !== undefined) await sendTransaction(ports, bumped);
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    const said = { transaction: newest.txHash, reason: reason(error) };
+    notices.say('warn', `bump.${newest.family}`, said, 'the fee of a transaction could not be raised');
+  }
+}
+
+async function signNext(
+  ports: BitcoinPorts,
+  lease: Lease,
+  newest: Transaction,
+  waiting: Transaction,
+): Promise<Transaction | undefined> {
+  const { db, clock, sender, signingBar, notices } = ports;
+  // From the one that waits: what the node has against a newer one, it would have against the next as well.
+  const terms = readTerms(waiting.terms);
+  const stuck = { attempt: newest.attempt, sentAt: newest.firstBroadcastAt, feeRate: feeRateOf(terms) };
+  // Before the node is asked anything: most of the time nothing has waited for long.
+  if (nextFeeRate(stuck, 0n, clock.now()) === undefined || signingBar.reason !== undefined) return undefined;
+  // What another family spends would never be there.
+  if (await isChangeUsed(db, newest.family)) return undefined;
+  const feeRate = nextFeeRate(stuck, await sender.feeRate(), clock.now());
+  const feeMin = await leastFee(ports, waiting, terms);
+  if (feeRate === undefined || feeMin === undefined) return undefined;
+
+  const payments = await paymentsOf(db, newest.family);
+  const spend = sender.selectCoins({
+    available: await extraCoins(ports),
+    required: terms.coins,
+    recipients: payments.map(({ address, amount }) => ({ to: address, amount })),
+    changeIndex: terms.changeIndex,
+    feeRate,
+    feeMin,
+    feeMax: mostFor(feeRate, terms.virtualBytes + MORE_VIRTUAL_BYTES),
+  });
+  if (typeof spend !== 'string') return sign(ports, lease, newest, { terms, spend });
+  const said = { transaction: newest.txHash, fee_rate: feeRate.toString(), why: spend };
+  notices.say('warn', `bump.${newest.family}`, said, 'the fee of a transaction cannot be raised');
+  return undefined;
+}
+
+/** Nodes take a replacement only for more than what it replaces; undefined when it does not wait any more. */
+async function leastFee(
+  { sender }: BitcoinPorts,
+  waiting: Transaction,
+  { fee, virtualBytes }: Terms,
+): Promise<Units | undefined> {
+  const least = await sender.replacementFee(waiting.txHash, virtualBytes + MORE_VIRTUAL_BYTES);
+  if (least === undefined) return undefined;
+  return least > fee ? least : units(fee + 1n);
+}
+
+async function extraCoins(ports: BitcoinPorts) {
+  const coins = await spendableCoins(ports.db, ports.chain, COINS_MAX);
+  const { spent, absent } = await missingCoins(ports, coins);
+  const missing = new Set([...spent, ...absent]);
+  return coins.filter((coin) => !missing.has(coin)).map(spendable);
+}
+
+async function sign(
+  { db, chain, sender, logger }: BitcoinPorts,
+  lease: Lease,
+  newest: Transaction,
+  { terms, spend }: { terms: Terms; spend: Spend },
+): Promise<Transaction | undefined> {
+  const signed = sender.signSpend(spend);
+  const known = new Set(terms.coins.map(({ outpoint }) => outpoint));
+  const added = spend.coins
+    .filter(({ outpoint }) => !known.has(outpoint))
+    .map((coin): Coin => ({ ...coin, address: sender.address(coin.branch, coin.index) }));
+  const stored = await db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    if (!(await lockCoins(trx, added, newest.family))) return undefined;
+    const transaction = await insertSigned(trx, {
+      after: newest,
+      chain,
+      wallet: newest.wallet,
+      nonce: null,
+      sweptAddress: newest.purpose === 'sweep' ? sender.address('change', terms.changeIndex) : null,
+      asset: newest.asset,
+      amount: newest.amount,
+      signed,
+      minConfirmations: newest.minConfirmations,
+      fence: lease.token,
+      // Of the first attempt: a conflict with the coins they share is searched for from there.
+      finalHeight: newest.finalHeightWhenSigned ?? 0,
+      validToHeight: null,
+      terms: writeTerms({
+        coins: spend.coins,
+        changeIndex: terms.changeIndex,
+        fee: signed.fee,
+        virtualBytes: signed.virtualBytes,
+      }),
+    });
+    await storeChange(trx, { chain, sender }, transaction, spend, signed.changeOutput);
+    crashPoint('bitcoin.bumps.signing');
+    return transaction;
+  });
+  if (stored === undefined) return undefined;
+  crashPoint('bitcoin.bumps.signed');
+  const said = { chain, transaction: stored.txHash, before: newest.txHash, attempt: stored.attempt };
+  logger.info({ ...said, fee: signed.fee.toString() }, 'the fee of a transaction was raised');
+  return stored;
+}

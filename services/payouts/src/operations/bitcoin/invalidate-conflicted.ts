@@ -1,0 +1,132 @@
+import type { Spender } from '@quittance/chains/bitcoin/sender';
+import type { Lease } from '@quittance/shared/lease';
+import { reason } from '@quittance/shared/logger';
+import type { BitcoinPorts } from '../../ports.ts';
+import { attemptsOf } from '../../store/replacement-groups.ts';
+import type { Family } from '../../store/transaction-rows.ts';
+import { noteDoubt, noteSearched } from '../../store/transactions.ts';
+import { freeCoins } from '../../store/utxos.ts';
+import { buryFamily } from '../invalidate-group.ts';
+import { keepLease } from '../keep-lease.ts';
+import { readTerms } from './terms.ts';
+
+/**
+ * Ends a family of which no node has anything, when it is proved that nothing of it can ever be mined: another
+ * transaction that spends one of the coins all its attempts share, or that coin's own coins, is as deep in the chain as
+ * a payment has to be, and no less than six blocks. Nothing else is a proof: not a refusal, not an eviction, however long it lasts.
+ */
+export async function buryConflicted(ports: BitcoinPorts, lease: Lease, family: Family): Promise<boolean> {
+  const { db, clock, settings, notices, logger } = ports;
+  const [first] = family;
+  try {
+    const shared = readTerms(first.terms).coins.map(({ outpoint }) => outpoint);
+    const found = await ports.sender.unspent(shared);
+    const gone = shared.filter((_, i) => found[i] === undefined);
+    if (gone.length === 0) {
+      if (first.doubtedAt !== null) await noteDoubt(db, first.id, null);
+      return false;
+    }
+    if (first.doubtedAt === null) {
+      await noteDoubt(db, first.id, clock.now());
+      const said = { transaction: first.txHash, outpoints: gone };
+      logger.error(said, 'coins of a transaction that is in no block are not in the chain');
+      return false;
+    }
+    // What is missing may be missing on a node that is late, or come back with the next block.
+    if (clock.now().getTime() - first.doubtedAt.getTime() < settings.patience.doubtForMs) return false;
+    await keepLease(ports, lease);
+    const conflict = await findConflict(ports, family, gone);
+    if (conflict === undefined) {
+      const said = { transaction: first.txHash, outpoints: gone };
+      const trouble = 'coins of a transaction are gone and nothing proves that it is dead: it stays open';
+      notices.say('error', `lost.${first.id}`, said, trouble);
+      return false;
+    }
+    return await bury(ports, lease, family, conflict);
+  } catch (error) {
+    const said = { transaction: first.txHash, reason: reason(error) };
+    notices.say(
+      'warn',
+      `conflict.${first.id}`,
+      said,
+      'what became of a transaction’s coins could not be found',
+    );
+    return false;
+  }
+}
+
+async function bury(
+  ports: BitcoinPorts,
+  lease: Lease,
+  [first]: Family,
+  { coin, by }: Conflict,
+): Promise<boolean> {
+  const said = { transaction: first.txHash, coin, by: by.txHash, height: by.height, spends: by.outpoint };
+  ports.logger.error(said, 'another transaction spent the coin of one of ours for good');
+  return buryFamily(ports, lease, first, (trx) => freeCoins(trx, first.family, coin));
+}
+
+/** How many blocks a round searches. */
+const BLOCKS_PER_ROUND = 256;
+/** What is dead stays dead: it is not buried before hardly a reorganisation reaches the proof, however little a payment asks. */
+const PROOF_CONFIRMATIONS = 6;
+/** A coin is gone when the one it was made of is gone, and so on: rarely more than one step. */
+const STEPS_MAX = 8;
+
+/** The coin that is gone for good, and the transaction that proves it, as deep as a proof has to be. */
+export type Conflict = { coin: string; by: Spender };
+
+/** An output whose spender, when it is not one of `ours`, means that `coin` will never be there. */
+type Suspect = { outpoint: string; coin: string; ours: ReadonlySet<string> };
+
+/**
+ * Searches the blocks since a family was signed for a transaction that can never stand beside any of its attempts.
+ * Where a coin is not in the chain at all, because the transaction it comes from was dropped, that one's coins are
+ * searched for instead, as far as the node still knows what it spent. What was searched is remembered: a long search
+ * goes on in the next rounds, and begins anew when it found nothing.
+ */
+export async function findConflict(
+  { db, sender }: Pick<BitcoinPorts, 'db' | 'sender'>,
+  [first]: Family,
+  gone: readonly string[],
+): Promise<Conflict | undefined> {
+  const attempts = new Set((await attemptsOf(db, first.family)).map(({ txHash }) => txHash));
+  const suspects = await suspectsOf(
+    { sender },
+    gone.map((outpoint) => ({ outpoint, coin: outpoint, ours: attempts })),
+  );
+  const byOutpoint = new Map(suspects.map((suspect) => [suspect.outpoint, suspect]));
+  const begin = (first.finalHeightWhenSigned ?? 0) + 1;
+  const from = first.searchedTo === null ? begin : first.searchedTo + 1;
+  // Only what is so deep proves anything.
+  const deepest = (await sender.height()) - Math.max(first.minConfirmations, PROOF_CONFIRMATIONS) + 1;
+  const to = Math.min(deepest, from + BLOCKS_PER_ROUND - 1);
+  const spenders = await sender.findSpenders([...byOutpoint.keys()], from, to);
+  for (const by of spenders) {
+    const suspect = byOutpoint.get(by.outpoint);
+    if (suspect !== undefined && !suspect.ours.has(by.txHash)) return { coin: suspect.coin, by };
+  }
+  await noteSearched(db, first.id, to < deepest ? to : begin - 1);
+  return undefined;
+}
+
+/** Follows coins that are not in the chain to those they were made of. */
+async function suspectsOf(
+  { sender }: Pick<BitcoinPorts, 'sender'>,
+  gone: readonly Suspect[],
+): Promise<Suspect[]> {
+  const all: Suspect[] = [];
+  let next = gone;
+  for (let step = 0; step < STEPS_MAX && next.length > 0; step++) {
+    all.push(...next);
+    const deeper: Suspect[] = [];
+    for (const { outpoint, coin } of next) {
+      const [source = ''] = outpoint.split(':');
+      if ((await sender.status(source)).state !== 'absent') continue;
+      const inputs = (await sender.inputsOf(source)) ?? [];
+      deeper.push(...inputs.map((input) => ({ outpoint: input, coin, ours: new Set([source]) })));
+    }
+    next = deeper;
+  }
+  return all;
+}

@@ -1,0 +1,50 @@
+import { crashPoint } from '@quittance/shared/crash';
+import type { Trx } from '@quittance/shared/db';
+import { forgetKey } from '@quittance/shared/idempotency';
+import type { PayoutId } from '@quittance/shared/ids';
+import { announce } from '@quittance/shared/outbox';
+import type { Ports } from '../ports.ts';
+import { movePayout, staleRequests } from '../store/payouts.ts';
+
+/** Longer than any request waits for the ledger: whoever made it has died in between. */
+const STALE_AFTER_MS = 6_000;
+
+/**
+ * Gives up requests that were never decided because the process that made them died.
+ * @returns how many.
+ */
+export async function voidStaleRequests(
+  { db, logger, announced }: Pick<Ports, 'db' | 'logger' | 'announced'>,
+  olderThanMs = STALE_AFTER_MS,
+): Promise<number> {
+  const voided = await db.transaction(async (trx) => {
+    const ids = await staleRequests(trx, olderThanMs);
+    for (const id of ids) await voidRequest(trx, id, null);
+    if (ids.length > 0) crashPoint('payouts.sweeping_requests');
+    return ids;
+  });
+  if (voided.length > 0) crashPoint('payouts.requests_swept');
+  if (voided.length > 0) {
+    logger.warn({ payouts: voided }, 'gave up requests that were never decided');
+    announced();
+  }
+  return voided.length;
+}
+
+/**
+ * Gives up a request that the ledger has not answered: it can never be paid, and the ledger will undo its
+ * hold, or refuse it when the question arrives late. Its idempotency key may be used anew.
+ * False when the request was decided meanwhile.
+ */
+export async function voidRequest(trx: Trx, id: PayoutId, requestId: string | null): Promise<boolean> {
+  const voided = await movePayout(trx, id, ['requested'], 'voided');
+  if (voided === undefined) return false;
+  await forgetKey(trx, id);
+  const { account, asset } = voided;
+  await announce(
+    trx,
+    [{ kind: 'hold.void', payload: { payout_id: id, account_id: account, asset } }],
+    requestId,
+  );
+  return true;
+}

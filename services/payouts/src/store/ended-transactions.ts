@@ -1,0 +1,104 @@
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, statement } from '@quittance/shared/db';
+import {
+  isIn,
+  type Transaction,
+  type TransactionRow,
+  takes,
+  transactionColumns,
+  transactionOf,
+} from './transaction-rows.ts';
+
+const isDue = (every: string): string =>
+  `(looked_at is null or looked_at < now() - ${every}::int * interval '1 millisecond')`;
+
+const selectNotFinal = statement(
+  'transactions_not_final',
+  `select ${transactionColumns} from transactions
+   where chain = $1 and ${isIn('ended')} and final_at is null
+     and ${isDue('case when missing_since is null then $2 else $3 end')}
+   order by looked_at nulls first, id limit $4`,
+);
+
+/** How often a transaction that has ended is looked at again. */
+export type LookEvery = { presentMs: number; missingMs: number };
+
+/** Ended transactions whose blocks are not final, those first that nobody has looked at for longest. */
+export async function endedNotFinal(
+  db: Queryable,
+  chain: Chain,
+  { presentMs, missingMs }: LookEvery,
+  limit: number,
+): Promise<Transaction[]> {
+  const rows = await db.rows<TransactionRow>(selectNotFinal, [chain, presentMs, missingMs, limit]);
+  return rows.map(transactionOf);
+}
+
+const selectNewestFinal = statement(
+  'transactions_newest_final',
+  `select ${transactionColumns} from (
+     select * from transactions where chain = $1 and final_at is not null
+     order by block_height desc, id desc limit 1) as newest
+   where ${isDue('$2')}`,
+);
+
+/** The final transaction in the highest block; undefined when it was looked at a moment ago. */
+export async function newestFinal(
+  db: Queryable,
+  chain: Chain,
+  lookEveryMs: number,
+): Promise<Transaction | undefined> {
+  const row = await db.maybe<TransactionRow>(selectNewestFinal, [chain, lookEveryMs]);
+  return row && transactionOf(row);
+}
+
+const markLooked = statement(
+  'transactions_looked',
+  `update transactions set
+     looked_at = now(),
+     final_at = case when $2 = 'final' then coalesce(final_at, now()) end,
+     missing_since = case when $2 = 'missing' then coalesce(missing_since, now()) end,
+     block_height = coalesce($3, block_height),
+     block_hash = coalesce($4, block_hash)
+   where id = $1 and ${takes('looked_at')}`,
+);
+
+/** Where an ended transaction was found. `not_final`: in a block that may still be dropped. */
+export type Whereabouts = {
+  is: 'final' | 'not_final' | 'missing';
+  block?: { height: number; blockHash: string };
+};
+
+export async function noteLooked(db: Queryable, id: string, { is, block }: Whereabouts): Promise<void> {
+  await db.rows(markLooked, [id, is, block?.height ?? null, block?.blockHash ?? null]);
+}
+
+const selectEndedFrom = statement(
+  'transactions_ended_from_nonce',
+  `select ${transactionColumns} from transactions
+   where ${isIn('ended')} and family in (
+     select id from transactions where chain = $1 and wallet = $2 and nonce >= $3 and attempt = 1)
+   order by nonce limit $4`,
+);
+
+/** Transactions of a wallet that have ended and have this nonce or a later one. */
+export async function endedFromNonce(
+  db: Queryable,
+  chain: Chain,
+  wallet: string,
+  nonce: number,
+  limit: number,
+): Promise<Transaction[]> {
+  return (await db.rows<TransactionRow>(selectEndedFrom, [chain, wallet, nonce, limit])).map(transactionOf);
+}
+
+const markMissing = statement(
+  'transactions_mark_missing',
+  `update transactions set missing_since = coalesce(missing_since, now()), final_at = null, looked_at = null
+   where id = any($1::bigint[]) and ${takes('missing_since')}`,
+);
+
+/** They are not in the chain any more: they are the next that are looked at. */
+export async function noteMissing(db: Queryable, ids: readonly string[]): Promise<void> {
+  await db.rows(markMissing, [ids]);
+}

@@ -1,0 +1,123 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
+import { type Units, units } from '@quittance/shared/money';
+import {
+  type TransactionMark,
+  type TransactionPhase,
+  type TransactionState,
+  transactionMarks,
+  transactionPhases,
+} from '../domain/transaction-state.ts';
+
+/** Part of a statement: the transaction is in one of the states of that phase. */
+export const isIn = (phase: TransactionPhase, column = 'state'): string =>
+  `${column} in (${transactionPhases[phase].map((state) => `'${state}'`).join(', ')})`;
+
+export const takes = (mark: TransactionMark): string => isIn(transactionMarks[mark]);
+
+/** Signed bytes and what is known of them: one attempt of a family, of which at most one is ever mined. */
+export type Transaction = {
+  id: string;
+  /** The id of the first attempt. What the family pays: store-payments.ts. */
+  family: string;
+  /** 1 is the first. */
+  attempt: number;
+  wallet: string;
+  /** On EVM chains. */
+  nonce: number | null;
+  purpose: 'payout' | 'sweep';
+  asset: AssetSymbol;
+  /** What arrives: at the recipients, or at the hot wallet. */
+  amount: Units;
+  maxCost: Units;
+  minConfirmations: number;
+  raw: string;
+  txHash: string;
+  state: TransactionState;
+  /** The block it was last seen in. */
+  blockHash: string | null;
+  blockHeight: number | null;
+  createdAt: Date;
+  firstBroadcastAt: Date | null;
+  lastBroadcastAt: Date | null;
+  doubtedAt: Date | null;
+  /** Since when its block is final. */
+  finalAt: Date | null;
+  /** It had ended, and since then it is not in the chain. */
+  missingSince: Date | null;
+  /** The last final block when it was signed. Unknown for those signed before this was written down. */
+  finalHeightWhenSigned: number | null;
+  /** EVM: up to here the blocks after that were searched for its nonce. */
+  searchedTo: number | null;
+  /** Solana: the last block it can be mined in. */
+  validToHeight: number | null;
+  /** What the next attempt is signed from: the engine that wrote it reads it. */
+  terms: unknown;
+};
+
+/** Attempts of one family, the first one first. */
+export type Family = readonly [Transaction, ...Transaction[]];
+
+/** The one that counts while none is in a block: it pays the highest fee, or is the only one still valid. */
+export const newestOf = (family: Family): Transaction => family.at(-1) ?? family[0];
+
+export type TransactionRow = {
+  id: string;
+  family: string;
+  attempt: number;
+  wallet: string;
+  nonce: string | null;
+  purpose: 'payout' | 'sweep';
+  asset: AssetSymbol;
+  amount: string;
+  max_cost: string;
+  min_confirmations: number;
+  raw: string;
+  tx_hash: string;
+  state: TransactionState;
+  block_hash: string | null;
+  block_height: string | null;
+  created_at: Date;
+  first_broadcast_at: Date | null;
+  last_broadcast_at: Date | null;
+  doubted_at: Date | null;
+  final_at: Date | null;
+  missing_since: Date | null;
+  final_height_when_signed: string | null;
+  searched_to: string | null;
+  valid_to_height: string | null;
+  terms: unknown;
+};
+
+export const transactionColumns = `id, family, attempt, wallet, nonce, purpose, asset, amount, max_cost, min_confirmations, raw,
+  tx_hash, state, block_hash, block_height, created_at, first_broadcast_at, last_broadcast_at, doubted_at,
+  final_at, missing_since, final_height_when_signed, searched_to, valid_to_height, terms`;
+
+const countOf = (text: string | null): number | null => (text === null ? null : Number(text)); // tidy-allow number: a height or a nonce
+
+export const transactionOf = (row: TransactionRow): Transaction => ({
+  id: row.id,
+  family: row.family,
+  attempt: row.attempt,
+  wallet: row.wallet,
+  nonce: countOf(row.nonce),
+  purpose: row.purpose,
+  asset: row.asset,
+  amount: units(row.amount),
+  maxCost: units(row.max_cost),
+  minConfirmations: row.min_confirmations,
+  raw: row.raw,
+  txHash: row.tx_hash,
+  state: row.state,
+  blockHash: row.block_hash,
+  blockHeight: countOf(row.block_height),
+  createdAt: row.created_at,
+  firstBroadcastAt: row.first_broadcast_at,
+  lastBroadcastAt: row.last_broadcast_at,
+  doubtedAt: row.doubted_at,
+  finalAt: row.final_at,
+  missingSince: row.missing_since,
+  finalHeightWhenSigned: countOf(row.final_height_when_signed),
+  searchedTo: countOf(row.searched_to),
+  validToHeight: countOf(row.valid_to_height),
+  terms: row.terms,
+});

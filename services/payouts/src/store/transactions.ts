@@ -1,0 +1,166 @@
+import type { SignedTransaction } from '@quittance/chains/chain';
+import type { AssetSymbol, Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { Units } from '@quittance/shared/money';
+import { assertMoves } from '../domain/payout-state.ts';
+import { type TransactionState, transactionMoves } from '../domain/transaction-state.ts';
+import { isHalted } from './halts.ts';
+import {
+  type Transaction,
+  type TransactionRow,
+  takes,
+  transactionColumns,
+  transactionOf,
+} from './transaction-rows.ts';
+
+// The id is drawn first: the first attempt names the family after itself.
+const insertTransaction = statement(
+  'transactions_insert',
+  `insert into transactions (id, family, attempt, chain, wallet, nonce, purpose, swept_address, asset, amount,
+     max_cost, min_confirmations, raw, tx_hash, fence, final_height_when_signed, valid_to_height, terms)
+   overriding system value
+   select drawn.id, coalesce($1::bigint, drawn.id), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+   from (select nextval(pg_get_serial_sequence('transactions', 'id')) as id) as drawn
+   where not ${isHalted('$8')}
+   returning ${transactionColumns}`,
+);
+
+export type NewTransaction = {
+  /** Undefined: the first of a new family. */
+  after: Pick<Transaction, 'family' | 'attempt'> | undefined;
+  chain: Chain;
+  wallet: string;
+  nonce: number | null;
+  /** The deposit address that a sweep empties; null for payouts. */
+  sweptAddress: string | null;
+  asset: AssetSymbol;
+  amount: Units;
+  signed: SignedTransaction;
+  minConfirmations: number;
+  /** The lease token of who signs. */
+  fence: string;
+  /** Of the last final block, read before the first attempt was signed. */
+  finalHeight: number | null;
+  validToHeight: number | null;
+  /** See Transaction. Bigints as text. */
+  terms: object | null;
+};
+
+/** Thrown to undo the transaction that was to sign: the books of the asset are wrong, and an operator has to look. */
+export class AssetHalted extends Error {
+  constructor(asset: AssetSymbol) {
+    super(`nothing is signed for ${asset}: its payouts are halted`);
+    this.name = 'AssetHalted';
+  }
+}
+
+/**
+ * Stores signed bytes, before anybody else sees them. What they pay is bound to their family by insertPayments. Throws
+ * AssetHalted for what may not be signed at the moment, whatever was planned.
+ */
+export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Transaction> {
+  const row = await trx.maybe<TransactionRow>(insertTransaction, [
+    made.after?.family ?? null,
+    (made.after?.attempt ?? 0) + 1,
+    made.chain,
+    made.wallet,
+    made.nonce,
+    made.sweptAddress === null ? 'payout' : 'sweep',
+    made.sweptAddress,
+    made.asset,
+    made.amount.toString(),
+    made.signed.maxCost.toString(),
+    made.minConfirmations,
+    made.signed.raw,
+    made.signed.txHash,
+    made.fence,
+    made.finalHeight,
+    made.validToHeight,
+    made.terms === null ? null : JSON.stringify(made.terms),
+  ]);
+  if (row === undefined) throw new AssetHalted(made.asset);
+  return transactionOf(row);
+}
+
+const moveState = statement(
+  'transactions_move',
+  `update transactions set
+     state = $3,
+     updated_at = now(),
+     block_height = coalesce($4, block_height),
+     block_hash = coalesce($5, block_hash),
+     fee_paid = coalesce($6, fee_paid)
+   where id = $1 and state = any($2)
+   returning ${transactionColumns}`,
+);
+
+export type Mined = { height: number; blockHash: string; feePaid: Units };
+
+/** Moves a transaction on if it still is where the caller believes it to be; undefined when it is not. */
+export async function moveTransaction(
+  trx: Trx,
+  id: string,
+  from: readonly TransactionState[],
+  to: TransactionState,
+  mined: Mined | null = null,
+): Promise<Transaction | undefined> {
+  assertMoves(transactionMoves, from, to);
+  const row = await trx.maybe<TransactionRow>(moveState, [
+    id,
+    from,
+    to,
+    mined?.height ?? null,
+    mined?.blockHash ?? null,
+    mined?.feePaid.toString() ?? null,
+  ]);
+  return row && transactionOf(row);
+}
+
+const markSent = statement(
+  'transactions_sent',
+  `update transactions set
+     broadcasts = broadcasts + 1,
+     first_broadcast_at = coalesce(first_broadcast_at, $2),
+     last_broadcast_at = $2
+   where id = $1 returning broadcasts`,
+);
+
+/** How often the bytes were sent, this time included. */
+export async function noteSent(db: Queryable, id: string, at: Date): Promise<number> {
+  return (await db.one<{ broadcasts: number }>(markSent, [id, at])).broadcasts;
+}
+
+const markBlock = statement(
+  'transactions_in_block',
+  `update transactions set block_height = $2, block_hash = $3, doubted_at = null, updated_at = now()
+   where id = $1 and ${takes('block_hash')}`,
+);
+
+/** Remembers the block that an open transaction is in, or that it is in none. */
+export async function noteBlock(
+  db: Queryable,
+  id: string,
+  block: { height: number; blockHash: string } | null,
+): Promise<void> {
+  await db.rows(markBlock, [id, block?.height ?? null, block?.blockHash ?? null]);
+}
+
+const markDoubt = statement(
+  'transactions_doubted',
+  `update transactions set doubted_at = $2 where id = $1 and ${takes('doubted_at')}`,
+);
+
+/** Remembers since when the chain seems to have passed a transaction by, or that it has not. */
+export async function noteDoubt(db: Queryable, id: string, since: Date | null): Promise<void> {
+  await db.rows(markDoubt, [id, since]);
+}
+
+const markSearched = statement(
+  'transactions_searched',
+  `update transactions set searched_to = $2 where id = $1 and ${takes('searched_to')}`,
+);
+
+/** Remembers up to which block a transaction's nonce was searched for. */
+export async function noteSearched(db: Queryable, id: string, searchedTo: number): Promise<void> {
+  await db.rows(markSearched, [id, searchedTo]);
+}

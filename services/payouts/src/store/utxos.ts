@@ -1,0 +1,239 @@
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Units, units } from '@quittance/shared/money';
+
+/** An output of ours on a chain that knows outputs and no accounts. */
+export type Coin = {
+  /** `<tx hash>:<n>` */
+  outpoint: string;
+  branch: 'deposit' | 'hot' | 'change';
+  index: number;
+  address: string;
+  amount: Units;
+};
+
+type CoinRow = {
+  outpoint: string;
+  branch: Coin['branch'];
+  derivation_index: string;
+  address: string;
+  amount: string;
+};
+
+const columns = 'outpoint, branch, derivation_index, address, amount';
+
+const coinOf = (row: CoinRow): Coin => ({
+  outpoint: row.outpoint,
+  branch: row.branch,
+  index: Number(row.derivation_index), // tidy-allow number: an index counts addresses
+  address: row.address,
+  amount: units(row.amount),
+});
+
+const isSpendable = `chain = $1 and state = 'available' and reversed_at is null
+     and (retry_at is null or retry_at < now())`;
+
+const selectSpendable = statement(
+  'coins_spendable',
+  `select ${columns} from coins where ${isSpendable} order by amount desc, outpoint limit $2`,
+);
+
+/** The largest coins that may be spent. */
+export async function spendableCoins(db: Queryable, chain: Chain, limit: number): Promise<Coin[]> {
+  return (await db.rows<CoinRow>(selectSpendable, [chain, limit])).map(coinOf);
+}
+
+const sumSpendable = statement(
+  'coins_spendable_sum',
+  `select coalesce(sum(amount), 0) as amount from coins where ${isSpendable} and amount > $2`,
+);
+
+/** What all coins come to that may be spent and are worth more than `above`. */
+export async function spendableSum(db: Queryable, chain: Chain, above: Units): Promise<Units> {
+  return units((await db.one<{ amount: string }>(sumSpendable, [chain, above.toString()])).amount);
+}
+
+const selectStillSpendable = statement(
+  'coins_still_spendable',
+  `select outpoint from coins where ${isSpendable} and outpoint = any($2)`,
+);
+
+/** The outpoints of those of the coins that may be spent, still. */
+export async function stillSpendable(
+  db: Queryable,
+  chain: Chain,
+  coins: readonly Coin[],
+): Promise<Set<string>> {
+  const outpoints = coins.map(({ outpoint }) => outpoint);
+  const rows = await db.rows<{ outpoint: string }>(selectStillSpendable, [chain, outpoints]);
+  return new Set(rows.map(({ outpoint }) => outpoint));
+}
+
+// Of a family's attempts one will be mined: the one that brings least is counted on. Not on one whose coins are gone:
+// whether anything of it will ever be mined is open, and nobody waits for that.
+const sumComing = statement(
+  'coins_coming',
+  `select coalesce(sum(least_change), 0) as amount from (
+     select min(amount) as least_change from coins
+     where chain = $1 and state = 'coming' and reversed_at is null
+       and not exists (select from transactions where id = source_family and doubted_at is not null)
+     group by source_family) as families`,
+);
+
+/** Our change that is in no block yet. */
+export async function comingChange(db: Queryable, chain: Chain): Promise<Units> {
+  return units((await db.one<{ amount: string }>(sumComing, [chain])).amount);
+}
+
+const lock = statement(
+  'coins_lock',
+  `update coins set state = 'locked', locked_by = $2, updated_at = now()
+   where outpoint = any($1) and state = 'available' and reversed_at is null
+   returning source_deposit_id`,
+);
+
+/** Locks coins for a family, all or none: false means that nothing may be signed with them. */
+export async function lockCoins(trx: Trx, coins: readonly Coin[], family: string): Promise<boolean> {
+  const outpoints = coins.map(({ outpoint }) => outpoint);
+  const locked = await trx.rows<Source>(lock, [outpoints, family]);
+  if (locked.length !== coins.length) return false;
+  await noteHoldings(trx, locked);
+  return true;
+}
+
+const insertChange = statement(
+  'coins_insert_change',
+  `insert into coins (outpoint, chain, address, branch, derivation_index, amount, state, source_family)
+   values ($1, $2, $3, 'change', $4, $5, 'coming', $6)`,
+);
+
+/** What a signed transaction brings back, once it is in a block. */
+export async function insertChangeCoin(
+  trx: Trx,
+  chain: Chain,
+  family: string,
+  coin: Omit<Coin, 'branch'>,
+): Promise<void> {
+  await trx.rows(insertChange, [
+    coin.outpoint,
+    chain,
+    coin.address,
+    coin.index,
+    coin.amount.toString(),
+    family,
+  ]);
+}
+
+const drawIndex = statement('coins_change_index', `select nextval('coin_change_indexes') as index`);
+
+/** An address for change is used by one family. */
+export async function nextChangeIndex(db: Queryable): Promise<number> {
+  return Number((await db.one<{ index: string }>(drawIndex)).index); // tidy-allow number: an index counts addresses
+}
+
+const showChange = statement(
+  'coins_change_in_block',
+  `update coins set
+     state = case when split_part(outpoint, ':', 1) = $2 then 'available' else 'coming' end, updated_at = now()
+   where source_family = $1 and state in ('coming', 'available') and reversed_at is null`,
+);
+
+/** The change of the attempt that is in a block may be spent; that of the others may not. Null: none is in a block. */
+export async function noteChange(db: Queryable, family: string, minedTxHash: string | null): Promise<void> {
+  await db.rows(showChange, [family, minedTxHash]);
+}
+
+const selectUsedChange = statement(
+  'coins_used_change',
+  `select 1 from coins where source_family = $1 and state in ('locked', 'spent') limit 1`,
+);
+
+/** Whether another family already spends this one's change: then no other attempt of it may take its place. */
+export async function isChangeUsed(db: Queryable, family: string): Promise<boolean> {
+  return (await db.maybe(selectUsedChange, [family])) !== undefined;
+}
+
+const free = statement(
+  'coins_free',
+  `update coins set state = 'available', locked_by = null, updated_at = now()
+   where locked_by = $1 and state = 'locked'
+   returning source_deposit_id`,
+);
+
+const settleAll = statement(
+  'coins_settle_all',
+  `update coins set
+     state = case when outpoint = any($2) then 'spent' else 'available' end,
+     locked_by = case when outpoint = any($2) then $1::bigint end,
+     updated_at = now()
+   where (locked_by = $1 and (state = 'locked' or not outpoint = any($2)))
+     or (locked_by is null and outpoint = any($2))
+   returning source_deposit_id`,
+);
+
+const bringBackChange = statement(
+  'coins_change_is_back',
+  `update coins set reversed_at = null, retry_at = null, updated_at = now()
+   where source_family = $1 and split_part(outpoint, ':', 1) = $2 and reversed_at is not null`,
+);
+
+const dropChange = statement(
+  'coins_drop_change',
+  `update coins set reversed_at = coalesce(reversed_at, now()), updated_at = now()
+   where source_family = $1 and split_part(outpoint, ':', 1) is distinct from $2`,
+);
+
+/**
+ * An attempt of a family is deep in the chain: the coins it spends are spent, those that only another attempt would
+ * have spent are free again, and the change of the others will never be there. Told again of another attempt, when a
+ * reorganisation went deeper still, it undoes what it wrote of the one before.
+ */
+export async function settleCoins(
+  trx: Trx,
+  family: string,
+  mined: { txHash: string; spends: readonly string[] },
+): Promise<void> {
+  await noteHoldings(trx, await trx.rows<Source>(settleAll, [family, mined.spends]));
+  await trx.rows(bringBackChange, [family, mined.txHash]);
+  await noteChange(trx, family, mined.txHash);
+  await trx.rows(dropChange, [family, mined.txHash]);
+}
+
+const markGone = statement(
+  'coins_gone',
+  `update coins set reversed_at = coalesce(reversed_at, now()), updated_at = now() where outpoint = $1`,
+);
+
+/** No attempt of a family can ever be mined, because one of its coins is gone: the others are free again. */
+export async function freeCoins(trx: Trx, family: string, goneOutpoint: string): Promise<void> {
+  await trx.rows(markGone, [goneOutpoint]);
+  await noteHoldings(trx, await trx.rows<Source>(free, [family]));
+  await trx.rows(dropChange, [family, null]);
+}
+
+export type Source = { source_deposit_id: string | null };
+
+const followCoins = statement(
+  'holdings_follow_coins',
+  `update holdings set
+     state = case coins.state when 'locked' then 'sweeping' when 'spent' then 'swept' else 'held' end,
+     sweep_id = coins.locked_by,
+     updated_at = now()
+   from coins where coins.source_deposit_id = holdings.deposit_id and holdings.deposit_id = any($1)`,
+);
+
+/** What is said of deposits on every chain is said of these too: they are moved by a transaction, or are not. */
+export async function noteHoldings(trx: Trx, sources: readonly Source[]): Promise<void> {
+  const ids = sources.flatMap(({ source_deposit_id }) => source_deposit_id ?? []);
+  if (ids.length > 0) await trx.rows(followCoins, [ids]);
+}
+
+const postpone = statement(
+  'coins_postpone',
+  `update coins set retry_at = $2, updated_at = now() where outpoint = any($1) and state = 'available'`,
+);
+
+/** Something is wrong with these coins: they are not planned with before `retryAt`. */
+export async function postponeCoins(db: Queryable, coins: readonly Coin[], retryAt: Date): Promise<void> {
+  await db.rows(postpone, [coins.map(({ outpoint }) => outpoint), retryAt]);
+}

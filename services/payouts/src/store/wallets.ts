@@ -1,0 +1,130 @@
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+
+const selectOther = statement(
+  'wallets_other_hot',
+  `select address from (
+     select address from known_hot_wallets where chain = $1
+     union
+     select address from wallets where chain = $1 and role = 'hot'
+   ) as known where address <> $2 limit 1`,
+);
+
+/** The hot wallet of other words that this database was used with before; undefined when there is none. */
+export async function otherHotWallet(
+  db: Queryable,
+  chain: Chain,
+  hotAddress: string,
+): Promise<string | undefined> {
+  return (await db.maybe<{ address: string }>(selectOther, [chain, hotAddress]))?.address;
+}
+
+const insertKnown = statement(
+  'known_hot_wallets_insert',
+  `insert into known_hot_wallets (chain, address) values ($1, $2) on conflict do nothing`,
+);
+
+/** Writes down whose words these are, before anything is signed with them; from then on another hot wallet is strange. */
+export async function insertKnownHotWalletOnce(
+  db: Queryable,
+  chain: Chain,
+  hotAddress: string,
+): Promise<void> {
+  await db.rows(insertKnown, [chain, hotAddress]);
+}
+
+const insertWallet = statement(
+  'wallets_insert',
+  `insert into wallets (chain, address, role, next_nonce) values ($1, $2, $3, $4) on conflict do nothing`,
+);
+
+/**
+ * Writes down that a wallet signs for this database; from then on another hot wallet is strange. Before its first
+ * signature on that chain. `firstNonce` is null on chains that do not number a wallet's transactions.
+ */
+export async function insertWalletOnce(
+  trx: Trx,
+  chain: Chain,
+  address: string,
+  role: 'hot' | 'deposit',
+  firstNonce: number | null,
+): Promise<void> {
+  await trx.rows(insertWallet, [chain, address, role, firstNonce]);
+}
+
+const selectNext = statement(
+  'wallets_next_nonce',
+  `select next_nonce from wallets where chain = $1 and address = $2`,
+);
+
+/** The nonce that the wallet's next transaction will get; undefined for a wallet that never signed. */
+export async function nextNonce(db: Queryable, chain: Chain, address: string): Promise<number | undefined> {
+  const row = await db.maybe<{ next_nonce: string }>(selectNext, [chain, address]);
+  return row && Number(row.next_nonce); // tidy-allow number: a nonce counts transactions
+}
+
+const raiseNonce = statement(
+  'wallets_raise_nonce',
+  `update wallets set next_nonce = $3 where chain = $1 and address = $2 and next_nonce < $3 returning address`,
+);
+
+/** Leaves out nonces that others have used, in blocks that are final. True when there were some. */
+export async function skipUsedNonces(
+  trx: Trx,
+  chain: Chain,
+  address: string,
+  finalized: number,
+): Promise<boolean> {
+  return (await trx.rows(raiseNonce, [chain, address, finalized])).length > 0;
+}
+
+const takeNext = statement(
+  'wallets_take_nonce',
+  `update wallets set next_nonce = next_nonce + 1 where chain = $1 and address = $2 returning next_nonce - 1 as nonce`,
+);
+
+/** Gives out the wallet's next nonce. It is used exactly when the transaction commits, with what it signed. */
+export async function takeNonce(trx: Trx, chain: Chain, address: string): Promise<number> {
+  const { nonce } = await trx.one<{ nonce: string }>(takeNext, [chain, address]);
+  return Number(nonce); // tidy-allow number: a nonce counts transactions
+}
+
+const selectHistory = statement(
+  'wallet_histories_one',
+  'select signature from wallet_histories where chain = $1 and address = $2',
+);
+
+/** The newest transaction of a wallet that was looked at; undefined before the first look. */
+export const historyOf = (
+  db: Queryable,
+  chain: Chain,
+  address: string,
+): Promise<{ signature: string | null } | undefined> =>
+  db.maybe<{ signature: string | null }>(selectHistory, [chain, address]);
+
+const moveHistory = statement(
+  'wallet_histories_move',
+  `insert into wallet_histories (chain, address, signature) values ($1, $2, $3)
+   on conflict (chain, address) do update set signature = excluded.signature, updated_at = now()`,
+);
+
+/** Everything up to that transaction was looked at. Two processes may do so at once: looking twice does no harm. */
+export async function noteHistory(
+  db: Queryable,
+  chain: Chain,
+  address: string,
+  signature: string | null,
+): Promise<void> {
+  await db.rows(moveHistory, [chain, address, signature]);
+}
+
+const selectUnknown = statement(
+  'transactions_unknown',
+  `select hash from unnest($1::text[]) with ordinality as told(hash, place)
+   where not exists (select from transactions where tx_hash = hash) order by place`,
+);
+
+/** Those of the hashes that nothing here was ever signed with, in their order. */
+export async function unknownHashes(db: Queryable, hashes: readonly string[]): Promise<string[]> {
+  return (await db.rows<{ hash: string }>(selectUnknown, [hashes])).map(({ hash }) => hash);
+}
