@@ -163,8 +163,8 @@ const ethereum: FailpointSuite = {
     ...during(refusedByRecipient, 'payouts', 'payouts.failing', 'payouts.failed'),
     ...after(['payouts', 'evm.payouts.signed'], eth, takeNonce)(
       'payouts',
-      'payouts.burying',
-      'payouts.buried',
+      'payouts.invalidating',
+      'payouts.invalidated',
     ).map((row) => ({ ...row, scenario: longDoubted })),
     ...at(
       'invoices',
@@ -254,8 +254,8 @@ const solana: FailpointSuite = {
     ),
     ...after(['payouts', 'solana.sweeps.signed'], largeSale('USDC_SOL', 600), whileTooOld)(
       'payouts',
-      'sweeps.burying',
-      'sweeps.buried',
+      'sweeps.invalidating',
+      'sweeps.invalidated',
     ),
     ...at('payouts', 'payouts.addresses_named', ...relay, ...consumer),
     ...at('invoices', 'invoices.pool_derived', 'invoices.pool_saved'),

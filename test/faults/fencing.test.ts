@@ -27,7 +27,7 @@ const PAYOUT = '0.001';
 /** Each answer of the node takes so long that a round is never over before it is noticed. */
 const ANSWER_MS = 40;
 const SENT = 'eth_sendRawTransaction';
-const REFUSED = 'another process has taken over the engine';
+const REFUSED = 'another replica has taken the lease of the chain worker';
 
 jest.setTimeout(patient(ROUNDS * (STOPPED_MS + TAKEN_OVER_WITHIN_MS + 60_000) + 120_000));
 

@@ -12,7 +12,7 @@ export type Steps = {
   relay: typeof import('@quittance/shared/outbox').relayStep;
   reconcile: typeof import('@quittance/shared/reconcile').reconcileStep;
   'payouts.request': typeof import('@quittance/payouts/operations/request-payout').requestPayout;
-  'payouts.engine': typeof import('@quittance/payouts/operations/run-chain-worker').runEngine;
+  'payouts.engine': typeof import('@quittance/payouts/operations/run-chain-worker').runChainWorker;
   'payouts.void': typeof import('@quittance/payouts/operations/void-requests').voidStaleRequests;
   'ledger.hold': typeof import('@quittance/ledger/operations/place-hold').placeHold;
 };

@@ -16,10 +16,10 @@ import { decideAllHolds } from '@quittance/ledger/operations/decide-holds';
 import { placeHold } from '@quittance/ledger/operations/place-hold';
 import { handlers as payoutsHandlers } from '@quittance/payouts/handlers';
 import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses';
-import { runEngine } from '@quittance/payouts/operations/run-chain-worker';
+import { runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import { voidStaleRequests } from '@quittance/payouts/operations/void-requests';
 import type { PayoutChain, Ports as PayoutsPorts } from '@quittance/payouts/ports';
-import { createNotices } from '@quittance/payouts/throttled-log';
+import { createThrottledLog } from '@quittance/payouts/throttled-log';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
@@ -226,7 +226,7 @@ function startPayouts(common: Common): Replica {
     kind: chain.kind,
     chain: chain.chain,
     sender: sender as SenderOf<typeof chain.kind>,
-    signingBar: { reason: undefined },
+    signingPause: { reason: undefined },
     assets: chain.assets,
     checkAddress: chain.checkAddress,
   } as PayoutChain;
@@ -236,7 +236,7 @@ function startPayouts(common: Common): Replica {
     clock,
     random: (size) => world.chance.bytes(size),
     logger,
-    notices: createNotices(logger, clock),
+    throttledLog: createThrottledLog(logger, clock),
     quotes: quotesForPayouts(world),
     chains: new Map([[chain.chain, on]]),
     settings: {
@@ -244,7 +244,7 @@ function startPayouts(common: Common): Replica {
       publicUrl: 'http://localhost',
       replica: name,
       leaseMs: LEASE_MS,
-      patience: PATIENCE,
+      gracePeriods: PATIENCE,
     },
     announced: () => {},
   };
@@ -252,7 +252,7 @@ function startPayouts(common: Common): Replica {
     deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),
   );
   const workers = messengerOf(common, payoutsHandlers, ports);
-  const engine = stepOf(world, 'payouts.engine', process, runEngine);
+  const engine = stepOf(world, 'payouts.engine', process, runChainWorker);
   const voiding = stepOf(world, 'payouts.void', process, voidStaleRequests);
   workers.set('engine', () => engine(ports, on));
   workers.set('void', () => voiding(ports));

@@ -9,7 +9,7 @@ import {
   openMetricsDb,
   reading,
 } from '@quittance/shared/metrics';
-import { engineLease } from './operations/run-chain-worker.ts';
+import { chainLease } from './operations/run-chain-worker.ts';
 import type { Ports } from './ports.ts';
 import { haltedAssets } from './store/halts.ts';
 import { openPayouts, stalledPayouts } from './store/payouts.ts';
@@ -83,9 +83,9 @@ const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
     labels: ['chain'],
     async read(db) {
       const all = [...chains.values()];
-      const found = await db.rows<{ name: string; value: number }>(selectLed, [all.map(engineLease)]);
+      const found = await db.rows<{ name: string; value: number }>(selectLed, [all.map(chainLease)]);
       const led = new Map(found.map(({ name, value }) => [name, value]));
-      return all.map((on) => ({ chain: on.chain, value: led.get(engineLease(on)) ?? 0 }));
+      return all.map((on) => ({ chain: on.chain, value: led.get(chainLease(on)) ?? 0 }));
     },
   },
   {
@@ -103,7 +103,7 @@ const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
   ...messageGauges,
 ];
 
-/** Whether an engine is barred only by the replicas that find it so. */
+/** Whether an chain worker is paused only by the replicas that find it so. */
 export function payoutsMetrics(databaseUrl: string, logger: Logger, chains: Ports['chains']): Metrics {
   const db = openMetricsDb('payouts', databaseUrl, logger);
   const metrics = createMetrics({ logger, db, gauges: gaugesOf(chains) });
@@ -112,9 +112,9 @@ export function payoutsMetrics(databaseUrl: string, logger: Logger, chains: Port
     help: 'Nothing is signed on the chain: the wrong network or wallet, or a history that the database does not know.',
     labels: ['chain'],
     look: () =>
-      [...chains.values()].map(({ chain, signingBar }) => ({
+      [...chains.values()].map(({ chain, signingPause }) => ({
         chain,
-        value: signingBar.reason === undefined ? 0 : 1,
+        value: signingPause.reason === undefined ? 0 : 1,
       })),
   });
   return metrics;

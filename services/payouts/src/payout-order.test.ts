@@ -171,7 +171,7 @@ describe('the body of a new payout', () => {
     }
   });
 
-  it('is not answered with terms from yesterday, but what is wrong with it is still said', () => {
+  it('is not answered with terms from yesterday, but what is wrong with it is still details', () => {
     const right = body(`"asset":"ETH","amount":1,"address":"${address}"`);
     expect(() => readPayoutOrder(right, { quotes: stale, chains })).toThrow(Unavailable);
     expect(() => readPayoutOrder(right, { quotes: silent, chains })).toThrow(Unavailable);

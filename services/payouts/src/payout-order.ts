@@ -35,7 +35,7 @@ const fields = {
 /**
  * Reads the body of a new payout; all failures of all fields are listed. Limits and addresses depend on the asset,
  * so they are judged only for one that is known; less than nothing is too little of any. Throws Unavailable when the body is right but the terms are not
- * known: a fee from yesterday is promised to nobody.
+ * known: an outdated fee is not promised.
  */
 export function readPayoutOrder(
   body: unknown,
@@ -105,7 +105,7 @@ const burners = {
 
 /**
  * A recipient of that chain and network, canonical. The hot wallet is none: it would pay itself, which costs the merchant
- * all of it, and which Solana shows of nobody's balance, so that nothing could prove it.
+ * all of it, and which shows in no balance on Solana, so that nothing could prove it.
  */
 export function checkRecipient(on: PayableChain, text: string): string | undefined {
   const canonical = on.checkAddress(text);

@@ -7,20 +7,20 @@ import type { Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
-import type { Patience } from './domain/transaction-state.ts';
-import type { Notices } from './throttled-log.ts';
+import type { GracePeriods } from './domain/transaction-state.ts';
+import type { ThrottledLog } from './throttled-log.ts';
 
-/** Why nothing is signed at the moment although the node answers: the wrong network, a wallet of another seed, or lost commits. */
-export type SigningBar = { reason: string | undefined };
+/** Why nothing is signed at the moment although the node answers: the wrong network, a seed mismatch, or lost commits. */
+export type SigningPause = { reason: string | undefined };
 
-/** A chain that payouts leave on: who signs there, and why nothing is signed there at the moment. */
+/** A chain that payouts leave on, its sender, and why signing is paused there. */
 export type PayoutChain<K extends ChainKind = ChainKind> = {
   [Kind in K]: {
     kind: Kind;
     chain: ChainOf<Kind>;
     sender: SenderOf<Kind>;
     /** Of this chain alone: the others go on. */
-    signingBar: SigningBar;
+    signingPause: SigningPause;
     /** What can be paid there, as it is configured. */
     assets: readonly AssetSymbol[];
     /** A recipient's address as it is stored and compared; undefined when it is none of this chain and network. */
@@ -34,7 +34,7 @@ export type Settings = {
   /** Tells this process from the other replicas: leases are held under this name. */
   replica: string;
   leaseMs: number;
-  patience: Patience;
+  gracePeriods: GracePeriods;
 };
 
 /** Everything an operation may need from the outside; each takes the part it uses. */
@@ -44,7 +44,7 @@ export type Ports = {
   clock: Clock;
   random: Random;
   logger: Logger;
-  notices: Notices;
+  throttledLog: ThrottledLog;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
   /** Those that are configured. */
   chains: ReadonlyMap<Chain, PayoutChain>;
@@ -53,7 +53,7 @@ export type Ports = {
   announced: () => void;
 };
 
-/** What the engine of one chain works with: everything, and that chain; of its assets those that are not halted. */
+/** What the chain worker of one chain works with: everything, and that chain; of its assets those that are not halted. */
 export type ChainPorts<K extends ChainKind = ChainKind> = Omit<Ports, 'chains'> & PayoutChain<K>;
 export type EvmPorts = ChainPorts<'evm'>;
 export type BitcoinPorts = ChainPorts<'bitcoin'>;

@@ -20,11 +20,11 @@ import { handlers } from './handlers.ts';
 import { createHttp } from './http/app.ts';
 import { payoutsMetrics } from './metrics.ts';
 import { deriveAddresses } from './operations/derive-addresses.ts';
-import { barredChains, refuseStrangeWallets } from './operations/signing-pause.ts';
+import { pausedChains, refuseSeedMismatch } from './operations/signing-pause.ts';
 import { stalledNames } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
 import type { Stalled } from './store/payouts.ts';
-import { createNotices } from './throttled-log.ts';
+import { createThrottledLog } from './throttled-log.ts';
 import { startWorkers } from './workers.ts';
 
 export type PayoutsService = Running & { ports: Ports; port: number };
@@ -37,7 +37,7 @@ export type PayoutsOptions = Partial<Ports> & {
 const MIGRATIONS = new URL('../migrations/', import.meta.url);
 const DRAIN_MS = 8_000;
 const QUOTE_AGE_MAX_MS = 60_000;
-const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 3 * 60_000 } as const;
+const GRACE_PERIODS = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 3 * 60_000 } as const;
 
 /**
  * Starts a payouts replica. HTTP answers at once, `/readyz` with 503 until everything it needs is there; what is
@@ -60,7 +60,7 @@ export async function startPayouts(
     clock,
     random: randomBytes,
     logger,
-    notices: createNotices(logger, clock),
+    throttledLog: createThrottledLog(logger, clock),
     quotes: { latest: () => undefined, fresh: () => undefined },
     chains,
     settings: {
@@ -68,7 +68,7 @@ export async function startPayouts(
       publicUrl: config.PUBLIC_URL,
       replica: randomUUID(),
       leaseMs: config.LEASE_MS,
-      patience: PATIENCE,
+      gracePeriods: GRACE_PERIODS,
     },
     announced: () => {},
     ...given,
@@ -77,10 +77,10 @@ export async function startPayouts(
   const check = databaseCheck(db, MIGRATIONS, logger);
   const waitsFor = async () => [
     ...(await waitsForEngines(check, ports.bus)),
-    ...barredChains(chains.values()).waitsFor,
+    ...pausedChains(chains.values()).waitsFor,
   ];
   const stalled = new Map<Chain, Stalled>();
-  const without = () => [...barredChains(chains.values()).without, ...stalledNames(stalled)];
+  const without = () => [...pausedChains(chains.values()).without, ...stalledNames(stalled)];
   const metrics = payoutsMetrics(config.DATABASE_URL.reveal(), logger, chains);
   const disconnect = async () => {
     await Promise.all([...chains.values()].map(({ sender }) => sender.close()));
@@ -96,7 +96,7 @@ export async function startPayouts(
   logger.info({ port: listening.port, hot_wallets: hotWallets }, 'payouts listens');
 
   await untilReady(check, logger);
-  await refuseStrangeWallets(ports).catch(async (error: unknown) => {
+  await refuseSeedMismatch(ports).catch(async (error: unknown) => {
     await listening.close(DRAIN_MS);
     await disconnect();
     throw error;
@@ -135,7 +135,7 @@ function connectChains(config: PayoutsConfig, logger: Logger): Map<Chain, Payout
 function connectChain(settings: ChainSettings, seed: Secret, logger: Logger): PayoutChain {
   const ofAnyKind = {
     assets: configuredAssets(settings),
-    signingBar: { reason: undefined },
+    signingPause: { reason: undefined },
     checkAddress: (text: string) => checkAddress(settings, text),
   };
   switch (settings.kind) {

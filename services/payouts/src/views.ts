@@ -42,15 +42,15 @@ export const refusedView = {
   ),
 } as const;
 
-/** What webhooks are told of a payout. */
-export const toldView = (payout: Payout): PayloadOf<'payout.created'> => ({
+/** A payout in the events for webhooks. */
+export const eventView = (payout: Payout): PayloadOf<'payout.created'> => ({
   account_id: payout.account,
   resource_id: payout.id,
   version: payout.version,
   data: payoutView(payout),
 });
 
-/** What the ledger is told of a payout's end. */
+/** A payout's end in the events for the ledger. */
 export const outcomeView = (payout: Payout): PayloadOf<'hold.settle'> => ({
   payout_id: payout.id,
   account_id: payout.account,

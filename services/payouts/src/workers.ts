@@ -3,7 +3,7 @@ import { prolongLease, releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { startWorker } from '@quittance/shared/worker';
 import { type PublishFees, publishFees } from './operations/publish-fees.ts';
-import { engineLease, leaveEngine, runEngine } from './operations/run-chain-worker.ts';
+import { chainLease, handOverChain, runChainWorker } from './operations/run-chain-worker.ts';
 import { voidStaleRequests } from './operations/void-requests.ts';
 import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
@@ -14,28 +14,28 @@ const VOID_EVERY_MS = 500;
 const FEES_EVERY_MS = 15_000;
 /** Another process publishes fees well before the ledger finds the last ones too old. */
 const FEES_LEASE_MS = 2 * FEES_EVERY_MS + 5_000;
-/** While nothing is open, one of so many rounds asks the chain: deposits may have become worth a sweep. */
+/** While nothing is open, one of so many rounds asks the chain: sweeping a deposit may have become economical. */
 const IDLE_ROUNDS = 15;
 const STALLED_EVERY_MS = 15_000;
 
 /**
- * Starts what this service does unasked: paying and telling what that costs, with workers of their own for each chain so
- * that a node that is away delays its own chain alone, giving up requests that nobody will decide, and looking for payouts
- * that make no progress. Those are kept in `stalled`.
+ * Starts the workers. Each chain has a chain worker and a worker that publishes its fees, so that a node that is away
+ * delays only its own chain. One worker voids undecided requests, one finds payouts without progress and keeps them in
+ * `stalled`.
  */
 export function startWorkers(
   ports: Ports,
-  engineEveryMs: number,
+  chainWorkerEveryMs: number,
   publish: PublishFees,
   stalled: Map<Chain, Stalled>,
 ): { stop(): Promise<void> } {
   const { logger } = ports;
   const chains = [...ports.chains.values()];
-  const engines = chains.map((on) =>
+  const chainWorkers = chains.map((on) =>
     startWorker({
       name: `engine.${on.chain}`,
-      everyMs: engineEveryMs,
-      step: engineStep(ports, on),
+      everyMs: chainWorkerEveryMs,
+      step: chainWorkerStep(ports, on),
       logger,
     }),
   );
@@ -67,13 +67,13 @@ export function startWorkers(
   });
   return {
     async stop() {
-      await Promise.all([...engines, ...fees, voider, watcher].map((worker) => worker.stop()));
+      await Promise.all([...chainWorkers, ...fees, voider, watcher].map((worker) => worker.stop()));
       await Promise.all(
         chains.map((on) =>
-          leaveEngine(ports, on).catch((error: unknown) =>
+          handOverChain(ports, on).catch((error: unknown) =>
             logger.warn(
               { chain: on.chain, reason: reason(error) },
-              'the engine could not be handed over, its lease will run out',
+              'the lease of the chain worker could not be released, another replica takes over when it expires',
             ),
           ),
         ),
@@ -82,18 +82,21 @@ export function startWorkers(
   };
 }
 
-/** A round of the engine while something is open on its chain; otherwise the node is left in peace most of the time. */
-export function engineStep<K extends ChainKind>(ports: Ports, on: PayoutChain<K>): () => Promise<number> {
+/** A round of the chain worker while something is open on its chain; otherwise the node is left in peace most of the time. */
+export function chainWorkerStep<K extends ChainKind>(
+  ports: Ports,
+  on: PayoutChain<K>,
+): () => Promise<number> {
   const { db, settings } = ports;
   let idleRounds = 0;
   return async () => {
     if (idleRounds > 0 && !(await hasOpen(ports, on))) {
       idleRounds -= 1;
       // Otherwise the other replicas would take it in turn, and each would ask its node.
-      await prolongLease(db, engineLease(on), settings.replica, settings.leaseMs);
+      await prolongLease(db, chainLease(on), settings.replica, settings.leaseMs);
       return 0;
     }
-    const moved = await runEngine(ports, on);
+    const moved = await runChainWorker(ports, on);
     idleRounds = moved > 0 ? 0 : IDLE_ROUNDS - 1;
     return moved;
   };

@@ -11,7 +11,7 @@ import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance
 import { type Customer, ethereumCustomer } from '@quittance/testkit/ethereum-customer';
 import { eventually } from '@quittance/testkit/eventually';
 import type { PayoutsService } from '../src/service.ts';
-import { insertHoldings } from '../src/store/unswept-deposits.ts';
+import { insertDepositsOnce } from '../src/store/unswept-deposits.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, SEED, startService, TestBoard } from './service-client.ts';
 
@@ -104,7 +104,7 @@ async function deposit(asset: AssetSymbol, whole: string, amount: bigint): Promi
     invoiceId: null,
     disposition: null,
   } as const;
-  await db.transaction((trx) => insertHoldings(trx, [{ ...holding, asset, amount: units(amount) }]));
+  await db.transaction((trx) => insertDepositsOnce(trx, [{ ...holding, asset, amount: units(amount) }]));
   return address;
 }
 
@@ -132,7 +132,7 @@ it('Ether that has to be swept first', async () => {
   expect(await chain.balance('ETH', address)).toBeLessThan(ETHER / 1_000n);
 });
 
-it('many at once through both replicas: one engine, nonces without a gap, each paid once', async () => {
+it('many payouts at once through both replicas: one chain worker, nonces without a gap, each paid once', async () => {
   const payouts = await Promise.all(Array.from({ length: 30 }, () => payout('ETH', '0.01')));
   for (const { id, to } of payouts) {
     expect((await ended(id)).status).toBe('mined');

@@ -10,7 +10,7 @@ import { patient } from '@quittance/testkit/patience';
 import { type CrashProcess, crashProcess, PATIENCE_MS } from './crash-process.ts';
 import { SEED } from './service-client.ts';
 
-/** What a crash leaves of coins and transactions on Bitcoin; test/faults kills a whole stack at every point. */
+/** What a crash leaves of UTXOs and transactions on Bitcoin; test/faults kills a whole stack at every point. */
 const CONFIRMATIONS = 2;
 const SATOSHIS = 2_000_000n;
 
@@ -122,7 +122,7 @@ it.each(['bitcoin.bumps.signing', 'bitcoin.bumps.signed'])(
   },
 );
 
-it('killed at consumer.after_commit: a deposit that is told again is one coin', async () => {
+it('killed at consumer.after_commit: a deposit whose event arrives again is one UTXO', async () => {
   await payouts.start('consumer.after_commit');
   await deposit();
   await payouts.died();
@@ -135,7 +135,7 @@ it('killed at consumer.after_commit: a deposit that is told again is one coin', 
   await eventually(async () => expect(await payouts.db.rows(coins, [index])).toHaveLength(1), PATIENCE_MS);
 });
 
-it('no coin was spent by two transactions in all of this', async () => {
+it('no UTXO was spent by two transactions in any of these crashes', async () => {
   const rows = await payouts.db.rows<{ outpoint: string }>(
     `select coin->>'outpoint' as outpoint from transactions, jsonb_array_elements(terms->'coins') as coin
      where state = 'mined'`,

@@ -19,9 +19,9 @@ import { Secret } from '@quittance/shared/secret';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { recordDeposits, reverseDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
-import { runEngine } from '../src/operations/run-chain-worker.ts';
+import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
-import { createNotices } from '../src/throttled-log.ts';
+import { createThrottledLog } from '../src/throttled-log.ts';
 import { SEED } from './service-client.ts';
 
 export const CONFIRMATIONS = 3;
@@ -80,7 +80,7 @@ export type BitcoinWorldPorts = Ports & PayoutChain<'bitcoin'>;
 export type Deposit = { outpoint: string; index: number; amount: bigint; payload: DepositPayload };
 type DepositPayload = Parameters<typeof recordDeposits>[1][number];
 
-/** The engine with everything around it, for one test: empty tables, and a real node. */
+/** The chain worker with everything around it, for one test: empty tables, and a real node. */
 export class BitcoinWorld {
   readonly node: BitcoindHandle;
   readonly db: Db;
@@ -139,16 +139,16 @@ export class BitcoinWorld {
       clock: this.clock,
       random: randomBytes,
       logger,
-      notices: createNotices(logger, this.clock),
+      throttledLog: createThrottledLog(logger, this.clock),
       quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.sender,
-      signingBar: { reason: undefined },
+      signingPause: { reason: undefined },
       settings: {
         identitySecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
         leaseMs: 60_000,
-        patience: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
+        gracePeriods: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
       },
       announced: () => {},
       ...given,
@@ -260,7 +260,7 @@ export class BitcoinWorld {
 
   run(ports = this.ports): Promise<number> {
     this.clock.advance(ROUND_MS);
-    return runEngine<'bitcoin'>(ports, ports);
+    return runChainWorker<'bitcoin'>(ports, ports);
   }
 
   /** Rounds and blocks, until everything is as deep as it asks. */
@@ -348,7 +348,7 @@ export class BitcoinWorld {
     await this.#expectCoinsOnChain();
   }
 
-  /** Two families never spend the same coin, and all attempts of one spend those of its first. */
+  /** Two groups never spend the same UTXO, and all attempts of one spend those of its first. */
   async #expectSpentOnce(): Promise<void> {
     const rows = await this.db.rows<{
       family: string;

@@ -16,7 +16,7 @@ import {
 /** Hardly a reorganisation goes so deep: less is no proof that a payment is dead. */
 const PROOF_CONFIRMATIONS = 6;
 
-/** The engine on a real Bitcoin node, stepped by hand. */
+/** The chain worker on a real Bitcoin node, stepped by hand. */
 let ground: BitcoinGround;
 let world: BitcoinWorld;
 
@@ -62,7 +62,7 @@ describe('a payout', () => {
     expect(await world.spent()).toEqual([{ tx_hash: transaction?.tx_hash, amount: '282' }]);
   });
 
-  it('takes as many coins as it needs', async () => {
+  it('takes as many UTXOs as it needs', async () => {
     for (let i = 0; i < 4; i++) await world.deposit(BITCOIN / 10n);
     const payout = await world.reserve((BITCOIN * 35n) / 100n);
     await world.finish();
@@ -115,7 +115,7 @@ describe('a payout', () => {
     expect(await world.spent()).toHaveLength(2);
   });
 
-  it('that all coins do not cover is passed over, and an operator hears of it', async () => {
+  it('that all UTXOs do not cover is passed over, and an error is logged', async () => {
     await world.deposit(BITCOIN);
     const large = await world.reserve(2n * BITCOIN);
     const small = await world.reserve(BITCOIN / 2n);
@@ -148,7 +148,7 @@ describe('a payout', () => {
     expect([await world.statusOf(all), await world.statusOf(small)]).toEqual(['reserved', 'mined']);
   });
 
-  it('that needs more coins than a transaction takes is paid when they are merged', async () => {
+  it('that needs more UTXOs than a transaction takes is paid when they are merged', async () => {
     await world.depositMany(250, 10_000n);
     const payout = await world.reserve(2_400_000n);
     await world.run();
@@ -168,7 +168,7 @@ describe('a payout', () => {
     expect(left.sort()).toEqual(['held', 'swept']);
   });
 
-  it('that as many coins as a transaction takes cover, but not its fee, is paid when they are merged', async () => {
+  it('that as many UTXOs as a transaction takes cover, but not its fee, is paid when they are merged', async () => {
     await world.depositMany(200, 10_000n);
     await world.depositMany(50, 9_000n);
     const payout = await world.reserve(1_999_000n);
@@ -180,7 +180,7 @@ describe('a payout', () => {
     expect(await world.spent()).toHaveLength(2);
   });
 
-  it('for which coins cannot be merged at this fee keeps nobody waiting', async () => {
+  it('for which UTXOs cannot be merged at this fee does not delay others', async () => {
     await world.depositMany(200, 100_000n);
     await world.depositMany(50, 90_000n);
     const sender = { ...world.sender, feeRate: async () => 400n };
@@ -192,7 +192,7 @@ describe('a payout', () => {
     expect(world.lines).toContainEqual(expect.objectContaining({ level: 'error', asset: 'BTC', payouts: 1 }));
   });
 
-  it('is not paid from coins that cost more than they are worth, and they are not merged', async () => {
+  it('is not paid from UTXOs that cost more to spend than they hold, and they are not merged', async () => {
     await world.depositMany(199, 10_000n);
     await world.depositMany(61, 600n);
     const payout = await world.reserve(1_993_000n);
@@ -204,7 +204,7 @@ describe('a payout', () => {
     );
   });
 
-  it('of dust is refused, and keeps nobody waiting', async () => {
+  it('of dust is refused, and does not delay others', async () => {
     await world.deposit(BITCOIN);
     const dust = await world.reserve(545n);
     const other = await world.reserve(546n);
@@ -233,7 +233,7 @@ describe('a payout', () => {
     expect(await world.statusOf(payout)).toBe('mined');
   });
 
-  it('never uses a coin whose deposit was reversed, whatever is told first', async () => {
+  it('never uses a UTXO whose deposit was reversed, in whichever order the events arrive', async () => {
     const [gone, never, stays] = [
       await world.deposit(5n * BITCOIN),
       await world.deposit(6n * BITCOIN, { settled: false }),
@@ -256,7 +256,7 @@ describe('a deposit whose block was dropped and that is mined again, as a deposi
   const coin = () =>
     world.db.rows('select source_deposit_id, state, reversed_at is not null as reversed from coins');
 
-  it('is spent like any other, and what is told late of the earlier one changes nothing', async () => {
+  it('is spent like any other, and a late event of the earlier one changes nothing', async () => {
     const deposit = await world.deposit(BITCOIN);
     const later = again(deposit);
     await world.reversed(deposit.payload);
@@ -289,7 +289,7 @@ describe('a deposit whose block was dropped and that is mined again, as a deposi
     expect(await coin()).toMatchObject([{ source_deposit_id: later.deposit_id, reversed: false }]);
   });
 
-  it('is reversed as well, whatever is told first', async () => {
+  it('is reversed as well, in whichever order the events arrive', async () => {
     const deposit = await world.deposit(BITCOIN);
     const later = again(deposit);
     await world.reversed(later);
@@ -528,7 +528,7 @@ describe('a fee that is too low', () => {
     expect(await world.spent()).toMatchObject([{ tx_hash: old?.tx_hash }]);
   });
 
-  it('is raised with a coin more, which is free again when the old one is mined', async () => {
+  it('is raised with one more UTXO, which is available again when the old transaction is mined', async () => {
     // Without change: what the fee takes more has to come from elsewhere.
     const { payout, old } = await bumped([BITCOIN, 50_000n], BITCOIN - 500n);
     expect(
@@ -545,7 +545,7 @@ describe('a fee that is too low', () => {
     ]);
   });
 
-  it('is raised with a coin more, and a deep reorganisation changes which of the two is paid, and back', async () => {
+  it('is raised with one more UTXO, and a deep reorganisation changes which of the two is mined, and back', async () => {
     const { payout, old, next } = await bumped([BITCOIN, 50_000n], BITCOIN - 500n);
     const books = async () =>
       (await world.coins())
@@ -558,7 +558,7 @@ describe('a fee that is too low', () => {
       // What the books call free is spent in the chain, until the transaction has been looked at.
       await world.run();
       await world.run();
-      expect(world.ports.signingBar.reason).toBeUndefined();
+      expect(world.ports.signingPause.reason).toBeUndefined();
     };
     await mineRaw([old?.raw ?? '']);
     await world.node.mine(CONFIRMATIONS - 1);
@@ -655,7 +655,7 @@ describe('a fee that is too low', () => {
   });
 });
 
-describe('a coin that somebody else spends', () => {
+describe('a UTXO that another party spends', () => {
   /** Signs with the key of a deposit, as somebody who has it too. */
   function elsewhere(deposit: Deposit): string {
     return world.sender.signSpend({
@@ -697,7 +697,7 @@ describe('a coin that somebody else spends', () => {
     expect(await world.statusOf(again)).toBe('mined');
   });
 
-  it('keeps nobody else waiting for change that may never come', async () => {
+  it('does not make other payouts wait for change that may never come', async () => {
     const deposit = await world.deposit(BITCOIN);
     const lost = await world.reserve(BITCOIN / 4n);
     await world.run();
@@ -739,7 +739,7 @@ describe('a coin that somebody else spends', () => {
     const payout = await world.reserve(BITCOIN / 4n);
     await world.run();
     expect(await world.statusOf(payout)).toBe('reserved');
-    expect(world.ports.signingBar.reason).toMatch(/does not know/);
+    expect(world.ports.signingPause.reason).toMatch(/does not know/);
     expect(world.lines).toContainEqual(expect.objectContaining({ msg: 'nothing is signed' }));
     await world.db.rows(`update coins set reversed_at = now() where outpoint = $1`, [deposit.outpoint]);
     await world.deposit(BITCOIN);
@@ -751,7 +751,7 @@ describe('a coin that somebody else spends', () => {
 describe('a deposit that is double-spent', () => {
   it('under a payout that waits: the payout fails when that is proved', async () => {
     const customer = await world.deposit(3n * BITCOIN, { settled: false });
-    // The customer is somebody whose coin we can spend twice.
+    // The customer is somebody whose UTXO we can spend twice.
     const index = customer.index + 1_000_000;
     const spend = (to: string, fee: bigint) =>
       world.sender.signSpend({
@@ -804,7 +804,7 @@ describe('a deposit that is double-spent', () => {
     await world.finish();
     expect(await world.statusOf(payout)).toBe('mined');
     expect(world.lines).toContainEqual(
-      expect.objectContaining({ level: 'error', msg: 'the chain does not have these coins' }),
+      expect.objectContaining({ level: 'error', msg: 'the chain does not have these UTXOs' }),
     );
     await world.db.rows(`update coins set reversed_at = now() where outpoint like 'abab%'`);
   });
@@ -833,12 +833,12 @@ describe('two processes', () => {
     expect(await world.transactions()).toHaveLength(1);
   });
 
-  it('with other words sign nothing for the same database', async () => {
+  it('with another seed sign nothing for the same database', async () => {
     await world.deposit(BITCOIN);
     await world.reserve(BITCOIN / 4n);
     await world.run();
-    const strange = world.replica({ sender: { ...world.sender, hotAddress: world.newRecipient() } });
-    expect(await world.run(strange)).toBe(0);
-    expect(strange.signingBar.reason).toMatch(/WALLET_SEED/);
+    const mismatched = world.replica({ sender: { ...world.sender, hotAddress: world.newRecipient() } });
+    expect(await world.run(mismatched)).toBe(0);
+    expect(mismatched.signingPause.reason).toMatch(/WALLET_SEED/);
   });
 });

@@ -5,7 +5,7 @@ import { watchEnded } from '../src/operations/watch-ended.ts';
 import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 
-/** Transactions that no block takes: their successors, and that only one of a family is ever the end of it. */
+/** Transactions that no block takes: their successors, and that only one of a group is ever the end of it. */
 let database: TestDatabase;
 let world: EngineWorld;
 
@@ -130,7 +130,7 @@ describe('a payout that is stuck', () => {
     expect(world.chain.paymentsTo(to)).toHaveLength(1);
   });
 
-  it('is given back only when somebody else took the nonce: all its attempts are dead then', async () => {
+  it('is released only when another transaction took the nonce: all its attempts are dead then', async () => {
     const { id, to } = await aStuckPayout();
     await world.run();
     world.chain.useNonce(HOT);

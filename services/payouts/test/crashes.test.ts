@@ -62,7 +62,7 @@ let recipients = 0;
 const newRecipient = () => `0x${(++recipients).toString(16).padStart(8, '0')}${'c7'.repeat(16)}`;
 
 it.each(['payouts.requested', 'payouts.held'])(
-  'killed at %s: nobody was promised anything, the hold is undone, the key is free',
+  'killed at %s: no payout was accepted, the hold is undone, the key is free',
   async (point) => {
     await payouts.start(point);
     const to = newRecipient();

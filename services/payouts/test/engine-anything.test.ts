@@ -199,7 +199,7 @@ async function heal(world: EngineWorld): Promise<void> {
   for (let round = 0; round < 12; round++) {
     world.clock.advance(31_000);
     await world.run();
-    if (world.ports.signingBar.reason !== undefined) await decide(world);
+    if (world.ports.signingPause.reason !== undefined) await decide(world);
     world.chain.mine(CONFIRMATIONS + world.chain.finalizedLag);
   }
   await world.run();

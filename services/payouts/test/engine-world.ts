@@ -11,9 +11,9 @@ import { Secret } from '@quittance/shared/secret';
 import type { TestDatabase } from '@quittance/testkit/engines';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
-import { runEngine } from '../src/operations/run-chain-worker.ts';
+import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
-import { createNotices } from '../src/throttled-log.ts';
+import { createThrottledLog } from '../src/throttled-log.ts';
 import { depositAddress, ScriptedChain } from './scripted-chain.ts';
 
 export const CONFIRMATIONS = 3;
@@ -49,7 +49,7 @@ export type Order = { asset?: AssetSymbol; amount?: bigint; to?: string };
 export type WorldPorts = Ports & PayoutChain<'evm'>;
 
 /**
- * The engine with everything around it, for one test: a database of its own, a chain that does as it is told, a
+ * The chain worker with everything around it, for one test: a database of its own, a chain that does as it is told, a
  * ledger that places every hold.
  */
 export class EngineWorld {
@@ -93,16 +93,16 @@ export class EngineWorld {
       clock: this.clock,
       random: randomBytes,
       logger,
-      notices: createNotices(logger, this.clock),
+      throttledLog: createThrottledLog(logger, this.clock),
       quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.chain.sender,
-      signingBar: { reason: undefined },
+      signingPause: { reason: undefined },
       settings: {
         identitySecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
         leaseMs: 60_000,
-        patience: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
+        gracePeriods: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
       },
       announced: () => {},
       ...given,
@@ -157,7 +157,7 @@ export class EngineWorld {
   }
 
   run(ports = this.ports): Promise<number> {
-    return runEngine<'evm'>(ports, ports);
+    return runChainWorker<'evm'>(ports, ports);
   }
 
   /** Rounds and blocks, until everything is as deep as it asks. */
@@ -214,7 +214,7 @@ export class EngineWorld {
         expect({ wallet, nonce, used: used.has(nonce) }).toEqual({ wallet, nonce, used: true });
       }
     }
-    // Of each family at most one is mined, and its cost is told once.
+    // Of each group at most one is mined, and its cost is told once.
     const told = await this.db.rows<{ hash: string }>(
       `select payload->>'tx_hash' as hash from outbox where kind = 'network.spent' order by 1`,
     );

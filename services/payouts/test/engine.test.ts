@@ -11,11 +11,11 @@ import { evmDriver } from '../src/operations/account-chain/evm-driver.ts';
 import { signPayout } from '../src/operations/account-chain/pay-reserved.ts';
 import { keepLease } from '../src/operations/keep-lease.ts';
 import { recordDeposits, reverseDeposits } from '../src/operations/record-deposits.ts';
-import { engineLease } from '../src/operations/run-chain-worker.ts';
+import { chainLease } from '../src/operations/run-chain-worker.ts';
 import { watchEnded } from '../src/operations/watch-ended.ts';
 import { watchStalled } from '../src/operations/watch-stalled.ts';
 import { findPayout, type Stalled } from '../src/store/payouts.ts';
-import { engineStep } from '../src/workers.ts';
+import { chainWorkerStep } from '../src/workers.ts';
 import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 
@@ -160,7 +160,7 @@ it('a payout that is no longer waiting is not signed again, and no nonce is take
   const payout = await findPayout(world.db, id);
   if (payout === undefined) throw new Error('it was just reserved');
   await world.run();
-  const lease = await takeLease(world.db, engineLease(world.ports), world.ports.settings.replica, 60_000);
+  const lease = await takeLease(world.db, chainLease(world.ports), world.ports.settings.replica, 60_000);
   if (lease === undefined) throw new Error('nobody else has it');
   const transfer = await (await evmDriver(world.ports, lease).terms()).tryTransfer(payout);
   if (transfer === 'refused') throw new Error('the recipient takes it');
@@ -401,7 +401,7 @@ describe('a reorganisation of blocks that were final', () => {
   });
 });
 
-it('a payout that makes no progress is said once when that begins and once when it ends', async () => {
+it('a payout that makes no progress is logged once when that begins and once when it ends', async () => {
   const known = new Map<Chain, Stalled>();
   const { id } = await world.reserve();
   await watchStalled(world.ports, known);
@@ -757,7 +757,7 @@ describe('a payout that needs more deposits than are looked at together', () => 
   });
 });
 
-it('a crowd of payouts that nothing can cover does not hide the one behind it', async () => {
+it('many payouts that nothing can cover do not hide the payout behind them', async () => {
   world.chain.fund('ETH', HOT, 2n * ETHER);
   const payouts = [];
   for (let i = 0; i < 60; i++) payouts.push(await world.reserve({ amount: 1_000n * ETHER }));
@@ -766,8 +766,8 @@ it('a crowd of payouts that nothing can cover does not hide the one behind it', 
   expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
 });
 
-describe('the treasury', () => {
-  it('knows a deposit once, however often it is told, and refuses other contents', async () => {
+describe('deposits', () => {
+  it('are stored once, however often the event arrives, and refuse other contents', async () => {
     const payload = await world.deposit(1, 'ETH', ETHER);
     await world.db.transaction((trx) => recordDeposits(trx, [payload]));
     expect(await world.db.rows('select 1 from holdings')).toHaveLength(1);
@@ -777,7 +777,7 @@ describe('the treasury', () => {
     );
   });
 
-  it('never counts a deposit whose reversal was told first', async () => {
+  it('are never counted when their reversal arrives first', async () => {
     const payload = world.depositPayload(1, 'ETH', 9n * ETHER);
     await world.db.transaction((trx) => reverseDeposits(trx, [payload]));
     await world.db.transaction((trx) => recordDeposits(trx, [payload]));
@@ -789,7 +789,7 @@ describe('the treasury', () => {
 });
 
 describe('the node', () => {
-  it('that will not talk about one transaction holds up nothing else', async () => {
+  it('that does not answer about one transaction delays no other one', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     const [odd, other] = [await world.reserve(), await world.reserve()];
     await world.run();
@@ -817,7 +817,7 @@ describe('the node', () => {
     expect(await world.run(stumbling)).toBe(1);
   });
 
-  it('that will not talk about the end of settled transactions holds up nothing else', async () => {
+  it('that does not answer about settled transactions delays nothing else', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     await world.reserve();
     await world.finish();
@@ -844,17 +844,17 @@ describe('the node', () => {
     expect(await world.payout(id)).toMatchObject({ status: 'mined' });
   });
 
-  it('is on another network: nothing is signed, and it is said', async () => {
+  it('is on another network: nothing is signed, and an error is logged', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     await world.reserve();
     world.chain.wrongNetwork = true;
     for (let i = 0; i < 3; i++) expect(await world.run()).toBe(0);
-    expect(world.ports.signingBar.reason).toMatch('chain 1');
+    expect(world.ports.signingPause.reason).toMatch('chain 1');
     expect(await world.transactions()).toEqual([]);
     expect(world.lines.filter((line) => line.msg === 'nothing is signed')).toHaveLength(1);
     world.chain.wrongNetwork = false;
     expect(await world.run()).toBe(1);
-    expect(world.ports.signingBar.reason).toBeUndefined();
+    expect(world.ports.signingPause.reason).toBeUndefined();
   });
 
   it('knows the hot wallet already: its nonces go on where its history ended, once that is final', async () => {
@@ -871,7 +871,7 @@ describe('the node', () => {
 });
 
 describe('a chain that knows more of the hot wallet than the database', () => {
-  it('bars signing until an operator decides; what was signed is followed', async () => {
+  it('pauses signing until an operator decides; signed transactions are followed', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     const before = await world.reserve();
     await world.run();
@@ -880,14 +880,14 @@ describe('a chain that knows more of the hot wallet than the database', () => {
     const { id } = await world.reserve();
     world.chain.mine(CONFIRMATIONS + world.chain.finalizedLag);
     for (let i = 0; i < 3; i++) await world.run();
-    expect(world.ports.signingBar.reason).toMatch(
+    expect(world.ports.signingPause.reason).toMatch(
       /transactions of this wallet that this database does not know/,
     );
     expect(world.lines).toContainEqual(
       expect.objectContaining({
         level: 'error',
         msg: 'nothing is signed',
-        reason: world.ports.signingBar.reason,
+        reason: world.ports.signingPause.reason,
       }),
     );
     expect(await world.payout(before.id)).toMatchObject({ status: 'mined' });
@@ -896,11 +896,11 @@ describe('a chain that knows more of the hot wallet than the database', () => {
 
     await world.db.rows('update wallets set next_nonce = 2');
     await world.finish();
-    expect(world.ports.signingBar.reason).toBeUndefined();
+    expect(world.ports.signingPause.reason).toBeUndefined();
     expect(await world.payout(id)).toMatchObject({ status: 'mined' });
   });
 
-  it('bars signing after the database was restored: what was paid is not paid again', async () => {
+  it('pauses signing after the database was restored: paid payouts are not paid again', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     const { id, to } = await world.reserve();
     await world.run();
@@ -933,14 +933,14 @@ function counted() {
   return { ports: world.replica({ sender }), calls: () => calls };
 }
 
-describe('the engine', () => {
-  it('is refused with the words of another wallet', async () => {
+describe('the chain worker', () => {
+  it('is refused with the seed of another wallet', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     await world.reserve();
     await world.run();
     const stranger = world.replica({ sender: { ...world.chain.sender, hotAddress: `0x${'b1'.repeat(20)}` } });
     expect(await world.run(stranger)).toBe(0);
-    expect(stranger.signingBar.reason).toMatch(/WALLET_SEED belongs to/);
+    expect(stranger.signingPause.reason).toMatch(/WALLET_SEED belongs to/);
     expect(await world.transactions()).toHaveLength(1);
   });
 
@@ -976,16 +976,16 @@ describe('the engine', () => {
     expect(await world.run()).toBe(1);
     expect(await world.payout(id)).toMatchObject({ status: 'broadcast' });
     // It leads no more, and still finds out when its node is the right one.
-    expect(wrong.signingBar.reason).toMatch('chain 1');
+    expect(wrong.signingPause.reason).toMatch('chain 1');
     wrong.sender = sender;
     await world.run(wrong);
-    expect(wrong.signingBar.reason).toBeUndefined();
+    expect(wrong.signingPause.reason).toBeUndefined();
   });
 
   it('asks its node once in fifteen rounds while nothing is open, and at once when a payout comes', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     const idle = counted();
-    const step = engineStep<'evm'>(idle.ports, idle.ports);
+    const step = chainWorkerStep<'evm'>(idle.ports, idle.ports);
     await step();
     const perRound = idle.calls();
     expect(perRound).toBeGreaterThan(0);
@@ -1006,8 +1006,8 @@ describe('the engine', () => {
   it('keeps its lease through the rounds that ask its node nothing: other replicas ask theirs nothing at all', async () => {
     world.chain.fund('ETH', HOT, 10n * ETHER);
     const [leader, follower] = [counted(), counted()];
-    const leads = engineStep<'evm'>(leader.ports, leader.ports);
-    const follows = engineStep<'evm'>(follower.ports, follower.ports);
+    const leads = chainWorkerStep<'evm'>(leader.ports, leader.ports);
+    const follows = chainWorkerStep<'evm'>(follower.ports, follower.ports);
     const left = `select extract(epoch from expires_at - now()) > 30 as long from leases`;
     for (let round = 0; round < 40; round++) {
       await world.db.rows(`update leases set expires_at = now() + interval '10 seconds'`);
@@ -1024,7 +1024,7 @@ describe('the engine', () => {
     const wrong = world.replica({
       sender: { ...sender, check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) },
     });
-    const step = engineStep<'evm'>(wrong, wrong);
+    const step = chainWorkerStep<'evm'>(wrong, wrong);
     for (let round = 0; round < 20; round++) {
       await step();
       expect(await world.db.one('select expires_at <= clock_timestamp() as free from leases')).toEqual({
@@ -1035,13 +1035,13 @@ describe('the engine', () => {
 
   it('keeps its lease through a long round, and finds out when it is lost', async () => {
     const { settings } = world.ports;
-    const lease = await takeLease(world.db, engineLease(world.ports), settings.replica, 1_000);
+    const lease = await takeLease(world.db, chainLease(world.ports), settings.replica, 1_000);
     if (lease === undefined) throw new Error('nobody else has it');
     await keepLease(world.ports, lease);
     const left = `select extract(epoch from expires_at - now()) > 30 as long from leases`;
     expect(await world.db.one(left)).toEqual({ long: true });
     await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
-    await takeLease(world.db, engineLease(world.ports), 'another', 1);
+    await takeLease(world.db, chainLease(world.ports), 'another', 1);
     await expect(keepLease(world.ports, lease)).rejects.toThrow(LeaseLost);
     await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
     // Even when the other one is gone again: something may have been signed in between.
@@ -1080,7 +1080,7 @@ describe('the engine', () => {
     };
     expect(await world.run(world.replica({ sender: asleep }))).toBe(0);
     expect(world.lines).toContainEqual(
-      expect.objectContaining({ msg: 'another process has taken over the engine' }),
+      expect.objectContaining({ msg: 'another replica has taken the lease of the chain worker' }),
     );
     expect(await world.transactions()).toHaveLength(1);
     await world.finish();

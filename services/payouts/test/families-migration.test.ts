@@ -60,7 +60,7 @@ it('payouts and sweeps that were under way keep their transactions', async () =>
     expect(await db.rows('select payout_id, family, address, amount from payments')).toEqual([
       { payout_id: '77', family: '2', address: '0xto', amount: '5' },
     ]);
-    // A nonce is one family's, and a family's attempts have one nonce.
+    // A nonce is one group's, and a group's attempts have one nonce.
     const another = (family: string, attempt: number, nonce: number) =>
       db.rows(
         `insert into transactions (id, family, attempt, chain, wallet, nonce, purpose, asset, amount, max_cost,

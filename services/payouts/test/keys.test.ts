@@ -53,12 +53,12 @@ async function compared(seed: string, publicKeysOf: string): Promise<void> {
   }
 }
 
-it('words that invoices has other public keys than may still be replaced', async () => {
+it('a seed that differs from the public keys of invoices may still be replaced', async () => {
   await compared(OTHER_SEED, SEED);
   await compared(SEED, OTHER_SEED);
 });
 
-it('words whose addresses invoices gives out are those of the database, before anything is signed', async () => {
+it('a seed whose addresses invoices gives out is that of the database, before anything is signed', async () => {
   await compared(SEED, SEED);
   const failure = await start(OTHER_SEED).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ConfigError);

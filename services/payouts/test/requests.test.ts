@@ -550,7 +550,7 @@ describe('GET /api/payouts/{id}', () => {
 });
 
 describe('the bus', () => {
-  it('brings settled deposits to the treasury once, however often, and reversals', async () => {
+  it('stores settled deposits once, however often their events arrive, and their reversals', async () => {
     const { connectBus } = await import('@quittance/shared/bus');
     const invoices = await connectBus({
       url: nats.url,

@@ -7,7 +7,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testAnvil, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
-import { runEngine } from '../src/operations/run-chain-worker.ts';
+import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutsService } from '../src/service.ts';
 import { startWorkers } from '../src/workers.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
@@ -88,11 +88,11 @@ function on(chain: Chain) {
   return found;
 }
 
-/** Rounds of one chain's engine by hand; what is in no block counts as stuck at once when `stuckAfterMs` is 0. */
+/** Rounds of one chain's chain worker by hand; what is in no block counts as stuck at once when `stuckAfterMs` is 0. */
 const round = (chain: Chain, stuckAfterMs = 180_000) => {
   const { settings } = service.ports;
-  const patience = { ...settings.patience, stuckAfterMs };
-  return runEngine({ ...service.ports, settings: { ...settings, patience } }, on(chain));
+  const gracePeriods = { ...settings.gracePeriods, stuckAfterMs };
+  return runChainWorker({ ...service.ports, settings: { ...settings, gracePeriods } }, on(chain));
 };
 
 type Attempt = { tx_hash: string; raw: string; nonce: string; state: string; terms: { max_fee: string } };

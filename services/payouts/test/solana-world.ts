@@ -20,9 +20,9 @@ import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
-import { runEngine } from '../src/operations/run-chain-worker.ts';
+import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
-import { createNotices } from '../src/throttled-log.ts';
+import { createThrottledLog } from '../src/throttled-log.ts';
 import { SEED } from './service-client.ts';
 
 export const SOL = 10n ** 9n;
@@ -31,7 +31,7 @@ export const RENT = 890_880n;
 export const TOKEN_RENT = 2_039_280n;
 /** Twenty times the public networks' pace: finalized within a second, expired within four. */
 const SLOT_MS = 20;
-const PATIENCE = { resendAfterMs: 1_000, doubtForMs: 30_000, stuckAfterMs: 180_000 };
+const GRACE_PERIODS = { resendAfterMs: 1_000, doubtForMs: 30_000, stuckAfterMs: 180_000 };
 const HAPPENS_WITHIN_MS = 40_000;
 const STEP_MS = 50;
 
@@ -102,7 +102,7 @@ export async function solanaGround(): Promise<SolanaGround> {
 type WorldPorts = Ports & PayoutChain<'solana'>;
 type Row = Record<string, unknown>;
 
-/** The engine with everything around it, for one test: empty tables, a wallet of its own, and a real node. */
+/** The chain worker with everything around it, for one test: empty tables, a wallet of its own, and a real node. */
 export class SolanaWorld {
   readonly db: Db;
   /** A superuser's connection: for what the service's own role may not do. */
@@ -174,16 +174,16 @@ export class SolanaWorld {
       clock: this.clock,
       random: randomBytes,
       logger,
-      notices: createNotices(logger, this.clock),
+      throttledLog: createThrottledLog(logger, this.clock),
       quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.sender,
-      signingBar: { reason: undefined },
+      signingPause: { reason: undefined },
       settings: {
         identitySecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
         leaseMs: 60_000,
-        patience: PATIENCE,
+        gracePeriods: GRACE_PERIODS,
       },
       announced: () => {},
       ...given,
@@ -261,7 +261,7 @@ export class SolanaWorld {
   }
 
   run(ports = this.ports): Promise<number> {
-    return runEngine<'solana'>(ports, ports);
+    return runChainWorker<'solana'>(ports, ports);
   }
 
   /** Rounds, until the payout has come to its end. */
@@ -315,7 +315,7 @@ export class SolanaWorld {
         expect({ address, asset, got }).toEqual({ address, asset, got: due });
       }
     }
-    // Nothing that a node ever saw was not stored first, and nothing of a family was ever open beside another.
+    // Nothing that a node ever saw was not stored first, and nothing of a group was ever open beside another.
     const transactions = await this.transactions();
     const stored = new Set(transactions.map(({ raw }) => raw));
     for (const raw of this.sent) expect(stored).toContain(raw);

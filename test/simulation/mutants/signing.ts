@@ -1,10 +1,10 @@
 import type { BitcoinSender } from '@quittance/chains/bitcoin/sender';
 import type { ChainSender, EvmSender } from '@quittance/chains/chain';
 import type { SolanaSender } from '@quittance/chains/solana/sender';
-import { buryFamily } from '@quittance/payouts/operations/invalidate-group';
-import { engineLease, type runEngine } from '@quittance/payouts/operations/run-chain-worker';
+import { invalidateGroup } from '@quittance/payouts/operations/invalidate-group';
+import { chainLease, type runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import type { PayoutChain, Ports } from '@quittance/payouts/ports';
-import { openFamilies, walletsWithOpenTransactions } from '@quittance/payouts/store/replacement-groups';
+import { openGroups, walletsWithOpenTransactions } from '@quittance/payouts/store/replacement-groups';
 import type { Transaction } from '@quittance/payouts/store/transaction-rows';
 import { takeLease } from '@quittance/shared/lease';
 import { units } from '@quittance/shared/money';
@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
 const GIVEN_UP_AFTER_MS = 10 * MINUTE_MS;
 const ALL = 1_000;
 
-type Engine = typeof runEngine;
+type Engine = typeof runChainWorker;
 
 /** Something more after every round of an engine. */
 function afterEachRound(wiring: Wiring, more: (ports: Ports, on: PayoutChain) => Promise<void>): void {
@@ -35,13 +35,13 @@ function givingUp(
 ): void {
   afterEachRound(wiring, async (ports, on) => {
     const { db, settings } = ports;
-    const lease = await takeLease(db, engineLease(on), settings.replica, settings.leaseMs);
+    const lease = await takeLease(db, chainLease(on), settings.replica, settings.leaseMs);
     if (lease === undefined) return;
     for (const wallet of await walletsWithOpenTransactions(db, on.chain, on.sender.hotAddress, ALL)) {
-      for (const family of await openFamilies(db, on.chain, wallet, ALL)) {
+      for (const family of await openGroups(db, on.chain, wallet, ALL)) {
         const newest = family.at(-1) ?? family[0];
         if (newest.purpose === 'payout' && (await isGivenUp(newest, ports, on))) {
-          await buryFamily({ ...ports, ...on }, lease, newest);
+          await invalidateGroup({ ...ports, ...on }, lease, newest);
         }
       }
     }

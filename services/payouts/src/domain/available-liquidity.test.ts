@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
-import { type OpenSum, purseOf } from './available-liquidity.ts';
+import { liquidityOf, type OpenSum } from './available-liquidity.ts';
 
 const balances = new Map<AssetSymbol, ReturnType<typeof units>>([
   ['ETH', units(1_000n)],
@@ -17,11 +17,11 @@ const anOpen = (given: Partial<OpenSum>): OpenSum => ({
   maxCost: units(7n),
   ...given,
 });
-const purse = (...open: OpenSum[]) => {
-  const { free, coming } = purseOf('ethereum', balances, open);
+const liquidity = (...open: OpenSum[]) => {
+  const { free, incoming } = liquidityOf('ethereum', balances, open);
   return {
     free: [free.get('ETH'), free.get('USDC_ERC20')],
-    coming: [coming.get('ETH'), coming.get('USDC_ERC20')],
+    incoming: [incoming.get('ETH'), incoming.get('USDC_ERC20')],
   };
 };
 
@@ -54,6 +54,6 @@ it.each([
     [1_000n, 500n],
     [undefined, undefined],
   ],
-])('%s', (_name, open, free, coming) => {
-  expect(purse(...open)).toEqual({ free, coming });
+])('%s', (_name, open, free, incoming) => {
+  expect(liquidity(...open)).toEqual({ free, incoming });
 });

@@ -16,29 +16,29 @@ export type OpenSum = {
 };
 
 /** What the hot wallet can still promise, and what is on its way to it. May be below zero. */
-export type Purse = { free: Map<AssetSymbol, Units>; coming: Map<AssetSymbol, Units> };
+export type Liquidity = { free: Map<AssetSymbol, Units>; incoming: Map<AssetSymbol, Units> };
 
 /**
  * What is free at the hot wallet: its balances at the newest block, less what signed transactions will still
  * take from them, less what sweeps have brought that a reorganisation could take away again.
  */
-export function purseOf(
+export function liquidityOf(
   chain: Chain,
   balances: ReadonlyMap<AssetSymbol, Units>,
   open: readonly OpenSum[],
-): Purse {
+): Liquidity {
   const free = new Map(balances);
-  const coming = new Map<AssetSymbol, Units>();
+  const incoming = new Map<AssetSymbol, Units>();
   const native = nativeAsset[chain];
   for (const { purpose, asset, paidByHot, inBlock, doubtful, amount, maxCost } of open) {
     if (paidByHot && !inBlock) add(free, native, -maxCost);
     if (purpose === 'payout' && !inBlock) add(free, asset, -amount);
     if (purpose === 'sweep') {
       if (inBlock) add(free, asset, -amount);
-      if (!doubtful) add(coming, asset, amount);
+      if (!doubtful) add(incoming, asset, amount);
     }
   }
-  return { free, coming };
+  return { free, incoming };
 }
 
 export function add(amounts: Map<AssetSymbol, Units>, asset: AssetSymbol, amount: bigint): void {

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { parseRate, type Rate, units } from '@quittance/shared/money';
 import fc from 'fast-check';
-import { type Offer, worthwhile } from './economical-sweeps.ts';
+import { economicalSweeps, type SweepOffer } from './economical-sweeps.ts';
 
 const rate = (text: string): Rate => {
   const read = parseRate(text);
@@ -16,37 +16,37 @@ const rates = new Map<AssetSymbol, Rate>([
 const GWEI = 10n ** 9n;
 /** 0.001 Ether, two dollars. */
 const COST = 1_000_000n * GWEI;
-const dollars = (whole: bigint): Offer => ({
+const dollars = (whole: bigint): SweepOffer => ({
   asset: 'USDC_ERC20',
   net: units(whole * 1_000_000n),
   cost: units(COST),
 });
 const plenty = 100n * COST;
 
-it('is worth it from two hundred times its cost on', () => {
+it('a sweep is economical from two hundred times its cost on', () => {
   const ether = { asset: 'ETH', cost: units(COST) } as const;
-  expect(worthwhile([dollars(400n)], 'ETH', rates, plenty, 5)).toHaveLength(1);
-  expect(worthwhile([dollars(399n)], 'ETH', rates, plenty, 5)).toEqual([]);
-  expect(worthwhile([{ ...ether, net: units(200n * COST) }], 'ETH', rates, plenty, 5)).toHaveLength(1);
-  expect(worthwhile([{ ...ether, net: units(200n * COST - 1n) }], 'ETH', rates, plenty, 5)).toEqual([]);
+  expect(economicalSweeps([dollars(400n)], 'ETH', rates, plenty, 5)).toHaveLength(1);
+  expect(economicalSweeps([dollars(399n)], 'ETH', rates, plenty, 5)).toEqual([]);
+  expect(economicalSweeps([{ ...ether, net: units(200n * COST) }], 'ETH', rates, plenty, 5)).toHaveLength(1);
+  expect(economicalSweeps([{ ...ether, net: units(200n * COST - 1n) }], 'ETH', rates, plenty, 5)).toEqual([]);
 });
 
-it('is not known to be worth anything without both rates', () => {
+it('no sweep is economical without both rates', () => {
   for (const missing of ['ETH', 'USDC_ERC20'] as const) {
     const known = new Map(rates);
     known.delete(missing);
-    expect(worthwhile([dollars(1_000_000n)], 'ETH', known, plenty, 5)).toEqual([]);
+    expect(economicalSweeps([dollars(1_000_000n)], 'ETH', known, plenty, 5)).toEqual([]);
   }
 });
 
-it('takes the most valuable, and no more than may be paid for', () => {
+it('the most valuable sweeps are taken, and no more than can be paid for', () => {
   const offers = [dollars(500n), dollars(900n), dollars(700n)];
-  expect(worthwhile(offers, 'ETH', rates, plenty, 2)).toEqual([offers[1], offers[2]]);
-  expect(worthwhile(offers, 'ETH', rates, 4n * COST, 5)).toEqual([offers[1]]);
-  expect(worthwhile(offers, 'ETH', rates, -1n, 5)).toEqual([]);
+  expect(economicalSweeps(offers, 'ETH', rates, plenty, 2)).toEqual([offers[1], offers[2]]);
+  expect(economicalSweeps(offers, 'ETH', rates, 4n * COST, 5)).toEqual([offers[1]]);
+  expect(economicalSweeps(offers, 'ETH', rates, -1n, 5)).toEqual([]);
 });
 
-it('never takes more than a quarter of what is free, and nothing that is not worth it', () => {
+it('economical sweeps cost at most a quarter of what is free, and each brings enough', () => {
   const offer = fc.record({ net: fc.bigInt(0n, 10n ** 12n), cost: fc.bigInt(1n, 10n ** 18n) });
   fc.assert(
     fc.property(fc.array(offer, { maxLength: 20 }), fc.bigInt(0n, 10n ** 19n), (given, free) => {
@@ -55,7 +55,7 @@ it('never takes more than a quarter of what is free, and nothing that is not wor
         net: units(net),
         cost: units(cost),
       }));
-      const chosen = worthwhile(offers, 'ETH', rates, free, 5);
+      const chosen = economicalSweeps(offers, 'ETH', rates, free, 5);
       expect(chosen.length).toBeLessThanOrEqual(5);
       expect(chosen.reduce((sum, one) => sum + one.cost, 0n) * 4n).toBeLessThanOrEqual(free);
       // A millionth of a dollar is worth 500 million wei at 2,000 dollars.

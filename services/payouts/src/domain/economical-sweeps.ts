@@ -1,8 +1,8 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Rate, Units } from '@quittance/shared/money';
 
-/** Money of one asset on one deposit address, which nobody waits for. */
-export type Offer = {
+/** Money of one asset on one deposit address that no payout needs now. */
+export type SweepOffer = {
   asset: AssetSymbol;
   /** What arrives at the hot wallet. */
   net: Units;
@@ -20,10 +20,10 @@ const WORTH_TIMES_COST = 200n;
 const SHARE_OF_FREE = 4n;
 
 /**
- * The offers that are worth their cost at these rates, the most valuable first and at most `limit`. What has no rate
+ * The offers that are economical at these rates, the most valuable first and at most `limit`. What has no rate
  * is left where it is: it can be brought when it is needed.
  */
-export function worthwhile<O extends Offer>(
+export function economicalSweeps<O extends SweepOffer>(
   offers: readonly O[],
   native: AssetSymbol,
   rates: ReadonlyMap<AssetSymbol, Rate>,

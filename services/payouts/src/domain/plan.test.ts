@@ -2,15 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
-import { amountOf, type Purse } from './available-liquidity.ts';
+import { amountOf, type Liquidity } from './available-liquidity.ts';
 import { planRun, type Queued, type Sweepable, sweepsFor } from './plan.ts';
 
 type Amounts = Partial<Record<AssetSymbol, bigint>>;
 const amounts = (given: Amounts) =>
   new Map(Object.entries(given).map(([asset, amount]) => [asset as AssetSymbol, units(amount)]));
-const aPurse = (free: Amounts, coming: Amounts = {}): Purse => ({
+const aPurse = (free: Amounts, incoming: Amounts = {}): Liquidity => ({
   free: amounts(free),
-  coming: amounts(coming),
+  incoming: amounts(incoming),
 });
 const eth = (amount: bigint, gasCost = 1n): Queued => ({
   asset: 'ETH',
@@ -85,8 +85,8 @@ describe('a run', () => {
   it('sweeps as much as the fees are there for, and the payout keeps its turn', () => {
     const payout = usdc(100n, 5n);
     const sweeps = [usdcAt(60n, 3n), usdcAt(50n, 3n)];
-    const purse = aPurse({ ETH: 10n, USDC_ERC20: 3n });
-    expect(planRun('ethereum', [payout, usdc(3n, 3n)], purse, sweeps)).toEqual({
+    const liquidity = aPurse({ ETH: 10n, USDC_ERC20: 3n });
+    expect(planRun('ethereum', [payout, usdc(3n, 3n)], liquidity, sweeps)).toEqual({
       pay: [],
       sweep: [sweeps[0]],
       waiting: [payout],
@@ -133,7 +133,7 @@ describe('a run', () => {
     ),
     { maxLength: 12 },
   );
-  const purse = fc
+  const liquidity = fc
     .tuple(amount, amount, amount, amount)
     .map(([a, b, c, d]) => aPurse({ ETH: a - 100n, USDC_ERC20: b }, { ETH: c, USDC_ERC20: d }));
 
@@ -146,7 +146,7 @@ describe('a run', () => {
 
   it('never spends more than is free, whatever the queue', () => {
     fc.assert(
-      fc.property(queue, purse, sweepable, (payouts, given, held) => {
+      fc.property(queue, liquidity, sweepable, (payouts, given, held) => {
         const { pay, sweep } = planRun('ethereum', payouts, given, held);
         for (const asset of ['ETH', 'USDC_ERC20'] as const) {
           const total = spent(asset, pay, sweep);
@@ -158,7 +158,7 @@ describe('a run', () => {
 
   it('has every payout once: paid, waiting, or among those it calls short', () => {
     fc.assert(
-      fc.property(queue, purse, sweepable, (payouts, given, held) => {
+      fc.property(queue, liquidity, sweepable, (payouts, given, held) => {
         const { pay, waiting, short } = planRun('ethereum', payouts, given, held);
         const decided = [...pay, ...waiting];
         expect(new Set(decided).size).toBe(decided.length);
@@ -171,7 +171,7 @@ describe('a run', () => {
 
   it('has enough for all that wait, and sweeps nothing twice', () => {
     fc.assert(
-      fc.property(queue, purse, sweepable, amount, (payouts, given, held, beyond) => {
+      fc.property(queue, liquidity, sweepable, amount, (payouts, given, held, beyond) => {
         const more = new Map([['USDC_ERC20' as const, units(beyond)]]);
         const { pay, waiting, sweep } = planRun('ethereum', payouts, given, held, more);
         expect(new Set(sweep).size).toBe(sweep.length);
@@ -179,7 +179,7 @@ describe('a run', () => {
         const wanted = tokens.reduce((sum, one) => sum + one.amount, 0n);
         // Not all of it is swept at once when fees are scarce.
         const worth = held.reduce((sum, one) => sum + (one.asset === 'USDC_ERC20' ? one.net : 0n), beyond);
-        const there = amountOf(given.free, 'USDC_ERC20') + amountOf(given.coming, 'USDC_ERC20');
+        const there = amountOf(given.free, 'USDC_ERC20') + amountOf(given.incoming, 'USDC_ERC20');
         expect(wanted).toBeLessThanOrEqual(there + worth);
       }),
     );

@@ -1,6 +1,6 @@
 import { type AssetSymbol, assets, type Chain, nativeAsset } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
-import { add, amountOf, type Purse } from './available-liquidity.ts';
+import { add, amountOf, type Liquidity } from './available-liquidity.ts';
 
 /** A payout that waits for its turn, with the most its fee can take from the hot wallet. */
 export type Queued = { asset: AssetSymbol; amount: Units; gasCost: Units };
@@ -26,7 +26,7 @@ export type Plan<Q extends Queued, S extends Sweepable> = {
 };
 
 /**
- * On a chain of accounts: who is paid now, and which deposits are swept for those who come next. First come, first served: what an
+ * On a chain of accounts: which payouts are paid now, and which deposits are swept for the next ones. First come, first served: what an
  * earlier payout waits for is not spent on a later one. One that not even all deposits could cover is passed over.
  * `sweepable` are the largest deposits, `beyond` is what the others come to: a payout that needs those too gets all
  * that is shown now, and its turn comes again. So does one when the fees of its sweeps cannot all be paid at once.
@@ -36,12 +36,12 @@ export type Plan<Q extends Queued, S extends Sweepable> = {
 export function planRun<Q extends Queued, S extends Sweepable>(
   chain: Chain,
   queue: readonly Q[],
-  purse: Purse,
+  liquidity: Liquidity,
   sweepable: readonly S[],
   beyond: ReadonlyMap<AssetSymbol, Units> = new Map(),
 ): Plan<Q, S> {
   const native = nativeAsset[chain];
-  const { free, coming } = solvent(purse);
+  const { free, incoming } = solvent(liquidity);
   const hidden = new Map(beyond);
   const left = new Map(Map.groupBy(sweepable, (one) => one.asset));
   const plan: Plan<Q, S> = { pay: [], sweep: [], waiting: [], short: [] };
@@ -55,14 +55,14 @@ export function planRun<Q extends Queued, S extends Sweepable>(
     }
     const main = needs[0];
     const held = left.get(main.asset) ?? [];
-    const lack = main.amount - amountOf(free, main.asset) - amountOf(coming, main.asset);
+    const lack = main.amount - amountOf(free, main.asset) - amountOf(incoming, main.asset);
     const worth = worthOf(held);
     const fromHidden = lack > worth ? lack - worth : 0n;
     const isEnough = fromHidden <= amountOf(hidden, main.asset);
     const sweeps = isEnough ? wanted(held, lack) : undefined;
     if (sweeps === undefined) {
       const has =
-        amountOf(free, main.asset) + amountOf(coming, main.asset) + worth + amountOf(hidden, main.asset);
+        amountOf(free, main.asset) + amountOf(incoming, main.asset) + worth + amountOf(hidden, main.asset);
       note(plan.short, { asset: main.asset, has: units(has), needs: main.amount, payouts: 1 });
       continue;
     }
@@ -78,14 +78,14 @@ export function planRun<Q extends Queued, S extends Sweepable>(
       add(free, native, -sweep.gasCost);
     }
     // What cannot be swept yet is set aside for it all the same.
-    for (const sweep of sweeps) add(coming, main.asset, sweep.net);
+    for (const sweep of sweeps) add(incoming, main.asset, sweep.net);
     add(hidden, main.asset, -fromHidden);
-    add(coming, main.asset, fromHidden);
+    add(incoming, main.asset, fromHidden);
     left.set(
       main.asset,
       held.filter((one) => !sweeps.includes(one)),
     );
-    for (const { asset, amount } of needs) earmark(free, coming, asset, amount);
+    for (const { asset, amount } of needs) earmark(free, incoming, asset, amount);
     plan.waiting.push(payout);
   }
   return plan;
@@ -153,12 +153,12 @@ const worthOf = (held: readonly Sweepable[]): bigint =>
   held.reduce((sum, one) => (one.net > 0n ? sum + one.net : sum), 0n);
 
 /** More was promised than is there: the next that comes fills the hole first. */
-function solvent({ free, coming }: Purse): Purse {
-  const settled = { free: new Map(free), coming: new Map(coming) };
+function solvent({ free, incoming }: Liquidity): Liquidity {
+  const settled = { free: new Map(free), incoming: new Map(incoming) };
   for (const [asset, amount] of free) {
     if (amount >= 0n) continue;
     settled.free.set(asset, units(0n));
-    add(settled.coming, asset, amount);
+    add(settled.incoming, asset, amount);
   }
   return settled;
 }
@@ -172,12 +172,12 @@ function note(short: Shortage[], shortage: Shortage): void {
 /** Sets aside what a waiting payout will need: first what is there, then what is coming. */
 function earmark(
   free: Map<AssetSymbol, Units>,
-  coming: Map<AssetSymbol, Units>,
+  incoming: Map<AssetSymbol, Units>,
   asset: AssetSymbol,
   amount: Units,
 ): void {
   const there = amountOf(free, asset);
   const now = there < amount ? there : amount;
   add(free, asset, -now);
-  add(coming, asset, now - amount);
+  add(incoming, asset, now - amount);
 }

@@ -65,7 +65,7 @@ export const isNodeBehind = (
   { finalAt, blockHeight }: { finalAt: Date | null; blockHeight: number | null },
 ): boolean => finalAt !== null && blockHeight !== null && finalized < blockHeight;
 
-export type Patience = {
+export type GracePeriods = {
   /** The same bytes are sent again after so long in no block. */
   resendAfterMs: number;
   /** What looks impossible may be a node that is late: the blocks are searched for it only after so long. */

@@ -13,7 +13,7 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import type { Request, Response } from 'express';
 import { shownAs, shownStatuses, statusesShownAs } from '../domain/payout-state.ts';
-import { type Refusal, requestPayout } from '../operations/request-payout.ts';
+import { type PayoutRefusal, requestPayout } from '../operations/request-payout.ts';
 import { type PayoutOrder, readPayoutOrder } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
 import { findPayout, type Payout, payoutPage } from '../store/payouts.ts';
@@ -117,10 +117,10 @@ const refusals = {
   key_taken: answers.stillRunning,
   unavailable: answers.unavailable,
   halted: { ...answers.unavailable, headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) } },
-} as const satisfies Record<Refusal, Answer>;
+} as const satisfies Record<PayoutRefusal, Answer>;
 
 /** A merchant's own payout. What never became one is not found. */
-export async function getPayout(
+async function getPayout(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
   id: PayoutId,

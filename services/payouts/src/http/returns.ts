@@ -13,15 +13,15 @@ import {
   type PayoutOrder,
 } from '../payout-order.ts';
 import type { Ports } from '../ports.ts';
-import { findUnresolved, type Unresolved } from '../store/unswept-deposits.ts';
+import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payOnce } from './payouts.ts';
 
-/** How long a deposit that nobody has told of yet is waited for before it counts as unknown: about three seconds. */
+/** Pauses between looks for a deposit whose event has not arrived yet: about three seconds, then it is unknown. */
 const HEARD_AFTER_MS = [50, 100, 200, 400, 800, 1_600] as const;
-/** Requests that may wait so at once: who asks for what there is not must not hold up everybody's. */
+/** Requests that may wait so at once: requests for unknown deposits must not hold up the others. */
 const LISTENING_MAX = 8;
 
-/** How many requests of this server wait for a deposit to be told of. */
+/** How many requests of this server wait for a deposit's event. */
 type Listening = { count: number };
 
 /** Unresolved money goes back to a payer: a payout like any other, of all that came in less the network fee. */
@@ -55,7 +55,7 @@ async function heardUnresolved(
   { db, clock }: Ports,
   listening: Listening,
   depositId: string,
-): Promise<Unresolved | undefined> {
+): Promise<UnresolvedDeposit | undefined> {
   const known = await findUnresolved(db, depositId);
   if (known !== undefined || listening.count >= LISTENING_MAX) return known;
   listening.count += 1;
@@ -79,7 +79,7 @@ const fields = form({ address: rules.text(ADDRESS_CHARACTERS_MAX).required });
  */
 function readReturnOrder(
   body: unknown,
-  { asset, amount }: Unresolved,
+  { asset, amount }: UnresolvedDeposit,
   { quotes, chains }: { quotes: Pick<QuoteBoard, 'latest' | 'fresh'>; chains: PayableChains },
 ): Result<PayoutOrder, FieldErrors> {
   const { chain, decimals } = assets[asset];

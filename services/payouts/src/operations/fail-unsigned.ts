@@ -3,7 +3,7 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import { announce } from '@quittance/shared/outbox';
 import type { Ports } from '../ports.ts';
 import { movePayout, type Payout } from '../store/payouts.ts';
-import { outcomeView, toldView } from '../views.ts';
+import { eventView, outcomeView } from '../views.ts';
 
 const RECIPIENT_REFUSES =
   'The recipient address does not accept this payment. The amount and the network fee were returned to your balance.';
@@ -20,7 +20,7 @@ export async function failUnsigned(
     if (failed === undefined) return;
     await announce(trx, [
       { kind: 'hold.release', payload: { ...outcomeView(failed), fee_kept: false } },
-      { kind: 'payout.failed', payload: toldView(failed) },
+      { kind: 'payout.failed', payload: eventView(failed) },
     ]);
     crashPoint('payouts.failing');
   });

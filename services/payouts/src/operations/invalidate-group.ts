@@ -7,21 +7,21 @@ import { paidStatuses } from '../domain/payout-state.ts';
 import type { ChainPorts } from '../ports.ts';
 import { paymentsOf } from '../store/payments.ts';
 import { movePayout } from '../store/payouts.ts';
-import { buryAttempts } from '../store/replacement-groups.ts';
+import { invalidateAttempts } from '../store/replacement-groups.ts';
 import type { Transaction } from '../store/transaction-rows.ts';
 import { markUnswept } from '../store/unswept-deposits.ts';
-import { outcomeView, toldView } from '../views.ts';
+import { eventView, outcomeView } from '../views.ts';
 
 const NEVER_MINED =
   'The payment could not be sent: its transaction can never be confirmed. The amount and the network fee were returned to your balance.';
 
 /**
- * It is proved that no attempt of a family can ever be mined, and there will be no further one: only now does the
+ * It is proved that no attempt of a group can ever be mined, and there will be no further one: only now does the
  * money go back. The proof is the caller's: of every attempt that was ever signed, not of the last one alone.
- * `alongside` writes what the chain's own tables say of it, in the same database transaction. False when the family
+ * `alongside` writes what the chain's own tables say of it, in the same database transaction. False when the group
  * had ended before.
  */
-export async function buryFamily(
+export async function invalidateGroup(
   {
     db,
     chain,
@@ -30,13 +30,13 @@ export async function buryFamily(
     announced,
   }: Pick<ChainPorts, 'db' | 'chain' | 'clock' | 'logger' | 'announced'>,
   lease: Lease,
-  { family, purpose, wallet, nonce, txHash }: Transaction,
+  { group, purpose, wallet, nonce, txHash }: Transaction,
   alongside: (trx: Trx) => Promise<void> = async () => {},
 ): Promise<boolean> {
   const buried = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    if (!(await buryAttempts(trx, family))) return undefined;
-    const payments = await paymentsOf(trx, family);
+    if (!(await invalidateAttempts(trx, group))) return undefined;
+    const payments = await paymentsOf(trx, group);
     for (const { payoutId } of payments) {
       const failed = await movePayout(trx, payoutId, paidStatuses, 'failed', {
         failedReason: NEVER_MINED,
@@ -44,16 +44,16 @@ export async function buryFamily(
       invariant(failed !== undefined, `payout ${payoutId} ended before its transaction did`);
       await announce(trx, [
         { kind: 'hold.release', payload: { ...outcomeView(failed), fee_kept: false } },
-        { kind: 'payout.failed', payload: toldView(failed) },
+        { kind: 'payout.failed', payload: eventView(failed) },
       ]);
     }
-    if (purpose === 'sweep') await markUnswept(trx, family, clock.now());
+    if (purpose === 'sweep') await markUnswept(trx, group, clock.now());
     await alongside(trx);
-    crashPoint(`${purpose}s.burying`);
+    crashPoint(`${purpose}s.invalidating`);
     return payments;
   });
   if (buried === undefined) return false;
-  crashPoint(`${purpose}s.buried`);
+  crashPoint(`${purpose}s.invalidated`);
   announced();
   const payouts = buried.map(({ payoutId }) => payoutId);
   logger.error({ chain, transaction: txHash, payouts, wallet, nonce }, 'a transaction can never be mined');

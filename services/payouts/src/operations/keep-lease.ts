@@ -6,13 +6,13 @@ import type { Ports } from '../ports.ts';
 export const keepLease = ({ db, settings }: Pick<Ports, 'db' | 'settings'>, lease: Lease): Promise<void> =>
   renewLease(db, lease, settings.leaseMs);
 
-/** Does a round and prolongs the lease all the while; who wants to sign with a lost one is told so. */
+/** Does a round and prolongs the lease meanwhile. Signing with a lost lease throws. */
 export function keepingLease<T>(
-  { db, clock, settings, notices }: Pick<Ports, 'db' | 'clock' | 'settings' | 'notices'>,
+  { db, clock, settings, throttledLog }: Pick<Ports, 'db' | 'clock' | 'settings' | 'throttledLog'>,
   lease: Lease,
   round: () => Promise<T>,
 ): Promise<T> {
   const failed = (error: unknown) =>
-    notices.say('warn', 'lease', { reason: reason(error) }, 'the lease could not be prolonged');
+    throttledLog.log('warn', 'lease', { reason: reason(error) }, 'the lease could not be prolonged');
   return holdingLease({ db, clock, ttlMs: settings.leaseMs, failed }, lease, round);
 }

@@ -7,7 +7,7 @@ export type PublishFees = (estimates: readonly FeeEstimate[]) => Promise<void>;
 /**
  * Tells the ledger what payouts on a chain cost there now: the network fee of the next ones follows it. An asset whose
  * cost cannot be estimated is left out, and its last estimate grows old.
- * @returns whether all of them were told.
+ * @returns whether all of them were published.
  */
 export async function publishFees(
   {
@@ -15,8 +15,8 @@ export async function publishFees(
     assets,
     sender,
     clock,
-    notices,
-  }: Pick<ChainPorts, 'chain' | 'assets' | 'sender' | 'clock' | 'notices'>,
+    throttledLog,
+  }: Pick<ChainPorts, 'chain' | 'assets' | 'sender' | 'clock' | 'throttledLog'>,
   publish: PublishFees,
 ): Promise<boolean> {
   const estimates: FeeEstimate[] = [];
@@ -25,8 +25,8 @@ export async function publishFees(
       const native_cost = (await sender.usualCost(asset)).toString();
       estimates.push({ asset, chain, native_cost, as_of: clock.now().toISOString() });
     } catch (error) {
-      const said = { chain, asset, reason: reason(error) };
-      notices.say('warn', `fees.${asset}`, said, 'the node does not tell what a payout costs');
+      const details = { chain, asset, reason: reason(error) };
+      throttledLog.log('warn', `fees.${asset}`, details, 'the node does not tell what a payout costs');
     }
   }
   if (estimates.length > 0) await publish(estimates);

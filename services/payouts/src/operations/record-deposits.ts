@@ -1,30 +1,33 @@
 import { chainKinds } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
-import { engines } from '../chain-workers.ts';
-import { depositOf, insertHoldings, reverseHoldings } from '../store/unswept-deposits.ts';
+import { chainWorkers } from '../chain-workers.ts';
+import { depositOf, insertDepositsOnce, markDepositsReversed } from '../store/unswept-deposits.ts';
 
-/** Money on our deposit addresses is final: the treasury may use it, whoever it belongs to. */
-export async function recordDeposits(trx: Trx, told: readonly PayloadOf<'deposit.settled'>[]): Promise<void> {
-  const deposits = told.map(depositOf);
-  await insertHoldings(trx, deposits);
+/** Money on our deposit addresses is final: payouts may use it. */
+export async function recordDeposits(
+  trx: Trx,
+  payloads: readonly PayloadOf<'deposit.settled'>[],
+): Promise<void> {
+  const deposits = payloads.map(depositOf);
+  await insertDepositsOnce(trx, deposits);
   for (const [kind, ofKind] of Map.groupBy(deposits, ({ chain }) => chainKinds[chain])) {
-    await engines[kind].recordDeposits?.(trx, ofKind);
+    await chainWorkers[kind].recordDeposits?.(trx, ofKind);
   }
 }
 
-/** Money that was final is gone. It may be told before the deposit itself: then it is never counted at all. */
+/** Money that was final is gone. The reversal may come before the deposit itself: then it is never counted. */
 export async function reverseDeposits(
   trx: Trx,
-  told: readonly PayloadOf<'deposit.reversed'>[],
+  payloads: readonly PayloadOf<'deposit.reversed'>[],
 ): Promise<void> {
-  const deposits = told.map(depositOf);
-  await insertHoldings(trx, deposits);
-  await reverseHoldings(
+  const deposits = payloads.map(depositOf);
+  await insertDepositsOnce(trx, deposits);
+  await markDepositsReversed(
     trx,
     deposits.map(({ depositId }) => depositId),
   );
   for (const [kind, ofKind] of Map.groupBy(deposits, ({ chain }) => chainKinds[chain])) {
-    await engines[kind].reverseDeposits?.(trx, ofKind);
+    await chainWorkers[kind].reverseDeposits?.(trx, ofKind);
   }
 }

@@ -18,10 +18,10 @@ import {
   reserveRequested,
 } from '../store/payouts.ts';
 import { AssetHalted } from '../store/transactions.ts';
-import { createdView, refusedView, toldView } from '../views.ts';
+import { createdView, eventView, refusedView } from '../views.ts';
 import { voidRequest } from './void-requests.ts';
 
-/** Shorter than a client's patience, and than the time after which undecided requests are given up. */
+/** Shorter than clients wait, and than the time after which undecided requests are voided. */
 const RESERVE_FOR_MS = 3_000;
 const RESERVE_PAUSE_MS = 500;
 /** With a million payouts, one drawn id in 280 million is taken. */
@@ -38,19 +38,24 @@ export type PayoutRequest = PayoutOrder & {
 };
 
 /**
- * `key_taken`: another request with this key came first, look what it was answered. `unavailable`: nobody
- * knows whether the ledger has reserved the money, so it never will be paid out for this request. `halted`: the books of
+ * `key_taken`: another request with this key came first, look what it was answered. `unavailable`: it
+ * is unknown whether the ledger has reserved the money, so this request is never paid. `halted`: the books of
  * the asset are wrong, and nothing was done. Of unresolved money:
  * `already_returned` by another payout that has not failed, or `already_accepted` into the balance, or not all there any
  * more: `repaid_loss`.
  */
-export type Refusal = 'halted' | 'key_taken' | 'unavailable' | 'already_returned' | keyof typeof refusedView;
+export type PayoutRefusal =
+  | 'halted'
+  | 'key_taken'
+  | 'unavailable'
+  | 'already_returned'
+  | keyof typeof refusedView;
 
 /** Creates a payout, when the ledger reserves its money: amount and network fee. */
 export async function requestPayout(
   ports: RequestPorts,
   request: PayoutRequest,
-): Promise<Result<PayoutId, Refusal>> {
+): Promise<Result<PayoutId, PayoutRefusal>> {
   if (!ports.bus.connected()) return refuse('unavailable');
   const written = await writeRequest(ports, request);
   if (!written.ok) return written;
@@ -149,7 +154,7 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
   const reserved: Payout = { ...requested, status: 'reserved', version: requested.version + 1 };
   const reservation = {
     id: requested.id,
-    created: toldView(reserved),
+    created: eventView(reserved),
     answer: createdView(requested.id),
     requestId,
   };
@@ -186,7 +191,7 @@ async function refuseRequest(
   { db }: RequestPorts,
   { id }: Payout,
   why: keyof typeof refusedView,
-): Promise<Refusal> {
+): Promise<PayoutRefusal> {
   const { status, body } = refusedView[why];
   const refused = await db.transaction(async (trx) => {
     const moved = await movePayout(trx, id, ['requested'], 'refused');

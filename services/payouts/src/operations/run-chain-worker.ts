@@ -1,42 +1,42 @@
 import { WrongNetwork } from '@quittance/chains/chain';
 import type { AssetSymbol, ChainKind } from '@quittance/shared/assets';
 import { type Lease, LeaseLost, releaseLease, takeLease } from '@quittance/shared/lease';
-import { engines } from '../chain-workers.ts';
+import { chainWorkers } from '../chain-workers.ts';
 import type { ChainPorts, PayoutChain, Ports } from '../ports.ts';
 import { haltedAssets } from '../store/halts.ts';
 import { AssetHalted } from '../store/transactions.ts';
 import { keepingLease } from './keep-lease.ts';
-import { sayBarred, strangeWallet } from './signing-pause.ts';
+import { reportSigningPaused, seedMismatch } from './signing-pause.ts';
 import { watchEnded } from './watch-ended.ts';
 
-export const engineLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'sender'>): string =>
+export const chainLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'sender'>): string =>
   `engine:${chain}:${sender.hotAddress}`;
 
 /**
- * One round of the engine that pays on one chain. One process at a time does this for a hot wallet; another one that
+ * One round of the chain worker that pays on one chain. One process at a time does this for a hot wallet; another one that
  * believes it is the one is refused when it wants to sign. One without the lease asks its nodes nothing, unless it has
  * found itself unfit to sign: then it finds out when that is over. Nothing is kept in memory between rounds, so that any
  * process can go on where another one died.
  * @returns how much was moved on; 0 means wait.
  */
-export async function runEngine<K extends ChainKind>(all: Ports, on: PayoutChain<K>): Promise<number> {
+export async function runChainWorker<K extends ChainKind>(all: Ports, on: PayoutChain<K>): Promise<number> {
   const { db, settings, logger } = all;
   const ports: ChainPorts<K> = { ...all, ...on };
-  const lease = await takeLease(db, engineLease(on), settings.replica, settings.leaseMs);
+  const lease = await takeLease(db, chainLease(on), settings.replica, settings.leaseMs);
   if (lease === undefined) {
-    if (on.signingBar.reason !== undefined) await isRightWalletOnRightNetwork(ports);
+    if (on.signingPause.reason !== undefined) await isRightSeedAndNetwork(ports);
     return 0;
   }
   let isFit = false;
   try {
     return await keepingLease(ports, lease, async () => {
       ports.assets = await notHalted(all, on);
-      isFit = await isRightWalletOnRightNetwork(ports);
+      isFit = await isRightSeedAndNetwork(ports);
       return isFit ? round(ports, lease) : 0;
     });
   } catch (error) {
     if (error instanceof LeaseLost) {
-      logger.warn({ lease: lease.name }, 'another process has taken over the engine');
+      logger.warn({ lease: lease.name }, 'another replica has taken the lease of the chain worker');
       return 0;
     }
     // Halted between the plan and the signature: the next round leaves it out.
@@ -50,46 +50,46 @@ export async function runEngine<K extends ChainKind>(all: Ports, on: PayoutChain
 
 /** What may be signed for. What was signed before is followed and sent again all the same. */
 async function notHalted(
-  { db, notices }: Pick<Ports, 'db' | 'notices'>,
+  { db, throttledLog }: Pick<Ports, 'db' | 'throttledLog'>,
   { chain, assets }: Pick<PayoutChain, 'chain' | 'assets'>,
 ): Promise<AssetSymbol[]> {
   const halted = await haltedAssets(db);
   const stopped = assets.filter((asset) => halted.has(asset));
   if (stopped.length > 0) {
-    const trouble =
+    const message =
       'the books are wrong: nothing new is signed for these assets until an operator resumes them';
-    notices.say('error', `halted.${chain}`, { assets: stopped }, trouble);
+    throttledLog.log('error', `halted.${chain}`, { assets: stopped }, message);
   }
   return assets.filter((asset) => !halted.has(asset));
 }
 
 async function round<K extends ChainKind>(ports: ChainPorts<K>, lease: Lease): Promise<number> {
-  const moved = await engines[ports.kind].run(ports, lease);
+  const moved = await chainWorkers[ports.kind].run(ports, lease);
   await watchEnded(ports);
   return moved;
 }
 
-/** A node of another network, or words of another wallet, are refused before anything is signed. */
-async function isRightWalletOnRightNetwork<K extends ChainKind>(ports: ChainPorts<K>): Promise<boolean> {
-  const { sender, signingBar } = ports;
+/** A node of another network and a seed of another wallet are refused before anything is signed. */
+async function isRightSeedAndNetwork<K extends ChainKind>(ports: ChainPorts<K>): Promise<boolean> {
+  const { sender, signingPause } = ports;
   try {
     await sender.check();
-    const strange = await strangeWallet(ports);
-    signingBar.reason = strange ?? (await engines[ports.kind].bar?.(ports));
+    const strange = await seedMismatch(ports);
+    signingPause.reason = strange ?? (await chainWorkers[ports.kind].bar?.(ports));
     if (strange === undefined) return true;
   } catch (error) {
     if (!(error instanceof WrongNetwork)) throw error;
-    signingBar.reason = error.message;
+    signingPause.reason = error.message;
   }
-  sayBarred(ports);
+  reportSigningPaused(ports);
   return false;
 }
 
-/** Hands the engine over when this process ends in order, so that another need not wait for the lease to run out. */
-export async function leaveEngine(
+/** Hands the chain worker over when this process ends in order, so that another need not wait for the lease to run out. */
+export async function handOverChain(
   { db, settings }: Pick<Ports, 'db' | 'settings'>,
   on: Pick<PayoutChain, 'chain' | 'sender'>,
 ): Promise<void> {
-  const lease = await takeLease(db, engineLease(on), settings.replica, settings.leaseMs);
+  const lease = await takeLease(db, chainLease(on), settings.replica, settings.leaseMs);
   if (lease !== undefined) await releaseLease(db, lease);
 }

@@ -16,12 +16,12 @@ export async function sendTransaction(
     chain,
     sender,
     clock,
-    notices,
+    throttledLog,
     logger,
-  }: Pick<ChainPorts, 'db' | 'kind' | 'chain' | 'sender' | 'clock' | 'notices' | 'logger'>,
+  }: Pick<ChainPorts, 'db' | 'kind' | 'chain' | 'sender' | 'clock' | 'throttledLog' | 'logger'>,
   transaction: Transaction,
 ): Promise<void> {
-  const { id, family, purpose, txHash, wallet, nonce, raw } = transaction;
+  const { id, group, purpose, txHash, wallet, nonce, raw } = transaction;
   const answer = await sender.broadcast(raw);
   crashPoint(`${kind}.${purpose}s.sent`);
   const now = clock.now();
@@ -30,16 +30,16 @@ export async function sendTransaction(
     if (answer !== 'accepted') return;
     const moved = await moveTransaction(trx, id, ['signed'], 'broadcast');
     if (moved === undefined) return;
-    for (const { payoutId } of await paymentsOf(trx, family)) await showPayoutSent(trx, payoutId, txHash);
+    for (const { payoutId } of await paymentsOf(trx, group)) await showPayoutSent(trx, payoutId, txHash);
   });
   crashPoint(`${kind}.${purpose}s.broadcast`);
-  const said = { chain, transaction: txHash, family, wallet, nonce, answer };
-  if (answer === 'accepted') logger.debug(said, 'sent');
+  const details = { chain, transaction: txHash, group, wallet, nonce, answer };
+  if (answer === 'accepted') logger.debug(details, 'sent');
   else
-    notices.say(
+    throttledLog.log(
       'warn',
       `broadcast.${wallet}.${answer}`,
-      said,
+      details,
       'the node has not taken a transaction, sending the same bytes again',
     );
 }

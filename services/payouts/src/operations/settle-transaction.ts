@@ -12,11 +12,11 @@ import { transactionPhases } from '../domain/transaction-state.ts';
 import type { ChainPorts } from '../ports.ts';
 import { paymentsOf } from '../store/payments.ts';
 import { movePayout } from '../store/payouts.ts';
-import { buryOtherAttempts } from '../store/replacement-groups.ts';
+import { invalidateOtherAttempts } from '../store/replacement-groups.ts';
 import type { Transaction } from '../store/transaction-rows.ts';
 import { moveTransaction } from '../store/transactions.ts';
 import { markSwept, markUnswept } from '../store/unswept-deposits.ts';
-import { outcomeView, toldView } from '../views.ts';
+import { eventView, outcomeView } from '../views.ts';
 
 /** A sweep that the token refused costs a fee: whatever was wrong gets time to pass. */
 const SWEEP_AGAIN_AFTER_MS = 10 * 60_000;
@@ -25,10 +25,10 @@ const REVERTED =
   'The recipient address did not accept the payment. The amount was returned to your balance, the network fee was spent.';
 
 /** `feePaid`: all that it cost, in the chain's native asset; on Solana with the rent of accounts that it opened. */
-export type Ending = { height: number; blockHash: string; succeeded: boolean; feePaid: Units };
+export type MinedOutcome = { height: number; blockHash: string; succeeded: boolean; feePaid: Units };
 
 /**
- * One attempt of a family is as deep in the chain as its asset asks: what the family was made for is done, or has
+ * One attempt of a group is as deep in the chain as its asset asks: what the group was made for is done, or has
  * failed for good, and its other attempts are dead. `alongside` writes what the chain's own tables say of it, in the
  * same database transaction. False when it was settled before.
  */
@@ -43,21 +43,21 @@ export async function settleTransaction(
   }: Pick<ChainPorts, 'db' | 'kind' | 'chain' | 'clock' | 'logger' | 'announced'>,
   lease: Lease,
   transaction: Transaction,
-  ending: Ending,
+  ending: MinedOutcome,
   alongside: (trx: Trx) => Promise<void> = async () => {},
 ): Promise<boolean> {
-  const { id, family, purpose, txHash } = transaction;
+  const { id, group, purpose, txHash } = transaction;
   const state = ending.succeeded ? 'mined' : 'reverted';
   const settled = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     const moved = await moveTransaction(trx, id, transactionPhases.open, state, ending);
     if (moved === undefined) return undefined;
-    await buryOtherAttempts(trx, moved);
-    const payments = await paymentsOf(trx, family);
+    await invalidateOtherAttempts(trx, moved);
+    const payments = await paymentsOf(trx, group);
     for (const { payoutId } of payments) await endPayout(trx, payoutId, txHash, ending.succeeded);
     if (purpose === 'sweep') {
-      if (ending.succeeded) await markSwept(trx, family);
-      else await markUnswept(trx, family, new Date(clock.now().getTime() + SWEEP_AGAIN_AFTER_MS));
+      if (ending.succeeded) await markSwept(trx, group);
+      else await markUnswept(trx, group, new Date(clock.now().getTime() + SWEEP_AGAIN_AFTER_MS));
     }
     await announce(trx, spent(chain, purpose, txHash, ending.feePaid));
     await alongside(trx);
@@ -68,9 +68,9 @@ export async function settleTransaction(
   crashPoint(`${kind}.${purpose}s.settled`);
   announced();
   const payouts = settled.map(({ payoutId }) => payoutId);
-  const said = { chain, transaction: txHash, payouts, purpose, height: ending.height };
-  if (ending.succeeded) logger.info(said, 'mined');
-  else logger.error(said, 'a transaction was mined, but its recipient or token refused it');
+  const details = { chain, transaction: txHash, payouts, purpose, height: ending.height };
+  if (ending.succeeded) logger.info(details, 'mined');
+  else logger.error(details, 'a transaction was mined, but its recipient or token refused it');
   return true;
 }
 
@@ -87,11 +87,11 @@ async function endPayout(trx: Trx, id: PayoutId, txHash: string, succeeded: bool
     succeeded
       ? [
           { kind: 'hold.settle', payload: outcome },
-          { kind: 'payout.completed', payload: toldView(ended) },
+          { kind: 'payout.completed', payload: eventView(ended) },
         ]
       : [
           { kind: 'hold.release', payload: { ...outcome, fee_kept: true } },
-          { kind: 'payout.failed', payload: toldView(ended) },
+          { kind: 'payout.failed', payload: eventView(ended) },
         ],
   );
 }

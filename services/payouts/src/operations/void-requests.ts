@@ -6,7 +6,7 @@ import { announce } from '@quittance/shared/outbox';
 import type { Ports } from '../ports.ts';
 import { movePayout, staleRequests } from '../store/payouts.ts';
 
-/** Longer than any request waits for the ledger: whoever made it has died in between. */
+/** Longer than any request waits for the ledger: the process that made it has died. */
 const STALE_AFTER_MS = 6_000;
 
 /**

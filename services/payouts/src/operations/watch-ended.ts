@@ -1,6 +1,6 @@
 import type { ChainKind } from '@quittance/shared/assets';
 import { reason } from '@quittance/shared/logger';
-import { engines } from '../chain-workers.ts';
+import { chainWorkers } from '../chain-workers.ts';
 import { isNodeBehind } from '../domain/transaction-state.ts';
 import type { ChainPorts } from '../ports.ts';
 import { endedNotFinal, newestFinal, noteLooked, type Whereabouts } from '../store/ended-transactions.ts';
@@ -20,20 +20,22 @@ export async function watchEnded<K extends ChainKind>(
   ports: ChainPorts<K>,
   lookEveryMs = LOOK_EVERY_MS,
 ): Promise<void> {
-  const { db, chain, notices, settings } = ports;
+  const { db, chain, throttledLog, settings } = ports;
   try {
     await watchFinal(ports, lookEveryMs);
     const every = {
       presentMs: lookEveryMs,
-      missingMs: Math.min(lookEveryMs, settings.patience.resendAfterMs),
+      missingMs: Math.min(lookEveryMs, settings.gracePeriods.resendAfterMs),
     };
     const ended = await endedNotFinal(db, chain, every, LOOKS_TOGETHER);
     await Promise.all(
-      ended.map(async (transaction) => noteLooked(db, transaction.id, await lookOrSay(ports, transaction))),
+      ended.map(async (transaction) =>
+        noteLooked(db, transaction.id, await lookOrReport(ports, transaction)),
+      ),
     );
   } catch (error) {
-    const said = { chain, reason: reason(error) };
-    notices.say('warn', `watch.${chain}`, said, 'settled transactions could not be watched');
+    const details = { chain, reason: reason(error) };
+    throttledLog.log('warn', `watch.${chain}`, details, 'settled transactions could not be watched');
   }
 }
 
@@ -43,22 +45,27 @@ async function watchFinal<K extends ChainKind>(ports: ChainPorts<K>, lookEveryMs
   for (let looks = 0; looks < LOOKS_TOGETHER; looks++) {
     const newest = await newestFinal(db, chain, lookEveryMs);
     if (newest === undefined) return;
-    const found = await lookOrSay(ports, newest);
+    const found = await lookOrReport(ports, newest);
     await noteLooked(db, newest.id, found);
     if (found.is === 'final') return;
   }
 }
 
 /** One that the node will not talk about stays as it was, and is looked at again in its turn, like any other. */
-async function lookOrSay<K extends ChainKind>(
+async function lookOrReport<K extends ChainKind>(
   ports: ChainPorts<K>,
   transaction: Transaction,
 ): Promise<Whereabouts> {
   try {
     return await look(ports, transaction);
   } catch (error) {
-    const said = { transaction: transaction.txHash, reason: reason(error) };
-    ports.notices.say('warn', `look.${transaction.id}`, said, 'the node does not tell of a transaction');
+    const details = { transaction: transaction.txHash, reason: reason(error) };
+    ports.throttledLog.log(
+      'warn',
+      `look.${transaction.id}`,
+      details,
+      'the node does not tell of a transaction',
+    );
     return asItWas(transaction);
   }
 }
@@ -73,19 +80,22 @@ async function look<K extends ChainKind>(
   transaction: Transaction,
 ): Promise<Whereabouts> {
   const { db, sender, chain, logger } = ports;
-  const { id, family, txHash, state, finalAt, missingSince, blockHash, blockHeight } = transaction;
+  const { id, group, txHash, state, finalAt, missingSince, blockHash, blockHeight } = transaction;
   // Asked first: what is final now was so, or was not, when the transaction is asked about.
   const finalized = await sender.finalizedHeight();
   const status = await sender.status(txHash);
-  const said = { chain, transaction: txHash, family, state };
+  const details = { chain, transaction: txHash, group, state };
   if (status.state !== 'mined') {
-    for (const other of await attemptsOf(db, family)) {
+    for (const other of await attemptsOf(db, group)) {
       if (other.id === id || (await sender.status(other.txHash)).state !== 'mined') continue;
-      await engines[ports.kind].standsBy?.(db, other);
-      logger.error({ ...said, other: other.txHash }, 'another attempt has taken the place of a settled one');
+      await chainWorkers[ports.kind].alignWithMined?.(db, other);
+      logger.error(
+        { ...details, other: other.txHash },
+        'another attempt has taken the place of a settled one',
+      );
       return { is: 'not_final' };
     }
-    if (finalAt !== null && (await engines[ports.kind].mayBeForgotten?.(ports, transaction)) === true)
+    if (finalAt !== null && (await chainWorkers[ports.kind].mayBePruned?.(ports, transaction)) === true)
       return { is: 'final' };
     if (isNodeBehind(finalized, transaction)) {
       throw new Error(`its block ${blockHeight} was final, and the node's last final one is ${finalized}`);
@@ -93,11 +103,11 @@ async function look<K extends ChainKind>(
     await sendAgain(ports, transaction);
     return { is: 'missing' };
   }
-  await engines[ports.kind].standsBy?.(db, transaction);
+  await chainWorkers[ports.kind].alignWithMined?.(db, transaction);
   if (status.succeeded !== (state === 'mined')) {
-    logger.error(said, 'a settled transaction ended the other way after a reorganisation');
+    logger.error(details, 'a settled transaction ended the other way after a reorganisation');
   }
-  if (missingSince !== null) logger.info(said, 'a settled transaction is in the chain again');
+  if (missingSince !== null) logger.info(details, 'a settled transaction is in the chain again');
   // Its block was dropped and another one has it: the blocks before it may be others too.
   const isWhereItWas = finalAt === null || status.blockHash === blockHash;
   return { is: status.height <= finalized && isWhereItWas ? 'final' : 'not_final', block: status };
@@ -105,13 +115,13 @@ async function look<K extends ChainKind>(
 
 async function sendAgain<K extends ChainKind>(
   { db, chain, sender, clock, logger }: ChainPorts<K>,
-  { id, family, txHash, raw, state, wallet, nonce, missingSince }: Transaction,
+  { id, group, txHash, raw, state, wallet, nonce, missingSince }: Transaction,
 ): Promise<void> {
   const answer = await sender.broadcast(raw);
   await noteSent(db, id, clock.now());
-  const said = { chain, transaction: txHash, family, state, wallet, nonce, answer };
-  const trouble = 'a settled transaction has left the chain, sending it again';
+  const details = { chain, transaction: txHash, group, state, wallet, nonce, answer };
+  const message = 'a settled transaction has left the chain, sending it again';
   // It is told of when it begins and when it ends. Meanwhile a metric counts it.
-  if (missingSince === null) logger.error(said, trouble);
-  else logger.debug(said, trouble);
+  if (missingSince === null) logger.error(details, message);
+  else logger.debug(details, message);
 }

@@ -20,8 +20,8 @@ export async function watchStalled(
       continue;
     }
     if (before === undefined) {
-      const said = { chain, payouts: stalled.payouts, oldest: stalled.oldest.toISOString() };
-      logger.error(said, 'payouts make no progress: `quittance payout stalled` lists them');
+      const details = { chain, payouts: stalled.payouts, oldest: stalled.oldest.toISOString() };
+      logger.error(details, 'payouts make no progress: `quittance payout stalled` lists them');
     }
     known.set(chain, stalled);
   }

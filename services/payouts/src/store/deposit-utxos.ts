@@ -1,7 +1,7 @@
 import { statement, type Trx } from '@quittance/shared/db';
 import { invariant } from '@quittance/shared/result';
-import type { Deposit } from './unswept-deposits.ts';
-import { noteHoldings, type Source } from './utxos.ts';
+import type { SettledDeposit } from './unswept-deposits.ts';
+import { noteDeposits, type Source } from './utxos.ts';
 
 const insertDeposits = statement(
   'coins_insert_deposits',
@@ -13,7 +13,7 @@ const insertDeposits = statement(
    on conflict do nothing`,
 );
 
-// What is told of a deposit that is reversed by now, late or again, says nothing about the coin of a later one.
+// A late or repeated event of a deposit that is reversed by now says nothing about the UTXO of a later deposit.
 const isOfAnotherStanding = `coins.outpoint = told.outpoint
      and coins.source_deposit_id is distinct from told.deposit_id
      and not exists (
@@ -34,11 +34,11 @@ const selectOthers = statement(
 );
 
 /**
- * Writes the outputs of deposits down once; their holdings are known already. An output whose block was dropped may be
- * mined again, as a deposit of its own: that one's coin it is from then on, whoever had locked it. Two deposits of one
- * output at a time are an error, until the reversal of the earlier one is told.
+ * Writes the outputs of deposits down once; their unswept deposits are known already. An output whose block was dropped may be
+ * mined again, as a deposit of its own: the UTXO belongs to that deposit then, locked or not. Two deposits of one output
+ * at a time are an error, until the reversal of the earlier one arrives.
  */
-export async function insertDepositCoins(trx: Trx, deposits: readonly Deposit[]): Promise<void> {
+export async function insertDepositUtxos(trx: Trx, deposits: readonly SettledDeposit[]): Promise<void> {
   const outpoints = deposits.map((deposit) => deposit.outpoint);
   const ids = deposits.map((deposit) => deposit.depositId);
   await trx.rows(insertDeposits, [
@@ -49,7 +49,7 @@ export async function insertDepositCoins(trx: Trx, deposits: readonly Deposit[])
     deposits.map((deposit) => deposit.amount.toString()),
     ids,
   ]);
-  await noteHoldings(trx, await trx.rows<Source>(takeOver, [outpoints, ids]));
+  await noteDeposits(trx, await trx.rows<Source>(takeOver, [outpoints, ids]));
   const others = await trx.rows<{ outpoint: string }>(selectOthers, [outpoints, ids]);
   invariant(
     others.length === 0,
@@ -63,7 +63,7 @@ const reverse = statement(
    where source_deposit_id = any($1)`,
 );
 
-/** Nothing of these deposits is there any more; they are known already. A locked one stays with its family. */
-export async function reverseDepositCoins(trx: Trx, depositIds: readonly string[]): Promise<void> {
+/** Nothing of these deposits is there any more; they are known already. A locked one stays with its group. */
+export async function reverseDepositUtxos(trx: Trx, depositIds: readonly string[]): Promise<void> {
   await trx.rows(reverse, [depositIds]);
 }

@@ -23,7 +23,7 @@ const selectNotFinal = statement(
 /** How often a transaction that has ended is looked at again. */
 export type LookEvery = { presentMs: number; missingMs: number };
 
-/** Ended transactions whose blocks are not final, those first that nobody has looked at for longest. */
+/** Ended transactions whose blocks are not final, those first that were not looked at for longest. */
 export async function endedNotFinal(
   db: Queryable,
   chain: Chain,

@@ -11,7 +11,7 @@ const insertHot = statement(
 );
 
 /** Money that an operator sent to the hot address. What is known already stays as it is. */
-export async function insertHotCoins(
+export async function insertHotUtxos(
   trx: Trx,
   chain: Chain,
   address: string,
@@ -24,7 +24,7 @@ export async function insertHotCoins(
 const selectCursor = statement('coin_cursors_one', `select height from coin_cursors where chain = $1`);
 
 /** Up to which block the hot address was looked for; undefined when it never was. */
-export async function coinCursor(db: Queryable, chain: Chain): Promise<number | undefined> {
+export async function hotAddressCursor(db: Queryable, chain: Chain): Promise<number | undefined> {
   const row = await db.maybe<{ height: string }>(selectCursor, [chain]);
   return row && Number(row.height); // tidy-allow number: a height
 }
@@ -35,6 +35,6 @@ const moveCursor = statement(
    on conflict (chain) do update set height = greatest(coin_cursors.height, excluded.height), updated_at = now()`,
 );
 
-export async function moveCoinCursor(trx: Trx, chain: Chain, height: number): Promise<void> {
+export async function moveHotAddressCursor(trx: Trx, chain: Chain, height: number): Promise<void> {
   await trx.rows(moveCursor, [chain, height]);
 }

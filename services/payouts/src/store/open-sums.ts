@@ -11,7 +11,7 @@ const underWay = `(
   union all select family, wallet, nonce, purpose, asset, amount, max_cost, null from transactions
   where chain = $1 and missing_since is not null) as under_way`;
 
-// A family counts once, whatever its attempts: by the one that is in a block, else by the least it brings and the most
+// A group counts once, whatever its attempts: by the one that is in a block, else by the least it brings and the most
 // it may cost.
 const sumOpen = statement(
   'transactions_open_sums',

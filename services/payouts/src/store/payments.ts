@@ -2,7 +2,7 @@ import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 
-/** What a family of transactions pays to whom; on every chain but Bitcoin a family pays one. */
+/** What a group of transactions pays to whom; on every chain but Bitcoin a group pays one. */
 export type Payment = {
   payoutId: PayoutId;
   /** Canonical. */
@@ -18,10 +18,10 @@ const insert = statement(
    select $1, * from unnest($2::bigint[], $3::text[], $4::numeric[], $5::int[])`,
 );
 
-/** Binds payouts to the family that pays them, for ever. */
-export async function insertPayments(trx: Trx, family: string, payments: readonly Payment[]): Promise<void> {
+/** Binds payouts to the group that pays them, for ever. */
+export async function insertPayments(trx: Trx, group: string, payments: readonly Payment[]): Promise<void> {
   await trx.rows(insert, [
-    family,
+    group,
     payments.map((payment) => payment.payoutId),
     payments.map((payment) => payment.address),
     payments.map((payment) => payment.amount.toString()),
@@ -29,7 +29,7 @@ export async function insertPayments(trx: Trx, family: string, payments: readonl
   ]);
 }
 
-const selectOfFamily = statement(
+const selectOfGroup = statement(
   'payments_of_family',
   `select payout_id, address, amount, output_index from payments
    where family = $1 order by output_index nulls first, payout_id`,
@@ -37,9 +37,9 @@ const selectOfFamily = statement(
 
 type PaymentRow = { payout_id: PayoutId; address: string; amount: string; output_index: number | null };
 
-/** What a family pays, in the order of its outputs; nothing for a sweep. */
-export async function paymentsOf(db: Queryable, family: string): Promise<Payment[]> {
-  return (await db.rows<PaymentRow>(selectOfFamily, [family])).map((row) => ({
+/** What a group pays, in the order of its outputs; nothing for a sweep. */
+export async function paymentsOf(db: Queryable, group: string): Promise<Payment[]> {
+  return (await db.rows<PaymentRow>(selectOfGroup, [group])).map((row) => ({
     payoutId: row.payout_id,
     address: row.address,
     amount: units(row.amount),

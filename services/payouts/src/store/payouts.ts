@@ -194,7 +194,7 @@ const selectStale = statement(
    order by created_at, id limit 100 for update skip locked`,
 );
 
-/** Requests that nobody has decided for so long, locked: whoever asked for them is gone. */
+/** Requests without a decision for so long, locked: the process that made them is gone. */
 export async function staleRequests(trx: Trx, olderThanMs: number): Promise<PayoutId[]> {
   return (await trx.rows<{ id: PayoutId }>(selectStale, [olderThanMs])).map((row) => row.id);
 }
@@ -206,7 +206,7 @@ export async function findPayout(db: Queryable, id: PayoutId): Promise<Payout | 
   return row && payoutOf(row);
 }
 
-// The oldest of each asset, so that a crowd that waits for one of them does not hide the others.
+// The oldest of each asset, so that many payouts of one do not hide the others.
 const selectReserved = statement(
   'payouts_reserved',
   `select ${columns('oldest')} from unnest($1::text[], $2::bigint[]) as wanted(symbol, after),

@@ -2,8 +2,8 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import { assertEndsOpen } from '../domain/transaction-state.ts';
 import {
-  type Family,
   isIn,
+  type ReplacementGroup,
   type Transaction,
   type TransactionRow,
   transactionColumns,
@@ -38,17 +38,17 @@ const selectOpen = statement(
 );
 
 /**
- * A wallet's families whose end is open, those first that are mined first; of each all attempts that may still be
+ * A wallet's groups whose end is open, those first that are mined first; of each all attempts that may still be
  * mined, the first one first.
  */
-export async function openFamilies(
+export async function openGroups(
   db: Queryable,
   chain: Chain,
   wallet: string,
   limit: number,
-): Promise<Family[]> {
+): Promise<ReplacementGroup[]> {
   const open = (await db.rows<TransactionRow>(selectOpen, [chain, wallet, limit])).map(transactionOf);
-  return [...Map.groupBy(open, (one) => one.family).values()] as unknown as Family[];
+  return [...Map.groupBy(open, (one) => one.group).values()] as unknown as ReplacementGroup[];
 }
 
 const selectStuck = statement(
@@ -63,50 +63,50 @@ const selectStuck = statement(
    order by nonce, family, attempt`,
 );
 
-/** Which of the stuck families are asked for. */
-export type Stuck = { chain: Chain; assets: readonly AssetSymbol[]; sentBefore: Date; wallet?: string };
+/** Which of the stuck groups are asked for. */
+export type StuckFilter = { chain: Chain; assets: readonly AssetSymbol[]; sentBefore: Date; wallet?: string };
 
-/** Families of which no attempt is in a block, and whose newest was sent before that time for the first time. */
-export async function stuckFamilies(
+/** Groups of which no attempt is in a block, and whose newest was sent before that time for the first time. */
+export async function stuckGroups(
   db: Queryable,
-  { chain, assets, sentBefore, wallet }: Stuck,
+  { chain, assets, sentBefore, wallet }: StuckFilter,
   limit: number,
-): Promise<Family[]> {
+): Promise<ReplacementGroup[]> {
   const values = [chain, sentBefore, limit, assets, wallet ?? null];
   const stuck = (await db.rows<TransactionRow>(selectStuck, values)).map(transactionOf);
-  return [...Map.groupBy(stuck, (one) => one.family).values()] as unknown as Family[];
+  return [...Map.groupBy(stuck, (one) => one.group).values()] as unknown as ReplacementGroup[];
 }
 
-const buryOthers = statement(
+const invalidateOthers = statement(
   'transactions_bury_others',
   `update transactions set state = 'dead', updated_at = now()
    where family = $1 and id <> $2 and ${isIn('open')}`,
 );
 
-/** One attempt has come to its end in the chain: the others of its family can never be mined. */
-export async function buryOtherAttempts(trx: Trx, { family, id }: Transaction): Promise<void> {
+/** One attempt has come to its end in the chain: the others of its group can never be mined. */
+export async function invalidateOtherAttempts(trx: Trx, { group, id }: Transaction): Promise<void> {
   assertEndsOpen('dead');
-  await trx.rows(buryOthers, [family, id]);
+  await trx.rows(invalidateOthers, [group, id]);
 }
 
-const buryAll = statement(
+const invalidateAll = statement(
   'transactions_bury_family',
   `update transactions set state = 'dead', updated_at = now()
    where family = $1 and ${isIn('open')} returning id`,
 );
 
-/** No attempt of a family can ever be mined. False when it had ended before. */
-export async function buryAttempts(trx: Trx, family: string): Promise<boolean> {
+/** No attempt of a group can ever be mined. False when it had ended before. */
+export async function invalidateAttempts(trx: Trx, group: string): Promise<boolean> {
   assertEndsOpen('dead');
-  return (await trx.rows(buryAll, [family])).length > 0;
+  return (await trx.rows(invalidateAll, [group])).length > 0;
 }
 
-const selectFamily = statement(
+const selectGroup = statement(
   'transactions_of_family',
   `select ${transactionColumns} from transactions where family = $1 order by attempt`,
 );
 
-/** All attempts of a family, whatever became of them, the first one first. */
-export async function attemptsOf(db: Queryable, family: string): Promise<Transaction[]> {
-  return (await db.rows<TransactionRow>(selectFamily, [family])).map(transactionOf);
+/** All attempts of a group, whatever became of them, the first one first. */
+export async function attemptsOf(db: Queryable, group: string): Promise<Transaction[]> {
+  return (await db.rows<TransactionRow>(selectGroup, [group])).map(transactionOf);
 }

@@ -14,11 +14,11 @@ export const isIn = (phase: TransactionPhase, column = 'state'): string =>
 
 export const takes = (mark: TransactionMark): string => isIn(transactionMarks[mark]);
 
-/** Signed bytes and what is known of them: one attempt of a family, of which at most one is ever mined. */
+/** Signed bytes and what is known of them: one attempt of a group, of which at most one is ever mined. */
 export type Transaction = {
   id: string;
-  /** The id of the first attempt. What the family pays: store-payments.ts. */
-  family: string;
+  /** The id of the first attempt. What the group pays: payments.ts. */
+  group: string;
   /** 1 is the first. */
   attempt: number;
   wallet: string;
@@ -50,15 +50,15 @@ export type Transaction = {
   searchedTo: number | null;
   /** Solana: the last block it can be mined in. */
   validToHeight: number | null;
-  /** What the next attempt is signed from: the engine that wrote it reads it. */
+  /** What the next attempt is signed from: the chain worker that wrote it reads it. */
   terms: unknown;
 };
 
-/** Attempts of one family, the first one first. */
-export type Family = readonly [Transaction, ...Transaction[]];
+/** Attempts of one group, the first one first. */
+export type ReplacementGroup = readonly [Transaction, ...Transaction[]];
 
 /** The one that counts while none is in a block: it pays the highest fee, or is the only one still valid. */
-export const newestOf = (family: Family): Transaction => family.at(-1) ?? family[0];
+export const newestOf = (group: ReplacementGroup): Transaction => group.at(-1) ?? group[0];
 
 export type TransactionRow = {
   id: string;
@@ -96,7 +96,7 @@ const countOf = (text: string | null): number | null => (text === null ? null : 
 
 export const transactionOf = (row: TransactionRow): Transaction => ({
   id: row.id,
-  family: row.family,
+  group: row.family,
   attempt: row.attempt,
   wallet: row.wallet,
   nonce: countOf(row.nonce),

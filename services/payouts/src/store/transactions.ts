@@ -13,7 +13,7 @@ import {
   transactionOf,
 } from './transaction-rows.ts';
 
-// The id is drawn first: the first attempt names the family after itself.
+// The id is drawn first: the first attempt names the group after itself.
 const insertTransaction = statement(
   'transactions_insert',
   `insert into transactions (id, family, attempt, chain, wallet, nonce, purpose, swept_address, asset, amount,
@@ -26,8 +26,8 @@ const insertTransaction = statement(
 );
 
 export type NewTransaction = {
-  /** Undefined: the first of a new family. */
-  after: Pick<Transaction, 'family' | 'attempt'> | undefined;
+  /** Undefined: the first of a new group. */
+  after: Pick<Transaction, 'group' | 'attempt'> | undefined;
   chain: Chain;
   wallet: string;
   nonce: number | null;
@@ -37,7 +37,7 @@ export type NewTransaction = {
   amount: Units;
   signed: SignedTransaction;
   minConfirmations: number;
-  /** The lease token of who signs. */
+  /** The token of the lease under which it is signed. */
   fence: string;
   /** Of the last final block, read before the first attempt was signed. */
   finalHeight: number | null;
@@ -55,12 +55,12 @@ export class AssetHalted extends Error {
 }
 
 /**
- * Stores signed bytes, before anybody else sees them. What they pay is bound to their family by insertPayments. Throws
+ * Stores signed bytes, before anybody else sees them. What they pay is bound to their group by insertPayments. Throws
  * AssetHalted for what may not be signed at the moment, whatever was planned.
  */
 export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Transaction> {
   const row = await trx.maybe<TransactionRow>(insertTransaction, [
-    made.after?.family ?? null,
+    made.after?.group ?? null,
     (made.after?.attempt ?? 0) + 1,
     made.chain,
     made.wallet,

@@ -5,7 +5,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { type Units, units } from '@quittance/shared/money';
 import { isIn } from './transaction-rows.ts';
 
-export type Deposit = {
+export type SettledDeposit = {
   depositId: string;
   chain: Chain;
   address: string;
@@ -14,15 +14,15 @@ export type Deposit = {
   amount: Units;
   /** On Bitcoin the output that can be spent. */
   outpoint: string;
-  /** Unknown for deposits that were told of before these were kept. */
+  /** Unknown for deposits that came before this was stored. */
   account: AccountId | null;
   invoiceId: string | null;
-  /** Unknown when its reversal was told first. */
+  /** Unknown when its reversal came first. */
   disposition: Disposition | null;
 };
 export type Disposition = PayloadOf<'deposit.settled'>['disposition'];
 
-export const depositOf = (told: PayloadOf<'deposit.settled' | 'deposit.reversed'>): Deposit => ({
+export const depositOf = (told: PayloadOf<'deposit.settled' | 'deposit.reversed'>): SettledDeposit => ({
   depositId: told.deposit_id,
   chain: assets[told.asset].chain,
   // Elsewhere the case of a letter says something.
@@ -61,7 +61,7 @@ const markReversed = statement(
    where deposit_id = any($1)`,
 );
 
-const columnsOf = (deposits: readonly Deposit[]): unknown[] => [
+const columnsOf = (deposits: readonly SettledDeposit[]): unknown[] => [
   deposits.map((deposit) => deposit.depositId),
   deposits.map((deposit) => deposit.chain),
   deposits.map((deposit) => deposit.address),
@@ -72,7 +72,7 @@ const columnsOf = (deposits: readonly Deposit[]): unknown[] => [
 ];
 
 /** Writes deposits down once. The same deposit with other contents is an error. */
-export async function insertHoldings(trx: Trx, deposits: readonly Deposit[]): Promise<void> {
+export async function insertDepositsOnce(trx: Trx, deposits: readonly SettledDeposit[]): Promise<void> {
   const values = columnsOf(deposits);
   await trx.rows(insertDeposits, [
     ...values,
@@ -81,7 +81,7 @@ export async function insertHoldings(trx: Trx, deposits: readonly Deposit[]): Pr
   ]);
   const others = await trx.rows<{ deposit_id: string }>(selectOthers, values);
   if (others.length > 0) {
-    throw new Error(`told twice with other contents: ${others.map((row) => row.deposit_id).join(', ')}`);
+    throw new Error(`settled twice with other contents: ${others.map((row) => row.deposit_id).join(', ')}`);
   }
 }
 
@@ -98,7 +98,7 @@ const selectUnresolved = statement(
    where deposit_id = $1 and disposition = 'unresolved' and account_id is not null`,
 );
 
-export type Unresolved = {
+export type UnresolvedDeposit = {
   account: AccountId;
   asset: AssetSymbol;
   amount: Units;
@@ -109,7 +109,10 @@ export type Unresolved = {
 type UnresolvedRow = { account_id: AccountId; asset: AssetSymbol; amount: string; is_reversed: boolean };
 
 /** Money that waited for a decision when it came in; the ledger knows what has become of it. */
-export async function findUnresolved(db: Queryable, depositId: string): Promise<Unresolved | undefined> {
+export async function findUnresolved(
+  db: Queryable,
+  depositId: string,
+): Promise<UnresolvedDeposit | undefined> {
   const row = await db.maybe<UnresolvedRow>(selectUnresolved, [depositId]);
   if (row === undefined) return undefined;
   const { account_id: account, asset, amount, is_reversed: isReversed } = row;
@@ -117,12 +120,12 @@ export async function findUnresolved(db: Queryable, depositId: string): Promise<
 }
 
 /** Nothing of these deposits is there any more; they are known already. */
-export async function reverseHoldings(trx: Trx, depositIds: readonly string[]): Promise<void> {
+export async function markDepositsReversed(trx: Trx, depositIds: readonly string[]): Promise<void> {
   await trx.rows(markReversed, [depositIds]);
 }
 
 /** What lies on one deposit address in one asset and has not been moved. */
-export type Holding = {
+export type UnsweptDeposits = {
   asset: AssetSymbol;
   address: string;
   derivationIndex: number;
@@ -148,7 +151,7 @@ const selectSweepable = statement(
    order by address`,
 );
 
-type HoldingRow = {
+type UnsweptRow = {
   asset: AssetSymbol;
   address: string;
   derivation_index: string;
@@ -156,7 +159,7 @@ type HoldingRow = {
   deposit_ids: string[];
 };
 
-const holdingOf = (row: HoldingRow): Holding => ({
+const unsweptOf = (row: UnsweptRow): UnsweptDeposits => ({
   asset: row.asset,
   address: row.address,
   derivationIndex: Number(row.derivation_index), // tidy-allow number: an index counts addresses
@@ -164,14 +167,14 @@ const holdingOf = (row: HoldingRow): Holding => ({
   depositIds: row.deposit_ids,
 });
 
-/** The largest holdings of an asset that could be swept, one for each address. */
-export async function sweepableHoldings(
+/** The largest unswept deposits of an asset that could be swept, one for each address. */
+export async function sweepableDeposits(
   db: Queryable,
   chain: Chain,
   asset: AssetSymbol,
   limit: number,
-): Promise<Holding[]> {
-  return (await db.rows<HoldingRow>(selectSweepable, [chain, asset, limit])).map(holdingOf);
+): Promise<UnsweptDeposits[]> {
+  return (await db.rows<UnsweptRow>(selectSweepable, [chain, asset, limit])).map(unsweptOf);
 }
 
 const sumSweepable = statement(
@@ -179,7 +182,7 @@ const sumSweepable = statement(
   `select coalesce(sum(amount), 0) as amount from holdings where ${isSweepable}`,
 );
 
-/** What all holdings of an asset that could be swept come to. */
+/** What all unswept deposits of an asset that could be swept come to. */
 export async function sweepableSum(db: Queryable, chain: Chain, asset: AssetSymbol): Promise<Units> {
   return units((await db.one<{ amount: string }>(sumSweepable, [chain, asset])).amount);
 }
@@ -199,7 +202,7 @@ const lock = statement(
 );
 
 /** Locks these deposits and answers what they still come to. */
-export async function lockHoldings(trx: Trx, depositIds: readonly string[]): Promise<Units> {
+export async function lockDeposits(trx: Trx, depositIds: readonly string[]): Promise<Units> {
   return units((await trx.one<{ amount: string }>(lock, [depositIds])).amount);
 }
 
@@ -216,9 +219,9 @@ const selectSwept = statement(
 );
 
 /** What a sweep that is under way moves. */
-export async function sweptHolding(db: Queryable, sweepId: string): Promise<Holding | undefined> {
-  const row = await db.maybe<HoldingRow>(selectSwept, [sweepId]);
-  return row && holdingOf(row);
+export async function depositsOfSweep(db: Queryable, sweepId: string): Promise<UnsweptDeposits | undefined> {
+  const row = await db.maybe<UnsweptRow>(selectSwept, [sweepId]);
+  return row && unsweptOf(row);
 }
 
 const finish = statement(
@@ -248,7 +251,7 @@ const postpone = statement(
 );
 
 /** Something is wrong with these deposits: they are not planned with before `retryAt`. */
-export async function postponeHoldings(
+export async function postponeDeposits(
   db: Queryable,
   depositIds: readonly string[],
   retryAt: Date,

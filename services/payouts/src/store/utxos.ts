@@ -3,7 +3,7 @@ import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import { type Units, units } from '@quittance/shared/money';
 
 /** An output of ours on a chain that knows outputs and no accounts. */
-export type Coin = {
+export type Utxo = {
   /** `<tx hash>:<n>` */
   outpoint: string;
   branch: 'deposit' | 'hot' | 'change';
@@ -12,9 +12,9 @@ export type Coin = {
   amount: Units;
 };
 
-type CoinRow = {
+type UtxoRow = {
   outpoint: string;
-  branch: Coin['branch'];
+  branch: Utxo['branch'];
   derivation_index: string;
   address: string;
   amount: string;
@@ -22,7 +22,7 @@ type CoinRow = {
 
 const columns = 'outpoint, branch, derivation_index, address, amount';
 
-const coinOf = (row: CoinRow): Coin => ({
+const utxoOf = (row: UtxoRow): Utxo => ({
   outpoint: row.outpoint,
   branch: row.branch,
   index: Number(row.derivation_index), // tidy-allow number: an index counts addresses
@@ -38,9 +38,9 @@ const selectSpendable = statement(
   `select ${columns} from coins where ${isSpendable} order by amount desc, outpoint limit $2`,
 );
 
-/** The largest coins that may be spent. */
-export async function spendableCoins(db: Queryable, chain: Chain, limit: number): Promise<Coin[]> {
-  return (await db.rows<CoinRow>(selectSpendable, [chain, limit])).map(coinOf);
+/** The largest UTXOs that may be spent. */
+export async function spendableUtxos(db: Queryable, chain: Chain, limit: number): Promise<Utxo[]> {
+  return (await db.rows<UtxoRow>(selectSpendable, [chain, limit])).map(utxoOf);
 }
 
 const sumSpendable = statement(
@@ -48,7 +48,7 @@ const sumSpendable = statement(
   `select coalesce(sum(amount), 0) as amount from coins where ${isSpendable} and amount > $2`,
 );
 
-/** What all coins come to that may be spent and are worth more than `above`. */
+/** What all UTXOs come to that may be spent and are worth more than `above`. */
 export async function spendableSum(db: Queryable, chain: Chain, above: Units): Promise<Units> {
   return units((await db.one<{ amount: string }>(sumSpendable, [chain, above.toString()])).amount);
 }
@@ -58,20 +58,20 @@ const selectStillSpendable = statement(
   `select outpoint from coins where ${isSpendable} and outpoint = any($2)`,
 );
 
-/** The outpoints of those of the coins that may be spent, still. */
+/** The outpoints of those of the UTXOs that may be spent, still. */
 export async function stillSpendable(
   db: Queryable,
   chain: Chain,
-  coins: readonly Coin[],
+  coins: readonly Utxo[],
 ): Promise<Set<string>> {
   const outpoints = coins.map(({ outpoint }) => outpoint);
   const rows = await db.rows<{ outpoint: string }>(selectStillSpendable, [chain, outpoints]);
   return new Set(rows.map(({ outpoint }) => outpoint));
 }
 
-// Of a family's attempts one will be mined: the one that brings least is counted on. Not on one whose coins are gone:
-// whether anything of it will ever be mined is open, and nobody waits for that.
-const sumComing = statement(
+// Of a group's attempts one will be mined: the one that brings least is counted on. Not on one whose UTXOs are gone:
+// whether anything of it will ever be mined is open.
+const sumIncoming = statement(
   'coins_coming',
   `select coalesce(sum(least_change), 0) as amount from (
      select min(amount) as least_change from coins
@@ -81,8 +81,8 @@ const sumComing = statement(
 );
 
 /** Our change that is in no block yet. */
-export async function comingChange(db: Queryable, chain: Chain): Promise<Units> {
-  return units((await db.one<{ amount: string }>(sumComing, [chain])).amount);
+export async function incomingChange(db: Queryable, chain: Chain): Promise<Units> {
+  return units((await db.one<{ amount: string }>(sumIncoming, [chain])).amount);
 }
 
 const lock = statement(
@@ -92,12 +92,12 @@ const lock = statement(
    returning source_deposit_id`,
 );
 
-/** Locks coins for a family, all or none: false means that nothing may be signed with them. */
-export async function lockCoins(trx: Trx, coins: readonly Coin[], family: string): Promise<boolean> {
+/** Locks UTXOs for a group, all or none: false means that nothing may be signed with them. */
+export async function lockUtxos(trx: Trx, coins: readonly Utxo[], group: string): Promise<boolean> {
   const outpoints = coins.map(({ outpoint }) => outpoint);
-  const locked = await trx.rows<Source>(lock, [outpoints, family]);
+  const locked = await trx.rows<Source>(lock, [outpoints, group]);
   if (locked.length !== coins.length) return false;
-  await noteHoldings(trx, locked);
+  await noteDeposits(trx, locked);
   return true;
 }
 
@@ -108,11 +108,11 @@ const insertChange = statement(
 );
 
 /** What a signed transaction brings back, once it is in a block. */
-export async function insertChangeCoin(
+export async function insertChangeUtxo(
   trx: Trx,
   chain: Chain,
-  family: string,
-  coin: Omit<Coin, 'branch'>,
+  group: string,
+  coin: Omit<Utxo, 'branch'>,
 ): Promise<void> {
   await trx.rows(insertChange, [
     coin.outpoint,
@@ -120,13 +120,13 @@ export async function insertChangeCoin(
     coin.address,
     coin.index,
     coin.amount.toString(),
-    family,
+    group,
   ]);
 }
 
 const drawIndex = statement('coins_change_index', `select nextval('coin_change_indexes') as index`);
 
-/** An address for change is used by one family. */
+/** An address for change is used by one group. */
 export async function nextChangeIndex(db: Queryable): Promise<number> {
   return Number((await db.one<{ index: string }>(drawIndex)).index); // tidy-allow number: an index counts addresses
 }
@@ -139,8 +139,8 @@ const showChange = statement(
 );
 
 /** The change of the attempt that is in a block may be spent; that of the others may not. Null: none is in a block. */
-export async function noteChange(db: Queryable, family: string, minedTxHash: string | null): Promise<void> {
-  await db.rows(showChange, [family, minedTxHash]);
+export async function noteChange(db: Queryable, group: string, minedTxHash: string | null): Promise<void> {
+  await db.rows(showChange, [group, minedTxHash]);
 }
 
 const selectUsedChange = statement(
@@ -148,9 +148,9 @@ const selectUsedChange = statement(
   `select 1 from coins where source_family = $1 and state in ('locked', 'spent') limit 1`,
 );
 
-/** Whether another family already spends this one's change: then no other attempt of it may take its place. */
-export async function isChangeUsed(db: Queryable, family: string): Promise<boolean> {
-  return (await db.maybe(selectUsedChange, [family])) !== undefined;
+/** Whether another group already spends this one's change: then no other attempt of it may take its place. */
+export async function isChangeUsed(db: Queryable, group: string): Promise<boolean> {
+  return (await db.maybe(selectUsedChange, [group])) !== undefined;
 }
 
 const free = statement(
@@ -184,19 +184,19 @@ const dropChange = statement(
 );
 
 /**
- * An attempt of a family is deep in the chain: the coins it spends are spent, those that only another attempt would
+ * An attempt of a group is deep in the chain: the UTXOs it spends are spent, those that only another attempt would
  * have spent are free again, and the change of the others will never be there. Told again of another attempt, when a
  * reorganisation went deeper still, it undoes what it wrote of the one before.
  */
-export async function settleCoins(
+export async function settleUtxos(
   trx: Trx,
-  family: string,
+  group: string,
   mined: { txHash: string; spends: readonly string[] },
 ): Promise<void> {
-  await noteHoldings(trx, await trx.rows<Source>(settleAll, [family, mined.spends]));
-  await trx.rows(bringBackChange, [family, mined.txHash]);
-  await noteChange(trx, family, mined.txHash);
-  await trx.rows(dropChange, [family, mined.txHash]);
+  await noteDeposits(trx, await trx.rows<Source>(settleAll, [group, mined.spends]));
+  await trx.rows(bringBackChange, [group, mined.txHash]);
+  await noteChange(trx, group, mined.txHash);
+  await trx.rows(dropChange, [group, mined.txHash]);
 }
 
 const markGone = statement(
@@ -204,16 +204,16 @@ const markGone = statement(
   `update coins set reversed_at = coalesce(reversed_at, now()), updated_at = now() where outpoint = $1`,
 );
 
-/** No attempt of a family can ever be mined, because one of its coins is gone: the others are free again. */
-export async function freeCoins(trx: Trx, family: string, goneOutpoint: string): Promise<void> {
+/** No attempt of a group can ever be mined, because one of its UTXOs is gone: the others are free again. */
+export async function freeUtxos(trx: Trx, group: string, goneOutpoint: string): Promise<void> {
   await trx.rows(markGone, [goneOutpoint]);
-  await noteHoldings(trx, await trx.rows<Source>(free, [family]));
-  await trx.rows(dropChange, [family, null]);
+  await noteDeposits(trx, await trx.rows<Source>(free, [group]));
+  await trx.rows(dropChange, [group, null]);
 }
 
 export type Source = { source_deposit_id: string | null };
 
-const followCoins = statement(
+const followUtxos = statement(
   'holdings_follow_coins',
   `update holdings set
      state = case coins.state when 'locked' then 'sweeping' when 'spent' then 'swept' else 'held' end,
@@ -223,9 +223,9 @@ const followCoins = statement(
 );
 
 /** What is said of deposits on every chain is said of these too: they are moved by a transaction, or are not. */
-export async function noteHoldings(trx: Trx, sources: readonly Source[]): Promise<void> {
+export async function noteDeposits(trx: Trx, sources: readonly Source[]): Promise<void> {
   const ids = sources.flatMap(({ source_deposit_id }) => source_deposit_id ?? []);
-  if (ids.length > 0) await trx.rows(followCoins, [ids]);
+  if (ids.length > 0) await trx.rows(followUtxos, [ids]);
 }
 
 const postpone = statement(
@@ -233,7 +233,7 @@ const postpone = statement(
   `update coins set retry_at = $2, updated_at = now() where outpoint = any($1) and state = 'available'`,
 );
 
-/** Something is wrong with these coins: they are not planned with before `retryAt`. */
-export async function postponeCoins(db: Queryable, coins: readonly Coin[], retryAt: Date): Promise<void> {
+/** Something is wrong with these UTXOs: they are not planned with before `retryAt`. */
+export async function postponeUtxos(db: Queryable, coins: readonly Utxo[], retryAt: Date): Promise<void> {
   await db.rows(postpone, [coins.map(({ outpoint }) => outpoint), retryAt]);
 }

@@ -10,7 +10,7 @@ const selectOther = statement(
    ) as known where address <> $2 limit 1`,
 );
 
-/** The hot wallet of other words that this database was used with before; undefined when there is none. */
+/** The hot wallet of another seed that this database was used with before; undefined when there is none. */
 export async function otherHotWallet(
   db: Queryable,
   chain: Chain,
@@ -24,7 +24,7 @@ const insertKnown = statement(
   `insert into known_hot_wallets (chain, address) values ($1, $2) on conflict do nothing`,
 );
 
-/** Writes down whose words these are, before anything is signed with them; from then on another hot wallet is strange. */
+/** Records the seed's hot wallet before anything is signed with it; from then on another one is a seed mismatch. */
 export async function insertKnownHotWalletOnce(
   db: Queryable,
   chain: Chain,
@@ -39,7 +39,7 @@ const insertWallet = statement(
 );
 
 /**
- * Writes down that a wallet signs for this database; from then on another hot wallet is strange. Before its first
+ * Writes down that a wallet signs for this database; from then on another hot wallet is a seed mismatch. Before its first
  * signature on that chain. `firstNonce` is null on chains that do not number a wallet's transactions.
  */
 export async function insertWalletOnce(

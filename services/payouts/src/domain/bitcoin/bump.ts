@@ -3,7 +3,7 @@ import { type Units, units } from '@quittance/shared/money';
 /** Two blocks, as they usually come: what is in none by then pays too little. */
 export const BUMP_AFTER_MS = 20 * 60_000;
 export const ATTEMPTS_MAX = 8;
-/** Satoshi for each virtual byte: what nobody should have to pay. The sender has a limit of its own. */
+/** Satoshi for each virtual byte: more is a mistake. The sender has a limit of its own. */
 const RATE_MAX = 300n;
 /** 0.05 BTC: no transaction costs us more, however large it is. */
 export const FEE_MAX = units(5_000_000n);
@@ -19,7 +19,7 @@ export function mostFor(feeRate: bigint, virtualBytes: number): Units {
 }
 
 /** The last attempt at a payment that is in no block. */
-export type Stuck = {
+export type StuckAttempt = {
   attempt: number;
   /** When it was first sent. */
   sentAt: Date | null;
@@ -28,7 +28,7 @@ export type Stuck = {
 
 /** The rate of the next attempt: a quarter more, or what blocks cost by now. Undefined while it may wait. */
 export function nextFeeRate(
-  { attempt, sentAt, feeRate }: Stuck,
+  { attempt, sentAt, feeRate }: StuckAttempt,
   current: bigint,
   now: Date,
 ): bigint | undefined {

@@ -1,20 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
-import { judge, type OpenFamily, type Seen } from './next-step.ts';
+import { type BitcoinObservation, nextBitcoinStep, type OpenBitcoinGroup } from './next-step.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
-const patience = { resendAfterMs: 5_000 };
+const gracePeriods = { resendAfterMs: 5_000 };
 const ago = (ms: number) => new Date(now.getTime() - ms);
 
-type Attempt = OpenFamily['attempts'][number];
+type Attempt = OpenBitcoinGroup['attempts'][number];
 const absent: Attempt = { seen: { state: 'absent' }, blockHash: null, lastBroadcastAt: ago(60_000) };
 const pending: Attempt = { ...absent, seen: { state: 'pending' } };
 const mined = (confirmations: number): Attempt => ({ ...absent, seen: { state: 'mined', confirmations } });
 const unsent: Attempt = { ...absent, lastBroadcastAt: null };
 const sent: Attempt = { ...absent, lastBroadcastAt: ago(4_999) };
 
-const verdict = (...attempts: Attempt[]) => judge({ minConfirmations: 3, attempts }, now, patience);
+const verdict = (...attempts: Attempt[]) =>
+  nextBitcoinStep({ minConfirmations: 3, attempts }, now, gracePeriods);
 
-describe('a family', () => {
+describe('a replacement group', () => {
   test.each<[string, Attempt[], object]>([
     ['that was never sent', [unsent], { is: 'to_send' }],
     ['that was just sent', [sent], { is: 'sent' }],
@@ -44,8 +45,8 @@ describe('a family', () => {
   });
 
   test('never ends because no node has it, however long', () => {
-    const states: Seen['state'][] = ['absent'];
+    const states: BitcoinObservation['state'][] = ['absent'];
     for (const state of states)
-      expect(verdict({ ...absent, seen: { state } as Seen })).toEqual({ is: 'to_send' });
+      expect(verdict({ ...absent, seen: { state } as BitcoinObservation })).toEqual({ is: 'to_send' });
   });
 });

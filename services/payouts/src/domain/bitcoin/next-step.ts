@@ -1,15 +1,18 @@
-import type { Patience } from '../transaction-state.ts';
+import type { GracePeriods } from '../transaction-state.ts';
 
 /** What a node says of one attempt. `confirmations` is 1 in the head block. */
-export type Seen = { state: 'absent' } | { state: 'pending' } | { state: 'mined'; confirmations: number };
+export type BitcoinObservation =
+  | { state: 'absent' }
+  | { state: 'pending' }
+  | { state: 'mined'; confirmations: number };
 
-/** Of a family, its attempts in their order: they spend the same coins, so that one at most is mined. */
-export type OpenFamily = {
+/** Of a group, its attempts in their order: they spend the same UTXOs, so that one at most is mined. */
+export type OpenBitcoinGroup = {
   minConfirmations: number;
-  attempts: readonly { seen: Seen; blockHash: string | null; lastBroadcastAt: Date | null }[];
+  attempts: readonly { seen: BitcoinObservation; blockHash: string | null; lastBroadcastAt: Date | null }[];
 };
 
-export type Verdict =
+export type BitcoinStep =
   /** `attempt` is as deep as its asset asks: this is how it ended. */
   | { is: 'settled'; attempt: number }
   /** `attempt` is in a block that may still be dropped. */
@@ -23,13 +26,13 @@ export type Verdict =
   /** The node has none: send them again. Why it has none may have to be found out. */
   | { is: 'to_send' };
 
-/** What the chain's state means for a family. Not to be in a pool, or to be thrown out of one, is never an end. */
-export function judge(
-  family: OpenFamily,
+/** What the chain's state means for a group. Not to be in a pool, or to be thrown out of one, is never an end. */
+export function nextBitcoinStep(
+  group: OpenBitcoinGroup,
   now: Date,
-  { resendAfterMs }: Pick<Patience, 'resendAfterMs'>,
-): Verdict {
-  const { attempts, minConfirmations } = family;
+  { resendAfterMs }: Pick<GracePeriods, 'resendAfterMs'>,
+): BitcoinStep {
+  const { attempts, minConfirmations } = group;
   const mined = attempts.findIndex(({ seen }) => seen.state === 'mined');
   const seen = attempts[mined]?.seen;
   if (seen?.state === 'mined') {

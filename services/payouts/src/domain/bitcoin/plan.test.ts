@@ -8,26 +8,26 @@ import {
   needsMerging,
   paidByChange,
   planBatch,
-  type Queued,
+  type QueuedForBatch,
 } from './plan.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const long = new Date(now.getTime() - GATHER_MS);
-const queue = (...amounts: number[]): Queued[] =>
+const queue = (...amounts: number[]): QueuedForBatch[] =>
   amounts.map((amount) => ({ amount: units(BigInt(amount)), createdAt: long }));
-const amounts = (some: Queued[]) => some.map(({ amount }) => amount);
+const amounts = (some: QueuedForBatch[]) => some.map(({ amount }) => amount);
 const none = units(0n);
-const plan = (payouts: Queued[], free: number, coming = 0) => {
+const plan = (payouts: QueuedForBatch[], free: number, incoming = 0) => {
   const { pay, waiting, short } = planBatch(
     payouts,
-    { free: units(BigInt(free)), coming: units(BigInt(coming)), beyond: none },
+    { free: units(BigInt(free)), incoming: units(BigInt(incoming)), beyond: none },
     now,
   );
   return { pay: amounts(pay), waiting: amounts(waiting), short };
 };
 
-describe('who is paid by the next transaction', () => {
-  test('all that the coins cover', () => {
+describe('the payouts that the next transaction pays', () => {
+  test('are all that the UTXOs cover', () => {
     expect(plan(queue(5, 7, 8), 20)).toEqual({ pay: [5n, 7n, 8n], waiting: [], short: undefined });
   });
 
@@ -46,25 +46,25 @@ describe('who is paid by the next transaction', () => {
 
   test('the first one waits a moment for others, not for the last one’s moment', () => {
     const young = { amount: units(5n), createdAt: new Date(now.getTime() - GATHER_MS + 1) };
-    const means = { free: units(100n), coming: none, beyond: none };
-    expect(planBatch([young], means, now)).toMatchObject({ pay: [], waiting: [young] });
+    const available = { free: units(100n), incoming: none, beyond: none };
+    expect(planBatch([young], available, now)).toMatchObject({ pay: [], waiting: [young] });
     const [old] = queue(5);
-    expect(planBatch([old as Queued, young], means, now).pay).toHaveLength(2);
+    expect(planBatch([old as QueuedForBatch, young], available, now).pay).toHaveLength(2);
     const full = Array.from({ length: BATCH_MAX }, () => ({ ...young, amount: units(1n) }));
-    expect(planBatch(full, means, now).pay).toHaveLength(BATCH_MAX);
+    expect(planBatch(full, available, now).pay).toHaveLength(BATCH_MAX);
   });
 
-  test('nobody is lost, and never more is paid than there is', () => {
+  test('no payout is lost, and never more is paid than there is', () => {
     const some = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 2 * BATCH_MAX });
     fc.assert(
-      fc.property(some, fc.nat(500), fc.nat(500), (wanted, free, coming) => {
-        const { pay, waiting, short } = plan(queue(...wanted), free, coming);
+      fc.property(some, fc.nat(500), fc.nat(500), (wanted, free, incoming) => {
+        const { pay, waiting, short } = plan(queue(...wanted), free, incoming);
         expect(pay.length + waiting.length + (short?.payouts ?? 0)).toBe(wanted.length);
         expect(pay.length).toBeLessThanOrEqual(BATCH_MAX);
         const paid = pay.reduce((sum, amount) => sum + amount, 0n);
         expect(paid).toBeLessThanOrEqual(BigInt(free));
         const promised = waiting.reduce((sum, amount) => sum + amount, paid);
-        expect(promised).toBeLessThanOrEqual(BigInt(free + coming));
+        expect(promised).toBeLessThanOrEqual(BigInt(free + incoming));
       }),
     );
   });
@@ -77,10 +77,14 @@ test.each([
   ['one that is paid now', [10], 10, 5, 20, false],
   ['one behind another that is paid now', [10, 12], 10, 5, 20, false],
 ])(
-  'coins are merged for %s: %j of %i and %i, and %i beyond: %s',
-  (_what, wanted, free, coming, beyond, merged) => {
-    const means = { free: units(BigInt(free)), coming: units(BigInt(coming)), beyond: units(BigInt(beyond)) };
-    expect(needsMerging(planBatch(queue(...wanted), means, now), means)).toBe(merged);
+  'UTXOs are merged for %s: %j of %i and %i, and %i beyond: %s',
+  (_what, wanted, free, incoming, beyond, merged) => {
+    const available = {
+      free: units(BigInt(free)),
+      incoming: units(BigInt(incoming)),
+      beyond: units(BigInt(beyond)),
+    };
+    expect(needsMerging(planBatch(queue(...wanted), available, now), available)).toBe(merged);
   },
 );
 
@@ -88,9 +92,9 @@ test.each([
   ['brings the fee', 12, 10, 5, true],
   ['is too little', 16, 10, 5, false],
   ['is none', 10, 10, 0, false],
-])('change that %s: %i of %i and %i', (_what, needs, free, coming, isPaid) => {
-  const means = { free: units(BigInt(free)), coming: units(BigInt(coming)), beyond: units(7n) };
-  expect(paidByChange(units(BigInt(needs)), means)).toBe(isPaid);
+])('change that %s: %i of %i and %i', (_what, needs, free, incoming, isPaid) => {
+  const available = { free: units(BigInt(free)), incoming: units(BigInt(incoming)), beyond: units(7n) };
+  expect(paidByChange(units(BigInt(needs)), available)).toBe(isPaid);
 });
 
 test('the most that fit are found with few questions', () => {

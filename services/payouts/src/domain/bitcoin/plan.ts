@@ -5,51 +5,55 @@ export const GATHER_MS = 2_000;
 /** So many are paid by one transaction; its outputs are some 4,000 virtual bytes. */
 export const BATCH_MAX = 100;
 
-export type Queued = {
+export type QueuedForBatch = {
   amount: Units;
   /** When it was asked for. */
   createdAt: Date;
 };
 
 /**
- * What our coins come to: those that may be spent now, change that is in no block yet, and coins beyond as many as one
+ * What our UTXOs come to: those that may be spent now, change that is in no block yet, and UTXOs beyond as many as one
  * transaction takes.
  */
-export type Means = { free: Units; coming: Units; beyond: Units };
+export type AvailableUtxos = { free: Units; incoming: Units; beyond: Units };
 
 /** Payouts that cannot be paid whatever comes back to us: what there is, and what the first of them needs. */
-export type Shortage = { has: Units; needs: Units; payouts: number };
+export type BatchShortage = { has: Units; needs: Units; payouts: number };
 
-export type BatchPlan<Q extends Queued> = {
+export type BatchPlan<Q extends QueuedForBatch> = {
   /** Paid now, by one transaction. */
   pay: Q[];
-  /** Those whose money comes back with a block, or who wait for company. */
+  /** Those whose money comes back with a block, and those that wait to share a transaction. */
   waiting: Q[];
-  short: Shortage | undefined;
+  short: BatchShortage | undefined;
 };
 
 /**
  * Who is paid by the next transaction: first come, first served. What an earlier payout waits for is not spent on a
- * later one; one that all our coins do not cover is passed over. Fees come on top, and may leave out the last ones.
+ * later one; one that all our UTXOs do not cover is passed over. Fees come on top, and may leave out the last ones.
  *
- * A coin is spent as a whole and its change comes back with a block, so one transaction for many payouts is not only
+ * A UTXO is spent as a whole and its change comes back with a block, so one transaction for many payouts is not only
  * cheaper: those that come a moment too late would wait for a block. The first one waits a moment for the others.
  */
-export function planBatch<Q extends Queued>(queue: readonly Q[], means: Means, now: Date): BatchPlan<Q> {
-  let free: bigint = means.free;
-  let coming: bigint = means.coming + means.beyond;
+export function planBatch<Q extends QueuedForBatch>(
+  queue: readonly Q[],
+  available: AvailableUtxos,
+  now: Date,
+): BatchPlan<Q> {
+  let free: bigint = available.free;
+  let incoming: bigint = available.incoming + available.beyond;
   const plan: BatchPlan<Q> = { pay: [], waiting: [], short: undefined };
   for (const payout of queue) {
     if (payout.amount <= free && plan.pay.length < BATCH_MAX) {
       free -= payout.amount;
       plan.pay.push(payout);
-    } else if (payout.amount <= free + coming) {
+    } else if (payout.amount <= free + incoming) {
       const now = payout.amount < free ? payout.amount : free;
       free -= now;
-      coming -= payout.amount - now;
+      incoming -= payout.amount - now;
       plan.waiting.push(payout);
     } else if (plan.short === undefined) {
-      plan.short = { has: units(free + coming), needs: payout.amount, payouts: 1 };
+      plan.short = { has: units(free + incoming), needs: payout.amount, payouts: 1 };
     } else {
       plan.short.payouts += 1;
     }
@@ -61,25 +65,28 @@ export function planBatch<Q extends Queued>(queue: readonly Q[], means: Means, n
 }
 
 /**
- * Whether many small coins have to become a large one first: somebody needs more of them than one transaction takes,
+ * Whether many small UTXOs have to become a large one first: a payout needs more of them than one transaction takes,
  * and no change that is on its way will do.
  */
-export function needsMerging<Q extends Queued>({ pay, waiting }: BatchPlan<Q>, means: Means): boolean {
+export function needsMerging<Q extends QueuedForBatch>(
+  { pay, waiting }: BatchPlan<Q>,
+  available: AvailableUtxos,
+): boolean {
   const [first] = waiting;
-  if (pay.length > 0 || first === undefined || means.beyond === 0n) return false;
-  return first.amount > means.free + means.coming;
+  if (pay.length > 0 || first === undefined || available.beyond === 0n) return false;
+  return first.amount > available.free + available.incoming;
 }
 
 /**
- * Whether change that is on its way brings what a payout lacks. `needs` is its amount with a fee: one that our coins
+ * Whether change that is on its way brings what a payout lacks. `needs` is its amount with a fee: one that our UTXOs
  * cover, but not together with the fee of so many of them, has to be helped like one that they do not cover.
  */
-export const paidByChange = (needs: Units, { free, coming }: Means): boolean =>
-  coming > 0n && needs <= free + coming;
+export const paidByChange = (needs: Units, { free, incoming }: AvailableUtxos): boolean =>
+  incoming > 0n && needs <= free + incoming;
 
 /**
  * How many of the first ones fit, when fewer always fit where more do; asks about few numbers, because each question
- * is a selection among all coins.
+ * is a selection among all UTXOs.
  */
 export function mostThatFit<T>(
   count: number,

@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { bumpOf, bumpPolicy, type Stuck } from './bump.ts';
+import { bumpedFees, bumpPolicy, type StuckGroup } from './bump.ts';
 
 const fees = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas });
-const aStuck = (given: Partial<Stuck> = {}): Stuck => ({
+const aStuck = (given: Partial<StuckGroup> = {}): StuckGroup => ({
   first: fees(100n, 10n),
   newest: fees(100n, 10n),
   attempts: 1,
@@ -22,7 +22,7 @@ it.each([
   ['nothing for one that only waits', aStuck({ isNext: false }), fees(100n, 99n), undefined],
   ['one that waits and offers too little', aStuck({ isNext: false }), fees(101n, 1n), fees(113n, 12n)],
 ])('%s', (_, stuck, usual, expected) => {
-  expect(bumpOf(stuck, usual)).toEqual(expected);
+  expect(bumpedFees(stuck, usual)).toEqual(expected);
 });
 
 it('whatever is offered: a node takes it in place of the old, it is within the caps, and there is an end', () => {
@@ -37,7 +37,7 @@ it('whatever is offered: a node takes it in place of the old, it is within the c
         let newest = first;
         let attempts = 1;
         for (const [maxFee, tip] of usual) {
-          const next = bumpOf({ first, newest, attempts, isNext: true }, fees(maxFee, tip));
+          const next = bumpedFees({ first, newest, attempts, isNext: true }, fees(maxFee, tip));
           if (next === undefined) break;
           expect(next.maxFeePerGas * 1_000n).toBeGreaterThanOrEqual(newest.maxFeePerGas * 1_125n);
           expect(next.maxPriorityFeePerGas * 1_000n).toBeGreaterThanOrEqual(

@@ -14,7 +14,7 @@ export const bumpPolicy: BumpPolicy = { bumpsMax: 6, timesFirstMax: 10n };
 /** Both fields must grow by so much for a node to take the new bytes in place of the old: most ask for a tenth. */
 const STEP_PER_MILLE = 125n;
 
-export type Stuck = {
+export type StuckGroup = {
   /** What the first attempt and the newest offer. */
   first: EvmFees;
   newest: EvmFees;
@@ -28,8 +28,8 @@ export type Stuck = {
  * The fees of the next attempt, or undefined when there is to be none: what waits behind others and offers what is
  * usual now is not what is stuck, and beyond the caps an operator must decide.
  */
-export function bumpOf(
-  { first, newest, attempts, isNext }: Stuck,
+export function bumpedFees(
+  { first, newest, attempts, isNext }: StuckGroup,
   usual: EvmFees,
   { bumpsMax, timesFirstMax }: BumpPolicy = bumpPolicy,
 ): EvmFees | undefined {

@@ -1,13 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Patience } from '../transaction-state.ts';
-import { judge, needsSearch, type OpenTransaction, type Progress, type Seen } from './next-step.ts';
+import type { GracePeriods } from '../transaction-state.ts';
+import {
+  type EvmObservation,
+  type NonceProgress,
+  needsSearch,
+  nextEvmStep,
+  type OpenEvmGroup,
+} from './next-step.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);
-const patience: Patience = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 };
+const gracePeriods: GracePeriods = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 };
 
-const anOpen = (given: Partial<OpenTransaction> = {}): OpenTransaction => ({
+const anOpen = (given: Partial<OpenEvmGroup> = {}): OpenEvmGroup => ({
   nonce: 7,
   minConfirmations: 12,
   blockHash: null,
@@ -15,18 +21,18 @@ const anOpen = (given: Partial<OpenTransaction> = {}): OpenTransaction => ({
   doubtedAt: null,
   ...given,
 });
-const mined = (confirmations: number, succeeded = true): Seen => ({
+const mined = (confirmations: number, succeeded = true): EvmObservation => ({
   state: 'mined',
   confirmations,
   succeeded,
 });
-const young: Progress = { latest: 8, finalized: 0 };
-const past: Progress = { latest: 9, finalized: 8 };
+const young: NonceProgress = { latest: 8, finalized: 0 };
+const past: NonceProgress = { latest: 9, finalized: 8 };
 
-const verdict = (open: OpenTransaction, seen: Seen, progress = young) =>
-  judge(open, seen, progress, now, patience);
+const verdict = (open: OpenEvmGroup, seen: EvmObservation, progress = young) =>
+  nextEvmStep(open, seen, progress, now, gracePeriods);
 
-describe('a signed transaction', () => {
+describe('a signed EVM transaction', () => {
   it.each([
     ['deep enough', mined(12), { is: 'settled', succeeded: true }],
     ['deeper than enough', mined(40), { is: 'settled', succeeded: true }],
@@ -68,8 +74,8 @@ describe('a signed transaction', () => {
   );
 
   it('is searched for half a minute later, or at once when it was seen in a block', () => {
-    const search = (given: Partial<OpenTransaction>, progress = past) =>
-      needsSearch(anOpen(given), { state: 'absent' }, progress, now, patience);
+    const search = (given: Partial<OpenEvmGroup>, progress = past) =>
+      needsSearch(anOpen(given), { state: 'absent' }, progress, now, gracePeriods);
     expect(search({})).toBe(false);
     expect(search({ doubtedAt: ago(29_999) })).toBe(false);
     expect(search({ doubtedAt: ago(30_000) })).toBe(true);
@@ -77,8 +83,8 @@ describe('a signed transaction', () => {
     expect(search({ blockHash: '0xb1' })).toBe(true);
   });
 
-  it('is dead when another one was found in its place, and in a block when it was found itself', () => {
-    expect(verdict(anOpen(), { state: 'replaced' }, past)).toEqual({ is: 'dead' });
+  it('is replaced when another one was found in its place, and in a block when it was found itself', () => {
+    expect(verdict(anOpen(), { state: 'replaced' }, past)).toEqual({ is: 'replaced' });
     expect(verdict(anOpen(), { state: 'found' }, past)).toEqual({ is: 'in_block' });
   });
 
@@ -90,7 +96,7 @@ describe('a signed transaction', () => {
     lastBroadcastAt: date,
     doubtedAt: date,
   });
-  const anySeen: fc.Arbitrary<Seen> = fc.oneof(
+  const anySeen: fc.Arbitrary<EvmObservation> = fc.oneof(
     fc.record({
       state: fc.constantFrom<'absent' | 'pending' | 'not_reached' | 'found' | 'replaced'>(
         'absent',
@@ -108,10 +114,10 @@ describe('a signed transaction', () => {
   );
   const anyProgress = fc.record({ latest: fc.nat(20), finalized: fc.nat(20) });
 
-  it('is dead only on proof, whatever else is true', () => {
+  it('is replaced only on proof, whatever else is true', () => {
     fc.assert(
       fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
-        expect(verdict(open, seen, progress).is === 'dead').toBe(seen.state === 'replaced');
+        expect(verdict(open, seen, progress).is === 'replaced').toBe(seen.state === 'replaced');
       }),
     );
   });

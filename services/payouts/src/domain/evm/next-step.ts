@@ -1,7 +1,7 @@
-import type { Patience } from '../transaction-state.ts';
+import type { GracePeriods } from '../transaction-state.ts';
 
-/** A family whose end is open: signed transactions with one nonce, of which at most one is mined. */
-export type OpenTransaction = {
+/** A group whose end is open: signed transactions with one nonce, of which at most one is mined. */
+export type OpenEvmGroup = {
   nonce: number;
   minConfirmations: number;
   /** The block it was last seen in. */
@@ -11,9 +11,9 @@ export type OpenTransaction = {
 };
 
 /** How far the chain has come with the wallet that sends it: the nonces it has used, at two depths. */
-export type Progress = { latest: number; finalized: number };
+export type NonceProgress = { latest: number; finalized: number };
 
-export type Verdict =
+export type EvmStep =
   /** As deep as the asset asks, and final when it failed: this is how it ended. */
   | { is: 'settled'; succeeded: boolean }
   /** In a block that may still be dropped. */
@@ -25,28 +25,28 @@ export type Verdict =
   /** The chain seems to have passed it by, which is no proof of anything. */
   | { is: 'doubtful' }
   /** Proved: another transaction with its nonce was found in a block that is final. */
-  | { is: 'dead' };
+  | { is: 'replaced' };
 
 /**
  * What a node says of it. `not_reached`: the chain has not come to its nonce, so that it cannot be in a block.
  * `confirmations` is 1 in the head block.
  */
-export type Seen =
+export type EvmObservation =
   | { state: 'absent' | 'pending' | 'not_reached' }
-  /** It was found in a block that is final; there is no receipt, so that nobody knows whether it succeeded. */
+  /** It was found in a block that is final; there is no receipt, so that it is unknown whether it succeeded. */
   | { state: 'found' }
   /** Another transaction with its nonce was found in a block that is final. */
   | { state: 'replaced' }
   | { state: 'mined'; confirmations: number; succeeded: boolean };
 
 /** What the chain's state means for one signed transaction. An error or a silence of the node is never an end. */
-export function judge(
-  transaction: OpenTransaction,
-  seen: Seen,
-  progress: Progress,
+export function nextEvmStep(
+  transaction: OpenEvmGroup,
+  seen: EvmObservation,
+  progress: NonceProgress,
   now: Date,
-  { resendAfterMs }: Patience,
-): Verdict {
+  { resendAfterMs }: GracePeriods,
+): EvmStep {
   if (seen.state === 'mined') {
     // A deeper reorganisation could run the same bytes again, and well: money goes back only when that is over.
     const isOverForGood = seen.succeeded || progress.finalized > transaction.nonce;
@@ -54,7 +54,7 @@ export function judge(
     return isDeep && isOverForGood ? { is: 'settled', succeeded: seen.succeeded } : { is: 'in_block' };
   }
   if (seen.state === 'found') return { is: 'in_block' };
-  if (seen.state === 'replaced') return { is: 'dead' };
+  if (seen.state === 'replaced') return { is: 'replaced' };
   if (isPassedBy(transaction, seen, progress)) return { is: 'doubtful' };
   // Its block was dropped: whether the nodes still have it in their pools is not worth asking.
   if (transaction.blockHash !== null) return { is: 'to_send' };
@@ -65,17 +65,17 @@ export function judge(
 
 /** Whether the blocks themselves must tell what became of it: the chain is beyond it, and the node knows no receipt. */
 export function needsSearch(
-  transaction: OpenTransaction,
-  seen: Seen,
-  progress: Progress,
+  transaction: OpenEvmGroup,
+  seen: EvmObservation,
+  progress: NonceProgress,
   now: Date,
-  { doubtForMs }: Patience,
+  { doubtForMs }: GracePeriods,
 ): boolean {
   if (!isPassedBy(transaction, seen, progress)) return false;
   return transaction.blockHash !== null || isOver(transaction.doubtedAt, doubtForMs, now);
 }
 
-const isPassedBy = (transaction: OpenTransaction, seen: Seen, progress: Progress): boolean =>
+const isPassedBy = (transaction: OpenEvmGroup, seen: EvmObservation, progress: NonceProgress): boolean =>
   (seen.state === 'absent' || seen.state === 'pending') && progress.finalized > transaction.nonce;
 
 const isOver = (since: Date | null, ms: number, now: Date): boolean =>

@@ -1,26 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { judge, needsProof, type OpenTransaction, type Seen } from './next-step.ts';
+import {
+  needsExpiryProof,
+  nextSolanaStep,
+  type OpenSolanaAttempt,
+  type SolanaObservation,
+} from './next-step.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 const ago = (ms: number) => new Date(now.getTime() - ms);
-const patience = { resendAfterMs: 5_000, doubtForMs: 30_000 };
+const gracePeriods = { resendAfterMs: 5_000, doubtForMs: 30_000 };
 
-const anOpen = (given: Partial<OpenTransaction> = {}): OpenTransaction => ({
+const anOpen = (given: Partial<OpenSolanaAttempt> = {}): OpenSolanaAttempt => ({
   minConfirmations: 1,
   createdAt: ago(1_000),
   lastBroadcastAt: ago(1_000),
   ...given,
 });
-const mined = (confirmations: number, succeeded = true): Seen => ({
+const mined = (confirmations: number, succeeded = true): SolanaObservation => ({
   state: 'mined',
   confirmations,
   succeeded,
 });
-const verdict = (open: OpenTransaction, seen: Seen, isDead = false) =>
-  judge(open, seen, isDead, now, patience).is;
+const verdict = (open: OpenSolanaAttempt, seen: SolanaObservation, isExpired = false) =>
+  nextSolanaStep(open, seen, isExpired, now, gracePeriods).is;
 
-describe('a signed transaction', () => {
+describe('a signed Solana transaction', () => {
   it.each([
     ['finalized', anOpen(), mined(1), 'settled'],
     ['finalized and failed', anOpen(), mined(1, false), 'settled'],
@@ -33,28 +38,29 @@ describe('a signed transaction', () => {
     expect(verdict(open, seen)).toBe(expected);
   });
 
-  it('is asked the proof of its death only when it is absent and not young', () => {
-    const needs = (seen: Seen, ms: number) => needsProof(anOpen({ createdAt: ago(ms) }), seen, now, patience);
+  it('is asked for the proof of its expiry only when it is absent and not young', () => {
+    const needs = (seen: SolanaObservation, ms: number) =>
+      needsExpiryProof(anOpen({ createdAt: ago(ms) }), seen, now, gracePeriods);
     expect(needs({ state: 'absent' }, 29_999)).toBe(false);
     expect(needs({ state: 'absent' }, 30_000)).toBe(true);
     expect(needs({ state: 'pending' }, 1e9)).toBe(false);
     expect(needs(mined(1), 1e9)).toBe(false);
   });
 
-  it('is dead only by proof, and never while a node has it', () => {
+  it('is expired only by proof, and never while a node has it', () => {
     const date = fc.option(fc.integer({ min: 0, max: 1e9 }).map(ago), { nil: null });
     const anyOpen = fc.record({
       minConfirmations: fc.integer({ min: 1, max: 40 }),
       createdAt: fc.integer({ min: 0, max: 1e9 }).map(ago),
       lastBroadcastAt: date,
     });
-    const anySeen: fc.Arbitrary<Seen> = fc.oneof(
+    const anySeen: fc.Arbitrary<SolanaObservation> = fc.oneof(
       fc.record({ state: fc.constantFrom<'absent' | 'pending'>('absent', 'pending') }),
       fc.record({ state: fc.constant('mined' as const), confirmations: fc.nat(60), succeeded: fc.boolean() }),
     );
     fc.assert(
-      fc.property(anyOpen, anySeen, fc.boolean(), (open, seen, isDead) => {
-        expect(verdict(open, seen, isDead) === 'dead').toBe(isDead && seen.state === 'absent');
+      fc.property(anyOpen, anySeen, fc.boolean(), (open, seen, isExpired) => {
+        expect(verdict(open, seen, isExpired) === 'expired').toBe(isExpired && seen.state === 'absent');
       }),
     );
   });

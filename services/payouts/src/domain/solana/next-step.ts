@@ -1,18 +1,18 @@
-import type { Patience } from '../transaction-state.ts';
+import type { GracePeriods } from '../transaction-state.ts';
 
-/** The newest attempt of a family: on Solana the only one that may still be mined. */
-export type OpenTransaction = {
+/** The newest attempt of a group: on Solana the only one that may still be mined. */
+export type OpenSolanaAttempt = {
   minConfirmations: number;
   createdAt: Date;
   lastBroadcastAt: Date | null;
 };
 
 /** What a node says of it. Mined is finalized; `pending`: in a block that is voted for and may still be dropped. */
-export type Seen =
+export type SolanaObservation =
   | { state: 'absent' | 'pending' }
   | { state: 'mined'; confirmations: number; succeeded: boolean };
 
-export type Verdict =
+export type SolanaStep =
   /** As deep as the asset asks: this is how it ended. */
   | { is: 'settled' }
   | { is: 'in_block' }
@@ -21,33 +21,33 @@ export type Verdict =
   /** In no block: send the same bytes, for the first time or again. */
   | { is: 'to_send' }
   /** Proved: it can never be mined. */
-  | { is: 'dead' };
+  | { is: 'expired' };
 
 /**
  * What the chain's state means for one signed transaction. `isDead` is the sender's proof, asked for when `needsProof`
  * says so: an error, a silence or the age of a transaction is never one.
  */
-export function judge(
-  transaction: OpenTransaction,
-  seen: Seen,
-  isDead: boolean,
+export function nextSolanaStep(
+  transaction: OpenSolanaAttempt,
+  seen: SolanaObservation,
+  isExpired: boolean,
   now: Date,
-  { resendAfterMs }: Pick<Patience, 'resendAfterMs'>,
-): Verdict {
+  { resendAfterMs }: Pick<GracePeriods, 'resendAfterMs'>,
+): SolanaStep {
   if (seen.state === 'mined') {
     return { is: seen.confirmations >= transaction.minConfirmations ? 'settled' : 'in_block' };
   }
   if (seen.state === 'pending') return { is: 'in_block' };
-  if (isDead) return { is: 'dead' };
+  if (isExpired) return { is: 'expired' };
   return { is: isOver(transaction.lastBroadcastAt, resendAfterMs, now) ? 'to_send' : 'sent' };
 }
 
 /** Whether it is worth asking for: what was signed a moment ago is valid for a minute. */
-export const needsProof = (
-  { createdAt }: Pick<OpenTransaction, 'createdAt'>,
-  seen: Seen,
+export const needsExpiryProof = (
+  { createdAt }: Pick<OpenSolanaAttempt, 'createdAt'>,
+  seen: SolanaObservation,
   now: Date,
-  { doubtForMs }: Pick<Patience, 'doubtForMs'>,
+  { doubtForMs }: Pick<GracePeriods, 'doubtForMs'>,
 ): boolean => seen.state === 'absent' && isOver(createdAt, doubtForMs, now);
 
 const isOver = (since: Date | null, ms: number, now: Date): boolean =>

@@ -2,7 +2,7 @@ import { type Units, units } from '@quittance/shared/money';
 
 /**
  * How much of a deposit address is swept: what is settled; all of it, when less than an account must hold would be left.
- * What more there is belongs to deposits that we have not been told of yet.
+ * What more there is belongs to deposits whose events have not arrived yet.
  */
 export function nativeToSweep(there: Units, settled: Units, rent: Units): Units {
   return there - settled < rent ? there : settled;

@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
-import { add, type Purse, purseOf } from '../../domain/available-liquidity.ts';
+import { add, type Liquidity, liquidityOf } from '../../domain/available-liquidity.ts';
 import { openSums } from '../../store/open-sums.ts';
 import type { AccountChainDriver, AccountChainPorts } from './driver.ts';
 
@@ -12,12 +12,12 @@ export async function availableLiquidity(
   { db, chain, sender }: Pick<AccountChainPorts, 'db' | 'chain' | 'sender'>,
   { deductions }: Pick<AccountChainDriver, 'deductions'>,
   assetsInUse: Iterable<AssetSymbol>,
-): Promise<Purse> {
+): Promise<Liquidity> {
   const deduct = await deductions();
   const open = await openSums(db, chain, sender.hotAddress);
   const balances = new Map<AssetSymbol, Units>();
   for (const asset of assetsInUse) balances.set(asset, await sender.balance(asset, sender.hotAddress));
-  const liquidity = purseOf(chain, balances, open);
+  const liquidity = liquidityOf(chain, balances, open);
   for (const { asset, amount } of await deduct()) add(liquidity.free, asset, -amount);
   return liquidity;
 }

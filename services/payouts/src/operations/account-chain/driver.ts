@@ -4,8 +4,8 @@ import type { Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
 import type { ChainPorts } from '../../ports.ts';
 import type { Payout } from '../../store/payouts.ts';
-import type { Family } from '../../store/transaction-rows.ts';
-import type { Holding } from '../../store/unswept-deposits.ts';
+import type { ReplacementGroup } from '../../store/transaction-rows.ts';
+import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 
 export type AccountChainPorts = ChainPorts<'evm' | 'solana'>;
 
@@ -45,7 +45,7 @@ export type ChainTerms = {
    * Undefined when the deposit cannot be swept now.
    * @param hotFree what the hot wallet can spare for fees
    */
-  draftSweep(holding: Holding, hotFree: bigint): Promise<Draft | undefined>;
+  draftSweep(unswept: UnsweptDeposits, hotFree: bigint): Promise<Draft | undefined>;
 };
 
 /** What differs between chains of accounts. It lives for one round: nothing is kept in memory between rounds. */
@@ -57,8 +57,8 @@ export type AccountChainDriver = {
    */
   track(
     wallet: string,
-    open: readonly Family[],
-  ): Promise<((group: Family) => Promise<() => Promise<boolean>>) | undefined>;
+    open: readonly ReplacementGroup[],
+  ): Promise<((group: ReplacementGroup) => Promise<() => Promise<boolean>>) | undefined>;
   /** What comes before new payments: replacements, and whether new payments may be planned at all. */
   prepare(): Promise<{ moved: number; isReady: boolean }>;
   /** Whether the hot wallet can sign its next transaction. */

@@ -4,18 +4,18 @@ import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
 import { amountOf } from '../../domain/available-liquidity.ts';
-import { bumpOf } from '../../domain/evm/bump.ts';
+import { bumpedFees } from '../../domain/evm/bump.ts';
 import type { EvmPorts } from '../../ports.ts';
 import { paymentsOf } from '../../store/payments.ts';
-import { attemptsOf, stuckFamilies } from '../../store/replacement-groups.ts';
-import { type Family, newestOf, type Transaction } from '../../store/transaction-rows.ts';
+import { attemptsOf, stuckGroups } from '../../store/replacement-groups.ts';
+import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
 import { insertSigned } from '../../store/transactions.ts';
-import { sweptHolding } from '../../store/unswept-deposits.ts';
+import { depositsOfSweep } from '../../store/unswept-deposits.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver } from './driver.ts';
-import { readTerms, signSweepOf, signTransfer } from './evm-signing.ts';
+import { readEvmTerms, signSweepOf, signTransfer } from './evm-signing.ts';
 
 const AT_ONCE = 50;
 
@@ -30,25 +30,25 @@ export async function bumpStuck(
   driver: Pick<AccountChainDriver, 'deductions'>,
 ): Promise<number> {
   const { db, chain, sender, clock, settings, assets: payable } = ports;
-  const sentBefore = new Date(clock.now().getTime() - settings.patience.stuckAfterMs);
-  await sayWhatBlocks(ports, sentBefore);
+  const sentBefore = new Date(clock.now().getTime() - settings.gracePeriods.stuckAfterMs);
+  await reportBlocking(ports, sentBefore);
   // A higher fee is another signature: none for an asset that is halted.
-  const stuck = await stuckFamilies(db, { chain, assets: payable, sentBefore }, AT_ONCE);
+  const stuck = await stuckGroups(db, { chain, assets: payable, sentBefore }, AT_ONCE);
   if (stuck.length === 0) return 0;
   const usual = await sender.fees();
   const native = nativeAsset[chain];
   let free: bigint = amountOf((await availableLiquidity(ports, driver, [native])).free, native);
   let bumped = 0;
-  for (const family of stuck) {
+  for (const group of stuck) {
     await keepLease(ports, lease);
-    const fees = await nextFees(ports, family, usual);
+    const fees = await nextFees(ports, group, usual);
     if (fees === undefined) continue;
-    const extra = family[0].wallet === sender.hotAddress ? extraCost(family, fees) : 0n;
+    const extra = group[0].wallet === sender.hotAddress ? extraCost(group, fees) : 0n;
     if (extra > free) {
-      sayTooPoor(ports, family);
+      reportTooLittle(ports, group);
       continue;
     }
-    const successor = await signSuccessor(ports, lease, family, fees);
+    const successor = await signSuccessor(ports, lease, group, fees);
     if (successor === undefined) continue;
     free -= extra;
     bumped += 1;
@@ -59,22 +59,22 @@ export async function bumpStuck(
 
 /** Undefined when the chain may have gone past it, when it only waits for others, and beyond the caps. */
 async function nextFees(
-  { sender, notices }: EvmPorts,
-  family: Family,
+  { sender, throttledLog }: EvmPorts,
+  group: ReplacementGroup,
   usual: EvmFees,
 ): Promise<EvmFees | undefined> {
-  const { wallet, nonce, txHash, attempt, terms } = newestOf(family);
-  const [first, newest] = [readTerms(family[0].terms), readTerms(terms)];
+  const { wallet, nonce, txHash, attempt, terms } = newestOf(group);
+  const [first, newest] = [readEvmTerms(group[0].terms), readEvmTerms(terms)];
   const next = await sender.nonce(wallet, 'latest');
   if (nonce === null || nonce < next || first === undefined || newest === undefined) return undefined;
   const isNext = nonce === next;
-  const fees = bumpOf({ first: first.fees, newest: newest.fees, attempts: attempt, isNext }, usual);
+  const fees = bumpedFees({ first: first.fees, newest: newest.fees, attempts: attempt, isNext }, usual);
   if (fees === undefined && isNext) {
-    const said = { transaction: txHash, wallet, nonce, attempts: attempt };
-    notices.say(
+    const details = { transaction: txHash, wallet, nonce, attempts: attempt };
+    throttledLog.log(
       'error',
       `stuck.${wallet}`,
-      said,
+      details,
       'a transaction is stuck and its fee is not raised any more',
     );
   }
@@ -82,25 +82,25 @@ async function nextFees(
 }
 
 /** What the most it can cost grows by. */
-function extraCost(family: Family, fees: EvmFees): bigint {
-  const terms = readTerms(newestOf(family).terms);
+function extraCost(group: ReplacementGroup, fees: EvmFees): bigint {
+  const terms = readEvmTerms(newestOf(group).terms);
   return terms === undefined ? 0n : terms.gas * (fees.maxFeePerGas - terms.fees.maxFeePerGas);
 }
 
-/** Stored before it is sent, like every other; undefined when the family has ended or was bumped meanwhile. */
+/** Stored before it is sent, like every other; undefined when the group has ended or was bumped meanwhile. */
 async function signSuccessor(
   ports: EvmPorts,
   lease: Lease,
-  family: Family,
+  group: ReplacementGroup,
   fees: EvmFees,
 ): Promise<Transaction | undefined> {
   const { db, chain, logger } = ports;
-  const newest = newestOf(family);
+  const newest = newestOf(group);
   const made = await sign(ports, newest, fees);
   if (made === undefined) return undefined;
   const stored = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    const last = (await attemptsOf(trx, newest.family)).at(-1);
+    const last = (await attemptsOf(trx, newest.group)).at(-1);
     if (last?.id !== newest.id || (last.state !== 'signed' && last.state !== 'broadcast')) return undefined;
     const successor = await insertSigned(trx, {
       ...newest,
@@ -115,36 +115,36 @@ async function signSuccessor(
   });
   if (stored === undefined) return undefined;
   crashPoint('evm.bumps.signed');
-  const said = { chain, transaction: stored.txHash, instead_of: newest.txHash, attempt: stored.attempt };
-  logger.warn(said, 'a transaction is stuck, its fee is raised');
+  const details = { chain, transaction: stored.txHash, instead_of: newest.txHash, attempt: stored.attempt };
+  logger.warn(details, 'a transaction is stuck, its fee is raised');
   return stored;
 }
 
-async function sign(ports: EvmPorts, { family, purpose, asset, nonce, terms }: Transaction, fees: EvmFees) {
+async function sign(ports: EvmPorts, { group, purpose, asset, nonce, terms }: Transaction, fees: EvmFees) {
   const { db } = ports;
-  const before = readTerms(terms);
+  const before = readEvmTerms(terms);
   invariant(before !== undefined && nonce !== null, 'a transaction that is replaced has terms and a nonce');
   const raised = { ...before, fees };
   if (purpose === 'payout') {
-    const [payment] = await paymentsOf(db, family);
+    const [payment] = await paymentsOf(db, group);
     const made = payment && (await signTransfer(ports, { ...payment, asset }, nonce, raised));
     return made && { ...made, sweptAddress: null };
   }
-  const holding = await sweptHolding(db, family);
-  const made = holding && (await signSweepOf(ports, holding, nonce, raised));
-  return holding && made && { ...made, sweptAddress: holding.address };
+  const unswept = await depositsOfSweep(db, group);
+  const made = unswept && (await signSweepOf(ports, unswept, nonce, raised));
+  return unswept && made && { ...made, sweptAddress: unswept.address };
 }
 
 /** Nonces are mined in their order: what is stuck in the hot wallet stops everything behind it, of any asset. */
-async function sayWhatBlocks(ports: EvmPorts, sentBefore: Date): Promise<void> {
-  const { db, chain, sender, notices } = ports;
+async function reportBlocking(ports: EvmPorts, sentBefore: Date): Promise<void> {
+  const { db, chain, sender, throttledLog } = ports;
   const halted = assetsOf(chain).filter((asset) => !ports.assets.includes(asset));
   if (halted.length === 0) return;
   const wallet = sender.hotAddress;
-  const [family] = await stuckFamilies(db, { chain, assets: halted, sentBefore, wallet }, 1);
-  if (family === undefined) return;
-  const { asset, txHash, nonce } = newestOf(family);
-  notices.say(
+  const [group] = await stuckGroups(db, { chain, assets: halted, sentBefore, wallet }, 1);
+  if (group === undefined) return;
+  const { asset, txHash, nonce } = newestOf(group);
+  throttledLog.log(
     'error',
     `blocked.${chain}`,
     { chain, asset, transaction: txHash, nonce },
@@ -152,12 +152,12 @@ async function sayWhatBlocks(ports: EvmPorts, sentBefore: Date): Promise<void> {
   );
 }
 
-function sayTooPoor({ chain, sender, notices }: EvmPorts, family: Family): void {
-  const said = { chain, address: sender.hotAddress, transaction: newestOf(family).txHash };
-  notices.say(
+function reportTooLittle({ chain, sender, throttledLog }: EvmPorts, group: ReplacementGroup): void {
+  const details = { chain, address: sender.hotAddress, transaction: newestOf(group).txHash };
+  throttledLog.log(
     'error',
     `bump.${chain}`,
-    said,
+    details,
     'a transaction is stuck and its fee cannot be raised: the hot wallet has too little',
   );
 }

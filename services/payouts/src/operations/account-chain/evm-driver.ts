@@ -21,14 +21,14 @@ const USUAL_GAS = { native: 21_000n, token: 90_000n } as const;
 
 /** Ethereum and the networks like it: every transaction of a wallet has a nonce, and is mined in that order. */
 export function evmDriver(ports: EvmPorts, lease: Lease): AccountChainDriver {
-  const { sender, signingBar } = ports;
+  const { sender, signingPause } = ports;
   const driver: AccountChainDriver = {
     track: trackNonces(ports, lease),
 
     async prepare() {
       const { used, unknown } = await readHistory(ports);
       // No nonce is given out while the chain has used others that are not known here.
-      signingBar.reason = unknown;
+      signingPause.reason = unknown;
       if (unknown !== undefined) return { moved: 0, isReady: false };
       const moved = await bumpStuck(ports, lease, driver);
       // Before anything is planned: the balance shows the money of what has left the chain, or is of another time.
@@ -65,15 +65,15 @@ async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms> {
       return { fee, hotPays: fee };
     },
 
-    async draftSweep(holding) {
-      const { asset, address, amount } = holding;
+    async draftSweep(unswept) {
+      const { asset, address, amount } = unswept;
       const there = await sender.balance(asset, address);
-      if (there < amount) return void reportMissing(ports, holding, there);
+      if (there < amount) return void reportMissing(ports, unswept, there);
       const isNative = assets[asset].type === 'native';
       if (isNative && !(await openWallet(ports, lease, address))) return undefined;
-      const terms = sweepTerms(ports, holding, fees);
+      const terms = sweepTerms(ports, unswept, fees);
       return withNextNonce(chain, isNative ? address : sender.hotAddress, finalHeight, (nonce) =>
-        signSweepOf(ports, holding, nonce, terms),
+        signSweepOf(ports, unswept, nonce, terms),
       );
     },
   };
@@ -100,18 +100,18 @@ async function sweptMeanwhile({ db, chain, sender }: EvmPorts) {
 }
 
 /** `used`: how many nonces of the hot wallet the chain has used. */
-export type History = { used: number; unknown: string | undefined };
+export type NonceHistory = { used: number; unknown: string | undefined };
 
 /**
  * How far the chain has come with the hot wallet, and why that must not sign, or undefined when it may: the chain has
  * used nonces that this database never gave out. Either the database has lost commits, and payouts that look unpaid
- * are paid, or somebody else has the key.
+ * are paid, or another party has the key.
  */
 export async function readHistory({
   db,
   chain,
   sender,
-}: Pick<EvmPorts, 'db' | 'chain' | 'sender'>): Promise<History> {
+}: Pick<EvmPorts, 'db' | 'chain' | 'sender'>): Promise<NonceHistory> {
   // The chain first: what it has of ours was stored before, so that a signature in between does not look unknown.
   const used = await sender.nonce(sender.hotAddress, 'latest');
   const next = await nextNonce(db, chain, sender.hotAddress);

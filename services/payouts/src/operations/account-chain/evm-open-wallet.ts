@@ -3,7 +3,7 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { EvmPorts } from '../../ports.ts';
 import { insertWalletOnce, nextNonce, skipUsedNonces } from '../../store/wallets.ts';
 
-type WalletPorts = Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger' | 'notices'>;
+type WalletPorts = Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger' | 'throttledLog'>;
 
 /**
  * Makes sure that we know which nonce a wallet uses next; false when that cannot be known yet. The chain is asked
@@ -22,23 +22,28 @@ export async function openWallet(ports: WalletPorts, lease: Lease, address: stri
     return skipUsedNonces(trx, chain, address, finalized);
   });
   if (skipped) {
-    const said = { wallet: address, from: next, to: finalized };
-    logger.error(said, 'nonces were used elsewhere: this wallet is not ours alone');
+    const details = { wallet: address, from: next, to: finalized };
+    logger.error(details, 'nonces were used elsewhere: this wallet is not ours alone');
   }
   return true;
 }
 
 /** A history that could still be reorganised away would leave a gap before our first nonce. */
 async function openFirst(
-  { db, chain, sender, logger, notices }: WalletPorts,
+  { db, chain, sender, logger, throttledLog }: WalletPorts,
   lease: Lease,
   address: string,
 ): Promise<boolean> {
   const finalized = await sender.nonce(address, 'finalized');
   const used = await sender.nonce(address, 'latest');
-  const said = { wallet: address, used, finalized };
+  const details = { wallet: address, used, finalized };
   if (finalized !== used) {
-    notices.say('warn', `wallet.${address}`, said, 'a wallet waits until its earlier transactions are final');
+    throttledLog.log(
+      'warn',
+      `wallet.${address}`,
+      details,
+      'a wallet waits until its earlier transactions are final',
+    );
     return false;
   }
   await db.transaction(async (trx) => {
@@ -46,6 +51,6 @@ async function openFirst(
     await insertWalletOnce(trx, chain, address, address === sender.hotAddress ? 'hot' : 'deposit', used);
   });
   crashPoint('evm.wallet_opened');
-  logger.info(said, 'a wallet signs here for the first time');
+  logger.info(details, 'a wallet signs here for the first time');
   return true;
 }

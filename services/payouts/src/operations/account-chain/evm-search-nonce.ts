@@ -2,12 +2,14 @@ import { reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import type { EvmPorts } from '../../ports.ts';
 import { attemptsOf } from '../../store/replacement-groups.ts';
-import type { Family } from '../../store/transaction-rows.ts';
+import type { ReplacementGroup } from '../../store/transaction-rows.ts';
 import { noteSearched } from '../../store/transactions.ts';
-import type { Look } from './evm-tracking.ts';
+import type { EvmLook } from './evm-tracking.ts';
 
 /** What the blocks themselves tell of a nonce that is used up. */
-export type Found = { state: 'found'; height: number; blockHash: string } | { state: 'replaced'; by: string };
+export type FoundByNonce =
+  | { state: 'found'; height: number; blockHash: string }
+  | { state: 'replaced'; by: string };
 
 /** How many blocks one round may still search, for all transactions together. */
 export type SearchBudget = { blocks: number };
@@ -21,14 +23,14 @@ export const BLOCKS_PER_ROUND = 256;
  * the next rounds. Whatever is not found stays as it was seen: no money moves for it.
  */
 export async function searchNonce(
-  { db, sender, notices }: Pick<EvmPorts, 'db' | 'sender' | 'notices'>,
-  [first]: Family,
-  look: Look,
+  { db, sender, throttledLog }: Pick<EvmPorts, 'db' | 'sender' | 'throttledLog'>,
+  [first]: ReplacementGroup,
+  look: EvmLook,
   budget: SearchBudget,
-): Promise<Look> {
-  const { id, family, wallet, nonce, finalHeightWhenSigned, searchedTo } = first;
+): Promise<EvmLook> {
+  const { id, group, wallet, nonce, finalHeightWhenSigned, searchedTo } = first;
   invariant(nonce !== null, 'only a nonce can be searched for');
-  const said = { transaction: look.of.txHash, family, wallet, nonce };
+  const details = { transaction: look.of.txHash, group, wallet, nonce };
   let done = searchedTo ?? finalHeightWhenSigned;
   try {
     const finalHeight = await sender.finalizedHeight();
@@ -40,19 +42,29 @@ export async function searchNonce(
       await noteSearched(db, id, done);
       if (found === undefined) continue;
       const { height, blockHash } = found;
-      const ours = (await attemptsOf(db, family)).find(({ txHash }) => txHash === found.txHash);
+      const ours = (await attemptsOf(db, group)).find(({ txHash }) => txHash === found.txHash);
       if (ours === undefined) return { ...look, seen: { state: 'replaced', by: found.txHash } };
-      const where = { ...said, transaction: ours.txHash, height, block: blockHash };
-      notices.say('error', `found.${id}`, where, 'a transaction is mined, but the node has no receipt of it');
+      const where = { ...details, transaction: ours.txHash, height, block: blockHash };
+      throttledLog.log(
+        'error',
+        `found.${id}`,
+        where,
+        'a transaction is mined, but the node has no receipt of it',
+      );
       return { of: ours, seen: { state: 'found', height, blockHash } };
     }
     if (done === null || done >= finalHeight) {
-      const trouble = 'a nonce is used up and nothing with it can be found: what became of it cannot be told';
-      notices.say('error', `lost.${id}`, { ...said, searched_to: done }, trouble);
+      const message = 'a nonce is used up and nothing with it can be found: what became of it cannot be told';
+      throttledLog.log('error', `lost.${id}`, { ...details, searched_to: done }, message);
     }
   } catch (error) {
-    const why = { ...said, searched_to: done, reason: reason(error) };
-    notices.say('warn', `search.${id}`, why, 'blocks could not be searched for a transaction, trying again');
+    const why = { ...details, searched_to: done, reason: reason(error) };
+    throttledLog.log(
+      'warn',
+      `search.${id}`,
+      why,
+      'blocks could not be searched for a transaction, trying again',
+    );
   }
   return look;
 }

@@ -6,7 +6,7 @@ import { invariant } from '@quittance/shared/result';
 import { z } from 'zod';
 import type { EvmPorts } from '../../ports.ts';
 import type { Payout } from '../../store/payouts.ts';
-import type { Holding } from '../../store/unswept-deposits.ts';
+import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 import { takeNonce } from '../../store/wallets.ts';
 import type { Draft } from './driver.ts';
 
@@ -23,15 +23,15 @@ const termsSchema = z.object({
   /** Of a token sweep: the token takes each authorization once. */
   authorization: z.string().optional(),
 });
-export type Terms = { gas: bigint; fees: EvmFees; authorization?: string | undefined };
+export type EvmTerms = { gas: bigint; fees: EvmFees; authorization?: string | undefined };
 
-export function readTerms(stored: unknown): Terms | undefined {
+export function readEvmTerms(stored: unknown): EvmTerms | undefined {
   if (stored === null) return undefined;
   const { gas, max_fee, max_tip, authorization } = termsSchema.parse(stored);
   return { gas, fees: { maxFeePerGas: max_fee, maxPriorityFeePerGas: max_tip }, authorization };
 }
 
-const writeTerms = ({ gas, fees, authorization }: Terms): object => ({
+const writeEvmTerms = ({ gas, fees, authorization }: EvmTerms): object => ({
   gas: gas.toString(),
   max_fee: fees.maxFeePerGas.toString(),
   max_tip: fees.maxPriorityFeePerGas.toString(),
@@ -39,7 +39,11 @@ const writeTerms = ({ gas, fees, authorization }: Terms): object => ({
 });
 
 /** The terms of a holding's first sweep. */
-export const sweepTerms = ({ random }: Pick<EvmPorts, 'random'>, { asset }: Holding, fees: EvmFees): Terms =>
+export const sweepTerms = (
+  { random }: Pick<EvmPorts, 'random'>,
+  { asset }: UnsweptDeposits,
+  fees: EvmFees,
+): EvmTerms =>
   assets[asset].type === 'native'
     ? { gas: NATIVE_SWEEP_GAS, fees }
     : { gas: TOKEN_SWEEP_GAS, fees, authorization: `0x${Buffer.from(random(32)).toString('hex')}` };
@@ -51,11 +55,11 @@ export async function signTransfer(
   { sender }: Pick<EvmPorts, 'sender'>,
   { asset, address: to, amount }: Pick<Payout, 'asset' | 'address' | 'amount'>,
   nonce: number,
-  terms: Terms,
+  terms: EvmTerms,
 ): Promise<Signing> {
   const { gas, fees } = terms;
   const signed = await sender.signTransfer({ asset, to, amount, nonce, gas, fees });
-  return { signed, amount, terms: writeTerms(terms) };
+  return { signed, amount, terms: writeEvmTerms(terms) };
 }
 
 /**
@@ -64,19 +68,19 @@ export async function signTransfer(
  */
 export async function signSweepOf(
   { sender }: Pick<EvmPorts, 'sender'>,
-  { asset, amount, derivationIndex: index }: Holding,
+  { asset, amount, derivationIndex: index }: UnsweptDeposits,
   nonce: number,
-  terms: Terms,
+  terms: EvmTerms,
 ): Promise<Signing | undefined> {
   const { gas, fees, authorization: authorizationNonce } = terms;
   if (assets[asset].type === 'token') {
     invariant(authorizationNonce !== undefined, 'a token sweep is authorized');
     const order = { asset, index, amount, nonce, authorizationNonce, gas, fees };
-    return { signed: await sender.signTokenSweep(order), amount, terms: writeTerms(terms) };
+    return { signed: await sender.signTokenSweep(order), amount, terms: writeEvmTerms(terms) };
   }
   const signed = await sender.signNativeSweep({ index, balance: amount, nonce, fees });
   if (signed === 'not_worth_it') return undefined;
-  return { signed, amount: units(amount - signed.maxCost), terms: writeTerms(terms) };
+  return { signed, amount: units(amount - signed.maxCost), terms: writeEvmTerms(terms) };
 }
 
 /**

@@ -3,18 +3,23 @@ import { crashPoint } from '@quittance/shared/crash';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
-import { judge, needsSearch, type OpenTransaction, type Progress } from '../../domain/evm/next-step.ts';
+import {
+  type NonceProgress,
+  needsSearch,
+  nextEvmStep,
+  type OpenEvmGroup,
+} from '../../domain/evm/next-step.ts';
 import type { EvmPorts } from '../../ports.ts';
-import { type Family, newestOf, type Transaction } from '../../store/transaction-rows.ts';
+import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
 import { noteBlock, noteDoubt } from '../../store/transactions.ts';
 import { skipUsedNonces } from '../../store/wallets.ts';
-import { buryFamily } from '../invalidate-group.ts';
+import { invalidateGroup } from '../invalidate-group.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { settleTransaction } from '../settle-transaction.ts';
 import type { AccountChainDriver } from './driver.ts';
 import { noteGap } from './evm-nonce-gap.ts';
-import { BLOCKS_PER_ROUND, type Found, searchNonce } from './evm-search-nonce.ts';
+import { BLOCKS_PER_ROUND, type FoundByNonce, searchNonce } from './evm-search-nonce.ts';
 
 /**
  * Follows transactions by the nonces that the chain has used of their wallets. What is passed by without a receipt is
@@ -32,7 +37,7 @@ export function trackNonces(ports: EvmPorts, lease: Lease): AccountChainDriver['
     return async (group) => {
       const look = await askAbout(ports, group, progress);
       return async () => {
-        const isSearched = needsSearch(asOne(group), look.seen, progress, clock.now(), settings.patience);
+        const isSearched = needsSearch(asOne(group), look.seen, progress, clock.now(), settings.gracePeriods);
         if (isSearched) await keepLease(ports, lease);
         const known = isSearched ? await searchNonce(ports, group, look, budget) : look;
         return follow(ports, lease, group, known, progress);
@@ -42,7 +47,10 @@ export function trackNonces(ports: EvmPorts, lease: Lease): AccountChainDriver['
 }
 
 /** Asked before the transactions are: a receipt that is missing afterwards cannot have been too young. */
-async function progressOf({ sender, notices }: EvmPorts, wallet: string): Promise<Progress | undefined> {
+async function progressOf(
+  { sender, throttledLog }: EvmPorts,
+  wallet: string,
+): Promise<NonceProgress | undefined> {
   try {
     const [finalized, latest] = await Promise.all([
       sender.nonce(wallet, 'finalized'),
@@ -50,32 +58,41 @@ async function progressOf({ sender, notices }: EvmPorts, wallet: string): Promis
     ]);
     return { finalized, latest };
   } catch (error) {
-    const said = { wallet, reason: reason(error) };
-    notices.say('warn', `progress.${wallet}`, said, 'the node does not tell how far a wallet has come');
+    const details = { wallet, reason: reason(error) };
+    throttledLog.log(
+      'warn',
+      `progress.${wallet}`,
+      details,
+      'the node does not tell how far a wallet has come',
+    );
     return undefined;
   }
 }
 
-/** What the chain tells of a family: of the attempt that is in a block, else of the newest. */
-export type Look = { of: Transaction; seen: TransactionStatus | Found | { state: 'not_reached' } };
+/** What the chain tells of a group: of the attempt that is in a block, else of the newest. */
+export type EvmLook = { of: Transaction; seen: TransactionStatus | FoundByNonce | { state: 'not_reached' } };
 
-async function askAbout({ sender }: EvmPorts, family: Family, progress: Progress): Promise<Look> {
-  const newest = newestOf(family);
+async function askAbout(
+  { sender }: EvmPorts,
+  group: ReplacementGroup,
+  progress: NonceProgress,
+): Promise<EvmLook> {
+  const newest = newestOf(group);
   if (nonceOf(newest) >= progress.latest) return { of: newest, seen: { state: 'not_reached' } };
-  const looks = await Promise.all(family.map(async (of) => ({ of, seen: await sender.status(of.txHash) })));
+  const looks = await Promise.all(group.map(async (of) => ({ of, seen: await sender.status(of.txHash) })));
   const last = looks.at(-1);
-  invariant(last !== undefined, 'a family has an attempt');
+  invariant(last !== undefined, 'a replacement group has an attempt');
   return looks.find(({ seen }) => seen.state === 'mined') ?? last;
 }
 
-/** The family as the judge sees it. Doubt is kept with the first attempt, which is open as long as the family is. */
-function asOne(family: Family): OpenTransaction {
-  const [first] = family;
-  const newest = newestOf(family);
+/** The group as the judge sees it. Doubt is kept with the first attempt, which is open as long as the group is. */
+function asOne(group: ReplacementGroup): OpenEvmGroup {
+  const [first] = group;
+  const newest = newestOf(group);
   return {
     nonce: nonceOf(first),
     minConfirmations: first.minConfirmations,
-    blockHash: family.find(({ blockHash }) => blockHash !== null)?.blockHash ?? null,
+    blockHash: group.find(({ blockHash }) => blockHash !== null)?.blockHash ?? null,
     lastBroadcastAt: newest.lastBroadcastAt,
     doubtedAt: first.doubtedAt,
   };
@@ -85,20 +102,20 @@ function asOne(family: Family): OpenTransaction {
 async function follow(
   ports: EvmPorts,
   lease: Lease,
-  family: Family,
-  { of, seen }: Look,
-  progress: Progress,
+  group: ReplacementGroup,
+  { of, seen }: EvmLook,
+  progress: NonceProgress,
 ): Promise<boolean> {
   const { db, clock, logger, settings } = ports;
-  const [first] = family;
-  await rememberBlock(ports, family, { of, seen });
-  const verdict = judge(asOne(family), seen, progress, clock.now(), settings.patience);
-  switch (verdict.is) {
+  const [first] = group;
+  await rememberBlock(ports, group, { of, seen });
+  const step = nextEvmStep(asOne(group), seen, progress, clock.now(), settings.gracePeriods);
+  switch (step.is) {
     case 'in_block':
     case 'sent':
       return false;
     case 'to_send':
-      for (const attempt of toSend(family)) await sendTransaction(ports, attempt);
+      for (const attempt of toSend(group)) await sendTransaction(ports, attempt);
       return false;
     case 'settled':
       if (seen.state !== 'mined') return false;
@@ -106,50 +123,54 @@ async function follow(
     case 'doubtful':
       if (first.doubtedAt === null) {
         await noteDoubt(db, first.id, clock.now());
-        const { txHash, wallet, nonce } = newestOf(family);
+        const { txHash, wallet, nonce } = newestOf(group);
         logger.error(
           { transaction: txHash, wallet, nonce },
           'the nonce of a transaction is used up and the node has no receipt of it',
         );
       }
       return false;
-    case 'dead':
-      return buryReplaced(ports, lease, family, progress.finalized);
+    case 'replaced':
+      return invalidateReplaced(ports, lease, group, progress.finalized);
     default:
-      return assertNever(verdict);
+      return assertNever(step);
   }
 }
 
 /**
  * A transaction that is none of a group's attempts was found with their nonce in a block that is final: none of them
- * can ever be mined. A deposit address goes on behind what somebody else has used. False when it had ended before.
+ * can ever be mined. A deposit address skips the nonces that others have used. False when it had ended before.
  */
-async function buryReplaced(
+async function invalidateReplaced(
   ports: EvmPorts,
   lease: Lease,
-  [first]: Family,
+  [first]: ReplacementGroup,
   finalizedNonce: number,
 ): Promise<boolean> {
   const { chain, sender } = ports;
   const { wallet } = first;
   invariant(finalizedNonce > nonceOf(first), 'only a final block proves that a nonce is used up');
-  return buryFamily(ports, lease, first, async (trx) => {
+  return invalidateGroup(ports, lease, first, async (trx) => {
     if (wallet !== sender.hotAddress) await skipUsedNonces(trx, chain, wallet, finalizedNonce);
   });
 }
 
 /** While no node has taken the newest attempt, those before it keep their chance. */
-const toSend = (family: Family): readonly Transaction[] =>
-  newestOf(family).state === 'signed' ? family : [newestOf(family)];
+const toSend = (group: ReplacementGroup): readonly Transaction[] =>
+  newestOf(group).state === 'signed' ? group : [newestOf(group)];
 
-async function rememberBlock({ db, logger }: EvmPorts, family: Family, { of, seen }: Look): Promise<void> {
-  const [first] = family;
+async function rememberBlock(
+  { db, logger }: EvmPorts,
+  group: ReplacementGroup,
+  { of, seen }: EvmLook,
+): Promise<void> {
+  const [first] = group;
   const isThere = seen.state === 'mined' || seen.state === 'found';
   if (isThere && seen.blockHash !== of.blockHash) {
     await noteBlock(db, of.id, seen);
     crashPoint('evm.block_noted');
   }
-  for (const { id, txHash, blockHash } of family) {
+  for (const { id, txHash, blockHash } of group) {
     if (blockHash === null || (isThere && id === of.id)) continue;
     logger.warn(
       { transaction: txHash, block: blockHash },

@@ -2,7 +2,7 @@ import { StatusMissing } from '@quittance/chains/solana/in-no-block';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import pMap from 'p-map';
-import { openFamilies, walletsWithOpenTransactions } from '../../store/replacement-groups.ts';
+import { openGroups, walletsWithOpenTransactions } from '../../store/replacement-groups.ts';
 import { newestOf } from '../../store/transaction-rows.ts';
 import { keepLease } from '../keep-lease.ts';
 import type { AccountChainDriver, AccountChainPorts } from './driver.ts';
@@ -23,12 +23,12 @@ export async function followTransactions(
   lease: Lease,
   driver: Pick<AccountChainDriver, 'track'>,
 ): Promise<number> {
-  const { db, chain, sender, notices } = ports;
+  const { db, chain, sender, throttledLog } = ports;
   let moved = 0;
   let silences = 0;
   for (const wallet of await walletsWithOpenTransactions(db, chain, sender.hotAddress, WALLETS_AT_ONCE)) {
     if (silences >= SILENCES_MAX) break;
-    const open = await openFamilies(db, chain, wallet, OPEN_AT_ONCE);
+    const open = await openGroups(db, chain, wallet, OPEN_AT_ONCE);
     const look = await driver.track(wallet, open);
     if (look === undefined) {
       silences += 1;
@@ -47,8 +47,8 @@ export async function followTransactions(
           const { id, txHash } = newestOf(group);
           // That one does not pass by itself: the node lacks what it must have.
           const level = error instanceof StatusMissing ? 'error' : 'warn';
-          const said = { transaction: txHash, reason: reason(error) };
-          notices.say(level, `look.${id}`, said, 'the node does not tell of a transaction');
+          const details = { transaction: txHash, reason: reason(error) };
+          throttledLog.log(level, `look.${id}`, details, 'the node does not tell of a transaction');
           return undefined;
         }
       },

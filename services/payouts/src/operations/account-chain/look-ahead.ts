@@ -1,10 +1,10 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
-import type { Purse } from '../../domain/available-liquidity.ts';
+import type { Liquidity } from '../../domain/available-liquidity.ts';
 import { type Plan, planRun, type Queued, type Sweepable } from '../../domain/plan.ts';
 import type { ChainPorts } from '../../ports.ts';
 import { type Payout, reservedPayouts } from '../../store/payouts.ts';
-import { type Holding, sweepableSum } from '../../store/unswept-deposits.ts';
+import { sweepableSum, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
 
 /** So many of the oldest payouts of an asset are looked at together. */
 export const PAYOUTS_PER_ASSET = 50;
@@ -12,28 +12,32 @@ export const PAYOUTS_PER_ASSET = 50;
 const PAGES_MAX = 10;
 
 /** What payouts can be paid from: now, by sweeping, and by sweeping what is not shown yet. */
-export type Means<S> = { purse: Purse; treasures: readonly S[]; beyond: Map<AssetSymbol, Units> };
+export type PaymentSources<S> = {
+  liquidity: Liquidity;
+  candidates: readonly S[];
+  beyond: Map<AssetSymbol, Units>;
+};
 
 /**
  * A plan for the oldest payouts. When all of one asset are passed over, those behind them are looked at too: they may
- * need less. Fills in what lies on deposits beyond the largest, when those were not enough for somebody.
+ * need less. Fills in what lies on deposits beyond the largest, when those were not enough for a payout.
  * @param candidateOf what a payout is taken to need until its turn comes
  */
 export async function lookAhead<
   Q extends Queued & { payout: Payout },
-  S extends Sweepable & { holding: Holding },
+  S extends Sweepable & { unswept: UnsweptDeposits },
 >(
   { db, chain }: Pick<ChainPorts, 'db' | 'chain'>,
   oldest: readonly Payout[],
-  means: Means<S>,
+  sources: PaymentSources<S>,
   candidateOf: (payout: Payout) => Q,
 ): Promise<{ queue: Q[]; plan: Plan<Q, S> }> {
   let queue = oldest.map(candidateOf);
-  const draw = () => planRun(chain, queue, means.purse, means.treasures, means.beyond);
+  const draw = () => planRun(chain, queue, sources.liquidity, sources.candidates, sources.beyond);
   let plan = draw();
   if (plan.short.length > 0) {
     for (const { asset } of plan.short) {
-      means.beyond.set(asset, await hiddenWorth({ db, chain }, asset, means.treasures));
+      sources.beyond.set(asset, await amountBeyond({ db, chain }, asset, sources.candidates));
     }
     plan = draw();
   }
@@ -57,15 +61,15 @@ export async function lookAhead<
 }
 
 /** What lies on deposits that were not shown because others are larger. */
-async function hiddenWorth(
+async function amountBeyond(
   { db, chain }: Pick<ChainPorts, 'db' | 'chain'>,
   asset: AssetSymbol,
-  treasures: readonly (Sweepable & { holding: Holding })[],
+  candidates: readonly (Sweepable & { unswept: UnsweptDeposits })[],
 ): Promise<Units> {
-  const shown = treasures.filter((one) => one.asset === asset);
-  // Where the largest are not worth their fees, the others are not either.
+  const shown = candidates.filter((one) => one.asset === asset);
+  // Where the largest do not pay their fees, the others do not either.
   if (shown.some(({ net }) => net === 0n)) return units(0n);
   const all = await sweepableSum(db, chain, asset);
-  const known = shown.reduce((sum, { holding }) => sum + holding.amount, 0n);
+  const known = shown.reduce((sum, { unswept }) => sum + unswept.amount, 0n);
   return units(all > known ? all - known : 0n);
 }

@@ -42,14 +42,14 @@ export async function payReserved(
 
   const terms = await driver.terms();
   const assetsInUse = new Set([nativeAsset[chain], ...oldest.map(({ asset }) => asset)]);
-  const purse = await availableLiquidity(ports, driver, assetsInUse);
-  const treasures = await sweepCandidates(ports, terms, assetsInUse);
-  const means = { purse, treasures, beyond: new Map<AssetSymbol, Units>() };
+  const liquidity = await availableLiquidity(ports, driver, assetsInUse);
+  const candidates = await sweepCandidates(ports, terms, assetsInUse);
+  const sources = { liquidity, candidates, beyond: new Map<AssetSymbol, Units>() };
   const candidateOf = (payout: Payout, transfer?: Transfer): Candidate => {
     const { asset, amount } = payout;
     return { payout, asset, amount, transfer, gasCost: transfer?.fee ?? terms.transferFee(asset) };
   };
-  const { queue: guessed, plan: first } = await lookAhead(ports, oldest, means, (one) => candidateOf(one));
+  const { queue: guessed, plan: first } = await lookAhead(ports, oldest, sources, (one) => candidateOf(one));
   const trials = await tryTransfers(ports, terms, first.pay);
   const refused = [...trials].flatMap(([payout, trial]) => (trial === 'refused' ? [payout] : []));
   for (const payout of refused) await failUnsigned(ports, lease, payout);
@@ -57,9 +57,9 @@ export async function payReserved(
     const trial = trials.get(payout);
     return trial === 'refused' ? [] : [candidateOf(payout, trial)];
   });
-  const plan = planRun(chain, queue, purse, treasures, means.beyond);
+  const plan = planRun(chain, queue, liquidity, candidates, sources.beyond);
   crashPoint(`${kind}.planned`);
-  for (const shortage of plan.short) sayShort(ports, shortage);
+  for (const shortage of plan.short) reportShortage(ports, shortage);
 
   const native = nativeAsset[chain];
   const toPay = plan.pay.reduce(
@@ -67,14 +67,14 @@ export async function payReserved(
     0n,
   );
   const minConfirmations = Math.max(...guessed.map(({ payout }) => payout.minConfirmations));
-  const sweeps = plan.sweep.map(({ holding, gasCost }) => ({ holding, gasCost, minConfirmations }));
-  const swept = await signSweeps(ports, lease, terms, sweeps, amountOf(purse.free, native) - toPay);
+  const sweeps = plan.sweep.map(({ unswept, gasCost }) => ({ unswept, gasCost, minConfirmations }));
+  const swept = await signSweeps(ports, lease, terms, sweeps, amountOf(liquidity.free, native) - toPay);
   return swept + refused.length + (await pay(ports, lease, plan.pay));
 }
 
 /** Asks the node which recipients would refuse their transfers. */
 async function tryTransfers(
-  { notices }: AccountChainPorts,
+  { throttledLog }: AccountChainPorts,
   terms: ChainTerms,
   candidates: readonly Candidate[],
 ): Promise<Map<Payout, Transfer | 'refused'>> {
@@ -84,8 +84,8 @@ async function tryTransfers(
       trials.set(payout, await terms.tryTransfer(payout));
     } catch (error) {
       // No trial is no refusal. The payout waits, and does not hold up the others.
-      const said = { payout: payout.id, reason: reason(error) };
-      notices.say('warn', `trial.${payout.id}`, said, 'a transfer could not be tried, trying again');
+      const details = { payout: payout.id, reason: reason(error) };
+      throttledLog.log('warn', `trial.${payout.id}`, details, 'a transfer could not be tried, trying again');
     }
   };
   await pMap(candidates, attempt, { concurrency: CONCURRENT_TRIALS });
@@ -128,7 +128,7 @@ export async function signPayout(
     const { token: fence } = lease;
     const first = { after: undefined, sweptAddress: null, chain, asset, minConfirmations, fence };
     const transaction = await insertSigned(trx, { ...first, ...made });
-    await insertPayments(trx, transaction.family, [{ payoutId: id, address, amount, outputIndex: null }]);
+    await insertPayments(trx, transaction.group, [{ payoutId: id, address, amount, outputIndex: null }]);
     crashPoint(`${kind}.payouts.signing`);
     return transaction;
   });
@@ -137,12 +137,12 @@ export async function signPayout(
 }
 
 /** Tells an operator which payouts wait for money that the hot wallet does not have, whatever is swept. */
-export function sayShort(
-  { chain, sender, notices }: Pick<ChainPorts, 'chain' | 'sender' | 'notices'>,
+function reportShortage(
+  { chain, sender, throttledLog }: Pick<ChainPorts, 'chain' | 'sender' | 'throttledLog'>,
   { asset, has, needs, payouts }: Shortage,
 ): void {
   const { decimals } = assets[asset];
-  const said = {
+  const details = {
     chain,
     address: sender.hotAddress,
     asset,
@@ -151,5 +151,10 @@ export function sayShort(
     needs: formatUnits(needs, decimals),
     payouts,
   };
-  notices.say('error', `short.${asset}`, said, `payouts wait: the hot wallet has too little ${asset}`);
+  throttledLog.log(
+    'error',
+    `short.${asset}`,
+    details,
+    `payouts wait: the hot wallet has too little ${asset}`,
+  );
 }

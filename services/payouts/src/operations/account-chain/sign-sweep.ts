@@ -4,7 +4,12 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import type { Transaction } from '../../store/transaction-rows.ts';
 import { insertSigned } from '../../store/transactions.ts';
-import { assignSweep, type Holding, lockHoldings, postponeHoldings } from '../../store/unswept-deposits.ts';
+import {
+  assignSweep,
+  lockDeposits,
+  postponeDeposits,
+  type UnsweptDeposits,
+} from '../../store/unswept-deposits.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import type { AccountChainPorts, ChainTerms } from './driver.ts';
@@ -13,7 +18,7 @@ import type { AccountChainPorts, ChainTerms } from './driver.ts';
 const AGAIN_AFTER_MS = 10 * 60_000;
 
 /** `gasCost`: the most that it takes from the hot wallet, of a sweep of tokens. */
-export type PlannedSweep = { holding: Holding; gasCost: Units; minConfirmations: number };
+export type PlannedSweep = { unswept: UnsweptDeposits; gasCost: Units; minConfirmations: number };
 
 /** Thrown to undo the database transaction that was to sign: a nonce taken in it is given back. */
 class NotNow extends Error {}
@@ -53,27 +58,27 @@ async function signSweep(
   ports: AccountChainPorts,
   lease: Lease,
   terms: ChainTerms,
-  { holding, minConfirmations }: PlannedSweep,
+  { unswept, minConfirmations }: PlannedSweep,
   hotFree: bigint,
 ): Promise<Transaction | undefined> {
   const { db, kind, chain, clock } = ports;
-  const { asset, address, amount, depositIds } = holding;
-  const draft = isOurs(ports, holding) ? await terms.draftSweep(holding, hotFree) : undefined;
+  const { asset, address, amount, depositIds } = unswept;
+  const draft = isOurs(ports, unswept) ? await terms.draftSweep(unswept, hotFree) : undefined;
   if (draft === undefined) {
-    await postponeHoldings(db, depositIds, new Date(clock.now().getTime() + AGAIN_AFTER_MS));
+    await postponeDeposits(db, depositIds, new Date(clock.now().getTime() + AGAIN_AFTER_MS));
     return undefined;
   }
   try {
     const stored = await db.transaction(async (trx) => {
       await assertLease(trx, lease);
       // A deposit was reversed, or swept, since this was planned: plan again.
-      if ((await lockHoldings(trx, depositIds)) !== amount) throw new NotNow();
+      if ((await lockDeposits(trx, depositIds)) !== amount) throw new NotNow();
       const made = await draft(trx);
       if (made === undefined) throw new NotNow();
       const { token: fence } = lease;
       const first = { after: undefined, sweptAddress: address, chain, asset, minConfirmations, fence };
       const transaction = await insertSigned(trx, { ...first, ...made });
-      await assignSweep(trx, depositIds, transaction.family);
+      await assignSweep(trx, depositIds, transaction.group);
       crashPoint(`${kind}.sweeps.signing`);
       return transaction;
     });
@@ -86,23 +91,31 @@ async function signSweep(
 }
 
 /** Whether we have the key of the address. */
-function isOurs({ sender, notices }: AccountChainPorts, { address, derivationIndex }: Holding): boolean {
+function isOurs(
+  { sender, throttledLog }: AccountChainPorts,
+  { address, derivationIndex }: UnsweptDeposits,
+): boolean {
   const ours = sender.depositAddress(derivationIndex);
   if (ours === address) return true;
-  const said = { address, index: derivationIndex, derived: ours };
-  const trouble = 'a deposit address does not derive from WALLET_SEED, it cannot be swept';
-  notices.say('error', 'sweep.foreign', said, trouble);
+  const details = { address, index: derivationIndex, derived: ours };
+  const message = 'a deposit address does not derive from WALLET_SEED, it cannot be swept';
+  throttledLog.log('error', 'sweep.foreign', details, message);
   return false;
 }
 
 /** A deposit address has less than was settled there. */
 export function reportMissing(
-  { notices }: Pick<AccountChainPorts, 'notices'>,
-  { asset, address, amount }: Holding,
+  { throttledLog }: Pick<AccountChainPorts, 'throttledLog'>,
+  { asset, address, amount }: UnsweptDeposits,
   there: Units,
 ): void {
   const { decimals } = assets[asset];
-  const said = { address, asset, has: formatUnits(there, decimals), settled: formatUnits(amount, decimals) };
-  const trouble = 'a deposit address has less than was deposited';
-  notices.say('error', `sweep.missing.${address}.${asset}`, said, trouble);
+  const details = {
+    address,
+    asset,
+    has: formatUnits(there, decimals),
+    settled: formatUnits(amount, decimals),
+  };
+  const message = 'a deposit address has less than was deposited';
+  throttledLog.log('error', `sweep.missing.${address}.${asset}`, details, message);
 }

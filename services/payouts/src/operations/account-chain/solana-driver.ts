@@ -8,14 +8,14 @@ import { assets, nativeAsset } from '@quittance/shared/assets';
 import type { Lease } from '@quittance/shared/lease';
 import { type Units, units } from '@quittance/shared/money';
 import { assertNever, invariant } from '@quittance/shared/result';
-import { judge, needsProof } from '../../domain/solana/next-step.ts';
+import { needsExpiryProof, nextSolanaStep } from '../../domain/solana/next-step.ts';
 import { priceMost, priceOf } from '../../domain/solana/prices.ts';
 import { nativeToSweep, takeFrom, whoPays } from '../../domain/solana/sweeping.ts';
 import type { SolanaPorts } from '../../ports.ts';
-import { type Family, newestOf, type Transaction } from '../../store/transaction-rows.ts';
-import type { Holding } from '../../store/unswept-deposits.ts';
+import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
+import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 import { insertWalletOnce } from '../../store/wallets.ts';
-import { buryFamily } from '../invalidate-group.ts';
+import { invalidateGroup } from '../invalidate-group.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { settleTransaction } from '../settle-transaction.ts';
@@ -31,10 +31,10 @@ const LIFETIME_USES = 8;
  * only when that is proved is the same payment signed once more.
  */
 export function solanaDriver(ports: SolanaPorts, lease: Lease): AccountChainDriver {
-  const { chain, sender, signingBar } = ports;
+  const { chain, sender, signingPause } = ports;
   const driver: AccountChainDriver = {
     track: async () => (group) => track(ports, lease, driver, group),
-    prepare: async () => ({ moved: 0, isReady: signingBar.reason === undefined }),
+    prepare: async () => ({ moved: 0, isReady: signingPause.reason === undefined }),
     canSign: async () => true,
     async deductions() {
       // What an account must hold to stay is never available.
@@ -51,7 +51,7 @@ async function track(
   ports: SolanaPorts,
   lease: Lease,
   driver: AccountChainDriver,
-  group: Family,
+  group: ReplacementGroup,
 ): Promise<() => Promise<boolean>> {
   const { sender, clock, settings } = ports;
   const newest = newestOf(group);
@@ -60,11 +60,11 @@ async function track(
   invariant(finalHeightWhenSigned !== null, `it is not known where a search for ${txHash} begins`);
   const seen = await sender.status(txHash);
   const isDead =
-    needsProof(newest, seen, clock.now(), settings.patience) &&
+    needsExpiryProof(newest, seen, clock.now(), settings.gracePeriods) &&
     (await sender.nonInclusion(txHash, validToHeight, finalHeightWhenSigned)) === 'proven';
   return async () => {
-    const verdict = judge(newest, seen, isDead, clock.now(), settings.patience);
-    switch (verdict.is) {
+    const step = nextSolanaStep(newest, seen, isDead, clock.now(), settings.gracePeriods);
+    switch (step.is) {
       case 'in_block':
       case 'sent':
         return false;
@@ -74,10 +74,10 @@ async function track(
       case 'settled':
         invariant(seen.state === 'mined', 'only what is in a block is settled');
         return settleTransaction(ports, lease, newest, seen);
-      case 'dead':
+      case 'expired':
         return goOn(ports, lease, driver, newest);
       default:
-        return assertNever(verdict);
+        return assertNever(step);
     }
   };
 }
@@ -89,9 +89,9 @@ async function goOn(
   driver: AccountChainDriver,
   dead: Transaction,
 ): Promise<boolean> {
-  if (ports.signingBar.reason !== undefined) return false;
+  if (ports.signingPause.reason !== undefined) return false;
   await keepLease(ports, lease);
-  if (dead.purpose === 'sweep') return buryFamily(ports, lease, dead);
+  if (dead.purpose === 'sweep') return invalidateGroup(ports, lease, dead);
   return ports.assets.includes(dead.asset) && signAgain(ports, lease, driver, dead);
 }
 
@@ -122,10 +122,10 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     return units(type === 'token' ? fee + rents.tokenAccount : fee);
   };
 
-  async function draftNativeSweep(holding: Holding, hotFree: bigint): Promise<Draft | undefined> {
-    const { asset, address, amount, derivationIndex: index } = holding;
+  async function draftNativeSweep(unswept: UnsweptDeposits, hotFree: bigint): Promise<Draft | undefined> {
+    const { asset, address, amount, derivationIndex: index } = unswept;
     const there = await sender.balance(asset, address);
-    if (there < amount) return void reportMissing(ports, holding, there);
+    if (there < amount) return void reportMissing(ports, unswept, there);
     const feeFrom = whoPays(hotFree, there, rents.wallet, sweepFees.native);
     if (feeFrom === undefined) return undefined;
     const balance = nativeToSweep(there, amount, rents.wallet);
@@ -136,12 +136,12 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     return drafted(signed, finalHeight, feeFrom === 'hot' ? sender.hotAddress : address, arrives);
   }
 
-  async function draftTokenSweep(holding: Holding): Promise<Draft | undefined> {
-    const { asset, amount, derivationIndex: index } = holding;
+  async function draftTokenSweep(unswept: UnsweptDeposits): Promise<Draft | undefined> {
+    const { asset, amount, derivationIndex: index } = unswept;
     const there = await sender.tokenAccounts(asset, index);
     const accounts = takeFrom(there, amount);
     if (accounts === undefined) {
-      return void reportMissing(ports, holding, units(there.reduce((sum, one) => sum + one.amount, 0n)));
+      return void reportMissing(ports, unswept, units(there.reduce((sum, one) => sum + one.amount, 0n)));
     }
     const { lifetime, finalHeight } = await signingTime();
     const { tokenAccount: tokenAccountRent } = rents;
@@ -177,8 +177,8 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
       return { fee: sweepFees.token, hotPays: units(sweepFees.token + rents.tokenAccount) };
     },
 
-    draftSweep: (holding, hotFree) =>
-      assets[holding.asset].type === 'token' ? draftTokenSweep(holding) : draftNativeSweep(holding, hotFree),
+    draftSweep: (unswept, hotFree) =>
+      assets[unswept.asset].type === 'token' ? draftTokenSweep(unswept) : draftNativeSweep(unswept, hotFree),
   };
 }
 

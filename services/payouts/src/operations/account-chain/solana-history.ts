@@ -6,7 +6,7 @@ const SIGNATURES_MAX = 1_000;
 
 /**
  * Why the hot wallet must not sign, or undefined when it may: the chain has transactions signed by it that this database
- * does not have. Either the database has lost commits, and payouts that look unpaid are paid, or somebody else has the
+ * does not have. Either the database has lost commits, and payouts that look unpaid are paid, or another party has the
  * key. What was there before this database was first used with the wallet is not looked at.
  */
 export async function unknownHistory({

@@ -11,7 +11,7 @@ import { paymentsOf } from '../../store/payments.ts';
 import { findPayout } from '../../store/payouts.ts';
 import type { Transaction } from '../../store/transaction-rows.ts';
 import { insertSigned, moveTransaction } from '../../store/transactions.ts';
-import { buryFamily } from '../invalidate-group.ts';
+import { invalidateGroup } from '../invalidate-group.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver } from './driver.ts';
@@ -27,10 +27,10 @@ export async function signAgain(
   driver: AccountChainDriver,
   dead: Transaction,
 ): Promise<boolean> {
-  const { db, chain, sender, logger, notices } = ports;
-  const { family, attempt, asset } = dead;
-  const [payment, ...others] = await paymentsOf(db, family);
-  invariant(payment !== undefined && others.length === 0, `family ${family} pays one payout`);
+  const { db, chain, sender, logger, throttledLog } = ports;
+  const { group, attempt, asset } = dead;
+  const [payment, ...others] = await paymentsOf(db, group);
+  invariant(payment !== undefined && others.length === 0, `family ${group} pays one payout`);
   const payout = await findPayout(db, payment.payoutId);
   invariant(payout !== undefined, `payout ${payment.payoutId} is there`);
 
@@ -45,18 +45,23 @@ export async function signAgain(
     lifetime: await sender.lifetime(),
   };
   try {
-    if ((await sender.tryTransfer(order)) === 'refused') return await buryFamily(ports, lease, dead);
+    if ((await sender.tryTransfer(order)) === 'refused') return await invalidateGroup(ports, lease, dead);
   } catch (error) {
-    const said = { payout: payout.id, reason: reason(error) };
-    notices.say('warn', `again.${payout.id}`, said, 'a payout cannot be signed again yet');
+    const details = { payout: payout.id, reason: reason(error) };
+    throttledLog.log('warn', `again.${payout.id}`, details, 'a payout cannot be signed again yet');
     return false;
   }
   const signed = await sender.signTransfer(order);
   const extra = signed.maxCost - dead.maxCost;
   const native = nativeAsset[chain];
   if (extra > 0n && extra > amountOf((await availableLiquidity(ports, driver, [native])).free, native)) {
-    const said = { payout: payout.id, address: sender.hotAddress };
-    notices.say('error', `again.${payout.id}`, said, 'the hot wallet has too little for a higher fee');
+    const details = { payout: payout.id, address: sender.hotAddress };
+    throttledLog.log(
+      'error',
+      `again.${payout.id}`,
+      details,
+      'the hot wallet has too little for a higher fee',
+    );
     return false;
   }
   const finalHeight = await sender.finalizedHeight();
@@ -80,8 +85,13 @@ export async function signAgain(
   });
   if (successor === undefined) return false;
   crashPoint('solana.resigns.signed');
-  const said = { chain, transaction: successor.txHash, instead_of: dead.txHash, attempt: successor.attempt };
-  logger.warn(said, 'a transaction was in no block in its time, the payment is signed again');
+  const details = {
+    chain,
+    transaction: successor.txHash,
+    instead_of: dead.txHash,
+    attempt: successor.attempt,
+  };
+  logger.warn(details, 'a transaction was in no block in its time, the payment is signed again');
   await sendTransaction(ports, successor);
   return true;
 }

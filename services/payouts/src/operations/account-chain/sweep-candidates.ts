@@ -1,13 +1,13 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 import type { Sweepable } from '../../domain/plan.ts';
-import { type Holding, sweepableHoldings } from '../../store/unswept-deposits.ts';
+import { sweepableDeposits, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
 import type { AccountChainPorts, ChainTerms } from './driver.ts';
 
-const HOLDINGS_PER_ASSET = 200;
+const CANDIDATES_PER_ASSET = 200;
 
-/** `fee`: all that the network takes for the sweep, whoever pays. */
-export type SweepCandidate = Sweepable & { holding: Holding; fee: Units };
+/** `fee`: all that the network takes for the sweep, from the hot wallet or the deposit. */
+export type SweepCandidate = Sweepable & { unswept: UnsweptDeposits; fee: Units };
 
 /** Deposits that could be swept, with what would arrive of them. */
 export async function sweepCandidates(
@@ -20,11 +20,11 @@ export async function sweepCandidates(
     if (!payable.includes(asset)) continue;
     const { fee, hotPays } = terms.sweepFee(asset);
     const isNative = assets[asset].type === 'native';
-    for (const holding of await sweepableHoldings(db, chain, asset, HOLDINGS_PER_ASSET)) {
-      const { amount } = holding;
+    for (const unswept of await sweepableDeposits(db, chain, asset, CANDIDATES_PER_ASSET)) {
+      const { amount } = unswept;
       candidates.push({
         asset,
-        holding,
+        unswept,
         fee,
         // Native money pays for itself. What costs as much as it brings stays where it is.
         net: isNative ? units(amount - fee > fee ? amount - fee : 0n) : amount,

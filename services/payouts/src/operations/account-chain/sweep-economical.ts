@@ -2,7 +2,7 @@ import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
 import type { Lease } from '@quittance/shared/lease';
 import { parseRate, type Rate } from '@quittance/shared/money';
 import { amountOf } from '../../domain/available-liquidity.ts';
-import { worthwhile } from '../../domain/economical-sweeps.ts';
+import { economicalSweeps } from '../../domain/economical-sweeps.ts';
 import { reservedPayouts } from '../../store/payouts.ts';
 import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver, AccountChainPorts } from './driver.ts';
@@ -34,10 +34,12 @@ export async function sweepEconomical(
   if (candidates.length === 0 || !(await driver.canSign())) return 0;
   const free = amountOf((await availableLiquidity(ports, driver, [native])).free, native);
   const offers = candidates.map((candidate) => ({ ...candidate, cost: candidate.fee }));
-  const chosen = worthwhile(offers, native, rates, free, SWEEPS_PER_ROUND).flatMap(({ holding, gasCost }) => {
-    const minConfirmations = quotes.fresh(holding.asset)?.min_confirmations;
-    return minConfirmations === undefined ? [] : [{ holding, gasCost, minConfirmations }];
-  });
+  const chosen = economicalSweeps(offers, native, rates, free, SWEEPS_PER_ROUND).flatMap(
+    ({ unswept, gasCost }) => {
+      const minConfirmations = quotes.fresh(unswept.asset)?.min_confirmations;
+      return minConfirmations === undefined ? [] : [{ unswept, gasCost, minConfirmations }];
+    },
+  );
   return signSweeps(ports, lease, terms, chosen, free);
 }
 

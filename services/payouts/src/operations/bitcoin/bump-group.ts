@@ -6,39 +6,39 @@ import { type Units, units } from '@quittance/shared/money';
 import { mostFor, nextFeeRate } from '../../domain/bitcoin/bump.ts';
 import type { BitcoinPorts } from '../../ports.ts';
 import { paymentsOf } from '../../store/payments.ts';
-import { type Family, newestOf, type Transaction } from '../../store/transaction-rows.ts';
+import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
 import { insertSigned } from '../../store/transactions.ts';
-import { type Coin, isChangeUsed, lockCoins, spendableCoins } from '../../store/utxos.ts';
+import { isChangeUsed, lockUtxos, spendableUtxos, type Utxo } from '../../store/utxos.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { missingCoins } from './missing-utxos.ts';
+import { missingUtxos } from './missing-utxos.ts';
 import { storeChange } from './sign-batch.ts';
-import { feeRateOf, readTerms, spendable, type Terms, writeTerms } from './terms.ts';
+import { type BitcoinTerms, feeRateOf, readBitcoinTerms, spendable, writeBitcoinTerms } from './terms.ts';
 
 /** An input more is enough, if any is needed at all. */
-const COINS_MAX = 50;
+const UTXOS_MAX = 50;
 /** The next attempt may have such an input, and change where the last one had none. */
 const MORE_VIRTUAL_BYTES = 110;
 
 /**
- * Signs the next attempt at what waits too long, for a higher fee: the same payments out of the same coins, so that
+ * Signs the next attempt at what waits too long, for a higher fee: the same payments out of the same UTXOs, so that
  * one attempt at most can ever be mined. `waiting` is the one that the node has. Trouble is for the next round: what
  * was signed before goes on waiting.
  */
-export async function bumpFamily(
+export async function bumpGroup(
   ports: BitcoinPorts,
   lease: Lease,
-  family: Family,
+  group: ReplacementGroup,
   waiting: Transaction,
 ): Promise<void> {
-  const { notices } = ports;
-  const newest = newestOf(family);
+  const { throttledLog } = ports;
+  const newest = newestOf(group);
   try {
     const bumped = await signNext(ports, lease, newest, waiting);
     if (bumped !== undefined) await sendTransaction(ports, bumped);
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
-    const said = { transaction: newest.txHash, reason: reason(error) };
-    notices.say('warn', `bump.${newest.family}`, said, 'the fee of a transaction could not be raised');
+    const details = { transaction: newest.txHash, reason: reason(error) };
+    throttledLog.log('warn', `bump.${newest.group}`, details, 'the fee of a transaction could not be raised');
   }
 }
 
@@ -48,21 +48,22 @@ async function signNext(
   newest: Transaction,
   waiting: Transaction,
 ): Promise<Transaction | undefined> {
-  const { db, clock, sender, signingBar, notices } = ports;
+  const { db, clock, sender, signingPause, throttledLog } = ports;
   // From the one that waits: what the node has against a newer one, it would have against the next as well.
-  const terms = readTerms(waiting.terms);
+  const terms = readBitcoinTerms(waiting.terms);
   const stuck = { attempt: newest.attempt, sentAt: newest.firstBroadcastAt, feeRate: feeRateOf(terms) };
   // Before the node is asked anything: most of the time nothing has waited for long.
-  if (nextFeeRate(stuck, 0n, clock.now()) === undefined || signingBar.reason !== undefined) return undefined;
-  // What another family spends would never be there.
-  if (await isChangeUsed(db, newest.family)) return undefined;
+  if (nextFeeRate(stuck, 0n, clock.now()) === undefined || signingPause.reason !== undefined)
+    return undefined;
+  // What another group spends would never be there.
+  if (await isChangeUsed(db, newest.group)) return undefined;
   const feeRate = nextFeeRate(stuck, await sender.feeRate(), clock.now());
   const feeMin = await leastFee(ports, waiting, terms);
   if (feeRate === undefined || feeMin === undefined) return undefined;
 
-  const payments = await paymentsOf(db, newest.family);
+  const payments = await paymentsOf(db, newest.group);
   const spend = sender.selectCoins({
-    available: await extraCoins(ports),
+    available: await extraUtxos(ports),
     required: terms.coins,
     recipients: payments.map(({ address, amount }) => ({ to: address, amount })),
     changeIndex: terms.changeIndex,
@@ -71,8 +72,8 @@ async function signNext(
     feeMax: mostFor(feeRate, terms.virtualBytes + MORE_VIRTUAL_BYTES),
   });
   if (typeof spend !== 'string') return sign(ports, lease, newest, { terms, spend });
-  const said = { transaction: newest.txHash, fee_rate: feeRate.toString(), why: spend };
-  notices.say('warn', `bump.${newest.family}`, said, 'the fee of a transaction cannot be raised');
+  const details = { transaction: newest.txHash, fee_rate: feeRate.toString(), why: spend };
+  throttledLog.log('warn', `bump.${newest.group}`, details, 'the fee of a transaction cannot be raised');
   return undefined;
 }
 
@@ -80,34 +81,34 @@ async function signNext(
 async function leastFee(
   { sender }: BitcoinPorts,
   waiting: Transaction,
-  { fee, virtualBytes }: Terms,
+  { fee, virtualBytes }: BitcoinTerms,
 ): Promise<Units | undefined> {
   const least = await sender.replacementFee(waiting.txHash, virtualBytes + MORE_VIRTUAL_BYTES);
   if (least === undefined) return undefined;
   return least > fee ? least : units(fee + 1n);
 }
 
-async function extraCoins(ports: BitcoinPorts) {
-  const coins = await spendableCoins(ports.db, ports.chain, COINS_MAX);
-  const { spent, absent } = await missingCoins(ports, coins);
+async function extraUtxos(ports: BitcoinPorts) {
+  const utxos = await spendableUtxos(ports.db, ports.chain, UTXOS_MAX);
+  const { spent, absent } = await missingUtxos(ports, utxos);
   const missing = new Set([...spent, ...absent]);
-  return coins.filter((coin) => !missing.has(coin)).map(spendable);
+  return utxos.filter((utxo) => !missing.has(utxo)).map(spendable);
 }
 
 async function sign(
   { db, chain, sender, logger }: BitcoinPorts,
   lease: Lease,
   newest: Transaction,
-  { terms, spend }: { terms: Terms; spend: Spend },
+  { terms, spend }: { terms: BitcoinTerms; spend: Spend },
 ): Promise<Transaction | undefined> {
   const signed = sender.signSpend(spend);
   const known = new Set(terms.coins.map(({ outpoint }) => outpoint));
   const added = spend.coins
     .filter(({ outpoint }) => !known.has(outpoint))
-    .map((coin): Coin => ({ ...coin, address: sender.address(coin.branch, coin.index) }));
+    .map((utxo): Utxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }));
   const stored = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    if (!(await lockCoins(trx, added, newest.family))) return undefined;
+    if (!(await lockUtxos(trx, added, newest.group))) return undefined;
     const transaction = await insertSigned(trx, {
       after: newest,
       chain,
@@ -119,10 +120,10 @@ async function sign(
       signed,
       minConfirmations: newest.minConfirmations,
       fence: lease.token,
-      // Of the first attempt: a conflict with the coins they share is searched for from there.
+      // Of the first attempt: a conflict with the UTXOs they share is searched for from there.
       finalHeight: newest.finalHeightWhenSigned ?? 0,
       validToHeight: null,
-      terms: writeTerms({
+      terms: writeBitcoinTerms({
         coins: spend.coins,
         changeIndex: terms.changeIndex,
         fee: signed.fee,
@@ -135,7 +136,7 @@ async function sign(
   });
   if (stored === undefined) return undefined;
   crashPoint('bitcoin.bumps.signed');
-  const said = { chain, transaction: stored.txHash, before: newest.txHash, attempt: stored.attempt };
-  logger.info({ ...said, fee: signed.fee.toString() }, 'the fee of a transaction was raised');
+  const details = { chain, transaction: stored.txHash, before: newest.txHash, attempt: stored.attempt };
+  logger.info({ ...details, fee: signed.fee.toString() }, 'the fee of a transaction was raised');
   return stored;
 }

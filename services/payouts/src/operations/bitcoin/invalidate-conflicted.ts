@@ -3,23 +3,27 @@ import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { BitcoinPorts } from '../../ports.ts';
 import { attemptsOf } from '../../store/replacement-groups.ts';
-import type { Family } from '../../store/transaction-rows.ts';
+import type { ReplacementGroup } from '../../store/transaction-rows.ts';
 import { noteDoubt, noteSearched } from '../../store/transactions.ts';
-import { freeCoins } from '../../store/utxos.ts';
-import { buryFamily } from '../invalidate-group.ts';
+import { freeUtxos } from '../../store/utxos.ts';
+import { invalidateGroup } from '../invalidate-group.ts';
 import { keepLease } from '../keep-lease.ts';
-import { readTerms } from './terms.ts';
+import { readBitcoinTerms } from './terms.ts';
 
 /**
- * Ends a family of which no node has anything, when it is proved that nothing of it can ever be mined: another
- * transaction that spends one of the coins all its attempts share, or that coin's own coins, is as deep in the chain as
+ * Ends a group of which no node has anything, when it is proved that nothing of it can ever be mined: another
+ * transaction that spends one of the UTXOs all its attempts share, or that UTXO's own UTXOs, is as deep in the chain as
  * a payment has to be, and no less than six blocks. Nothing else is a proof: not a refusal, not an eviction, however long it lasts.
  */
-export async function buryConflicted(ports: BitcoinPorts, lease: Lease, family: Family): Promise<boolean> {
-  const { db, clock, settings, notices, logger } = ports;
-  const [first] = family;
+export async function invalidateConflicted(
+  ports: BitcoinPorts,
+  lease: Lease,
+  group: ReplacementGroup,
+): Promise<boolean> {
+  const { db, clock, settings, throttledLog, logger } = ports;
+  const [first] = group;
   try {
-    const shared = readTerms(first.terms).coins.map(({ outpoint }) => outpoint);
+    const shared = readBitcoinTerms(first.terms).coins.map(({ outpoint }) => outpoint);
     const found = await ports.sender.unspent(shared);
     const gone = shared.filter((_, i) => found[i] === undefined);
     if (gone.length === 0) {
@@ -28,72 +32,73 @@ export async function buryConflicted(ports: BitcoinPorts, lease: Lease, family: 
     }
     if (first.doubtedAt === null) {
       await noteDoubt(db, first.id, clock.now());
-      const said = { transaction: first.txHash, outpoints: gone };
-      logger.error(said, 'coins of a transaction that is in no block are not in the chain');
+      const details = { transaction: first.txHash, outpoints: gone };
+      logger.error(details, 'inputs of a transaction that is in no block are not in the chain');
       return false;
     }
     // What is missing may be missing on a node that is late, or come back with the next block.
-    if (clock.now().getTime() - first.doubtedAt.getTime() < settings.patience.doubtForMs) return false;
+    if (clock.now().getTime() - first.doubtedAt.getTime() < settings.gracePeriods.doubtForMs) return false;
     await keepLease(ports, lease);
-    const conflict = await findConflict(ports, family, gone);
+    const conflict = await findConflict(ports, group, gone);
     if (conflict === undefined) {
-      const said = { transaction: first.txHash, outpoints: gone };
-      const trouble = 'coins of a transaction are gone and nothing proves that it is dead: it stays open';
-      notices.say('error', `lost.${first.id}`, said, trouble);
+      const details = { transaction: first.txHash, outpoints: gone };
+      const message =
+        'inputs of a transaction are gone and nothing proves that it can never be mined: it stays open';
+      throttledLog.log('error', `lost.${first.id}`, details, message);
       return false;
     }
-    return await bury(ports, lease, family, conflict);
+    return await invalidate(ports, lease, group, conflict);
   } catch (error) {
-    const said = { transaction: first.txHash, reason: reason(error) };
-    notices.say(
+    const details = { transaction: first.txHash, reason: reason(error) };
+    throttledLog.log(
       'warn',
       `conflict.${first.id}`,
-      said,
-      'what became of a transaction’s coins could not be found',
+      details,
+      'the spenders of a transaction’s inputs could not be found',
     );
     return false;
   }
 }
 
-async function bury(
+async function invalidate(
   ports: BitcoinPorts,
   lease: Lease,
-  [first]: Family,
-  { coin, by }: Conflict,
+  [first]: ReplacementGroup,
+  { utxo, by }: Conflict,
 ): Promise<boolean> {
-  const said = { transaction: first.txHash, coin, by: by.txHash, height: by.height, spends: by.outpoint };
-  ports.logger.error(said, 'another transaction spent the coin of one of ours for good');
-  return buryFamily(ports, lease, first, (trx) => freeCoins(trx, first.family, coin));
+  const details = { transaction: first.txHash, utxo, by: by.txHash, height: by.height, spends: by.outpoint };
+  ports.logger.error(details, 'another transaction has spent an input of one of ours for good');
+  return invalidateGroup(ports, lease, first, (trx) => freeUtxos(trx, first.group, utxo));
 }
 
 /** How many blocks a round searches. */
 const BLOCKS_PER_ROUND = 256;
-/** What is dead stays dead: it is not buried before hardly a reorganisation reaches the proof, however little a payment asks. */
+/** What is dead stays dead: it is not invalidated before hardly a reorganisation reaches the proof, however little a payment asks. */
 const PROOF_CONFIRMATIONS = 6;
-/** A coin is gone when the one it was made of is gone, and so on: rarely more than one step. */
+/** A UTXO is gone when the one it was made of is gone, and so on: rarely more than one step. */
 const STEPS_MAX = 8;
 
-/** The coin that is gone for good, and the transaction that proves it, as deep as a proof has to be. */
-export type Conflict = { coin: string; by: Spender };
+/** The UTXO that is gone for good, and the transaction that proves it, as deep as a proof has to be. */
+type Conflict = { utxo: string; by: Spender };
 
-/** An output whose spender, when it is not one of `ours`, means that `coin` will never be there. */
-type Suspect = { outpoint: string; coin: string; ours: ReadonlySet<string> };
+/** An output whose spender, when it is not one of `ours`, means that `UTXO` will never be there. */
+type Suspect = { outpoint: string; utxo: string; ours: ReadonlySet<string> };
 
 /**
- * Searches the blocks since a family was signed for a transaction that can never stand beside any of its attempts.
- * Where a coin is not in the chain at all, because the transaction it comes from was dropped, that one's coins are
+ * Searches the blocks since a group was signed for a transaction that can never stand beside any of its attempts.
+ * Where a UTXO is not in the chain at all, because the transaction it comes from was dropped, that one's UTXOs are
  * searched for instead, as far as the node still knows what it spent. What was searched is remembered: a long search
  * goes on in the next rounds, and begins anew when it found nothing.
  */
-export async function findConflict(
+async function findConflict(
   { db, sender }: Pick<BitcoinPorts, 'db' | 'sender'>,
-  [first]: Family,
+  [first]: ReplacementGroup,
   gone: readonly string[],
 ): Promise<Conflict | undefined> {
-  const attempts = new Set((await attemptsOf(db, first.family)).map(({ txHash }) => txHash));
+  const attempts = new Set((await attemptsOf(db, first.group)).map(({ txHash }) => txHash));
   const suspects = await suspectsOf(
     { sender },
-    gone.map((outpoint) => ({ outpoint, coin: outpoint, ours: attempts })),
+    gone.map((outpoint) => ({ outpoint, utxo: outpoint, ours: attempts })),
   );
   const byOutpoint = new Map(suspects.map((suspect) => [suspect.outpoint, suspect]));
   const begin = (first.finalHeightWhenSigned ?? 0) + 1;
@@ -104,13 +109,13 @@ export async function findConflict(
   const spenders = await sender.findSpenders([...byOutpoint.keys()], from, to);
   for (const by of spenders) {
     const suspect = byOutpoint.get(by.outpoint);
-    if (suspect !== undefined && !suspect.ours.has(by.txHash)) return { coin: suspect.coin, by };
+    if (suspect !== undefined && !suspect.ours.has(by.txHash)) return { utxo: suspect.utxo, by };
   }
   await noteSearched(db, first.id, to < deepest ? to : begin - 1);
   return undefined;
 }
 
-/** Follows coins that are not in the chain to those they were made of. */
+/** Follows UTXOs that are not in the chain to those they were made of. */
 async function suspectsOf(
   { sender }: Pick<BitcoinPorts, 'sender'>,
   gone: readonly Suspect[],
@@ -120,11 +125,11 @@ async function suspectsOf(
   for (let step = 0; step < STEPS_MAX && next.length > 0; step++) {
     all.push(...next);
     const deeper: Suspect[] = [];
-    for (const { outpoint, coin } of next) {
+    for (const { outpoint, utxo } of next) {
       const [source = ''] = outpoint.split(':');
       if ((await sender.status(source)).state !== 'absent') continue;
       const inputs = (await sender.inputsOf(source)) ?? [];
-      deeper.push(...inputs.map((input) => ({ outpoint: input, coin, ours: new Set([source]) })));
+      deeper.push(...inputs.map((input) => ({ outpoint: input, utxo, ours: new Set([source]) })));
     }
     next = deeper;
   }

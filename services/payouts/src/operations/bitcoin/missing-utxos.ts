@@ -1,46 +1,46 @@
 import type { BitcoinPorts } from '../../ports.ts';
-import { type Coin, spendableCoins, stillSpendable } from '../../store/utxos.ts';
+import { spendableUtxos, stillSpendable, type Utxo } from '../../store/utxos.ts';
 
-/** Coins that the books call ours and the chain does not have: spent by somebody, or never there (any more). */
-export type Missing = { spent: Coin[]; absent: Coin[] };
+/** UTXOs that the database calls ours and the chain does not have: spent, or dropped with their block. */
+export type MissingUtxos = { spent: Utxo[]; absent: Utxo[] };
 
 /**
- * Which of the coins the chain does not have unspent. The books are asked again afterwards: another process may have
+ * Which of the UTXOs the chain does not have unspent. The books are asked again afterwards: another process may have
  * spent one meanwhile, and had stored that first.
  */
-export async function missingCoins(
+export async function missingUtxos(
   { db, chain, sender }: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
-  coins: readonly Coin[],
-): Promise<Missing> {
-  const found = await sender.unspent(coins.map(({ outpoint }) => outpoint));
-  const gone = coins.filter((coin, i) => found[i]?.amount !== coin.amount);
-  const missing: Missing = { spent: [], absent: [] };
+  utxos: readonly Utxo[],
+): Promise<MissingUtxos> {
+  const found = await sender.unspent(utxos.map(({ outpoint }) => outpoint));
+  const gone = utxos.filter((utxo, i) => found[i]?.amount !== utxo.amount);
+  const missing: MissingUtxos = { spent: [], absent: [] };
   if (gone.length === 0) return missing;
   const free = await stillSpendable(db, chain, gone);
-  for (const coin of gone) {
-    if (!free.has(coin.outpoint)) continue;
-    const [txHash = ''] = coin.outpoint.split(':');
+  for (const utxo of gone) {
+    if (!free.has(utxo.outpoint)) continue;
+    const [txHash = ''] = utxo.outpoint.split(':');
     const { state } = await sender.status(txHash);
-    if (state === 'mined') missing.spent.push(coin);
-    else missing.absent.push(coin);
+    if (state === 'mined') missing.spent.push(utxo);
+    else missing.absent.push(utxo);
   }
   return missing;
 }
 
 /** As many as are asked about before each round: the largest, which are spent first. */
-const COINS_MAX = 200;
+const UTXOS_MAX = 200;
 
 /**
- * Why nothing may be signed, or undefined: a coin that is free in the books was spent in the chain. Either the
- * database has lost commits, and payouts that look unpaid are paid, or somebody else has the keys.
+ * Why nothing may be signed, or undefined: a UTXO that is free in the database was spent in the chain. Either the
+ * database has lost commits, and payouts that look unpaid are paid, or another party has the keys.
  */
 export async function unknownSpends(
   ports: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
 ): Promise<string | undefined> {
-  const coins = await spendableCoins(ports.db, ports.chain, COINS_MAX);
+  const utxos = await spendableUtxos(ports.db, ports.chain, UTXOS_MAX);
   const {
-    spent: [coin],
-  } = await missingCoins(ports, coins);
-  if (coin === undefined) return undefined;
-  return `the chain has transactions of this wallet that this database does not know (one spends ${coin.outpoint}): nothing is signed until an operator decides`;
+    spent: [utxo],
+  } = await missingUtxos(ports, utxos);
+  if (utxo === undefined) return undefined;
+  return `the chain has transactions of this wallet that this database does not know (one spends ${utxo.outpoint}): nothing is signed until an operator decides`;
 }

@@ -4,46 +4,46 @@ import type { Lease } from '@quittance/shared/lease';
 import { formatUnits, sum, type Units, units } from '@quittance/shared/money';
 import { FEE_MAX } from '../../domain/bitcoin/bump.ts';
 import {
-  type Means,
+  type AvailableUtxos,
+  type BatchShortage,
   mostThatFit,
   needsMerging,
   paidByChange,
   planBatch,
-  type Shortage,
 } from '../../domain/bitcoin/plan.ts';
 import type { BitcoinPorts } from '../../ports.ts';
 import { type Payout, reservedPayouts } from '../../store/payouts.ts';
 import {
-  type Coin,
-  comingChange,
+  incomingChange,
   nextChangeIndex,
-  postponeCoins,
-  spendableCoins,
+  postponeUtxos,
   spendableSum,
+  spendableUtxos,
+  type Utxo,
 } from '../../store/utxos.ts';
 import { failUnsigned } from '../fail-unsigned.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
-import { sayBarred } from '../signing-pause.ts';
-import { missingCoins } from './missing-utxos.ts';
+import { reportSigningPaused } from '../signing-pause.ts';
+import { missingUtxos } from './missing-utxos.ts';
 import { signBatch } from './sign-batch.ts';
 import { spendable } from './terms.ts';
 
 const DECIMALS = 8;
 /** The largest ones: signing takes a moment for each, and more with each other. */
-const COINS_MAX = 200;
+const UTXOS_MAX = 200;
 /** As many as are looked at, oldest first. */
 const QUEUE_MAX = 500;
 const TRIES_MAX = 20;
-/** A coin that the chain does not have may come back with the next block, or never. */
-const COIN_AGAIN_AFTER_MS = 60_000;
+/** A UTXO that the chain does not have may come back with the next block, or never. */
+const UTXO_AGAIN_AFTER_MS = 60_000;
 
-/** What the next transaction does. Without payouts it only makes one coin of many. */
+/** What the next transaction does. Without payouts it only makes one UTXO of many. */
 type Next = { payouts: Payout[]; spend: Spend };
 
 /**
- * Pays the oldest payouts that our coins cover, with one transaction.
- * @returns how many are paid by it, or found impossible; 0 means that nobody can be paid at the moment.
+ * Pays the oldest payouts that our UTXOs cover, with one transaction.
+ * @returns how many are paid by it, or found impossible; 0 means that no payout can be paid at the moment.
  */
 export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<number> {
   const { db, sender, assets: payable } = ports;
@@ -51,13 +51,13 @@ export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<numbe
   const [queue, impossible] = partition(oldest, (payout) => canBePaid(ports, payout));
   for (const payout of impossible) await failUnsigned(ports, lease, payout);
   if (queue.length === 0) return impossible.length;
-  const coins = await usableCoins(ports);
-  if (coins === undefined) return impossible.length;
+  const utxos = await usableUtxos(ports);
+  if (utxos === undefined) return impossible.length;
 
   const finalHeight = await sender.finalizedHeight();
-  const { next, changeIndex } = await chooseNext(ports, queue, coins);
+  const { next, changeIndex } = await chooseNext(ports, queue, utxos);
   crashPoint('bitcoin.planned');
-  if (next === undefined || (await foreignCoins(ports, coins, next.spend)).length > 0)
+  if (next === undefined || (await foreignUtxos(ports, utxos, next.spend)).length > 0)
     return impossible.length;
   const { payouts, spend } = next;
   await keepLease(ports, lease);
@@ -73,46 +73,50 @@ export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<numbe
 async function chooseNext(
   ports: BitcoinPorts,
   queue: readonly Payout[],
-  all: readonly Coin[],
+  all: readonly Utxo[],
 ): Promise<{ next: Next | undefined; changeIndex: number }> {
   const { db, sender, clock } = ports;
   const feeRate = await sender.feeRate();
-  // To spend a smaller coin costs more than it is worth.
+  // To spend a smaller UTXO costs more than it is worth.
   const inputFee = units(INPUT_VIRTUAL_BYTES * feeRate);
-  const coins = all.filter(({ amount }) => amount > inputFee);
-  const means = await meansOf(ports, coins, inputFee);
+  const utxos = all.filter(({ amount }) => amount > inputFee);
+  const available = await availableOf(ports, utxos, inputFee);
   const changeIndex = await nextChangeIndex(db);
   let left = [...queue];
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const plan = planBatch(left, means, clock.now());
-    if (plan.short !== undefined) complain(ports, plan.short);
-    const isForMerging = needsMerging(plan, means);
+    const plan = planBatch(left, available, clock.now());
+    if (plan.short !== undefined) reportBatchShortage(ports, plan.short);
+    const isForMerging = needsMerging(plan, available);
     const chosen = mostThatFit(plan.pay.length, (count) =>
-      select(ports, { payouts: plan.pay.slice(0, count), coins, feeRate, changeIndex }),
+      select(ports, { payouts: plan.pay.slice(0, count), utxos, feeRate, changeIndex }),
     );
     if (chosen !== undefined) {
       return { next: { payouts: plan.pay.slice(0, chosen.count), spend: chosen.fit }, changeIndex };
     }
     const stuck = isForMerging ? plan.waiting[0] : plan.pay[0];
     if (stuck === undefined) break;
-    const needs = units(stuck.amount + inputFee * BigInt(coins.length));
-    if (paidByChange(needs, means)) break;
-    if (means.beyond > 0n) {
-      const next = merge(ports, { coins, feeRate, changeIndex });
+    const needs = units(stuck.amount + inputFee * BigInt(utxos.length));
+    if (paidByChange(needs, available)) break;
+    if (available.beyond > 0n) {
+      const next = merge(ports, { utxos, feeRate, changeIndex });
       if (next !== undefined) return { next, changeIndex };
-    } else if (means.coming > 0n) break;
+    } else if (available.incoming > 0n) break;
     // Neither it nor a merge can be had at this fee: those behind it do not wait for that.
-    complain(ports, { has: means.free, needs, payouts: 1 });
+    reportBatchShortage(ports, { has: available.free, needs, payouts: 1 });
     left = left.filter((payout) => payout !== stuck);
   }
   return { next: undefined, changeIndex };
 }
 
-async function meansOf({ db, chain }: BitcoinPorts, coins: readonly Coin[], inputFee: Units): Promise<Means> {
-  const free = sum(coins.map(({ amount }) => amount));
-  const coming = await comingChange(db, chain);
-  const all = coins.length < COINS_MAX ? free : await spendableSum(db, chain, inputFee);
-  return { free, coming, beyond: units(all > free ? all - free : 0n) };
+async function availableOf(
+  { db, chain }: BitcoinPorts,
+  utxos: readonly Utxo[],
+  inputFee: Units,
+): Promise<AvailableUtxos> {
+  const free = sum(utxos.map(({ amount }) => amount));
+  const incoming = await incomingChange(db, chain);
+  const all = utxos.length < UTXOS_MAX ? free : await spendableSum(db, chain, inputFee);
+  return { free, incoming, beyond: units(all > free ? all - free : 0n) };
 }
 
 /** Nodes relay no dust; and what is no address here any more was one when it was asked for, on another network. */
@@ -123,52 +127,57 @@ function partition<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
   return [all.filter(is), all.filter((one) => !is(one))];
 }
 
-/** The coins that the chain has as well; undefined when one was spent that nobody here spent. */
-async function usableCoins(ports: BitcoinPorts): Promise<Coin[] | undefined> {
-  const { db, chain, clock, signingBar, notices } = ports;
-  const coins = await spendableCoins(db, chain, COINS_MAX);
-  const { spent, absent } = await missingCoins(ports, coins);
+/** The UTXOs that the chain has as well; undefined when one was spent by a transaction that is not ours. */
+async function usableUtxos(ports: BitcoinPorts): Promise<Utxo[] | undefined> {
+  const { db, chain, clock, signingPause, throttledLog } = ports;
+  const utxos = await spendableUtxos(db, chain, UTXOS_MAX);
+  const { spent, absent } = await missingUtxos(ports, utxos);
   const [strange] = spent;
-  if (strange !== undefined || signingBar.reason !== undefined) {
-    signingBar.reason ??= `${strange?.outpoint} was spent by a transaction that this database does not know`;
-    sayBarred(ports);
+  if (strange !== undefined || signingPause.reason !== undefined) {
+    signingPause.reason ??= `${strange?.outpoint} was spent by a transaction that this database does not know`;
+    reportSigningPaused(ports);
     return undefined;
   }
   if (absent.length > 0) {
-    await postponeCoins(db, absent, new Date(clock.now().getTime() + COIN_AGAIN_AFTER_MS));
-    const said = { chain, outpoints: absent.map(({ outpoint }) => outpoint).slice(0, 10) };
-    notices.say('error', `coins.absent.${absent[0]?.outpoint}`, said, 'the chain does not have these coins');
+    await postponeUtxos(db, absent, new Date(clock.now().getTime() + UTXO_AGAIN_AFTER_MS));
+    const details = { chain, outpoints: absent.map(({ outpoint }) => outpoint).slice(0, 10) };
+    throttledLog.log(
+      'error',
+      `utxos.absent.${absent[0]?.outpoint}`,
+      details,
+      'the chain does not have these UTXOs',
+    );
   }
-  return coins.filter((coin) => !absent.includes(coin));
+  return utxos.filter((utxo) => !absent.includes(utxo));
 }
 
-/** Coins whose keys do not derive from our words: they could not be signed for, and others are used in a while. */
-async function foreignCoins(ports: BitcoinPorts, coins: readonly Coin[], spend: Spend): Promise<Coin[]> {
-  const { db, sender, clock, notices } = ports;
+/** UTXOs whose keys do not derive from our seed. They cannot be signed for and are left out for a while. */
+async function foreignUtxos(ports: BitcoinPorts, utxos: readonly Utxo[], spend: Spend): Promise<Utxo[]> {
+  const { db, sender, clock, throttledLog } = ports;
   const chosen = new Set(spend.coins.map(({ outpoint }) => outpoint));
-  const foreign = coins.filter(
+  const foreign = utxos.filter(
     ({ outpoint, branch, index, address }) =>
       chosen.has(outpoint) && sender.address(branch, index) !== address,
   );
   for (const { outpoint, address, branch, index } of foreign) {
-    const said = { outpoint, address, branch, index, derived: sender.address(branch, index) };
-    const trouble = 'the address of a coin does not derive from WALLET_SEED, it cannot be spent';
-    notices.say('error', `coin.foreign.${outpoint}`, said, trouble);
+    const details = { outpoint, address, branch, index, derived: sender.address(branch, index) };
+    const message = 'the address of a UTXO does not derive from WALLET_SEED, it cannot be spent';
+    throttledLog.log('error', `utxo.foreign.${outpoint}`, details, message);
   }
-  const retryAt = new Date(clock.now().getTime() + COIN_AGAIN_AFTER_MS);
-  if (foreign.length > 0) await postponeCoins(db, foreign, retryAt);
+  const retryAt = new Date(clock.now().getTime() + UTXO_AGAIN_AFTER_MS);
+  if (foreign.length > 0) await postponeUtxos(db, foreign, retryAt);
   return foreign;
 }
 
-type Terms = { coins: readonly Coin[]; feeRate: bigint; changeIndex: number };
+type Selection = { utxos: readonly Utxo[]; feeRate: bigint; changeIndex: number };
 
 /** A transaction that pays these payouts; undefined when there is none. */
 function select(
-  { sender, notices }: BitcoinPorts,
-  { payouts, coins, feeRate, changeIndex }: Terms & { payouts: readonly Payout[] },
+  { sender, throttledLog }: BitcoinPorts,
+  { payouts, utxos, feeRate, changeIndex }: Selection & { payouts: readonly Payout[] },
 ): Spend | undefined {
   const spend = sender.selectCoins({
-    available: coins.map(spendable),
+    available: utxos.map(spendable),
     recipients: payouts.map(({ address, amount }) => ({ to: address, amount })),
     changeIndex,
     feeRate,
@@ -176,25 +185,36 @@ function select(
   });
   if (typeof spend !== 'string') return spend;
   if (spend !== 'not_enough') {
-    const said = { payouts: payouts.length, fee_rate: feeRate.toString() };
-    notices.say('warn', `selection.${spend}`, said, `a transaction for these payouts would be ${spend}`);
+    const details = { payouts: payouts.length, fee_rate: feeRate.toString() };
+    throttledLog.log(
+      'warn',
+      `selection.${spend}`,
+      details,
+      `a transaction for these payouts would be ${spend}`,
+    );
   }
   return undefined;
 }
 
-/** A transaction that makes one coin of many. */
-function merge({ sender, notices }: BitcoinPorts, { coins, feeRate, changeIndex }: Terms): Next | undefined {
-  const required = coins.map(spendable);
+/** A transaction that makes one UTXO of many. */
+function merge(
+  { sender, throttledLog }: BitcoinPorts,
+  { utxos, feeRate, changeIndex }: Selection,
+): Next | undefined {
+  const required = utxos.map(spendable);
   const order = { available: [], required, recipients: [], changeIndex, feeRate, feeMax: FEE_MAX };
   const spend = sender.selectCoins(order);
   if (typeof spend !== 'string' && spend.change !== null) return { payouts: [], spend };
-  const said = { coins: coins.length, fee_rate: feeRate.toString() };
-  notices.say('warn', 'merge', said, 'many small coins cannot be made one large one at this fee');
+  const details = { utxos: utxos.length, fee_rate: feeRate.toString() };
+  throttledLog.log('warn', 'merge', details, 'many small UTXOs cannot be merged at this fee');
   return undefined;
 }
 
-function complain({ chain, sender, notices }: BitcoinPorts, { has, needs, payouts }: Shortage): void {
-  const said = {
+function reportBatchShortage(
+  { chain, sender, throttledLog }: BitcoinPorts,
+  { has, needs, payouts }: BatchShortage,
+): void {
+  const details = {
     chain,
     address: sender.hotAddress,
     asset: 'BTC',
@@ -202,5 +222,5 @@ function complain({ chain, sender, notices }: BitcoinPorts, { has, needs, payout
     needs: formatUnits(needs, DECIMALS),
     payouts,
   };
-  notices.say('error', 'short.BTC', said, 'payouts wait: all our coins together are too little BTC');
+  throttledLog.log('error', 'short.BTC', details, 'payouts wait: all our UTXOs together are too little BTC');
 }

@@ -8,12 +8,12 @@ import { insertPayments } from '../../store/payments.ts';
 import { movePayout, type Payout } from '../../store/payouts.ts';
 import type { Transaction } from '../../store/transaction-rows.ts';
 import { insertSigned } from '../../store/transactions.ts';
-import { type Coin, insertChangeCoin, lockCoins } from '../../store/utxos.ts';
+import { insertChangeUtxo, lockUtxos, type Utxo } from '../../store/utxos.ts';
 import { insertWalletOnce } from '../../store/wallets.ts';
-import { writeTerms } from './terms.ts';
+import { writeBitcoinTerms } from './terms.ts';
 
 export type BatchOrder = {
-  /** In the order of the outputs. None: many coins become one. */
+  /** In the order of the outputs. None: many UTXOs become one. */
   payouts: readonly Payout[];
   spend: Spend;
   changeIndex: number;
@@ -25,16 +25,16 @@ export type BatchOrder = {
 class NotNow extends Error {}
 
 /**
- * Locks the coins, signs, and stores the bytes of one transaction for these payouts, or of one that
- * makes one coin of many; nothing has left yet. The holder
- * of a lost lease, a payout that no longer waits, and a coin that is no longer free are refused inside the same database transaction.
+ * Locks the UTXOs, signs, and stores the bytes of one transaction for these payouts, or of one that
+ * makes one UTXO of many; nothing has left yet. The holder
+ * of a lost lease, a payout that no longer waits, and a UTXO that is no longer free are refused inside the same database transaction.
  */
 export async function signBatch(
   ports: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
   lease: Lease,
   order: BatchOrder,
 ): Promise<Transaction | undefined> {
-  // Before the database transaction: hundreds of signatures take a while, and nobody has to wait for them there.
+  // Before the database transaction: hundreds of signatures take a while, and locks are not held for them.
   const signed = ports.sender.signSpend(order.spend);
   try {
     const stored = await ports.db.transaction((trx) => store(trx, ports, lease, order, signed));
@@ -72,22 +72,22 @@ async function store(
     fence: lease.token,
     finalHeight,
     validToHeight: null,
-    terms: writeTerms({
+    terms: writeBitcoinTerms({
       coins: spend.coins,
       changeIndex,
       fee: signed.fee,
       virtualBytes: signed.virtualBytes,
     }),
   });
-  const coins = spend.coins.map(
-    (coin): Coin => ({ ...coin, address: sender.address(coin.branch, coin.index) }),
+  const utxos = spend.coins.map(
+    (utxo): Utxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }),
   );
-  if (!(await lockCoins(trx, coins, transaction.family))) throw new NotNow();
+  if (!(await lockUtxos(trx, utxos, transaction.group))) throw new NotNow();
   await storeChange(trx, { chain, sender }, transaction, spend, signed.changeOutput);
   if (!isMerge) {
     await insertPayments(
       trx,
-      transaction.family,
+      transaction.group,
       payouts.map(({ id, address, amount }, outputIndex) => ({ payoutId: id, address, amount, outputIndex })),
     );
   }
@@ -95,16 +95,16 @@ async function store(
   return transaction;
 }
 
-/** What comes back to us, which nobody counts on before it is in a block. */
+/** The change. It is not spent before it is in a block. */
 export async function storeChange(
   trx: Trx,
   { chain, sender }: Pick<BitcoinPorts, 'chain' | 'sender'>,
-  { family, txHash }: Transaction,
+  { group, txHash }: Transaction,
   { change }: Spend,
   output: number | null,
 ): Promise<void> {
   if (change === null || output === null) return;
   const { index, amount } = change;
-  const coin = { outpoint: `${txHash}:${output}`, index, address: sender.address('change', index), amount };
-  await insertChangeCoin(trx, chain, family, coin);
+  const utxo = { outpoint: `${txHash}:${output}`, index, address: sender.address('change', index), amount };
+  await insertChangeUtxo(trx, chain, group, utxo);
 }

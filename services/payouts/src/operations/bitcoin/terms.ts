@@ -1,7 +1,7 @@
 import type { Coin as SpendableCoin } from '@quittance/chains/bitcoin/spend';
 import { type Units, units } from '@quittance/shared/money';
 import { z } from 'zod';
-import type { Coin } from '../../store/utxos.ts';
+import type { Utxo } from '../../store/utxos.ts';
 
 const amount = z.string().regex(/^\d+$/).transform(units);
 
@@ -19,22 +19,22 @@ const termsSchema = z.object({
   virtual_bytes: z.int(),
 });
 
-/** What a transaction was signed from, beside what it pays: the next attempt of its family is signed from it. */
-export type Terms = {
+/** What a transaction was signed from, beside what it pays: the next attempt of its group is signed from it. */
+export type BitcoinTerms = {
   /** What it spends. */
   coins: SpendableCoin[];
-  /** The family's address for change, whether it came to change or not. */
+  /** The group's address for change, whether it came to change or not. */
   changeIndex: number;
   fee: Units;
   virtualBytes: number;
 };
 
-export function readTerms(stored: unknown): Terms {
+export function readBitcoinTerms(stored: unknown): BitcoinTerms {
   const { coins, change_index, fee, virtual_bytes } = termsSchema.parse(stored);
   return { coins, changeIndex: change_index, fee, virtualBytes: virtual_bytes };
 }
 
-export const writeTerms = ({ coins, changeIndex, fee, virtualBytes }: Terms): object => ({
+export const writeBitcoinTerms = ({ coins, changeIndex, fee, virtualBytes }: BitcoinTerms): object => ({
   coins: coins.map((coin) => ({ ...coin, amount: coin.amount.toString() })),
   change_index: changeIndex,
   fee: fee.toString(),
@@ -42,10 +42,10 @@ export const writeTerms = ({ coins, changeIndex, fee, virtualBytes }: Terms): ob
 });
 
 /** Satoshi for each virtual byte, rounded down. */
-export const feeRateOf = ({ fee, virtualBytes }: Terms): bigint => fee / BigInt(virtualBytes);
+export const feeRateOf = ({ fee, virtualBytes }: BitcoinTerms): bigint => fee / BigInt(virtualBytes);
 
-/** A coin as the sender wants it. */
-export const spendable = ({ outpoint, branch, index, amount }: Coin): SpendableCoin => ({
+/** A UTXO as the sender wants it. */
+export const spendable = ({ outpoint, branch, index, amount }: Utxo): SpendableCoin => ({
   outpoint,
   branch,
   index,

@@ -1,7 +1,7 @@
 import { crashPoint } from '@quittance/shared/crash';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { BitcoinPorts } from '../../ports.ts';
-import { coinCursor, insertHotCoins, moveCoinCursor } from '../../store/hot-address.ts';
+import { hotAddressCursor, insertHotUtxos, moveHotAddressCursor } from '../../store/hot-address.ts';
 import { keepLease } from '../keep-lease.ts';
 
 /** What operators send is spent only when it is as deep as hardly a reorganisation goes. */
@@ -15,7 +15,7 @@ const BLOCKS_PER_ROUND = 20;
 export async function watchHotAddress(ports: BitcoinPorts, lease: Lease): Promise<void> {
   const { db, chain, sender } = ports;
   const deep = (await sender.height()) - CONFIRMATIONS + 1;
-  const cursor = await coinCursor(db, chain);
+  const cursor = await hotAddressCursor(db, chain);
   if (cursor !== undefined && cursor >= deep) return;
   await keepLease(ports, lease);
   const { found, upTo } =
@@ -24,8 +24,8 @@ export async function watchHotAddress(ports: BitcoinPorts, lease: Lease): Promis
       : await inBlocks(ports, cursor + 1, Math.min(deep, cursor + BLOCKS_PER_ROUND));
   await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    await insertHotCoins(trx, chain, sender.hotAddress, found);
-    await moveCoinCursor(trx, chain, upTo);
+    await insertHotUtxos(trx, chain, sender.hotAddress, found);
+    await moveHotAddressCursor(trx, chain, upTo);
   });
   if (found.length > 0) crashPoint('bitcoin.hot_coins_stored');
   if (found.length > 0) ports.logger.info({ chain, outputs: found.length }, 'the hot address received money');

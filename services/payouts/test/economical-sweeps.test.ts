@@ -7,7 +7,7 @@ import { EngineWorld, ETHER } from './engine-world.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 import { TestBoard } from './service-client.ts';
 
-/** What the engine does of itself when there are prices: sweeps that cost next to nothing, and telling what things cost. */
+/** What the chain worker does of itself when there are prices: sweeps that cost next to nothing, and telling what things cost. */
 let database: TestDatabase;
 let world: EngineWorld;
 let board: TestBoard;
@@ -32,7 +32,7 @@ const swept = () =>
     `select swept_address, asset, min_confirmations from transactions where purpose = 'sweep' order by id`,
   );
 
-it('what nobody waits for is brought when that costs next to nothing', async () => {
+it('deposits that no payout needs are swept when the fee is a small part of them', async () => {
   world.chain.fund('ETH', HOT, ETHER);
   await world.deposit(1, 'USDC_ERC20', 5_000_000n);
   await world.deposit(2, 'ETH', ETHER);
@@ -48,7 +48,7 @@ it('what nobody waits for is brought when that costs next to nothing', async () 
   expect(world.chain.balance('USDC_ERC20', HOT)).toBe(5_000_000n);
 });
 
-it('not without fresh prices, not at a high price of gas, and not while payouts wait', async () => {
+it('no economical sweep is made without fresh prices, at a high price of gas, or while payouts wait', async () => {
   world.chain.fund('ETH', HOT, ETHER);
   await world.deposit(1, 'USDC_ERC20', 5_000_000n);
   board.isFresh = false;
@@ -63,7 +63,7 @@ it('not without fresh prices, not at a high price of gas, and not while payouts 
   expect(await swept()).toEqual([]);
 });
 
-it('a few at a time, and each address once', async () => {
+it('economical sweeps are made a few at a time, each address once', async () => {
   world.chain.fund('ETH', HOT, ETHER);
   for (let index = 0; index < 7; index++) await world.deposit(index, 'USDC_ERC20', 5_000_000n);
   await world.deposit(0, 'USDC_ERC20', 1_000_000n);
@@ -74,7 +74,7 @@ it('a few at a time, and each address once', async () => {
   expect(await swept()).toHaveLength(7);
 });
 
-it('what payouts cost is told, of one asset also when another cannot be estimated', async () => {
+it('the cost of payouts is published, also when another asset cannot be estimated', async () => {
   const told: FeeEstimate[] = [];
   const usualCost = async (asset: AssetSymbol) => {
     if (asset === 'ETH') throw new Error('the node stumbles');
