@@ -30,7 +30,7 @@ export type ChainWorker<K extends ChainKind> = {
    * Why nothing may be signed at the moment, beside a seed mismatch or network; asked before every round. What was
    * signed is followed all the same, so `run` is called, and asks again before it signs.
    */
-  bar?(ports: ChainPorts<K>): Promise<string | undefined>;
+  signingPauseReason?(ports: ChainPorts<K>): Promise<string | undefined>;
   /**
    * An attempt of a group that has ended is in a block that may still be dropped: mostly the one that it ended with,
    * but another one can have taken its place. Brings what this kind keeps in line with it. Called repeatedly.
@@ -52,7 +52,7 @@ export type ChainWorker<K extends ChainKind> = {
 
 export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
   bitcoin: {
-    bar: unknownSpends,
+    signingPauseReason: unknownSpends,
     async run(ports, lease) {
       const followed = await followGroups(ports, lease);
       await watchHotAddress(ports, lease);
@@ -71,7 +71,7 @@ export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
   },
 
   evm: {
-    bar: async (ports) => (await readHistory(ports)).unknown,
+    signingPauseReason: async (ports) => (await readHistory(ports)).unknown,
     run: (ports, lease) => runAccountChain(ports, lease, evmDriver(ports, lease)),
     // Nodes prune receipts. A nonce that the chain has used is no gap.
     mayBePruned: async ({ sender }, { wallet, nonce }) =>
@@ -79,7 +79,7 @@ export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
   },
 
   solana: {
-    bar: unknownHistory,
+    signingPauseReason: unknownHistory,
     run: (ports, lease) => runAccountChain(ports, lease, solanaDriver(ports, lease)),
     // Nodes keep signatures for a few days. Nothing later waits for one that is missing.
     mayBePruned: async () => true,

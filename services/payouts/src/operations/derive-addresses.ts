@@ -17,8 +17,8 @@ export async function deriveAddresses(
   const on = chains.get(chain);
   if (on === undefined) throw new Error(`${chain} is not configured`);
   const { sender } = on;
-  const strange = await seedMismatch({ db, chain, sender });
-  if (strange !== undefined) throw new Error(strange);
+  const mismatch = await seedMismatch({ db, chain, sender });
+  if (mismatch !== undefined) throw new Error(mismatch);
   const addresses = Array.from({ length: count }, (_, i) => sender.depositAddress(from + i));
   // From the first address on, customers pay to it and another seed is a mismatch. Where the caller expects another address
   // than ours, our seed may be the wrong one: it is not recorded.

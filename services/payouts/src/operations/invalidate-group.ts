@@ -1,16 +1,14 @@
 import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import { announce } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import { paidStatuses } from '../domain/payout-state.ts';
 import type { ChainPorts } from '../ports.ts';
 import { paymentsOf } from '../store/payments.ts';
-import { movePayout } from '../store/payouts.ts';
 import { invalidateAttempts } from '../store/replacement-groups.ts';
 import type { Transaction } from '../store/transaction-rows.ts';
 import { markUnswept } from '../store/unswept-deposits.ts';
-import { eventView, outcomeView } from '../views.ts';
+import { failPayout } from './fail-payout.ts';
 
 const NEVER_MINED =
   'The payment could not be sent: its transaction can never be confirmed. The amount and the network fee were returned to your balance.';
@@ -33,29 +31,26 @@ export async function invalidateGroup(
   { group, purpose, wallet, nonce, txHash }: Transaction,
   alongside: (trx: Trx) => Promise<void> = async () => {},
 ): Promise<boolean> {
-  const buried = await db.transaction(async (trx) => {
+  const invalidated = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     if (!(await invalidateAttempts(trx, group))) return undefined;
     const payments = await paymentsOf(trx, group);
     for (const { payoutId } of payments) {
-      const failed = await movePayout(trx, payoutId, paidStatuses, 'failed', {
+      const hasFailed = await failPayout(trx, payoutId, paidStatuses, {
         failedReason: NEVER_MINED,
+        feeKept: false,
       });
-      invariant(failed !== undefined, `payout ${payoutId} ended before its transaction did`);
-      await announce(trx, [
-        { kind: 'hold.release', payload: { ...outcomeView(failed), fee_kept: false } },
-        { kind: 'payout.failed', payload: eventView(failed) },
-      ]);
+      invariant(hasFailed, `payout ${payoutId} ended before its transaction did`);
     }
     if (purpose === 'sweep') await markUnswept(trx, group, clock.now());
     await alongside(trx);
     crashPoint(`${purpose}s.invalidating`);
     return payments;
   });
-  if (buried === undefined) return false;
+  if (invalidated === undefined) return false;
   crashPoint(`${purpose}s.invalidated`);
   announced();
-  const payouts = buried.map(({ payoutId }) => payoutId);
+  const payouts = invalidated.map(({ payoutId }) => payoutId);
   logger.error({ chain, transaction: txHash, payouts, wallet, nonce }, 'a transaction can never be mined');
   return true;
 }

@@ -74,9 +74,9 @@ async function isRightSeedAndNetwork<K extends ChainKind>(ports: ChainPorts<K>):
   const { sender, signingPause } = ports;
   try {
     await sender.check();
-    const strange = await seedMismatch(ports);
-    signingPause.reason = strange ?? (await chainWorkers[ports.kind].bar?.(ports));
-    if (strange === undefined) return true;
+    const mismatch = await seedMismatch(ports);
+    signingPause.reason = mismatch ?? (await chainWorkers[ports.kind].signingPauseReason?.(ports));
+    if (mismatch === undefined) return true;
   } catch (error) {
     if (!(error instanceof WrongNetwork)) throw error;
     signingPause.reason = error.message;

@@ -17,6 +17,7 @@ import type { Transaction } from '../store/transaction-rows.ts';
 import { moveTransaction } from '../store/transactions.ts';
 import { markSwept, markUnswept } from '../store/unswept-deposits.ts';
 import { eventView, outcomeView } from '../views.ts';
+import { failPayout } from './fail-payout.ts';
 
 /** A sweep that the token refused costs a fee: whatever was wrong gets time to pass. */
 const SWEEP_AGAIN_AFTER_MS = 10 * 60_000;
@@ -75,25 +76,20 @@ export async function settleTransaction(
 }
 
 async function endPayout(trx: Trx, id: PayoutId, txHash: string, succeeded: boolean): Promise<void> {
-  const to = succeeded ? 'mined' : 'failed';
-  const ended = await movePayout(trx, id, paidStatuses, to, {
-    txHash,
-    failedReason: succeeded ? null : REVERTED,
-  });
-  invariant(ended !== undefined, `payout ${id} ended before its transaction did`);
-  const outcome = outcomeView(ended);
-  await announce(
-    trx,
-    succeeded
-      ? [
-          { kind: 'hold.settle', payload: outcome },
-          { kind: 'payout.completed', payload: eventView(ended) },
-        ]
-      : [
-          { kind: 'hold.release', payload: { ...outcome, fee_kept: true } },
-          { kind: 'payout.failed', payload: eventView(ended) },
-        ],
-  );
+  if (!succeeded) {
+    const failure = { failedReason: REVERTED, feeKept: true, txHash };
+    invariant(
+      await failPayout(trx, id, paidStatuses, failure),
+      `payout ${id} ended before its transaction did`,
+    );
+    return;
+  }
+  const mined = await movePayout(trx, id, paidStatuses, 'mined', { txHash });
+  invariant(mined !== undefined, `payout ${id} ended before its transaction did`);
+  await announce(trx, [
+    { kind: 'hold.settle', payload: outcomeView(mined) },
+    { kind: 'payout.completed', payload: eventView(mined) },
+  ]);
 }
 
 /** What the network took is the platform's expense, whatever fee the merchant pays. */

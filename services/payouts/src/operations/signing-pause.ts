@@ -32,10 +32,10 @@ export function reportSigningPaused({
 
 /** At the start: throws ConfigError when this database was used with another seed, on any chain. */
 export async function refuseSeedMismatch({ db, chains }: Pick<Ports, 'db' | 'chains'>): Promise<void> {
-  const strange = await Promise.all(
+  const mismatches = await Promise.all(
     [...chains.values()].map(({ chain, sender }) => seedMismatch({ db, chain, sender })),
   );
-  const problems = strange.flatMap((problem) => problem ?? []);
+  const problems = mismatches.flatMap((problem) => problem ?? []);
   if (problems.length > 0) throw new ConfigError('payouts', problems);
 }
 
@@ -47,8 +47,8 @@ type Pausable = { chain: string; signingPause: { reason: string | undefined } };
  */
 export function pausedChains(chains: Iterable<Pausable>): { waitsFor: string[]; without: string[] } {
   const all = [...chains];
-  const barred = all.flatMap(({ chain, signingPause: { reason } }) =>
+  const paused = all.flatMap(({ chain, signingPause: { reason } }) =>
     reason === undefined ? [] : [`the right wallet, network and database of ${chain}: ${reason}`],
   );
-  return barred.length < all.length ? { waitsFor: [], without: barred } : { waitsFor: barred, without: [] };
+  return paused.length < all.length ? { waitsFor: [], without: paused } : { waitsFor: paused, without: [] };
 }

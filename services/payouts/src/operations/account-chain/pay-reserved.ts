@@ -12,7 +12,7 @@ import { insertPayments } from '../../store/payments.ts';
 import { movePayout, type Payout, reservedPayouts } from '../../store/payouts.ts';
 import type { Transaction } from '../../store/transaction-rows.ts';
 import { insertSigned } from '../../store/transactions.ts';
-import { failUnsigned } from '../fail-unsigned.ts';
+import { failUnsigned } from '../fail-payout.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { availableLiquidity } from './available-liquidity.ts';

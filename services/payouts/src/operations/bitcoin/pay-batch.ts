@@ -21,7 +21,7 @@ import {
   spendableUtxos,
   type Utxo,
 } from '../../store/utxos.ts';
-import { failUnsigned } from '../fail-unsigned.ts';
+import { failUnsigned } from '../fail-payout.ts';
 import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { reportSigningPaused } from '../signing-pause.ts';
@@ -132,9 +132,9 @@ async function usableUtxos(ports: BitcoinPorts): Promise<Utxo[] | undefined> {
   const { db, chain, clock, signingPause, throttledLog } = ports;
   const utxos = await spendableUtxos(db, chain, UTXOS_MAX);
   const { spent, absent } = await missingUtxos(ports, utxos);
-  const [strange] = spent;
-  if (strange !== undefined || signingPause.reason !== undefined) {
-    signingPause.reason ??= `${strange?.outpoint} was spent by a transaction that this database does not know`;
+  const [unknown] = spent;
+  if (unknown !== undefined || signingPause.reason !== undefined) {
+    signingPause.reason ??= `${unknown?.outpoint} was spent by a transaction that this database does not know`;
     reportSigningPaused(ports);
     return undefined;
   }

@@ -1,0 +1,47 @@
+import { crashPoint } from '@quittance/shared/crash';
+import type { Trx } from '@quittance/shared/db';
+import type { PayoutId } from '@quittance/shared/ids';
+import { assertLease, type Lease } from '@quittance/shared/lease';
+import { announce } from '@quittance/shared/outbox';
+import type { PayoutStatus } from '../domain/payout-state.ts';
+import type { Ports } from '../ports.ts';
+import { movePayout, type Payout } from '../store/payouts.ts';
+import { eventView, outcomeView } from '../views.ts';
+
+const RECIPIENT_REFUSES =
+  'The recipient address does not accept this payment. The amount and the network fee were returned to your balance.';
+
+/** `feeKept`: a transaction was mined, so that the network fee was spent. */
+type Failure = { failedReason: string; feeKept: boolean; txHash?: string };
+
+/** Fails a payout and releases its hold. False when it is in none of the states `from`. */
+export async function failPayout(
+  trx: Trx,
+  id: PayoutId,
+  from: readonly PayoutStatus[],
+  { feeKept, ...why }: Failure,
+): Promise<boolean> {
+  const failed = await movePayout(trx, id, from, 'failed', why);
+  if (failed === undefined) return false;
+  await announce(trx, [
+    { kind: 'hold.release', payload: { ...outcomeView(failed), fee_kept: feeKept } },
+    { kind: 'payout.failed', payload: eventView(failed) },
+  ]);
+  return true;
+}
+
+/** Fails a payout that its recipient would refuse. Nothing was signed for it, so all of its money goes back. */
+export async function failUnsigned(
+  { db, logger, announced }: Pick<Ports, 'db' | 'logger' | 'announced'>,
+  lease: Lease,
+  { id }: Payout,
+): Promise<void> {
+  await db.transaction(async (trx) => {
+    await assertLease(trx, lease);
+    const failure = { failedReason: RECIPIENT_REFUSES, feeKept: false };
+    if (await failPayout(trx, id, ['reserved'], failure)) crashPoint('payouts.failing');
+  });
+  crashPoint('payouts.failed');
+  announced();
+  logger.info({ payout: id }, 'a payout failed, its recipient would refuse it');
+}
