@@ -1,34 +1,16 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
-import { invariant } from '@quittance/shared/result';
-import { Transaction } from '@scure/btc-signer';
 import { z } from 'zod';
-import {
-  type Broadcast,
-  type ChainSender,
-  type Placed,
-  type TransactionStatus,
-  WrongNetwork,
-} from '../chain.ts';
-import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
+import { type ChainSender, WrongNetwork } from '../chain.ts';
+import { answered, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
+import { broadcast, hashOf, hex, inputsIn, status } from './broadcast.ts';
+import { estimateFeeRate, replacementFee } from './fees.ts';
 import { type BitcoinNetwork, checkNetwork } from './network.ts';
-import { amount, hash, height as heightForm, isNotFound, isUnknownTransaction } from './rpc.ts';
-import {
-  FEE_RATE_MAX,
-  FEE_RATE_MIN,
-  type SelectionOrder,
-  type SignedSpend,
-  type Spend,
-  selectCoins,
-  signSpend,
-  within,
-} from './spend.ts';
+import { amount, hash, height as heightForm, isUnknownTransaction } from './rpc.ts';
+import { findSpenders, type Received, received, type Spender } from './search-blocks.ts';
+import { type SelectionOrder, type SignedSpend, type Spend, selectCoins, signSpend } from './spend.ts';
 import type { BitcoinWallet, Branch } from './wallet.ts';
 
-/** Payouts want to be in one of the next blocks, not in the very next one. */
-const TARGET_BLOCKS = 6;
-/** Where a node has seen too little to estimate, and its own minimum is low: a young development chain. */
-const FEE_RATE_UNKNOWN = 2n;
 /** Two inputs, a recipient, change: what most payouts are. */
 const USUAL_VIRTUAL_BYTES = 210n;
 /**
@@ -36,49 +18,14 @@ const USUAL_VIRTUAL_BYTES = 210n;
  * from then on. Nothing here waits for it that a customer would notice.
  */
 const REORGANISATION_DEPTH_MAX = 100;
-const BLOCK_TIMEOUT_MS = 60_000;
+
 /** The node walks over all unspent outputs there are: a minute or two on the main network. */
 const SCAN_TIMEOUT_MS = 600_000;
 
 const ASKED_TOGETHER = 200;
 
-const SATOSHI = 1n;
-const KILO = 1_000n;
-
-const feeEstimate = z.object({ feerate: amount.optional() });
-const poolInfo = z.object({ mempoolminfee: amount, minrelaytxfee: amount });
-const relayInfo = z.object({ incrementalfee: amount });
-const poolEntry = z.object({ fees: z.object({ descendant: amount }) });
-const known = z.object({ blockhash: hash.optional(), fee: amount.optional() });
-const header = z.object({ height: heightForm, confirmations: z.int() });
 const unspent = z.object({ confirmations: z.int().min(0), value: amount });
-const hex = z.string().regex(/^([0-9a-f]{2})+$/);
-const inputs = z.object({
-  vin: z.array(z.object({ txid: hash.optional(), vout: z.int().min(0).optional() })),
-});
-const spends = z.object({
-  hash,
-  height: heightForm,
-  confirmations: z.int(),
-  tx: z.array(inputs.extend({ txid: hash })),
-});
 const indexes = z.object({ txindex: z.object({ synced: z.boolean() }).optional() });
-const outputs = z.object({
-  height: heightForm,
-  confirmations: z.int(),
-  tx: z.array(
-    z.object({
-      txid: hash,
-      vout: z.array(
-        z.object({
-          n: z.int().min(0),
-          value: amount,
-          scriptPubKey: z.object({ address: z.string().optional() }),
-        }),
-      ),
-    }),
-  ),
-});
 const scanned = z.object({
   success: z.boolean(),
   height: heightForm,
@@ -87,10 +34,6 @@ const scanned = z.object({
 });
 
 export type Unspent = { confirmations: number; amount: Units };
-export type Received = { outpoint: string; amount: Units };
-
-/** The transaction that spent an output, in a block. */
-export type Spender = Placed & { outpoint: string };
 
 export type BitcoinSender = ChainSender & {
   /** Canonical. */
@@ -202,42 +145,6 @@ function placeOf(outpoint: string): [txHash: string, output: number] {
   return [txHash, Number(output)];
 }
 
-/** Nodes speak of bitcoins for a thousand bytes. Rounded up: a rate below a node's minimum is not relayed. */
-const perByte = (perKilobyte: Units): bigint => (perKilobyte + KILO - SATOSHI) / KILO;
-
-async function estimateFeeRate(rpc: Rpc): Promise<bigint> {
-  const [estimateAnswer, poolAnswer] = await rpc.batch(
-    [
-      { method: 'estimatesmartfee', params: [TARGET_BLOCKS] },
-      { method: 'getmempoolinfo', params: [] },
-    ],
-    undefined,
-    'exact',
-  );
-  const { feerate } = read(feeEstimate, answered(estimateAnswer), 'estimatesmartfee');
-  const pool = read(poolInfo, answered(poolAnswer), 'getmempoolinfo');
-  const estimate = feerate === undefined ? FEE_RATE_UNKNOWN : perByte(feerate);
-  const asked = within(perByte(pool.minrelaytxfee), estimate, FEE_RATE_MAX);
-  return within(FEE_RATE_MIN, within(perByte(pool.mempoolminfee), asked, FEE_RATE_MAX), FEE_RATE_MAX);
-}
-
-async function replacementFee(rpc: Rpc, txHash: string, virtualBytes: number): Promise<Units | undefined> {
-  const [entryAnswer, relayAnswer] = await rpc.batch(
-    [
-      { method: 'getmempoolentry', params: [txHash] },
-      { method: 'getnetworkinfo', params: [] },
-    ],
-    undefined,
-    'exact',
-  );
-  if (isNotFound(entryAnswer)) return undefined;
-  const { fees } = read(poolEntry, answered(entryAnswer), 'getmempoolentry');
-  const { incrementalfee } = read(relayInfo, answered(relayAnswer), 'getnetworkinfo');
-  // Other nodes may ask for more than this one: the usual increment is a satoshi a byte.
-  const increment = within(FEE_RATE_MIN, perByte(incrementalfee), FEE_RATE_MAX);
-  return (fees.descendant + increment * BigInt(virtualBytes)) as Units;
-}
-
 async function heightOf(rpc: Rpc): Promise<number> {
   return read(heightForm, await rpc.call('getblockcount', []), 'getblockcount');
 }
@@ -271,133 +178,4 @@ async function unspentOutputs(rpc: Rpc, outpoints: readonly string[]): Promise<(
     }
   }
   return all;
-}
-
-/** Core's own numbers for refusals of a transaction (rpc/protocol.h). */
-const ALREADY_IN_CHAIN = -27;
-/** Not to be decoded, inputs that are not there, against the rules or the node's policy. */
-const REFUSES_TRANSACTION = new Set([-22, -25, -26]);
-
-async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
-  // Nothing that is not even hexadecimal was ever signed here; no node has to be asked.
-  if (!/^([0-9a-f]{2})+$/.test(raw)) return 'rejected';
-  try {
-    read(hash, await rpc.call('sendrawtransaction', [raw]), 'sendrawtransaction');
-    return 'accepted';
-  } catch (error) {
-    if (!(error instanceof RpcRefused)) return 'unknown';
-    // Also what a node answers when it was in the pool all the time.
-    if (error.code === ALREADY_IN_CHAIN || /txn-already|txn-same-nonwitness/.test(error.message)) {
-      return 'accepted';
-    }
-    if (!REFUSES_TRANSACTION.has(error.code)) return 'unknown';
-    // "Inputs missing" is also what a node answers when this very transaction is mined and all it paid is spent.
-    return await isMined(rpc, raw);
-  }
-}
-
-async function isMined(rpc: Rpc, raw: string): Promise<Broadcast> {
-  const txHash = hashOf(raw);
-  if (txHash === undefined) return 'rejected';
-  try {
-    const { state } = await status(rpc, txHash);
-    return state === 'absent' ? 'rejected' : 'accepted';
-  } catch {
-    // Trouble of the node: only the chain can tell, later.
-    return 'unknown';
-  }
-}
-
-function inputsIn(raw: string): string[] {
-  const transaction = parsed(raw);
-  return Array.from({ length: transaction.inputsLength }, (_, i) => {
-    const { txid, index } = transaction.getInput(i);
-    invariant(txid !== undefined && index !== undefined, 'an input spends an output');
-    return `${Buffer.from(txid).toString('hex')}:${index}`;
-  });
-}
-
-const parsed = (raw: string): Transaction =>
-  Transaction.fromRaw(Buffer.from(raw, 'hex'), { allowUnknownInputs: true, allowUnknownOutputs: true });
-
-/** Undefined when these are the bytes of no transaction. */
-function hashOf(raw: string): string | undefined {
-  try {
-    return parsed(raw).id;
-  } catch {
-    return undefined;
-  }
-}
-
-async function status(rpc: Rpc, txHash: string): Promise<TransactionStatus> {
-  const method = 'getrawtransaction';
-  const [answer] = await rpc.batch([{ method, params: [txHash, 2] }], undefined, 'exact');
-  if (isUnknownTransaction(answer)) return { state: 'absent' };
-  const { blockhash, fee } = read(known, answered(answer), method);
-  if (blockhash === undefined) return { state: 'pending' };
-  const block = read(header, await rpc.call('getblockheader', [blockhash]), 'getblockheader');
-  // A node goes on answering with a transaction of a block that a reorganisation took away, dead or not. Were it
-  // waiting in the pool it would have come without a block.
-  if (block.confirmations < 1) return { state: 'absent' };
-  if (fee === undefined) throw new RpcUnavailable(method, 'it does not tell the fee');
-  return {
-    state: 'mined',
-    height: block.height,
-    blockHash: blockhash,
-    confirmations: block.confirmations,
-    succeeded: true,
-    feePaid: fee,
-  };
-}
-
-async function findSpenders(
-  rpc: Rpc,
-  outpoints: readonly string[],
-  fromHeight: number,
-  toHeight: number,
-): Promise<Spender[]> {
-  const wanted = new Set(outpoints);
-  const found: Spender[] = [];
-  for (let height = fromHeight; height <= toHeight; height++) {
-    const block = await blockAt(rpc, height, spends);
-    for (const { txid, vin } of block.tx) {
-      for (const input of vin) {
-        const outpoint = `${input.txid}:${input.vout}`;
-        if (wanted.has(outpoint)) found.push({ outpoint, txHash: txid, height, blockHash: block.hash });
-      }
-    }
-  }
-  return found;
-}
-
-async function received(
-  rpc: Rpc,
-  address: string,
-  fromHeight: number,
-  toHeight: number,
-): Promise<Received[]> {
-  const found: Received[] = [];
-  for (let height = fromHeight; height <= toHeight; height++) {
-    const block = await blockAt(rpc, height, outputs);
-    for (const { txid, vout } of block.tx) {
-      for (const { n, value, scriptPubKey } of vout) {
-        if (scriptPubKey.address === address) found.push({ outpoint: `${txid}:${n}`, amount: value });
-      }
-    }
-  }
-  return found;
-}
-
-/** A block that was not read may be the one: what comes after it proves nothing. */
-async function blockAt<B extends { height: number; confirmations: number }>(
-  rpc: Rpc,
-  height: number,
-  form: z.ZodType<B>,
-): Promise<B> {
-  const blockHash = read(hash, await rpc.call('getblockhash', [height]), 'getblockhash');
-  const block = read(form, await rpc.call('getblock', [blockHash, 2], BLOCK_TIMEOUT_MS, 'exact'), 'getblock');
-  if (block.height !== height || block.confirmations < 1) {
-    throw new RpcUnavailable('getblock', `no block ${height}`);
-  }
-  return block;
 }

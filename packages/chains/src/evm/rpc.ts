@@ -31,3 +31,6 @@ type FeeFields = { gasUsed: bigint; effectiveGasPrice: bigint; l1Fee?: bigint | 
 
 export const feeOf = ({ gasUsed, effectiveGasPrice, l1Fee }: FeeFields): bigint =>
   gasUsed * effectiveGasPrice + (l1Fee ?? 0n);
+
+/** What every block tells of itself. */
+export const header = z.object({ number: count, hash });

@@ -3,8 +3,9 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import { parseTransaction } from 'viem/utils';
 import { type Rpc, RpcRefused } from '../json-rpc.ts';
+import { feesFor } from './fees.ts';
 import type { EvmChain } from './network.ts';
-import { createEvmSender, feesFor } from './sender.ts';
+import { createEvmSender } from './sender.ts';
 import { openWallet } from './wallet.ts';
 
 const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;

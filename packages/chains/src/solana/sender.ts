@@ -1,30 +1,20 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { type Address, isOffCurveAddress } from '@solana/kit';
 import { z } from 'zod';
-import type { Broadcast, ChainSender, TransactionStatus } from '../chain.ts';
-import { type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
+import type { ChainSender } from '../chain.ts';
+import { type Rpc, read } from '../json-rpc.ts';
 import { checkAddress } from './address.ts';
-import { feeTaken, rentPaid } from './cost.ts';
+import { broadcast, NEVER_SENT, status, statusOf } from './broadcast.ts';
 import { searchOfBlocks } from './in-no-block.ts';
 import { checkNetwork, mintOf, type SolanaNetwork } from './network.ts';
-import {
-  accountOf,
-  base58,
-  type Commitment,
-  count,
-  lamports,
-  slotAt,
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
-  tokenUnits,
-} from './rpc.ts';
+import { base58, type Commitment, count, lamports, slotAt } from './rpc.ts';
+import { isBarred, simulate } from './simulate.ts';
+import { TOKEN_ACCOUNT_BYTES, tokensAt } from './token-accounts.ts';
 import {
   associatedAccount,
   feeOf,
   feesAt,
-  hashOf,
   type Lifetime,
   nativeSweep,
   nativeTransfer,
@@ -38,7 +28,6 @@ import {
   type TokenAccount,
   tokenSweep,
   tokenTransfer,
-  unsigned,
 } from './transaction.ts';
 import type { SolanaWallet } from './wallet.ts';
 
@@ -47,11 +36,6 @@ const UNIT_PRICE_FLOOR = 10_000n;
 const UNIT_PRICE_CAP = 1_000_000n;
 /** Of the prices of the last slots: most are paid by those in no hurry. */
 const UNIT_PRICE_PERCENTILE = 75;
-const TOKEN_ACCOUNT_BYTES = 165;
-/** Where a token account holds its amount and its state. */
-const AMOUNT_AT = 64;
-const STATE_AT = 108;
-const STATE_USABLE = 1;
 const BLOCK_TIMEOUT_MS = 20_000;
 
 /** Lamports that an account must hold to stay: one without data (a wallet), and one for tokens. */
@@ -97,26 +81,6 @@ export type SolanaSender = ChainSender & {
 const latestBlockhash = z.object({ value: z.object({ blockhash: base58, lastValidBlockHeight: count }) });
 const prices = z.array(z.object({ prioritizationFee: z.number().int().nonnegative() }));
 const balance = z.object({ value: lamports });
-const tokenAccounts = z.object({
-  value: z.array(
-    z.object({
-      pubkey: base58,
-      account: z.object({ owner: base58, data: z.tuple([z.string(), z.literal('base64')]) }),
-    }),
-  ),
-});
-const statuses = z.object({
-  context: z.object({ slot: count }),
-  value: z.tuple([
-    z
-      .object({
-        slot: count,
-        err: z.unknown(),
-        confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
-      })
-      .nullable(),
-  ]),
-});
 const epochInfo = z.object({ absoluteSlot: count, blockHeight: count });
 const signatures = z.array(z.object({ signature: base58, confirmationStatus: z.string().nullish() }));
 const signers = z.object({
@@ -127,21 +91,6 @@ const signers = z.object({
     }),
   }),
 });
-const simulation = z.object({ value: z.object({ err: z.unknown() }) });
-const rentRefusal = z.object({ InsufficientFundsForRent: z.object({ account_index: count }) });
-const programRefusal = z.object({ InstructionError: z.array(z.unknown()) });
-const ownedBalance = z.object({ accountIndex: count, uiTokenAmount: z.object({ amount: tokenUnits }) });
-const transaction = z.object({
-  slot: count,
-  meta: z.object({
-    err: z.unknown(),
-    preBalances: z.array(lamports),
-    postBalances: z.array(lamports),
-    preTokenBalances: z.array(ownedBalance).nullish(),
-    postTokenBalances: z.array(ownedBalance).nullish(),
-  }),
-});
-const blockHeader = z.object({ blockhash: base58 });
 
 export type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: SolanaWallet };
 
@@ -149,21 +98,6 @@ export type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: Sola
 export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts): SolanaSender {
   const { hotAddress, hotSigner } = wallet;
   const assertInNoBlock = searchOfBlocks(rpc);
-
-  async function tokensAt(
-    mint: string,
-    owner: string,
-    commitment: Commitment = 'finalized',
-  ): Promise<TokenAccount[]> {
-    const method = 'getTokenAccountsByOwner';
-    const answer = await rpc.call(method, [owner, { mint }, { encoding: 'base64', commitment }]);
-    return read(tokenAccounts, answer, method)
-      .value.map(({ pubkey, account }) => ({ address: pubkey, amount: tokensIn(account) }))
-      .filter(({ amount }) => amount > 0n)
-      .toSorted((a, b) =>
-        a.amount === b.amount ? (a.address < b.address ? -1 : 1) : a.amount > b.amount ? -1 : 1,
-      );
-  }
 
   async function planTransfer(order: SolanaTransferOrder): Promise<Plan> {
     const { asset, to, amount } = order;
@@ -190,7 +124,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       const answer = await rpc.call('getBalance', [owner, { commitment }], undefined, 'exact');
       return read(balance, answer, 'getBalance').value as Units;
     }
-    const accounts = await tokensAt(mint, owner, commitment);
+    const accounts = await tokensAt(rpc, mint, owner, commitment);
     // Transfers leave the hot wallet's own account only; what is in others does not count as there.
     const own = owner === hotAddress ? await associatedAccount(owner, mint) : undefined;
     return accounts
@@ -275,7 +209,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     async tokenAccounts(asset, index) {
       const mint = mintOf(network, asset);
       invariant(mint !== undefined, 'only tokens are in accounts of their own');
-      return (await tokensAt(mint, wallet.depositAddress(index))).slice(0, SWEPT_ACCOUNTS_MAX);
+      return (await tokensAt(rpc, mint, wallet.depositAddress(index))).slice(0, SWEPT_ACCOUNTS_MAX);
     },
 
     broadcast: (raw) => broadcast(rpc, raw),
@@ -325,106 +259,9 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
   };
 }
 
-/** The signature of nothing. */
-const NEVER_SENT = '1'.repeat(64);
-
-function tokensIn({ owner, data: [text] }: z.infer<typeof tokenAccounts>['value'][number]['account']): Units {
-  const data = Buffer.from(text, 'base64');
-  const usable =
-    owner === TOKEN_PROGRAM && data.length === TOKEN_ACCOUNT_BYTES && data[STATE_AT] === STATE_USABLE;
-  return (usable ? data.readBigUInt64LE(AMOUNT_AT) : 0n) as Units;
-}
-
 export function unitPriceFor(recent: readonly number[]): bigint {
   const sorted = recent.toSorted((a, b) => a - b);
   const price = BigInt(sorted[Math.floor((sorted.length * UNIT_PRICE_PERCENTILE) / 100)] ?? 0);
   if (price < UNIT_PRICE_FLOOR) return UNIT_PRICE_FLOOR;
   return price > UNIT_PRICE_CAP ? UNIT_PRICE_CAP : price;
-}
-
-/**
- * Money sent there would be lost: programs, mints, and accounts that hold tokens for an owner (people confuse those
- * with the owner's own address). For tokens also an address that is no public key and has never been used: it may be
- * such an account that was closed; a vault is given tokens after its first lamports.
- */
-async function isBarred(rpc: Rpc, asset: AssetSymbol, to: string): Promise<boolean> {
-  const account = await accountOf(rpc, to);
-  if (account === undefined) return assets[asset].type === 'token' && isOffCurveAddress(to as Address);
-  return account.executable || account.owner === TOKEN_PROGRAM || account.owner === TOKEN_2022_PROGRAM;
-}
-
-/** What the newest confirmed state would make of a plan: `payer` when it is the fee payer's own account that fails. */
-async function simulate(rpc: Rpc, plan: Plan): Promise<'works' | 'payer' | 'fails'> {
-  const method = 'simulateTransaction';
-  const config = {
-    encoding: 'base64',
-    commitment: 'confirmed',
-    sigVerify: false,
-    replaceRecentBlockhash: true,
-  };
-  const { err } = read(simulation, await rpc.call(method, [unsigned(plan), config]), method).value;
-  if (err == null) return 'works';
-  const rent = rentRefusal.safeParse(err);
-  if (rent.success) return rent.data.InsufficientFundsForRent.account_index === 0 ? 'payer' : 'fails';
-  if (programRefusal.safeParse(err).success) return 'fails';
-  // Anything else is about the node, the moment, or the fee payer.
-  throw new RpcUnavailable(method, `it fails with ${JSON.stringify(err)}`);
-}
-
-/** A node answers so when these bytes can never be a transaction of the network. */
-const REFUSES_BYTES = new Set([-32_003, -32_602]);
-
-async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
-  const txHash = hashOf(raw);
-  // Nothing that cannot be read was ever signed here; no node has to be asked.
-  if (txHash === undefined) return 'rejected';
-  // It was tried before it was signed. A trial by the node would fail for what was sent already, too.
-  const config = { encoding: 'base64', skipPreflight: true };
-  try {
-    const answer = read(base58, await rpc.call('sendTransaction', [raw, config]), 'sendTransaction');
-    return answer === txHash ? 'accepted' : 'unknown';
-  } catch (error) {
-    if (!(error instanceof RpcRefused)) return 'unknown';
-    // Nodes refuse what they already have: only the status tells.
-    const known = await isKnown(rpc, txHash);
-    if (known === 'unknown') return 'unknown';
-    if (known) return 'accepted';
-    return REFUSES_BYTES.has(error.code) ? 'rejected' : 'unknown';
-  }
-}
-
-async function isKnown(rpc: Rpc, txHash: string): Promise<boolean | 'unknown'> {
-  try {
-    return (await statusOf(rpc, txHash)).found !== null;
-  } catch {
-    return 'unknown';
-  }
-}
-
-async function statusOf(rpc: Rpc, txHash: string) {
-  const method = 'getSignatureStatuses';
-  const answer = await rpc.call(method, [[txHash], { searchTransactionHistory: true }]);
-  const { context, value } = read(statuses, answer, method);
-  return { found: value[0], slot: context.slot };
-}
-
-/** Mined is finalized: what is only confirmed may still be dropped. */
-async function status(rpc: Rpc, txHash: string): Promise<TransactionStatus> {
-  const { found } = await statusOf(rpc, txHash);
-  if (found === null) return { state: 'absent' };
-  if (found.confirmationStatus !== 'finalized') return { state: 'pending' };
-  const config = { commitment: 'finalized', encoding: 'json', maxSupportedTransactionVersion: 0 };
-  const answer = await rpc.call('getTransaction', [txHash, config], BLOCK_TIMEOUT_MS, 'exact');
-  const mined = read(transaction, answer, 'getTransaction');
-  const bare = { ...config, transactionDetails: 'none', rewards: false };
-  const block = read(blockHeader, await rpc.call('getBlock', [mined.slot, bare]), 'getBlock');
-  const head = await slotAt(rpc, 'finalized');
-  return {
-    state: 'mined',
-    height: mined.slot,
-    blockHash: block.blockhash,
-    confirmations: Math.max(1, head - mined.slot + 1),
-    succeeded: mined.meta.err == null,
-    feePaid: (feeTaken(mined.meta) + rentPaid(mined.meta)) as Units,
-  };
 }

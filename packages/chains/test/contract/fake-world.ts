@@ -1,7 +1,8 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 import { type Flavour, fakeNetwork } from '../../src/fake/network.ts';
-import { type FakeSender, fakeNode } from '../../src/fake/node.ts';
+import { fakeNode } from '../../src/fake/node.ts';
+import type { FakeSender } from '../../src/fake/sender.ts';
 import { same } from '../../src/quorum.ts';
 import { quorumReader } from '../../src/quorum-reader.ts';
 import { quorumSender, type Rules, senderRules } from '../../src/quorum-sender.ts';

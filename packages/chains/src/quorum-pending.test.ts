@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+import { units } from '@quittance/shared/money';
+import type { ChainReader } from './chain.ts';
+import { pay, someNodes } from './fake/some-nodes.ts';
+import { quorumReader } from './quorum-reader.ts';
+
+const away = { name: 'RpcUnavailable' };
+
+describe('a pending payment of two nodes', () => {
+  test('is told once both have it, and only once', async () => {
+    const { network, nodes, reader } = someNodes(2, 'utxo');
+    const watch = reader.watchPending?.();
+    const txHash = pay(network);
+    nodes[1].forget(txHash);
+    expect((await watch?.look())?.fresh).toEqual([]);
+    nodes[1].recover();
+    expect((await watch?.look())?.fresh).toMatchObject([{ txHash, amount: 5n }]);
+    expect((await watch?.look())?.fresh).toEqual([]);
+  });
+
+  test('is pending as long as one node has it, and is settled only above the highest head', async () => {
+    const { network, nodes, reader } = someNodes(2, 'utxo');
+    const watch = reader.watchPending?.();
+    const txHash = pay(network);
+    await watch?.look();
+    nodes[1].forget(txHash);
+    expect((await watch?.look())?.has(txHash)).toBe(true);
+    nodes[1].lag(1);
+    network.mine();
+    const look = await watch?.look();
+    expect([look?.has(txHash), look?.height]).toEqual([false, 11]);
+  });
+
+  test('is not lost when one of them was away at a look', async () => {
+    const { network, nodes, reader } = someNodes(2, 'utxo');
+    const watch = reader.watchPending?.();
+    const txHash = pay(network);
+    nodes[1].away();
+    await expect(watch?.look()).rejects.toMatchObject(away);
+    nodes[1].recover();
+    expect((await watch?.look())?.fresh).toMatchObject([{ txHash }]);
+  });
+
+  test('is not told when the nodes say different things of it', async () => {
+    const { network, nodes } = someNodes(2, 'utxo');
+    const honest = nodes[0].reader();
+    const other = {
+      ...honest,
+      watchPending: () => ({
+        async look() {
+          const look = await nodes[1].reader().watchPending?.().look();
+          if (look === undefined) throw new Error('it watches');
+          return { ...look, fresh: look.fresh.map((one) => ({ ...one, amount: units(6n) })) };
+        },
+      }),
+    };
+    pay(network);
+    expect((await quorumReader([honest, other]).watchPending?.().look())?.fresh).toEqual([]);
+  });
+
+  test('is forgotten when one told it and none has it any more', async () => {
+    const { network, nodes, reader } = someNodes(2, 'utxo');
+    const watch = reader.watchPending?.();
+    const txHash = pay(network);
+    nodes[1].forget(txHash);
+    await watch?.look();
+    network.drop(txHash);
+    nodes[1].recover();
+    expect(await watch?.look()).toMatchObject({ fresh: [] });
+  });
+});
+
+describe('a pending payment of three nodes', () => {
+  test('is told once two have it, and is gone once two do not have it', async () => {
+    const { network, nodes, reader } = someNodes(3, 'utxo');
+    const watch = reader.watchPending?.();
+    const txHash = pay(network);
+    nodes[0].away();
+    expect((await watch?.look())?.fresh).toMatchObject([{ txHash, amount: 5n }]);
+    nodes[0].recover();
+    nodes[0].forget(txHash);
+    const look = await watch?.look();
+    expect([look?.fresh, look?.has(txHash)]).toEqual([[], true]);
+    nodes[1].forget(txHash);
+    expect((await watch?.look())?.has(txHash)).toBe(false);
+  });
+
+  test('is told although the first node that has it says another thing of it', async () => {
+    const { network, nodes } = someNodes(3, 'utxo');
+    const honest = nodes.map((node) => node.reader());
+    const liar: ChainReader = {
+      ...(honest[0] as ChainReader),
+      watchPending: () => {
+        const watch = honest[0]?.watchPending?.();
+        return {
+          async look() {
+            const look = await watch?.look();
+            if (look === undefined) throw new Error('it watches');
+            return { ...look, fresh: look.fresh.map((one) => ({ ...one, amount: units(6n) })) };
+          },
+        };
+      },
+    };
+    const watch = quorumReader([liar, ...honest.slice(1)]).watchPending?.();
+    const txHash = pay(network);
+    expect((await watch?.look())?.fresh).toMatchObject([{ txHash, amount: 5n }]);
+  });
+});
