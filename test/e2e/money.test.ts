@@ -484,7 +484,7 @@ test('public keys of other words than those of payouts are named; those of its o
 
 test.each([
   ['', /WALLET_SEED: is required/],
-  [`${otherSeed} yellow`, /WALLET_SEED: must be the words of a BIP-39 wallet/],
+  [`${otherSeed} yellow`, /WALLET_SEED: must be a BIP-39 recovery phrase/],
 ])('a seed that is none (%j) is named, and ends payouts', async (seed, said) => {
   expect(await startedWith('payouts', { WALLET_SEED: seed }, [said])).toEqual({ code: 1 });
 });

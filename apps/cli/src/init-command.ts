@@ -4,8 +4,8 @@ import { bitcoinNetworks } from '@quittance/chains/bitcoin/network';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { depositAddresses as evmAddresses } from '@quittance/chains/evm/address';
 import { openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
+import { isRecoveryPhrase, newRecoveryPhrase } from '@quittance/chains/recovery-phrase';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
-import { isWalletPhrase, newWalletPhrase } from '@quittance/chains/wallet-phrase';
 import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';
 import type { Outcome } from './outcome.ts';
@@ -86,10 +86,10 @@ type Wallets = NonNullable<ReturnType<typeof walletsOf>>;
 function walletsOf(values: ReadonlyMap<string, string>) {
   const given = values.get(PHRASE);
   if (given === undefined) return undefined;
-  const phrase = given || newWalletPhrase(24);
+  const phrase = given || newRecoveryPhrase(24);
   // Without them: they are every key.
-  if (!isWalletPhrase(phrase))
-    throw new CommandError(`${PHRASE}: these are not the 12 or 24 words of a BIP-39 wallet.`);
+  if (!isRecoveryPhrase(phrase))
+    throw new CommandError(`${PHRASE}: this is not a BIP-39 recovery phrase of 12 or 24 words.`);
   const network = networkSchema.safeParse(values.get('BITCOIN_NETWORK') || USUAL_NETWORK);
   // The keys of another network than is meant would be given out as addresses.
   if (!network.success)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { newWalletPhrase } from '@quittance/chains/wallet-phrase';
+import { newRecoveryPhrase } from '@quittance/chains/recovery-phrase';
 import { hasBitcoind } from '@quittance/engines/bitcoind';
 import type { Engine } from '@quittance/engines/process';
 import { assets, isAssetSymbol } from '@quittance/shared/assets';
@@ -112,7 +112,7 @@ function relay(outside: number, inside: number): Promise<Server> {
 }
 
 function printEnv(): void {
-  const seed = newWalletPhrase(12);
+  const seed = newRecoveryPhrase(12);
   const chains = chainContainerSettings(seed, 'chains', { bitcoin: hasBitcoind() });
   const secret = () => randomBytes(24).toString('hex');
   const settings: Record<string, string> = {

@@ -20,7 +20,7 @@ export type Payment = {
 };
 
 /** Native money that left an address: the value sent and the fee. */
-export type Spend = { txHash: string; address: string; amount: Units };
+export type NativeDebit = { txHash: string; address: string; amount: Units };
 
 export type Block = {
   height: number;
@@ -28,21 +28,21 @@ export type Block = {
   parentHash: string;
   time: Date;
   payments: Payment[];
-  spends: Spend[];
+  spends: NativeDebit[];
 };
 
 export type Head = { height: number; hash: string; time: Date };
 
 /**
- * What a service that holds no key sees of a chain. Every call throws when the node cannot be asked.
- * A height has at most one block; on Solana, where heights are slots, some have none.
+ * Reads one chain, without keys. Every call throws when the node does not answer. A height has at most one block; on
+ * Solana, where heights are slots, some heights have none.
  */
 export type ChainReader = {
   chain: Chain;
   /** Throws WrongNetwork when the node is not on the configured network. */
   check(): Promise<void>;
   head(): Promise<Head>;
-  /** All payments of the block, to whomever; undefined when the node has no block of that height (yet). */
+  /** All payments of the block, to any address; undefined when the node has no block of that height (yet). */
   block(height: number): Promise<Block | undefined>;
   /** The next blocks above `height`, lowest first, at most `limit`; fewer, or none, near the head. */
   blocksAfter(height: number, limit: number): Promise<Block[]>;
@@ -66,21 +66,21 @@ export type BalanceReader = {
 };
 
 /**
- * Payments that may still be replaced or dropped: Bitcoin's mempool, Solana's blocks that are confirmed and not
- * finalized. Keeps in memory what it has told.
+ * Payments that may still be replaced or dropped: Bitcoin's mempool, and Solana's blocks that are confirmed and not
+ * finalized. It remembers what it returned before.
  */
 export type PendingWatch = { look(): Promise<PendingLook> };
 export type PendingLook = {
-  /** Payments of transactions that the looks before this one did not have, to whomever. */
+  /** Payments of transactions that earlier looks did not return, to any address. */
   fresh: Payment[];
-  /** Whether a transaction waits now. */
+  /** Whether a transaction is pending now. */
   has(txHash: string): boolean;
   /**
-   * The head's height, read after the waiting transactions: one that waits no more is in a block up to here, or
+   * The head's height, read after the pending transactions: one that is no longer pending is in a block up to here, or
    * will not be mined as it was.
    */
   height: number;
-  /** False when more waits than one look tells: the next ones go on. Undefined where a look always tells all. */
+  /** False when one look did not return everything: the next ones go on. Undefined where a look returns everything. */
   isComplete?: boolean;
 };
 
@@ -108,25 +108,25 @@ export type TransactionStatus =
       feePaid: Units;
     };
 
-/** Where a transaction lies in the chain. */
-export type Placed = { txHash: string; height: number; blockHash: string };
+/** The block that a transaction is in. */
+export type Inclusion = { txHash: string; height: number; blockHash: string };
 
 /**
- * What every holder of keys does on its chain. Orders to sign are each chain's own; the same order gives the same
- * bytes, always. Every call throws when the node cannot be asked, but `broadcast`, which never throws.
+ * Signs and sends on one chain. Each chain has its own orders to sign; the same order always gives the same bytes.
+ * Every call throws when the node does not answer, except `broadcast`, which never throws.
  */
 export type ChainSender = {
   chain: Chain;
   /** Throws WrongNetwork when the node is not on the configured network. */
   check(): Promise<void>;
-  /** Where the treasury keeps what it pays from and operators add to. Canonical. */
+  /** The hot wallet's address: payouts are paid from it, and operators send money to it. Canonical. */
   hotAddress: string;
   /** Canonical. */
   depositAddress(index: number): string;
-  /** What `address` has of an asset at the newest block. */
+  /** The balance of `address` at the newest block. */
   balance(asset: AssetSymbol, address: string): Promise<Units>;
-  /** What a usual payout of this asset costs now, in native units: the estimate behind `network_fee`. */
-  usualCost(asset: AssetSymbol): Promise<Units>;
+  /** The fee that a typical payout of this asset costs now, in native units: the estimate behind `network_fee`. */
+  estimatedFee(asset: AssetSymbol): Promise<Units>;
   /** A transaction the node already has is `accepted`; so is one that is already mined. */
   broadcast(raw: string): Promise<Broadcast>;
   status(txHash: string): Promise<TransactionStatus>;
@@ -183,7 +183,7 @@ export type EvmSender = ChainSender & {
     nonce: number,
     fromHeight: number,
     toHeight: number,
-  ): Promise<Placed | undefined>;
+  ): Promise<Inclusion | undefined>;
 };
 
 /** The deposit addresses below an extended public key, which can name them and not spend from them. */

@@ -55,7 +55,7 @@ describe('a sender of several nodes', () => {
     for (const ask of [
       () => sender.status(signed.txHash),
       () => sender.balance('ETH', 'them'),
-      () => sender.usualCost('ETH'),
+      () => sender.estimatedFee('ETH'),
       () => sender.finalizedHeight(),
       () => sender.check(),
     ]) {

@@ -55,7 +55,7 @@ export const senderRules: Rules<ChainSender> = {
   // A node on another network is a mistake in the settings, also where the others would suffice.
   check: proof<void, []>(() => undefined),
   balance: (answers, nodes) => same('a balance', answers, nodes),
-  usualCost: sufficient,
+  estimatedFee: sufficient,
   broadcast: broadcastOf,
   status: statusOf,
   finalizedHeight: reached,

@@ -232,7 +232,7 @@ describe('the registry', () => {
   test('opens no wallet of wrong words, and does not repeat them', () => {
     for (const settings of Object.values<ChainSettings>(networks)) {
       for (const words of ['', 'hunter2', phrase.replace('junk', 'test')]) {
-        expect(() => connectSender(settings, words)).toThrow('these are not the words of a BIP-39 wallet');
+        expect(() => connectSender(settings, words)).toThrow('this is not a BIP-39 recovery phrase');
       }
     }
   });

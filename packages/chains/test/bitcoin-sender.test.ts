@@ -54,7 +54,7 @@ test('a node of another network is refused, and one that keeps no index', async 
 
 test('the fee rate is a few satoshi a byte on a chain that knows nothing, and a usual payout costs that', async () => {
   expect(await chain.sender.feeRate()).toBe(2n);
-  expect(await chain.sender.usualCost('BTC')).toBe(420n);
+  expect(await chain.sender.estimatedFee('BTC')).toBe(420n);
 });
 
 test('what an address has is read from the chain', async () => {

@@ -120,7 +120,7 @@ describe('two EVM networks', () => {
   test('refuse each other’s assets and transactions', async () => {
     const to = ethereum.sender.depositAddress(12);
     await expect(base.sender.balance('ETH', to)).rejects.toThrow('not an asset of base');
-    await expect(ethereum.sender.usualCost('ETH_BASE')).rejects.toThrow('not an asset of ethereum');
+    await expect(ethereum.sender.estimatedFee('ETH_BASE')).rejects.toThrow('not an asset of ethereum');
     const signed = await send(ethereum, 'ETH', to, units(3n));
     expect(await base.sender.broadcast(signed.raw)).toBe('rejected');
     await ethereum.rpc.call('anvil_mine', ['0x1']);

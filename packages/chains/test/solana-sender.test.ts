@@ -72,8 +72,8 @@ test('a rent of today, a lifetime of today, and a usual cost', async () => {
   expect(rents).toEqual({ wallet: 890_880n, tokenAccount: 2_039_280n });
   const { lastValidBlockHeight } = await sender.lifetime();
   expect(lastValidBlockHeight).toBeGreaterThan(100);
-  expect(await sender.usualCost('SOL')).toBeGreaterThan(5_000n);
-  expect(await sender.usualCost('USDC_SOL')).toBeGreaterThan(5_000n + rents.tokenAccount);
+  expect(await sender.estimatedFee('SOL')).toBeGreaterThan(5_000n);
+  expect(await sender.estimatedFee('USDC_SOL')).toBeGreaterThan(5_000n + rents.tokenAccount);
 });
 
 describe('a transfer', () => {

@@ -1,6 +1,6 @@
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
-import { isWalletPhrase } from '@quittance/chains/wallet-phrase';
+import { isRecoveryPhrase } from '@quittance/chains/recovery-phrase';
 import { chains } from '@quittance/shared/assets';
 import { milliseconds, serviceSettings } from '@quittance/shared/config';
 import { toSecret } from '@quittance/shared/secret';
@@ -13,7 +13,7 @@ export const configSchema = withChains(
     ...chainSettings,
     WALLET_SEED: z
       .string()
-      .refine(isWalletPhrase, 'must be the words of a BIP-39 wallet')
+      .refine(isRecoveryPhrase, 'must be a BIP-39 recovery phrase')
       .transform(toSecret)
       .meta({
         format: '12 or 24 words, secret',

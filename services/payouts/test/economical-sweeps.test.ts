@@ -76,12 +76,12 @@ it('economical sweeps are made a few at a time, each address once', async () => 
 
 it('the cost of payouts is published, also when another asset cannot be estimated', async () => {
   const told: FeeEstimate[] = [];
-  const usualCost = async (asset: AssetSymbol) => {
+  const estimatedFee = async (asset: AssetSymbol) => {
     if (asset === 'ETH') throw new Error('the node stumbles');
-    return world.chain.sender.usualCost(asset);
+    return world.chain.sender.estimatedFee(asset);
   };
   const publish = async (estimates: readonly FeeEstimate[]) => void told.push(...estimates);
-  await publishFees({ ...world.ports, sender: { ...world.chain.sender, usualCost } }, publish);
+  await publishFees({ ...world.ports, sender: { ...world.chain.sender, estimatedFee } }, publish);
   const as_of = world.clock.now().toISOString();
   expect(told).toEqual([{ asset: 'USDC_ERC20', chain: 'ethereum', native_cost: '210000', as_of }]);
 });

@@ -65,7 +65,7 @@ export class ScriptedChain {
       if (this.wrongNetwork) throw new WrongNetwork('the node is on chain 1, configured is 31337');
     },
     balance: async (asset, address) => units(this.#answer() ?? this.balance(asset, address)),
-    usualCost: async () => this.#answer() ?? units(21_000n * MAX_FEE),
+    estimatedFee: async () => this.#answer() ?? units(21_000n * MAX_FEE),
     close: async () => {},
     fees: async () => this.#answer() ?? { maxFeePerGas: this.leastFee, maxPriorityFeePerGas: 1n },
     estimateTransfer: async (asset, to, amount) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newWalletPhrase } from '@quittance/chains/wallet-phrase';
+import { newRecoveryPhrase } from '@quittance/chains/recovery-phrase';
 import type { BusUser } from '@quittance/shared/bus-names';
 import { busUsers } from '@quittance/shared/bus-permissions';
 import { z } from 'zod';
@@ -31,7 +31,7 @@ export function sandboxSecrets(dir: string): Secrets {
 /** For a stack that keeps nothing. */
 export const newSecrets = (): Secrets =>
   completed({
-    walletSeed: newWalletPhrase(12),
+    walletSeed: newRecoveryPhrase(12),
     identitySecret: randomBytes(32).toString('hex'),
     webhookSecretsKey: randomBytes(32).toString('hex'),
     databasePassword: randomBytes(24).toString('hex'),

@@ -1,6 +1,6 @@
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
-import type { Placed } from '../chain.ts';
+import type { Inclusion } from '../chain.ts';
 import { type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import { amount, hash, height as heightForm } from './rpc.ts';
 
@@ -34,7 +34,7 @@ const outputs = z.object({
 export type Received = { outpoint: string; amount: Units };
 
 /** The transaction that spent an output, in a block. */
-export type Spender = Placed & { outpoint: string };
+export type Spender = Inclusion & { outpoint: string };
 
 export async function findSpenders(
   rpc: Rpc,

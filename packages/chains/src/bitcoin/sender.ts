@@ -12,7 +12,7 @@ import { type SelectionOrder, type SignedSpend, type Spend, selectCoins, signSpe
 import type { BitcoinWallet, Branch } from './wallet.ts';
 
 /** Two inputs, a recipient, change: what most payouts are. */
-const USUAL_VIRTUAL_BYTES = 210n;
+const TYPICAL_VIRTUAL_BYTES = 210n;
 /**
  * No reorganisation has ever come near a hundred blocks, and Bitcoin itself relies on that: new coins can be spent
  * from then on. Nothing here waits for it that a customer would notice.
@@ -92,7 +92,7 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
 
     balance: (asset, owner) => balanceOf(rpc, asset, owner),
 
-    usualCost: async () => (USUAL_VIRTUAL_BYTES * (await feeRate())) as Units,
+    estimatedFee: async () => (TYPICAL_VIRTUAL_BYTES * (await feeRate())) as Units,
 
     feeRate,
 

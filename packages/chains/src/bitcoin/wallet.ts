@@ -1,6 +1,6 @@
 import { invariant } from '@quittance/shared/result';
 import { HARDENED_OFFSET, HDKey } from '@scure/bip32';
-import { seedOf } from '../wallet-phrase.ts';
+import { seedOf } from '../recovery-phrase.ts';
 import { addressOf } from './address.ts';
 import { type BitcoinNetwork, factsOf } from './network.ts';
 
@@ -20,7 +20,7 @@ export type BitcoinWallet = {
   privateKey(branch: Branch, index: number): Uint8Array;
 };
 
-/** Opens the wallet of a BIP-39 phrase. The error of a wrong one does not repeat it. */
+/** Opens the wallet of a BIP-39 recovery phrase. The error of a wrong one does not repeat it. */
 export function openBitcoinWallet(network: BitcoinNetwork, phrase: string): BitcoinWallet {
   const { coin, form } = factsOf(network);
   const versions = coin === 0 ? undefined : { public: 0x043587cf, private: 0x04358394 };

@@ -120,7 +120,7 @@ describe('a wallet', () => {
       phrase.replace('junk', 'test'),
       phrase.replace('junk', 'jnuk'),
     ]) {
-      expect(() => openWallet(wrong)).toThrow('these are not the words of a BIP-39 wallet');
+      expect(() => openWallet(wrong)).toThrow('this is not a BIP-39 recovery phrase');
     }
   });
 

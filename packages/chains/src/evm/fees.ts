@@ -13,17 +13,17 @@ type FeeLimits = {
   tipCap: bigint;
   feeCap: bigint;
   /**
-   * In wei, beyond the gas: what a network on top of Ethereum may take for a transaction's place there. Its nodes want to
-   * see it at the sender's address; usually it is a hundredth of this.
+   * In wei, beyond the gas: the most that a network on top of Ethereum takes as L1 data fee. Its nodes require this much at
+   * the sender's address; the fee is usually a hundredth of it.
    */
-  placeMax: bigint;
+  l1DataFeeMax: bigint;
 };
 
 export const feeLimits = {
-  ethereum: { tipFloor: GWEI / 10n, tipCap: 5n * GWEI, feeCap: 500n * GWEI, placeMax: 0n },
-  base: { tipFloor: GWEI / 1_000n, tipCap: 5n * GWEI, feeCap: 500n * GWEI, placeMax: 10_000n * GWEI },
+  ethereum: { tipFloor: GWEI / 10n, tipCap: 5n * GWEI, feeCap: 500n * GWEI, l1DataFeeMax: 0n },
+  base: { tipFloor: GWEI / 1_000n, tipCap: 5n * GWEI, feeCap: 500n * GWEI, l1DataFeeMax: 10_000n * GWEI },
   // Its validators take nothing below 25 gwei of POL.
-  polygon: { tipFloor: 25n * GWEI, tipCap: 500n * GWEI, feeCap: 5_000n * GWEI, placeMax: 0n },
+  polygon: { tipFloor: 25n * GWEI, tipCap: 500n * GWEI, feeCap: 5_000n * GWEI, l1DataFeeMax: 0n },
 } as const satisfies Record<EvmChain, FeeLimits>;
 
 const feeHeader = z.object({ baseFeePerGas: units256 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Placed } from '../chain.ts';
+import type { Inclusion } from '../chain.ts';
 import { answered, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import { address, count, hash, header, toHex } from './rpc.ts';
 
@@ -15,7 +15,7 @@ export async function findByNonce(
   nonce: number,
   fromHeight: number,
   toHeight: number,
-): Promise<Placed | undefined> {
+): Promise<Inclusion | undefined> {
   const method = 'eth_getBlockByNumber';
   for (let from = fromHeight; from <= toHeight; from += BLOCKS_TOGETHER) {
     const heights = Array.from(

@@ -2,7 +2,7 @@ import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import { blocksAfter } from '../blocks-after.ts';
-import type { BalanceReader, Block, ChainReader, Head, Payment, Spend } from '../chain.ts';
+import type { BalanceReader, Block, ChainReader, Head, NativeDebit, Payment } from '../chain.ts';
 import { answered, type Rpc, read } from '../json-rpc.ts';
 import { createBalanceReader } from './balances.ts';
 import { checkNetwork, type EvmNetwork, tokensOf } from './network.ts';
@@ -83,7 +83,7 @@ async function readBlock(rpc: Rpc, network: EvmNetwork, height: number): Promise
     hash: found.hash,
     parentHash: found.parentHash,
     time: timeOf(found.timestamp),
-    ...movements(found, receipts, network),
+    ...balanceChanges(found, receipts, network),
   };
 }
 
@@ -100,15 +100,15 @@ function areOf({ hash, transactions }: RawBlock, receipts: RawReceipt[]): boolea
 }
 
 /** What the block did, not what its transactions wanted: nothing but fees moves in a failed one. */
-function movements(
+function balanceChanges(
   { transactions }: RawBlock,
   receipts: RawReceipt[],
   network: EvmNetwork,
-): { payments: Payment[]; spends: Spend[] } {
+): { payments: Payment[]; spends: NativeDebit[] } {
   const native = nativeAsset[network.chain];
   const tokens = tokensOf(network);
   const payments: Payment[] = [];
-  const spends: Spend[] = [];
+  const spends: NativeDebit[] = [];
   for (const [i, { hash: txHash, from, to, value }] of transactions.entries()) {
     const { status, logs, ...used } = receipts[i] as RawReceipt;
     const succeeded = status === '0x1';

@@ -84,7 +84,7 @@ describe('the usual cost', () => {
         eth_maxPriorityFeePerGas: `0x${tip.toString(16)}`,
       },
       chain,
-    ).usualCost(asset);
+    ).estimatedFee(asset);
 
   test.each<[EvmChain, AssetSymbol, gas: bigint]>([
     ['ethereum', 'ETH', 21_000n],

@@ -21,7 +21,7 @@ type Hex = `0x${string}`;
 export const TOKEN_SWEEP_GAS = 150_000n;
 
 /** A transfer of USD Coin to somebody who had none: what costs more is rare. */
-const USUAL_TOKEN_GAS = 65_000n;
+const TYPICAL_TOKEN_GAS = 65_000n;
 
 const abi = parseAbi([
   'function balanceOf(address owner) view returns (uint256)',
@@ -76,7 +76,7 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
   }
 
   const maxCost = (gas: bigint, fees: EvmFees) =>
-    (gas * fees.maxFeePerGas + feeLimits[network.chain].placeMax) as Units;
+    (gas * fees.maxFeePerGas + feeLimits[network.chain].l1DataFeeMax) as Units;
 
   return {
     chain: network.chain,
@@ -95,8 +95,8 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
       return feesFor(network.chain, baseFeePerGas, tip);
     },
 
-    async usualCost(asset) {
-      const gas = contractOf(network, asset) === undefined ? PLAIN_TRANSFER_GAS : USUAL_TOKEN_GAS;
+    async estimatedFee(asset) {
+      const gas = contractOf(network, asset) === undefined ? PLAIN_TRANSFER_GAS : TYPICAL_TOKEN_GAS;
       const { baseFeePerGas, tip } = await gasPrice(rpc);
       const { maxFeePerGas, maxPriorityFeePerGas } = feesFor(network.chain, baseFeePerGas, tip);
       const price = baseFeePerGas + maxPriorityFeePerGas;

@@ -1,7 +1,7 @@
 import { HDKey } from '@scure/bip32';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex } from 'viem/utils';
-import { seedOf } from '../wallet-phrase.ts';
+import { seedOf } from '../recovery-phrase.ts';
 import { DEPOSIT_ACCOUNT_PATH } from './address.ts';
 
 const HOT_PATH = "m/44'/60'/1'/0/0";
@@ -16,7 +16,7 @@ export type Wallet = {
   depositSigner(index: number): PrivateKeyAccount;
 };
 
-/** Opens the wallet of a BIP-39 phrase. The error of a wrong one does not repeat it. */
+/** Opens the wallet of a BIP-39 recovery phrase. The error of a wrong one does not repeat it. */
 export function openWallet(phrase: string): Wallet {
   const root = HDKey.fromMasterSeed(seedOf(phrase));
   const account = root.derive(DEPOSIT_ACCOUNT_PATH);

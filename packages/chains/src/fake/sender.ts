@@ -38,7 +38,7 @@ export function senderOf(view: View, seed: string, named: string): FakeSender {
     hotAddress,
     depositAddress: (index) => `${seed}-${index}`,
     balance: async (asset, address) => balanceOf(blocks(), asset, address),
-    usualCost: async () => {
+    estimatedFee: async () => {
       newest(blocks());
       return FAKE_FEE;
     },

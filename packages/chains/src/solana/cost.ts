@@ -1,7 +1,7 @@
 import { invariant } from '@quittance/shared/result';
 
 /** What a transaction changed, by the places of its accounts; in lamports. */
-export type BalanceChanges = {
+export type TransactionBalances = {
   preBalances: readonly bigint[];
   postBalances: readonly bigint[];
   preTokenBalances?: readonly { accountIndex: number }[] | null | undefined;
@@ -12,7 +12,7 @@ export type BalanceChanges = {
  * What all accounts together have less: only the fee leaves them. Not the fee as the node states it, for one development node
  * states it without the price of the place (seen).
  */
-export function feeTaken({ preBalances, postBalances }: BalanceChanges): bigint {
+export function feeTaken({ preBalances, postBalances }: TransactionBalances): bigint {
   const sum = (balances: readonly bigint[]) => balances.reduce((total, one) => total + one, 0n);
   return sum(preBalances) - sum(postBalances);
 }
@@ -21,7 +21,7 @@ export function feeTaken({ preBalances, postBalances }: BalanceChanges): bigint 
  * What the accounts for tokens that a transaction opened were given: our own transactions give it themselves. Somebody may
  * have sent lamports to where such an account will be: it takes less then.
  */
-export function rentPaid(changes: BalanceChanges): bigint {
+export function rentPaid(changes: TransactionBalances): bigint {
   const { preBalances, postBalances, preTokenBalances, postTokenBalances } = changes;
   const before = new Set((preTokenBalances ?? []).map(({ accountIndex }) => accountIndex));
   return (postTokenBalances ?? [])

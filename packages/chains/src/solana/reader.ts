@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Block, ChainReader, Head, PendingLook, PendingWatch } from '../chain.ts';
 import { type Numbers, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
-import { blockTransaction, Imprecise, movements } from './effects.ts';
+import { balanceChanges, blockTransaction, Imprecise } from './balance-changes.ts';
 import { checkNetwork, type SolanaNetwork, tokensOf } from './network.ts';
 import { base58, type Commitment, count, isNoBlock, slotAt } from './rpc.ts';
 
@@ -74,7 +74,7 @@ export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainRe
         height: slot,
         hash: found.blockhash,
         parentHash: found.previousBlockhash,
-        ...movements(found.transactions, tokens),
+        ...balanceChanges(found.transactions, tokens),
         time: await timeOf(slot, found.blockTime),
       };
     } catch (error) {

@@ -6,8 +6,8 @@ import type { ChainSender } from '../chain.ts';
 import { type Rpc, read } from '../json-rpc.ts';
 import { checkAddress } from './address.ts';
 import { broadcast, NEVER_SENT, status, statusOf } from './broadcast.ts';
-import { searchOfBlocks } from './in-no-block.ts';
 import { checkNetwork, mintOf, type SolanaNetwork } from './network.ts';
+import { nonInclusionSearch } from './non-inclusion.ts';
 import { base58, type Commitment, count, lamports, slotAt } from './rpc.ts';
 import { isBarred, simulate } from './simulate.ts';
 import { TOKEN_ACCOUNT_BYTES, tokensAt } from './token-accounts.ts';
@@ -97,7 +97,7 @@ export type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: Sola
 /** Signs and sends with the wallet's keys. */
 export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts): SolanaSender {
   const { hotAddress, hotSigner } = wallet;
-  const assertInNoBlock = searchOfBlocks(rpc);
+  const assertNotIncluded = nonInclusionSearch(rpc);
 
   async function planTransfer(order: SolanaTransferOrder): Promise<Plan> {
     const { asset, to, amount } = order;
@@ -174,7 +174,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       return { wallet: walletRent, tokenAccount };
     },
 
-    async usualCost(asset) {
+    async estimatedFee(asset) {
       const fee = feesAt(await unitPrice()).transfer[assets[asset].type];
       // Who is paid for the first time has no account yet.
       return (
@@ -228,7 +228,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       if (found !== null) return 'included';
       // An answer of a node behind a balancer that is not as far as the one before says nothing.
       if (slot < reached.absoluteSlot) return 'unproven';
-      await assertInNoBlock(txHash, finalizedWhenSigned, lastValidBlockHeight);
+      await assertNotIncluded(txHash, finalizedWhenSigned, lastValidBlockHeight);
       return 'proven';
     },
 

@@ -46,9 +46,9 @@ export const SWEPT_ACCOUNTS_MAX = 10;
 export type Lifetime = { blockhash: string; lastValidBlockHeight: number };
 
 /** What every order holds beside what it moves. The price is in millionths of a lamport per compute unit. */
-type Terms = { lifetime: Lifetime; unitPrice: bigint };
+type FeeAndLifetime = { lifetime: Lifetime; unitPrice: bigint };
 
-export type SolanaTransferOrder = Terms & {
+export type SolanaTransferOrder = FeeAndLifetime & {
   asset: AssetSymbol;
   to: string;
   amount: Units;
@@ -57,7 +57,7 @@ export type SolanaTransferOrder = Terms & {
 };
 
 /** All native money of a deposit address to the hot wallet. */
-export type SolanaNativeSweepOrder = Terms & {
+export type SolanaNativeSweepOrder = FeeAndLifetime & {
   index: number;
   balance: Units;
   /** Who pays the fee: the hot wallet, or the deposit out of what it brings. */
@@ -65,7 +65,7 @@ export type SolanaNativeSweepOrder = Terms & {
 };
 
 /** Tokens of a deposit address, out of all its accounts, to the hot wallet, which pays. */
-export type SolanaTokenSweepOrder = Terms & {
+export type SolanaTokenSweepOrder = FeeAndLifetime & {
   asset: AssetSymbol;
   index: number;
   accounts: readonly TokenAccount[];
@@ -81,7 +81,7 @@ export type SolanaSigned = SignedTransaction & {
 };
 
 /** Instructions, the first signer paying the fee, and the most it can cost. */
-export type Plan = Terms & {
+export type Plan = FeeAndLifetime & {
   signers: readonly SolanaSigner[];
   units: number;
   rentMax: bigint;
@@ -101,7 +101,7 @@ export async function associatedAccount(owner: string, mint: string): Promise<st
   return address;
 }
 
-export function nativeTransfer(from: SolanaSigner, to: string, amount: bigint, terms: Terms): Plan {
+export function nativeTransfer(from: SolanaSigner, to: string, amount: bigint, terms: FeeAndLifetime): Plan {
   return {
     ...terms,
     signers: [from],

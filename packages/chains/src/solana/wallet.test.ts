@@ -24,7 +24,7 @@ describe('a wallet', () => {
   });
 
   test('does not repeat wrong words, and prints no key', () => {
-    expect(() => openWallet(`${phrase} secret`)).toThrow(/^these are not the words of a BIP-39 wallet$/);
+    expect(() => openWallet(`${phrase} secret`)).toThrow(/^this is not a BIP-39 recovery phrase$/);
     expect(JSON.stringify([wallet, wallet.hotSigner])).not.toMatch(/key|chainCode|data/);
   });
 });

@@ -1,6 +1,6 @@
 import { getAddressDecoder } from '@solana/kit';
 import { HDKey } from 'micro-key-producer/slip10.js';
-import { seedOf } from '../wallet-phrase.ts';
+import { seedOf } from '../recovery-phrase.ts';
 
 /** Deposits end with 0, the hot wallet with 1: no deposit can ever be the hot wallet. */
 const DEPOSIT_CHANGE = 0;
@@ -19,7 +19,7 @@ export type SolanaWallet = {
 };
 
 /**
- * Opens the wallet of a BIP-39 phrase. The error of a wrong one does not repeat it. There is no public derivation on
+ * Opens the wallet of a BIP-39 recovery phrase. The error of a wrong one does not repeat it. There is no public derivation on
  * this curve: whoever can name addresses can spend.
  */
 export function openWallet(phrase: string): SolanaWallet {

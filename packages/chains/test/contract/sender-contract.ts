@@ -94,15 +94,15 @@ export function senderContract(candidate: Candidate): void {
     test('knows an amount of nothing, and a usual cost of something', async () => {
       for (const asset of world.assets) {
         expect(await sender.balance(asset, world.newAddress())).toBe(0n);
-        expect(await sender.usualCost(asset)).toBeGreaterThan(0n);
+        expect(await sender.estimatedFee(asset)).toBeGreaterThan(0n);
       }
       // No order of magnitude beside what a payout has just cost.
       const { signed } = await payout();
       expect(await sender.broadcast(signed.raw)).toBe('accepted');
       await world.mine(1);
       const { feePaid } = await mined(signed);
-      expect((await sender.usualCost(native())) * 20n).toBeGreaterThan(feePaid);
-      expect(await sender.usualCost(native())).toBeLessThan(feePaid * 20n);
+      expect((await sender.estimatedFee(native())) * 20n).toBeGreaterThan(feePaid);
+      expect(await sender.estimatedFee(native())).toBeLessThan(feePaid * 20n);
     });
 
     test('knows no final block above the head', async () => {
@@ -152,7 +152,7 @@ export function senderContract(candidate: Candidate): void {
         ['check', () => lost.check()],
         ['status', () => lost.status(signed.txHash)],
         ['balance', () => lost.balance(native(), lost.hotAddress)],
-        ['usualCost', () => lost.usualCost(native())],
+        ['usualCost', () => lost.estimatedFee(native())],
         ['finalizedHeight', () => lost.finalizedHeight()],
       ];
       for (const [name, ask] of questions) {

@@ -22,7 +22,7 @@ export async function publishFees(
   const estimates: FeeEstimate[] = [];
   for (const asset of assets) {
     try {
-      const native_cost = (await sender.usualCost(asset)).toString();
+      const native_cost = (await sender.estimatedFee(asset)).toString();
       estimates.push({ asset, chain, native_cost, as_of: clock.now().toISOString() });
     } catch (error) {
       const details = { chain, asset, reason: reason(error) };

@@ -30,7 +30,7 @@ export class StatusMissing extends Error {
 }
 
 /** Throws unless a transaction is in none of the blocks from a slot to the first above a height. */
-type AssertInNoBlock = (txHash: string, fromSlot: number, lastHeight: number) => Promise<void>;
+type AssertNotIncluded = (txHash: string, fromSlot: number, lastHeight: number) => Promise<void>;
 
 /**
  * Reads every finalized block from a slot to the first above a height, and throws unless they are one chain without a
@@ -43,7 +43,7 @@ type AssertInNoBlock = (txHash: string, fromSlot: number, lastHeight: number) =>
  * One development node gives blocks without transactions their slot as their height (seen): there the search ends
  * sooner, and heights prove no chain.
  */
-export function searchOfBlocks(rpc: Rpc): AssertInNoBlock {
+export function nonInclusionSearch(rpc: Rpc): AssertNotIncluded {
   const kept = new Map<number, Promise<Searched>>();
 
   function keptBlockAt(slot: number): Promise<Searched> {

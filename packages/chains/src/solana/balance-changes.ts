@@ -2,7 +2,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { ExactNumber } from '@quittance/shared/exact-json';
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
-import type { Payment, Spend } from '../chain.ts';
+import type { NativeDebit, Payment } from '../chain.ts';
 import { base58, count, TOKEN_PROGRAM, tokenUnits } from './rpc.ts';
 
 /** A JSON number that may be longer than a double holds: only one asked for as `exact` is its source text then. */
@@ -51,12 +51,12 @@ function exact(value: number | ExactNumber): bigint {
  * other programs, several transfers at once and transfers through a token account of any kind count, and a failed
  * transaction, a transfer there and back again, and a fee payer's own loss do not. Rewards are in no transaction.
  */
-export function movements(
+export function balanceChanges(
   transactions: readonly BlockTransaction[],
   tokens: ReadonlyMap<string, AssetSymbol>,
-): { payments: Payment[]; spends: Spend[] } {
+): { payments: Payment[]; spends: NativeDebit[] } {
   const payments: Payment[] = [];
-  const spends: Spend[] = [];
+  const spends: NativeDebit[] = [];
   for (const one of transactions) {
     const txHash = one.transaction.signatures[0] as string;
     const pay = (outputIndex: number, asset: AssetSymbol, address: string, amount: bigint) =>

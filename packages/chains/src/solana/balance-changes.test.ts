@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ExactNumber } from '@quittance/shared/exact-json';
-import { type BlockTransaction, blockTransaction, Imprecise, movements } from './effects.ts';
+import { type BlockTransaction, balanceChanges, blockTransaction, Imprecise } from './balance-changes.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './rpc.ts';
 
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v';
@@ -48,7 +48,7 @@ const aTransaction = ({ accounts, before, after, tokensBefore = [], tokensAfter 
   });
 
 const paid = (...transactions: BlockTransaction[]) =>
-  movements(transactions, tokens).payments.map(({ asset, address, amount, outputIndex }) => ({
+  balanceChanges(transactions, tokens).payments.map(({ asset, address, amount, outputIndex }) => ({
     asset,
     address,
     amount,
@@ -58,7 +58,7 @@ const paid = (...transactions: BlockTransaction[]) =>
 describe('lamports', () => {
   test('count by what each account gained, whatever moved them, and are named by its place', () => {
     const one = aTransaction({ accounts: [payer, other, ours], before: [100, 7, 1], after: [40, 7, 56] });
-    expect(movements([one], tokens)).toEqual({
+    expect(balanceChanges([one], tokens)).toEqual({
       payments: [
         {
           outpoint: `${SIGNATURE}:2`,
@@ -106,7 +106,7 @@ describe('lamports', () => {
       before: [exact('100000000000000019'), 0],
       after: [exact('100000000000000003'), 9],
     });
-    expect(movements([one], tokens).spends).toMatchObject([{ amount: 16n }]);
+    expect(balanceChanges([one], tokens).spends).toMatchObject([{ amount: 16n }]);
   });
 });
 
