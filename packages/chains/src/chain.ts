@@ -49,6 +49,8 @@ export type ChainReader = {
   hashAt(height: number): Promise<string | undefined>;
   /** For chains where native money may come without a trace in its block. */
   balances?: BalanceReader;
+  /** With several nodes: how many of them the others went on without in the last minute. */
+  nodesLeftOut?(): number;
   /** For chains that show payments before they are in a block that counts. */
   watchPending?(): PendingWatch;
   close(): Promise<void>;

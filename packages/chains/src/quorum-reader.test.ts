@@ -250,12 +250,15 @@ describe('a reader of three nodes', () => {
     nodes[1].away();
     await reader.head();
     await reader.block(3);
+    expect(reader.nodesLeftOut?.()).toBe(1);
     expect(warn).toHaveBeenCalledTimes(1);
     expect(warn.mock.calls[0]?.[0]).toMatchObject({ chain: 'ethereum', node: 2, nodes: 3 });
     nodes[2].branchOff(2);
     nodes[1].recover();
     await reader.hashAt(10);
     expect(warn.mock.calls[1]?.[0]).toMatchObject({ node: 3, reason: expect.stringContaining('block 10') });
+    expect(reader.nodesLeftOut?.()).toBe(2);
+    expect(warn).toHaveBeenCalledTimes(2);
   });
 });
 

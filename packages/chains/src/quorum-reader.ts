@@ -159,6 +159,8 @@ export function quorumReader(
 
     hashAt,
 
+    nodesLeftOut: () => panel.leftOut(),
+
     ...balancesOf(panel, readers),
     ...pendingOf(panel, readers),
 

@@ -5,7 +5,8 @@ import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
 
 /** Once a quorum has answered, the nodes that were in time for the last question get so much longer. */
 const GRACE_MS = 2_000;
-const LOG_EVERY_MS = 60_000;
+/** A node that was left out is logged once in this time, and counts as left out for as long. */
+const LEFT_OUT_MS = 60_000;
 
 /** More than half: two quorums always have a node in common. */
 export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
@@ -26,7 +27,7 @@ export class Panel<N> {
   readonly #options: PanelOptions;
   /** Nodes that did not answer in time. They are asked, but not waited for until they answer in time again. */
   readonly #late = new Set<number>();
-  readonly #loggedAt = new Map<number, number>();
+  readonly #leftOut = new Map<number, { at: number; loggedAt: number }>();
 
   constructor(nodes: readonly N[], options: PanelOptions) {
     this.quorum = quorumOf(nodes.length);
@@ -80,7 +81,7 @@ export class Panel<N> {
 
   async #ask<A, R>(question: Question<N, A>, conclude: Conclude<A, R>, graceMs: number): Promise<R> {
     const answers: A[] = [];
-    const failures: unknown[] = [];
+    const failures = new Map<number, unknown>();
     const open = new Set(this.#nodes.keys());
     const { promise, resolve, reject } = Promise.withResolvers<R>();
     const isPatient = graceMs === Number.POSITIVE_INFINITY;
@@ -91,7 +92,11 @@ export class Panel<N> {
       try {
         resolve(conclude(answers, this.#nodes.length, open.size === 0));
         isDone = true;
-        for (const i of open) this.#late.add(i);
+        for (const [i, error] of failures) this.#leaveOut(i, reason(error));
+        for (const i of open) {
+          this.#late.add(i);
+          this.#leaveOut(i, 'no answer in time');
+        }
       } catch (error) {
         isDone = open.size === 0 || !(error instanceof NoQuorum);
         if (isDone) reject(error);
@@ -101,7 +106,7 @@ export class Panel<N> {
       if (isDone) return;
       const isAwaited = [...open].some((i) => isPatient || !this.#late.has(i));
       if (answers.length < this.quorum) {
-        if (open.size === 0) reject(failures[0]);
+        if (open.size === 0) reject(failures.values().next().value);
       } else if (!isAwaited || isGraceOver) tryToConclude();
       else if (!isPatient) {
         grace ??= setTimeout(() => {
@@ -119,8 +124,7 @@ export class Panel<N> {
             if (!isDone) this.#late.delete(i);
           },
           (error: unknown) => {
-            failures.push(error);
-            this.#leaveOut(i, reason(error));
+            failures.set(i, error);
           },
         )
         .finally(() => {
@@ -135,11 +139,18 @@ export class Panel<N> {
     }
   }
 
-  /** Without a quorum of others, whoever asked logs the error. */
+  /** How many nodes the others went on without in the last minute. */
+  leftOut(): number {
+    return [...this.#leftOut.values()].filter(({ at }) => performance.now() - at < LEFT_OUT_MS).length;
+  }
+
+  /** Called when a quorum concluded without this node. Below a quorum, whoever asked logs the error. */
   #leaveOut(i: number, why: string): void {
     const now = performance.now();
-    if (this.#nodes.length < 3 || now - (this.#loggedAt.get(i) ?? -LOG_EVERY_MS) < LOG_EVERY_MS) return;
-    this.#loggedAt.set(i, now);
+    const loggedAt = this.#leftOut.get(i)?.loggedAt;
+    const isTold = loggedAt !== undefined && now - loggedAt < LEFT_OUT_MS;
+    this.#leftOut.set(i, { at: now, loggedAt: isTold ? loggedAt : now });
+    if (isTold) return;
     // By its place in the setting, because a URL may hold a key.
     const { chain, logger } = this.#options;
     logger?.warn(

@@ -65,6 +65,16 @@ export function invoicesMetrics(databaseUrl: string, logger: Logger, chains: Por
         return value === undefined ? [] : [{ chain, value }];
       }),
   });
+  metrics.gauge({
+    name: 'quittance_chain_nodes_left_out',
+    help: 'Of several nodes of a chain: how many were down, late or said something else than the quorum in the last minute.',
+    labels: ['chain'],
+    look: () =>
+      [...chains.values()].flatMap(({ chain, reader }) => {
+        const value = reader.nodesLeftOut?.();
+        return value === undefined ? [] : [{ chain, value }];
+      }),
+  });
   return metrics;
 }
 
