@@ -164,7 +164,7 @@ async function solana(hot = 10n * SOL) {
     to: recipient,
     amount: units(amount),
     tokenAccountRent: tokenAccount,
-    unitPrice: 10_000n,
+    priorityFee: 10_000n,
     lifetime: await sender.lifetime(),
   });
   return { chain, sender, to, order, reader: chain.reader(ask) };

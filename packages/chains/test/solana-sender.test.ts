@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => chain.stop());
 
-const terms = async () => ({ lifetime: await sender.lifetime(), unitPrice: await sender.unitPrice() });
+const terms = async () => ({ lifetime: await sender.lifetime(), priorityFee: await sender.priorityFee() });
 
 const transfer = async (asset: 'SOL' | 'USDC_SOL', to: string, amount: bigint) => ({
   asset,

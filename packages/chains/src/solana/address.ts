@@ -5,7 +5,7 @@ import { mintOf, type SolanaNetwork, tokensOf } from './network.ts';
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './rpc.ts';
 
 const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
-/** What people paste who mistake an explorer's first line for a wallet. Money sent there is lost. */
+/** Programs that people copy from an explorer instead of a wallet. Money sent there is lost. */
 const NOBODYS = new Set([SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_2022_PROGRAM, ASSOCIATED_TOKEN_PROGRAM]);
 
 /**

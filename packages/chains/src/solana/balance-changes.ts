@@ -47,9 +47,9 @@ function exact(value: number | ExactNumber): bigint {
 }
 
 /**
- * What the transactions did, not what their instructions wanted: the change of each wallet's balance. So transfers by
- * other programs, several transfers at once and transfers through a token account of any kind count, and a failed
- * transaction, a transfer there and back again, and a fee payer's own loss do not. Rewards are in no transaction.
+ * The change of each wallet's balance, not what the instructions asked for. So transfers by other programs, several
+ * transfers at once and transfers through a token account of any kind count. A failed transaction, a transfer there and back
+ * again, and the loss of a fee payer do not. Rewards are in no transaction.
  */
 export function balanceChanges(
   transactions: readonly BlockTransaction[],

@@ -33,7 +33,7 @@ const transaction = z.object({
 });
 const blockHeader = z.object({ blockhash: base58 });
 
-/** The signature of nothing. */
+/** A signature that no transaction has. */
 export const NEVER_SENT = '1'.repeat(64);
 
 /** A node answers so when these bytes can never be a transaction of the network. */

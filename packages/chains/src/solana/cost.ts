@@ -1,6 +1,6 @@
 import { invariant } from '@quittance/shared/result';
 
-/** What a transaction changed, by the places of its accounts; in lamports. */
+/** The balances before and after a transaction, by the index of the account; in lamports. */
 export type TransactionBalances = {
   preBalances: readonly bigint[];
   postBalances: readonly bigint[];
@@ -9,8 +9,8 @@ export type TransactionBalances = {
 };
 
 /**
- * What all accounts together have less: only the fee leaves them. Not the fee as the node states it, for one development node
- * states it without the price of the place (seen).
+ * The difference of all balances together: only the fee leaves them. The node's own figure is not used, because one development
+ * node states it without the priority fee (seen).
  */
 export function feeTaken({ preBalances, postBalances }: TransactionBalances): bigint {
   const sum = (balances: readonly bigint[]) => balances.reduce((total, one) => total + one, 0n);

@@ -13,7 +13,7 @@ const AHEAD_MAX = 32;
 export const solanaRules: Rules<SolanaSender> = {
   ...senderRules,
   lifetime: lifetimeOf,
-  unitPrice: sufficient,
+  priorityFee: sufficient,
   rents: (answers, nodes) => same('the rents', answers, nodes),
   tryTransfer: (answers, nodes) => same('a trial', answers, nodes),
   signTransfer: (answers, nodes) => same('a signature', answers, nodes),

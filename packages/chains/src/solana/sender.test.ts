@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import { type Rpc, RpcRefused, RpcUnavailable } from '../json-rpc.ts';
-import { createSolanaSender, unitPriceFor } from './sender.ts';
+import { createSolanaSender, priorityFeeFor } from './sender.ts';
 import { hashOf } from './transaction.ts';
 import { openWallet } from './wallet.ts';
 
@@ -10,7 +10,7 @@ const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v';
 const network = { name: 'local', usdcMint: USDC } as const;
 const terms = {
   lifetime: { blockhash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', lastValidBlockHeight: 150 },
-  unitPrice: 10_000n,
+  priorityFee: 10_000n,
 };
 const rent = units(2_039_280n);
 
@@ -157,7 +157,7 @@ test.each([
   [[0, 40_000, 20_000, 30_000], 40_000n],
   [[9_999_999_999], 1_000_000n],
 ])('the price of a place among %p', (recent, price) => {
-  expect(unitPriceFor(recent)).toBe(price);
+  expect(priorityFeeFor(recent)).toBe(price);
 });
 
 test('what was only simulated was signed by nobody, and is no transaction of the hot wallet', async () => {

@@ -32,10 +32,10 @@ import {
 import type { SolanaWallet } from './wallet.ts';
 
 /** Below the floor a transaction waits behind others; above the cap, a node's answer is not believed. */
-const UNIT_PRICE_FLOOR = 10_000n;
-const UNIT_PRICE_CAP = 1_000_000n;
+const PRIORITY_FEE_FLOOR = 10_000n;
+const PRIORITY_FEE_CAP = 1_000_000n;
 /** Of the prices of the last slots: most are paid by those in no hurry. */
-const UNIT_PRICE_PERCENTILE = 75;
+const PRIORITY_FEE_PERCENTILE = 75;
 const BLOCK_TIMEOUT_MS = 20_000;
 
 /** Lamports that an account must hold to stay: one without data (a wallet), and one for tokens. */
@@ -46,8 +46,8 @@ export type NonInclusion = 'proven' | 'included' | 'unproven';
 
 export type SolanaSender = ChainSender & {
   lifetime(): Promise<Lifetime>;
-  /** The price for a place in the next blocks, in millionths of a lamport per compute unit. */
-  unitPrice(): Promise<bigint>;
+  /** The priority fee for one of the next blocks, in millionths of a lamport per compute unit. */
+  priorityFee(): Promise<bigint>;
   rents(): Promise<Rents>;
   /**
    * Whether the hot wallet could pay this now: `refused` when it is the recipient that cannot be paid, now and
@@ -144,10 +144,10 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     }
   }
 
-  async function unitPrice(): Promise<bigint> {
+  async function priorityFee(): Promise<bigint> {
     const method = 'getRecentPrioritizationFees';
     const recent = read(prices, await rpc.call(method, [[hotAddress]]), method);
-    return unitPriceFor(recent.map((one) => one.prioritizationFee));
+    return priorityFeeFor(recent.map((one) => one.prioritizationFee));
   }
 
   return {
@@ -167,7 +167,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       return read(latestBlockhash, await rpc.call(method, [{ commitment: 'confirmed' }]), method).value;
     },
 
-    unitPrice,
+    priorityFee,
 
     async rents() {
       const [walletRent, tokenAccount] = await Promise.all([rentFor(0), rentFor(TOKEN_ACCOUNT_BYTES)]);
@@ -175,7 +175,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     },
 
     async estimatedFee(asset) {
-      const fee = feesAt(await unitPrice()).transfer[assets[asset].type];
+      const fee = feesAt(await priorityFee()).transfer[assets[asset].type];
       // Who is paid for the first time has no account yet.
       return (
         mintOf(network, asset) === undefined ? fee : fee + (await rentFor(TOKEN_ACCOUNT_BYTES))
@@ -259,9 +259,9 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
   };
 }
 
-export function unitPriceFor(recent: readonly number[]): bigint {
+export function priorityFeeFor(recent: readonly number[]): bigint {
   const sorted = recent.toSorted((a, b) => a - b);
-  const price = BigInt(sorted[Math.floor((sorted.length * UNIT_PRICE_PERCENTILE) / 100)] ?? 0);
-  if (price < UNIT_PRICE_FLOOR) return UNIT_PRICE_FLOOR;
-  return price > UNIT_PRICE_CAP ? UNIT_PRICE_CAP : price;
+  const price = BigInt(sorted[Math.floor((sorted.length * PRIORITY_FEE_PERCENTILE) / 100)] ?? 0);
+  if (price < PRIORITY_FEE_FLOOR) return PRIORITY_FEE_FLOOR;
+  return price > PRIORITY_FEE_CAP ? PRIORITY_FEE_CAP : price;
 }

@@ -45,8 +45,8 @@ export const SWEPT_ACCOUNTS_MAX = 10;
 /** How long a transaction can be mined: up to that block height, and no more once a finalized block is above it. */
 export type Lifetime = { blockhash: string; lastValidBlockHeight: number };
 
-/** What every order holds beside what it moves. The price is in millionths of a lamport per compute unit. */
-type FeeAndLifetime = { lifetime: Lifetime; unitPrice: bigint };
+/** What every order has beside what it moves. The priority fee is in millionths of a lamport per compute unit. */
+type FeeAndLifetime = { lifetime: Lifetime; priorityFee: bigint };
 
 export type SolanaTransferOrder = FeeAndLifetime & {
   asset: AssetSymbol;
@@ -118,8 +118,8 @@ export function nativeSweep(hot: SolanaSigner, deposit: SolanaSigner, order: Sol
     const swept = nativeTransfer(deposit, hot.address, order.balance, order);
     return { ...swept, signers: [hot, deposit] };
   }
-  // Without a price: a lamport that was reckoned for it and not taken would be left, and nothing may be.
-  const free = { lifetime: order.lifetime, unitPrice: 0n };
+  // Without a priority fee: a lamport that was set aside for it and not taken would stay, and nothing may stay.
+  const free = { lifetime: order.lifetime, priorityFee: 0n };
   const fee = feeOf(nativeTransfer(deposit, hot.address, 1n, free));
   return nativeTransfer(deposit, hot.address, order.balance - fee, free);
 }
@@ -196,17 +196,21 @@ const moveTokens = ({ asset, mint, source, destination, authority, amount }: Tok
   });
 
 /** What the network takes for a plan, in lamports: exactly that, whether it succeeds or not. */
-export function feeOf({ signers, units, unitPrice }: Pick<Plan, 'signers' | 'units' | 'unitPrice'>): bigint {
-  const priority = (BigInt(units) * unitPrice + MICRO - 1n) / MICRO;
+export function feeOf({
+  signers,
+  units,
+  priorityFee,
+}: Pick<Plan, 'signers' | 'units' | 'priorityFee'>): bigint {
+  const priority = (BigInt(units) * priorityFee + MICRO - 1n) / MICRO;
   return BigInt(signers.length) * SIGNATURE_FEE + priority;
 }
 
 const NOBODY: SolanaSigner = { address: '', sign: () => new Uint8Array() };
 
 /** The lamports that each order takes, without rent. */
-export function feesAt(unitPrice: bigint) {
-  const fee = (signatures: number, units: number, price = unitPrice) =>
-    feeOf({ signers: Array<SolanaSigner>(signatures).fill(NOBODY), units, unitPrice: price }) as Units;
+export function feesAt(priorityFee: bigint) {
+  const fee = (signatures: number, units: number, price = priorityFee) =>
+    feeOf({ signers: Array<SolanaSigner>(signatures).fill(NOBODY), units, priorityFee: price }) as Units;
   return {
     transfer: { native: fee(1, TRANSFER_UNITS), token: fee(1, TOKEN_UNITS) },
     sweep: {
@@ -216,7 +220,7 @@ export function feesAt(unitPrice: bigint) {
   };
 }
 
-function compile({ signers, units, unitPrice, instructions, lifetime }: Plan) {
+function compile({ signers, units, priorityFee, instructions, lifetime }: Plan) {
   const payer = signers[0] as SolanaSigner;
   return compileTransaction(
     pipe(
@@ -231,7 +235,7 @@ function compile({ signers, units, unitPrice, instructions, lifetime }: Plan) {
           message,
         ),
       (message) => setTransactionMessageComputeUnitLimit(units, message),
-      (message) => setTransactionMessageComputeUnitPrice(unitPrice, message),
+      (message) => setTransactionMessageComputeUnitPrice(priorityFee, message),
       (message) => appendTransactionMessageInstructions(instructions, message),
     ),
   );

@@ -6,7 +6,7 @@ import { seedOf } from '../recovery-phrase.ts';
 const DEPOSIT_CHANGE = 0;
 const HOT_CHANGE = 1;
 
-/** A key pair that tells nobody its secret. */
+/** A key pair that does not show its secret. */
 export type SolanaSigner = { address: string; sign(message: Uint8Array): Uint8Array };
 
 /** The keys. Only the payouts service and the sandbox open one; nothing that can be printed holds a secret. */
@@ -20,7 +20,7 @@ export type SolanaWallet = {
 
 /**
  * Opens the wallet of a BIP-39 recovery phrase. The error of a wrong one does not repeat it. There is no public derivation on
- * this curve: whoever can name addresses can spend.
+ * this curve: a service that can derive addresses can spend.
  */
 export function openWallet(phrase: string): SolanaWallet {
   const coin = HDKey.fromMasterSeed(seedOf(phrase)).derive("m/44'/501'");

@@ -64,7 +64,7 @@ async function openSurfpool(): Promise<World> {
         to,
         amount,
         lifetime: await sender.lifetime(),
-        unitPrice: await sender.unitPrice(),
+        priorityFee: await sender.priorityFee(),
         tokenAccountRent: (await sender.rents()).tokenAccount,
       } as const;
       return async () => {

@@ -97,9 +97,9 @@ async function goOn(
 
 async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
   const { chain, sender } = ports;
-  const [unitPrice, rents] = [await sender.unitPrice(), await sender.rents()];
-  const { transfer: transferFees } = feesAt(priceMost(unitPrice));
-  const { sweep: sweepFees } = feesAt(unitPrice);
+  const [priorityFee, rents] = [await sender.priorityFee(), await sender.rents()];
+  const { transfer: transferFees } = feesAt(priceMost(priorityFee));
+  const { sweep: sweepFees } = feesAt(priorityFee);
   const trialLifetime = ofAFew(() => sender.lifetime());
   const signingTime = ofAFew(async () => ({
     lifetime: await sender.lifetime(),
@@ -132,7 +132,7 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     const arrives = units(feeFrom === 'hot' ? balance : balance - sweepFees.native.deposit);
     if (arrives <= sweepFees.native[feeFrom]) return undefined;
     const { lifetime, finalHeight } = await signingTime();
-    const signed = await sender.signNativeSweep({ index, balance, feeFrom, lifetime, unitPrice });
+    const signed = await sender.signNativeSweep({ index, balance, feeFrom, lifetime, priorityFee });
     return drafted(signed, finalHeight, feeFrom === 'hot' ? sender.hotAddress : address, arrives);
   }
 
@@ -145,7 +145,7 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     }
     const { lifetime, finalHeight } = await signingTime();
     const { tokenAccount: tokenAccountRent } = rents;
-    const order = { asset, index, accounts, lifetime, unitPrice, tokenAccountRent };
+    const order = { asset, index, accounts, lifetime, priorityFee, tokenAccountRent };
     return drafted(await sender.signTokenSweep(order), finalHeight, sender.hotAddress, amount);
   }
 
@@ -158,7 +158,7 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
         to: payout.address,
         amount: payout.amount,
         tokenAccountRent: rents.tokenAccount,
-        unitPrice: priceOf(unitPrice, payout.seq, 0),
+        priorityFee: priceOf(priorityFee, payout.seq, 0),
         lifetime,
       });
       if ((await sender.tryTransfer(orderWith(await trialLifetime()))) === 'refused') return 'refused';

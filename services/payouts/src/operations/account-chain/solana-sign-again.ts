@@ -34,14 +34,14 @@ export async function signAgain(
   const payout = await findPayout(db, payment.payoutId);
   invariant(payout !== undefined, `payout ${payment.payoutId} is there`);
 
-  const usual = await sender.unitPrice();
+  const usual = await sender.priorityFee();
   const { tokenAccount: tokenAccountRent } = await sender.rents();
   const order = {
     asset,
     to: payment.address,
     amount: payment.amount,
     tokenAccountRent,
-    unitPrice: priceOf(usual, payout.seq, attempt),
+    priorityFee: priceOf(usual, payout.seq, attempt),
     lifetime: await sender.lifetime(),
   };
   try {
