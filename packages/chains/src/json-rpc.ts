@@ -30,8 +30,8 @@ export type Call = { method: string; params: readonly unknown[] };
 export type Numbers = 'doubles' | 'exact';
 
 /**
- * JSON-RPC over kept-alive connections. Every call has a limit of time and size and is sent once: who may ask
- * again, asks again. A node that has said how long it wants to be left alone is not asked before.
+ * JSON-RPC over kept-alive connections. Every call has a limit of time and size and is sent once; the caller decides about
+ * a retry. A node that answered with Retry-After is not asked before that time.
  */
 export type Rpc = {
   call(method: string, params: readonly unknown[], timeoutMs?: number, numbers?: Numbers): Promise<unknown>;

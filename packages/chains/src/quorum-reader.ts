@@ -224,7 +224,7 @@ function quorumWatch(panel: Panel<ChainReader>, watches: readonly PendingWatch[]
 
   async function lookAt(i: number): Promise<PendingLook> {
     const look = await (watches[i] as PendingWatch).look();
-    // Also when nobody waits for this look any more: a watch tells a payment once.
+    // Also when the look came too late for the quorum: a watch returns a payment once.
     for (const payment of look.fresh) note(payment, i);
     latest.set(i, look);
     return look;

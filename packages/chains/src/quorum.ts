@@ -144,7 +144,7 @@ export class Panel<N> {
     return [...this.#leftOut.values()].filter(({ at }) => performance.now() - at < LEFT_OUT_MS).length;
   }
 
-  /** Called when a quorum concluded without this node. Below a quorum, whoever asked logs the error. */
+  /** Called when a quorum concluded without this node. Below a quorum the caller logs the error. */
   #leaveOut(i: number, why: string): void {
     const now = performance.now();
     const loggedAt = this.#leftOut.get(i)?.loggedAt;

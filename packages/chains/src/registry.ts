@@ -144,8 +144,8 @@ export const paymentUri = (
 ): string => driverOf(settings).paymentUri(settings, asset, address, amount);
 
 /**
- * The deposit addresses below an extended public key. Undefined where there is no such thing: there, who holds the keys
- * hands addresses over. Throws when the key is not one of this chain and network.
+ * The deposit addresses below an extended public key. Undefined where there is no such thing: there the service with
+ * the keys provides the addresses. Throws when the key is not one of this chain and network.
  */
 export const depositAddresses = (settings: ChainSettings, xpub: string): DepositAddresses | undefined =>
   driverOf(settings).depositAddresses?.(settings, xpub);

@@ -10,7 +10,7 @@ import type { EvmChain } from './evm/network.ts';
 import { type chainSettings, complaintOf, type evmShape } from './settings-schema.ts';
 import type { SolanaNetworkName } from './solana/network.ts';
 
-/** EVM chains for development, whose nodes make no block while nobody asks for one. */
+/** EVM chains for development: their nodes make a block only when one is asked for. */
 const DEVELOPMENT_CHAIN_IDS = [1_337, 31_337];
 const DEVELOPMENT_QUIET_MS = 5_000;
 
@@ -55,18 +55,18 @@ export type SettingsOf<K extends ChainKind> = Extract<ChainSettings, { kind: K }
 type ChainShape = typeof chainSettings;
 export type GivenChains = z.output<z.ZodObject<ChainShape>>;
 
-/** What a service needs beyond what every service needs of a chain. */
+/** Settings that only some services need. */
 export type Needs = {
-  /** Who gives out addresses needs the public keys they derive from, where a chain has such. */
+  /** A service that gives out addresses needs the extended public keys of the chains that have them. */
   xpubs?: boolean;
 };
 
 type Problem = { name: string; message: string };
 type Companion = { name: string; value: unknown };
-/** A chain that is switched on: what is wrong with it, or its settings. */
+/** A chain that is switched on: its problems, or its settings. */
 type Found = { problems: Problem[]; settings: () => ChainSettings };
 
-/** How each chain's settings are put together; undefined for one that has no RPC URL. */
+/** Reads the settings of each chain; undefined for a chain without an RPC URL. */
 const readers = {
   bitcoin: readBitcoin,
   ethereum: (given, needs) => readEvm('ethereum', withoutPrefix(given, 'ETHEREUM'), needs),

@@ -138,7 +138,7 @@ function watchMempool(rpc: Rpc): PendingWatch {
       const waiting = read(z.array(hash), answered(pool), 'getrawmempool');
       const height = read(heightForm, answered(count), 'getblockcount');
       const now = new Set(waiting);
-      // Kept only when the whole look succeeds: who was not answered has been told nothing.
+      // Kept only when the whole look succeeds: a failed look has returned nothing.
       const known = told.intersection(now);
       const fresh: Payment[] = [];
       const left = waiting.filter((txid) => !known.has(txid));

@@ -11,15 +11,15 @@ import { findSpenders, type Received, received, type Spender } from './search-bl
 import { type SelectionOrder, type SignedSpend, type Spend, selectCoins, signSpend } from './spend.ts';
 import type { BitcoinWallet, Branch } from './wallet.ts';
 
-/** Two inputs, a recipient, change: what most payouts are. */
+/** Two inputs, a recipient and change: most payouts have this size. */
 const TYPICAL_VIRTUAL_BYTES = 210n;
 /**
- * No reorganisation has ever come near a hundred blocks, and Bitcoin itself relies on that: new coins can be spent
- * from then on. Nothing here waits for it that a customer would notice.
+ * No reorganisation has ever come near a hundred blocks, and Bitcoin itself relies on that: a coinbase can be spent after
+ * a hundred. No customer waits for this.
  */
 const REORGANISATION_DEPTH_MAX = 100;
 
-/** The node walks over all unspent outputs there are: a minute or two on the main network. */
+/** The node scans all unspent outputs of the chain: a minute or two on the main network. */
 const SCAN_TIMEOUT_MS = 600_000;
 
 const ASKED_TOGETHER = 200;
@@ -40,9 +40,9 @@ export type BitcoinSender = ChainSender & {
   address(branch: Branch, index: number): string;
   /** Satoshi for each virtual byte, for a transaction that shall be in one of the next blocks. */
   feeRate(): Promise<bigint>;
-  /** Which coins to spend for these recipients, see selectCoins. Asks nobody. */
+  /** Selects the UTXOs to spend for these recipients, see selectCoins. Asks no node. */
   selectCoins(order: SelectionOrder): Spend | 'not_enough' | 'too_dear' | 'too_large';
-  /** Signs. Asks nobody. */
+  /** Signs. Asks no node. */
   signSpend(spend: Spend): SignedSpend;
   /**
    * The least fee of a transaction of `virtualBytes` that nodes take in place of this one (BIP-125): what it and all
@@ -53,19 +53,19 @@ export type BitcoinSender = ChainSender & {
   /** Of the newest block. */
   height(): Promise<number>;
   /**
-   * Of each output, whether it is in the chain and no block spends it: what waits in the pool does not count. In the
-   * order they were given.
+   * Whether each output is in the chain and no block spends it. The mempool does not count. In the order of the
+   * outpoints.
    */
   unspent(outpoints: readonly string[]): Promise<(Unspent | undefined)[]>;
-  /** All unspent outputs of an address. The node walks over everything there is: for once, not for each round. */
+  /** All unspent outputs of an address. The node scans the whole chain state: not for every round. */
   unspentOf(address: string): Promise<{ height: number; outputs: Received[] }>;
   /** What an address received in the blocks from one height to another, both included. */
   received(address: string, fromHeight: number, toHeight: number): Promise<Received[]>;
-  /** The outputs that a transaction spends; undefined when the node has never seen it. It may be dead long since. */
+  /** The outputs that a transaction spends; undefined when the node has never seen it. It may be replaced or conflicted. */
   inputsOf(txHash: string): Promise<string[] | undefined>;
   /**
-   * Who spent any of the outputs in the blocks from one height to another, both included, found in the blocks
-   * themselves. Throws when the node lacks one of them.
+   * The transactions that spent any of the outputs in the blocks from one height to another, both included, found in the
+   * blocks themselves. Throws when the node lacks one of the blocks.
    */
   findSpenders(outpoints: readonly string[], fromHeight: number, toHeight: number): Promise<Spender[]>;
 };

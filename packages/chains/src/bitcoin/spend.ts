@@ -11,7 +11,7 @@ export const FEE_RATE_MIN = 1n;
 export const FEE_RATE_MAX = 500n;
 /** The dearest dust limit of any kind of output that nodes still relay: P2PKH. */
 export const DUST = 546n;
-/** Standard transactions have up to 100,000 virtual bytes; one of more is relayed by nobody. */
+/** Standard transactions have up to 100,000 virtual bytes; nodes relay none that is larger. */
 const VIRTUAL_BYTES_MAX = 90_000;
 /** Virtual bytes of an input that spends P2WPKH, rounded up. */
 export const INPUT_VIRTUAL_BYTES = 69n;
@@ -191,7 +191,7 @@ function unsignedInput(coin: Coin, script: Uint8Array) {
 function outputOf(network: BitcoinNetwork, { to, amount }: Recipient) {
   const address = checkAddress(network, to);
   if (address === undefined) throw new Error(`${to} is no address of Bitcoin's ${network}`);
-  invariant(amount >= DUST, 'nobody is sent dust');
+  invariant(amount >= DUST, 'no payment is dust');
   return { script: scriptOf(network, address), amount: amount as bigint };
 }
 

@@ -5,8 +5,8 @@ import { addressOf } from './address.ts';
 import { type BitcoinNetwork, factsOf } from './network.ts';
 
 /**
- * Where a key of ours stands: deposits below the account that gives out addresses; what the treasury pays from below
- * one of its own, so that whoever holds the first one's xpub knows nothing of it.
+ * Deposits derive from the account that gives out addresses. The hot wallet and its change derive from another account, so
+ * that the extended public key of the first shows nothing of them.
  */
 export type Branch = 'deposit' | 'hot' | 'change';
 

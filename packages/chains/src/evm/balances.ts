@@ -7,7 +7,7 @@ import { address, hash, toHex, units256 } from './rpc.ts';
 const TRACE_TIMEOUT_MS = 30_000;
 /** Providers limit how many calls they take in one request; 100 is the lowest limit in common use. */
 const BALANCES_AT_ONCE = 100;
-/** Only what is looked at; a trace has much more. */
+/** Only the fields that are read; a trace has many more. */
 type Frame = {
   type: string;
   to?: string | undefined;
@@ -65,9 +65,9 @@ async function internalSource(rpc: Rpc, owner: string, blockHash: string): Promi
     );
     const traced = read(traces, answered(traceAnswer), 'debug_traceBlockByHash');
     const { transactions } = read(transactionHashes, answered(blockAnswer), 'eth_getBlockByHash');
-    const place = traced.findIndex(({ result }) => result !== undefined && paysInside(result, owner));
+    const index = traced.findIndex(({ result }) => result !== undefined && paysInside(result, owner));
     // Some nodes name the transaction of a trace, all keep the block's order.
-    return traced[place]?.txHash ?? transactions[place] ?? null;
+    return traced[index]?.txHash ?? transactions[index] ?? null;
   } catch (error) {
     // Many nodes do not trace at all. The balance told the amount; the payment stays without a transaction hash.
     if (error instanceof RpcRefused || error instanceof RpcUnavailable) return null;

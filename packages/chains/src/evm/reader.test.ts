@@ -100,7 +100,7 @@ describe('a block', () => {
     expect(block?.payments.map((payment) => payment.asset)).toEqual([native, token]);
   });
 
-  test('tells the fee with what a network on top of Ethereum charges for its place there', async () => {
+  test('includes the L1 data fee of a network on top of Ethereum in the fee', async () => {
     expect(await blockOf(aBlock, [{ ...aReceipt, l1Fee: '0x7' }])).toMatchObject({
       spends: [{ amount: 5n + 42_007n }],
     });

@@ -99,7 +99,7 @@ function areOf({ hash, transactions }: RawBlock, receipts: RawReceipt[]): boolea
   );
 }
 
-/** What the block did, not what its transactions wanted: nothing but fees moves in a failed one. */
+/** What the block changed, not what its transactions asked for: a failed one moves nothing but its fee. */
 function balanceChanges(
   { transactions }: RawBlock,
   receipts: RawReceipt[],

@@ -24,7 +24,7 @@ export const bytes = z.string().regex(hex('*'));
 /** A number as JSON-RPC wants it. */
 export const toHex = (value: number | bigint): string => `0x${value.toString(16)}`;
 
-/** What tells the fee of a receipt. Networks on top of Ethereum, as Base, charge for their place there as well. */
+/** The fields of a receipt that make its fee. Networks on top of Ethereum, as Base, also charge an L1 data fee. */
 export const feeFields = { gasUsed: units256, effectiveGasPrice: units256, l1Fee: units256.nullish() };
 
 type FeeFields = { gasUsed: bigint; effectiveGasPrice: bigint; l1Fee?: bigint | null | undefined };

@@ -179,7 +179,7 @@ describe('the status', () => {
     });
   });
 
-  test('counts what a network on top of Ethereum charges for its place there', async () => {
+  test('includes the L1 data fee of a network on top of Ethereum', async () => {
     const sender = senderOn({
       eth_getTransactionReceipt: { ...receipt, l1Fee: '0x7' },
       eth_getTransactionByHash: { hash: hash(9) },

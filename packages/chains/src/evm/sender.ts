@@ -20,7 +20,7 @@ type Hex = `0x${string}`;
 /** For the order of a token sweep: 61k with the test token, under 100k with USD Coin behind its proxy. */
 export const TOKEN_SWEEP_GAS = 150_000n;
 
-/** A transfer of USD Coin to somebody who had none: what costs more is rare. */
+/** A transfer of USD Coin to an address that had none. More is rare. */
 const TYPICAL_TOKEN_GAS = 65_000n;
 
 const abi = parseAbi([

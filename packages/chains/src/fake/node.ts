@@ -7,7 +7,7 @@ import type { FakeBlock, FakeNetwork, FakeTransaction } from './network.ts';
 import { type FakeSender, senderOf } from './sender.ts';
 import { balanceOf, checkName, newest, paymentsOf, type View } from './view.ts';
 
-/** A node of a fake network, with every way in which nodes mislead. It sees what the network has until told otherwise. */
+/** A node of a fake network, with every way in which nodes mislead. It shows what the network has until told otherwise. */
 export function fakeNode(network: FakeNetwork) {
   let away = false;
   let losesAnswers = false;
@@ -54,7 +54,7 @@ export function fakeNode(network: FakeNetwork) {
     forget(txHash: string) {
       forgotten = new Set([...forgotten, txHash]);
     },
-    /** What is broadcast arrives, and nobody hears so. */
+    /** Broadcasts arrive, and their answers are lost. */
     loseAnswers() {
       losesAnswers = true;
     },
