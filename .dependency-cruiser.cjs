@@ -122,11 +122,17 @@ module.exports = {
       name: 'domain-is-pure',
       comment:
         'A decision takes what it needs as arguments: no clock, no randomness, no IO. It imports its own folder, zod, ' +
-        'ipaddr.js and the pure files of packages/shared (listed in .dependency-cruiser.cjs).',
+        'ipaddr.js, zlib (crc32) and the pure files of packages/shared (listed in .dependency-cruiser.cjs).',
       severity: 'error',
       from: { path: `${thisService}domain/`, pathNot: unitTest },
       to: {
-        pathNot: [`${sameService}domain/`, pureShared, quotes, '(?:^|/)node_modules/(?:zod|ipaddr\\.js)/'],
+        pathNot: [
+          `${sameService}domain/`,
+          pureShared,
+          quotes,
+          '(?:^|/)node_modules/(?:zod|ipaddr\\.js)/',
+          '^zlib$',
+        ],
       },
     },
     {
