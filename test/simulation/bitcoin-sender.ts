@@ -33,7 +33,7 @@ export function senderOf({ net, wallet, feeRate }: BitcoinView, ask: Ask): Bitco
     check: () => ask('check', () => undefined),
     balance: (_asset, address) =>
       ask('balance', () => units(net.unspentOf(address).reduce((sum, { amount }) => sum + amount, 0n))),
-    usualCost: () => ask('usualCost', () => units(USUAL_VIRTUAL_BYTES * feeRate())),
+    estimatedFee: () => ask('usualCost', () => units(USUAL_VIRTUAL_BYTES * feeRate())),
     feeRate: () => ask('feeRate', feeRate),
     selectCoins: (order) => selectCoins(NETWORK, wallet, order),
     signSpend: (spend) => signed(wallet, spend),

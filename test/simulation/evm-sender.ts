@@ -40,7 +40,7 @@ export function evmSender(
     depositAddress,
     check: () => ask('check', () => undefined),
     balance: (asset, address) => ask('balance', () => units(balance(asset, address))),
-    usualCost: () => ask('usualCost', () => units(GAS.native * leastFee())),
+    estimatedFee: () => ask('usualCost', () => units(GAS.native * leastFee())),
     fees: () => ask('fees', () => ({ maxFeePerGas: 2n * leastFee(), maxPriorityFeePerGas: GWEI })),
     estimateTransfer: (asset, to, amount) =>
       ask('estimateTransfer', () => {

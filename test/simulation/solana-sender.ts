@@ -27,7 +27,7 @@ export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView
   const balance = (asset: AssetSymbol, owner: string) => units(net.balance(asset, owner, 'finalized'));
 
   /** Throws when the hot wallet has too little, now or as of the last final block. */
-  function assertHotHas({ asset, amount, tokenAccountRent, unitPrice: price }: SolanaTransferOrder): void {
+  function assertHotHas({ asset, amount, tokenAccountRent, priorityFee: price }: SolanaTransferOrder): void {
     const { type } = assets[asset];
     const fee = feesAt(price).transfer[type] + WALLET_RENT;
     const cost = type === 'token' ? fee + tokenAccountRent : fee + amount;
@@ -52,7 +52,7 @@ export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView
     depositAddress: (index) => address(DEPOSIT, index),
     check: () => ask('check', () => undefined),
     balance: (asset, owner) => ask('balance', () => balance(asset, owner)),
-    usualCost: (asset) =>
+    estimatedFee: (asset) =>
       ask('usualCost', () => {
         const { type } = assets[asset];
         return units(feesAt(unitPrice()).transfer[type] + (type === 'token' ? TOKEN_RENT : 0n));
@@ -61,7 +61,7 @@ export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView
       ask('lifetime', (): Lifetime => {
         return { blockhash: net.tip.hash, lastValidBlockHeight: net.tip.height + LIFETIME };
       }),
-    unitPrice: () => ask('unitPrice', unitPrice),
+    priorityFee: () => ask('unitPrice', unitPrice),
     rents: () => ask('rents', () => ({ wallet: units(WALLET_RENT), tokenAccount: units(TOKEN_RENT) })),
 
     async tryTransfer(order) {
@@ -72,7 +72,7 @@ export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView
       return (await ask('simulate', () => trial(order))) === true ? 'works' : 'refused';
     },
     signTransfer: async (order) => signed(transferOf(hot, order), order.lifetime),
-    async signNativeSweep({ index, balance: all, feeFrom, lifetime, unitPrice: price }) {
+    async signNativeSweep({ index, balance: all, feeFrom, lifetime, priorityFee: price }) {
       const from = address(DEPOSIT, index);
       const isPaidByHot = feeFrom === 'hot';
       const fee = feesAt(price).sweep.native[feeFrom];
@@ -92,7 +92,7 @@ export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView
         lifetime,
       );
     },
-    async signTokenSweep({ asset, index, accounts, tokenAccountRent, lifetime, unitPrice: price }) {
+    async signTokenSweep({ asset, index, accounts, tokenAccountRent, lifetime, priorityFee: price }) {
       const from = address(DEPOSIT, index);
       const work = TOKEN_SWEEP_UNITS + accounts.length * TOKEN_ACCOUNT_UNITS;
       const amount = accounts.reduce((sum, one) => sum + one.amount, 0n);
@@ -103,7 +103,7 @@ export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView
             blockhash: lifetime.blockhash,
             moves: [{ asset, from, to: hot, amount }],
             opens: [{ asset, owner: hot }],
-            fee: feeOf({ signers: [NOBODY, NOBODY], units: work, unitPrice: price }),
+            fee: feeOf({ signers: [NOBODY, NOBODY], units: work, priorityFee: price }),
             unitPrice: price,
           },
           rentMax: tokenAccountRent,

@@ -14,7 +14,7 @@ export function transferOf(
   hot: string,
   order: SolanaTransferOrder,
 ): Unsigned & { transaction: SolTransaction } {
-  const { asset, to, amount, tokenAccountRent, lifetime, unitPrice } = order;
+  const { asset, to, amount, tokenAccountRent, lifetime, priorityFee: unitPrice } = order;
   const { type } = assets[asset];
   return {
     transaction: {

@@ -1,4 +1,4 @@
-import type { Spend } from '@quittance/chains/chain';
+import type { NativeDebit } from '@quittance/chains/chain';
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement, type Trx } from '@quittance/shared/db';
 import { isRescanOpen } from './rescans.ts';
@@ -185,8 +185,8 @@ const insertSpendRows = statement(
 export async function saveSpends(
   trx: Trx,
   chain: Chain,
-  spends: readonly (Spend & { height: number })[],
-): Promise<Pick<Spend, 'address' | 'txHash'>[]> {
+  spends: readonly (NativeDebit & { height: number })[],
+): Promise<Pick<NativeDebit, 'address' | 'txHash'>[]> {
   if (spends.length === 0) return [];
   return await trx.rows(insertSpendRows, [
     chain,

@@ -1,4 +1,4 @@
-import { StatusMissing } from '@quittance/chains/solana/in-no-block';
+import { StatusMissing } from '@quittance/chains/solana/non-inclusion';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import pMap from 'p-map';
