@@ -1,6 +1,6 @@
+import { isRecoveryPhrase } from '@quittance/chains/recovery-phrase';
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
-import { isRecoveryPhrase } from '@quittance/chains/recovery-phrase';
 import { chains } from '@quittance/shared/assets';
 import { milliseconds, serviceSettings } from '@quittance/shared/config';
 import { toSecret } from '@quittance/shared/secret';
