@@ -3,7 +3,7 @@ import { assetSymbols, chains } from './assets.ts';
 import type { Service } from './events.ts';
 
 /** How many addresses one question may ask for: about a quarter of a second of derivation. */
-export const ADDRESSES_DERIVED_MAX = 500;
+const ADDRESSES_DERIVED_MAX = 500;
 
 /**
  * Requests that wait for their answer: who answers, who may ask, and the time after which the caller stops waiting.

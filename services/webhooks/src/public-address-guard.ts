@@ -100,7 +100,7 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /** The address that stands in a URL in place of a name, undefined when there is a name. */
-export function literalOf(hostname: string): string | undefined {
+function literalOf(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   return ipaddr.isValid(bare) ? bare : undefined;
 }

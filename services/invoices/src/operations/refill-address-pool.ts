@@ -1,9 +1,11 @@
 import type { Chain } from '@quittance/shared/assets';
-import { ADDRESSES_DERIVED_MAX } from '@quittance/shared/commands';
 import { crashPoint } from '@quittance/shared/crash';
 import type { PoolSettings } from '../address-pool.ts';
 import type { Ports } from '../ports.ts';
 import { countPoolAddresses, nextPoolIndex, savePoolAddresses } from '../store/address-pool.ts';
+
+/** Payouts derives a request's addresses at once, some milliseconds each, and answers nothing else meanwhile. */
+const ADDRESSES_PER_REQUEST = 32;
 
 /**
  * Asks payouts for addresses before they are needed, so that invoices can be created while payouts is down. Any
@@ -19,7 +21,7 @@ export async function refillAddressPool(
   const from = await nextPoolIndex(db, chain);
   const ready = await countPoolAddresses(db, chain, ahead);
   if (ready >= ahead) return 0;
-  const count = Math.min(ADDRESSES_DERIVED_MAX, ahead - ready);
+  const count = Math.min(ADDRESSES_PER_REQUEST, ahead - ready);
   const asked = await bus.ask('addresses.derive', { chain, from, count });
   if (!asked.known) {
     throw new Error(`payouts does not derive addresses of ${chain} (${ready} are left): ${asked.reason}`);

@@ -106,7 +106,7 @@ const DAY = 24 * 3_600_000;
 const REPLAYED_DAYS_MAX = 90;
 
 /** Which deliveries of an endpoint are listed; `before` is a number of the sequence. */
-export const readDeliveriesQuery = form({
+const readDeliveriesQuery = form({
   status: rules.oneOf(deliveryStates).optional,
   event: rules.oneOf(eventTypes).optional,
   before: rules.integer(1, Number.MAX_SAFE_INTEGER).optional,
@@ -123,7 +123,7 @@ const replayForm = form({
 type ReplayFields = { from: Date; to: Date; events: string[] | null; include_delivered: boolean };
 
 /** The events to send again: those of a range of time that is not empty and still kept. */
-export function readReplay(body: unknown, now: Date): Result<ReplayFields, FieldErrors> {
+function readReplay(body: unknown, now: Date): Result<ReplayFields, FieldErrors> {
   const read = replayForm(body);
   if (!read.ok) return read;
   const { from, to } = read.value;

@@ -153,7 +153,7 @@ const changeFields: Record<string, Field<unknown>> = {
 export type EndpointChanges = Partial<EndpointFields & { enabled: boolean }>;
 
 /** What is to be different about an endpoint: a field that is not named stays, and naming none changes nothing. */
-export function readEndpointChanges(
+function readEndpointChanges(
   body: unknown,
   allowInsecure: boolean,
 ): Result<EndpointChanges, FieldErrors> {
@@ -192,7 +192,7 @@ function problemOf(text: string, allowInsecure: boolean): string | undefined {
   return canBePublic(url.hostname) ? undefined : 'The url must not point to a private address.';
 }
 
-export function readPage(
+function readPage(
   query: Record<string, unknown>,
 ): Result<{ page: number; perPage: number }, FieldErrors> {
   const read = pageForm(query);
@@ -200,7 +200,7 @@ export function readPage(
 }
 
 /** For how many hours the former secrets stay good. */
-export const readRotation = form({
+const readRotation = form({
   overlap_hours: rules.integer(0, OVERLAP_HOURS_MAX).or(OVERLAP_HOURS_MAX),
 });
 

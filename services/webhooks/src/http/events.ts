@@ -78,7 +78,7 @@ const eventsForm = form({
   created_to: rules.date().optional,
 });
 
-export const readEventsQuery = (query: Query) => eventsForm(withKinds(query));
+const readEventsQuery = (query: Query) => eventsForm(withKinds(query));
 
 const streamForm = form({
   after: rules.integer(0, Number.MAX_SAFE_INTEGER).optional,
@@ -86,7 +86,7 @@ const streamForm = form({
 });
 
 /** @param lastEventId the header of a client that comes back: it has had more than when it first came */
-export const readStreamQuery = (query: Query, lastEventId: string | undefined) =>
+const readStreamQuery = (query: Query, lastEventId: string | undefined) =>
   streamForm({ ...withKinds(query), after: lastEventId || query['after'] });
 
 /** `kinds` is a list with commas, or given several times. */
