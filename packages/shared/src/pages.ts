@@ -64,8 +64,8 @@ export type List = {
   key: string;
   /** What a row shows, as SQL. */
   columns: string;
-  /** Adds the conditions that were asked for, and no others. */
-  where: (rows: Knex.QueryBuilder) => void;
+  /** The value that each of these columns must have; a column whose value is null is not asked about. */
+  where: Readonly<Record<string, string | null>>;
   /** Columns, all of them descending. */
   newestFirst: readonly string[];
 };
@@ -85,8 +85,9 @@ export async function listPage<R extends object>(
   { table, key, columns, where, newestFirst }: List,
   place: Place,
 ): Promise<{ items: R[]; total: number }> {
+  const wanted = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== null));
   const order = newestFirst.map((column) => ({ column, order: 'desc' }));
-  const some = compose(table).modify(where).select(compose.raw('1')).limit(TOTAL_EXACT_MAX).as('counted');
+  const some = compose(table).where(wanted).select(compose.raw('1')).limit(TOTAL_EXACT_MAX).as('counted');
   const [counted] = await composed<{ total: number }>(
     db,
     compose(some).select(compose.raw('count(*)::int as total')),
@@ -95,7 +96,7 @@ export async function listPage<R extends object>(
   if (total < TOTAL_EXACT_MAX && place.offset >= total) return { items: [], total };
   // The page's keys come from an index, and only its own rows are read.
   const keys = compose(table)
-    .modify(where)
+    .where(wanted)
     .select(key)
     .orderBy(order)
     .limit(place.limit + 1)

@@ -207,7 +207,7 @@ export async function startService<
       });
     }
     await bus.close();
-    await Promise.all([metrics, ...(connections ?? []), db].map((one) => one.close()));
+    await Promise.all([metrics, ...(connections ?? []), db].map(async (one) => one.close()));
   }
 
   const undo = async (error: unknown): Promise<never> => {

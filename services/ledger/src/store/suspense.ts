@@ -265,11 +265,7 @@ export const suspensePage = (
       key: 'deposit_id',
       columns,
       newestFirst: ['created_at', 'unresolved.deposit_id'],
-      where(rows) {
-        rows.where('account_id', account);
-        if (state !== null) rows.where('state', state);
-        if (asset !== null) rows.where('asset', asset);
-      },
+      where: { account_id: account, state, asset },
     },
     place,
   );
