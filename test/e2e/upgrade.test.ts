@@ -197,9 +197,13 @@ test('invoices whose payments were on their way become paid, one after its event
 test('invoices that were open and partly paid can be paid, those that had ended stay as they are', async () => {
   await Promise.all(
     inRole('open', 'partly paid').map(async ({ id, role, asset, address }) => {
-      const { amount, paid_amount } = (await shop.get(`/api/invoices/${id}`)).body;
-      // Each first part was booked when the installation stopped, so that of Solana's former chain counts as well.
-      expect([role, asset, paid_amount !== '0']).toEqual([role, asset, role === 'partly paid']);
+      // What was not final on Solana's former chain is gone with it, once invoices has seen the new one.
+      const isPaid = role === 'partly paid' && asset !== 'SOL';
+      const amount = await eventually(async () => {
+        const { amount, paid_amount } = (await shop.get(`/api/invoices/${id}`)).body;
+        expect([role, asset, paid_amount !== '0']).toEqual([role, asset, isPaid]);
+        return amount;
+      }, STEP_MS);
       // More than is missing, so that nothing is rounded here.
       await customerOf(asset).pay(asset, address, amount);
     }),
