@@ -9,14 +9,15 @@ const SOURCES = ['packages/shared/src', 'services'];
 /** What the variable parts of a point's name can be: a part that is not named here fails the test. */
 const expansions: Readonly<Record<string, readonly string[]>> = {
   kind: ['bitcoin', 'evm', 'solana'],
+  accountKind: ['evm', 'solana'],
   purpose: ['payout', 'sweep'],
   'stored.purpose': ['payout', 'sweep'],
   'transaction.purpose': ['payout', 'sweep'],
   'first.end.to': ['settled', 'released', 'voided'],
 };
 
-/** What kills a process at a named point in tests, under its present and its former name. */
-const CALLS = ['failpoint', 'crashPoint'];
+/** What kills a process at a named point in tests. */
+const CALLS = ['failpoint'];
 
 /** Every failpoint in the source, once for each name it can have. */
 export function failpointsInSource(): string[] {
@@ -28,7 +29,7 @@ const sourceFiles = (folder: string): string[] =>
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return ['node_modules', 'test'].includes(entry.name) ? [] : sourceFiles(path);
     const isSource = entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts');
-    return isSource && entry.name !== 'crash.ts' ? [path] : [];
+    return isSource && entry.name !== 'failpoint.ts' ? [path] : [];
   });
 
 function pointsIn(path: string): string[] {

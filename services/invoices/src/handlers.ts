@@ -1,6 +1,6 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { HandlersOf } from '@quittance/shared/handlers';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
@@ -26,6 +26,6 @@ async function creditDeposits(
   await lockInvoices(trx, invoices);
   const marked = await markCredited(trx, [...deposits], ports.clock.now());
   invariant(marked === deposits.size, 'the ledger books only deposits that were settled');
-  crashPoint('invoices.credited');
+  failpoint('invoices.credited');
   await recomputeInvoices(trx, invoices, ports);
 }

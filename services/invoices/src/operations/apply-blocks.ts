@@ -1,5 +1,5 @@
 import type { Block } from '@quittance/chains/chain';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
@@ -77,10 +77,10 @@ export async function applyBlocks(ports: ChainPorts, move: BlockStep): Promise<v
       await endContradictionsAbove(trx, chain, base.height, ports.clock.now());
       await dropDeposits(trx, chain, base.height, from.height);
       await dropBlocks(trx, chain, base.height);
-      crashPoint('invoices.branch_dropped');
+      failpoint('invoices.branch_dropped');
     }
     const found = await recordPayments(trx, chain, paid, ports);
-    if (paid.length > 0) crashPoint('invoices.deposits_written');
+    if (paid.length > 0) failpoint('invoices.deposits_written');
     found.push(...(await recordSpends(trx, chain, spendsFrom(ours, blocks), ports)));
     await saveBlocks(trx, chain, blocks);
     await pruneBlocksBelow(trx, chain, tip.height - BLOCKS_KEPT);
@@ -90,10 +90,10 @@ export async function applyBlocks(ports: ChainPorts, move: BlockStep): Promise<v
       [...touched, ...found.flatMap(({ deposit }) => deposit?.invoiceId ?? [])],
       ports,
     );
-    crashPoint('invoices.block_written');
+    failpoint('invoices.block_written');
     return found;
   });
-  crashPoint('invoices.block_committed');
+  failpoint('invoices.block_committed');
   logContradictions(ports, chain, contradicted);
 }
 

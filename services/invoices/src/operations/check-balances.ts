@@ -1,6 +1,6 @@
 import type { BalanceReader } from '@quittance/chains/chain';
 import { type Chain, nativeAsset } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { Units } from '@quittance/shared/money';
@@ -184,7 +184,7 @@ async function recordExcess(
   const block = await blockAt(watching, arrival.height);
   if (block === undefined) return false;
   const txHash = await watching.balances.internalSource(address.address, block.hash);
-  crashPoint('invoices.balance_checked');
+  failpoint('invoices.balance_checked');
   const outpointIn = ({ hash }: KnownBlock) => `${hash}:${address.address}`;
   const isRecorded = await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);
@@ -213,7 +213,7 @@ async function recordExcess(
     await recomputeInvoices(trx, [address.invoiceId], ports);
     return true;
   });
-  crashPoint('invoices.balance_recorded');
+  failpoint('invoices.balance_recorded');
   if (!isRecorded) {
     ports.logger.warn(
       { chain, address: address.address, amount: arrival.amount.toString() },

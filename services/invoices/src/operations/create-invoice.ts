@@ -1,7 +1,7 @@
 import { type AssetSymbol, assetSymbols, assets } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
 import { brokenConstraint } from '@quittance/shared/db';
 import type { ExactJson } from '@quittance/shared/exact-json';
+import { failpoint } from '@quittance/shared/failpoint';
 import { Unavailable } from '@quittance/shared/http';
 import { findKey, type IdempotencyKey, otherBody } from '@quittance/shared/idempotency';
 import { type AccountId, newEventId, newInvoiceId } from '@quittance/shared/ids';
@@ -112,7 +112,7 @@ export async function createInvoice(
     const winner = await saveOnce(ports, created, request.key, answer);
     if (winner !== undefined) return winner;
   }
-  crashPoint('invoices.created');
+  failpoint('invoices.created');
   return ok({ ...answer, replayed: false });
 }
 
@@ -171,7 +171,7 @@ async function draw(ports: CreatePorts, account: AccountId, wanted: Wanted, quot
   const { keys, addresses } = watched(ports.chains, chain);
   if (keys?.status.problem !== undefined) throw new Unavailable(keys.status.problem.reason);
   const { address, derivationIndex } = await addresses.take();
-  crashPoint('invoices.address_taken');
+  failpoint('invoices.address_taken');
   const now = ports.clock.now();
   return {
     id: newInvoiceId(now, ports.random),

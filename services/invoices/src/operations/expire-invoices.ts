@@ -1,4 +1,4 @@
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { findCursor } from '../store/cursors.ts';
 import { expiringInvoices } from '../store/invoices.ts';
@@ -21,6 +21,6 @@ export async function expireInvoices(
   const ids = await expiringInvoices(ports.db, chain, cursor, BATCH);
   if (ids.length === 0) return 0;
   const closed = await ports.db.transaction((trx) => recomputeInvoices(trx, ids, ports));
-  crashPoint('invoices.expired');
+  failpoint('invoices.expired');
   return closed;
 }

@@ -1,4 +1,4 @@
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { extensionMs, type Outage } from '../domain/expiry-extension.ts';
@@ -35,7 +35,7 @@ export async function extendExpiry(
       extended += longer.filter(({ ms }) => ms > 0).length;
       return stopped.length < BATCH ? null : (stopped.at(-1)?.id ?? null);
     });
-    crashPoint('invoices.expiry_extended');
+    failpoint('invoices.expiry_extended');
   } while (last !== null);
   return extended;
 }

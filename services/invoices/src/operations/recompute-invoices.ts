@@ -1,6 +1,6 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { Announcement } from '@quittance/shared/events';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { announce } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
@@ -62,7 +62,7 @@ export async function recomputeInvoices(
     ...(await settleAndReverse(trx, changes, now)),
     ...(await tell(trx, changes, ports)),
   ];
-  crashPoint('invoices.recomputed');
+  failpoint('invoices.recomputed');
   await announce(trx, announcements, null, now);
   return changed.length;
 }

@@ -1,5 +1,5 @@
 import type { Chain } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { PoolSettings } from '../address-pool.ts';
 import type { Ports } from '../ports.ts';
 import { countPoolAddresses, nextPoolIndex, savePoolAddresses } from '../store/address-pool.ts';
@@ -30,9 +30,9 @@ export async function refillAddressPool(
   const isGood =
     addresses.length === count && new Set(addresses).size === count && addresses.every(isAddress);
   if (!isGood) throw new Error(`payouts returned invalid addresses of ${chain}, or not ${count}`);
-  crashPoint('invoices.pool_derived');
+  failpoint('invoices.pool_derived');
   const saved = await savePoolAddresses(db, chain, from, addresses);
-  crashPoint('invoices.pool_saved');
+  failpoint('invoices.pool_saved');
   if (saved > 0) logger.debug({ chain, from, saved }, 'addresses are ready');
   return saved;
 }

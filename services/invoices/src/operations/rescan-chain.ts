@@ -1,7 +1,7 @@
 import type { Block } from '@quittance/chains/chain';
 import { type Chain, type ChainKind, chainKinds, nativeAsset } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { ourAddresses } from '../address-filter.ts';
@@ -67,7 +67,7 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
     const blocks = await nextBlocks(watched, rescan, until);
     // The blocks must belong to the applied chain. If the node is on another branch, the scanner handles that first.
     if ((await reader.hashAt(cursor.height)) !== cursor.hash) return;
-    crashPoint('invoices.blocks_read_again');
+    failpoint('invoices.blocks_read_again');
     await recordRescanned(ports, watched, lease, { rescan, cursor, blocks, until });
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
@@ -81,7 +81,7 @@ export async function rescanChain(ports: RescanPorts, watched: WatchedChain, lea
     );
     return;
   }
-  crashPoint('invoices.rescan_advanced');
+  failpoint('invoices.rescan_advanced');
 }
 
 /** Requests balance checks for the next addresses, those of token invoices included. @returns whether there were any */

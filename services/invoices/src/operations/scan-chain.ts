@@ -1,6 +1,6 @@
 import type { Block, Head } from '@quittance/chains/chain';
 import { type ChainKind, chainKinds } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { earlier } from '../domain/deposit.ts';
 import { outageEnding } from '../domain/expiry-extension.ts';
@@ -46,7 +46,7 @@ export async function scanChain(ports: ScanPorts, watched: WatchedChain, lease: 
   }
   if (head.height === cursor.height) return await handleReorg(ports, watched, lease, cursor);
   const blocks = await blocksAfter(watched, cursor.height, BATCH[chainKinds[chain]]);
-  crashPoint('invoices.blocks_read');
+  failpoint('invoices.blocks_read');
   let at: KnownBlock = cursor;
   let taken = 0;
   for (const block of blocks) {
@@ -95,7 +95,7 @@ async function startCursor(
     await insertCursor(trx, chain, cursor);
     await setGivenHeight(trx, chain, height);
   });
-  crashPoint('invoices.chain_started');
+  failpoint('invoices.chain_started');
   ports.logger.info({ chain, height }, 'the chain is scanned from this height');
   return cursor;
 }
@@ -110,7 +110,7 @@ async function handleReorg(
   const { chain } = watched;
   const base = await commonBlock(ports, watched, cursor);
   const blocks = await blocksAfter(watched, base.height, BRANCH_MAX);
-  crashPoint('invoices.branch_read');
+  failpoint('invoices.branch_read');
   const [first] = blocks;
   const last = blocks.at(-1);
   const linked = blocks.every((block, i) => i === 0 || block.parentHash === blocks[i - 1]?.hash);
@@ -163,7 +163,7 @@ export async function markSynced(
         'the chain is synced again: the expiry of its invoices was extended',
       );
   }
-  crashPoint('invoices.synced');
+  failpoint('invoices.synced');
   const quietUntil = quietMs === undefined ? null : new Date(at.getTime() - quietMs);
   await ports.db.transaction(async (trx) => {
     await assertLease(trx, lease);

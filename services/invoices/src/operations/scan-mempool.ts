@@ -1,5 +1,5 @@
 import type { ChainReader, Payment, PendingLook, PendingWatch } from '@quittance/chains/chain';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { ourAddresses } from '../address-filter.ts';
 import { earlier } from '../domain/deposit.ts';
@@ -131,11 +131,11 @@ export async function recordMempool(
       now,
     );
     await recomputeInvoices(trx, touched, ports);
-    crashPoint('invoices.pending_written');
+    failpoint('invoices.pending_written');
     return true;
   });
   if (!isReached) return undefined;
-  if (seen.length + dropped.length > 0) crashPoint('invoices.pending_committed');
+  if (seen.length + dropped.length > 0) failpoint('invoices.pending_committed');
   unsaved.clear();
   return seen.length + dropped.length;
 }

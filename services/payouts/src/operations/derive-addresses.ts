@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ReplyOf, RequestOf } from '@quittance/shared/commands';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { Ports } from '../ports.ts';
 import { insertKnownHotWalletOnce, insertWalletOnce } from '../store/wallets.ts';
 import { seedMismatch } from './signing-pause.ts';
@@ -27,6 +27,6 @@ export async function deriveAddresses(
   } else if (isDeepStrictEqual(expected, addresses)) {
     await insertKnownHotWalletOnce(db, chain, sender.hotAddress);
   }
-  crashPoint('payouts.addresses_named');
+  failpoint('payouts.addresses_named');
   return { addresses };
 }

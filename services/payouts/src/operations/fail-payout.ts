@@ -1,5 +1,5 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { PayoutId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { announce } from '@quittance/shared/outbox';
@@ -39,9 +39,9 @@ export async function failUnsigned(
   await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     const failure = { failedReason: RECIPIENT_REFUSES, feeKept: false };
-    if (await failPayout(trx, id, ['reserved'], failure)) crashPoint('payouts.failing');
+    if (await failPayout(trx, id, ['reserved'], failure)) failpoint('payouts.failing');
   });
-  crashPoint('payouts.failed');
+  failpoint('payouts.failed');
   announced();
   logger.info({ payout: id }, 'a payout failed, its recipient would refuse it');
 }

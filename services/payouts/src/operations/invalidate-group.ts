@@ -1,5 +1,5 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
 import { paidStatuses } from '../domain/payout-state.ts';
@@ -44,11 +44,11 @@ export async function invalidateGroup(
     }
     if (purpose === 'sweep') await markUnswept(trx, group, clock.now());
     await alongside(trx);
-    crashPoint(`${purpose}s.invalidating`);
+    failpoint(`${purpose}s.invalidating`);
     return payments;
   });
   if (invalidated === undefined) return false;
-  crashPoint(`${purpose}s.invalidated`);
+  failpoint(`${purpose}s.invalidated`);
   announced();
   const payouts = invalidated.map(({ payoutId }) => payoutId);
   logger.error({ chain, transaction: txHash, payouts, wallet, nonce }, 'a transaction can never be mined');

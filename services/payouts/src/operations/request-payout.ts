@@ -1,8 +1,8 @@
 import type { Asked } from '@quittance/shared/bus';
 import { sleepBy } from '@quittance/shared/clock';
 import type { ReplyOf } from '@quittance/shared/commands';
-import { crashPoint } from '@quittance/shared/crash';
 import { brokenConstraint, isDatabaseDown, type Queryable } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { type IdempotencyKey, keepAnswer, takeKey } from '@quittance/shared/idempotency';
 import { type AccountId, newPayoutId, type PayoutId } from '@quittance/shared/ids';
 import { reason } from '@quittance/shared/logger';
@@ -60,11 +60,11 @@ export async function requestPayout(
   const written = await writeRequest(ports, request);
   if (!written.ok) return written;
   const payout = written.value;
-  crashPoint('payouts.requested');
+  failpoint('payouts.requested');
 
   const asked = await askForHold(ports, payout, request.requestId);
   const outcome = outcomeOf(asked);
-  crashPoint('payouts.held');
+  failpoint('payouts.held');
   switch (outcome) {
     case 'placed':
       return (await reserve(ports, payout, request.requestId)) ? ok(payout.id) : refuse('unavailable');
@@ -73,7 +73,7 @@ export async function requestPayout(
     case 'voided':
     case 'unknown':
       await ports.db.transaction((trx) => voidRequest(trx, payout.id, request.requestId));
-      crashPoint('payouts.voided');
+      failpoint('payouts.voided');
       ports.announced();
       return refuse('unavailable');
     default:
@@ -181,7 +181,7 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
       await sleepBy(clock, RESERVE_PAUSE_MS);
     }
   }
-  crashPoint('payouts.reserved');
+  failpoint('payouts.reserved');
   ports.announced();
   return moved;
 }
@@ -198,6 +198,6 @@ async function refuseRequest(
     if (moved !== undefined) await keepAnswer(trx, id, status, body);
     return moved !== undefined;
   });
-  crashPoint('payouts.refused');
+  failpoint('payouts.refused');
   return refused ? why : 'unavailable';
 }

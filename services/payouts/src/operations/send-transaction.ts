@@ -1,4 +1,4 @@
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { ChainPorts } from '../ports.ts';
 import { paymentsOf } from '../store/payments.ts';
 import { showPayoutSent } from '../store/payouts.ts';
@@ -23,7 +23,7 @@ export async function sendTransaction(
 ): Promise<void> {
   const { id, group, purpose, txHash, wallet, nonce, raw } = transaction;
   const answer = await sender.broadcast(raw);
-  crashPoint(`${kind}.${purpose}s.sent`);
+  failpoint(`${kind}.${purpose}s.sent`);
   const now = clock.now();
   await db.transaction(async (trx) => {
     await noteSent(trx, id, now);
@@ -32,7 +32,7 @@ export async function sendTransaction(
     if (moved === undefined) return;
     for (const { payoutId } of await paymentsOf(trx, group)) await showPayoutSent(trx, payoutId, txHash);
   });
-  crashPoint(`${kind}.${purpose}s.broadcast`);
+  failpoint(`${kind}.${purpose}s.broadcast`);
   const details = { chain, transaction: txHash, group, wallet, nonce, answer };
   if (answer === 'accepted') logger.debug(details, 'sent');
   else

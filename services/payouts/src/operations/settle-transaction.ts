@@ -1,7 +1,7 @@
 import { nativeAsset } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { Announcement } from '@quittance/shared/events';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { PayoutId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { Units } from '@quittance/shared/money';
@@ -62,11 +62,11 @@ export async function settleTransaction(
     }
     await announce(trx, spent(chain, purpose, txHash, ending.feePaid));
     await alongside(trx);
-    crashPoint(`${kind}.${purpose}s.settling`);
+    failpoint(`${kind}.${purpose}s.settling`);
     return payments;
   });
   if (settled === undefined) return false;
-  crashPoint(`${kind}.${purpose}s.settled`);
+  failpoint(`${kind}.${purpose}s.settled`);
   announced();
   const payouts = settled.map(({ payoutId }) => payoutId);
   const details = { chain, transaction: txHash, payouts, purpose, height: ending.height };

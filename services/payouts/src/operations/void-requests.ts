@@ -1,5 +1,5 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { forgetKey } from '@quittance/shared/idempotency';
 import type { PayoutId } from '@quittance/shared/ids';
 import { announce } from '@quittance/shared/outbox';
@@ -20,10 +20,10 @@ export async function voidStaleRequests(
   const voided = await db.transaction(async (trx) => {
     const ids = await staleRequests(trx, olderThanMs);
     for (const id of ids) await voidRequest(trx, id, null);
-    if (ids.length > 0) crashPoint('payouts.sweeping_requests');
+    if (ids.length > 0) failpoint('payouts.sweeping_requests');
     return ids;
   });
-  if (voided.length > 0) crashPoint('payouts.requests_swept');
+  if (voided.length > 0) failpoint('payouts.requests_swept');
   if (voided.length > 0) {
     logger.warn({ payouts: voided }, 'gave up requests that were never decided');
     announced();

@@ -153,10 +153,7 @@ const changeFields: Record<string, Field<unknown>> = {
 export type EndpointChanges = Partial<EndpointFields & { enabled: boolean }>;
 
 /** What is to be different about an endpoint: a field that is not named stays, and naming none changes nothing. */
-function readEndpointChanges(
-  body: unknown,
-  allowInsecure: boolean,
-): Result<EndpointChanges, FieldErrors> {
+function readEndpointChanges(body: unknown, allowInsecure: boolean): Result<EndpointChanges, FieldErrors> {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   const named = Object.entries(changeFields).filter(([name]) => isObject && Object.hasOwn(body, name));
   const read = form(Object.fromEntries(named))(body);
@@ -192,9 +189,7 @@ function problemOf(text: string, allowInsecure: boolean): string | undefined {
   return canBePublic(url.hostname) ? undefined : 'The url must not point to a private address.';
 }
 
-function readPage(
-  query: Record<string, unknown>,
-): Result<{ page: number; perPage: number }, FieldErrors> {
+function readPage(query: Record<string, unknown>): Result<{ page: number; perPage: number }, FieldErrors> {
   const read = pageForm(query);
   return read.ok ? ok({ page: pageOf(query), perPage: read.value.perPage }) : read;
 }

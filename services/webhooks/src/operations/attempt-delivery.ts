@@ -1,4 +1,4 @@
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { envelopeOf } from '../domain/envelope.ts';
 import type { SendResult } from '../domain/outcome.ts';
 import { signatureHeaders } from '../endpoint-secrets.ts';
@@ -32,7 +32,7 @@ export async function attemptDelivery(
     },
     body,
   });
-  crashPoint('webhooks.sent');
+  failpoint('webhooks.sent');
   const ms = Math.round(performance.now() - start);
   const came = result.kind === 'answered' ? { status: result.status } : { came: result.kind };
   const { endpointId: endpoint } = delivery.endpoint;

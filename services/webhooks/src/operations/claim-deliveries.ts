@@ -1,4 +1,4 @@
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { EndpointId } from '@quittance/shared/ids';
 import { invariant } from '@quittance/shared/result';
 import { concurrencyOf } from '../domain/circuit.ts';
@@ -88,7 +88,7 @@ export async function claimDeliveries(
       return { ...row, claim: claim.id, pool, endpoint };
     });
   });
-  if (claimed.length > 0) crashPoint('webhooks.claimed');
+  if (claimed.length > 0) failpoint('webhooks.claimed');
   return claimed;
 }
 
@@ -141,7 +141,7 @@ export async function takeBackDeliveries({
     await wakeQueues(trx, keys, now);
     return taken;
   });
-  crashPoint('webhooks.taken_back');
+  failpoint('webhooks.taken_back');
   logger.warn({ deliveries: back.length }, 'took back deliveries whose sender has not recorded them');
   return back.length;
 }

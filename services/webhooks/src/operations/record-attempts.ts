@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { healthAfter } from '../domain/circuit.ts';
 import { askedUntil, type DeliveryUpdate, deliveryAfter, outcomeOf } from '../domain/outcome.ts';
 import type { Ports } from '../ports.ts';
@@ -23,7 +23,7 @@ export async function recordAttempts(
     const byKey = new Map(queues.map((queue) => [queue.endpointKey, queue]));
     const ends = attempts.map((attempt) => ({ attempt, update: decide(attempt, byKey, now) }));
     const written = await recordEnds(trx, ends.map(recordOf));
-    crashPoint('webhooks.recording');
+    failpoint('webhooks.recording');
     const claims = new Set(written.map(claimOf));
     const mine = ends.filter(({ attempt }) => claims.has(claimOf(attempt.delivery)));
     if (mine.length < ends.length) {
@@ -36,7 +36,7 @@ export async function recordAttempts(
     return mine;
   });
   attempted?.(recorded.map(({ update }) => update));
-  crashPoint('webhooks.recorded');
+  failpoint('webhooks.recorded');
 }
 
 const nameOf = (delivery: { endpointKey: string; sequence: string }): string =>

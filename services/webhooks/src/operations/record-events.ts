@@ -1,6 +1,6 @@
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
 import type { EventOf } from '@quittance/shared/events';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { AccountId } from '@quittance/shared/ids';
 import type { WebhookEventType } from '../domain/event-types.ts';
 import type { Ports } from '../ports.ts';
@@ -26,7 +26,7 @@ export async function recordEvents(
     data: JSON.stringify(payload.data),
   }));
   const numbered = await insertEvents(trx, inOrder(events));
-  crashPoint('webhooks.events_logged');
+  failpoint('webhooks.events_logged');
   await insertDeliveries(trx, numbered, clock.now());
 }
 

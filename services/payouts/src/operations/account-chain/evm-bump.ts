@@ -1,6 +1,6 @@
 import type { EvmFees } from '@quittance/chains/chain';
 import { assetsOf, nativeAsset } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { invariant } from '@quittance/shared/result';
 import { amountOf } from '../../domain/available-liquidity.ts';
@@ -110,11 +110,11 @@ async function signSuccessor(
       fence: lease.token,
       finalHeight: newest.finalHeightWhenSigned,
     });
-    crashPoint('evm.bumps.signing');
+    failpoint('evm.bumps.signing');
     return successor;
   });
   if (stored === undefined) return undefined;
-  crashPoint('evm.bumps.signed');
+  failpoint('evm.bumps.signed');
   const details = { chain, transaction: stored.txHash, instead_of: newest.txHash, attempt: stored.attempt };
   logger.warn(details, 'a transaction is stuck, its fee is raised');
   return stored;

@@ -1,4 +1,4 @@
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { EvmPorts } from '../../ports.ts';
 import { insertWalletOnce, nextNonce, skipUsedNonces } from '../../store/wallets.ts';
@@ -50,7 +50,7 @@ async function openFirst(
     await assertLease(trx, lease);
     await insertWalletOnce(trx, chain, address, address === sender.hotAddress ? 'hot' : 'deposit', used);
   });
-  crashPoint('evm.wallet_opened');
+  failpoint('evm.wallet_opened');
   logger.info(details, 'a wallet signs here for the first time');
   return true;
 }

@@ -1,5 +1,5 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
@@ -168,7 +168,7 @@ async function rememberBlock(
   const isThere = seen.state === 'mined' || seen.state === 'found';
   if (isThere && seen.blockHash !== of.blockHash) {
     await noteBlock(db, of.id, seen);
-    crashPoint('evm.block_noted');
+    failpoint('evm.block_noted');
   }
   for (const { id, txHash, blockHash } of group) {
     if (blockHash === null || (isThere && id === of.id)) continue;

@@ -1,5 +1,5 @@
 import { type AssetSymbol, assets, nativeAsset } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { formatUnits, type Units } from '@quittance/shared/money';
@@ -35,7 +35,7 @@ export async function payReserved(
   lease: Lease,
   driver: AccountChainDriver,
 ): Promise<number> {
-  const { db, kind, chain, assets: payable } = ports;
+  const { db, kind: accountKind, chain, assets: payable } = ports;
   const fromStart = new Map(payable.map((asset) => [asset, '0']));
   const oldest = await reservedPayouts(db, fromStart, PAYOUTS_PER_ASSET);
   if (oldest.length === 0 || !(await driver.canSign())) return 0;
@@ -58,7 +58,7 @@ export async function payReserved(
     return trial === 'refused' ? [] : [candidateOf(payout, trial)];
   });
   const plan = planRun(chain, queue, liquidity, candidates, sources.beyond);
-  crashPoint(`${kind}.planned`);
+  failpoint(`${accountKind}.planned`);
   for (const shortage of plan.short) reportShortage(ports, shortage);
 
   const native = nativeAsset[chain];
@@ -115,7 +115,7 @@ async function pay(
  * payout that does not wait any more, are refused inside the same database transaction.
  */
 export async function signPayout(
-  { db, kind, chain }: Pick<AccountChainPorts, 'db' | 'kind' | 'chain'>,
+  { db, kind: accountKind, chain }: Pick<AccountChainPorts, 'db' | 'kind' | 'chain'>,
   lease: Lease,
   { id, asset, amount, address, minConfirmations }: Payout,
   draft: Draft,
@@ -129,10 +129,10 @@ export async function signPayout(
     const first = { after: undefined, sweptAddress: null, chain, asset, minConfirmations, fence };
     const transaction = await insertSigned(trx, { ...first, ...made });
     await insertPayments(trx, transaction.group, [{ payoutId: id, address, amount, outputIndex: null }]);
-    crashPoint(`${kind}.payouts.signing`);
+    failpoint(`${accountKind}.payouts.signing`);
     return transaction;
   });
-  if (stored !== undefined) crashPoint(`${kind}.payouts.signed`);
+  if (stored !== undefined) failpoint(`${accountKind}.payouts.signed`);
   return stored;
 }
 

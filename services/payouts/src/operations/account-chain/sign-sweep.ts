@@ -1,5 +1,5 @@
 import { assets, nativeAsset } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { formatUnits, type Units } from '@quittance/shared/money';
 import type { Transaction } from '../../store/transaction-rows.ts';
@@ -61,7 +61,7 @@ async function signSweep(
   { unswept, minConfirmations }: PlannedSweep,
   hotFree: bigint,
 ): Promise<Transaction | undefined> {
-  const { db, kind, chain, clock } = ports;
+  const { db, kind: accountKind, chain, clock } = ports;
   const { asset, address, amount, depositIds } = unswept;
   const draft = isOurs(ports, unswept) ? await terms.draftSweep(unswept, hotFree) : undefined;
   if (draft === undefined) {
@@ -79,10 +79,10 @@ async function signSweep(
       const first = { after: undefined, sweptAddress: address, chain, asset, minConfirmations, fence };
       const transaction = await insertSigned(trx, { ...first, ...made });
       await assignSweep(trx, depositIds, transaction.group);
-      crashPoint(`${kind}.sweeps.signing`);
+      failpoint(`${accountKind}.sweeps.signing`);
       return transaction;
     });
-    crashPoint(`${kind}.sweeps.signed`);
+    failpoint(`${accountKind}.sweeps.signed`);
     return stored;
   } catch (error) {
     if (error instanceof NotNow) return undefined;

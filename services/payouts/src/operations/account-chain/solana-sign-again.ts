@@ -1,5 +1,5 @@
 import { nativeAsset } from '@quittance/shared/assets';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
@@ -80,11 +80,11 @@ export async function signAgain(
       validToHeight: signed.validToHeight,
       terms: null,
     });
-    crashPoint('solana.resigns.signing');
+    failpoint('solana.resigns.signing');
     return stored;
   });
   if (successor === undefined) return false;
-  crashPoint('solana.resigns.signed');
+  failpoint('solana.resigns.signed');
   const details = {
     chain,
     transaction: successor.txHash,

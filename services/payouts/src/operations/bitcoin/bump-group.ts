@@ -1,5 +1,5 @@
 import type { Spend } from '@quittance/chains/bitcoin/spend';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease, LeaseLost } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { type Units, units } from '@quittance/shared/money';
@@ -131,11 +131,11 @@ async function sign(
       }),
     });
     await storeChange(trx, { chain, sender }, transaction, spend, signed.changeOutput);
-    crashPoint('bitcoin.bumps.signing');
+    failpoint('bitcoin.bumps.signing');
     return transaction;
   });
   if (stored === undefined) return undefined;
-  crashPoint('bitcoin.bumps.signed');
+  failpoint('bitcoin.bumps.signed');
   const details = { chain, transaction: stored.txHash, before: newest.txHash, attempt: stored.attempt };
   logger.info({ ...details, fee: signed.fee.toString() }, 'the fee of a transaction was raised');
   return stored;

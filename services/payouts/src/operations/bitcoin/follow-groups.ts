@@ -1,6 +1,6 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { assertNever, invariant } from '@quittance/shared/result';
@@ -135,7 +135,7 @@ async function rememberBlock({ db, logger }: BitcoinPorts, look: BitcoinLooks): 
     for (const { of, seen } of changed) await noteBlock(trx, of.id, seen.state === 'mined' ? seen : null);
     await noteChange(trx, first.of.group, minedTxHash);
   });
-  crashPoint('bitcoin.block_noted');
+  failpoint('bitcoin.block_noted');
 }
 
 /** What waits in the pool contradicts nothing in the chain. */

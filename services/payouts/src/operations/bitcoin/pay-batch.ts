@@ -1,5 +1,5 @@
 import { DUST, INPUT_VIRTUAL_BYTES, type Spend } from '@quittance/chains/bitcoin/spend';
-import { crashPoint } from '@quittance/shared/crash';
+import { failpoint } from '@quittance/shared/failpoint';
 import type { Lease } from '@quittance/shared/lease';
 import { formatUnits, sum, type Units, units } from '@quittance/shared/money';
 import { FEE_MAX } from '../../domain/bitcoin/bump.ts';
@@ -56,7 +56,7 @@ export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<numbe
 
   const finalHeight = await sender.finalizedHeight();
   const { next, changeIndex } = await chooseNext(ports, queue, utxos);
-  crashPoint('bitcoin.planned');
+  failpoint('bitcoin.planned');
   if (next === undefined || (await foreignUtxos(ports, utxos, next.spend)).length > 0)
     return impossible.length;
   const { payouts, spend } = next;

@@ -1,6 +1,6 @@
 import type { SignedSpend, Spend } from '@quittance/chains/bitcoin/spend';
-import { crashPoint } from '@quittance/shared/crash';
 import type { Trx } from '@quittance/shared/db';
+import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { sum, units } from '@quittance/shared/money';
 import type { BitcoinPorts } from '../../ports.ts';
@@ -38,7 +38,7 @@ export async function signBatch(
   const signed = ports.sender.signSpend(order.spend);
   try {
     const stored = await ports.db.transaction((trx) => store(trx, ports, lease, order, signed));
-    crashPoint(`bitcoin.${stored.purpose}s.signed`);
+    failpoint(`bitcoin.${stored.purpose}s.signed`);
     return stored;
   } catch (error) {
     if (error instanceof NotNow) return undefined;
@@ -91,7 +91,7 @@ async function store(
       payouts.map(({ id, address, amount }, outputIndex) => ({ payoutId: id, address, amount, outputIndex })),
     );
   }
-  crashPoint(`bitcoin.${transaction.purpose}s.signing`);
+  failpoint(`bitcoin.${transaction.purpose}s.signing`);
   return transaction;
 }
 
