@@ -39,10 +39,10 @@ module.exports = {
     },
     {
       name: 'cycle',
-      comment: 'Modules that import each other are one module.',
+      comment: 'Modules that import each other, be it for types alone, are one module.',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
     },
     {
       name: 'packages-import-packages',

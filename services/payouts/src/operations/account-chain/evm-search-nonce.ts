@@ -1,15 +1,16 @@
+import type { TransactionStatus } from '@quittance/chains/chain';
 import { reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import type { EvmPorts } from '../../ports.ts';
 import { attemptsOf } from '../../store/replacement-groups.ts';
-import type { ReplacementGroup } from '../../store/transaction-rows.ts';
+import type { ReplacementGroup, Transaction } from '../../store/transaction-rows.ts';
 import { noteSearched } from '../../store/transactions.ts';
-import type { EvmLook } from './evm-tracking.ts';
 
 /** What the blocks themselves tell of a nonce that is used up. */
-export type FoundByNonce =
-  | { state: 'found'; height: number; blockHash: string }
-  | { state: 'replaced'; by: string };
+type FoundByNonce = { state: 'found'; height: number; blockHash: string } | { state: 'replaced'; by: string };
+
+/** What the chain tells of a group: of the attempt that is in a block, else of the newest. */
+export type EvmLook = { of: Transaction; seen: TransactionStatus | FoundByNonce | { state: 'not_reached' } };
 
 /** How many blocks one round may still search, for all transactions together. */
 export type SearchBudget = { blocks: number };

@@ -1,4 +1,3 @@
-import type { TransactionStatus } from '@quittance/chains/chain';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
@@ -19,7 +18,7 @@ import { sendTransaction } from '../send-transaction.ts';
 import { settleTransaction } from '../settle-transaction.ts';
 import type { AccountChainDriver } from './driver.ts';
 import { noteGap } from './evm-nonce-gap.ts';
-import { BLOCKS_PER_ROUND, type FoundByNonce, searchNonce } from './evm-search-nonce.ts';
+import { BLOCKS_PER_ROUND, type EvmLook, searchNonce } from './evm-search-nonce.ts';
 
 /**
  * Follows transactions by the nonces that the chain has used of their wallets. What is passed by without a receipt is
@@ -68,9 +67,6 @@ async function progressOf(
     return undefined;
   }
 }
-
-/** What the chain tells of a group: of the attempt that is in a block, else of the newest. */
-export type EvmLook = { of: Transaction; seen: TransactionStatus | FoundByNonce | { state: 'not_reached' } };
 
 async function askAbout(
   { sender }: EvmPorts,
