@@ -19,7 +19,6 @@ import { deriveAddresses } from '@quittance/payouts/operations/derive-addresses'
 import { runChainWorker } from '@quittance/payouts/operations/run-chain-worker';
 import { voidStaleRequests } from '@quittance/payouts/operations/void-requests';
 import type { PayoutChain, Ports as PayoutsPorts } from '@quittance/payouts/ports';
-import { createThrottledLog } from '@quittance/payouts/throttled-log';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
@@ -236,7 +235,7 @@ function startPayouts(common: Common): Replica {
     clock,
     random: (size) => world.chance.bytes(size),
     logger,
-    throttledLog: createThrottledLog(logger, clock),
+    throttledLog: throttledLog(logger, () => clock.now().getTime()),
     quotes: quotesForPayouts(world),
     chains: new Map([[chain.chain, on]]),
     settings: {

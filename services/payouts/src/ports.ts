@@ -7,8 +7,8 @@ import type { Random } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
+import type { ThrottledLog } from '@quittance/shared/throttled-log';
 import type { GracePeriods } from './domain/transaction-state.ts';
-import type { ThrottledLog } from './throttled-log.ts';
 
 /** Why nothing is signed at the moment although the node answers: the wrong network, a seed mismatch, or lost commits. */
 export type SigningPause = { reason: string | undefined };

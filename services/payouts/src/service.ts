@@ -15,6 +15,7 @@ import { startMessenger } from '@quittance/shared/messenger';
 import { watchQuotes } from '@quittance/shared/quotes';
 import { databaseCheck, untilReady, waitsForEngines } from '@quittance/shared/readiness';
 import type { Secret } from '@quittance/shared/secret';
+import { throttledLog } from '@quittance/shared/throttled-log';
 import type { PayoutsConfig } from './config.ts';
 import { handlers } from './handlers.ts';
 import { createHttp } from './http/app.ts';
@@ -24,7 +25,6 @@ import { pausedChains, refuseSeedMismatch } from './operations/signing-pause.ts'
 import { stalledNames } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
 import type { Stalled } from './store/payouts.ts';
-import { createThrottledLog } from './throttled-log.ts';
 import { startWorkers } from './workers.ts';
 
 export type PayoutsService = Running & { ports: Ports; port: number };
@@ -60,7 +60,7 @@ export async function startPayouts(
     clock,
     random: randomBytes,
     logger,
-    throttledLog: createThrottledLog(logger, clock),
+    throttledLog: throttledLog(logger, () => clock.now().getTime()),
     quotes: { latest: () => undefined, fresh: () => undefined },
     chains,
     settings: {

@@ -8,12 +8,12 @@ import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quit
 import { createLogger, type Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
+import { throttledLog } from '@quittance/shared/throttled-log';
 import type { TestDatabase } from '@quittance/testkit/engines';
 import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
-import { createThrottledLog } from '../src/throttled-log.ts';
 import { depositAddress, ScriptedChain } from './scripted-chain.ts';
 
 export const CONFIRMATIONS = 3;
@@ -93,7 +93,7 @@ export class EngineWorld {
       clock: this.clock,
       random: randomBytes,
       logger,
-      throttledLog: createThrottledLog(logger, this.clock),
+      throttledLog: throttledLog(logger, () => this.clock.now().getTime()),
       quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.chain.sender,
       signingPause: { reason: undefined },

@@ -15,6 +15,7 @@ import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quit
 import { createLogger, type Logger } from '@quittance/shared/logger';
 import { units } from '@quittance/shared/money';
 import { Secret } from '@quittance/shared/secret';
+import { throttledLog } from '@quittance/shared/throttled-log';
 import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
@@ -22,7 +23,6 @@ import { recordDeposits } from '../src/operations/record-deposits.ts';
 import { requestPayout } from '../src/operations/request-payout.ts';
 import { runChainWorker } from '../src/operations/run-chain-worker.ts';
 import type { PayoutChain, Ports } from '../src/ports.ts';
-import { createThrottledLog } from '../src/throttled-log.ts';
 import { SEED } from './service-client.ts';
 
 export const SOL = 10n ** 9n;
@@ -174,7 +174,7 @@ export class SolanaWorld {
       clock: this.clock,
       random: randomBytes,
       logger,
-      throttledLog: createThrottledLog(logger, this.clock),
+      throttledLog: throttledLog(logger, () => this.clock.now().getTime()),
       quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.sender,
       signingPause: { reason: undefined },
