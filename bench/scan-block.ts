@@ -51,7 +51,7 @@ export type ScanOutcome = {
   manyMs: number;
 };
 
-type World = { take(): Promise<number>; stop(): Promise<void> };
+type Fixture = { take(): Promise<number>; stop(): Promise<void> };
 
 /**
  * The whole of what a scanner does for a block of 5,000 outputs (asking the node, reading its answer, finding what is
@@ -61,10 +61,10 @@ export async function scanBlocks(few: number, many: number): Promise<ScanOutcome
   const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bench-'));
   const postgres = await startPostgres({ dataDir, port: 0 });
   const node = await stubNode();
-  const worlds: World[] = [];
+  const worlds: Fixture[] = [];
   try {
-    for (const addresses of [few, many]) worlds.push(await world(postgres.url, node.url, addresses));
-    const [small, large] = worlds as [World, World];
+    for (const addresses of [few, many]) worlds.push(await fixture(postgres.url, node.url, addresses));
+    const [small, large] = worlds as [Fixture, Fixture];
     const rounds: { small: number; large: number }[] = [];
     for (let round = -WARM_UP; round < ROUNDS; round++) {
       await node.grow();
@@ -90,7 +90,7 @@ export async function scanBlocks(few: number, many: number): Promise<ScanOutcome
 }
 
 /** A database with so many watched addresses, and a scanner on it that has followed the chain up to now. */
-async function world(serverUrl: string, nodeUrl: string, addresses: number): Promise<World> {
+async function fixture(serverUrl: string, nodeUrl: string, addresses: number): Promise<Fixture> {
   const adminUrl = await database(serverUrl, `bench_${addresses}`);
   await fill(adminUrl, addresses);
   const config = loadConfig('invoices', configSchema, {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { claimDeliveries } from '@quittance/webhooks/operations/claim-deliveries';
 import { median } from './drive.ts';
-import { openWorld, takeIn } from './webhook-deliveries.ts';
+import { openFixture, takeIn } from './webhook-deliveries.ts';
 
 const WARM_UP = 3;
 const CAPACITY = 400;
@@ -13,10 +13,10 @@ export type ClaimsOutcome = { claims: number; claimed: number; medianMs: number;
  * each endpoint's slots fill up.
  */
 export async function claimBacklog(deliveries: number, endpoints: number): Promise<ClaimsOutcome> {
-  const world = await openWorld(endpoints);
-  const { ports } = world;
+  const fixture = await openFixture(endpoints);
+  const { ports } = fixture;
   try {
-    await takeIn(world, deliveries);
+    await takeIn(fixture, deliveries);
     await ports.db.rows('update deliveries set attempts = 1 where sequence % 2 = 0');
     await ports.db.rows('update endpoint_queues set has_succeeded = true, retry_due_at = new_due_at');
     await ports.db.rows('analyze');
@@ -30,6 +30,6 @@ export async function claimBacklog(deliveries: number, endpoints: number): Promi
     const timed = took.slice(WARM_UP);
     return { claims: timed.length, claimed, medianMs: median(timed), worstMs: Math.max(...timed) };
   } finally {
-    await world.close();
+    await fixture.close();
   }
 }

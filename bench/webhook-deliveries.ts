@@ -41,7 +41,7 @@ export type DeliveriesOutcome = {
 };
 
 type Seen = { posts: number; ids: number };
-export type World = {
+export type Fixture = {
   ports: Omit<Ports, 'bus' | 'sender'>;
   endpoints: { account: MerchantEvent['payload']['account_id']; secret: string; url: string }[];
   seen(): Promise<Seen>;
@@ -57,15 +57,15 @@ export async function deliverBacklogs(
   endpoints: number,
   rounds: number,
 ): Promise<DeliveriesOutcome> {
-  const world = await openWorld(endpoints);
+  const fixture = await openFixture(endpoints);
   try {
-    await oursOf(world, Math.ceil(events / WARM_UP_PART));
-    await bareOf(world, Math.ceil(events / WARM_UP_PART));
+    await oursOf(fixture, Math.ceil(events / WARM_UP_PART));
+    await bareOf(fixture, Math.ceil(events / WARM_UP_PART));
     const results: { ours: number; bare: number }[] = [];
     for (let round = 0; round < rounds; round++) {
       const isOursFirst = round % 2 === 0;
-      const first = await (isOursFirst ? oursOf : bareOf)(world, events);
-      const second = await (isOursFirst ? bareOf : oursOf)(world, events);
+      const first = await (isOursFirst ? oursOf : bareOf)(fixture, events);
+      const second = await (isOursFirst ? bareOf : oursOf)(fixture, events);
       results.push(isOursFirst ? { ours: first, bare: second } : { ours: second, bare: first });
     }
     const ratios = results.map(({ ours, bare }) => ours / bare);
@@ -78,19 +78,19 @@ export async function deliverBacklogs(
       barePerSecond: median(results.map(({ bare }) => bare)),
     };
   } finally {
-    await world.close();
+    await fixture.close();
   }
 }
 
 /** Deliveries per second, from the first claim to the last record. */
-async function oursOf(world: World, count: number): Promise<number> {
-  const { db } = world.ports;
-  await takeIn(world, count);
-  await world.seen();
+async function oursOf(fixture: Fixture, count: number): Promise<number> {
+  const { db } = fixture.ports;
+  await takeIn(fixture, count);
+  await fixture.seen();
   const begun = performance.now();
   // Who stops them closes it.
   const workers = startWorkers({
-    ...world.ports,
+    ...fixture.ports,
     sender: createWebhookSender({ publicOnly: false }),
   } as unknown as Ports);
   try {
@@ -99,7 +99,7 @@ async function oursOf(world: World, count: number): Promise<number> {
     await workers.stop();
   }
   const took = performance.now() - begun;
-  const { posts, ids } = await world.seen();
+  const { posts, ids } = await fixture.seen();
   if (posts !== count || ids !== count) {
     throw new Error(`${count} deliveries were ${posts} POSTs of ${ids} events`);
   }
@@ -134,14 +134,14 @@ const isAnyOpen = async (db: Db): Promise<boolean> => {
 };
 
 /** POSTs per second of a loop that has everything ready: addresses, bodies, signatures. */
-async function bareOf(world: World, count: number): Promise<number> {
-  const { db } = world.ports;
+async function bareOf(fixture: Fixture, count: number): Promise<number> {
+  const { db } = fixture.ports;
   const logged = await db.rows<LoggedEvent & { accountId: string }>(
     `select account_id as "accountId", id, kind, created_at as "createdAt", sequence, version, data::text as data
      from events order by id desc limit $1`,
     [count],
   );
-  const endpointOf = new Map(world.endpoints.map((endpoint) => [endpoint.account as string, endpoint]));
+  const endpointOf = new Map(fixture.endpoints.map((endpoint) => [endpoint.account as string, endpoint]));
   const orders = logged.map((event) => {
     const { url = '', secret = '' } = endpointOf.get(event.accountId) ?? {};
     const { origin, pathname } = new URL(url);
@@ -154,7 +154,7 @@ async function bareOf(world: World, count: number): Promise<number> {
     return { origin, path: pathname, headers, body, method: 'POST' as const };
   });
   const agent = new Agent({ pipelining: 1 });
-  await world.seen();
+  await fixture.seen();
   let next = 0;
   const begun = performance.now();
   await Promise.all(
@@ -167,12 +167,12 @@ async function bareOf(world: World, count: number): Promise<number> {
   );
   const took = performance.now() - begun;
   await agent.close();
-  const { posts, ids } = await world.seen();
+  const { posts, ids } = await fixture.seen();
   if (posts !== count || ids !== count) throw new Error(`the bare loop sent ${posts} of ${count}`);
   return (1_000 * count) / took;
 }
 
-export async function takeIn({ ports, endpoints }: World, count: number): Promise<void> {
+export async function takeIn({ ports, endpoints }: Fixture, count: number): Promise<void> {
   for (let from = 0; from < count; from += TAKEN_IN_AT_ONCE) {
     const events = Array.from({ length: Math.min(TAKEN_IN_AT_ONCE, count - from) }, (_, i) =>
       paid(endpoints[(from + i) % endpoints.length]?.account ?? ''),
@@ -200,7 +200,7 @@ function paid(account: string): MerchantEvent {
   } as unknown as MerchantEvent;
 }
 
-export async function openWorld(endpoints: number): Promise<World> {
+export async function openFixture(endpoints: number): Promise<Fixture> {
   const logger = createLogger('bench', 'error');
   const postgres = await startPostgres({
     dataDir: mkdtempSync(join(tmpdir(), 'quittance-bench-')),
@@ -218,7 +218,7 @@ export async function openWorld(endpoints: number): Promise<World> {
     ...{ db, clock: systemClock, random: randomBytes, logger },
     ...{ publicUrl: 'http://localhost', allowInsecureEndpoints: true },
     encryption: createSecretEncryption('a key of the benchmark, of 32 or more', randomBytes),
-  } as unknown as World['ports'];
+  } as unknown as Fixture['ports'];
 
   const made = await Promise.all(
     Array.from({ length: endpoints }, async (_, i) => {

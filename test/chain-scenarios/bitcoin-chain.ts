@@ -6,13 +6,13 @@ import { p2wpkh, TEST_NETWORK, Transaction } from '@scure/btc-signer';
 import { pubECDSA } from '@scure/btc-signer/utils.js';
 
 export const REGTEST = { ...TEST_NETWORK, bech32: 'bcrt' };
-const COINS_AT_ONCE = 500;
-const COIN = 5_000_000n;
+const UTXOS_AT_ONCE = 500;
+const UTXO_AMOUNT = 5_000_000n;
 const FEE = 2_000n;
 const SATOSHIS = 100_000_000;
 
 /** Money of a payer, each spent in a way of its own. */
-export type Coin = { txid: string; index: number; amount: bigint };
+export type Utxo = { txid: string; index: number; amount: bigint };
 export type Output = { address: string; amount: bigint } | { script: Uint8Array; amount: bigint };
 
 /** A payment as the chain tells it. */
@@ -33,7 +33,7 @@ export async function startBitcoinChain() {
   const node: BitcoindHandle = await startBitcoind({ dataDir, port: 0 });
   const key = new Uint8Array(32).fill(7);
   const payer = p2wpkh(pubECDSA(key), REGTEST);
-  const coins: Coin[] = [];
+  const utxos: Utxo[] = [];
 
   let mined = 0;
 
@@ -45,7 +45,7 @@ export async function startBitcoinChain() {
     return (await node.rpc<{ hash: string }>('generateblock', nobody, raws)).hash;
   }
 
-  function sign(given: readonly Coin[], outputs: readonly Output[], sequence = 0xfffffffd): string {
+  function sign(given: readonly Utxo[], outputs: readonly Output[], sequence = 0xfffffffd): string {
     const transaction = new Transaction({ allowUnknownOutputs: true, disableScriptCheck: true });
     for (const { txid, index, amount } of given) {
       transaction.addInput({ txid, index, sequence, witnessUtxo: { script: payer.script, amount } });
@@ -65,8 +65,8 @@ export async function startBitcoinChain() {
     return toHex(transaction.extract());
   }
 
-  async function makeCoins(): Promise<void> {
-    const whole = COIN * BigInt(COINS_AT_ONCE) + 100_000n;
+  async function makeUtxos(): Promise<void> {
+    const whole = UTXO_AMOUNT * BigInt(UTXOS_AT_ONCE) + 100_000n;
     const funding = await node.pay(payer.address as string, decimal(whole));
     const { vout } = await node.rpc<{ vout: { n: number; scriptPubKey: { address?: string } }[] }>(
       'getrawtransaction',
@@ -77,11 +77,11 @@ export async function startBitcoinChain() {
     const index = vout.find(({ scriptPubKey }) => scriptPubKey.address === payer.address)?.n ?? 0;
     const split = new Transaction();
     split.addInput({ txid: funding, index, witnessUtxo: { script: payer.script, amount: whole } });
-    for (let i = 0; i < COINS_AT_ONCE; i++) split.addOutput({ script: payer.script, amount: COIN });
+    for (let i = 0; i < UTXOS_AT_ONCE; i++) split.addOutput({ script: payer.script, amount: UTXO_AMOUNT });
     split.sign(key);
     split.finalize();
     await mine([toHex(split.extract())]);
-    for (let i = 0; i < COINS_AT_ONCE; i++) coins.push({ txid: split.id, index: i, amount: COIN });
+    for (let i = 0; i < UTXOS_AT_ONCE; i++) utxos.push({ txid: split.id, index: i, amount: UTXO_AMOUNT });
     // Deeper than any reorganisation to come.
     await node.mine(10);
   }
@@ -92,9 +92,9 @@ export async function startBitcoinChain() {
     mine,
     sign,
     /** Coins that nothing has spent. */
-    async take(count: number): Promise<Coin[]> {
-      while (coins.length < count) await makeCoins();
-      return coins.splice(0, count);
+    async take(count: number): Promise<Utxo[]> {
+      while (utxos.length < count) await makeUtxos();
+      return utxos.splice(0, count);
     },
     /** Replaces the newest `depth` blocks by these, which are more. What only the old ones had waits again. */
     async reorg(depth: number, blocks: readonly (readonly string[])[]): Promise<void> {

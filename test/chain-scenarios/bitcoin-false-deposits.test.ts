@@ -4,8 +4,8 @@ import type { AccountId } from '@quittance/shared/ids';
 import { OutScript, p2ms, p2pk, p2pkh, p2sh, p2tr, p2wpkh, p2wsh } from '@scure/btc-signer';
 import { pubECDSA, pubSchnorr } from '@scure/btc-signer/utils.js';
 import { type BitcoinChain, type Output, REGTEST, startBitcoinChain } from './bitcoin-chain.ts';
+import { SEED } from './fixture.ts';
 import { type Invoice, type MoneyIn, startMoneyIn } from './money-in.ts';
-import { SEED } from './stage.ts';
 
 /**
  * What looks like a payment and is none, on a real Bitcoin Core: our bytes in other scripts, money that is not mature,
@@ -50,8 +50,8 @@ type Target = {
 
 /** A transaction with these outputs in a block of its own. */
 async function pay(...outputs: Output[]): Promise<void> {
-  const coins = await chain.take(1);
-  await chain.mine([chain.sign(coins, outputs)]);
+  const utxos = await chain.take(1);
+  await chain.mine([chain.sign(utxos, outputs)]);
 }
 const script = (bytes: Uint8Array, amount = DUE): Output => ({ script: bytes, amount });
 const data = (bytes: Uint8Array): Uint8Array => Uint8Array.of(0x6a, bytes.length, ...bytes);
@@ -121,10 +121,10 @@ const rows: Row[] = [
     'a transaction that waits and is then replaced',
     0n,
     async ({ script: own }) => {
-      const coins = await chain.take(1);
-      await chain.node.rpc('sendrawtransaction', chain.sign(coins, [script(own)]));
+      const utxos = await chain.take(1);
+      await chain.node.rpc('sendrawtransaction', chain.sign(utxos, [script(own)]));
       await shop.look('bitcoin');
-      await chain.mine([chain.sign(coins, [stranger()])]);
+      await chain.mine([chain.sign(utxos, [stranger()])]);
       await shop.look('bitcoin');
     },
   ],
@@ -132,9 +132,9 @@ const rows: Row[] = [
     'two spends of one coin, of which the other is mined',
     0n,
     async ({ script: own }) => {
-      const coins = await chain.take(1);
-      const ours = chain.sign(coins, [script(own)]);
-      await chain.mine([chain.sign(coins, [stranger()])]);
+      const utxos = await chain.take(1);
+      const ours = chain.sign(utxos, [script(own)]);
+      await chain.mine([chain.sign(utxos, [stranger()])]);
       await expect(chain.mine([ours])).rejects.toThrow();
     },
   ],
@@ -142,22 +142,22 @@ const rows: Row[] = [
     'a block that is dropped, and its coin spent otherwise',
     0n,
     async ({ script: own }) => {
-      const coins = await chain.take(1);
-      await chain.mine([chain.sign(coins, [script(own)])]);
+      const utxos = await chain.take(1);
+      await chain.mine([chain.sign(utxos, [script(own)])]);
       await shop.look('bitcoin');
-      await chain.reorg(1, [[chain.sign(coins, [stranger()])], []]);
+      await chain.reorg(1, [[chain.sign(utxos, [stranger()])], []]);
     },
   ],
   [
     'a final block that is dropped, and its coin spent otherwise',
     0n,
     async ({ script: own }) => {
-      const coins = await chain.take(1);
-      await chain.mine([chain.sign(coins, [script(own)])]);
+      const utxos = await chain.take(1);
+      await chain.mine([chain.sign(utxos, [script(own)])]);
       await chain.mineEmpty(CONFIRMATIONS);
       await shop.look('bitcoin');
       await chain.reorg(CONFIRMATIONS + 1, [
-        [chain.sign(coins, [stranger()])],
+        [chain.sign(utxos, [stranger()])],
         ...Array.from({ length: CONFIRMATIONS + 1 }, () => []),
       ]);
     },

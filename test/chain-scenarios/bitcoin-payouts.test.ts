@@ -7,10 +7,10 @@ import { seeded } from '@quittance/testkit/seeded';
 import { p2wpkh } from '@scure/btc-signer';
 import { pubECDSA } from '@scure/btc-signer/utils.js';
 import { type BitcoinChain, decimal, REGTEST, startBitcoinChain } from './bitcoin-chain.ts';
+import { SEED } from './fixture.ts';
 import { type MoneyOut, type Payout, startMoneyOut } from './money-out.ts';
 import { DEPTH_MAX } from './reorg-script.ts';
 import { seedOr, sized } from './size.ts';
-import { SEED } from './stage.ts';
 
 /**
  * Payouts on a real Bitcoin Core: a quarter of the broadcasts lose their answer, and blocks are dropped. Each payout

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
-import { type BitcoinChain, type Coin, startBitcoinChain } from './bitcoin-chain.ts';
+import { type BitcoinChain, startBitcoinChain, type Utxo } from './bitcoin-chain.ts';
+import { SEED } from './fixture.ts';
 import { type MoneyIn, startMoneyIn } from './money-in.ts';
 import {
   depositEnds,
@@ -10,7 +11,6 @@ import {
   type Wanted,
 } from './play-reorgs.ts';
 import { batches } from './size.ts';
-import { SEED } from './stage.ts';
 
 /**
  * Generated reorganisations of a real Bitcoin Core, one to six blocks deep and mostly deeper than what counts as
@@ -41,15 +41,15 @@ afterAll(async () => {
 });
 
 function bitcoin(): ReorgChain {
-  let coins: Coin[] = [];
+  let utxos: Utxo[] = [];
   return {
     chain: 'bitcoin',
     assets: ['BTC'],
     assetOfInvoice: () => 'BTC',
     async begin(payments) {
-      coins = await node.take(payments);
+      utxos = await node.take(payments);
     },
-    raw: async (wanted) => node.sign([coins[wanted.payment] as Coin], outputsOf(wanted)),
+    raw: async (wanted) => node.sign([utxos[wanted.payment] as Utxo], outputsOf(wanted)),
     async send(raws) {
       for (const raw of raws) await node.node.rpc('sendrawtransaction', raw);
     },

@@ -4,7 +4,7 @@ import type { Hex } from 'viem';
  * Small contracts, written as what they do when they are called. Bytes, because what a forger deploys is in no
  * compiler's library.
  */
-export type Deed =
+export type Instruction =
   /** A log from the contract itself, with these topics and words of data. */
   | { log: readonly Hex[]; data: readonly Hex[] }
   /** A call of another contract or address; `failing` does not stop what comes after. */
@@ -30,31 +30,32 @@ function keep(data: string): { code: string; bytes: bigint } {
   return { code: words.map((one, i) => store(32 * i, one)).join(''), bytes };
 }
 
-function codeOf(deed: Deed): string {
-  if (deed === 'revert') return `${push(0n)}${push(0n)}fd`;
-  if ('log' in deed) {
-    const { code, bytes } = keep(deed.data.map((one) => one.slice(2)).join(''));
-    const topics = deed.log.toReversed().map(push).join('');
-    return `${code}${topics}${push(bytes)}${push(0n)}${(0xa0 + deed.log.length).toString(16)}`;
+function codeOf(instruction: Instruction): string {
+  if (instruction === 'revert') return `${push(0n)}${push(0n)}fd`;
+  if ('log' in instruction) {
+    const { code, bytes } = keep(instruction.data.map((one) => one.slice(2)).join(''));
+    const topics = instruction.log.toReversed().map(push).join('');
+    return `${code}${topics}${push(bytes)}${push(0n)}${(0xa0 + instruction.log.length).toString(16)}`;
   }
-  if ('destroyTo' in deed) return `${push(deed.destroyTo)}ff`;
-  if ('give' in deed) {
-    const { code, bytes } = keep(deed.give.slice(2));
+  if ('destroyTo' in instruction) return `${push(instruction.destroyTo)}ff`;
+  if ('give' in instruction) {
+    const { code, bytes } = keep(instruction.give.slice(2));
     return `${code}${push(bytes)}${push(0n)}f3`;
   }
-  const { code, bytes } = keep(('data' in deed ? (deed.data ?? '0x') : '0x').slice(2));
+  const { code, bytes } = keep(('data' in instruction ? (instruction.data ?? '0x') : '0x').slice(2));
   const answer = `${push(0n)}${push(0n)}`;
   const input = `${push(bytes)}${push(0n)}`;
-  if ('delegate' in deed) return `${code}${answer}${input}${push(deed.delegate)}5af450`;
-  if ('callCode' in deed) return `${answer}${input}${push(deed.value)}${push(deed.callCode)}5af250`;
-  return `${code}${answer}${input}${push(deed.value ?? 0n)}${push(deed.call)}5af150`;
+  if ('delegate' in instruction) return `${code}${answer}${input}${push(instruction.delegate)}5af450`;
+  if ('callCode' in instruction)
+    return `${answer}${input}${push(instruction.value)}${push(instruction.callCode)}5af250`;
+  return `${code}${answer}${input}${push(instruction.value ?? 0n)}${push(instruction.call)}5af150`;
 }
 
 /** What runs when it is called. */
-export const runtime = (...deeds: Deed[]): Hex => `0x${deeds.map(codeOf).join('')}`;
+export const runtime = (...instructions: Instruction[]): Hex => `0x${instructions.map(codeOf).join('')}`;
 
 /** What a transaction without a recipient carries, to leave that behind; `first` is done while it is made. */
-export function creation(code: Hex, ...first: Deed[]): Hex {
+export function creation(code: Hex, ...first: Instruction[]): Hex {
   const body = code.slice(2);
   const length = BigInt(body.length / 2);
   const before = first.map(codeOf).join('');

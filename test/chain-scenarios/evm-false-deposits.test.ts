@@ -3,7 +3,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { concat, encodeFunctionData, type Hex, keccak256, pad, parseAbi, toHex } from 'viem';
 import { anvil } from 'viem/chains';
 import { type Asset, type EvmChain, startEvmChain, usdcAbi } from './evm-chain.ts';
-import { creation, type Deed, runtime } from './evm-code.ts';
+import { creation, type Instruction, runtime } from './evm-code.ts';
 import { type Invoice, type MoneyIn, startMoneyIn } from './money-in.ts';
 
 /**
@@ -66,14 +66,14 @@ async function send(what: Sent, status: 'success' | 'reverted' = 'success') {
 }
 
 /** Leaves a contract that does these things whenever it is called. */
-async function contract(...deeds: Deed[]): Promise<Hex> {
-  const { contractAddress } = await send({ data: creation(runtime(...deeds)) });
+async function contract(...instructions: Instruction[]): Promise<Hex> {
+  const { contractAddress } = await send({ data: creation(runtime(...instructions)) });
   if (contractAddress == null) throw new Error('no contract was made');
   return contractAddress;
 }
 
 const word = (value: bigint): Hex => pad(toHex(value));
-const transferLog = (to: Hex, amount: bigint): Deed => ({
+const transferLog = (to: Hex, amount: bigint): Instruction => ({
   log: [TRANSFER, pad(chain.payers[1]?.address as Hex), pad(to)],
   data: [word(amount)],
 });
@@ -225,11 +225,11 @@ const rows: Row[] = [
     { ETH: DUE.ETH },
     async (to) => {
       const undone = await contract({ call: to, value: DUE.ETH }, 'revert');
-      const deeds: Deed[] = [
+      const instructions: Instruction[] = [
         { call: undone, value: DUE.ETH },
         { call: to, value: DUE.ETH },
       ];
-      await send({ to: await contract(...deeds), value: 2n * DUE.ETH });
+      await send({ to: await contract(...instructions), value: 2n * DUE.ETH });
     },
   ],
   [

@@ -2,8 +2,8 @@ import { openWallet } from '@quittance/chains/evm/wallet';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Hex } from 'viem';
 import type { Asset, EvmChain } from './evm-chain.ts';
+import { SEED } from './fixture.ts';
 import type { MoneyOut } from './money-out.ts';
-import { SEED } from './stage.ts';
 
 const DEPOSITS = [
   ['ETH', 100n * 10n ** 18n],

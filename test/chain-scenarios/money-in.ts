@@ -13,7 +13,7 @@ import { commandSubject, commands } from '@quittance/shared/commands';
 import { loadConfig } from '@quittance/shared/config';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { logger, SEED, startStage, type Terms } from './stage.ts';
+import { logger, SEED, startFixture, type Terms } from './fixture.ts';
 
 /** Time passes in steps so small that no look at the chain comes so late that it passes for an outage. */
 const STEP_MS = 9_000;
@@ -28,19 +28,19 @@ export type MoneyIn = Awaited<ReturnType<typeof startMoneyIn>>;
  */
 export async function startMoneyIn(terms: Terms, settings: Record<string, string>) {
   const clock = { at: new Date(), now: () => new Date(clock.at) };
-  const stage = await startStage(terms);
-  const { db } = stage;
-  const config = loadConfig('invoices', configSchema, { ...stage.settingsOf('invoices'), ...settings });
+  const fixture = await startFixture(terms);
+  const { db } = fixture;
+  const config = loadConfig('invoices', configSchema, { ...fixture.settingsOf('invoices'), ...settings });
   const invoices: InvoicesService = await startInvoices(
     { ...config, PORT: 0 },
-    { clock, logger, quotes: stage.quotes, workers: false },
+    { clock, logger, quotes: fixture.quotes, workers: false },
   );
   const scanners = new Map(
     [...invoices.ports.chains].map(([chain, watched]) => [chain, createScanner(invoices.ports, watched)]),
   );
 
   // The key holder names addresses of chains without public derivation, and says that those of the others are its own.
-  const keyHolder = await connectBus({ url: stage.natsUrl, service: 'payouts', logger });
+  const keyHolder = await connectBus({ url: fixture.natsUrl, service: 'payouts', logger });
   keyHolder.answer(commandSubject('addresses.derive'), async (body) => {
     const { from, count, expected } = commands['addresses.derive'].request.parse(body);
     const wallet = openWallet(SEED);
@@ -74,7 +74,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
   }
 
   return {
-    ...stage,
+    ...fixture,
     clock,
     step,
     expire,
@@ -92,7 +92,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
       }),
     async invoice(account: AccountId, order: object): Promise<Invoice> {
       const given = { body: order, now: clock.now() };
-      const { status, body } = await stage.call(invoices.port, account, 'POST', '/api/invoices', given);
+      const { status, body } = await fixture.call(invoices.port, account, 'POST', '/api/invoices', given);
       if (status !== 201) throw new Error(`POST /api/invoices answers ${JSON.stringify(body)}`);
       const { id, amount } = body.data;
       // As it is stored and compared, not as people see it.
@@ -103,7 +103,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     },
     /** An invoice as its merchant sees it. */
     read: async (account: AccountId, id: string) =>
-      (await stage.call(invoices.port, account, 'GET', `/api/invoices/${id}`, { now: clock.now() })).body,
+      (await fixture.call(invoices.port, account, 'GET', `/api/invoices/${id}`, { now: clock.now() })).body,
     /** Settled deposits that their chain does not bear out, by the checker that production runs. */
     async unborne(chain: Chain): Promise<string[]> {
       const settings = config.chains.find((one) => one.chain === chain);
@@ -129,7 +129,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     async stop() {
       await invoices.stop();
       await keyHolder.close();
-      await stage.stop();
+      await fixture.stop();
     },
   };
 }

@@ -5,7 +5,7 @@ import { connectBus } from '@quittance/shared/bus';
 import { loadConfig } from '@quittance/shared/config';
 import { type AccountId, newAccountId, newDepositId, newEventId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { logger, SEED, startStage, type Terms } from './stage.ts';
+import { logger, SEED, startFixture, type Terms } from './fixture.ts';
 
 /** Money of a merchant's customer that lies on one of our addresses and is final. */
 export type Deposit = {
@@ -25,19 +25,19 @@ export type MoneyOut = Awaited<ReturnType<typeof startMoneyOut>>;
 
 /** Everything money leaves through: payouts, working by itself, and the ledger, over the nodes that `settings` name. */
 export async function startMoneyOut(terms: Terms, settings: Record<string, string>) {
-  const stage = await startStage(terms);
-  const { db } = stage;
+  const fixture = await startFixture(terms);
+  const { db } = fixture;
   const config = loadConfig('payouts', configSchema, {
-    ...stage.settingsOf('payouts'),
+    ...fixture.settingsOf('payouts'),
     WALLET_SEED: SEED,
     ENGINE_EVERY_MS: '100',
     ...settings,
   });
   const payouts: PayoutsService = await startPayouts(
     { ...config, PORT: 0 },
-    { logger, quotes: stage.quotes },
+    { logger, quotes: fixture.quotes },
   );
-  const invoices = await connectBus({ url: stage.natsUrl, service: 'invoices', logger });
+  const invoices = await connectBus({ url: fixture.natsUrl, service: 'invoices', logger });
 
   /** What invoices says of money that is final; the ledger and the treasury have taken it in when this ends. */
   async function credit(account: AccountId, deposit: Deposit): Promise<void> {
@@ -81,14 +81,14 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
   }
 
   return {
-    ...stage,
+    ...fixture,
     credit,
     newAccount: (): AccountId => newAccountId(new Date()),
     /** Asks for a payout of `amount`, decimal text of `units`. */
     async payout(account: AccountId, order: Omit<Payout, 'id'> & { text: string }): Promise<Payout> {
       const { asset, amount, to, text } = order;
       const body = { asset, amount: text, address: to };
-      const answer = await stage.call(payouts.port, account, 'POST', '/api/payouts', { body });
+      const answer = await fixture.call(payouts.port, account, 'POST', '/api/payouts', { body });
       if (answer.status !== 201) throw new Error(`POST /api/payouts answers ${JSON.stringify(answer.body)}`);
       return { id: answer.body.data.id, asset, amount, to };
     },
@@ -123,7 +123,7 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
     async stop() {
       await payouts.stop();
       await invoices.close();
-      await stage.stop();
+      await fixture.stop();
     },
   };
 }

@@ -28,15 +28,15 @@ import {
 } from '@solana-program/token';
 import { HDKey } from 'micro-key-producer/slip10.js';
 import { type SolanaChain, solanaChain } from '../../packages/chains/test/solana-chain.ts';
+import { SEED } from './fixture.ts';
 import { type Invoice, type MoneyIn, startMoneyIn } from './money-in.ts';
-import { SEED } from './stage.ts';
 
 /**
  * What looks like a payment and is none, or is another one than it says, on a real Solana runtime. Each row says what
  * really comes to be ours, and the node's own balances have to agree: this is credited and nothing beyond.
  */
 const SOL = 10n ** 9n;
-const COIN = 1_000_000n;
+const ONE_USDC = 1_000_000n;
 const MINT_BYTES = 82n;
 const TOKEN_BYTES = 165n;
 const RENT_OF_A_MINT = 1_461_600n;
@@ -269,7 +269,7 @@ const rows: Row[] = [
     {},
     async (ours) => {
       await succeed([await opening(ours, usdc)]);
-      await fail([await move(await tokenAccount(ours, usdc), COIN), give(payer.address, 10n ** 18n)]);
+      await fail([await move(await tokenAccount(ours, usdc), ONE_USDC), give(payer.address, 10n ** 18n)]);
     },
   ],
   [
@@ -281,7 +281,7 @@ const rows: Row[] = [
       const token = await tokenAccount(ours, mint);
       await succeed([
         await opening(ours, mint),
-        getMintToInstruction({ mint, token, mintAuthority: payer, amount: 25n * COIN }),
+        getMintToInstruction({ mint, token, mintAuthority: payer, amount: 25n * ONE_USDC }),
       ]);
     },
   ],
@@ -295,7 +295,7 @@ const rows: Row[] = [
       await succeed([
         await opening(ours, mint, TOKEN_2022),
         getMintToInstruction(
-          { mint, token, mintAuthority: payer, amount: 25n * COIN },
+          { mint, token, mintAuthority: payer, amount: 25n * ONE_USDC },
           { programAddress: TOKEN_2022 },
         ),
       ]);
@@ -311,7 +311,7 @@ const rows: Row[] = [
           source: await tokenAccount(payer.address, usdc),
           delegate: ours,
           owner: payer,
-          amount: 25n * COIN,
+          amount: 25n * ONE_USDC,
         }),
       ]),
   ],
@@ -328,24 +328,24 @@ const rows: Row[] = [
           authorityType: AuthorityType.CloseAccount,
           newAuthority: ours,
         }),
-        await move(account.address, COIN),
+        await move(account.address, ONE_USDC),
       ]);
     },
   ],
   [
     'tokens to an account of ours that is not the usual one',
     'USDC_SOL',
-    { USDC_SOL: 25n * COIN },
-    async (ours) => succeed([await move((await strayAccount(ours)).address, 25n * COIN)]),
+    { USDC_SOL: 25n * ONE_USDC },
+    async (ours) => succeed([await move((await strayAccount(ours)).address, 25n * ONE_USDC)]),
   ],
   [
     'an account full of tokens that becomes ours',
     'USDC_SOL',
-    { USDC_SOL: 25n * COIN },
+    { USDC_SOL: 25n * ONE_USDC },
     async (ours) => {
       const account = await strayAccount(payer.address);
       await succeed([
-        await move(account.address, 25n * COIN),
+        await move(account.address, 25n * ONE_USDC),
         getSetAuthorityInstruction({
           owned: account.address,
           owner: payer,
@@ -358,8 +358,9 @@ const rows: Row[] = [
   [
     'tokens where SOL was asked for',
     'SOL',
-    { USDC_SOL: COIN },
-    async (ours) => succeed([await opening(ours, usdc), await move(await tokenAccount(ours, usdc), COIN)]),
+    { USDC_SOL: ONE_USDC },
+    async (ours) =>
+      succeed([await opening(ours, usdc), await move(await tokenAccount(ours, usdc), ONE_USDC)]),
   ],
 ];
 
@@ -370,7 +371,7 @@ beforeAll(async () => {
   chain = await solanaChain({ lamports: SOL, usdc: 0n });
   payer = chain.payer;
   usdc = address(chain.network.usdcMint);
-  await chain.pay('USDC_SOL', payer.address, 1_000n * COIN);
+  await chain.pay('USDC_SOL', payer.address, 1_000n * ONE_USDC);
   shop = await startMoneyIn(
     { SOL: { rate: '150', confirmations: 1 }, USDC_SOL: { rate: '1', confirmations: 1 } },
     {

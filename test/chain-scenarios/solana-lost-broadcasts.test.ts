@@ -8,9 +8,9 @@ import { eventually } from '@quittance/testkit/eventually';
 import { type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import { seeded } from '@quittance/testkit/seeded';
 import { solanaCustomer } from '@quittance/testkit/solana-customer';
+import { SEED } from './fixture.ts';
 import { type MoneyOut, type Payout, startMoneyOut } from './money-out.ts';
 import { seedOr, sized } from './size.ts';
-import { SEED } from './stage.ts';
 
 /**
  * A quarter of the broadcasts to a real Solana runtime reach it and lose their answer, while what was signed expires

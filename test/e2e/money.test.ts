@@ -58,7 +58,7 @@ const text = (asset: Asset, amount: bigint): string => formatUnits(amount as nev
 type Invoice = { id: string; amount: string; address: { address: string } };
 
 /** A merchant, an asset, and what can be done and seen. */
-async function scene(asset: Asset) {
+async function fixture(asset: Asset) {
   const shop: Merchant = await quittance.merchant();
   const customer = customerOf(asset);
 
@@ -140,10 +140,10 @@ async function scene(asset: Asset) {
     unresolved,
   };
 }
-type Scene = Awaited<ReturnType<typeof scene>>;
+type Fixture = Awaited<ReturnType<typeof fixture>>;
 
 /** Sold for so many dollars, and paid in full. @returns what came in. */
-async function sale({ invoice, pay, becomes }: Scene, asset: Asset, dollars: number): Promise<bigint> {
+async function sale({ invoice, pay, becomes }: Fixture, asset: Asset, dollars: number): Promise<bigint> {
   const made = await invoice(dollars);
   await pay(made, made.amount);
   await becomes(made.id, { status: 'paid', paid_amount: made.amount });
@@ -151,14 +151,14 @@ async function sale({ invoice, pay, becomes }: Scene, asset: Asset, dollars: num
 }
 
 /** An invoice whose minute has passed, and what it asked for. */
-async function expired({ invoice, becomes }: Scene): Promise<Invoice> {
+async function expired({ invoice, becomes }: Fixture): Promise<Invoice> {
   const made = await invoice(20, { expires_in: 1 });
   await becomes(made.id, { status: 'expired' }, LATE_MS);
   return made;
 }
 
 /** Sends an unresolved deposit back, less the fee. */
-async function returned(at: Scene, amount: bigint): Promise<void> {
+async function returned(at: Fixture, amount: bigint): Promise<void> {
   const { id } = await at.unresolved();
   const to = await at.customer.newAddress();
   const { status, body } = await at.shop.post(`/api/unresolved/${id}/return`, { address: to });
@@ -175,7 +175,7 @@ async function returned(at: Scene, amount: bigint): Promise<void> {
   await at.has('0');
 }
 
-const scenarios: Record<string, (at: Scene, asset: Asset) => Promise<void>> = {
+const scenarios: Record<string, (at: Fixture, asset: Asset) => Promise<void>> = {
   async 'paid in full'(at) {
     const made = await at.invoice(25);
     const hash = await at.pay(made, made.amount);
@@ -262,7 +262,7 @@ const scenarios: Record<string, (at: Scene, asset: Asset) => Promise<void>> = {
 
 /** The node is away while money is on its way in and out; everything ends when it is back. */
 async function outage(asset: Asset): Promise<void> {
-  const at = await scene(asset);
+  const at = await fixture(asset);
   const came = await sale(at, asset, 100);
   const made = await at.invoice(30);
   const to = await at.customer.newAddress();
@@ -330,7 +330,7 @@ beforeAll(async () => {
   for (const asset of matrix) {
     for (const [name, play] of Object.entries(scenarios)) {
       // Its account is opened before the next one's: all at once they would wait for one another.
-      const played = play(await scene(asset), asset);
+      const played = play(await fixture(asset), asset);
       // Its test waits for it, maybe later than it fails.
       played.catch(() => undefined);
       running.set(`${asset} ${name}`, played);

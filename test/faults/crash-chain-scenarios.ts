@@ -184,35 +184,38 @@ export const late: Scenario = async (fixture) => {
 export const float: Scenario = async (fixture) => {
   const { quittance } = fixture;
   const { hotAddress } = openBitcoinWallet('regtest', quittance.stack.secrets.walletSeed);
-  const coins = () => quittance.db.rows(`select outpoint from payouts.coins where branch = 'hot'`);
-  const before = (await coins()).length;
+  const utxos = () => quittance.db.rows(`select outpoint from payouts.coins where branch = 'hot'`);
+  const before = (await utxos()).length;
   await quittance.bitcoin.pay('BTC', hotAddress, '0.5');
-  return async () => expect(await coins()).toHaveLength(before + 1);
+  return async () => expect(await utxos()).toHaveLength(before + 1);
 };
 
-const COINS = 240;
-const COIN = 50_000_000n;
+const UTXO_COUNT = 240;
+const UTXO_AMOUNT = 50_000_000n;
 
 /** A payout that needs more coins than one transaction takes: they become one coin first. */
-export const manyCoins: Scenario = async (fixture) => {
+export const manyUtxos: Scenario = async (fixture) => {
   const { quittance } = fixture;
   const { id, address } = await invoiceOf(fixture, 'BTC', 6);
-  await payWithManyUtxos(quittance, address.address, COINS, COIN);
+  await payWithManyUtxos(quittance, address.address, UTXO_COUNT, UTXO_AMOUNT);
   await eventually(() => expectInvoice(fixture, id, { status: 'paid' }), STEP_MS);
   const available = () =>
     quittance.db.rows<{ amount: string }>(
       `select amount from payouts.coins where state = 'available' order by amount desc`,
     );
-  const coins = await eventually(async () => {
+  const utxos = await eventually(async () => {
     const all = await available();
-    expect(all.length).toBeGreaterThanOrEqual(COINS);
+    expect(all.length).toBeGreaterThanOrEqual(UTXO_COUNT);
     return all.map(({ amount }) => BigInt(amount));
   }, STEP_MS);
   // More than two hundred of the largest, which is what one transaction takes, and less than the merchant has.
-  const most = coins.slice(0, 200).reduce((sum, amount) => sum + amount, 0n);
+  const most = utxos.slice(0, 200).reduce((sum, amount) => sum + amount, 0n);
   // No block takes what was sent before it is noted as sent.
   return await fixture.withoutBlocks(async () => {
-    const ended = await payOut(fixture, { asset: 'BTC', amount: formatUnits(units(most + 2n * COIN), 8) });
+    const ended = await payOut(fixture, {
+      asset: 'BTC',
+      amount: formatUnits(units(most + 2n * UTXO_AMOUNT), 8),
+    });
     const sent = `select 1 from payouts.transactions where purpose = 'sweep' and chain = 'bitcoin' and state = 'broadcast'`;
     await eventually(async () => expect(await quittance.db.rows(sent)).not.toEqual([]), STEP_MS);
     return ended;

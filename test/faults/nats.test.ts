@@ -67,27 +67,27 @@ type Met = Case & {
   /** What those say who meet it; nothing where they need not notice. */
   says?: RegExp;
 };
-const GONE = /the bus is gone, reconnecting/;
+const NOT_CONNECTED = /the bus is gone, reconnecting/;
 
 const cases: Met[] = [
-  { fault: 'NATS stopped', ...gone(engine, 'kill'), away: true, says: GONE },
+  { fault: 'NATS stopped', ...gone(engine, 'kill'), away: true, says: NOT_CONNECTED },
   { fault: 'NATS hung (SIGSTOP)', ...hung(engine), silent: true },
-  { fault: 'NATS not to be reached', ...way({ kind: 'refuse' }), away: true, says: GONE },
+  { fault: 'NATS not to be reached', ...way({ kind: 'refuse' }), away: true, says: NOT_CONNECTED },
   { fault: 'NATS in a black hole', ...way({ kind: 'black hole' }), silent: true },
   { fault: 'NATS 60 ms late', ...way({ kind: 'latency', ms: 60 }), ms: STORM_MS },
   { fault: 'words of NATS in drops', ...way({ kind: 'drip', bytes: 256, everyMs: 2 }), ms: STORM_MS },
-  { fault: 'connections to NATS cut', ...recurring(() => proxy.cut()), ms: STORM_MS, says: GONE },
+  { fault: 'connections to NATS cut', ...recurring(() => proxy.cut()), ms: STORM_MS, says: NOT_CONNECTED },
   {
     fault: 'connections to NATS cut in the middle of a word',
     ...way({ kind: 'reset', afterBytes: 3_000 }),
     ms: STORM_MS,
-    says: GONE,
+    says: NOT_CONNECTED,
   },
   {
     fault: 'connections to NATS half-closed',
     ...way({ kind: 'half-close', afterBytes: 3_000 }),
     ms: STORM_MS,
-    says: GONE,
+    says: NOT_CONNECTED,
   },
   { fault: 'its stream full', ...full(), ms: STORM_MS },
 ];

@@ -12,13 +12,13 @@ type Output = { n: number; scriptPubKey: { address?: string } };
 export async function payWithManyUtxos(
   { stack }: Pick<Quittance, 'stack'>,
   to: string,
-  coins: number,
+  utxos: number,
   each: bigint,
 ): Promise<void> {
   const node = stack.engines.bitcoin;
   if (node === undefined) throw new Error('this stack has no node of Bitcoin');
   const payer = p2wpkh(pubECDSA(KEY), REGTEST);
-  const whole = each * BigInt(coins) + FEE;
+  const whole = each * BigInt(utxos) + FEE;
   const whole8 = whole.toString().padStart(9, '0');
   const funding = await node.pay(payer.address as string, `${whole8.slice(0, -8)}.${whole8.slice(-8)}`);
   await node.mine(1);
@@ -26,7 +26,7 @@ export async function payWithManyUtxos(
   const index = vout.find(({ scriptPubKey }) => scriptPubKey.address === payer.address)?.n ?? 0;
   const split = new Transaction();
   split.addInput({ txid: funding, index, witnessUtxo: { script: payer.script, amount: whole } });
-  for (let i = 0; i < coins; i++) split.addOutputAddress(to, each, REGTEST);
+  for (let i = 0; i < utxos; i++) split.addOutputAddress(to, each, REGTEST);
   split.sign(KEY);
   split.finalize();
   await node.rpc('sendrawtransaction', Buffer.from(split.extract()).toString('hex'));

@@ -13,7 +13,7 @@ const FEES = {
   high: { advice: 24n, block: 20n },
 } as const;
 /** So many coins the operator's money comes in: several transactions can be under way at once. */
-const HOT_COINS = 3n;
+const HOT_UTXOS = 3n;
 
 /**
  * Keys are slow, and everybody may know these: what a process derived once it keeps, whatever the seed. Nothing is
@@ -78,10 +78,10 @@ export function createBitcoinChain({ random, now }: SimChainOptions): SimChain<'
     refuseAt() {},
 
     fundHot(_asset, amount) {
-      const share = amount / HOT_COINS;
-      for (let i = 0n; i < HOT_COINS; i++) {
-        const coin = i === 0n ? amount - share * (HOT_COINS - 1n) : share;
-        net.pay([{ address: wallet.hotAddress, amount: units(coin) }]);
+      const share = amount / HOT_UTXOS;
+      for (let i = 0n; i < HOT_UTXOS; i++) {
+        const utxo = i === 0n ? amount - share * (HOT_UTXOS - 1n) : share;
+        net.pay([{ address: wallet.hotAddress, amount: units(utxo) }]);
       }
       net.mine(now());
       floor = net.height;

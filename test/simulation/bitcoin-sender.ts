@@ -1,5 +1,5 @@
 import type { BitcoinSender } from '@quittance/chains/bitcoin/sender';
-import { type SignedSpend, type Spend, selectCoins } from '@quittance/chains/bitcoin/spend';
+import { type SignedSpend, type Spend, selectUtxos } from '@quittance/chains/bitcoin/spend';
 import type { BitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import type { Broadcast, Payment, TransactionStatus } from '@quittance/chains/chain';
 import { type Units, units } from '@quittance/shared/money';
@@ -35,7 +35,7 @@ export function senderOf({ net, wallet, feeRate }: BitcoinView, ask: Ask): Bitco
       ask('balance', () => units(net.unspentOf(address).reduce((sum, { amount }) => sum + amount, 0n))),
     estimatedFee: () => ask('usualCost', () => units(USUAL_VIRTUAL_BYTES * feeRate())),
     feeRate: () => ask('feeRate', feeRate),
-    selectCoins: (order) => selectCoins(NETWORK, wallet, order),
+    selectUtxos: (order) => selectUtxos(NETWORK, wallet, order),
     signSpend: (spend) => signed(wallet, spend),
     replacementFee: (txHash, virtualBytes) =>
       ask('replacementFee', () => net.replacementFee(txHash, virtualBytes)),
@@ -107,17 +107,17 @@ type Bytes = {
 /** Spends of P2WPKH: their sizes are known without a signature. */
 const weightOf = (inputs: number, outputs: number): number => 42 + 272 * inputs + 124 * outputs;
 
-function signed(wallet: BitcoinWallet, { coins, recipients, change, fee }: Spend): SignedSpend {
-  const inside = coins.reduce((sum, { amount }) => sum + amount, 0n);
+function signed(wallet: BitcoinWallet, { utxos, recipients, change, fee }: Spend): SignedSpend {
+  const inside = utxos.reduce((sum, { amount }) => sum + amount, 0n);
   const outputs = recipients.map(({ to, amount }) => ({ address: to, amount }));
   if (change !== null) {
     outputs.push({ address: wallet.address('change', change.index), amount: change.amount });
   }
   const paid = outputs.reduce((sum, { amount }) => sum + amount, 0n);
   invariant(inside - paid === fee, 'the transaction pays the fee that was decided');
-  const virtualBytes = Math.ceil(weightOf(coins.length, outputs.length) / 4);
+  const virtualBytes = Math.ceil(weightOf(utxos.length, outputs.length) / 4);
   const bytes: Bytes = {
-    inputs: coins.map(({ outpoint }) => outpoint),
+    inputs: utxos.map(({ outpoint }) => outpoint),
     outputs: outputs.map(({ address, amount }) => ({ address, amount: amount.toString() })),
     fee: fee.toString(),
     virtualBytes,

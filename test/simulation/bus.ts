@@ -14,7 +14,7 @@ const BATCH_MAX = 6;
 type Stored = { subject: string; body: string; to: Service; deliveries: number; availableAt: number };
 
 /** The parts of the world that the broker uses. */
-type BusWorld = {
+type BusEnvironment = {
   readonly scheduler: Scheduler;
   readonly faults: FaultInjector;
   readonly chance: Chance;
@@ -28,16 +28,16 @@ type BusWorld = {
 
 /** A broker without memory of what it was told: it hands out in any order, and whatever faults are injected. */
 export class SimBus {
-  readonly #world: BusWorld;
+  readonly #environment: BusEnvironment;
   readonly #stored = new Set<Stored>();
 
-  constructor(world: BusWorld) {
-    this.#world = world;
+  constructor(environment: BusEnvironment) {
+    this.#environment = environment;
   }
 
   /** Whether something can be handed out to a service now. */
   hasFor(service: Service): boolean {
-    const { now } = this.#world.scheduler;
+    const { now } = this.#environment.scheduler;
     for (const one of this.#stored) if (one.to === service && one.availableAt <= now) return true;
     return false;
   }
@@ -46,7 +46,7 @@ export class SimBus {
   nextDay(): boolean {
     let any = false;
     for (const one of this.#stored) {
-      if (one.availableAt <= this.#world.scheduler.now) continue;
+      if (one.availableAt <= this.#environment.scheduler.now) continue;
       one.availableAt = 0;
       any = true;
     }
@@ -60,14 +60,17 @@ export class SimBus {
 
   /** The broker's data directory is gone, when that fault is injected while something is in it. */
   #maybeLoseAll(): void {
-    if (this.#stored.size === 0 || !this.#world.faults.strikes('broker emptied')) return;
-    this.#world.tell(this.#world.outside, `the broker has lost all ${this.#stored.size} messages`);
+    if (this.#stored.size === 0 || !this.#environment.faults.strikes('broker emptied')) return;
+    this.#environment.tell(
+      this.#environment.outside,
+      `the broker has lost all ${this.#stored.size} messages`,
+    );
     this.#stored.clear();
   }
 
   /** Some of what can be handed out, in any order. */
   take(process: Process): Message[] {
-    const { scheduler, chance } = this.#world;
+    const { scheduler, chance } = this.#environment;
     this.#maybeLoseAll();
     const able = [...this.#stored].filter(
       (one) => one.to === process.service && one.availableAt <= scheduler.now,
@@ -82,7 +85,7 @@ export class SimBus {
   }
 
   #hand(process: Process, one: Stored): Message {
-    const { scheduler, faults } = this.#world;
+    const { scheduler, faults } = this.#environment;
     one.deliveries += 1;
     one.availableAt = scheduler.now + ACK_WAIT_MS;
     const end = () => {
@@ -102,7 +105,7 @@ export class SimBus {
   }
 
   #store(kind: EventKind, body: string): void {
-    const { scheduler, faults } = this.#world;
+    const { scheduler, faults } = this.#environment;
     for (const to of events[kind].to) {
       if (faults.strikes('message lost')) continue;
       const copies = faults.strikes('message doubled') ? 2 : 1;
@@ -115,20 +118,20 @@ export class SimBus {
 
   /** The bus as one process is connected to it. */
   of(process: Process): Bus {
-    const world = this.#world;
-    const { faults } = world;
+    const environment = this.#environment;
+    const { faults } = environment;
     const bus: Bus = {
       publish: async (messages) => {
-        await world.step(process, `publish ${messages.map(({ kind }) => kind).join(' ')}`);
+        await environment.step(process, `publish ${messages.map(({ kind }) => kind).join(' ')}`);
         if (faults.strikes('bus away')) {
-          world.relayLater(process.service);
+          environment.relayLater(process.service);
           return messages.map(() => false);
         }
         for (const { kind, body } of messages) this.#store(kind, body);
         this.#maybeLoseAll();
         const isHeard = !faults.strikes('answer of the broker lost');
-        if (!isHeard) world.relayLater(process.service);
-        await world.step(process);
+        if (!isHeard) environment.relayLater(process.service);
+        await environment.step(process);
         return messages.map(() => isHeard);
       },
       ask: (command, request) =>
@@ -139,9 +142,9 @@ export class SimBus {
           commands[command].timeoutMs,
         ) as Promise<Asked<never>>,
       request: async (subject, request, reply, timeoutMs) => {
-        await world.step(process, `ask ${subject}`);
+        await environment.step(process, `ask ${subject}`);
         const answer = await this.#ask(process, subject, request, timeoutMs);
-        await world.step(process);
+        await environment.step(process);
         return answer === undefined
           ? { known: false, reason: 'TIMEOUT' }
           : { known: true, reply: reply.parse(answer) };
@@ -158,8 +161,8 @@ export class SimBus {
 
   /** Undefined when no answer is heard in time. */
   async #ask(asker: Process, subject: string, request: unknown, timeoutMs: number): Promise<unknown> {
-    const { scheduler, faults, chance } = this.#world;
-    const able = this.#world.processes.filter((one) => one.isAlive && one.answers.has(subject));
+    const { scheduler, faults, chance } = this.#environment;
+    const able = this.#environment.processes.filter((one) => one.isAlive && one.answers.has(subject));
     const target = able.length === 0 ? undefined : chance.oneOf(able);
     const handle = target?.answers.get(subject);
     const isLost = faults.strikes('question lost');
@@ -172,7 +175,7 @@ export class SimBus {
     const isHeard = !faults.strikes('answer lost');
     const timer = new AbortController();
     let answer: unknown;
-    this.#world.spawn(target, `answer ${subject}`, async () => {
+    this.#environment.spawn(target, `answer ${subject}`, async () => {
       if (lateMs > 0) await scheduler.sleep(target, lateMs);
       const replied = await handle(body);
       if (!isHeard) return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Coin } from '@quittance/chains/bitcoin/spend';
+import type { Utxo } from '@quittance/chains/bitcoin/spend';
 import { units } from '@quittance/shared/money';
 import { seeded } from '@quittance/testkit/seeded';
 import { createBitcoinChain } from './bitcoin-chain.ts';
@@ -25,15 +25,15 @@ function bitcoin() {
 
 /** The hot wallet's coins, and a payout of them. */
 async function bitcoinPayout(fee = 1_000n) {
-  const world = bitcoin();
-  const { chain, sender } = world;
+  const environment = bitcoin();
+  const { chain, sender } = environment;
   chain.fundHot('BTC', 30_000_000n);
   const { outputs } = await sender.unspentOf(sender.hotAddress);
-  const coins = outputs.map((one): Coin => ({ ...one, branch: 'hot', index: 0 }));
+  const utxos = outputs.map((one): Utxo => ({ ...one, branch: 'hot', index: 0 }));
   const to = chain.recipient(1);
-  const order = (of: readonly Coin[], paid: bigint, recipient = to) =>
+  const order = (of: readonly Utxo[], paid: bigint, recipient = to) =>
     sender.signSpend({
-      coins: [...of],
+      utxos: [...of],
       recipients: [{ to: recipient, amount: units(1_000_000n) }],
       change: {
         index: 1,
@@ -41,7 +41,7 @@ async function bitcoinPayout(fee = 1_000n) {
       },
       fee: units(paid),
     });
-  return { ...world, coins, to, order, signed: order(coins.slice(0, 1), fee) };
+  return { ...environment, utxos, to, order, signed: order(utxos.slice(0, 1), fee) };
 }
 
 describe('the simulated Bitcoin', () => {
@@ -86,9 +86,9 @@ describe('the simulated Bitcoin', () => {
   });
 
   it('takes an output once, the dearer in place of the cheaper, and never what was beaten', async () => {
-    const { chain, sender, coins, order, signed, to, paidTo } = await bitcoinPayout();
-    const cheap = order(coins.slice(0, 1), 1_100n, chain.recipient(2));
-    const dear = order(coins.slice(0, 1), 5_000n, chain.recipient(3));
+    const { chain, sender, utxos, order, signed, to, paidTo } = await bitcoinPayout();
+    const cheap = order(utxos.slice(0, 1), 1_100n, chain.recipient(2));
+    const dear = order(utxos.slice(0, 1), 5_000n, chain.recipient(3));
     expect(await sender.broadcast(signed.raw)).toBe('accepted');
     expect(await sender.broadcast(cheap.raw)).toBe('rejected');
     expect(await sender.replacementFee(signed.txHash, signed.virtualBytes)).toBe(
@@ -105,11 +105,11 @@ describe('the simulated Bitcoin', () => {
     expect(await sender.broadcast(signed.raw)).toBe('rejected');
     chain.mineOld();
     expect(paidTo(to)).toEqual([]);
-    expect(await sender.findSpenders([coins[0]?.outpoint ?? ''], 1, chain.height())).toMatchObject([
+    expect(await sender.findSpenders([utxos[0]?.outpoint ?? ''], 1, chain.height())).toMatchObject([
       { txHash: dear.txHash },
     ]);
     expect(
-      (await sender.unspent([coins[0]?.outpoint ?? '', `${dear.txHash}:1`])).map((one) => one?.confirmations),
+      (await sender.unspent([utxos[0]?.outpoint ?? '', `${dear.txHash}:1`])).map((one) => one?.confirmations),
     ).toEqual([undefined, 1]);
   });
 

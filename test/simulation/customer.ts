@@ -3,29 +3,29 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { ExactJson } from '@quittance/shared/exact-json';
 import type { AccountId } from '@quittance/shared/ids';
 import { ACCOUNTS } from './accounts.ts';
+import type { Environment } from './environment.ts';
 import { callOverHttp } from './http-call.ts';
 import type { Process } from './process.ts';
-import type { World } from './world.ts';
 
 /** A customer who pays an invoice: exactly, in parts, too much, too little, late, or with another transaction. */
-export async function runCustomer(world: World): Promise<void> {
-  const { chance, scheduler, chain } = world;
-  await scheduler.sleep(world.outside, chance.below(1_000));
+export async function runCustomer(environment: Environment): Promise<void> {
+  const { chance, scheduler, chain } = environment;
+  await scheduler.sleep(environment.outside, chance.below(1_000));
   const asset = chance.percent(70) ? (chain.assets[0] as AssetSymbol) : chance.oneOf(chain.assets);
   const account = chance.oneOf(ACCOUNTS);
   const made = await createInvoiceOf(
-    (work) => callOverHttp(world, 'invoices', 'POST /api/invoices', work),
+    (work) => callOverHttp(environment, 'invoices', 'POST /api/invoices', work),
     account,
     asset,
     chance.between(1, 3) * 10,
     chance.oneOf([1, 1, 5]),
   );
   if (made === undefined) return;
-  const { address, due } = dueOf(world, made);
-  await scheduler.sleep(world.outside, chance.below(3_000));
+  const { address, due } = dueOf(environment, made);
+  await scheduler.sleep(environment.outside, chance.below(3_000));
   const pay = (amount: bigint) => {
     const name = chain.pay({ asset, to: address, amount });
-    world.tell(world.outside, `a customer pays ${amount} ${asset} to ${address}`);
+    environment.tell(environment.outside, `a customer pays ${amount} ${asset} to ${address}`);
     return name;
   };
   switch (chance.oneOf(['exact', 'exact', 'split', 'over', 'under', 'late', 'replaced', 'twice'] as const)) {
@@ -34,7 +34,7 @@ export async function runCustomer(world: World): Promise<void> {
       break;
     case 'split':
       pay(due / 3n);
-      await scheduler.sleep(world.outside, chance.below(30_000));
+      await scheduler.sleep(environment.outside, chance.below(30_000));
       pay(due - due / 3n);
       break;
     case 'over':
@@ -44,12 +44,12 @@ export async function runCustomer(world: World): Promise<void> {
       pay(due - due / 4n);
       break;
     case 'late':
-      await scheduler.sleep(world.outside, chance.below(180_000));
+      await scheduler.sleep(environment.outside, chance.below(180_000));
       pay(due);
       break;
     case 'replaced': {
       const first = pay(due);
-      await scheduler.sleep(world.outside, chance.below(15_000));
+      await scheduler.sleep(environment.outside, chance.below(15_000));
       chain.replace(first);
       if (chance.percent(50)) pay(due);
       break;
@@ -84,7 +84,7 @@ export async function createInvoiceOf(
   return (heard.value.value.body as { data: { id: string } }).data.id;
 }
 
-export function dueOf({ database }: World, invoice: string): { address: string; due: bigint } {
+export function dueOf({ database }: Environment, invoice: string): { address: string; due: bigint } {
   const [row] = database.run(
     'invoices',
     'select address, amount_due from invoices where id = $1',

@@ -10,7 +10,7 @@ import { Remembered, type Row } from './remembered.ts';
 import { wireValue } from './wire-values.ts';
 
 /** What stands before pg_catalog on the search path: the world's time and chance. */
-const WORLD = `
+const ENVIRONMENT = `
   create schema world;
   create function world.now() returns timestamptz language sql stable as 'select statement_timestamp()';
   create function world.clock_timestamp() returns timestamptz language sql volatile as 'select statement_timestamp()';
@@ -72,7 +72,7 @@ export class SimDatabase {
 
   static async open(): Promise<SimDatabase> {
     const pglite = await PGlite.create({ postgresqlconf: CONFIGURATION });
-    await pglite.exec(`${WORLD}; ${SETTINGS}`);
+    await pglite.exec(`${ENVIRONMENT}; ${SETTINGS}`);
     const present = services.filter((service) => foldersOf(service).every((folder) => existsSync(folder)));
     for (const service of present) {
       await pglite.exec(

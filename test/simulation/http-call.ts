@@ -1,22 +1,22 @@
+import type { Environment } from './environment.ts';
 import type { Process, SimService } from './process.ts';
-import type { World } from './world.ts';
 
 const CLIENT_TIMEOUT_MS = 12_000;
 
 /** What somebody outside asks a process over HTTP: its answer, its failure, or nothing in time. */
 export async function callOverHttp<T>(
-  world: World,
+  environment: Environment,
   service: SimService,
   name: string,
   work: (process: Process) => Promise<T>,
 ): Promise<{ value: T } | { error: unknown } | undefined> {
-  const { scheduler, chance, faults } = world;
-  const able = world.alive(service);
+  const { scheduler, chance, faults } = environment;
+  const able = environment.alive(service);
   if (able.length === 0) return undefined;
   const process = chance.oneOf(able);
   const timer = new AbortController();
   let outcome: { value: T } | { error: unknown } | undefined;
-  world.spawn(process, name, async () => {
+  environment.spawn(process, name, async () => {
     try {
       outcome = { value: await work(process) };
     } catch (error) {
@@ -26,7 +26,7 @@ export async function callOverHttp<T>(
       timer.abort('answered');
     }
   });
-  await scheduler.sleep(world.outside, CLIENT_TIMEOUT_MS, timer.signal);
-  await scheduler.turn(world.outside);
+  await scheduler.sleep(environment.outside, CLIENT_TIMEOUT_MS, timer.signal);
+  await scheduler.turn(environment.outside);
   return faults.strikes('answer lost') ? undefined : outcome;
 }

@@ -1,7 +1,7 @@
 import { invariants } from '@quittance/reconciliation/invariants';
 import type { TruePayment } from './chain.ts';
+import type { Environment } from './environment.ts';
 import type { Order } from './payout-client.ts';
-import type { World } from './world.ts';
 
 type Payout = { id: string; status: string; address: string; asset: string; amount: string };
 type Deposit = { id: string; outpoint: string; amount: string; credits: number; reversals: number };
@@ -10,14 +10,14 @@ type Deposit = { id: string; outpoint: string; amount: string; credits: number; 
 export const HOT_UNITS = 60n;
 
 /** What is wrong in the end: nothing, whatever happened. */
-export function verdict(world: World, orders: readonly Order[]): string[] {
-  const truth = world.chain.truth();
+export function outcome(environment: Environment, orders: readonly Order[]): string[] {
+  const truth = environment.chain.truth();
   return [
-    ...world.defects,
-    ...brokenBooks(world),
-    ...brokenPayouts(world, orders, truth),
-    ...brokenDeposits(world, truth),
-    ...brokenReserves(world, orders, truth),
+    ...environment.defects,
+    ...brokenBooks(environment),
+    ...brokenPayouts(environment, orders, truth),
+    ...brokenDeposits(environment, truth),
+    ...brokenReserves(environment, orders, truth),
   ];
 }
 
@@ -43,13 +43,13 @@ const books = [
   creditedElsewhere,
 ].join('\nunion all\n');
 
-function brokenBooks({ database }: World): string[] {
+function brokenBooks({ database }: Environment): string[] {
   return database.run('ledger', books, [0], false).map(({ what }) => what as string);
 }
 
 /** The chain's truth against what the merchant was told. */
 function brokenPayouts(
-  { database }: World,
+  { database }: Environment,
   orders: readonly Order[],
   truth: readonly TruePayment[],
 ): string[] {
@@ -89,8 +89,8 @@ function brokenPayouts(
 const standing = ({ credits, reversals }: Deposit): number => credits - reversals;
 
 /** Every payment that counts is credited once, nothing else is. */
-function brokenDeposits(world: World, all: readonly TruePayment[]): string[] {
-  const { database, chain } = world;
+function brokenDeposits(environment: Environment, all: readonly TruePayment[]): string[] {
+  const { database, chain } = environment;
   const found: string[] = [];
   const deposits = database.run(
     'ledger',
@@ -118,7 +118,7 @@ function brokenDeposits(world: World, all: readonly TruePayment[]): string[] {
   }
   for (const { id, outpoint, reversals } of deposits) {
     // Only what was final and left the chain all the same is taken back.
-    const had = world.taken.get(outpoint) ?? 0;
+    const had = environment.taken.get(outpoint) ?? 0;
     if (reversals > 0 && had < chain.minConfirmations)
       found.push(`credited before it was final, with ${had} confirmations: reversal:${id}`);
   }
@@ -131,8 +131,12 @@ function brokenDeposits(world: World, all: readonly TruePayment[]): string[] {
 }
 
 /** What our keys have signed goes to who was to be paid, or stays ours; and all that was not paid is still there. */
-function brokenReserves(world: World, orders: readonly Order[], truth: readonly TruePayment[]): string[] {
-  const { database, chain } = world;
+function brokenReserves(
+  environment: Environment,
+  orders: readonly Order[],
+  truth: readonly TruePayment[],
+): string[] {
+  const { database, chain } = environment;
   const found: string[] = [];
   const recipients = new Set(orders.map(({ recipient }) => recipient));
   const places = new Set([chain.hotAddress]);
@@ -151,7 +155,9 @@ function brokenReserves(world: World, orders: readonly Order[], truth: readonly 
     if (!isOurs && stays && to !== chain.hotAddress) add(paidIn, payment);
   }
   // What was final and then taken back by a deeper reorganisation stays booked as an expense: more is there than was thought.
-  const isUndone = [...world.taken.values()].some((confirmations) => confirmations >= chain.minConfirmations);
+  const isUndone = [...environment.taken.values()].some(
+    (confirmations) => confirmations >= chain.minConfirmations,
+  );
   const booked = database.run(
     'ledger',
     `select asset, coalesce(sum(amount) filter (where account_id is not null), 0)::text as owed,

@@ -4,9 +4,9 @@ import { findKey } from '@quittance/shared/idempotency';
 import type { AccountId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { ACCOUNTS } from './accounts.ts';
+import type { Environment } from './environment.ts';
 import { callOverHttp } from './http-call.ts';
 import { networkFee, stepOf } from './services.ts';
-import type { World } from './world.ts';
 
 const TRIES_MAX = 4;
 
@@ -23,14 +23,14 @@ export type Order = {
 
 /** A client that asks for one payout, and again when it was not answered. */
 export async function runClient(
-  world: World,
+  environment: Environment,
   orders: Order[],
   newRecipient: () => string,
   { onPayout, onUndecided }: { onPayout: () => void; onUndecided: () => void },
 ): Promise<void> {
-  const { chance, scheduler, chain } = world;
+  const { chance, scheduler, chain } = environment;
   // Often two at once.
-  await scheduler.sleep(world.outside, chance.percent(40) ? 0 : chance.below(5_000));
+  await scheduler.sleep(environment.outside, chance.percent(40) ? 0 : chance.below(5_000));
   const asset = chance.percent(70) ? (chain.assets[0] as AssetSymbol) : chance.oneOf(chain.assets);
   const order: Order = {
     account: chance.oneOf(ACCOUNTS),
@@ -45,18 +45,18 @@ export async function runClient(
   if (chance.percent(6)) chain.refuseAt(order.recipient);
   const key = chance.percent(60) ? `key ${orders.length}` : undefined;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const answer = await requestOnce(world, order, key, onPayout);
+    const answer = await requestOnce(environment, order, key, onPayout);
     order.answers.push(answer);
-    world.tell(world.outside, `the client of ${order.recipient} hears: ${answer}`);
+    environment.tell(environment.outside, `the client of ${order.recipient} hears: ${answer}`);
     if (answer === 'unavailable' || answer === 'unheard') onUndecided();
     if (answer === 'accepted' || answer === 'refused' || key === undefined) return;
-    await scheduler.sleep(world.outside, chance.below(8_000));
+    await scheduler.sleep(environment.outside, chance.below(8_000));
   }
 }
 
 /** POST /api/payouts, as http.ts has it. */
 async function requestOnce(
-  world: World,
+  environment: Environment,
   order: Order,
   key: string | undefined,
   onPayout: () => void,
@@ -64,7 +64,7 @@ async function requestOnce(
   const { account, asset, amount, recipient } = order;
   const named = key === undefined ? undefined : { account, key, bodyHash: recipient };
   const heard = await callOverHttp(
-    world,
+    environment,
     'payouts',
     'POST /api/payouts',
     async (process): Promise<{ status: number; id?: string | undefined }> => {
@@ -80,14 +80,14 @@ async function requestOnce(
       };
       const earlier = await before();
       if (earlier !== undefined) return earlier;
-      const request = stepOf(world, 'payouts.request', process, requestPayout);
+      const request = stepOf(environment, 'payouts.request', process, requestPayout);
       const made = await request(ports, {
         account,
         asset,
         amount: units(amount),
         address: recipient,
-        networkFee: units(networkFee(world, asset)),
-        minConfirmations: world.chain.minConfirmations,
+        networkFee: units(networkFee(environment, asset)),
+        minConfirmations: environment.chain.minConfirmations,
         returnsDeposit: null,
         requestId: `req_${order.recipient}`,
         key: named,

@@ -2,9 +2,9 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Db, Queryable, Statement, Trx } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
 import type { Ask } from './chain.ts';
+import type { Environment } from './environment.ts';
 import type { Process } from './process.ts';
 import type { Row } from './remembered.ts';
-import type { World } from './world.ts';
 
 const NODE_TIMEOUT_MS = 10_000;
 
@@ -19,24 +19,24 @@ const nameOf = (sql: Statement | string): string =>
  * never another's; between transactions everybody takes turns, and at each turn the connection may break: before the
  * statement or the commit took effect, or after.
  */
-export function databaseOf(world: World, process: Process): Db {
-  const { database, faults } = world;
+export function databaseOf(environment: Environment, process: Process): Db {
+  const { database, faults } = environment;
   const { service } = process;
 
   function run(sql: Statement | string, values: readonly unknown[], within: boolean): Row[] {
-    database.now = world.scheduler.now;
-    const written = typeof sql === 'string' ? sql : rewritten(world, service, sql);
-    if (isTold(typeof written === 'string' ? written : written.text)) world.isToRelay.add(service);
+    database.now = environment.scheduler.now;
+    const written = typeof sql === 'string' ? sql : rewritten(environment, service, sql);
+    if (isTold(typeof written === 'string' ? written : written.text)) environment.isToRelay.add(service);
     return database.run(service, written, values, within);
   }
 
   async function rowsAlone(sql: Statement | string, values: readonly unknown[] = []): Promise<Row[]> {
-    await world.step(process, nameOf(sql));
-    while (world.open !== undefined) await world.untilClosed(process);
+    await environment.step(process, nameOf(sql));
+    while (environment.open !== undefined) await environment.untilClosed(process);
     if (faults.strikes('statement lost')) throw connectionLost();
     const rows = run(sql, values, false);
     const isHeard = !isWriting(sql) || !faults.strikes('answer of a statement lost');
-    if (world.strikesDown(process)) return await world.never;
+    if (environment.strikesDown(process)) return await environment.never;
     if (!isHeard) throw connectionLost();
     return rows;
   }
@@ -44,31 +44,31 @@ export function databaseOf(world: World, process: Process): Db {
   const db: Db = {
     ...queryable(rowsAlone),
     async transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
-      await world.step(process, 'begin');
-      while (world.open !== undefined) await world.untilClosed(process);
-      const open = world.openTransaction(process);
+      await environment.step(process, 'begin');
+      while (environment.open !== undefined) await environment.untilClosed(process);
+      const open = environment.openTransaction(process);
       let isBroken = false;
       const trx = queryable(async (sql, values = []) => {
         if (isBroken || faults.strikes('statement lost')) {
           isBroken = true;
           throw connectionLost();
         }
-        if (world.strikesDown(process)) return await world.never;
-        world.tell(process, `  ${nameOf(sql)}`);
+        if (environment.strikesDown(process)) return await environment.never;
+        environment.tell(process, `  ${nameOf(sql)}`);
         return run(sql, values, true);
       }) as Trx;
       try {
         const result = await work(trx);
-        if (world.strikesDown(process)) return await world.never;
+        if (environment.strikesDown(process)) return await environment.never;
         if (isBroken || faults.strikes('commit lost')) throw connectionLost();
         open.commit();
-        world.tell(process, 'commit');
+        environment.tell(process, 'commit');
         if (faults.strikes('answer of a commit lost')) throw connectionLost();
-        if (world.strikesDown(process)) return await world.never;
+        if (environment.strikesDown(process)) return await environment.never;
         return result;
       } catch (error) {
         if (open.isOpen) {
-          world.tell(process, `rollback: ${String(error)}`);
+          environment.tell(process, `rollback: ${String(error)}`);
           open.rollback();
         }
         throw error;
@@ -92,7 +92,7 @@ function isTold(text: string): boolean {
   return is;
 }
 
-function rewritten({ wiring }: World, service: string, sql: Statement): Statement {
+function rewritten({ wiring }: Environment, service: string, sql: Statement): Statement {
   if (wiring.sql.size === 0) return sql;
   const rewrite = wiring.sql.get(`${service}.${sql.name}`) ?? wiring.sql.get(`*.${sql.name}`);
   return rewrite === undefined ? sql : { ...sql, text: rewrite(sql.text) };
@@ -120,17 +120,17 @@ function queryable(run: RunRows): Queryable {
 }
 
 /** A process' clock, which may be wrong. */
-export const clockOf = ({ scheduler }: World, process: Process): Clock => ({
+export const clockOf = ({ scheduler }: Environment, process: Process): Clock => ({
   now: () => new Date(scheduler.now + process.clockIsOffMs),
   sleep: (ms, signal) => scheduler.sleep(process, ms, signal),
 });
 
 /** How one process asks the node. */
 export const askOf =
-  (world: World, process: Process): Ask =>
+  (environment: Environment, process: Process): Ask =>
   async (what, give) => {
-    const { faults, scheduler, chance } = world;
-    await world.step(process, `node: ${what}`);
+    const { faults, scheduler, chance } = environment;
+    await environment.step(process, `node: ${what}`);
     if (faults.strikes('node away')) throw new Error('connect ECONNREFUSED');
     const answer = give();
     if (what === 'broadcast' && faults.strikes('bytes refused')) return 'rejected' as typeof answer;
@@ -140,16 +140,16 @@ export const askOf =
     }
     if (faults.strikes('answer of the node late'))
       await scheduler.sleep(process, chance.below(NODE_TIMEOUT_MS));
-    await world.step(process);
+    await environment.step(process);
     return answer;
   };
 
 /** Keeps a line of what production code logs, when anybody reads it. */
-export function loggerOf(world: World, process: Process): Logger {
+export function loggerOf(environment: Environment, process: Process): Logger {
   const keep = (level: string) => (fields: object | string, message?: string) => {
-    if (!world.isTold) return;
+    if (!environment.isTold) return;
     const said = typeof fields === 'string' ? fields : `${message ?? ''} ${shown(fields)}`;
-    world.tell(process, `${level}: ${said}`);
+    environment.tell(process, `${level}: ${said}`);
   };
   return {
     debug: keep('debug'),

@@ -1,5 +1,6 @@
 import type { ReorgFate } from './chain.ts';
 import { runCustomer } from './customer.ts';
+import type { Environment } from './environment.ts';
 import { type Order, runClient } from './payout-client.ts';
 import type { Process, SimService } from './process.ts';
 import {
@@ -11,7 +12,6 @@ import {
   WAITS_FOR_A_BLOCK,
   whatIsLeft,
 } from './what-is-left.ts';
-import type { World } from './world.ts';
 
 const flows = ['in', 'in', 'in', 'in', 'out', 'out', 'out', 'out', 'out', 'both'] as const;
 const CUSTOMERS = [1, 1, 1, 2] as const;
@@ -22,7 +22,7 @@ const IDLE_LOOKS_PERCENT = 20;
 
 /** What happens in one seed: merchants and customers do what they do while all goes wrong; then all is well again. */
 export class Scenario {
-  readonly #world: World;
+  readonly #environment: Environment;
   readonly orders: Order[] = [];
   readonly #clients: Promise<unknown>[] = [];
   #clientsLeft = 0;
@@ -35,21 +35,21 @@ export class Scenario {
   readonly #unfinished = new Set<string>();
   #recipients = 0;
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(environment: Environment) {
+    this.#environment = environment;
   }
 
   /** @returns what does not end, when something does not */
   async run(): Promise<string[]> {
-    const { chance } = this.#world;
+    const { chance } = this.#environment;
     // Most scenarios are small: what goes wrong between many shows between two, and a small scenario is read in a minute.
     const flow = chance.oneOf(flows);
     const customers = flow === 'out' ? 0 : chance.oneOf(CUSTOMERS);
     const clients = flow === 'in' ? 0 : chance.oneOf(CLIENTS);
-    for (let n = customers; n > 0; n--) this.#begin(() => runCustomer(this.#world));
+    for (let n = customers; n > 0; n--) this.#begin(() => runCustomer(this.#environment));
     for (let n = clients; n > 0; n--) this.#begin(() => this.#client());
     this.#paysIn = flow !== 'out' || chance.percent(10);
-    this.#paysOut = flow !== 'in' || this.#world.sweepsAhead || chance.percent(10);
+    this.#paysOut = flow !== 'in' || this.#environment.sweepsAhead || chance.percent(10);
     this.#look();
     await this.#storm(customers + clients);
     return await this.#calm();
@@ -65,8 +65,8 @@ export class Scenario {
   }
 
   async #storm(actors: number): Promise<void> {
-    const world = this.#world;
-    const { chance, scheduler, chain } = world;
+    const environment = this.#environment;
+    const { chance, scheduler, chain } = environment;
     const reorgsToDepth = chance.oneOf([0, 1, 1, 2, chain.minConfirmations + 1]);
     const isRough = chance.percent(40);
     for (let i = chance.between(STEPS.least, STEPS.most + STEPS.each * actors); i > 0; i--) {
@@ -81,19 +81,19 @@ export class Scenario {
         const fate = chance.oneOf<ReorgFate>(['pending', 'moved', 'forgotten', 'replaced']);
         const depth = chance.percent(50) ? reorgsToDepth : chance.between(1, reorgsToDepth);
         this.#changeChain(() => this.#reorganise(depth, fate));
-        world.tell(world.outside, `reorganisation: ${fate}`);
+        environment.tell(environment.outside, `reorganisation: ${fate}`);
       } else if (roll < 94 && isRough) this.#setBack();
       else if (roll < 95) this.#start(...this.#any());
       else if (roll < 97 && isRough) await this.#wait();
-      else await scheduler.sleep(world.outside, chance.below(6_000));
-      if (chance.percent(25)) await scheduler.sleep(world.outside, chance.below(1_500));
-      else await scheduler.turn(world.outside);
-      world.assertUsable();
+      else await scheduler.sleep(environment.outside, chance.below(6_000));
+      if (chance.percent(25)) await scheduler.sleep(environment.outside, chance.below(1_500));
+      else await scheduler.turn(environment.outside);
+      environment.assertUsable();
     }
   }
 
   #reorganise(depth: number, fate: ReorgFate): void {
-    const { chain, taken } = this.#world;
+    const { chain, taken } = this.#environment;
     const before = chain.truth();
     const stayed = chain.reorg(depth, fate);
     for (const { outpoint, height, confirmations } of before) {
@@ -103,7 +103,7 @@ export class Scenario {
 
   /** No block comes for a while: what waits for too long gets a higher fee. */
   async #wait(): Promise<void> {
-    const { chance, scheduler, outside, chain } = this.#world;
+    const { chance, scheduler, outside, chain } = this.#environment;
     if (chance.percent(50)) chain.setFees('high');
     await scheduler.sleep(outside, chance.oneOf([60_000, 240_000, 1_500_000, 1_500_000]));
     this.#isEngineWanted = true;
@@ -111,15 +111,15 @@ export class Scenario {
 
   /** A clock is put right, or wrong. */
   #setBack(): void {
-    const { chance, processes } = this.#world;
+    const { chance, processes } = this.#environment;
     const process = chance.oneOf(processes);
     process.clockIsOffMs = chance.between(-60_000, 60_000);
-    this.#world.tell(process, `its clock is off by ${process.clockIsOffMs} ms`);
+    this.#environment.tell(process, `its clock is off by ${process.clockIsOffMs} ms`);
   }
 
   #changeChain(change: () => void): void {
     change();
-    this.#world.tell(this.#world.outside, `the chain is at ${this.#world.chain.height()}`);
+    this.#environment.tell(this.#environment.outside, `the chain is at ${this.#environment.chain.height()}`);
     this.#look();
   }
 
@@ -131,7 +131,8 @@ export class Scenario {
 
   /** What payouts took in may be what it needs to go on; when all is well the next block wakes it soon enough. */
   #wakeEngine(): void {
-    if (!this.#world.faults.isQuiesced || this.#world.sweepsAhead) this.#isEngineWanted = this.#paysOut;
+    if (!this.#environment.faults.isQuiesced || this.#environment.sweepsAhead)
+      this.#isEngineWanted = this.#paysOut;
   }
 
   /** Those look who have something to end there. */
@@ -143,7 +144,7 @@ export class Scenario {
 
   /** Who has something to do. */
   #wanted(): [SimService, string][] {
-    const { isToRelay, bus } = this.#world;
+    const { isToRelay, bus } = this.#environment;
     const wanted: [SimService, string][] = [];
     for (const service of ['invoices', 'payouts', 'ledger', 'webhooks'] as const) {
       if (isToRelay.has(service)) wanted.push([service, 'relay']);
@@ -156,19 +157,19 @@ export class Scenario {
   }
 
   #any(): [SimService, string] {
-    const process = this.#world.chance.oneOf(this.#world.processes);
+    const process = this.#environment.chance.oneOf(this.#environment.processes);
     const names = [...process.replica.workers.keys()];
-    return [process.service, this.#world.chance.oneOf(names)];
+    return [process.service, this.#environment.chance.oneOf(names)];
   }
 
   /** A step of some replica's worker, if it is not in the middle of one. */
   #start(service: SimService, worker: string): void {
-    const able = this.#world.alive(service).filter((one) => !one.busy.has(worker) && !one.isStopped);
-    if (able.length > 0) void this.#step(this.#world.chance.oneOf(able), worker);
+    const able = this.#environment.alive(service).filter((one) => !one.busy.has(worker) && !one.isStopped);
+    if (able.length > 0) void this.#step(this.#environment.chance.oneOf(able), worker);
   }
 
   async #step(process: Process, worker: string): Promise<void> {
-    const world = this.#world;
+    const environment = this.#environment;
     const step = process.replica.workers.get(worker);
     if (step === undefined) return;
     if (worker === 'engine') this.#isEngineWanted = false;
@@ -177,14 +178,14 @@ export class Scenario {
     process.busy.add(worker);
     this.#unfinished.add(worker);
     const { promise, resolve } = Promise.withResolvers<void>();
-    world.spawn(process, worker, async () => {
-      world.tell(process, `-- ${worker}`);
+    environment.spawn(process, worker, async () => {
+      environment.tell(process, `-- ${worker}`);
       let isAgain = true;
       try {
         const done = await step();
         this.#unfinished.delete(worker);
         // What it did need not be all; what is left shows with the next block.
-        isAgain = done > 0 && world.chance.percent(20);
+        isAgain = done > 0 && environment.chance.percent(20);
       } finally {
         process.busy.delete(worker);
         if (isAgain && worker === 'engine') this.#isEngineWanted = true;
@@ -197,12 +198,12 @@ export class Scenario {
   }
 
   async #client(): Promise<void> {
-    const { chain } = this.#world;
+    const { chain } = this.#environment;
     const newRecipient = () => {
       this.#recipients += 1;
       return chain.recipient(this.#recipients);
     };
-    await runClient(this.#world, this.orders, newRecipient, {
+    await runClient(this.#environment, this.orders, newRecipient, {
       onPayout: () => {
         this.#isEngineWanted = true;
       },
@@ -212,9 +213,9 @@ export class Scenario {
 
   /** A request that nobody decided is given up after a while. */
   #voidLater(): void {
-    const world = this.#world;
+    const environment = this.#environment;
     const again = async () => {
-      await world.scheduler.sleep(world.outside, 12_000);
+      await environment.scheduler.sleep(environment.outside, 12_000);
       this.#isVoidWanted = true;
     };
     void again();
@@ -222,42 +223,42 @@ export class Scenario {
 
   /** All is well: whatever is under way ends, queues drain, blocks come. */
   async #calm(): Promise<string[]> {
-    const world = this.#world;
-    const { scheduler, faults, chain, bus } = world;
+    const environment = this.#environment;
+    const { scheduler, faults, chain, bus } = environment;
     faults.isQuiesced = true;
-    world.tell(world.outside, '=== quiesced');
+    environment.tell(environment.outside, '=== quiesced');
     chain.setFees('usual');
-    for (const process of world.processes) {
+    for (const process of environment.processes) {
       process.isStopped = false;
       process.clockIsOffMs = 0;
     }
     await Promise.all(this.#clients);
     // Longer than anybody waits for anything, and than a request is left undecided.
-    await scheduler.sleep(world.outside, 30_000);
+    await scheduler.sleep(environment.outside, 30_000);
     bus.nextDay();
     this.#isVoidWanted = true;
     // Now and then somebody looks although there is nothing: that must change nothing.
-    if (world.chance.percent(IDLE_LOOKS_PERCENT)) this.#look();
+    if (environment.chance.percent(IDLE_LOOKS_PERCENT)) this.#look();
     this.#isEngineWanted ||= this.#paysOut && this.#unfinished.has('engine');
     this.#isScanWanted ||= this.#paysIn && this.#unfinished.has('scan');
     let left: string[] = [];
     for (let round = 0; round < ROUNDS_MAX; round++) {
       await this.#drain();
-      left = whatIsLeft(world);
+      left = whatIsLeft(environment);
       if (left.length > 0) this.#lookAfter(left);
       if (left.includes(UNBOOKED)) await this.#one('ledger', 'reversals');
-      const missing = left.length === 0 || round % 3 === 2 ? undelivered(world) : [];
+      const missing = left.length === 0 || round % 3 === 2 ? undelivered(environment) : [];
       if (left.length === 0 && missing.length === 0) return [];
       if (missing.length > 0) {
         left.push(...missing);
-        await scheduler.sleep(world.outside, 25_000);
+        await scheduler.sleep(environment.outside, 25_000);
         for (const service of ['invoices', 'payouts', 'ledger'] as const)
           await this.#one(service, 'reconcile');
         continue;
       }
       // What is paid too little waits until its invoice's time is over.
       if (left.includes(SEEN) && round > 1) {
-        await scheduler.sleep(world.outside, 120_000);
+        await scheduler.sleep(environment.outside, 120_000);
         this.#changeChain(() => chain.mine(1));
         await this.#drain();
         await this.#one('invoices', 'expire');
@@ -265,7 +266,7 @@ export class Scenario {
       }
       chain.mine(chain.settlesAfter);
       this.#lookAfter(left);
-      await scheduler.sleep(world.outside, round < 6 ? 6_000 : 20_000);
+      await scheduler.sleep(environment.outside, round < 6 ? 6_000 : 20_000);
     }
     return left.map((what) => `does not end: ${what}`);
   }
@@ -276,13 +277,13 @@ export class Scenario {
       const [next] = this.#wanted();
       if (next === undefined) return;
       await this.#one(...next);
-      this.#world.assertUsable();
+      this.#environment.assertUsable();
     }
   }
 
   async #one(service: SimService, worker: string): Promise<void> {
-    const process = this.#world.alive(service).find((one) => one.place === 0 && !one.busy.has(worker));
-    if (process === undefined) await this.#world.scheduler.sleep(this.#world.outside, 1_000);
+    const process = this.#environment.alive(service).find((one) => one.place === 0 && !one.busy.has(worker));
+    if (process === undefined) await this.#environment.scheduler.sleep(this.#environment.outside, 1_000);
     else await this.#step(process, worker);
   }
 }

@@ -4,15 +4,15 @@ import type { AccountId } from '@quittance/shared/ids';
 import { ACCOUNTS } from './accounts.ts';
 import { createInvoiceOf, dueOf } from './customer.ts';
 import { RunAgain, SimDatabase } from './database.ts';
+import { Environment } from './environment.ts';
 import type { Fault } from './faults.ts';
 import { emptyWiring, type Wiring } from './mutant.ts';
-import { HOT_UNITS, verdict } from './oracle.ts';
+import { HOT_UNITS, outcome } from './oracle.ts';
 import { databaseOf } from './ports.ts';
 import type { Process } from './process.ts';
 import { Scenario } from './scenario.ts';
 import { Stuck } from './scheduler.ts';
 import { startReplica } from './services.ts';
-import { World } from './world.ts';
 
 export type Outcome = {
   seed: number;
@@ -88,30 +88,38 @@ export class Seeds {
   ): Promise<Outcome> {
     const database = this.#database;
     database.doubts = doubts;
-    const world = new World({ database, kind: this.kind, seed, wiring, startReplica, tell, isFair });
+    const environment = new Environment({
+      database,
+      kind: this.kind,
+      seed,
+      wiring,
+      startReplica,
+      tell,
+      isFair,
+    });
     database.beginSeed();
     try {
-      fund(world);
-      world.scheduler.jumpTo(this.#prologue.paidAt);
-      for (const payment of this.#prologue.payments) world.chain.pay(payment);
-      bury(world);
-      world.scheduler.jumpTo(this.#prologue.endsAt);
-      world.beginScenario();
-      world.sweepsAhead = world.chance.percent(15);
-      world.startAll();
-      const scenario = new Scenario(world);
+      fund(environment);
+      environment.scheduler.jumpTo(this.#prologue.paidAt);
+      for (const payment of this.#prologue.payments) environment.chain.pay(payment);
+      bury(environment);
+      environment.scheduler.jumpTo(this.#prologue.endsAt);
+      environment.beginScenario();
+      environment.sweepsAhead = environment.chance.percent(15);
+      environment.startAll();
+      const scenario = new Scenario(environment);
       let violations: string[];
       try {
         const ended = scenario.run();
-        await world.scheduler.run(ended);
-        violations = [...(await ended), ...verdict(world, scenario.orders)];
+        await environment.scheduler.run(ended);
+        violations = [...(await ended), ...outcome(environment, scenario.orders)];
       } catch (error) {
-        world.assertUsable();
+        environment.assertUsable();
         if (!(error instanceof Stuck)) throw error;
         violations = [`does not end: ${error.message}`];
       }
-      for (const violation of violations) world.tell(world.outside, `VIOLATION ${violation}`);
-      const { hash, faults, scheduler } = world;
+      for (const violation of violations) environment.tell(environment.outside, `VIOLATION ${violation}`);
+      const { hash, faults, scheduler } = environment;
       return {
         seed,
         violations,
@@ -121,7 +129,7 @@ export class Seeds {
         struck: faults.struck,
       };
     } finally {
-      for (const process of world.processes) process.isAlive = false;
+      for (const process of environment.processes) process.isAlive = false;
       database.endSeed();
     }
   }
@@ -131,16 +139,16 @@ export class Seeds {
   }
 }
 
-function fund({ chain }: World): void {
+function fund({ chain }: Environment): void {
   for (const asset of chain.assets) chain.fundHot(asset, chain.unit(asset) * HOT_UNITS);
   chain.mine(1);
 }
 
 /** Deep enough for every kind of chain: Solana's blocks are final when four stand on them. */
-const bury = ({ chain }: World): void => chain.mine(chain.minConfirmations + 4);
+const bury = ({ chain }: Environment): void => chain.mine(chain.minConfirmations + 4);
 
 async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Prologue> {
-  const world = new World({
+  const environment = new Environment({
     database,
     kind,
     seed: 0,
@@ -149,15 +157,15 @@ async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Pro
     isFair: true,
   });
   database.beginSeed();
-  fund(world);
+  fund(environment);
   let prologue: Prologue | undefined;
   const scenario = async () => {
-    const { chain, scheduler, outside } = world;
-    world.startAll();
-    const [invoices] = world.alive('invoices') as [Process];
-    const [ledger] = world.alive('ledger') as [Process];
+    const { chain, scheduler, outside } = environment;
+    environment.startAll();
+    const [invoices] = environment.alive('invoices') as [Process];
+    const [ledger] = environment.alive('ledger') as [Process];
     const confirmations = new Map(chain.assets.map((asset) => [asset, chain.minConfirmations]));
-    await configureAssets(databaseOf(world, ledger), chain.assets, confirmations);
+    await configureAssets(databaseOf(environment, ledger), chain.assets, confirmations);
     await invoices.replica.workers.get('refill')?.();
     const payments: Prologue['payments'] = [];
     for (const { account, asset: n, dollars } of DEPOSITS) {
@@ -171,28 +179,28 @@ async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Pro
         60,
       );
       if (made === undefined) throw new Error('the prologue makes invoices');
-      const { address, due } = dueOf(world, made);
+      const { address, due } = dueOf(environment, made);
       payments.push({ asset, to: address, amount: due });
     }
     const paidAt = scheduler.now;
     for (const payment of payments) chain.pay(payment);
-    bury(world);
-    await allQuiet(world);
+    bury(environment);
+    await allQuiet(environment);
     await scheduler.sleep(outside, 60_000);
     prologue = { payments, paidAt, endsAt: scheduler.now };
   };
-  await world.scheduler.run(scenario());
-  const broken = verdict(world, []);
+  await environment.scheduler.run(scenario());
+  const broken = outcome(environment, []);
   if (prologue === undefined || broken.length > 0)
     throw new Error(`the prologue ends badly: ${broken.join('; ')}`);
   return prologue;
 }
 
 /** Every worker but the engine's steps until none has anything to do. */
-async function allQuiet(world: World): Promise<void> {
+async function allQuiet(environment: Environment): Promise<void> {
   for (let done = 1; done > 0; ) {
     done = 0;
-    for (const process of world.processes.filter(({ place }) => place === 0)) {
+    for (const process of environment.processes.filter(({ place }) => place === 0)) {
       for (const [name, step] of process.replica.workers) {
         if (name !== 'engine' && name !== 'reconcile') done += await step();
       }

@@ -33,11 +33,11 @@ import { Secret } from '@quittance/shared/secret';
 import { takeIn } from '@quittance/shared/take-in';
 import { throttledLog } from '@quittance/shared/throttled-log';
 import { handleEvents as handleWebhookEvents } from '@quittance/webhooks/handlers';
+import type { Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
 import type { Process, Replica } from './process.ts';
 import { BEGINNING } from './scheduler.ts';
-import type { World } from './world.ts';
 
 const LEASE_MS = 5_000;
 const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 } as const;
@@ -45,7 +45,7 @@ const MINUTE_MS = 60_000;
 const SPARES = 8;
 
 type Common = {
-  world: World;
+  environment: Environment;
   process: Process;
   db: Db;
   bus: Bus;
@@ -56,18 +56,18 @@ type Common = {
 type Workers = Map<string, () => Promise<number>>;
 
 /** Wires a process as its service's `service.ts` does. `name` is one that no process had before. */
-export function startReplica(world: World, process: Process, name: string): Replica {
-  const { wiring } = world;
+export function startReplica(environment: Environment, process: Process, name: string): Replica {
+  const { wiring } = environment;
   const { service } = process;
   const as = <T>(wrap: ((port: T) => T) | undefined, port: T): T => (wrap === undefined ? port : wrap(port));
   const common: Common = {
-    world,
+    environment,
     process,
     name,
-    db: as(wiring.db[service], databaseOf(world, process)),
-    bus: as(wiring.bus[service], world.bus.of(process)),
-    clock: as(wiring.clock[service], clockOf(world, process)),
-    logger: loggerOf(world, process),
+    db: as(wiring.db[service], databaseOf(environment, process)),
+    bus: as(wiring.bus[service], environment.bus.of(process)),
+    clock: as(wiring.clock[service], clockOf(environment, process)),
+    logger: loggerOf(environment, process),
   };
   switch (service) {
     case 'invoices':
@@ -82,7 +82,7 @@ export function startReplica(world: World, process: Process, name: string): Repl
 }
 
 export function stepOf<N extends keyof Steps>(
-  { wiring }: World,
+  { wiring }: Environment,
   name: N,
   process: Process,
   real: Steps[N],
@@ -95,20 +95,20 @@ export function stepOf<N extends keyof Steps>(
 
 /** What every service does: carries its outbox, takes in, compares notes. */
 function messengerOf<P>(common: Common, handlers: Handlers<P> | BatchHandler<P>, ports: P): Workers {
-  const { world, process, db, bus, clock, logger } = common;
+  const { environment, process, db, bus, clock, logger } = common;
   const { service } = process;
   answerReconcilers(bus, db, service);
-  const consume = stepOf(world, 'consume', process, takeIn);
+  const consume = stepOf(environment, 'consume', process, takeIn);
   const throttled = throttledLog(logger, () => clock.now().getTime());
-  const relay = stepOf(world, 'relay', process, relayStep);
-  const reconcile = stepOf(world, 'reconcile', process, reconcileStep);
+  const relay = stepOf(environment, 'relay', process, relayStep);
+  const reconcile = stepOf(environment, 'reconcile', process, reconcileStep);
   return new Map([
     [
       'consume',
       async () => {
-        const batch = world.bus.take(process);
+        const batch = environment.bus.take(process);
         if (batch.length === 0) return 0;
-        world.tell(
+        environment.tell(
           process,
           `takes ${batch.map(({ subject }) => subject.split('.').slice(3).join('.')).join(', ')}`,
         );
@@ -119,11 +119,11 @@ function messengerOf<P>(common: Common, handlers: Handlers<P> | BatchHandler<P>,
     [
       'relay',
       async () => {
-        world.isToRelay.delete(service);
+        environment.isToRelay.delete(service);
         try {
           return await relay(db, bus, logger);
         } catch (error) {
-          world.relayLater(service);
+          environment.relayLater(service);
           throw error;
         }
       },
@@ -132,14 +132,14 @@ function messengerOf<P>(common: Common, handlers: Handlers<P> | BatchHandler<P>,
   ]);
 }
 
-function quotesOf(world: World) {
+function quotesOf(environment: Environment) {
   const quote = (asset: AssetSymbol): Quote => ({
     asset,
     active: true,
-    usd_rate: usdRate(world, asset),
-    network_fee: networkFee(world, asset).toString(),
-    min_confirmations: world.chain.minConfirmations,
-    dust: (world.chain.unit(asset) / 1_000n).toString(),
+    usd_rate: usdRate(environment, asset),
+    network_fee: networkFee(environment, asset).toString(),
+    min_confirmations: environment.chain.minConfirmations,
+    dust: (environment.chain.unit(asset) / 1_000n).toString(),
     sources: [],
     spread_bps: 0,
     as_of: new Date(BEGINNING).toISOString(),
@@ -148,21 +148,21 @@ function quotesOf(world: World) {
 }
 
 /** Where payouts knows no price of the native asset, it sweeps only what a payout needs. */
-function quotesForPayouts(world: World) {
-  const { latest } = quotesOf(world);
-  return { latest, fresh: (asset: AssetSymbol) => (world.sweepsAhead ? latest(asset) : undefined) };
+function quotesForPayouts(environment: Environment) {
+  const { latest } = quotesOf(environment);
+  return { latest, fresh: (asset: AssetSymbol) => (environment.sweepsAhead ? latest(asset) : undefined) };
 }
 
 /** So that a unit of every chain's scenarios is worth ten dollars. */
-const usdRate = ({ chain }: World, asset: AssetSymbol): string =>
+const usdRate = ({ chain }: Environment, asset: AssetSymbol): string =>
   ((10n * 10n ** BigInt(assets[asset].decimals)) / chain.unit(asset)).toString();
 
-export const networkFee = ({ chain }: World, asset: AssetSymbol): bigint => chain.unit(asset) / 50n;
+export const networkFee = ({ chain }: Environment, asset: AssetSymbol): bigint => chain.unit(asset) / 50n;
 
 function startInvoices(common: Common): Replica {
-  const { world, process, db, bus, clock, logger, name } = common;
-  const { chain, wiring } = world;
-  const reader = chain.reader(askOf(world, process));
+  const { environment, process, db, bus, clock, logger, name } = common;
+  const { chain, wiring } = environment;
+  const reader = chain.reader(askOf(environment, process));
   const isNamed = chain.kind === 'solana';
   const pool = () =>
     derivedAddressPool({
@@ -190,9 +190,9 @@ function startInvoices(common: Common): Replica {
     db,
     bus,
     clock,
-    random: (size) => world.chance.bytes(size),
+    random: (size) => environment.chance.bytes(size),
     logger,
-    quotes: quotesOf(world),
+    quotes: quotesOf(environment),
     chains: new Map([[chain.chain, watched]]),
     saveInvoice: (made) => saveNewInvoices(db, [made]),
     findInvoice: async (id) => (await findInvoices(db, [id]))[0],
@@ -217,9 +217,9 @@ function startInvoices(common: Common): Replica {
 }
 
 function startPayouts(common: Common): Replica {
-  const { world, process, db, bus, clock, logger, name } = common;
-  const { chain, wiring } = world;
-  const made = chain.sender(askOf(world, process)) as ChainSender;
+  const { environment, process, db, bus, clock, logger, name } = common;
+  const { chain, wiring } = environment;
+  const made = chain.sender(askOf(environment, process)) as ChainSender;
   const sender = wiring.sender?.(made) ?? made;
   const on = {
     kind: chain.kind,
@@ -233,10 +233,10 @@ function startPayouts(common: Common): Replica {
     db,
     bus,
     clock,
-    random: (size) => world.chance.bytes(size),
+    random: (size) => environment.chance.bytes(size),
     logger,
     throttledLog: throttledLog(logger, () => clock.now().getTime()),
-    quotes: quotesForPayouts(world),
+    quotes: quotesForPayouts(environment),
     chains: new Map([[chain.chain, on]]),
     settings: {
       identitySecret: new Secret('x'.repeat(32)),
@@ -251,21 +251,21 @@ function startPayouts(common: Common): Replica {
     deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),
   );
   const workers = messengerOf(common, payoutsHandlers, ports);
-  const engine = stepOf(world, 'payouts.engine', process, runChainWorker);
-  const voiding = stepOf(world, 'payouts.void', process, voidStaleRequests);
+  const engine = stepOf(environment, 'payouts.engine', process, runChainWorker);
+  const voiding = stepOf(environment, 'payouts.void', process, voidStaleRequests);
   workers.set('engine', () => engine(ports, on));
   workers.set('void', () => voiding(ports));
   return { workers, payouts: ports };
 }
 
 function startLedger(common: Common): Replica {
-  const { world, process, db, bus, clock, logger } = common;
+  const { environment, process, db, bus, clock, logger } = common;
   const holds = createHoldBatcher({
     decide: (payouts) => decideAllHolds(db, payouts),
     clock,
     timeoutMs: commands['hold.place'].timeoutMs,
   });
-  const place = stepOf(world, 'ledger.hold', process, placeHold);
+  const place = stepOf(environment, 'ledger.hold', process, placeHold);
   bus.answer(commandSubject('hold.place'), (body) =>
     place({ holds }, commands['hold.place'].request.parse(body)),
   );

@@ -1,5 +1,5 @@
 import { invariants } from '@quittance/reconciliation/invariants';
-import type { World } from './world.ts';
+import type { Environment } from './environment.ts';
 
 export const SEEN = 'a deposit is seen';
 export const WAITS_FOR_A_BLOCK = 'a transaction waits for a block';
@@ -23,21 +23,21 @@ const LEFT = `
   union all select 'webhooks has parked a ' || kind from webhooks.parked`;
 
 /** What has not come to its end, as far as the services know; and what they do not know yet of the chain. */
-export function whatIsLeft(world: World): string[] {
+export function whatIsLeft(environment: Environment): string[] {
   const rows = [
-    ...new Set(world.database.run('invoices', LEFT, [], false).map(({ what }) => what as string)),
+    ...new Set(environment.database.run('invoices', LEFT, [], false).map(({ what }) => what as string)),
   ];
-  if (world.bus.waiting > 0) rows.push('messages wait for their acknowledgement');
-  if (world.chain.isWaiting()) rows.push(WAITS_FOR_A_BLOCK);
-  return rows.length > 0 ? rows : unknownOfChain(world);
+  if (environment.bus.waiting > 0) rows.push('messages wait for their acknowledgement');
+  if (environment.chain.isWaiting()) rows.push(WAITS_FOR_A_BLOCK);
+  return rows.length > 0 ? rows : unknownOfChain(environment);
 }
 
 /**
  * Payments to our addresses that invoices has not written down, and payments and payouts that left the chain. Whoever
  * was to see it may have looked while another replica had the lease.
  */
-function unknownOfChain(world: World): string[] {
-  const { chain, database } = world;
+function unknownOfChain(environment: Environment): string[] {
+  const { chain, database } = environment;
   const ours = new Set(
     database
       .run('invoices', 'select address from addresses', [], false)
@@ -66,6 +66,6 @@ function unknownOfChain(world: World): string[] {
 const arrivals = invariants.find(({ number }) => number === 'I7')?.sql ?? '';
 
 /** Services to whom an event has not come. */
-export function undelivered(world: World): string[] {
-  return world.database.run('invoices', arrivals, [0], false).map(({ what }) => what as string);
+export function undelivered(environment: Environment): string[] {
+  return environment.database.run('invoices', arrivals, [0], false).map(({ what }) => what as string);
 }

@@ -69,7 +69,7 @@ export function quorumReader(
   const panel = new Panel(readers, { ...options, chain });
   let told = -1;
 
-  const goneBack = (height: number) =>
+  const wentBack = (height: number) =>
     new NoQuorum(`the head: ${height} is the highest common block, and ${told} was before`);
 
   /** A node that has not come to a height of the chain does not know whether there is a block. */
@@ -104,7 +104,7 @@ export function quorumReader(
         );
         // A further node may have the block that only one of these has.
         const isMore = !isLast && height <= told && given.some((head) => head.height > height);
-        if (height < told || isMore) throw goneBack(height);
+        if (height < told || isMore) throw wentBack(height);
         return { heads: [...given], top: height };
       },
     );
@@ -139,7 +139,7 @@ export function quorumReader(
 
     async head() {
       const head = await commonHead();
-      if (head.height < told) throw goneBack(head.height);
+      if (head.height < told) throw wentBack(head.height);
       told = head.height;
       return head;
     },

@@ -12,7 +12,7 @@ describe('a sender of several nodes', () => {
   const rules: Rules<FakeSender> = {
     ...senderRules,
     sign: (answers, nodes) => same('a signature', answers, nodes),
-    coins: (answers, nodes) => same('the coins', answers, nodes),
+    utxos: (answers, nodes) => same('the coins', answers, nodes),
   };
   const build = (count = 2) => {
     const { network, nodes } = someNodes(count);

@@ -93,7 +93,7 @@ describe('a payment', () => {
     await chain.node.mine(1);
     const outpoint = await outpointOf(chain.node, funding, wallet.address('deposit', 7));
     const { raw, txHash } = signSpend('regtest', wallet, {
-      coins: [{ outpoint, branch: 'deposit', index: 7, amount: units(100_000_000n) }],
+      utxos: [{ outpoint, branch: 'deposit', index: 7, amount: units(100_000_000n) }],
       recipients: [
         { to: one, amount: units(1_000n) },
         { to: two, amount: units(2_000n) },

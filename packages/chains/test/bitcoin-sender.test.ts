@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import { createBitcoinSender } from '../src/bitcoin/sender.ts';
-import type { Coin, SignedSpend, Spend } from '../src/bitcoin/spend.ts';
+import type { SignedSpend, Spend, Utxo } from '../src/bitcoin/spend.ts';
 import { WrongNetwork } from '../src/chain.ts';
 import { connectRpc, RpcUnavailable } from '../src/json-rpc.ts';
 import { type BitcoinChain, bitcoinChain, outpointOf, wallet } from './bitcoin-chain.ts';
@@ -17,7 +17,7 @@ const someone = 'bcrt1qqurswpc8qurswpc8qurswpc8qurswpc8dxm0gk';
 const height = () => chain.node.rpc<number>('getblockcount');
 
 /** A coin of ours in the chain. */
-async function funded(bitcoins = '1'): Promise<Coin> {
+async function funded(bitcoins = '1'): Promise<Utxo> {
   indexes += 1;
   const address = wallet.address('deposit', indexes);
   const txHash = await chain.node.pay(address, bitcoins);
@@ -34,12 +34,12 @@ function signed(spend: Spend | string): SignedSpend & { spend: Spend } {
 }
 
 /** Signed, of one coin, paying somebody. */
-async function payout(coin: Coin, feeRate = 5n) {
+async function payout(utxo: Utxo, feeRate = 5n) {
   return signed(
-    chain.sender.selectCoins({
-      available: [coin],
+    chain.sender.selectUtxos({
+      available: [utxo],
       recipients: [{ to: someone, amount: units(100_000n) }],
-      changeIndex: coin.index,
+      changeIndex: utxo.index,
       feeRate,
       feeMax: units(1_000_000n),
     }),
@@ -100,7 +100,7 @@ describe('a transaction', () => {
     const hot = await outpointOf(chain.node, hotTx, wallet.hotAddress);
     const change = await outpointOf(chain.node, changeTx, wallet.address('change', 3));
     const { raw, txHash } = signed(
-      chain.sender.selectCoins({
+      chain.sender.selectUtxos({
         available: [
           deposit,
           { outpoint: hot, branch: 'hot', index: 0, amount: units(60_000_000n) },
@@ -126,10 +126,10 @@ describe('a transaction', () => {
 
   test('may be sent again: while it waits, when it is mined, and when what it paid is spent', async () => {
     // To the hot address alone, from which it is spent at once.
-    const coin = await funded();
+    const utxo = await funded();
     const first = signed({
-      coins: [coin],
-      recipients: [{ to: wallet.hotAddress, amount: units(coin.amount - 500n) }],
+      utxos: [utxo],
+      recipients: [{ to: wallet.hotAddress, amount: units(utxo.amount - 500n) }],
       change: null,
       fee: units(500n),
     });
@@ -137,11 +137,11 @@ describe('a transaction', () => {
     expect(await chain.sender.broadcast(first.raw)).toBe('accepted');
     await chain.node.mine(1);
     expect(await chain.sender.broadcast(first.raw)).toBe('accepted');
-    const hot: Coin = {
+    const hot: Utxo = {
       outpoint: `${first.txHash}:0`,
       branch: 'hot',
       index: 0,
-      amount: units(coin.amount - 500n),
+      amount: units(utxo.amount - 500n),
     };
     expect(await chain.sender.broadcast((await payout(hot)).raw)).toBe('accepted');
     await chain.node.mine(1);
@@ -159,8 +159,8 @@ describe('a transaction', () => {
   });
 
   test('of coins that another one spent in a block is rejected', async () => {
-    const coin = await funded();
-    const [one, other] = [await payout(coin, 5n), await payout(coin, 6n)];
+    const utxo = await funded();
+    const [one, other] = [await payout(utxo, 5n), await payout(utxo, 6n)];
     expect(await chain.sender.broadcast(one.raw)).toBe('accepted');
     await chain.node.mine(1);
     expect(await chain.sender.broadcast(other.raw)).toBe('rejected');
@@ -193,44 +193,44 @@ describe('after a reorganisation', () => {
   );
 
   test('one whose coin another one spent is absent, though the node still knows it, and who spent the coin is found', async () => {
-    const coin = await funded();
+    const utxo = await funded();
     const from = (await height()) + 1;
-    const [one, other] = [await payout(coin, 5n), await payout(coin, 6n)];
+    const [one, other] = [await payout(utxo, 5n), await payout(utxo, 6n)];
     await chain.sender.broadcast(one.raw);
     await chain.node.mine(2);
-    expect(await chain.sender.findSpenders([coin.outpoint], from, await height())).toMatchObject([
-      { outpoint: coin.outpoint, txHash: one.txHash, height: from },
+    expect(await chain.sender.findSpenders([utxo.outpoint], from, await height())).toMatchObject([
+      { outpoint: utxo.outpoint, txHash: one.txHash, height: from },
     ]);
     await chain.node.reorganise(2, [[], [other.raw]]);
     // The trap: it is still answered, with the block that is no more.
     expect(await chain.node.rpc('getrawtransaction', one.txHash, 1)).toMatchObject({ confirmations: 0 });
     expect(await chain.sender.status(one.txHash)).toEqual({ state: 'absent' });
     expect(await chain.sender.status(other.txHash)).toMatchObject({ state: 'mined', confirmations: 2 });
-    expect(await chain.sender.findSpenders([coin.outpoint], from, await height())).toEqual([
+    expect(await chain.sender.findSpenders([utxo.outpoint], from, await height())).toEqual([
       {
-        outpoint: coin.outpoint,
+        outpoint: utxo.outpoint,
         txHash: other.txHash,
         height: from + 1,
         blockHash: await chain.node.rpc('getblockhash', from + 1),
       },
     ]);
-    await expect(chain.sender.findSpenders([coin.outpoint], from, (await height()) + 1)).rejects.toThrow();
+    await expect(chain.sender.findSpenders([utxo.outpoint], from, (await height()) + 1)).rejects.toThrow();
   });
 });
 
 describe('a replacement', () => {
   test('takes the place of one that waits, at the fee it was told', async () => {
-    const coin = await funded();
-    const first = await payout(coin, 1n);
+    const utxo = await funded();
+    const first = await payout(utxo, 1n);
     await chain.sender.broadcast(first.raw);
     const least = await chain.sender.replacementFee(first.txHash, first.virtualBytes);
     expect(least).toBe(first.fee + BigInt(first.virtualBytes));
     const second = signed(
-      chain.sender.selectCoins({
+      chain.sender.selectUtxos({
         available: [],
-        required: first.spend.coins,
+        required: first.spend.utxos,
         recipients: first.spend.recipients,
-        changeIndex: coin.index,
+        changeIndex: utxo.index,
         feeRate: 1n,
         feeMin: units(least ?? 0n),
         feeMax: units(1_000_000n),
@@ -244,9 +244,9 @@ describe('a replacement', () => {
   });
 
   test('of less than that is refused', async () => {
-    const coin = await funded();
-    await chain.sender.broadcast((await payout(coin, 5n)).raw);
-    expect(await chain.sender.broadcast((await payout(coin, 4n)).raw)).toBe('rejected');
+    const utxo = await funded();
+    await chain.sender.broadcast((await payout(utxo, 5n)).raw);
+    expect(await chain.sender.broadcast((await payout(utxo, 4n)).raw)).toBe('rejected');
   });
 });
 

@@ -57,7 +57,7 @@ const error = (id: number, code: number, message: string) => ({
 });
 
 /** Everything after which nobody can know what the node did. */
-const trouble: [string, Handler][] = [
+const failures: [string, Handler][] = [
   ['HTTP 503', says(503, 'upstream')],
   ['HTTP 429', says(429, JSON.stringify(error(0, -32_005, 'slow down')))],
   ['HTTP 502 with a result', says(502, JSON.stringify(answer(0, '0x1')))],
@@ -99,7 +99,7 @@ describe('a call', () => {
     await expect(node.call('x', [])).rejects.toMatchObject({ name: 'RpcRefused', code: -32_000 });
   });
 
-  test.each(trouble)('that meets %s has no answer', async (_what, handler) => {
+  test.each(failures)('that meets %s has no answer', async (_what, handler) => {
     const node = await connect(handler);
     await expect(node.call('eth_x', [], 300)).rejects.toMatchObject({ name: 'RpcUnavailable' });
   });
@@ -305,7 +305,7 @@ describe('a broadcast', () => {
       response.end(JSON.stringify(answer(id, byHash)));
     };
 
-  test.each(trouble)('that meets %s is unknown', async (_what, handler) => {
+  test.each(failures)('that meets %s is unknown', async (_what, handler) => {
     expect(await send(handler)).toBe('unknown');
   });
 

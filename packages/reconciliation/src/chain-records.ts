@@ -96,7 +96,7 @@ export async function readChainRecords(
   const suspectDeposits = suspects.flatMap((subject) => /^deposit (\S+) chain/.exec(subject)?.[1] ?? []);
   const suspectHashes = suspects.flatMap((subject) => /^cost ([^ ,]+)/.exec(subject)?.[1] ?? []);
   const open = `select family from payouts.transactions where state in ('signed', 'broadcast')`;
-  const families =
+  const replacementGroups =
     watermarks === undefined
       ? 'true'
       : `family in (${open}
@@ -111,7 +111,7 @@ export async function readChainRecords(
             state in ('mined', 'reverted') and final_at is null
               and updated_at > now() - $3::int * ${AWAY_GRACE_PERIODS} * interval '1 second' as may_leave
      from payouts.transactions
-     where chain = $1 and ((updated_at >= $2 or state in ('signed', 'broadcast')) and ${families}
+     where chain = $1 and ((updated_at >= $2 or state in ('signed', 'broadcast')) and ${replacementGroups}
        or family in (select family from payouts.payments where payout_id = any($4::bigint[])
                      union select family from payouts.transactions where tx_hash = any($5)))`,
     [name, since, gracePeriodSeconds, suspectPayouts, suspectHashes],
@@ -226,13 +226,13 @@ async function inputsOf(
   kind: ChainKind,
   transactions: readonly TransactionRow[],
 ): Promise<ChainRecords['inputs']> {
-  const families = [...new Set(transactions.map(({ family }) => family))];
+  const replacementGroups = [...new Set(transactions.map(({ family }) => family))];
   switch (kind) {
     case 'bitcoin': {
       const rows = await trx.rows<{ family: string; outpoint: string }>(
         `select locked_by::text as family, outpoint from payouts.coins
          where locked_by = any($1::bigint[]) and state = 'spent'`,
-        [families],
+        [replacementGroups],
       );
       return rows.map(({ family, outpoint }) => ({ family, input: { outpoint } }));
     }
@@ -240,7 +240,7 @@ async function inputsOf(
       const rows = await trx.rows<{ family: string; wallet: string; nonce: string }>(
         `select family::text as family, wallet, nonce::text as nonce from payouts.transactions
          where id = any($1::bigint[]) and nonce is not null`,
-        [families],
+        [replacementGroups],
       );
       return rows.map(({ family, wallet, nonce }) => ({
         family,

@@ -8,10 +8,10 @@ export function comparePayouts(
   { payouts, transactions }: ChainRecords,
   observed: TransactionsByHash,
 ): ChainDiscrepancy[] {
-  const families = Map.groupBy(transactions, ({ family }) => family);
+  const replacementGroups = Map.groupBy(transactions, ({ family }) => family);
   const payoutsOf = Map.groupBy(payouts, ({ family }) => family);
   const confirmedOf = (family: string) =>
-    (families.get(family) ?? []).flatMap(({ tx_hash }) => {
+    (replacementGroups.get(family) ?? []).flatMap(({ tx_hash }) => {
       const found = observed.get(tx_hash);
       return found?.succeeded === true ? [{ hash: tx_hash, ...found }] : [];
     });

@@ -21,8 +21,8 @@ export async function compareReserves(
   }
   // A mined payout whose hold is still placed: its money has left the chain, and is still part of what we owe.
   const payoutsHeld = payouts.filter(({ is_held }) => is_held);
-  const familiesHeld = new Set(payoutsHeld.map(({ family }) => family));
-  const sent = transactions.filter(({ family }) => familiesHeld.has(family));
+  const replacementGroupsHeld = new Set(payoutsHeld.map(({ family }) => family));
+  const sent = transactions.filter(({ family }) => replacementGroupsHeld.has(family));
   await observeTransactions(observer, hashesOf({ transactions: sent, costs: [] }), observed);
   const paid = sent.filter(({ tx_hash }) => observed.get(tx_hash)?.succeeded === true);
   const gone = new Set(paid.map(({ family }) => family));

@@ -82,8 +82,8 @@ export function observeBitcoin(url: string): ChainObserver {
   async function isUsed(outpoint: string, steps = 0): Promise<boolean> {
     const [txid = '', place] = outpoint.split(':');
     // tidy-allow number: the place of an output in its transaction
-    const coin = await ask('gettxout', [txid, Number(place), false]);
-    if (read(outputForm, coin, 'gettxout') !== null) return false;
+    const utxo = await ask('gettxout', [txid, Number(place), false]);
+    if (read(outputForm, utxo, 'gettxout') !== null) return false;
     if ((await findInChain(txid)) !== undefined) return true;
     if (steps === STEPS_MAX) return false;
     const source = await find(txid);

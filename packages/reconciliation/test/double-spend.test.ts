@@ -22,10 +22,10 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-type Coin = { txid: string; vout: number; amount: number };
+type Utxo = { txid: string; vout: number; amount: number };
 
 /** Signed by the faucet, and given to no node: spends a coin of one bitcoin or more to a new address. */
-async function spend({ txid, vout, amount }: Coin, fee: number) {
+async function spend({ txid, vout, amount }: Utxo, fee: number) {
   const to = await node.rpc<string>('getnewaddress');
   const whole = (amount - fee).toFixed(8);
   const raw = await node.rpc<string>('createrawtransaction', [{ txid, vout }], { [to]: whole });
@@ -33,7 +33,7 @@ async function spend({ txid, vout, amount }: Coin, fee: number) {
     await prevout(txid, vout),
   ]);
   const { txid: id } = await node.rpc<{ txid: string }>('decoderawtransaction', hex);
-  return { hex, coin: { txid: id, vout: 0, amount: amount - fee }, outpoint: `${id}:0` };
+  return { hex, utxo: { txid: id, vout: 0, amount: amount - fee }, outpoint: `${id}:0` };
 }
 type Made = { vout: { scriptPubKey: { hex: string }; value: number }[] };
 /** What no node has yet, by its hash. */
@@ -49,13 +49,13 @@ async function prevout(txid: string, vout: number) {
 }
 
 test('the coin of a dropped transaction may come back until its own coin is spent in another block', async () => {
-  const [coin] = await node.rpc<Coin[]>('listunspent', 1);
-  if (coin === undefined) throw new Error('the faucet has coins');
-  const deposit = await spend(coin, 0.001);
-  const other = await spend(coin, 0.002);
-  made.set(deposit.coin.txid, deposit.hex);
-  const payout = await spend(deposit.coin, 0.001);
-  expect(await observer.isUsed({ outpoint: `${coin.txid}:${coin.vout}` })).toBe(false);
+  const [utxo] = await node.rpc<Utxo[]>('listunspent', 1);
+  if (utxo === undefined) throw new Error('the faucet has coins');
+  const deposit = await spend(utxo, 0.001);
+  const other = await spend(utxo, 0.002);
+  made.set(deposit.utxo.txid, deposit.hex);
+  const payout = await spend(deposit.utxo, 0.001);
+  expect(await observer.isUsed({ outpoint: `${utxo.txid}:${utxo.vout}` })).toBe(false);
 
   await node.reorganise(1, [[deposit.hex], [payout.hex]]);
   expect(await observer.isUsed({ outpoint: payout.outpoint })).toBe(false);

@@ -8,10 +8,10 @@ import { observeBitcoin } from '../src/observe-bitcoin.ts';
 
 const id = (digit: string): string => digit.repeat(64);
 const [SPENDER, MANY, OTHER, BLOCK] = [id('a'), id('b'), id('c'), id('d')];
-const COINS = 30;
+const UTXOS = 30;
 
-type Coin = { txid: string; vout: number };
-type Transaction = { blockhash?: string; vin: Coin[]; vout: { value: number; scriptPubKey: object }[] };
+type Utxo = { txid: string; vout: number };
+type Transaction = { blockhash?: string; vin: Utxo[]; vout: { value: number; scriptPubKey: object }[] };
 const output = (value: number, address?: string) => ({
   value,
   scriptPubKey: address === undefined ? {} : { address },
@@ -49,15 +49,15 @@ beforeEach(async () => {
   asked = [];
   missing = UNKNOWN;
   unspent = new Set();
-  const coins = Array.from({ length: COINS }, (_, vout) => ({ txid: MANY, vout }));
+  const utxos = Array.from({ length: UTXOS }, (_, vout) => ({ txid: MANY, vout }));
   transactions = new Map([
-    [MANY, { blockhash: BLOCK, vin: [], vout: coins.map(() => output(0.5)) }],
+    [MANY, { blockhash: BLOCK, vin: [], vout: utxos.map(() => output(0.5)) }],
     [OTHER, { blockhash: BLOCK, vin: [], vout: [output(9), output(0.1)] }],
     [
       SPENDER,
       {
         blockhash: BLOCK,
-        vin: [...coins, { txid: OTHER, vout: 1 }],
+        vin: [...utxos, { txid: OTHER, vout: 1 }],
         vout: [output(15, 'bcrt1qours'), output(0.0001)],
       },
     ],

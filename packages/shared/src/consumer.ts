@@ -1,7 +1,7 @@
 import type { Bus } from './bus.ts';
 import { sleep } from './clock.ts';
 import type { Service } from './events.ts';
-import { thenGather } from './gather-pause.ts';
+import { thenRest } from './gather-pause.ts';
 import { reason } from './logger.ts';
 import { type Message, type TakeInOptions, takeIn } from './take-in.ts';
 import { throttledLog } from './throttled-log.ts';
@@ -112,7 +112,7 @@ async function drain<P>(
       continue;
     }
     const batch = waiting.splice(0, BATCH);
-    await thenGather(
+    await thenRest(
       () => takeIn(batch, options),
       () => ended || waiting.length >= BATCH,
     );

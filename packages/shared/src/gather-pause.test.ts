@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { sleep } from './clock.ts';
-import { restAfterMs, thenGather } from './gather-pause.ts';
+import { restAfterMs, thenRest } from './gather-pause.ts';
 
 const STEP_MS = 4;
 /** A timer may end a little before its time. */
@@ -9,7 +9,7 @@ const EARLY_MS = 1;
 /** Does a step and answers how long it rested after it: not at all, or once. */
 async function restsOf(isFull: boolean): Promise<number[]> {
   const rests: number[] = [];
-  const done = await thenGather(
+  const done = await thenRest(
     async () => {
       await sleep(STEP_MS);
       return 'done';
@@ -39,7 +39,7 @@ test('a step that left work behind is followed by the next at once', async () =>
 });
 
 test('a step that fails fails at once', async () => {
-  const failing = thenGather(
+  const failing = thenRest(
     () => Promise.reject(new Error('no')),
     () => false,
   );

@@ -10,7 +10,7 @@ const PAUSE_MAX_MS = 20;
  * events share one, while an event alone never waits.
  * @param isFull whether a step's answer says that more is waiting already: then there is nothing to rest for
  */
-export async function thenGather<T>(
+export async function thenRest<T>(
   step: () => Promise<T>,
   isFull: (done: T) => boolean,
   rest: (ms: number) => Promise<void> = sleep,

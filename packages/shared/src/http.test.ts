@@ -7,7 +7,7 @@ import { contextOf, createApp, finishApp, merchantOnly, readBody } from './http.
 import { send } from './http-answers.ts';
 import { type Listening, listen } from './http-server.ts';
 import { readKey } from './idempotency.ts';
-import { IDENTITY_HEADER, sealIdentity } from './identity.ts';
+import { IDENTITY_HEADER, signIdentity } from './identity.ts';
 import type { AccountId } from './ids.ts';
 import { createLogger } from './logger.ts';
 import { Secret } from './secret.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => server.close(1_000));
 
 const sealedAgo = (ms: number) => ({
-  [IDENTITY_HEADER]: sealIdentity(secret, { account: 'acc_1' as AccountId }, new Date(Date.now() - ms)),
+  [IDENTITY_HEADER]: signIdentity(secret, { account: 'acc_1' as AccountId }, new Date(Date.now() - ms)),
 });
 
 test('a request that was held up on its way is not begun: 503, as its client has a right token', async () => {

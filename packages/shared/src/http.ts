@@ -12,7 +12,7 @@ import { isDatabaseDown } from './db.ts';
 import { type ExactJson, parseExactJson } from './exact-json.ts';
 import * as httpAnswers from './http-answers.ts';
 import * as httpServer from './http-server.ts';
-import { IDENTITY_HEADER, type Identity, openIdentity } from './identity.ts';
+import { IDENTITY_HEADER, type Identity, verifyIdentity } from './identity.ts';
 import { newRequestId } from './ids.ts';
 import { type Logger, reason } from './logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -178,7 +178,7 @@ function noteRequest(
 /** Lets a merchant's request through: one whose identity the gateway has signed. */
 export function merchantOnly(secret: Secret, clock: Clock): RequestHandler {
   return (req, res, next) => {
-    const identity = openIdentity(secret.reveal(), req.headers[IDENTITY_HEADER], clock.now());
+    const identity = verifyIdentity(secret.reveal(), req.headers[IDENTITY_HEADER], clock.now());
     if (identity === undefined) {
       send(res, answers.unauthenticated);
       return;

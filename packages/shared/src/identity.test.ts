@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openIdentity, sealIdentity } from './identity.ts';
+import { signIdentity, verifyIdentity } from './identity.ts';
 import type { AccountId } from './ids.ts';
 
 const secret = 'a secret of more than thirty-two characters';
@@ -8,19 +8,20 @@ const later = (ms: number) => new Date(now.getTime() + ms);
 const account = 'acc_1' as AccountId;
 
 test('what the gateway sealed is opened for twelve seconds, whichever clock is ahead', () => {
-  const sealed = sealIdentity(secret, { account }, now);
-  for (const ms of [-12_000, 0, 12_000]) expect(openIdentity(secret, sealed, later(ms))).toEqual({ account });
-  for (const ms of [-12_001, 12_001]) expect(openIdentity(secret, sealed, later(ms))).toBe('stale');
+  const signed = signIdentity(secret, { account }, now);
+  for (const ms of [-12_000, 0, 12_000])
+    expect(verifyIdentity(secret, signed, later(ms))).toEqual({ account });
+  for (const ms of [-12_001, 12_001]) expect(verifyIdentity(secret, signed, later(ms))).toBe('stale');
 });
 
 test('what is both forged and old is nobody', () => {
-  const sealed = sealIdentity(`${secret}!`, { account }, now);
-  expect(openIdentity(secret, sealed, later(60_000))).toBeUndefined();
+  const signed = signIdentity(`${secret}!`, { account }, now);
+  expect(verifyIdentity(secret, signed, later(60_000))).toBeUndefined();
 });
 
 test('a changed, unsigned or foreign identity is nobody', () => {
-  const sealed = sealIdentity(secret, { account }, now);
-  const [body = '', signature = ''] = sealed.split('.');
+  const signed = signIdentity(secret, { account }, now);
+  const [body = '', signature = ''] = signed.split('.');
   const forged = Buffer.from(JSON.stringify({ account: 'acc_2', at: now.getTime() })).toString('base64url');
   for (const header of [
     `${forged}.${signature}`,
@@ -30,9 +31,9 @@ test('a changed, unsigned or foreign identity is nobody', () => {
     '.',
     undefined,
     ['x'],
-    sealed.slice(0, -2),
+    signed.slice(0, -2),
   ]) {
-    expect(openIdentity(secret, header, now)).toBeUndefined();
+    expect(verifyIdentity(secret, header, now)).toBeUndefined();
   }
-  expect(openIdentity(`${secret}!`, sealed, now)).toBeUndefined();
+  expect(verifyIdentity(`${secret}!`, signed, now)).toBeUndefined();
 });

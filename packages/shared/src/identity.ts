@@ -27,7 +27,7 @@ const sign = (secret: string, body: string): Buffer =>
   createHmac('sha256', keyOf(secret)).update(body).digest();
 
 /** `base64url(JSON).base64url(HMAC-SHA256)`; good for twelve seconds. */
-export function sealIdentity(secret: string, identity: Identity, now: Date): string {
+export function signIdentity(secret: string, identity: Identity, now: Date): string {
   const body = Buffer.from(JSON.stringify({ account: identity.account, at: now.getTime() })).toString(
     'base64url',
   );
@@ -35,7 +35,7 @@ export function sealIdentity(secret: string, identity: Identity, now: Date): str
 }
 
 /** The identity in the header, 'stale' when it is right but old, or undefined when it is missing or forged. */
-export function openIdentity(secret: string, header: unknown, now: Date): Identity | 'stale' | undefined {
+export function verifyIdentity(secret: string, header: unknown, now: Date): Identity | 'stale' | undefined {
   if (typeof header !== 'string') return undefined;
   const [body = '', signature = ''] = header.split('.');
   const given = Buffer.from(signature, 'base64url');

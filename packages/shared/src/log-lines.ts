@@ -13,7 +13,7 @@ const pause = new Int32Array(new SharedArrayBuffer(4));
  * that is gone) is lost and said once on standard error: money goes on without a log.
  * @param descriptor where to; standard output unless a test says otherwise
  */
-export function logLines(say: (trouble: string) => void, descriptor = STDOUT): DestinationStream {
+export function logLines(say: (problem: string) => void, descriptor = STDOUT): DestinationStream {
   let lost = 0;
   return {
     write(line) {

@@ -12,7 +12,7 @@ const secrets = ['authorization', 'token', 'secret', 'password', 'seed', 'mnemon
 export function createLogger(
   service: string,
   level: string,
-  to: DestinationStream = logLines((trouble) => process.stderr.write(`${service}: ${trouble}\n`)),
+  to: DestinationStream = logLines((problem) => process.stderr.write(`${service}: ${problem}\n`)),
 ): Logger {
   const options = {
     name: service,

@@ -2,7 +2,7 @@ import type { Bus } from './bus.ts';
 import { startConsumer } from './consumer.ts';
 import type { Db } from './db.ts';
 import { kindsFor, type Service } from './events.ts';
-import { thenGather } from './gather-pause.ts';
+import { thenRest } from './gather-pause.ts';
 import type { BatchHandler, Handlers } from './handlers.ts';
 import { answerPruning, pruneInboxStep } from './inbox-pruning.ts';
 import type { Logger } from './logger.ts';
@@ -31,8 +31,6 @@ export type MessengerOptions<P = unknown> = {
 export type Messenger = {
   /** Something was written to the outbox: send it now instead of at the next look. */
   wake(): void;
-  /** The former name of `wake`. */
-  kick(): void;
   /** Takes nothing more in, then ends carrying. */
   stop(): Promise<void>;
 };
@@ -54,7 +52,7 @@ export function startMessenger<P>({
     name: 'relay',
     everyMs: RELAY_EVERY_MS,
     step: async () => {
-      const carried = await thenGather(
+      const carried = await thenRest(
         () => relayStep(db, bus, logger),
         (count) => count === 0 || count >= RELAY_BATCH,
       );
@@ -97,7 +95,6 @@ export function startMessenger<P>({
   answerPruning(bus, db, service);
   return {
     wake: relay.wake,
-    kick: relay.wake,
     async stop() {
       await consumer?.stop();
       await Promise.all([relay.stop(), reconciler.stop(), pruning?.stop()]);

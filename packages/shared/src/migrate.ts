@@ -88,14 +88,14 @@ async function applyNext(db: knex.Knex, settings: knex.Knex.MigratorConfig): Pro
       const [, applied] = (await db.migrate.up(settings).catch(sayIfNewer)) as [number, string[]];
       return applied;
     } catch (error) {
-      if (!isLockTrouble(error) || tries === LOCK_TRIES) throw error;
+      if (!isLockConflict(error) || tries === LOCK_TRIES) throw error;
       await sleep(LOCK_PAUSE_MS);
     }
   }
 }
 
 /** A lock was not to be had in time (55P03), or only by breaking another's transaction (40P01). */
-const isLockTrouble = (error: unknown): boolean =>
+const isLockConflict = (error: unknown): boolean =>
   Error.isError(error) && 'code' in error && (error.code === '55P03' || error.code === '40P01');
 
 /** In the words of knex such a database is a corrupt folder of files. */

@@ -46,9 +46,6 @@ export async function appendToOutbox(
   await trx.rows(insertEvents, [...outboxRows.values(rows), at]);
 }
 
-/** The former name of `appendToOutbox`, for services that still use it. */
-export const announce: typeof appendToOutbox = (...given) => appendToOutbox(...given);
-
 type OutboxRow = {
   seq: string;
   id: string;

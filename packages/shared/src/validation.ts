@@ -10,10 +10,10 @@ export type FieldErrors = Record<string, string[]>;
  * A rule looks at a value that the rules before it have passed. `stop` ends the field: a text that is no
  * number cannot be too small.
  */
-type Verdict<T> =
+type Checked<T> =
   | { value: T; messages?: string[]; elements?: { index: number; message: string }[] }
   | { messages: string[]; stop: true };
-type Rule<In, Out> = (value: In, attribute: string) => Verdict<Out>;
+type Rule<In, Out> = (value: In, attribute: string) => Checked<Out>;
 
 const fail = (message: string): { messages: string[]; stop: true } => ({ messages: [message], stop: true });
 
@@ -45,17 +45,17 @@ function field<T>(
       }
       let failed = false;
       for (const rule of rules as readonly Rule<unknown, unknown>[]) {
-        const verdict = rule(value, attribute);
-        for (const message of verdict.messages ?? []) {
+        const checked = rule(value, attribute);
+        for (const message of checked.messages ?? []) {
           failed = true;
           context.addIssue({ code: 'custom', message });
         }
-        if ('stop' in verdict) break;
-        for (const { index, message } of verdict.elements ?? []) {
+        if ('stop' in checked) break;
+        for (const { index, message } of checked.elements ?? []) {
           failed = true;
           context.addIssue({ code: 'custom', message, path: [index] });
         }
-        value = verdict.value;
+        value = checked.value;
       }
       return failed ? z.NEVER : (value as T);
     });

@@ -5,8 +5,6 @@ import { throttledLog } from './throttled-log.ts';
 export type Worker = {
   /** There is work: step now instead of at the end of the pause. */
   wake(): void;
-  /** The former name of `wake`. */
-  kick(): void;
   /** Ends after the step that is under way. */
   stop(): Promise<void>;
 };
@@ -61,7 +59,6 @@ export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptio
 
   return {
     wake,
-    kick: wake,
     async stop() {
       stopped = true;
       pause.abort();

@@ -55,7 +55,7 @@ async function relayAll(): Promise<void> {
 
 /** Takes events in and remembers what for, as an effect would: in the transaction that commits it. */
 function receive(handle: (trx: Trx, deposit: string) => Promise<void> = async () => undefined): string[] {
-  const effects: string[] = [];
+  const received: string[] = [];
   running.push(
     startConsumer({
       ...receiver,
@@ -65,16 +65,16 @@ function receive(handle: (trx: Trx, deposit: string) => Promise<void> = async ()
         'credit.recorded': async (trx, events) => {
           const names = events.map((event) => event.payload.deposit_id);
           for (const name of names) await handle(trx, name);
-          effects.push(...names);
+          received.push(...names);
         },
       },
     }),
   );
-  return effects;
+  return received;
 }
 
 test('what 16 writers announce at once arrives, each once, though the relay runs twice', async () => {
-  const effects = receive();
+  const received = receive();
   const writers = Array.from({ length: 16 }, async (_, writer) => {
     for (let i = 0; i < 25; i++) await send([credit(`writer-${writer}`)]);
   });
@@ -83,8 +83,8 @@ test('what 16 writers announce at once arrives, each once, though the relay runs
   });
   await Promise.all([...writers, ...relays]);
   await relayAll();
-  await eventually(() => expect(effects.length).toBeGreaterThanOrEqual(400));
-  expect(new Set(effects).size).toBe(effects.length);
+  await eventually(() => expect(received.length).toBeGreaterThanOrEqual(400));
+  expect(new Set(received).size).toBe(received.length);
 });
 
 test('what a relay notes waits for no disk, and everything else on its connection does', async () => {
@@ -106,7 +106,7 @@ test('what a relay notes waits for no disk, and everything else on its connectio
 });
 
 test('what is rolled back is announced to nobody', async () => {
-  const effects = receive();
+  const received = receive();
   const doomed = credit('doomed');
   await expect(
     sender.db.transaction(async (trx) => {
@@ -117,8 +117,8 @@ test('what is rolled back is announced to nobody', async () => {
   const kept = credit('kept');
   await send([kept]);
   await relayAll();
-  await eventually(() => expect(effects).toContain((kept.payload as { deposit_id: string }).deposit_id));
-  expect(effects.some((name) => name.startsWith('doomed'))).toBe(false);
+  await eventually(() => expect(received).toContain((kept.payload as { deposit_id: string }).deposit_id));
+  expect(received.some((name) => name.startsWith('doomed'))).toBe(false);
 });
 
 test('nothing is announced that the bus might not take', async () => {
@@ -132,7 +132,7 @@ test('nothing is announced that the bus might not take', async () => {
 });
 
 test('one that is too large all the same is set aside with an error that names it, and the others go on', async () => {
-  const effects = receive();
+  const received = receive();
   const errors: unknown[] = [];
   const listening = {
     ...logger,
@@ -146,7 +146,7 @@ test('one that is too large all the same is set aside with an error that names i
   );
   await send([credit('around')]);
   while ((await relayStep(sender.db, sender.bus, listening)) > 0);
-  await eventually(() => expect(effects.filter((name) => name.startsWith('around'))).toHaveLength(2));
+  await eventually(() => expect(received.filter((name) => name.startsWith('around'))).toHaveLength(2));
   expect(errors).toEqual([
     [
       { event: 'evt_large', kind: 'credit.recorded', bytes: expect.any(Number) },
@@ -165,10 +165,10 @@ test('one that is too large all the same is set aside with an error that names i
 });
 
 test('an event sent a second time has no second effect', async () => {
-  const effects = receive();
+  const received = receive();
   await send(credits('doubled', 5));
   await relayAll();
-  await eventually(() => expect(effects.filter((name) => name.startsWith('doubled'))).toHaveLength(5));
+  await eventually(() => expect(received.filter((name) => name.startsWith('doubled'))).toHaveLength(5));
   // As after a relay that died between publishing and noting it.
   await sender.db.rows(
     `update outbox set sent_at = null, claimed_until = null where payload->>'invoice_id' = 'doubled'`,
@@ -177,20 +177,20 @@ test('an event sent a second time has no second effect', async () => {
   const last = credit('after the doubles');
   await send([last]);
   await relayAll();
-  await eventually(() => expect(effects).toContain((last.payload as { deposit_id: string }).deposit_id));
-  expect(effects.filter((name) => name.startsWith('doubled'))).toHaveLength(5);
+  await eventually(() => expect(received).toContain((last.payload as { deposit_id: string }).deposit_id));
+  expect(received.filter((name) => name.startsWith('doubled'))).toHaveLength(5);
 });
 
 test('one event that fails does not hold up the others, and is taken in when it works again', async () => {
   let broken = true;
-  const effects = receive(async (_trx, name) => {
+  const received = receive(async (_trx, name) => {
     if (broken && name.startsWith('bad')) throw new Error('not today');
   });
   await send([credit('good'), credit('bad'), credit('good')]);
   await relayAll();
-  await eventually(() => expect(effects.filter((name) => name.startsWith('good'))).toHaveLength(2));
+  await eventually(() => expect(received.filter((name) => name.startsWith('good'))).toHaveLength(2));
   broken = false;
-  await eventually(() => expect(effects.filter((name) => name.startsWith('bad'))).toHaveLength(1));
+  await eventually(() => expect(received.filter((name) => name.startsWith('bad'))).toHaveLength(1));
 });
 
 test('a sender hears what its receiver has parked', async () => {
@@ -219,7 +219,7 @@ test('the broker loses its whole data directory: a receiver that went on running
   // Runs all the time, and has not taken these in when the broker forgets them.
   let forgotten = false;
   const refused = new Set<string>();
-  const effects = receive(async (_trx, name) => {
+  const received = receive(async (_trx, name) => {
     if (forgotten || !name.startsWith('lost')) return;
     refused.add(name);
     throw new Error('not yet');
@@ -236,7 +236,7 @@ test('the broker loses its whole data directory: a receiver that went on running
   await eventually(async () => {
     await reconcileStep(sender.db, sender.bus, logger, 0);
     await relayAll();
-    expect(effects.filter((name) => name.startsWith('lost'))).toHaveLength(10);
+    expect(received.filter((name) => name.startsWith('lost'))).toHaveLength(10);
   });
   await eventually(async () => {
     await reconcileStep(sender.db, sender.bus, logger, 0);
@@ -245,5 +245,5 @@ test('the broker loses its whole data directory: a receiver that went on running
     );
     expect(open).toBe('0');
   });
-  expect(effects.filter((name) => name.startsWith('lost'))).toHaveLength(10);
+  expect(received.filter((name) => name.startsWith('lost'))).toHaveLength(10);
 });

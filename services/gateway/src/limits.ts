@@ -115,7 +115,7 @@ class HastyRedis extends Redis {
  * authentication in batches. Measured at 10 % of the gateway's CPU. ioredis' own auto-pipelining does the same, but
  * holds further commands back while one batch is unanswered: with a Redis that hangs that is twice the timeout.
  */
-function gatherWrites({ stream }: { stream: Redis['stream'] | null | undefined }): void {
+function batchWrites({ stream }: { stream: Redis['stream'] | null | undefined }): void {
   // Not there before the first connection.
   if (!stream || stream.writableCorked > 0) return;
   stream.cork();
@@ -152,7 +152,7 @@ function countIn(redis: Redis | undefined, { name, points, replicas, refused }: 
   };
   return {
     async begin(key) {
-      if (redis !== undefined) gatherWrites(redis);
+      if (redis !== undefined) batchWrites(redis);
       const so = await limiter.get(key);
       const remaining = (so?.remainingPoints ?? points) - (underWay.get(key) ?? 0);
       const resetMs = so?.msBeforeNext ?? WINDOW_SECONDS * 1_000;
@@ -161,7 +161,7 @@ function countIn(redis: Redis | undefined, { name, points, replicas, refused }: 
       return { allowed: false, limit: points, remaining: 0, resetMs, done: () => undefined };
     },
     async hit(key) {
-      if (redis !== undefined) gatherWrites(redis);
+      if (redis !== undefined) batchWrites(redis);
       try {
         const left = await limiter.consume(key);
         return { allowed: true, limit: points, remaining: left.remainingPoints, resetMs: left.msBeforeNext };

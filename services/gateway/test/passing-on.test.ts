@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sleep } from '@quittance/shared/clock';
-import { openIdentity, sealIdentity } from '@quittance/shared/identity';
+import { signIdentity, verifyIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
@@ -135,7 +135,7 @@ describe('a request', () => {
 
 describe('whose request it is', () => {
   const identityOf = () =>
-    openIdentity(IDENTITY_SECRET, upstream.asked.at(-1)?.headers['x-quittance-identity'], new Date());
+    verifyIdentity(IDENTITY_SECRET, upstream.asked.at(-1)?.headers['x-quittance-identity'], new Date());
 
   test('is sealed by the gateway', async () => {
     await ask('GET', '/api/balances');
@@ -149,7 +149,7 @@ describe('whose request it is', () => {
     [
       'by someone who knows the secret',
       [
-        `X-Quittance-Identity: ${sealIdentity(IDENTITY_SECRET, { account: 'acc_other' as AccountId }, new Date())}`,
+        `X-Quittance-Identity: ${signIdentity(IDENTITY_SECRET, { account: 'acc_other' as AccountId }, new Date())}`,
       ],
     ],
     ['declared hop by hop', ['Connection: X-Quittance-Identity', 'X-Quittance-Identity: a.b']],
@@ -161,8 +161,8 @@ describe('whose request it is', () => {
   });
 
   test('is nobody’s on a payment page, whatever the client says', async () => {
-    const seal = sealIdentity(IDENTITY_SECRET, { account: shop.account as AccountId }, new Date());
-    await sendRaw(gateway.port, bytesOf('GET', '/pay/inv_1', [`X-Quittance-Identity: ${seal}`]));
+    const signed = signIdentity(IDENTITY_SECRET, { account: shop.account as AccountId }, new Date());
+    await sendRaw(gateway.port, bytesOf('GET', '/pay/inv_1', [`X-Quittance-Identity: ${signed}`]));
     expect(upstream.asked[0]?.headers).not.toHaveProperty('x-quittance-identity');
   });
 

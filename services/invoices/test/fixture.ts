@@ -6,7 +6,7 @@ import { type Chain, chainKinds } from '@quittance/shared/assets';
 import { connectBus } from '@quittance/shared/bus';
 import { openDb } from '@quittance/shared/db';
 import type { EventKind, PayloadOf } from '@quittance/shared/events';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import { type AccountId, newAccountId, newEventId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import type { Quote } from '@quittance/shared/quotes';
@@ -397,7 +397,7 @@ export async function api(
   const answer = await request(`http://127.0.0.1:${port}${path}`, {
     method,
     headers: {
-      ...(account === undefined ? {} : { [IDENTITY_HEADER]: sealIdentity(SECRET, { account }, now) }),
+      ...(account === undefined ? {} : { [IDENTITY_HEADER]: signIdentity(SECRET, { account }, now) }),
       'content-type': 'application/json',
       ...headers,
     },

@@ -177,11 +177,11 @@ describe('a node that answers and lags', () => {
   it.each([
     ['that has gone back', 'lagsAt', 1],
     ['that names blocks it does not have', 'missesAbove', 0],
-  ] as const)('%s', async (_what, trouble, below) => {
+  ] as const)('%s', async (_what, fault, below) => {
     fixture.chain.mine({}, {});
     await fixture.scan();
     const invoice = await anInvoice();
-    fixture.chain[trouble] = fixture.chain.height() - below;
+    fixture.chain[fault] = fixture.chain.height() - below;
     for (let i = 0; i < 20; i++) {
       fixture.pass(MINUTE);
       fixture.chain.mine({});

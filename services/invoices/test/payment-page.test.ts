@@ -214,8 +214,8 @@ describe('the payment page on other chains', () => {
     const there = await startFixture({ chain });
     try {
       await there.scan();
-      const spare = `insert into spare_addresses values ('solana', 0, 'Ds1Ed5GoyDVfnTFSQJGPBLfQQhqKVkSUs1nQxz9LPdrx')`;
-      await there.rows(spare);
+      const pooled = `insert into spare_addresses values ('solana', 0, 'Ds1Ed5GoyDVfnTFSQJGPBLfQQhqKVkSUs1nQxz9LPdrx')`;
+      await there.rows(pooled);
       const invoice = await there.merchant().invoice({ asset });
       await work(there, invoice.address.address, invoice.id);
     } finally {

@@ -378,15 +378,15 @@ describe('contract-sent ETH', () => {
   it('from before the address was given out belongs to no invoice', async () => {
     // The address of the invoice after the next: anybody could know it who knew the key, an earlier installation did.
     const first = await anInvoice();
-    const spare = await fixture.watchedChain.addresses.take();
-    expect(spare.address).not.toBe(first.to);
-    fixture.chain.mine({ inside: [{ to: spare.address, amount: 5n * DUE }] });
+    const pooled = await fixture.watchedChain.addresses.take();
+    expect(pooled.address).not.toBe(first.to);
+    fixture.chain.mine({ inside: [{ to: pooled.address, amount: 5n * DUE }] });
     await fixture.scan();
     const take = fixture.watchedChain.addresses.take;
-    fixture.watchedChain.addresses.take = async () => spare;
+    fixture.watchedChain.addresses.take = async () => pooled;
     const invoice = await anInvoice();
     fixture.watchedChain.addresses.take = take;
-    expect(invoice.to).toBe(spare.address);
+    expect(invoice.to).toBe(pooled.address);
     fixture.chain.mine(...empty(2));
     await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'pending', payments: [] });

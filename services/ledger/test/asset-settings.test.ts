@@ -3,28 +3,28 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { AssetSettings } from '../src/domain/asset-settings.ts';
 import { agreeOnAssets } from '../src/operations/agree-on-assets.ts';
 import { forgetReplica } from '../src/store/asset-settings.ts';
-import { type LedgerWorld, ledgerWorld } from './ledger-world.ts';
+import { type LedgerFixture, ledgerFixture } from './ledger-fixture.ts';
 
 /** Replicas that are configured differently, as in a rolling restart. */
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 beforeAll(async () => {
-  world = await ledgerWorld();
+  fixture = await ledgerFixture();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  await world.admin.rows('delete from asset_settings_replicas');
-  await world.admin.rows('delete from asset_settings');
+  await fixture.admin.rows('delete from asset_settings_replicas');
+  await fixture.admin.rows('delete from asset_settings');
 });
 
 type Known = { active: AssetSymbol[]; minConfirmations: Map<AssetSymbol, number> };
 const former: Known = { active: ['ETH'], minConfirmations: new Map([['ETH', 12]]) };
 const changed: Known = { active: ['BTC', 'ETH'], minConfirmations: new Map([['ETH', 32]]) };
-const start = (replica: string, settings: AssetSettings) => agreeOnAssets(world, replica, settings, true);
-const again = (replica: string, settings: AssetSettings) => agreeOnAssets(world, replica, settings, false);
+const start = (replica: string, settings: AssetSettings) => agreeOnAssets(fixture, replica, settings, true);
+const again = (replica: string, settings: AssetSettings) => agreeOnAssets(fixture, replica, settings, false);
 
 async function inForce(): Promise<string> {
-  const rows = await world.admin.rows<{ symbol: string; set: number | null }>(
+  const rows = await fixture.admin.rows<{ symbol: string; set: number | null }>(
     'select symbol, min_confirmations_set as set from assets where active order by symbol',
   );
   return rows.map(({ symbol, set }) => `${symbol}=${set ?? ''}`).join(',');
@@ -52,13 +52,13 @@ it('former asset settings return when no replica with newer ones runs any more, 
   await start('b', changed);
   await start('c', former);
   expect(await inForce()).toBe('BTC=,ETH=32');
-  await forgetReplica(world.db, 'b');
+  await forgetReplica(fixture.db, 'b');
   const agreed = await again('c', former);
   expect(agreed.differences).toEqual([]);
   expect(await inForce()).toBe('ETH=12');
 
   await start('d', changed);
-  await world.admin.rows(
+  await fixture.admin.rows(
     `update asset_settings_replicas set seen_at = now() - interval '21 seconds' where replica = 'd'`,
   );
   await again('c', former);
@@ -88,7 +88,7 @@ it('asset settings are the same in whatever order they are written, and are not 
   const first = await start('a', changed);
   const reordered = { active: [...changed.active].toReversed(), minConfirmations: changed.minConfirmations };
   expect(await start('b', reordered)).toEqual(first);
-  await world.admin.rows('update assets set min_confirmations_set = 7 where symbol = $1', ['ETH']);
+  await fixture.admin.rows('update assets set min_confirmations_set = 7 where symbol = $1', ['ETH']);
   expect(await again('b', changed)).toEqual(first);
   expect(await inForce()).toBe('BTC=,ETH=7');
 });
@@ -108,11 +108,11 @@ it('a ledger with older asset settings starts, and leaves the catalogue to the n
     ASSETS_ACTIVE: changed.active.slice(),
     MIN_CONFIRMATIONS: new Map(changed.minConfirmations),
   };
-  const first = await world.start({ config: older });
-  const second = await world.start({ config: newer });
+  const first = await fixture.start({ config: older });
+  const second = await fixture.start({ config: newer });
   await first.stop();
-  const restarted = await world.start({ config: older });
+  const restarted = await fixture.start({ config: older });
   expect(await inForce()).toBe('BTC=,ETH=32');
   await Promise.all([second.stop(), restarted.stop()]);
-  expect(await world.admin.rows('select 1 from asset_settings_replicas')).toEqual([]);
+  expect(await fixture.admin.rows('select 1 from asset_settings_replicas')).toEqual([]);
 });

@@ -1,45 +1,45 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newEventId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { aDeposit, anAccount, type LedgerWorld, ledgerWorld, type Sent } from './ledger-world.ts';
+import { aDeposit, anAccount, type LedgerFixture, ledgerFixture, type Sent } from './ledger-fixture.ts';
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 beforeAll(async () => {
-  world = await ledgerWorld();
-  await Promise.all([world.start(), world.start()]);
+  fixture = await ledgerFixture();
+  await Promise.all([fixture.start(), fixture.start()]);
 });
-afterAll(() => world.stop());
-afterEach(async () => expect(await world.breaches()).toEqual([]));
+afterAll(() => fixture.stop());
+afterEach(async () => expect(await fixture.breaches()).toEqual([]));
 
 const settled = (payload: ReturnType<typeof aDeposit>, id?: string): Sent =>
   id === undefined ? { kind: 'deposit.settled', payload } : { kind: 'deposit.settled', payload, id };
 
 /** How often invoices was told that a deposit is booked. */
 async function announced(depositId: string): Promise<number> {
-  const rows = await world.admin.rows(
+  const rows = await fixture.admin.rows(
     `select 1 from outbox where kind = 'credit.recorded' and payload ->> 'deposit_id' = $1`,
     [depositId],
   );
   return rows.length;
 }
 
-const handle = (...events: Sent[]) => world.handle(...events);
+const handle = (...events: Sent[]) => fixture.handle(...events);
 
 describe('a settled deposit', () => {
   it('is credited, and invoices is told in the same transaction', async () => {
     const account = anAccount();
     const deposit = aDeposit(account, 5_000n);
-    await world.send([settled(deposit)]);
-    await eventually(async () => expect(await world.balance(account)).toEqual(['5000', '0', '0']));
+    await fixture.send([settled(deposit)]);
+    await eventually(async () => expect(await fixture.balance(account)).toEqual(['5000', '0', '0']));
     expect(await announced(deposit.deposit_id)).toBe(1);
   });
 
   it('waits as unresolved when nobody has decided what it is for', async () => {
     const account = anAccount();
     const deposit = aDeposit(account, 5_000n, { disposition: 'unresolved', asset: 'USDC_ERC20' });
-    await world.send([settled(deposit)]);
+    await fixture.send([settled(deposit)]);
     await eventually(async () =>
-      expect(await world.balance(account, 'USDC_ERC20')).toEqual(['0', '0', '5000']),
+      expect(await fixture.balance(account, 'USDC_ERC20')).toEqual(['0', '0', '5000']),
     );
     expect(await announced(deposit.deposit_id)).toBe(1);
   });
@@ -47,7 +47,7 @@ describe('a settled deposit', () => {
   it('keeps every digit of 2^255', async () => {
     const account = anAccount();
     await handle(settled(aDeposit(account, 2n ** 255n)), settled(aDeposit(account, 1n)));
-    expect(await world.balance(account)).toEqual([(2n ** 255n + 1n).toString(), '0', '0']);
+    expect(await fixture.balance(account)).toEqual([(2n ** 255n + 1n).toString(), '0', '0']);
   });
 
   it('is credited once, whatever is doubled and in whatever order', async () => {
@@ -64,20 +64,20 @@ describe('a settled deposit', () => {
       .map((event) => ({ event, at: Math.random() }))
       .sort((a, b) => a.at - b.at)
       .map(({ event }) => event);
-    await Promise.all([world.send(shuffled.slice(0, 400)), world.send(shuffled.slice(400))]);
+    await Promise.all([fixture.send(shuffled.slice(0, 400)), fixture.send(shuffled.slice(400))]);
     await eventually(async () => {
-      const ids = await world.admin.rows(`select 1 from inbox where event_id = any($1::text[])`, [
+      const ids = await fixture.admin.rows(`select 1 from inbox where event_id = any($1::text[])`, [
         shuffled.flatMap(({ id }) => (id === undefined ? [] : [id])),
       ]);
       expect(ids).toHaveLength(200);
-      for (const account of accounts) expect(await world.balance(account)).toEqual(['210', '0', '0']);
+      for (const account of accounts) expect(await fixture.balance(account)).toEqual(['210', '0', '0']);
     });
     // Nothing may come after it either.
-    await world.send(shuffled);
+    await fixture.send(shuffled);
     const last = aDeposit(anAccount(), 1n);
-    await world.send([settled(last)]);
+    await fixture.send([settled(last)]);
     await eventually(async () => expect(await announced(last.deposit_id)).toBe(1));
-    for (const account of accounts) expect(await world.balance(account)).toEqual(['210', '0', '0']);
+    for (const account of accounts) expect(await fixture.balance(account)).toEqual(['210', '0', '0']);
     for (const { deposit_id } of deposits) expect(await announced(deposit_id)).toBe(1);
   });
 
@@ -85,7 +85,7 @@ describe('a settled deposit', () => {
     const account = anAccount();
     const deposit = aDeposit(account, 7n);
     await handle(settled(deposit), settled(deposit));
-    expect(await world.balance(account)).toEqual(['7', '0', '0']);
+    expect(await fixture.balance(account)).toEqual(['7', '0', '0']);
     expect(await announced(deposit.deposit_id)).toBe(1);
   });
 
@@ -102,7 +102,7 @@ describe('a settled deposit', () => {
     await expect(handle(settled(aDeposit(account, 1n)), settled({ ...deposit, ...other }))).rejects.toThrow();
     const fresh = aDeposit(account, 7n);
     await expect(handle(settled(fresh), settled({ ...fresh, ...other }))).rejects.toThrow(/other contents/);
-    expect(await world.balance(account)).toEqual(['7', '0', '0']);
+    expect(await fixture.balance(account)).toEqual(['7', '0', '0']);
   });
 
   it('of nothing is an error', async () => {
@@ -118,12 +118,12 @@ it('batches of many replicas on the same accounts in any order do not wait for e
       return settled(aDeposit(account, 1n, { asset: Math.random() < 0.5 ? 'ETH' : 'USDC_ERC20' }));
     });
   await Promise.all(Array.from({ length: 40 }, () => handle(...batch())));
-  const row = await world.admin.one<{ total: string }>(
+  const row = await fixture.admin.one<{ total: string }>(
     'select sum(available) as total from balances where account_id = any($1::text[])',
     [accounts],
   );
   expect(row.total).toBe('1600');
-  const { deadlocks } = await world.admin.one<{ deadlocks: string }>(
+  const { deadlocks } = await fixture.admin.one<{ deadlocks: string }>(
     'select deadlocks from pg_stat_database where datname = current_database()',
   );
   expect(deadlocks).toBe('0');

@@ -3,17 +3,24 @@ import type { RequestOf } from '@quittance/shared/commands';
 import type { PayloadOf } from '@quittance/shared/events';
 import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
-import { aDeposit, aHold, anAccount, type LedgerWorld, ledgerWorld, type Sent } from './ledger-world.ts';
+import {
+  aDeposit,
+  aHold,
+  anAccount,
+  type LedgerFixture,
+  ledgerFixture,
+  type Sent,
+} from './ledger-fixture.ts';
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 beforeAll(async () => {
-  world = await ledgerWorld();
-  await Promise.all([world.start(), world.start()]);
+  fixture = await ledgerFixture();
+  await Promise.all([fixture.start(), fixture.start()]);
 });
-afterAll(() => world.stop());
-afterEach(async () => expect(await world.breaches()).toEqual([]));
+afterAll(() => fixture.stop());
+afterEach(async () => expect(await fixture.breaches()).toEqual([]));
 
-const handle = (...events: Sent[]) => world.handle(...events);
+const handle = (...events: Sent[]) => fixture.handle(...events);
 
 const outcomeOf = (hold: RequestOf<'hold.place'>): PayloadOf<'hold.settle'> => ({ ...hold, tx_hash: '0xab' });
 const settle = (hold: RequestOf<'hold.place'>): Sent => ({ kind: 'hold.settle', payload: outcomeOf(hold) });
@@ -31,14 +38,14 @@ async function aPlacedHold(): Promise<{ account: AccountId; hold: RequestOf<'hol
   const account = anAccount();
   await handle({ kind: 'deposit.settled', payload: aDeposit(account, 100n) });
   const hold = aHold(account, 60n, { network_fee: '5' });
-  expect(await world.place(hold)).toBe('placed');
-  expect(await world.balance(account)).toEqual(['35', '65', '0']);
+  expect(await fixture.place(hold)).toBe('placed');
+  expect(await fixture.balance(account)).toEqual(['35', '65', '0']);
   return { account, hold };
 }
 
 /** What the platform itself has of one payout's transfers, by bucket. */
 async function platform(hold: RequestOf<'hold.place'>): Promise<Record<string, string>> {
-  const rows = await world.admin.rows<{ bucket: string; amount: string }>(
+  const rows = await fixture.admin.rows<{ bucket: string; amount: string }>(
     `select e.bucket, sum(e.amount) as amount from entries e join transfers t on t.seq = e.transfer_seq
      where t.op in ('settle:' || $1, 'release:' || $1) and e.account_id is null group by e.bucket`,
     [hold.payout_id],
@@ -62,22 +69,22 @@ describe.each(endings)('a hold that is %s', (_how, end, balance, earned) => {
   it('moves its money once, however often it is told', async () => {
     const { account, hold } = await aPlacedHold();
     await handle(end(hold));
-    expect(await world.balance(account)).toEqual(balance);
+    expect(await fixture.balance(account)).toEqual(balance);
     await handle(end(hold));
     await handle(end(hold), end(hold));
-    expect(await world.balance(account)).toEqual(balance);
+    expect(await fixture.balance(account)).toEqual(balance);
     expect(await platform(hold)).toEqual(earned);
   });
 
   it('is told by the bus, doubled, to two replicas', async () => {
     const { account, hold } = await aPlacedHold();
-    await world.send([end(hold), end(hold), end(hold)]);
-    await eventually(async () => expect(await world.balance(account)).toEqual(balance));
-    await world.send([end(hold)]);
+    await fixture.send([end(hold), end(hold), end(hold)]);
+    await eventually(async () => expect(await fixture.balance(account)).toEqual(balance));
+    await fixture.send([end(hold)]);
     const later = anAccount();
-    await world.send([{ kind: 'deposit.settled', payload: aDeposit(later, 1n) }]);
-    await eventually(async () => expect((await world.balance(later))[0]).toBe('1'));
-    expect(await world.balance(account)).toEqual(balance);
+    await fixture.send([{ kind: 'deposit.settled', payload: aDeposit(later, 1n) }]);
+    await eventually(async () => expect((await fixture.balance(later))[0]).toBe('1'));
+    expect(await fixture.balance(account)).toEqual(balance);
   });
 
   it('cannot end another way afterwards', async () => {
@@ -89,7 +96,7 @@ describe.each(endings)('a hold that is %s', (_how, end, balance, earned) => {
       if (event.kind === done.kind && JSON.stringify(event) === JSON.stringify(done)) continue;
       await expect(handle(event)).rejects.toThrow(/cannot be|other contents/);
     }
-    expect(await world.balance(account)).toEqual(balance);
+    expect(await fixture.balance(account)).toEqual(balance);
   });
 
   it('under other contents is refused', async () => {
@@ -101,8 +108,8 @@ describe.each(endings)('a hold that is %s', (_how, end, balance, earned) => {
       await expect(handle(end({ ...hold, amount: '59' }))).rejects.toThrow(/other_contents/);
       await expect(handle(end({ ...hold, network_fee: '6' }))).rejects.toThrow(/other_contents/);
     }
-    expect(await world.balance(account)).toEqual(['35', '65', '0']);
-    expect(await world.balance(other)).toEqual(['0', '0', '0']);
+    expect(await fixture.balance(account)).toEqual(['35', '65', '0']);
+    expect(await fixture.balance(other)).toEqual(['0', '0', '0']);
   });
 });
 
@@ -112,25 +119,25 @@ describe('a payout that is given up', () => {
     await handle({ kind: 'deposit.settled', payload: aDeposit(account, 100n) });
     const hold = aHold(account, 60n);
     await handle(giveUp(hold));
-    expect(await world.place(hold)).toBe('voided');
+    expect(await fixture.place(hold)).toBe('voided');
     await handle(giveUp(hold));
-    expect(await world.place(hold)).toBe('voided');
-    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+    expect(await fixture.place(hold)).toBe('voided');
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
   });
 
   it('after its hold was placed has it no more', async () => {
     const { account, hold } = await aPlacedHold();
     await handle(giveUp(hold));
-    expect(await world.place(hold)).toBe('voided');
-    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+    expect(await fixture.place(hold)).toBe('voided');
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
   });
 
   it('after its hold was refused stays refused', async () => {
     const account = anAccount();
     const hold = aHold(account, 60n);
-    expect(await world.place(hold)).toBe('refused');
+    expect(await fixture.place(hold)).toBe('refused');
     await handle(giveUp(hold));
-    expect(await world.place(hold)).toBe('refused');
+    expect(await fixture.place(hold)).toBe('refused');
   });
 
   it('while its hold is being asked for: placed and released, or never placed', async () => {
@@ -138,18 +145,18 @@ describe('a payout that is given up', () => {
     await handle({ kind: 'deposit.settled', payload: aDeposit(account, 1_000n) });
     const holds = Array.from({ length: 100 }, () => aHold(account, 1n, { network_fee: '1' }));
     await Promise.all([
-      Promise.all(holds.map((hold) => world.place(hold))),
+      Promise.all(holds.map((hold) => fixture.place(hold))),
       ...holds.map((hold) => handle(giveUp(hold))),
     ]);
-    for (const hold of holds) expect(await world.place(hold)).toBe('voided');
-    expect(await world.balance(account)).toEqual(['1000', '0', '0']);
+    for (const hold of holds) expect(await fixture.place(hold)).toBe('voided');
+    expect(await fixture.balance(account)).toEqual(['1000', '0', '0']);
   });
 
   it('with an account that is not its own is refused', async () => {
     const hold = aHold(anAccount(), 60n);
     await handle(giveUp(hold));
     await expect(handle(giveUp({ ...hold, account_id: anAccount() }))).rejects.toThrow(/other_contents/);
-    expect((await world.bus.ask('hold.place', { ...hold, account_id: anAccount() })).known).toBe(false);
+    expect((await fixture.bus.ask('hold.place', { ...hold, account_id: anAccount() })).known).toBe(false);
   });
 });
 
@@ -162,12 +169,12 @@ it('an end of a hold that was never placed is refused', async () => {
 it('one bad event does not hold up the others, and waits for an operator', async () => {
   const { account, hold } = await aPlacedHold();
   const [bad, good] = [aHold(account, 1n), aDeposit(account, 7n)];
-  await world.send([settle(bad), { kind: 'deposit.settled', payload: good }, settle(hold)]);
-  await eventually(async () => expect(await world.balance(account)).toEqual(['42', '0', '0']));
+  await fixture.send([settle(bad), { kind: 'deposit.settled', payload: good }, settle(hold)]);
+  await eventually(async () => expect(await fixture.balance(account)).toEqual(['42', '0', '0']));
   await eventually(
     async () =>
       expect(
-        await world.admin.rows(
+        await fixture.admin.rows(
           `select kind, failure from parked where envelope -> 'payload' ->> 'payout_id' = $1`,
           [bad.payout_id],
         ),
@@ -189,24 +196,24 @@ it('stories of many payouts, told twice and out of order to two replicas, end as
       const account = accounts[i % accounts.length] ?? anAccount();
       const hold = aHold(account, 10n, { network_fee: '2' });
       const end = ends[i % ends.length] ?? settle;
-      if (end === giveUp) await world.send([giveUp(hold)]);
-      const outcome = await world.place(hold);
+      if (end === giveUp) await fixture.send([giveUp(hold)]);
+      const outcome = await fixture.place(hold);
       if (end === giveUp) return;
       expect(outcome).toBe('placed');
       spent.set(account, (spent.get(account) ?? 0n) + (costs[i % ends.length] ?? 0n));
-      await world.send([end(hold), end(hold)]);
+      await fixture.send([end(hold), end(hold)]);
     }),
   );
   await eventually(async () => {
     for (const account of accounts) {
-      expect(await world.balance(account)).toEqual([
+      expect(await fixture.balance(account)).toEqual([
         (1_000n - (spent.get(account) ?? 0n)).toString(),
         '0',
         '0',
       ]);
     }
   });
-  const { deadlocks } = await world.admin.one<{ deadlocks: string }>(
+  const { deadlocks } = await fixture.admin.one<{ deadlocks: string }>(
     'select deadlocks from pg_stat_database where datname = current_database()',
   );
   expect(deadlocks).toBe('0');

@@ -6,23 +6,30 @@ import { holdPosting, type Payout } from '../src/domain/posting.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
 import type { LedgerService } from '../src/service.ts';
 import { decideHolds } from '../src/store/holds.ts';
-import { aDeposit, aHold, anAccount, aPayoutId, type LedgerWorld, ledgerWorld } from './ledger-world.ts';
+import {
+  aDeposit,
+  aHold,
+  anAccount,
+  aPayoutId,
+  type LedgerFixture,
+  ledgerFixture,
+} from './ledger-fixture.ts';
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 let one: LedgerService;
 let other: LedgerService;
 beforeAll(async () => {
-  world = await ledgerWorld();
-  [one, other] = await Promise.all([world.start(), world.start()]);
+  fixture = await ledgerFixture();
+  [one, other] = await Promise.all([fixture.start(), fixture.start()]);
 });
-afterAll(() => world.stop());
-afterEach(async () => expect(await world.breaches()).toEqual([]));
+afterAll(() => fixture.stop());
+afterEach(async () => expect(await fixture.breaches()).toEqual([]));
 
 /** An account with this much to spend. */
 async function anAccountWith(amount: bigint): Promise<AccountId> {
   const account = anAccount();
-  await world.send([{ kind: 'deposit.settled', payload: aDeposit(account, amount) }]);
-  await eventually(async () => expect(await world.balance(account)).toEqual([amount.toString(), '0', '0']));
+  await fixture.send([{ kind: 'deposit.settled', payload: aDeposit(account, amount) }]);
+  await eventually(async () => expect(await fixture.balance(account)).toEqual([amount.toString(), '0', '0']));
   return account;
 }
 
@@ -40,8 +47,8 @@ const count = <T>(values: readonly T[], value: T) => values.filter((one) => one 
 describe('a hold', () => {
   it('takes amount and fee from what can be spent', async () => {
     const account = await anAccountWith(100n);
-    expect(await world.place(aHold(account, 60n, { network_fee: '5' }))).toBe('placed');
-    expect(await world.balance(account)).toEqual(['35', '65', '0']);
+    expect(await fixture.place(aHold(account, 60n, { network_fee: '5' }))).toBe('placed');
+    expect(await fixture.balance(account)).toEqual(['35', '65', '0']);
   });
 
   it.each([
@@ -52,72 +59,72 @@ describe('a hold', () => {
     ['more than any balance as fee', 1n, (10n ** 78n - 1n).toString(), 'refused'],
   ])('of %s', async (_what, amount, fee, outcome) => {
     const account = await anAccountWith(100n);
-    expect(await world.place(aHold(account, amount, { network_fee: fee }))).toBe(outcome);
-    expect((await world.balance(account))[0]).toBe(outcome === 'placed' ? '0' : '100');
+    expect(await fixture.place(aHold(account, amount, { network_fee: fee }))).toBe(outcome);
+    expect((await fixture.balance(account))[0]).toBe(outcome === 'placed' ? '0' : '100');
   });
 
   it('of an account that never had anything is refused', async () => {
-    expect(await world.place(aHold(anAccount(), 1n))).toBe('refused');
+    expect(await fixture.place(aHold(anAccount(), 1n))).toBe('refused');
   });
 
   it('of one asset does not touch another', async () => {
     const account = await anAccountWith(100n);
-    expect(await world.place(aHold(account, 1n, { asset: 'USDC_ERC20' }))).toBe('refused');
-    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+    expect(await fixture.place(aHold(account, 1n, { asset: 'USDC_ERC20' }))).toBe('refused');
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
   });
 
   it('refused once stays refused when the money comes later', async () => {
     const account = await anAccountWith(10n);
     const hold = aHold(account, 11n);
-    expect(await world.place(hold)).toBe('refused');
-    await world.send([{ kind: 'deposit.settled', payload: aDeposit(account, 90n) }]);
-    await eventually(async () => expect((await world.balance(account))[0]).toBe('100'));
-    expect(await world.place(hold)).toBe('refused');
-    expect(await world.place({ ...hold, payout_id: aPayoutId() })).toBe('placed');
+    expect(await fixture.place(hold)).toBe('refused');
+    await fixture.send([{ kind: 'deposit.settled', payload: aDeposit(account, 90n) }]);
+    await eventually(async () => expect((await fixture.balance(account))[0]).toBe('100'));
+    expect(await fixture.place(hold)).toBe('refused');
+    expect(await fixture.place({ ...hold, payout_id: aPayoutId() })).toBe('placed');
   });
 
   it('asked for again is the same hold', async () => {
     const account = await anAccountWith(100n);
     const hold = aHold(account, 60n);
-    expect(await world.place(hold)).toBe('placed');
-    expect(await world.place(hold)).toBe('placed');
-    expect(await world.balance(account)).toEqual(['40', '60', '0']);
+    expect(await fixture.place(hold)).toBe('placed');
+    expect(await fixture.place(hold)).toBe('placed');
+    expect(await fixture.balance(account)).toEqual(['40', '60', '0']);
   });
 
   it('under the same id with other contents is an error and changes nothing', async () => {
     const account = await anAccountWith(100n);
     const stranger = await anAccountWith(100n);
     const hold = aHold(account, 60n);
-    expect(await world.place(hold)).toBe('placed');
+    expect(await fixture.place(hold)).toBe('placed');
     for (const wrong of [{ amount: '61' }, { network_fee: '1' }, { account_id: stranger }]) {
       for (const { ports } of [one, other]) {
         await expect(placeHold(ports, { ...hold, ...wrong })).rejects.toThrow(/other contents/);
       }
     }
-    expect((await world.bus.ask('hold.place', { ...hold, amount: '61' })).known).toBe(false);
-    expect(await world.balance(account)).toEqual(['40', '60', '0']);
-    expect(await world.balance(stranger)).toEqual(['100', '0', '0']);
+    expect((await fixture.bus.ask('hold.place', { ...hold, amount: '61' })).known).toBe(false);
+    expect(await fixture.balance(account)).toEqual(['40', '60', '0']);
+    expect(await fixture.balance(stranger)).toEqual(['100', '0', '0']);
   });
 
   it('that makes no sense gets no answer, and those beside it do', async () => {
     const account = await anAccountWith(100n);
     const [nothing, poison, negative, right] = await Promise.all([
-      world.bus.ask('hold.place', aHold(account, 0n)),
-      world.bus.ask('hold.place', { ...aHold(account, 1n), payout_id: 'a\u0000b' }),
-      world.bus.ask('hold.place', aHold(account, '-1')),
-      world.place(aHold(account, 1n)),
+      fixture.bus.ask('hold.place', aHold(account, 0n)),
+      fixture.bus.ask('hold.place', { ...aHold(account, 1n), payout_id: 'a\u0000b' }),
+      fixture.bus.ask('hold.place', aHold(account, '-1')),
+      fixture.place(aHold(account, 1n)),
     ]);
     expect([nothing.known, poison.known, negative.known]).toEqual([false, false, false]);
     expect(right).toBe('placed');
-    expect(await world.balance(account)).toEqual(['99', '1', '0']);
+    expect(await fixture.balance(account)).toEqual(['99', '1', '0']);
   });
 
   it('is booked by the same entries as the posting says', async () => {
     const account = await anAccountWith(100n);
     const hold = aHold(account, 60n, { network_fee: '5' });
-    await world.place(hold);
+    await fixture.place(hold);
     const posting = holdPosting({ ...payoutOf(account, 60n, 5n), id: hold.payout_id as PayoutId });
-    const rows = await world.admin.rows(
+    const rows = await fixture.admin.rows(
       `select t.kind, t.account_id, t.asset, t.amount, t.network_fee, t.detail,
          json_agg(json_build_object('account', e.account_id, 'bucket', e.bucket, 'asset', e.asset, 'amount', e.amount::text) order by e.seq) as entries
        from transfers t join entries e on e.transfer_seq = t.seq where t.op = $1 group by t.seq`,
@@ -145,10 +152,12 @@ describe('a hold', () => {
 describe('many at once', () => {
   it('2,000 holds of 1 on a balance of 1,000 through two replicas: exactly 1,000 are placed', async () => {
     const account = await anAccountWith(1_000n);
-    const outcomes = await Promise.all(Array.from({ length: 2_000 }, () => world.place(aHold(account, 1n))));
+    const outcomes = await Promise.all(
+      Array.from({ length: 2_000 }, () => fixture.place(aHold(account, 1n))),
+    );
     expect(count(outcomes, 'placed')).toBe(1_000);
     expect(count(outcomes, 'refused')).toBe(1_000);
-    expect(await world.balance(account)).toEqual(['0', '1000', '0']);
+    expect(await fixture.balance(account)).toEqual(['0', '1000', '0']);
   });
 
   it('the statement alone, 16 connections on one row: exactly as many as the balance covers', async () => {
@@ -158,7 +167,7 @@ describe('many at once', () => {
         let waiting = Array.from({ length: 1 + (i % 5) }, () => payoutOf(account, 1n, 1n));
         const states: string[] = [];
         while (waiting.length > 0) {
-          const holds = await decideHolds(world.db, waiting);
+          const holds = await decideHolds(fixture.db, waiting);
           const known = new Set(holds.map((hold) => hold.id));
           states.push(...holds.map((hold) => hold.state));
           waiting = waiting.filter((payout) => !known.has(payout.id));
@@ -169,14 +178,14 @@ describe('many at once', () => {
     const states = decided.flat();
     expect(states).toHaveLength(1_800);
     expect(count(states, 'placed')).toBe(500);
-    expect(await world.balance(account)).toEqual(['0', '1000', '0']);
+    expect(await fixture.balance(account)).toEqual(['0', '1000', '0']);
   });
 
   it('with money coming in meanwhile: nothing is lost, nothing is spent twice', async () => {
     const account = await anAccountWith(100n);
     const [outcomes] = await Promise.all([
-      Promise.all(Array.from({ length: 500 }, () => world.place(aHold(account, 3n)))),
-      world.send(
+      Promise.all(Array.from({ length: 500 }, () => fixture.place(aHold(account, 3n)))),
+      fixture.send(
         Array.from({ length: 200 }, () => ({
           kind: 'deposit.settled' as const,
           payload: aDeposit(account, 2n),
@@ -185,7 +194,7 @@ describe('many at once', () => {
     ]);
     const placed = BigInt(count(outcomes, 'placed'));
     await eventually(async () =>
-      expect(await world.balance(account)).toEqual([
+      expect(await fixture.balance(account)).toEqual([
         (500n - 3n * placed).toString(),
         (3n * placed).toString(),
         '0',
@@ -196,19 +205,19 @@ describe('many at once', () => {
   it('the same payout 100 times at once: one hold, one answer', async () => {
     const account = await anAccountWith(100n);
     const hold = aHold(account, 60n);
-    const outcomes = await Promise.all(Array.from({ length: 100 }, () => world.place(hold)));
+    const outcomes = await Promise.all(Array.from({ length: 100 }, () => fixture.place(hold)));
     expect(count(outcomes, 'placed')).toBe(100);
-    expect(await world.balance(account)).toEqual(['40', '60', '0']);
+    expect(await fixture.balance(account)).toEqual(['40', '60', '0']);
   });
 
   it('the same payout from 16 connections at once, enough for many: one hold', async () => {
     const account = await anAccountWith(1_000n);
     const payout = payoutOf(account, 60n);
-    const answers = await Promise.all(Array.from({ length: 100 }, () => decideHolds(world.db, [payout])));
+    const answers = await Promise.all(Array.from({ length: 100 }, () => decideHolds(fixture.db, [payout])));
     // Whoever lost the race to another connection asks again.
     for (const answer of answers) expect(answer.length).toBeLessThanOrEqual(1);
-    expect(await decideHolds(world.db, [payout])).toEqual([{ ...payout, state: 'placed' }]);
-    expect(await world.balance(account)).toEqual(['940', '60', '0']);
+    expect(await decideHolds(fixture.db, [payout])).toEqual([{ ...payout, state: 'placed' }]);
+    expect(await fixture.balance(account)).toEqual(['940', '60', '0']);
   });
 
   it('one payout under two contents at once: one of them wins, as a whole', async () => {
@@ -220,7 +229,7 @@ describe('many at once', () => {
         placeHold(other.ports, aHold(poor, 10n, { payout_id: id })),
       ]);
       expect(asked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-      const held = [(await world.balance(rich))[1], (await world.balance(poor))[1]];
+      const held = [(await fixture.balance(rich))[1], (await fixture.balance(poor))[1]];
       expect(held.sort()).toEqual(['0', '10']);
     }
   });
@@ -228,7 +237,7 @@ describe('many at once', () => {
 
 describe('several in one statement', () => {
   const states = async (payouts: readonly Payout[]) => {
-    const byId = new Map((await decideHolds(world.db, payouts)).map((hold) => [hold.id, hold.state]));
+    const byId = new Map((await decideHolds(fixture.db, payouts)).map((hold) => [hold.id, hold.state]));
     return payouts.map(({ id }) => byId.get(id) ?? 'undecided');
   };
 
@@ -238,20 +247,20 @@ describe('several in one statement', () => {
     // 60 and 30 fit; 101 never can; after 90 the next 30 does not fit any more, and 5 waits behind it.
     expect(await states(payouts)).toEqual(['placed', 'placed', 'refused', 'undecided', 'undecided']);
     expect(await states(payouts)).toEqual(['placed', 'placed', 'refused', 'refused', 'placed']);
-    expect(await world.balance(account)).toEqual(['5', '95', '0']);
+    expect(await fixture.balance(account)).toEqual(['5', '95', '0']);
   });
 
   it('of several accounts do not touch each other', async () => {
     const [rich, poor] = [await anAccountWith(1_000n), await anAccountWith(10n)];
     const payouts = [payoutOf(poor, 11n), payoutOf(rich, 11n), payoutOf(poor, 10n), payoutOf(rich, 989n)];
     expect(await states(payouts)).toEqual(['refused', 'placed', 'placed', 'placed']);
-    expect(await world.balance(rich)).toEqual(['0', '1000', '0']);
-    expect(await world.balance(poor)).toEqual(['0', '10', '0']);
+    expect(await fixture.balance(rich)).toEqual(['0', '1000', '0']);
+    expect(await fixture.balance(poor)).toEqual(['0', '10', '0']);
   });
 });
 
 it('are decided by their keys, also when the statement was planned over empty tables', async () => {
-  const own = await ledgerWorld();
+  const own = await ledgerFixture();
   try {
     const { ports } = await own.start({ config: { DATABASE_POOL: 1 } });
     await own.admin.rows('vacuum analyze holds, balances, transfers');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { systemClock } from '@quittance/shared/clock';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Lease, takeLease } from '@quittance/shared/lease';
 import { rateFromSource } from '@quittance/shared/money';
@@ -14,17 +14,17 @@ import {
   anAccount,
   fixedPrices,
   IDENTITY_SECRET,
-  type LedgerWorld,
-  ledgerWorld,
-} from './ledger-world.ts';
+  type LedgerFixture,
+  ledgerFixture,
+} from './ledger-fixture.ts';
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 let ledger: LedgerService;
 beforeAll(async () => {
-  world = await ledgerWorld();
-  ledger = await world.start();
+  fixture = await ledgerFixture();
+  ledger = await fixture.start();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 type Method = 'GET' | 'HEAD' | 'POST';
 
@@ -32,7 +32,7 @@ async function ask(path: string, account?: AccountId, method: Method = 'GET') {
   const headers =
     account === undefined
       ? {}
-      : { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, new Date()) };
+      : { [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, new Date()) };
   const {
     statusCode,
     headers: answered,
@@ -46,7 +46,7 @@ async function ask(path: string, account?: AccountId, method: Method = 'GET') {
 }
 
 async function rates(prices: Record<string, string>) {
-  const lease = (await takeLease(world.db, 'quotes', 'this test', 600_000)) as Lease;
+  const lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
   const readings = Object.entries(prices).map(([asset, price]) => ({
     source: 'test',
     asset: asset as 'ETH',
@@ -118,13 +118,13 @@ describe('with rates', () => {
 
   it('GET /api/balances shows what can be spent, its worth rounded down, and what is held', async () => {
     const account = anAccount();
-    await world.send([
+    await fixture.send([
       { kind: 'deposit.settled', payload: aDeposit(account, 1_500_000_000_000_000_001n) },
       { kind: 'deposit.settled', payload: aDeposit(account, 10_019_999n, { asset: 'USDC_ERC20' }) },
       { kind: 'deposit.settled', payload: aDeposit(account, 5n, { disposition: 'unresolved' }) },
     ]);
-    await eventually(async () => expect((await world.balance(account))[2]).toBe('5'));
-    await world.place(aHold(account, 2_000_000n, { asset: 'USDC_ERC20', network_fee: '1000000' }));
+    await eventually(async () => expect((await fixture.balance(account))[2]).toBe('5'));
+    await fixture.place(aHold(account, 2_000_000n, { asset: 'USDC_ERC20', network_fee: '1000000' }));
     const { body } = await ask('/api/balances', account);
     expect(body).toStrictEqual({
       data: [
@@ -150,7 +150,7 @@ describe('with rates', () => {
     expect(await ask(path)).toMatchObject({ status: 401, body: { message: 'Unauthenticated.' } });
     const forged = await request(`http://127.0.0.1:${ledger.port}${path}`, {
       headers: {
-        [IDENTITY_HEADER]: sealIdentity(
+        [IDENTITY_HEADER]: signIdentity(
           'another secret, also long enough',
           { account: anAccount() },
           new Date(),
@@ -169,13 +169,13 @@ describe('with rates', () => {
   });
 
   it('the catalogue follows ASSETS_ACTIVE and MIN_CONFIRMATIONS', async () => {
-    const own = await ledgerWorld();
+    const own = await ledgerFixture();
     try {
       const bitcoin = await own.start({
         config: { ASSETS_ACTIVE: ['BTC', 'ETH'], MIN_CONFIRMATIONS: new Map([['ETH', 32]]) },
       });
       const headers = {
-        [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account: anAccount() }, new Date()),
+        [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account: anAccount() }, new Date()),
       };
       const answer = await request(`http://127.0.0.1:${bitcoin.port}/api/assets`, { headers });
       const { data } = (await answer.body.json()) as {

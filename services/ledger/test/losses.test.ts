@@ -11,26 +11,26 @@ import {
   aDeposit,
   aHold,
   anAccount,
-  type LedgerWorld,
-  ledgerWorld,
+  type LedgerFixture,
+  ledgerFixture,
   logger,
   reversalOf,
   type Sent,
-} from './ledger-world.ts';
+} from './ledger-fixture.ts';
 
 /** One payment that the chain takes back and mines again: it is another deposit then, and one payment still. */
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 let ledger: LedgerService;
 beforeAll(async () => {
-  world = await ledgerWorld();
-  ledger = await world.start();
+  fixture = await ledgerFixture();
+  ledger = await fixture.start();
 });
-afterAll(() => world.stop());
-afterEach(async () => expect(await world.breaches()).toEqual([]));
+afterAll(() => fixture.stop());
+afterEach(async () => expect(await fixture.breaches()).toEqual([]));
 
 type Deposit = ReturnType<typeof aDeposit>;
 type Hold = RequestOf<'hold.place'>;
-const handle = (...events: Sent[]) => world.handle(...events);
+const handle = (...events: Sent[]) => fixture.handle(...events);
 const settled = (payload: Deposit): Sent => ({ kind: 'deposit.settled', payload });
 const reversed = (deposit: Deposit): Sent => ({ kind: 'deposit.reversed', payload: reversalOf(deposit) });
 const outcomeOf = ({ deposit_id: _, ...hold }: Hold) => ({ ...hold, tx_hash: '0xab' });
@@ -50,21 +50,21 @@ const minedAgain = (deposit: Deposit, other: Partial<Deposit> = {}): Deposit => 
 
 async function spend(deposit: Deposit, amount: bigint): Promise<void> {
   const hold = aHold(account(deposit), amount);
-  expect(await world.place(hold)).toBe('placed');
+  expect(await fixture.place(hold)).toBe('placed');
   await handle(settle(hold));
 }
 
 async function booksOf(deposit: Deposit): Promise<string[]> {
-  const { loss } = await world.admin.one<{ loss: string }>(
+  const { loss } = await fixture.admin.one<{ loss: string }>(
     `select coalesce(-sum(e.amount), 0) as loss from entries e join transfers t on t.seq = e.transfer_seq
      where t.account_id = $1 and e.bucket = 'loss'`,
     [deposit.account_id],
   );
-  return [...(await world.balance(account(deposit))), loss];
+  return [...(await fixture.balance(account(deposit))), loss];
 }
 
 async function stateOf(deposit: Deposit) {
-  const item = await findSuspense(world.db, deposit.deposit_id as DepositId);
+  const item = await findSuspense(fixture.db, deposit.deposit_id as DepositId);
   return item && [item.state, item.amount.toString(), item.payout];
 }
 
@@ -79,7 +79,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     await handle(settled(again));
     await handle(settled(again), settled(again));
     expect(await booksOf(old)).toEqual(['0', '0', '0', '0']);
-    expect(await world.place(aHold(account(old), 1n))).toBe('refused');
+    expect(await fixture.place(aHold(account(old), 1n))).toBe('refused');
   });
 
   it('is the account’s as far as it was not spent', async () => {
@@ -151,21 +151,21 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     await handle(settled(again));
     expect(await booksOf(old)).toEqual(['0', '0', '0', '0']);
     expect(await stateOf(again)).toEqual(['accepted', '100', null]);
-    expect(await world.place(aReturn(again))).toBe('refused');
+    expect(await fixture.place(aReturn(again))).toBe('refused');
   });
 
   it('was returned to its payer when it was, and is not returned twice', async () => {
     const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
     await handle(settled(old));
     const hold = aReturn(old);
-    await world.place(hold);
+    await fixture.place(hold);
     await handle(settle(hold));
     await handle(reversed(old));
     const again = minedAgain(old);
     await handle(settled(again));
     expect(await stateOf(again)).toEqual(['returned', '100', hold.payout_id]);
     expect(await booksOf(old)).toEqual(['0', '0', '0', '0']);
-    expect(await world.place(aReturn(again))).toBe('refused');
+    expect(await fixture.place(aReturn(again))).toBe('refused');
   });
 
   it.each<[string, Deposit['disposition'], (hold: Hold) => Sent, string[], unknown]>([
@@ -176,7 +176,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
     await handle(settled(old));
     const hold = aReturn(old);
-    await world.place(hold);
+    await fixture.place(hold);
     await handle(reversed(old));
     const again = minedAgain(old, { disposition });
     await handle(settled(again));
@@ -214,12 +214,12 @@ it('whatever order the news come in, the books are the same, and one payment is 
           await handle(settled(old));
           if (before === 'unresolved' && how > 2) {
             const hold = aReturn(old);
-            await world.place(hold);
+            await fixture.place(hold);
             if (how > 3) await handle(settle(hold));
           } else if (before === 'unresolved' && how > 0) {
             await acceptDeposit(ledger.ports, account(old), old.deposit_id as DepositId);
           }
-          const isThere = BigInt((await world.balance(account(old)))[0]) >= spent;
+          const isThere = BigInt((await fixture.balance(account(old)))[0]) >= spent;
           if (spent > 0n && isThere) await spend(old, spent);
           if (turn === 0) {
             await handle(reversed(old));
@@ -230,15 +230,15 @@ it('whatever order the news come in, the books are the same, and one payment is 
           } else if (turn === 2) {
             await handle(reversed(old), settled(again));
           } else {
-            await world.leaveReversal(reversalOf(old));
+            await fixture.leaveReversal(reversalOf(old));
             await handle(settled(again));
-            while ((await catchUpReversals({ db: world.db, logger })) > 0);
+            while ((await catchUpReversals({ db: fixture.db, logger })) > 0);
           }
           await handle(reversed(old), settled(again));
           const books = await booksOf(old);
           expect(books[3]).toBe('0');
           ended.push([...books, (await stateOf(again))?.slice(0, 2)]);
-          expect(await world.breaches()).toEqual([]);
+          expect(await fixture.breaches()).toEqual([]);
         }
         expect(ended[1]).toEqual(ended[0]);
       },

@@ -5,21 +5,21 @@ import { units } from '@quittance/shared/money';
 import { depositPosting, settlePosting } from '../src/domain/posting.ts';
 import { lockBalances } from '../src/store/balances.ts';
 import { book } from '../src/store/transfers.ts';
-import { anAccount, type LedgerWorld, ledgerWorld } from './ledger-world.ts';
+import { anAccount, type LedgerFixture, ledgerFixture } from './ledger-fixture.ts';
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 let account: AccountId;
 beforeAll(async () => {
-  world = await ledgerWorld();
+  fixture = await ledgerFixture();
   account = anAccount();
-  await world.db.transaction(async (trx) => {
+  await fixture.db.transaction(async (trx) => {
     await lockBalances(trx, [{ account, asset: 'ETH' }]);
     const deposit = { id: 'dep_1' as DepositId, account, asset: 'ETH' as const, amount: units(100n) };
     await book(trx, [depositPosting(deposit, 'credit')]);
   });
 });
-afterAll(() => world.stop());
-afterEach(async () => expect(await world.breaches()).toEqual([]));
+afterAll(() => fixture.stop());
+afterEach(async () => expect(await fixture.breaches()).toEqual([]));
 
 /** Why Postgres refuses it: the constraint, else the error's code. */
 async function refusal(run: () => Promise<unknown>): Promise<string | undefined> {
@@ -44,18 +44,18 @@ describe('the ledger’s own role', () => {
     'drop table entries',
     'create table mine (id int)',
   ])('may not %s', async (sql) => {
-    expect(await refusal(() => world.db.rows(sql))).toBe('42501');
+    expect(await refusal(() => fixture.db.rows(sql))).toBe('42501');
   });
 
   it('may book and read', async () => {
-    expect(await world.db.rows('select 1 from entries')).toHaveLength(2);
-    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+    expect(await fixture.db.rows('select 1 from entries')).toHaveLength(2);
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
   });
 });
 
 describe('behind the code, Postgres refuses', () => {
   const insert = (values: string) =>
-    world.db.rows(`insert into entries (transfer_seq, account_id, bucket, asset, amount) values ${values}`);
+    fixture.db.rows(`insert into entries (transfer_seq, account_id, bucket, asset, amount) values ${values}`);
 
   it.each([
     ['one side alone', `(9, 'acc_1', 'available', 'ETH', 5)`, 'entries_sum_to_zero'],
@@ -94,7 +94,8 @@ describe('behind the code, Postgres refuses', () => {
   });
 
   it.each(['available', 'held', 'unresolved'])('%s below zero', async (bucket) => {
-    const below = () => world.db.rows(`update balances set ${bucket} = -1 where account_id = $1`, [account]);
+    const below = () =>
+      fixture.db.rows(`update balances set ${bucket} = -1 where account_id = $1`, [account]);
     expect(await refusal(below)).toBe(`balances_${bucket}_not_negative`);
   });
 
@@ -112,16 +113,16 @@ describe('behind the code, Postgres refuses', () => {
       await lockBalances(trx, [payout]);
       await book(trx, [depositPosting(deposit, 'credit'), settlePosting(payout)]);
     };
-    expect(await refusal(() => world.db.transaction(run))).toBe('balances_held_not_negative');
-    expect(await world.balance(account)).toEqual(['100', '0', '0']);
-    expect(await world.db.rows(`select 1 from transfers where op in ('deposit:dep_2', 'settle:1')`)).toEqual(
-      [],
-    );
+    expect(await refusal(() => fixture.db.transaction(run))).toBe('balances_held_not_negative');
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
+    expect(
+      await fixture.db.rows(`select 1 from transfers where op in ('deposit:dep_2', 'settle:1')`),
+    ).toEqual([]);
   });
 
   it('a second transfer of the same op', async () => {
     const again = () =>
-      world.db.rows(
+      fixture.db.rows(
         `insert into transfers (op, kind, account_id, asset, amount) values ('deposit:dep_1', 'deposit', 'a', 'ETH', 1)`,
       );
     expect(await refusal(again)).toBe('transfers_op_once');
@@ -129,12 +130,12 @@ describe('behind the code, Postgres refuses', () => {
 
   it('a hold of nothing', async () => {
     const nothing = () =>
-      world.db.rows(
+      fixture.db.rows(
         `insert into holds (payout_id, account_id, asset, amount, network_fee, state) values ('9', 'a', 'ETH', 0, 0, 'placed')`,
       );
     expect(await refusal(nothing)).toBe('holds_amount_positive');
     const unknown = () =>
-      world.db.rows(
+      fixture.db.rows(
         `insert into holds (payout_id, account_id, asset, state) values ('9', 'a', 'ETH', 'placed')`,
       );
     expect(await refusal(unknown)).toBe('holds_amounts_known');
@@ -148,7 +149,7 @@ describe('behind the code, Postgres refuses', () => {
       amount: units(1n),
     };
     await expect(
-      world.db.transaction((trx) => book(trx, [depositPosting(deposit, 'credit')])),
+      fixture.db.transaction((trx) => book(trx, [depositPosting(deposit, 'credit')])),
     ).rejects.toThrow(/every balance that a posting changes is there/);
   });
 });

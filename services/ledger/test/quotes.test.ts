@@ -13,27 +13,27 @@ import type { Reading } from '../src/domain/quote.ts';
 import { refreshQuotes } from '../src/operations/refresh-quotes.ts';
 import type { Ports } from '../src/ports.ts';
 import { filePrices } from '../src/prices/file-prices.ts';
-import { fixedPrices, type LedgerWorld, ledgerWorld, logger } from './ledger-world.ts';
+import { fixedPrices, type LedgerFixture, ledgerFixture, logger } from './ledger-fixture.ts';
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 let ports: Ports;
 let board: QuoteBoard;
 let lease: Lease;
 let stopBoard: () => Promise<void>;
 beforeAll(async () => {
-  world = await ledgerWorld();
-  ({ ports } = await world.start());
-  const bus = await connectBus({ url: world.natsUrl, service: 'invoices', logger });
+  fixture = await ledgerFixture();
+  ({ ports } = await fixture.start());
+  const bus = await connectBus({ url: fixture.natsUrl, service: 'invoices', logger });
   board = watchQuotes(bus, systemClock, logger, 60_000);
   stopBoard = async () => {
     await board.stop();
     await bus.close();
   };
-  lease = (await takeLease(world.db, 'quotes', 'this test', 600_000)) as Lease;
+  lease = (await takeLease(fixture.db, 'quotes', 'this test', 600_000)) as Lease;
 });
 afterAll(async () => {
   await stopBoard();
-  await world.stop();
+  await fixture.stop();
 });
 
 function aReading(source: string, price: string, asset: AssetSymbol = 'ETH', readAt = new Date()): Reading {
@@ -115,7 +115,7 @@ describe('quotes', () => {
     );
     await seen('USDC_ERC20', marker);
     expect(board.latest('ETH')).toEqual(before);
-    const row = await world.admin.one<{ usd_rate: string; as_of: Date }>(
+    const row = await fixture.admin.one<{ usd_rate: string; as_of: Date }>(
       `select usd_rate, as_of from quotes where asset = 'ETH'`,
     );
     expect(row.usd_rate.replace(/0+$/, '')).toBe(old);
@@ -192,7 +192,7 @@ describe('quotes', () => {
 });
 
 it('one replica asks the sources for all; when it stops, another takes over', async () => {
-  const own = await ledgerWorld();
+  const own = await ledgerFixture();
   try {
     const [one, other] = [fixedPrices([aReading('a', '1')]), fixedPrices([aReading('a', '1')])];
     const config = { QUOTES_EVERY_MS: 20 };

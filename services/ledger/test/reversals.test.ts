@@ -6,29 +6,29 @@ import {
   aDeposit,
   aHold,
   anAccount,
-  type LedgerWorld,
-  ledgerWorld,
+  type LedgerFixture,
+  ledgerFixture,
   logger,
   reversalOf,
   type Sent,
-} from './ledger-world.ts';
+} from './ledger-fixture.ts';
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 beforeAll(async () => {
-  world = await ledgerWorld();
-  await world.start();
+  fixture = await ledgerFixture();
+  await fixture.start();
 });
-afterAll(() => world.stop());
-afterEach(async () => expect(await world.breaches()).toEqual([]));
+afterAll(() => fixture.stop());
+afterEach(async () => expect(await fixture.breaches()).toEqual([]));
 
-const handle = (...events: Sent[]) => world.handle(...events);
+const handle = (...events: Sent[]) => fixture.handle(...events);
 type Deposit = ReturnType<typeof aDeposit>;
 const settled = (payload: Deposit): Sent => ({ kind: 'deposit.settled', payload });
 const reversed = (deposit: Deposit): Sent => ({ kind: 'deposit.reversed', payload: reversalOf(deposit) });
 
 /** What was booked as a loss of this account's money. */
 async function loss(account: AccountId): Promise<string> {
-  const row = await world.admin.one<{ loss: string }>(
+  const row = await fixture.admin.one<{ loss: string }>(
     `select coalesce(-sum(e.amount), 0) as loss from entries e join transfers t on t.seq = e.transfer_seq
      where t.account_id = $1 and e.bucket = 'loss'`,
     [account],
@@ -42,7 +42,7 @@ describe('a reversed deposit', () => {
     const deposit = aDeposit(account, 100n);
     await handle(settled(deposit));
     await handle(reversed(deposit));
-    expect(await world.balance(account)).toEqual(['0', '0', '0']);
+    expect(await fixture.balance(account)).toEqual(['0', '0', '0']);
     expect(await loss(account)).toBe('0');
   });
 
@@ -50,9 +50,9 @@ describe('a reversed deposit', () => {
     const account = anAccount();
     const deposit = aDeposit(account, 100n);
     await handle(settled(deposit));
-    expect(await world.place(aHold(account, 70n))).toBe('placed');
+    expect(await fixture.place(aHold(account, 70n))).toBe('placed');
     await handle(reversed(deposit));
-    expect(await world.balance(account)).toEqual(['0', '70', '0']);
+    expect(await fixture.balance(account)).toEqual(['0', '70', '0']);
     expect(await loss(account)).toBe('70');
   });
 
@@ -60,9 +60,9 @@ describe('a reversed deposit', () => {
     const account = anAccount();
     const deposit = aDeposit(account, 100n);
     await handle(settled(deposit));
-    await world.place(aHold(account, 100n));
+    await fixture.place(aHold(account, 100n));
     await handle(reversed(deposit));
-    expect(await world.balance(account)).toEqual(['0', '100', '0']);
+    expect(await fixture.balance(account)).toEqual(['0', '100', '0']);
     expect(await loss(account)).toBe('100');
   });
 
@@ -71,7 +71,7 @@ describe('a reversed deposit', () => {
     const deposit = aDeposit(account, 100n, { disposition: 'unresolved' });
     await handle(settled(deposit), settled(aDeposit(account, 40n)));
     await handle(reversed(deposit));
-    expect(await world.balance(account)).toEqual(['40', '0', '0']);
+    expect(await fixture.balance(account)).toEqual(['40', '0', '0']);
     expect(await loss(account)).toBe('0');
   });
 
@@ -81,20 +81,20 @@ describe('a reversed deposit', () => {
     await handle(settled(deposit), settled(aDeposit(account, 500n)));
     await handle(reversed(deposit), reversed(deposit));
     await handle(reversed(deposit));
-    await world.send([reversed(deposit), reversed(deposit)]);
+    await fixture.send([reversed(deposit), reversed(deposit)]);
     const later = anAccount();
-    await world.send([settled(aDeposit(later, 1n))]);
-    await eventually(async () => expect((await world.balance(later))[0]).toBe('1'));
-    expect(await world.balance(account)).toEqual(['500', '0', '0']);
+    await fixture.send([settled(aDeposit(later, 1n))]);
+    await eventually(async () => expect((await fixture.balance(later))[0]).toBe('1'));
+    expect(await fixture.balance(account)).toEqual(['500', '0', '0']);
   });
 
   it('two of one account share what is there', async () => {
     const account = anAccount();
     const [one, other] = [aDeposit(account, 100n), aDeposit(account, 100n)];
     await handle(settled(one), settled(other));
-    await world.place(aHold(account, 50n));
+    await fixture.place(aHold(account, 50n));
     await handle(reversed(one), reversed(other));
-    expect(await world.balance(account)).toEqual(['0', '50', '0']);
+    expect(await fixture.balance(account)).toEqual(['0', '50', '0']);
     expect(await loss(account)).toBe('50');
   });
 
@@ -102,7 +102,7 @@ describe('a reversed deposit', () => {
     const account = anAccount();
     const deposit = aDeposit(account, 100n);
     await handle(reversed(deposit), settled(deposit));
-    expect(await world.balance(account)).toEqual(['0', '0', '0']);
+    expect(await fixture.balance(account)).toEqual(['0', '0', '0']);
     expect(await loss(account)).toBe('0');
   });
 
@@ -112,11 +112,11 @@ describe('a reversed deposit', () => {
       const account = anAccount();
       const deposit = aDeposit(account, 100n, { disposition });
       await handle(reversed(deposit));
-      expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
+      expect(await catchUpReversals({ db: fixture.db, logger })).toBe(0);
       await handle(settled(deposit));
-      expect(await world.balance(account)).toEqual(['0', '0', '0']);
+      expect(await fixture.balance(account)).toEqual(['0', '0', '0']);
       expect(await loss(account)).toBe('0');
-      expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
+      expect(await catchUpReversals({ db: fixture.db, logger })).toBe(0);
     },
   );
 
@@ -124,12 +124,12 @@ describe('a reversed deposit', () => {
     const account = anAccount();
     const deposit = aDeposit(account, 100n);
     await handle(settled(deposit), settled(aDeposit(account, 300n)));
-    await world.leaveReversal(reversalOf(deposit));
+    await fixture.leaveReversal(reversalOf(deposit));
     const steps = await Promise.all(
-      Array.from({ length: 6 }, () => catchUpReversals({ db: world.db, logger })),
+      Array.from({ length: 6 }, () => catchUpReversals({ db: fixture.db, logger })),
     );
     expect(steps.reduce((a, b) => a + b)).toBe(1);
-    expect(await world.balance(account)).toEqual(['300', '0', '0']);
+    expect(await fixture.balance(account)).toEqual(['300', '0', '0']);
   });
 
   it.each([
@@ -140,7 +140,7 @@ describe('a reversed deposit', () => {
     const deposit = aDeposit(account, 100n);
     await handle(settled(deposit));
     await expect(handle(reversed({ ...deposit, ...other }))).rejects.toThrow(/other contents/);
-    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
     await handle(reversed(deposit));
     await expect(handle(reversed({ ...deposit, ...other }))).rejects.toThrow(/other contents/);
   });
@@ -150,9 +150,9 @@ describe('a reversed deposit', () => {
     const [strange, other] = [aDeposit(account, 100n), aDeposit(account, 30n)];
     await handle(reversed({ ...strange, amount: '99' }));
     await handle(settled(strange), settled(other));
-    await world.leaveReversal(reversalOf(other));
-    expect(await catchUpReversals({ db: world.db, logger })).toBe(1);
-    expect(await catchUpReversals({ db: world.db, logger })).toBe(0);
-    expect(await world.balance(account)).toEqual(['100', '0', '0']);
+    await fixture.leaveReversal(reversalOf(other));
+    expect(await catchUpReversals({ db: fixture.db, logger })).toBe(1);
+    expect(await catchUpReversals({ db: fixture.db, logger })).toBe(0);
+    expect(await fixture.balance(account)).toEqual(['100', '0', '0']);
   });
 });

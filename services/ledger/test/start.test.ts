@@ -13,17 +13,17 @@ import {
   aHold,
   anAccount,
   IDENTITY_SECRET,
-  type LedgerWorld,
-  ledgerWorld,
-} from './ledger-world.ts';
+  type LedgerFixture,
+  ledgerFixture,
+} from './ledger-fixture.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 beforeAll(async () => {
-  world = await ledgerWorld();
+  fixture = await ledgerFixture();
 });
-afterAll(() => world.stop());
+afterAll(() => fixture.stop());
 
 /** The service as its own process, as it runs in production. */
 function run(env: Record<string, string>) {
@@ -50,8 +50,8 @@ function run(env: Record<string, string>) {
 async function settings(other: Record<string, string> = {}): Promise<Record<string, string>> {
   return {
     PORT: String(await freePort()),
-    DATABASE_URL: world.config.DATABASE_URL.reveal(),
-    NATS_URL: world.natsUrl,
+    DATABASE_URL: fixture.config.DATABASE_URL.reveal(),
+    NATS_URL: fixture.natsUrl,
     IDENTITY_SECRET,
     PUBLIC_URL: 'http://localhost:4000',
     PRICES: 'file:/nowhere/prices.json',
@@ -112,34 +112,34 @@ describe('the service as a process', () => {
   ])('killed %s: the deposit is credited once', async (_when, crashAt) => {
     const account = anAccount();
     const { ended } = run(await settings({ CRASH_AT: crashAt }));
-    await world.send([{ kind: 'deposit.settled', payload: aDeposit(account, 100n) }]);
+    await fixture.send([{ kind: 'deposit.settled', payload: aDeposit(account, 100n) }]);
     expect((await ended).signal).toBe('SIGKILL');
     const second = run(await settings());
     // The bus hands it out again after its acknowledgement is overdue.
-    await eventually(async () => expect(await world.balance(account)).toEqual(['100', '0', '0']), 50_000);
+    await eventually(async () => expect(await fixture.balance(account)).toEqual(['100', '0', '0']), 50_000);
     await second.stop();
-    expect(await world.breaches()).toEqual([]);
+    expect(await fixture.breaches()).toEqual([]);
   });
 
   it('killed after deciding a hold, before answering: asked again it is the same hold', async () => {
     const account = anAccount();
     const first = run(await settings({ CRASH_AT: 'ledger.hold_decided:1' }));
-    await world.send([{ kind: 'deposit.settled', payload: aDeposit(account, 100n) }]);
-    await eventually(async () => expect((await world.balance(account))[0]).toBe('100'));
+    await fixture.send([{ kind: 'deposit.settled', payload: aDeposit(account, 100n) }]);
+    await eventually(async () => expect((await fixture.balance(account))[0]).toBe('100'));
     const hold = aHold(account, 60n);
-    expect((await world.bus.ask('hold.place', hold)).known).toBe(false);
+    expect((await fixture.bus.ask('hold.place', hold)).known).toBe(false);
     expect((await first.ended).signal).toBe('SIGKILL');
-    expect(await world.balance(account)).toEqual(['40', '60', '0']);
+    expect(await fixture.balance(account)).toEqual(['40', '60', '0']);
     const second = run(await settings());
     expect(await eventuallyKnown(hold)).toBe('placed');
-    expect(await world.balance(account)).toEqual(['40', '60', '0']);
+    expect(await fixture.balance(account)).toEqual(['40', '60', '0']);
     await second.stop();
   });
 });
 
 const eventuallyKnown = (hold: ReturnType<typeof aHold>) =>
   eventually(async () => {
-    const asked = await world.bus.ask('hold.place', hold);
+    const asked = await fixture.bus.ask('hold.place', hold);
     if (!asked.known) throw new Error(asked.reason);
     return asked.reply.outcome;
   });

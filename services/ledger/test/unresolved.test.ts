@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RequestOf } from '@quittance/shared/commands';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
@@ -17,24 +17,24 @@ import {
   aHold,
   anAccount,
   IDENTITY_SECRET,
-  type LedgerWorld,
-  ledgerWorld,
+  type LedgerFixture,
+  ledgerFixture,
   logger,
   reversalOf,
   type Sent,
-} from './ledger-world.ts';
+} from './ledger-fixture.ts';
 
-let world: LedgerWorld;
+let fixture: LedgerFixture;
 let one: LedgerService;
 let other: LedgerService;
 beforeAll(async () => {
-  world = await ledgerWorld();
-  [one, other] = await Promise.all([world.start(), world.start()]);
+  fixture = await ledgerFixture();
+  [one, other] = await Promise.all([fixture.start(), fixture.start()]);
 });
-afterAll(() => world.stop());
-afterEach(async () => expect(await world.breaches()).toEqual([]));
+afterAll(() => fixture.stop());
+afterEach(async () => expect(await fixture.breaches()).toEqual([]));
 
-const handle = (...events: Sent[]) => world.handle(...events);
+const handle = (...events: Sent[]) => fixture.handle(...events);
 type Deposit = ReturnType<typeof aDeposit>;
 const settled = (payload: Deposit): Sent => ({ kind: 'deposit.settled', payload });
 const reversed = (deposit: Deposit): Sent => ({ kind: 'deposit.reversed', payload: reversalOf(deposit) });
@@ -67,13 +67,13 @@ async function anUnresolved(account = anAccount(), amount = 100n): Promise<Depos
 const accept = (deposit: Deposit, account = deposit.account_id as AccountId, { ports } = one) =>
   acceptDeposit(ports, account, deposit.deposit_id as DepositId);
 const stateOf = async (deposit: Deposit) => {
-  const item = await findSuspense(world.db, deposit.deposit_id as DepositId);
+  const item = await findSuspense(fixture.db, deposit.deposit_id as DepositId);
   return item && [item.state, item.amount.toString()];
 };
-const balanceOf = (deposit: Deposit) => world.balance(deposit.account_id as AccountId);
+const balanceOf = (deposit: Deposit) => fixture.balance(deposit.account_id as AccountId);
 
 async function platform(account: string): Promise<Record<string, string>> {
-  const rows = await world.admin.rows<{ bucket: string; amount: string }>(
+  const rows = await fixture.admin.rows<{ bucket: string; amount: string }>(
     `select e.bucket, sum(e.amount) as amount from entries e join transfers t on t.seq = e.transfer_seq
      where t.account_id = $1 and e.account_id is null group by e.bucket having sum(e.amount) <> 0`,
     [account],
@@ -94,7 +94,7 @@ describe('unresolved money that is accepted', () => {
       asset: 'ETH',
       amount: units(100n),
     });
-    const rows = await world.admin.rows(
+    const rows = await fixture.admin.rows(
       `select t.kind, t.detail, json_agg(json_build_object('bucket', e.bucket, 'amount', e.amount::text) order by e.seq) as entries
        from transfers t join entries e on e.transfer_seq = t.seq where t.op = $1 group by t.seq`,
       [posting.op],
@@ -117,7 +117,7 @@ describe('unresolved money that is accepted', () => {
       ),
     );
     expect(answers.filter(({ ok }) => ok)).toHaveLength(5);
-    expect(await world.balance(account)).toEqual(['500', '0', '0']);
+    expect(await fixture.balance(account)).toEqual(['500', '0', '0']);
   });
 
   it('of another account, or that nobody knows, is refused', async () => {
@@ -135,8 +135,8 @@ describe('unresolved money that goes back', () => {
   it('is held, and gone when its payout is mined', async () => {
     const deposit = await anUnresolved();
     const hold = aReturn(deposit);
-    expect(await world.place(hold)).toBe('placed');
-    expect(await world.place(hold)).toBe('placed');
+    expect(await fixture.place(hold)).toBe('placed');
+    expect(await fixture.place(hold)).toBe('placed');
     expect(await balanceOf(deposit)).toEqual(['0', '100', '0']);
     expect(await stateOf(deposit)).toEqual(['returning', '100']);
     expect(await accept(deposit)).toEqual({ ok: false, refusal: 'returned' });
@@ -146,7 +146,7 @@ describe('unresolved money that goes back', () => {
     expect(await stateOf(deposit)).toEqual(['returned', '100']);
     expect(await platform(deposit.account_id)).toEqual({ custody: '-10', fees: '10' });
     expect(await accept(deposit)).toEqual({ ok: false, refusal: 'returned' });
-    expect(await world.place(aReturn(deposit))).toBe('refused');
+    expect(await fixture.place(aReturn(deposit))).toBe('refused');
   });
 
   it.each<[string, (hold: Hold) => Sent]>([
@@ -155,12 +155,12 @@ describe('unresolved money that goes back', () => {
   ])('waits again when its payout %s, whatever is told again later', async (_how, end) => {
     const deposit = await anUnresolved();
     const first = aReturn(deposit);
-    await world.place(first);
+    await fixture.place(first);
     await handle(end(first));
     expect(await balanceOf(deposit)).toEqual(['0', '0', '100']);
     expect(await stateOf(deposit)).toEqual(['open', '100']);
     const second = aReturn(deposit, 20n);
-    expect(await world.place(second)).toBe('placed');
+    expect(await fixture.place(second)).toBe('placed');
     await handle(end(first));
     expect(await stateOf(deposit)).toEqual(['returning', '100']);
     await handle(end(second));
@@ -173,13 +173,13 @@ describe('unresolved money that goes back', () => {
   it('is less by the fee when the chain charged for a payout that it did not carry out', async () => {
     const deposit = await anUnresolved();
     const hold = aReturn(deposit, 10n);
-    await world.place(hold);
+    await fixture.place(hold);
     await handle(release(hold, true), release(hold, true));
     await handle(release(hold, true));
     expect(await balanceOf(deposit)).toEqual(['0', '0', '90']);
     expect(await stateOf(deposit)).toEqual(['open', '90']);
-    expect((await world.bus.ask('hold.place', aReturn(deposit, 10n))).known).toBe(false);
-    expect(await world.place(aReturn({ ...deposit, amount: '90' }, 10n))).toBe('placed');
+    expect((await fixture.bus.ask('hold.place', aReturn(deposit, 10n))).known).toBe(false);
+    expect(await fixture.place(aReturn({ ...deposit, amount: '90' }, 10n))).toBe('placed');
     expect(await balanceOf(deposit)).toEqual(['0', '90', '0']);
   });
 
@@ -187,8 +187,8 @@ describe('unresolved money that goes back', () => {
     const deposit = await anUnresolved();
     await accept(deposit);
     const hold = aReturn(deposit);
-    expect(await world.place(hold)).toBe('refused');
-    expect(await world.place(hold)).toBe('refused');
+    expect(await fixture.place(hold)).toBe('refused');
+    expect(await fixture.place(hold)).toBe('refused');
     expect(await balanceOf(deposit)).toEqual(['100', '0', '0']);
   });
 
@@ -196,7 +196,7 @@ describe('unresolved money that goes back', () => {
     const deposit = await anUnresolved();
     const hold = aReturn(deposit);
     await handle(giveUp(hold));
-    expect(await world.place(hold)).toBe('voided');
+    expect(await fixture.place(hold)).toBe('voided');
     expect(await stateOf(deposit)).toEqual(['open', '100']);
   });
 
@@ -204,9 +204,9 @@ describe('unresolved money that goes back', () => {
     const account = anAccount();
     const deposit = aDeposit(account, 100n, { disposition: 'unresolved' });
     const hold = aReturn(deposit);
-    expect((await world.bus.ask('hold.place', hold)).known).toBe(false);
+    expect((await fixture.bus.ask('hold.place', hold)).known).toBe(false);
     await handle(settled(deposit));
-    expect(await world.place(hold)).toBe('placed');
+    expect(await fixture.place(hold)).toBe('placed');
   });
 
   it.each<[string, Partial<Hold>]>([
@@ -229,11 +229,11 @@ describe('unresolved money that goes back', () => {
     const deposit = await anUnresolved();
     await handle(settled(aDeposit(deposit.account_id as AccountId, 1_000n)));
     const hold = aReturn(deposit);
-    await world.place(hold);
+    await fixture.place(hold);
     const asPayout = placeHold(other.ports, { ...hold, deposit_id: null });
     await expect(asPayout).rejects.toThrow(/other contents/);
     const ordinary = aHold(deposit.account_id as AccountId, 90n, { network_fee: '10' });
-    await world.place(ordinary);
+    await fixture.place(ordinary);
     const asReturn = placeHold(other.ports, { ...ordinary, deposit_id: deposit.deposit_id });
     await expect(asReturn).rejects.toThrow(/other contents/);
     expect(await balanceOf(deposit)).toEqual(['900', '200', '0']);
@@ -256,11 +256,11 @@ describe('unresolved money that goes back', () => {
         ...[one, other].map(async (replica) => {
           if ((await accept(deposit, account, replica)).ok) accepted += 1;
         }),
-        world.place(aHold(account, 1n)),
+        fixture.place(aHold(account, 1n)),
       ]),
     );
     expect(accepted + placed).toBe(20);
-    expect(await world.balance(account)).toEqual([
+    expect(await fixture.balance(account)).toEqual([
       (980 + 100 * accepted).toString(),
       (20 + 100 * placed).toString(),
       '0',
@@ -279,10 +279,10 @@ describe('unresolved money that goes back', () => {
       deposit: deposit.deposit_id as DepositId,
     }));
     const decided = async () =>
-      new Map((await decideRefunds(world.db, returns)).map(({ id, state }) => [id, state]));
+      new Map((await decideRefunds(fixture.db, returns)).map(({ id, state }) => [id, state]));
     const statesOf = (known: ReadonlyMap<PayoutId, string>) => returns.map(({ id }) => known.get(id));
     await expect(decided()).rejects.toThrow('on its way back');
-    expect(await world.balance(account)).toEqual(['0', '100', '100']);
+    expect(await fixture.balance(account)).toEqual(['0', '100', '100']);
     const [first] = returns;
     const outcome = await placeHold(one.ports, { ...aReturn(deposit), payout_id: first?.id ?? '' });
     expect(outcome).toEqual({ outcome: 'placed' });
@@ -293,10 +293,10 @@ describe('unresolved money that goes back', () => {
   it('asked for again before its failed payout is booked gets no answer, and is placed once it is', async () => {
     const deposit = await anUnresolved();
     const [first, again] = [aReturn(deposit), aReturn(deposit)];
-    await world.place(first);
-    expect((await world.bus.ask('hold.place', again)).known).toBe(false);
+    await fixture.place(first);
+    expect((await fixture.bus.ask('hold.place', again)).known).toBe(false);
     await handle(release(first));
-    expect(await world.place(again)).toBe('placed');
+    expect(await fixture.place(again)).toBe('placed');
     expect(await stateOf(deposit)).toEqual(['returning', '100']);
   });
 
@@ -305,11 +305,11 @@ describe('unresolved money that goes back', () => {
     const deposits = await Promise.all(Array.from({ length: 40 }, () => anUnresolved(account)));
     const holds = deposits.map((deposit) => aReturn(deposit));
     await Promise.all([
-      ...holds.map((hold) => world.place(hold)),
+      ...holds.map((hold) => fixture.place(hold)),
       ...holds.map((hold) => handle(giveUp(hold))),
     ]);
     for (const deposit of deposits) expect(await stateOf(deposit)).toEqual(['open', '100']);
-    expect(await world.balance(account)).toEqual(['0', '0', '4000']);
+    expect(await fixture.balance(account)).toEqual(['0', '0', '4000']);
   });
 });
 
@@ -317,9 +317,9 @@ describe('an unresolved deposit that the chain takes back', () => {
   it('takes nothing of another deposit that waits', async () => {
     const account = anAccount();
     const [returning, waiting] = [await anUnresolved(account), await anUnresolved(account)];
-    await world.place(aReturn(returning));
+    await fixture.place(aReturn(returning));
     await handle(reversed(returning));
-    expect(await world.balance(account)).toEqual(['0', '100', '100']);
+    expect(await fixture.balance(account)).toEqual(['0', '100', '100']);
     expect(await stateOf(returning)).toEqual(['reversed', '100']);
     expect(await stateOf(waiting)).toEqual(['open', '100']);
     expect((await platform(account))['loss']).toBe('-100');
@@ -328,7 +328,7 @@ describe('an unresolved deposit that the chain takes back', () => {
   it('after it was accepted is taken from the balance, as far as that goes', async () => {
     const deposit = await anUnresolved();
     await accept(deposit);
-    await world.place(aHold(deposit.account_id as AccountId, 70n));
+    await fixture.place(aHold(deposit.account_id as AccountId, 70n));
     await handle(reversed(deposit));
     expect(await balanceOf(deposit)).toEqual(['0', '70', '0']);
     expect((await platform(deposit.account_id))['loss']).toBe('-70');
@@ -338,7 +338,7 @@ describe('an unresolved deposit that the chain takes back', () => {
   it('while it goes back, and the payout fails: nobody gets it and nothing is lost', async () => {
     const deposit = await anUnresolved();
     const hold = aReturn(deposit);
-    await world.place(hold);
+    await fixture.place(hold);
     await handle(reversed(deposit));
     await handle(release(hold));
     await handle(release(hold));
@@ -351,13 +351,13 @@ describe('an unresolved deposit that the chain takes back', () => {
     const deposit = await anUnresolved();
     await handle(reversed(deposit));
     expect(await accept(deposit)).toEqual({ ok: false, refusal: 'reversed' });
-    expect(await world.place(aReturn(deposit))).toBe('refused');
+    expect(await fixture.place(aReturn(deposit))).toBe('refused');
     expect(await balanceOf(deposit)).toEqual(['0', '0', '0']);
   });
 });
 
 /** What the books must say, told in as few words as possible. `left` is what is left of the deposit. */
-class Story {
+class DepositHistory {
   available = 50n;
   held = 0n;
   unresolved = 7n;
@@ -423,84 +423,84 @@ class Story {
 
 const FEE = 3n;
 const told = {
-  settle: async (deposit: Deposit, story: Story) => {
+  settle: async (deposit: Deposit, history: DepositHistory) => {
     await handle(settled(deposit));
-    story.settle();
-    if (story.heardReversal) story.reverse();
+    history.settle();
+    if (history.heardReversal) history.reverse();
   },
-  reverse: async (deposit: Deposit, story: Story) => {
+  reverse: async (deposit: Deposit, history: DepositHistory) => {
     await handle(reversed(deposit));
-    story.heardReversal = true;
-    story.reverse();
+    history.heardReversal = true;
+    history.reverse();
   },
-  catchUp: async (deposit: Deposit, story: Story) => {
-    if (story.state !== 'nothing') await world.leaveReversal(reversalOf(deposit));
-    while ((await catchUpReversals({ db: world.db, logger })) > 0);
-    story.reverse();
+  catchUp: async (deposit: Deposit, history: DepositHistory) => {
+    if (history.state !== 'nothing') await fixture.leaveReversal(reversalOf(deposit));
+    while ((await catchUpReversals({ db: fixture.db, logger })) > 0);
+    history.reverse();
   },
-  accept: async (deposit: Deposit, story: Story) => {
+  accept: async (deposit: Deposit, history: DepositHistory) => {
     const { ok } = await accept(deposit);
-    expect(ok).toBe(story.state === 'open');
-    if (ok) story.accept();
+    expect(ok).toBe(history.state === 'open');
+    if (ok) history.accept();
   },
-  return: async (deposit: Deposit, story: Story) => {
+  return: async (deposit: Deposit, history: DepositHistory) => {
     // Before the deposit is known there is no answer, and one that is worth no more than the fee is not asked for.
-    if (story.left <= FEE) return;
-    const hold = aReturn({ ...deposit, amount: story.left.toString() }, FEE);
-    if (story.state === 'returning') {
+    if (history.left <= FEE) return;
+    const hold = aReturn({ ...deposit, amount: history.left.toString() }, FEE);
+    if (history.state === 'returning') {
       await expect(placeHold(one.ports, hold)).rejects.toThrow('on its way back');
       return;
     }
-    const outcome = await world.place(hold);
-    expect(outcome).toBe(story.state === 'open' ? 'placed' : 'refused');
-    if (outcome === 'placed') story.place(hold);
+    const outcome = await fixture.place(hold);
+    expect(outcome).toBe(history.state === 'open' ? 'placed' : 'refused');
+    if (outcome === 'placed') history.place(hold);
   },
-  spend: async (deposit: Deposit, story: Story) => {
-    const outcome = await world.place(aHold(deposit.account_id as AccountId, 60n));
-    expect(outcome).toBe(story.available >= 60n ? 'placed' : 'refused');
-    if (outcome === 'placed') story.spend();
+  spend: async (deposit: Deposit, history: DepositHistory) => {
+    const outcome = await fixture.place(aHold(deposit.account_id as AccountId, 60n));
+    expect(outcome).toBe(history.available >= 60n ? 'placed' : 'refused');
+    if (outcome === 'placed') history.spend();
   },
-  mine: ended(settle, (story) => story.mine()),
-  fail: ended(release, (story) => story.free(0n)),
+  mine: ended(settle, (history) => history.mine()),
+  fail: ended(release, (history) => history.free(0n)),
   charge: ended(
     (hold) => release(hold, true),
-    (story) => story.free(FEE),
+    (history) => history.free(FEE),
   ),
-  giveUp: ended(giveUp, (story) => story.free(0n)),
+  giveUp: ended(giveUp, (history) => history.free(0n)),
 };
 
 /** Tells twice how the return under way ended. */
-function ended(end: (hold: Hold) => Sent, follow: (story: Story) => void) {
-  return async (_deposit: Deposit, story: Story) => {
-    const { hold } = story;
+function ended(end: (hold: Hold) => Sent, follow: (history: DepositHistory) => void) {
+  return async (_deposit: Deposit, history: DepositHistory) => {
+    const { hold } = history;
     if (hold === undefined) return;
-    story.hold = undefined;
+    history.hold = undefined;
     await handle(end(hold));
     await handle(end(hold));
-    follow(story);
+    follow(history);
   };
 }
 
 it('any story of an unresolved deposit leaves the books as they must be', async () => {
-  const aStory = fc.array(fc.constantFrom(...(Object.keys(told) as (keyof typeof told)[])), {
+  const aHistory = fc.array(fc.constantFrom(...(Object.keys(told) as (keyof typeof told)[])), {
     minLength: 4,
     maxLength: 14,
   });
   await fc.assert(
-    fc.asyncProperty(aStory, async (steps) => {
+    fc.asyncProperty(aHistory, async (steps) => {
       const account = anAccount();
       const deposit = aDeposit(account, 100n, { disposition: 'unresolved' });
       const bystander = aDeposit(account, 7n, { disposition: 'unresolved' });
       await handle(settled(aDeposit(account, 50n)), settled(bystander));
-      const story = new Story();
+      const history = new DepositHistory();
       for (const step of steps) {
-        await told[step](deposit, story);
+        await told[step](deposit, history);
         const { loss = '0' } = await platform(account);
-        expect([...(await world.balance(account)), loss]).toEqual(story.books());
-        expect((await stateOf(deposit))?.[0] ?? 'nothing').toBe(story.state);
+        expect([...(await fixture.balance(account)), loss]).toEqual(history.books());
+        expect((await stateOf(deposit))?.[0] ?? 'nothing').toBe(history.state);
         expect(await stateOf(bystander)).toEqual(['open', '7']);
       }
-      expect(await world.breaches()).toEqual([]);
+      expect(await fixture.breaches()).toEqual([]);
     }),
     { numRuns: 150 },
   );
@@ -508,14 +508,14 @@ it('any story of an unresolved deposit leaves the books as they must be', async 
 
 describe('over HTTP', () => {
   async function ask(method: 'GET' | 'POST', path: string, account: AccountId) {
-    const headers = { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, new Date()) };
+    const headers = { [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, new Date()) };
     const answer = await request(`http://127.0.0.1:${one.port}${path}`, { method, headers });
     return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
   }
 
   it('a long list is counted no further than 10,000, and its next page linked beyond', async () => {
     const account = anAccount();
-    await world.admin.rows(
+    await fixture.admin.rows(
       `insert into unresolved (deposit_id, account_id, asset, amount, state)
        select 'dep_long_' || n, $1, 'ETH', 1, 'reversed' from generate_series(1, 10005) as n`,
       [account],
@@ -535,7 +535,7 @@ describe('over HTTP', () => {
     const usdc = aDeposit(account, 2_500_000n, { disposition: 'unresolved', asset: 'USDC_ERC20' });
     await handle(settled(usdc));
     await anUnresolved();
-    await world.place(aReturn(usdc, 1_000_000n, { asset: 'USDC_ERC20', payout_id: '4711' }));
+    await fixture.place(aReturn(usdc, 1_000_000n, { asset: 'USDC_ERC20', payout_id: '4711' }));
     const { status, body } = await ask('GET', '/api/unresolved?perPage=1', account);
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -606,7 +606,7 @@ describe('over HTTP', () => {
 });
 
 it('what our own transactions cost is booked once and touches no balance', async () => {
-  const before = await world.admin.one<{ network: string; custody: string }>(sums);
+  const before = await fixture.admin.one<{ network: string; custody: string }>(sums);
   const spent: Sent = {
     kind: 'network.spent',
     payload: { chain: 'ethereum', asset: 'ETH', amount: '21', tx_hash: '0xspent', purpose: 'sweep' },
@@ -614,9 +614,9 @@ it('what our own transactions cost is booked once and touches no balance', async
   const free: Sent = { ...spent, payload: { ...spent.payload, amount: '0', tx_hash: '0xfree' } };
   await handle(spent, spent, free);
   await handle(spent);
-  await world.send([spent, spent, settled(aDeposit(anAccount(), 5n))]);
+  await fixture.send([spent, spent, settled(aDeposit(anAccount(), 5n))]);
   await eventually(async () => {
-    const after = await world.admin.one<{ network: string; custody: string }>(sums);
+    const after = await fixture.admin.one<{ network: string; custody: string }>(sums);
     expect(BigInt(after.custody) - BigInt(before.custody)).toBe(21n - 5n);
     expect(BigInt(after.network) - BigInt(before.network)).toBe(-21n);
   });

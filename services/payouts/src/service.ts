@@ -109,7 +109,7 @@ export async function startPayouts(
   const board = watchQuotes(bus, clock, logger, QUOTE_AGE_MAX_MS);
   ports.quotes = given.quotes ?? board;
   const messenger = startMessenger({ db, bus, service: 'payouts', logger, handlers });
-  ports.announced = given.announced ?? messenger.kick;
+  ports.announced = given.announced ?? messenger.wake;
   const workers = withWorkers
     ? startWorkers(ports, config.ENGINE_EVERY_MS, (estimates) => publishFeeEstimates(bus, estimates), stalled)
     : undefined;

@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { BITCOIN, type BitcoinGround, BitcoinWorld, bitcoinGround, CONFIRMATIONS } from './bitcoin-world.ts';
+import {
+  BITCOIN,
+  type BitcoinEngines,
+  BitcoinFixture,
+  bitcoinEngines,
+  CONFIRMATIONS,
+} from './bitcoin-fixture.ts';
 
 /** Whatever happens in whatever order: in the end each payout is paid once, or it is proved that it never can be. */
-let ground: BitcoinGround;
+let engines: BitcoinEngines;
 beforeAll(async () => {
-  ground = await bitcoinGround();
+  engines = await bitcoinEngines();
 });
-afterAll(() => ground?.stop());
+afterAll(() => engines?.stop());
 
 const STEPS = 45;
 
@@ -24,23 +30,23 @@ function dice(seed: number): (sides: number) => number {
 
 const nobody = () => `raw(6a08${randomBytes(8).toString('hex')})`;
 
-async function settledDeposit(world: BitcoinWorld, satoshi: bigint): Promise<void> {
-  const { payload } = await world.deposit(satoshi, { settled: false });
-  await world.node.mine(CONFIRMATIONS - 1);
-  await world.settled(payload);
+async function settledDeposit(fixture: BitcoinFixture, satoshi: bigint): Promise<void> {
+  const { payload } = await fixture.deposit(satoshi, { settled: false });
+  await fixture.node.mine(CONFIRMATIONS - 1);
+  await fixture.settled(payload);
 }
 
 /** One step of anything; those that a chain refuses are no step. */
-async function step(world: BitcoinWorld, roll: (sides: number) => number): Promise<void> {
-  const { node } = world;
+async function step(fixture: BitcoinFixture, roll: (sides: number) => number): Promise<void> {
+  const { node } = fixture;
   switch (roll(12)) {
     case 0:
-      await settledDeposit(world, BigInt(1 + roll(200)) * (BITCOIN / 100n));
+      await settledDeposit(fixture, BigInt(1 + roll(200)) * (BITCOIN / 100n));
       return;
     case 1:
     case 2:
     case 3:
-      await world.reserve(BigInt(1 + roll(60)) * (BITCOIN / 100n));
+      await fixture.reserve(BigInt(1 + roll(60)) * (BITCOIN / 100n));
       return;
     case 4:
     case 5:
@@ -57,7 +63,7 @@ async function step(world: BitcoinWorld, roll: (sides: number) => number): Promi
     }
     case 7: {
       // A miner has an attempt that others have replaced.
-      const attempts = (await world.transactions()).filter(({ state }) =>
+      const attempts = (await fixture.transactions()).filter(({ state }) =>
         ['signed', 'broadcast'].includes(state),
       );
       const one = attempts[roll(Math.max(attempts.length, 1))];
@@ -68,36 +74,36 @@ async function step(world: BitcoinWorld, roll: (sides: number) => number): Promi
       return;
     }
     case 8:
-      world.clock.advance(21 * 60_000);
-      await world.run();
+      fixture.clock.advance(21 * 60_000);
+      await fixture.run();
       return;
     default:
-      await world.run();
+      await fixture.run();
   }
 }
 
 it.each([1, 2, 3, 4, 5, 6, 7, 8])('anything, %i', async (seed) => {
-  const world = await BitcoinWorld.fresh(ground);
+  const fixture = await BitcoinFixture.fresh(engines);
   const roll = dice(seed);
-  world.onBroadcast = async (_raw, send) => {
+  fixture.onBroadcast = async (_raw, send) => {
     const luck = roll(4);
     if (luck === 0) return 'unknown';
     const answer = await send();
     return luck === 1 ? 'unknown' : answer;
   };
   try {
-    await settledDeposit(world, 3n * BITCOIN);
-    for (let i = 0; i < STEPS; i++) await step(world, roll);
-    world.onBroadcast = (_raw, send) => send();
-    await settledDeposit(world, 50n * BITCOIN);
+    await settledDeposit(fixture, 3n * BITCOIN);
+    for (let i = 0; i < STEPS; i++) await step(fixture, roll);
+    fixture.onBroadcast = (_raw, send) => send();
+    await settledDeposit(fixture, 50n * BITCOIN);
     for (let i = 0; i < 12; i++) {
-      world.clock.advance(40_000);
-      await world.run();
-      await world.node.mine(CONFIRMATIONS);
+      fixture.clock.advance(40_000);
+      await fixture.run();
+      await fixture.node.mine(CONFIRMATIONS);
     }
-    await world.run();
-    await world.expectSound();
-    const ends = await world.db.rows<{ status: string; proved: boolean }>(
+    await fixture.run();
+    await fixture.expectSound();
+    const ends = await fixture.db.rows<{ status: string; proved: boolean }>(
       `select status, exists (select from payments join transactions using (family)
          where payout_id = payouts.id and transactions.state = 'dead') as proved from payouts`,
     );
@@ -105,10 +111,10 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])('anything, %i', async (seed) => {
       expect([status, status === 'failed' && !proved]).toEqual([status, false]);
     expect(ends.filter(({ status }) => !['mined', 'failed'].includes(status))).toEqual([]);
     expect(ends.filter(({ status }) => status === 'mined').length).toBeGreaterThan(0);
-    expect(await world.spent()).toHaveLength(
-      (await world.transactions()).filter(({ state }) => state === 'mined').length,
+    expect(await fixture.spent()).toHaveLength(
+      (await fixture.transactions()).filter(({ state }) => state === 'mined').length,
     );
   } finally {
-    await world.close();
+    await fixture.close();
   }
 });

@@ -62,7 +62,7 @@ async function expectPaidOnce(id: PayoutId, to: string): Promise<void> {
   type Scan = { unspents: { amount: number }[] };
   const { unspents } = await node.rpc<Scan>('scantxoutset', 'start', [`addr(${to})`]);
   expect(unspents.map(({ amount }) => amount)).toEqual([0.01]);
-  await payouts.expectAnnounced(id, ['payout.created', 'hold.settle', 'payout.completed']);
+  await payouts.expectPublished(id, ['payout.created', 'hold.settle', 'payout.completed']);
   const attempts = await payouts.attemptsAt(id);
   expect(attempts.filter(({ state }) => state === 'mined')).toHaveLength(1);
   await payouts.expectSpentOnce();
@@ -131,8 +131,8 @@ it('killed at consumer.after_commit: a deposit whose event arrives again is one 
   const id = await payouts.ask('BTC', '0.01', to);
   await payouts.ends(id, 'mined');
   await expectPaidOnce(id, to);
-  const coins = `select 1 from coins where branch = 'deposit' and derivation_index = $1`;
-  await eventually(async () => expect(await payouts.db.rows(coins, [index])).toHaveLength(1), PATIENCE_MS);
+  const utxos = `select 1 from coins where branch = 'deposit' and derivation_index = $1`;
+  await eventually(async () => expect(await payouts.db.rows(utxos, [index])).toHaveLength(1), PATIENCE_MS);
 });
 
 it('no UTXO was spent by two transactions in any of these crashes', async () => {

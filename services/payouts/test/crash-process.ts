@@ -177,7 +177,7 @@ export async function crashProcess() {
         STEP_MS,
       );
     },
-    async expectAnnounced(id: PayoutId, kinds: readonly string[]): Promise<void> {
+    async expectPublished(id: PayoutId, kinds: readonly string[]): Promise<void> {
       await eventually(async () => {
         const rows = await db.rows<{ kind: string }>(
           `select kind from outbox

@@ -70,7 +70,7 @@ it.each(['payouts.requested', 'payouts.held'])(
     await payouts.died();
     await payouts.start();
     await payouts.ends(id, 'voided');
-    await payouts.expectAnnounced(id, ['hold.void']);
+    await payouts.expectPublished(id, ['hold.void']);
     expect(await chain.transactions(to)).toEqual([]);
     expect(await payouts.db.rows('select 1 from idempotency_keys where resource_id = $1', [id])).toEqual([]);
   },
@@ -85,7 +85,7 @@ it('killed at payouts.refused: nothing is announced and nothing is ever paid', a
   payouts.ledger.reply = () => ({ outcome: 'placed' });
   await payouts.start();
   await payouts.ends(id, 'refused');
-  await payouts.expectAnnounced(id, []);
+  await payouts.expectPublished(id, []);
   expect(await chain.transactions(to)).toEqual([]);
 });
 
@@ -105,7 +105,7 @@ it.each(['evm.payouts.signing', 'evm.payouts.signed', 'evm.payouts.sent', 'evm.p
     const after = await payouts.attemptsAt(id);
     expect(after).toHaveLength(1);
     for (const { raw } of before) expect(raw).toBe(after[0]?.raw);
-    await payouts.expectAnnounced(id, ['payout.created', 'hold.settle', 'payout.completed']);
+    await payouts.expectPublished(id, ['payout.created', 'hold.settle', 'payout.completed']);
     await payouts.expectSpentOnce();
   },
 );
@@ -118,7 +118,7 @@ it('killed at payouts.failing: everything goes back once', async () => {
   await payouts.start();
   await payouts.ends(id, 'failed');
   expect(await payouts.attemptsAt(id)).toEqual([]);
-  await payouts.expectAnnounced(id, ['payout.created', 'hold.release', 'payout.failed']);
+  await payouts.expectPublished(id, ['payout.created', 'hold.release', 'payout.failed']);
 });
 
 let index = 0;
@@ -149,7 +149,7 @@ it.each(['evm.sweeps.signing', 'evm.sweeps.signed', 'evm.sweeps.settling'])(
     await payouts.ends(id, 'mined');
     expect(await chain.balance('USDC_ERC20', to)).toBe(amount);
     expect(await payouts.db.rows(holding, [depositId])).toEqual([{ id: expect.any(String), state: 'swept' }]);
-    await payouts.expectAnnounced(id, ['payout.created', 'hold.settle', 'payout.completed']);
+    await payouts.expectPublished(id, ['payout.created', 'hold.settle', 'payout.completed']);
   },
 );
 

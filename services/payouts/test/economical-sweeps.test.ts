@@ -3,74 +3,74 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { FeeEstimate } from '@quittance/shared/fee-estimates';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { publishFees } from '../src/operations/publish-fees.ts';
-import { EngineWorld, ETHER } from './engine-world.ts';
+import { EngineFixture, ETHER } from './engine-fixture.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 import { TestBoard } from './service-client.ts';
 
 /** What the chain worker does of itself when there are prices: sweeps that cost next to nothing, and telling what things cost. */
 let database: TestDatabase;
-let world: EngineWorld;
+let fixture: EngineFixture;
 let board: TestBoard;
 
 beforeAll(async () => {
   database = await testDatabase();
 });
 beforeEach(async () => {
-  world = await EngineWorld.fresh(database);
+  fixture = await EngineFixture.fresh(database);
   board = new TestBoard();
   board.set('USDC_ERC20', { usd_rate: '1', min_confirmations: 2 });
-  world.ports.quotes = board;
+  fixture.ports.quotes = board;
 });
 afterEach(async () => {
-  await world.expectSound();
-  await world.close();
+  await fixture.expectSound();
+  await fixture.close();
 });
 afterAll(() => database.drop());
 
 const swept = () =>
-  world.db.rows(
+  fixture.db.rows(
     `select swept_address, asset, min_confirmations from transactions where purpose = 'sweep' order by id`,
   );
 
 it('deposits that no payout needs are swept when the fee is a small part of them', async () => {
-  world.chain.fund('ETH', HOT, ETHER);
-  await world.deposit(1, 'USDC_ERC20', 5_000_000n);
-  await world.deposit(2, 'ETH', ETHER);
+  fixture.chain.fund('ETH', HOT, ETHER);
+  await fixture.deposit(1, 'USDC_ERC20', 5_000_000n);
+  await fixture.deposit(2, 'ETH', ETHER);
   // Twenty-one thousand gas at ten wei.
-  await world.deposit(3, 'ETH', 150n * 21_000n * MAX_FEE);
-  await world.run();
+  await fixture.deposit(3, 'ETH', 150n * 21_000n * MAX_FEE);
+  await fixture.run();
   expect(await swept()).toEqual([
     { swept_address: depositAddress(2), asset: 'ETH', min_confirmations: 3 },
     { swept_address: depositAddress(1), asset: 'USDC_ERC20', min_confirmations: 2 },
   ]);
-  await world.finish();
+  await fixture.finish();
   expect(await swept()).toHaveLength(2);
-  expect(world.chain.balance('USDC_ERC20', HOT)).toBe(5_000_000n);
+  expect(fixture.chain.balance('USDC_ERC20', HOT)).toBe(5_000_000n);
 });
 
 it('no economical sweep is made without fresh prices, at a high price of gas, or while payouts wait', async () => {
-  world.chain.fund('ETH', HOT, ETHER);
-  await world.deposit(1, 'USDC_ERC20', 5_000_000n);
+  fixture.chain.fund('ETH', HOT, ETHER);
+  await fixture.deposit(1, 'USDC_ERC20', 5_000_000n);
   board.isFresh = false;
-  await world.run();
+  await fixture.run();
   board.isFresh = true;
   // 150,000 gas at so many wei are three cents and more, of five dollars.
-  world.chain.leastFee = 10n ** 8n;
-  await world.run();
-  world.chain.leastFee = MAX_FEE;
-  await world.reserve({ amount: 1_000n * ETHER });
-  await world.run();
+  fixture.chain.leastFee = 10n ** 8n;
+  await fixture.run();
+  fixture.chain.leastFee = MAX_FEE;
+  await fixture.reserve({ amount: 1_000n * ETHER });
+  await fixture.run();
   expect(await swept()).toEqual([]);
 });
 
 it('economical sweeps are made a few at a time, each address once', async () => {
-  world.chain.fund('ETH', HOT, ETHER);
-  for (let index = 0; index < 7; index++) await world.deposit(index, 'USDC_ERC20', 5_000_000n);
-  await world.deposit(0, 'USDC_ERC20', 1_000_000n);
-  await world.run();
+  fixture.chain.fund('ETH', HOT, ETHER);
+  for (let index = 0; index < 7; index++) await fixture.deposit(index, 'USDC_ERC20', 5_000_000n);
+  await fixture.deposit(0, 'USDC_ERC20', 1_000_000n);
+  await fixture.run();
   expect(await swept()).toHaveLength(5);
-  await world.run();
-  await world.run();
+  await fixture.run();
+  await fixture.run();
   expect(await swept()).toHaveLength(7);
 });
 
@@ -78,10 +78,10 @@ it('the cost of payouts is published, also when another asset cannot be estimate
   const told: FeeEstimate[] = [];
   const estimatedFee = async (asset: AssetSymbol) => {
     if (asset === 'ETH') throw new Error('the node stumbles');
-    return world.chain.sender.estimatedFee(asset);
+    return fixture.chain.sender.estimatedFee(asset);
   };
   const publish = async (estimates: readonly FeeEstimate[]) => void told.push(...estimates);
-  await publishFees({ ...world.ports, sender: { ...world.chain.sender, estimatedFee } }, publish);
-  const as_of = world.clock.now().toISOString();
+  await publishFees({ ...fixture.ports, sender: { ...fixture.chain.sender, estimatedFee } }, publish);
+  const as_of = fixture.clock.now().toISOString();
   expect(told).toEqual([{ asset: 'USDC_ERC20', chain: 'ethereum', native_cost: '210000', as_of }]);
 });

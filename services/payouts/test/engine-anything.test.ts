@@ -3,7 +3,7 @@ import type { EvmSender } from '@quittance/chains/chain';
 import type { PayoutId } from '@quittance/shared/ids';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import fc from 'fast-check';
-import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
+import { CONFIRMATIONS, EngineFixture, ETHER } from './engine-fixture.ts';
 import { type BroadcastFate, HOT, MAX_FEE } from './scripted-chain.ts';
 
 /**
@@ -111,35 +111,35 @@ function dying(sender: EvmSender, afterCalls: number, late: boolean): EvmSender 
   };
 }
 
-async function take(world: EngineWorld, payouts: PayoutId[], step: Step): Promise<void> {
-  const { chain, clock } = world;
+async function take(fixture: EngineFixture, payouts: PayoutId[], step: Step): Promise<void> {
+  const { chain, clock } = fixture;
   switch (step.do) {
     case 'reserve': {
-      const to = world.newRecipient();
+      const to = fixture.newRecipient();
       if (step.refusing !== 'no') chain.refusing.add(to);
       if (step.refusing === 'mined') chain.unforeseen.add(to);
       const amount =
         step.asset === 'ETH' ? (BigInt(step.tenths) * ETHER) / 10n : BigInt(step.tenths) * 100_000n;
-      payouts.push((await world.reserve({ asset: step.asset, amount, to })).id);
+      payouts.push((await fixture.reserve({ asset: step.asset, amount, to })).id);
       return;
     }
     case 'deposit': {
       const amount =
         step.asset === 'ETH' ? (BigInt(step.tenths) * ETHER) / 10n : BigInt(step.tenths) * 100_000n;
-      await world.deposit(step.index, step.asset, amount);
+      await fixture.deposit(step.index, step.asset, amount);
       return;
     }
     case 'run':
-      await world.run();
+      await fixture.run();
       return;
     case 'die':
-      await world
-        .run(world.replica({ sender: dying(chain.sender, step.afterCalls, step.late) }))
+      await fixture
+        .run(fixture.replica({ sender: dying(chain.sender, step.afterCalls, step.late) }))
         .catch((error: Error) => {
           if (!/killed/.test(error.message)) throw error;
         });
       // The lease of the dead runs out.
-      await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+      await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
       return;
     case 'mine':
       return chain.mine(step.blocks);
@@ -156,14 +156,14 @@ async function take(world: EngineWorld, payouts: PayoutId[], step: Step): Promis
       chain.leastFee = MAX_FEE * BigInt(step.times);
       return;
     case 'mine_older':
-      return mineOlder(world);
+      return mineOlder(fixture);
     case 'use_nonce':
       return chain.useNonce(HOT);
   }
 }
 
 /** A miner has kept an attempt that others have taken the place of, and mines it when its turn has come. */
-async function mineOlder({ chain, db }: EngineWorld): Promise<void> {
+async function mineOlder({ chain, db }: EngineFixture): Promise<void> {
   const older = await db.rows<{ raw: string }>(
     `select raw from transactions as one where state in ('signed', 'broadcast') and exists (
        select from transactions as other where other.family = one.family and other.attempt > one.attempt)
@@ -173,10 +173,10 @@ async function mineOlder({ chain, db }: EngineWorld): Promise<void> {
   if (next !== undefined) chain.mineBytes(next.raw);
 }
 
-const chainNonce = ({ chain }: EngineWorld): number =>
+const chainNonce = ({ chain }: EngineFixture): number =>
   chain.blocks.flatMap((block) => block.transactions).filter(({ wire }) => wire.from === HOT).length;
 
-async function nextNonceOf({ db }: EngineWorld): Promise<number | undefined> {
+async function nextNonceOf({ db }: EngineFixture): Promise<number | undefined> {
   const row = await db.maybe<{ next: number }>(
     'select next_nonce::int as next from wallets where address = $1',
     [HOT],
@@ -185,52 +185,52 @@ async function nextNonceOf({ db }: EngineWorld): Promise<number | undefined> {
 }
 
 /** An operator has looked at what somebody else has signed, and lets the wallet go on behind it once it is final. */
-async function decide({ chain, db }: EngineWorld): Promise<void> {
+async function decide({ chain, db }: EngineFixture): Promise<void> {
   const final = await chain.sender.nonce(HOT, 'finalized');
   await db.rows(`update wallets set next_nonce = greatest(next_nonce, $2) where address = $1`, [HOT, final]);
 }
 
 /** The world becomes kind: money for everybody, time, blocks, and a node that does what it is asked. */
-async function heal(world: EngineWorld): Promise<void> {
-  world.chain.fates.length = 0;
-  world.chain.leastFee = 1n;
-  world.chain.fund('ETH', HOT, 1_000n * ETHER);
-  world.chain.fund('USDC_ERC20', HOT, 1_000_000_000n);
+async function heal(fixture: EngineFixture): Promise<void> {
+  fixture.chain.fates.length = 0;
+  fixture.chain.leastFee = 1n;
+  fixture.chain.fund('ETH', HOT, 1_000n * ETHER);
+  fixture.chain.fund('USDC_ERC20', HOT, 1_000_000_000n);
   for (let round = 0; round < 12; round++) {
-    world.clock.advance(31_000);
-    await world.run();
-    if (world.ports.signingPause.reason !== undefined) await decide(world);
-    world.chain.mine(CONFIRMATIONS + world.chain.finalizedLag);
+    fixture.clock.advance(31_000);
+    await fixture.run();
+    if (fixture.ports.signingPause.reason !== undefined) await decide(fixture);
+    fixture.chain.mine(CONFIRMATIONS + fixture.chain.finalizedLag);
   }
-  await world.run();
+  await fixture.run();
 }
 
 it('every payout ends, once, whatever happens on the way', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-      const world = await EngineWorld.fresh(database);
+      const fixture = await EngineFixture.fresh(database);
       try {
-        world.chain.fund('ETH', HOT, 3n * ETHER);
-        world.chain.fund('USDC_ERC20', HOT, 2_000_000n);
+        fixture.chain.fund('ETH', HOT, 3n * ETHER);
+        fixture.chain.fund('USDC_ERC20', HOT, 2_000_000n);
         const payouts: PayoutId[] = [];
         for (const step of steps) {
-          const used = chainNonce(world);
-          const given = await nextNonceOf(world);
-          await take(world, payouts, step);
+          const used = chainNonce(fixture);
+          const given = await nextNonceOf(fixture);
+          await take(fixture, payouts, step);
           // With nonces on the chain that the database did not give out, nothing is signed.
-          if (given !== undefined && used > given) expect(await nextNonceOf(world)).toBe(given);
-          await world.expectSound();
+          if (given !== undefined && used > given) expect(await nextNonceOf(fixture)).toBe(given);
+          await fixture.expectSound();
         }
-        await heal(world);
+        await heal(fixture);
         for (const id of payouts) {
-          const { status } = await world.payout(id);
+          const { status } = await fixture.payout(id);
           expect(['mined', 'failed']).toContain(status);
-          const ends = (await world.announced(id)).slice(1);
+          const ends = (await fixture.announced(id)).slice(1);
           expect(ends).toHaveLength(2);
         }
-        await world.expectSound();
+        await fixture.expectSound();
       } finally {
-        await world.close();
+        await fixture.close();
       }
     }),
     { numRuns: 60 },

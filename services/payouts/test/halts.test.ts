@@ -5,12 +5,17 @@ import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/en
 import { eventually } from '@quittance/testkit/eventually';
 import type { PayoutsService } from '../src/service.ts';
 import { haltedAssets, noteHalt, noteResume } from '../src/store/halts.ts';
-import { BITCOIN, CONFIRMATIONS as BITCOIN_DEPTH, BitcoinWorld, bitcoinGround } from './bitcoin-world.ts';
-import { CONFIRMATIONS, EngineWorld, ETHER } from './engine-world.ts';
+import {
+  BITCOIN,
+  CONFIRMATIONS as BITCOIN_DEPTH,
+  BitcoinFixture,
+  bitcoinEngines,
+} from './bitcoin-fixture.ts';
+import { CONFIRMATIONS, EngineFixture, ETHER } from './engine-fixture.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, startService, TestBoard } from './service-client.ts';
-import { SOL, SolanaWorld, solanaGround } from './solana-world.ts';
+import { SOL, SolanaFixture, solanaEngines } from './solana-fixture.ts';
 
 /** What the auditor has said, and what is not signed because of it. */
 
@@ -21,7 +26,7 @@ const resume = (db: Db, asset: AssetSymbol, number = '1') =>
 
 describe('on Ethereum', () => {
   let database: TestDatabase;
-  let world: EngineWorld;
+  let fixture: EngineFixture;
 
   beforeAll(async () => {
     database = await testDatabase();
@@ -29,126 +34,126 @@ describe('on Ethereum', () => {
   afterAll(() => database.drop());
 
   async function run(test: () => Promise<void>): Promise<void> {
-    world = await EngineWorld.fresh(database);
-    await world.admin.rows('delete from halted_assets');
+    fixture = await EngineFixture.fresh(database);
+    await fixture.admin.rows('delete from halted_assets');
     try {
       await test();
-      await world.expectSound();
+      await fixture.expectSound();
     } finally {
-      await world.close();
+      await fixture.close();
     }
   }
 
   it('nothing new is signed for what is halted, other assets go on, and it goes on when resumed', () =>
     run(async () => {
-      world.chain.fund('ETH', HOT, 10n * ETHER);
-      world.chain.fund('USDC_ERC20', HOT, 1_000n);
-      const ether = await world.reserve();
-      const token = await world.reserve({ asset: 'USDC_ERC20', amount: 100n });
-      await halt(world.db, 'ETH');
-      await world.finish();
-      expect(await world.payout(ether.id)).toMatchObject({ status: 'reserved' });
-      expect(await world.payout(token.id)).toMatchObject({ status: 'mined' });
-      expect(world.lines).toContainEqual(expect.objectContaining({ level: 'error', assets: ['ETH'] }));
-      await resume(world.db, 'ETH');
-      await world.finish();
-      expect(await world.payout(ether.id)).toMatchObject({ status: 'mined' });
+      fixture.chain.fund('ETH', HOT, 10n * ETHER);
+      fixture.chain.fund('USDC_ERC20', HOT, 1_000n);
+      const ether = await fixture.reserve();
+      const token = await fixture.reserve({ asset: 'USDC_ERC20', amount: 100n });
+      await halt(fixture.db, 'ETH');
+      await fixture.finish();
+      expect(await fixture.payout(ether.id)).toMatchObject({ status: 'reserved' });
+      expect(await fixture.payout(token.id)).toMatchObject({ status: 'mined' });
+      expect(fixture.lines).toContainEqual(expect.objectContaining({ level: 'error', assets: ['ETH'] }));
+      await resume(fixture.db, 'ETH');
+      await fixture.finish();
+      expect(await fixture.payout(ether.id)).toMatchObject({ status: 'mined' });
     }));
 
   it('what was signed before is followed and sent again, and its fee is not raised', () =>
     run(async () => {
-      world.chain.fund('ETH', HOT, 10n * ETHER);
-      const { id } = await world.reserve();
-      await world.run();
-      world.chain.leastFee = 3n * MAX_FEE;
-      world.chain.mine();
-      world.clock.advance(180_001);
-      await halt(world.db, 'ETH');
-      const arrived = world.chain.arrived.length;
-      await world.run();
-      expect(await world.transactions()).toHaveLength(1);
-      expect(world.chain.arrived.length).toBeGreaterThan(arrived);
-      world.chain.leastFee = 0n;
-      world.chain.mine(CONFIRMATIONS);
-      await world.run();
-      expect(await world.payout(id)).toMatchObject({ status: 'mined' });
+      fixture.chain.fund('ETH', HOT, 10n * ETHER);
+      const { id } = await fixture.reserve();
+      await fixture.run();
+      fixture.chain.leastFee = 3n * MAX_FEE;
+      fixture.chain.mine();
+      fixture.clock.advance(180_001);
+      await halt(fixture.db, 'ETH');
+      const arrived = fixture.chain.arrived.length;
+      await fixture.run();
+      expect(await fixture.transactions()).toHaveLength(1);
+      expect(fixture.chain.arrived.length).toBeGreaterThan(arrived);
+      fixture.chain.leastFee = 0n;
+      fixture.chain.mine(CONFIRMATIONS);
+      await fixture.run();
+      expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
     }));
 
   it('what is stuck of it, however much, does not keep the fee of another asset from being raised', () =>
     run(async () => {
-      world.chain.fund('ETH', HOT, ETHER);
-      world.chain.fund('USDC_ERC20', HOT, 1_000n);
-      await world.reserve({ asset: 'USDC_ERC20', amount: 100n });
-      const token = await world.reserve({ asset: 'USDC_ERC20', amount: 100n });
-      await world.run();
-      for (let index = 1; index <= 51; index++) await world.deposit(index, 'ETH', 2n * ETHER);
-      await world.reserve({ amount: 101n * ETHER });
-      await world.run();
+      fixture.chain.fund('ETH', HOT, ETHER);
+      fixture.chain.fund('USDC_ERC20', HOT, 1_000n);
+      await fixture.reserve({ asset: 'USDC_ERC20', amount: 100n });
+      const token = await fixture.reserve({ asset: 'USDC_ERC20', amount: 100n });
+      await fixture.run();
+      for (let index = 1; index <= 51; index++) await fixture.deposit(index, 'ETH', 2n * ETHER);
+      await fixture.reserve({ amount: 101n * ETHER });
+      await fixture.run();
       // Each sweep has the first nonce of its address: all of them come before the second payout of tokens.
-      expect((await world.transactions()).filter(({ purpose }) => purpose === 'sweep')).toHaveLength(51);
-      world.chain.leastFee = 3n * MAX_FEE;
-      world.clock.advance(180_001);
-      await halt(world.db, 'ETH');
-      await world.run();
-      const bumped = (await world.transactions()).filter(({ attempt }) => attempt === 2);
+      expect((await fixture.transactions()).filter(({ purpose }) => purpose === 'sweep')).toHaveLength(51);
+      fixture.chain.leastFee = 3n * MAX_FEE;
+      fixture.clock.advance(180_001);
+      await halt(fixture.db, 'ETH');
+      await fixture.run();
+      const bumped = (await fixture.transactions()).filter(({ attempt }) => attempt === 2);
       expect(bumped.map(({ asset, nonce }) => [asset, nonce])).toEqual([
         ['USDC_ERC20', '0'],
         ['USDC_ERC20', '1'],
       ]);
-      await world.finish();
-      expect(await world.payout(token.id)).toMatchObject({ status: 'mined' });
+      await fixture.finish();
+      expect(await fixture.payout(token.id)).toMatchObject({ status: 'mined' });
     }));
 
   it('what is stuck of it in the hot wallet is said to stop what is behind it', () =>
     run(async () => {
-      world.chain.fund('ETH', HOT, 10n * ETHER);
-      world.chain.fund('USDC_ERC20', HOT, 1_000n);
-      await world.reserve({ asset: 'USDC_ERC20', amount: 100n });
-      await world.run();
-      world.chain.leastFee = 3n * MAX_FEE;
-      world.clock.advance(180_001);
-      await world.reserve();
-      await halt(world.db, 'USDC_ERC20');
-      await world.run();
-      const [stuck] = await world.transactions();
-      expect(world.lines).toContainEqual(
+      fixture.chain.fund('ETH', HOT, 10n * ETHER);
+      fixture.chain.fund('USDC_ERC20', HOT, 1_000n);
+      await fixture.reserve({ asset: 'USDC_ERC20', amount: 100n });
+      await fixture.run();
+      fixture.chain.leastFee = 3n * MAX_FEE;
+      fixture.clock.advance(180_001);
+      await fixture.reserve();
+      await halt(fixture.db, 'USDC_ERC20');
+      await fixture.run();
+      const [stuck] = await fixture.transactions();
+      expect(fixture.lines).toContainEqual(
         expect.objectContaining({ level: 'error', asset: 'USDC_ERC20', transaction: stuck?.['tx_hash'] }),
       );
     }));
 
   it('no deposit of it is swept', () =>
     run(async () => {
-      await world.deposit(1, 'ETH', 3n * ETHER, depositAddress(1));
-      await world.reserve();
-      await halt(world.db, 'ETH');
-      await world.run();
-      expect(await world.transactions()).toEqual([]);
-      await resume(world.db, 'ETH');
-      await world.finish();
-      expect((await world.transactions()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
+      await fixture.deposit(1, 'ETH', 3n * ETHER, depositAddress(1));
+      await fixture.reserve();
+      await halt(fixture.db, 'ETH');
+      await fixture.run();
+      expect(await fixture.transactions()).toEqual([]);
+      await resume(fixture.db, 'ETH');
+      await fixture.finish();
+      expect((await fixture.transactions()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
     }));
 
   it('what was planned before the halt came is refused when it is to be signed', () =>
     run(async () => {
-      world.chain.fund('ETH', HOT, 10n * ETHER);
-      const { id } = await world.reserve();
-      const { sender } = world.ports;
+      fixture.chain.fund('ETH', HOT, 10n * ETHER);
+      const { id } = await fixture.reserve();
+      const { sender } = fixture.ports;
       const slow: typeof sender = {
         ...sender,
         signTransfer: async (order) => {
           // Another connection's commit, in the middle of the transaction that signs.
-          await halt(world.db, 'ETH');
+          await halt(fixture.db, 'ETH');
           return sender.signTransfer(order);
         },
       };
-      expect(await world.run(world.replica({ sender: slow }))).toBe(0);
-      expect(await world.payout(id)).toMatchObject({ status: 'reserved' });
-      expect(await world.transactions()).toEqual([]);
+      expect(await fixture.run(fixture.replica({ sender: slow }))).toBe(0);
+      expect(await fixture.payout(id)).toMatchObject({ status: 'reserved' });
+      expect(await fixture.transactions()).toEqual([]);
     }));
 
   it('a message that comes late says nothing about a later halt', () =>
     run(async () => {
-      const { db } = world;
+      const { db } = fixture;
       const isHalted = async () => (await haltedAssets(db)).has('ETH');
       await resume(db, 'ETH', '1');
       await halt(db, 'ETH', '1');
@@ -233,42 +238,42 @@ describe('a request', () => {
 });
 
 it('on Bitcoin nothing new is signed, and what was signed is followed', async () => {
-  const ground = await bitcoinGround();
-  const world = await BitcoinWorld.fresh(ground);
+  const engines = await bitcoinEngines();
+  const fixture = await BitcoinFixture.fresh(engines);
   try {
-    await world.deposit(BITCOIN);
-    const signed = await world.reserve(BITCOIN / 4n);
-    await world.run();
-    const waiting = await world.reserve(BITCOIN / 4n);
-    await halt(world.db, 'BTC');
-    await world.node.mine(BITCOIN_DEPTH);
-    await world.run();
-    await world.run();
-    expect([await world.statusOf(signed), await world.statusOf(waiting)]).toEqual(['mined', 'reserved']);
-    await resume(world.db, 'BTC');
-    await world.finish();
-    expect(await world.statusOf(waiting)).toBe('mined');
-    await world.expectSound();
+    await fixture.deposit(BITCOIN);
+    const signed = await fixture.reserve(BITCOIN / 4n);
+    await fixture.run();
+    const waiting = await fixture.reserve(BITCOIN / 4n);
+    await halt(fixture.db, 'BTC');
+    await fixture.node.mine(BITCOIN_DEPTH);
+    await fixture.run();
+    await fixture.run();
+    expect([await fixture.statusOf(signed), await fixture.statusOf(waiting)]).toEqual(['mined', 'reserved']);
+    await resume(fixture.db, 'BTC');
+    await fixture.finish();
+    expect(await fixture.statusOf(waiting)).toBe('mined');
+    await fixture.expectSound();
   } finally {
-    await world.close();
-    await ground.stop();
+    await fixture.close();
+    await engines.stop();
   }
 });
 
 it('on Solana nothing new is signed for what is halted, and other assets go on', async () => {
-  const ground = await solanaGround();
-  const world = await SolanaWorld.fresh(ground, { lamports: 10n * SOL, usdc: 1_000n });
+  const engines = await solanaEngines();
+  const fixture = await SolanaFixture.fresh(engines, { lamports: 10n * SOL, usdc: 1_000n });
   try {
-    const lamports = await world.reserve('SOL', SOL);
-    const tokens = await world.reserve('USDC_SOL', 100n);
-    await halt(world.db, 'SOL');
-    await world.ends(tokens.id, 'mined');
-    expect(await world.payout(lamports.id)).toMatchObject({ status: 'reserved' });
-    await resume(world.db, 'SOL');
-    await world.ends(lamports.id, 'mined');
-    await world.expectSound();
+    const lamports = await fixture.reserve('SOL', SOL);
+    const tokens = await fixture.reserve('USDC_SOL', 100n);
+    await halt(fixture.db, 'SOL');
+    await fixture.ends(tokens.id, 'mined');
+    expect(await fixture.payout(lamports.id)).toMatchObject({ status: 'reserved' });
+    await resume(fixture.db, 'SOL');
+    await fixture.ends(lamports.id, 'mined');
+    await fixture.expectSound();
   } finally {
-    await world.close();
-    await ground.stop();
+    await fixture.close();
+    await engines.stop();
   }
 });

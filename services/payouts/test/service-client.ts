@@ -1,5 +1,5 @@
 import { loadConfig } from '@quittance/shared/config';
-import { sealIdentity } from '@quittance/shared/identity';
+import { signIdentity } from '@quittance/shared/identity';
 import { type AccountId, newAccountId } from '@quittance/shared/ids';
 import type { Quote } from '@quittance/shared/quotes';
 import { configSchema, type PayoutsConfig } from '../src/config.ts';
@@ -86,7 +86,7 @@ export class Client {
   }
 
   async #call(method: string, path: string, body?: string, headers = {}): Promise<Answered> {
-    const identity = sealIdentity(SECRET, { account: this.account }, new Date());
+    const identity = signIdentity(SECRET, { account: this.account }, new Date());
     const answer = await fetch(`http://127.0.0.1:${this.#port()}${path}`, {
       method,
       headers: { 'x-quittance-identity': identity, ...headers },

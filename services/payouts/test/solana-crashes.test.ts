@@ -112,7 +112,7 @@ it.each(['solana.resigns.signing', 'solana.resigns.signed'])(
     const states = (await payouts.attemptsAt(id)).map(({ state }) => state);
     expect(states.length).toBeGreaterThan(1);
     expect(states).toEqual([...states.slice(1).map(() => 'dead'), 'mined']);
-    await payouts.expectAnnounced(id, ['payout.created', 'hold.settle', 'payout.completed']);
+    await payouts.expectPublished(id, ['payout.created', 'hold.settle', 'payout.completed']);
     await payouts.expectSpentOnce();
   },
 );

@@ -10,57 +10,57 @@ import {
   newWallet,
   RENT,
   SOL,
-  type SolanaGround,
-  SolanaWorld,
-  solanaGround,
+  type SolanaEngines,
+  SolanaFixture,
+  solanaEngines,
   TOKEN_RENT,
-} from './solana-world.ts';
+} from './solana-fixture.ts';
 
 jest.setTimeout(patient(300_000));
 
-let ground: SolanaGround;
-let world: SolanaWorld;
+let engines: SolanaEngines;
+let fixture: SolanaFixture;
 
 beforeAll(async () => {
-  ground = await solanaGround();
+  engines = await solanaEngines();
 });
-afterAll(() => ground?.stop());
+afterAll(() => engines?.stop());
 afterEach(async () => {
   try {
-    await world.expectSound();
+    await fixture.expectSound();
   } finally {
-    await world.close();
+    await fixture.close();
   }
 });
 
 const fresh = async (lamports = 10n * SOL, usdc?: bigint) => {
-  world = await SolanaWorld.fresh(ground, { lamports, ...(usdc === undefined ? {} : { usdc }) });
+  fixture = await SolanaFixture.fresh(engines, { lamports, ...(usdc === undefined ? {} : { usdc }) });
 };
 
-const hotBalance = (asset: 'SOL' | 'USDC_SOL') => world.customer.balance(asset, world.wallet.hotAddress);
+const hotBalance = (asset: 'SOL' | 'USDC_SOL') => fixture.customer.balance(asset, fixture.wallet.hotAddress);
 
 describe('a payout', () => {
   it('of SOL arrives exactly, and its network fee is published once', async () => {
     await fresh();
-    const { id, to } = await world.reserve('SOL', 3n * SOL);
-    const payout = await world.ends(id, 'mined');
-    const [transaction] = await world.transactions();
+    const { id, to } = await fixture.reserve('SOL', 3n * SOL);
+    const payout = await fixture.ends(id, 'mined');
+    const [transaction] = await fixture.transactions();
     expect(payout['tx_hash']).toBe(transaction?.['tx_hash']);
-    expect(await world.customer.balance('SOL', to)).toBe(3n * SOL);
-    expect(await world.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
-    const [spent] = await world.spent();
+    expect(await fixture.customer.balance('SOL', to)).toBe(3n * SOL);
+    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    const [spent] = await fixture.spent();
     expect(spent).toMatchObject({ purpose: 'payout', asset: 'SOL', tx_hash: payout['tx_hash'] });
     expect(await hotBalance('SOL')).toBe(7n * SOL - BigInt(spent?.amount ?? 0));
   });
 
   it('of tokens to a new owner opens its account, at our expense; to a known one it does not', async () => {
     await fresh(SOL, 1_000n);
-    const { id, to } = await world.reserve('USDC_SOL', 600n);
-    await world.ends(id, 'mined');
-    const again = await world.reserve('USDC_SOL', 400n, to);
-    await world.ends(again.id, 'mined');
-    expect(await world.customer.balance('USDC_SOL', to)).toBe(1_000n);
-    const [first, second] = (await world.spent()).map(({ amount }) => BigInt(amount));
+    const { id, to } = await fixture.reserve('USDC_SOL', 600n);
+    await fixture.ends(id, 'mined');
+    const again = await fixture.reserve('USDC_SOL', 400n, to);
+    await fixture.ends(again.id, 'mined');
+    expect(await fixture.customer.balance('USDC_SOL', to)).toBe(1_000n);
+    const [first, second] = (await fixture.spent()).map(({ amount }) => BigInt(amount));
     expect(first).toBeGreaterThan(TOKEN_RENT + 5_000n);
     expect(second).toBeLessThan(10_000n);
     expect(await hotBalance('SOL')).toBe(SOL - (first ?? 0n) - (second ?? 0n));
@@ -68,65 +68,74 @@ describe('a payout', () => {
 
   it('that is like another one is another transaction', async () => {
     await fresh();
-    const to = world.newRecipient();
-    const alike = await Promise.all(Array.from({ length: 5 }, () => world.reserve('SOL', SOL, to)));
-    await world.run();
-    expect(await world.transactions()).toHaveLength(5);
-    for (const { id } of alike) await world.ends(id, 'mined');
-    expect(await world.customer.balance('SOL', to)).toBe(5n * SOL);
+    const to = fixture.newRecipient();
+    const alike = await Promise.all(Array.from({ length: 5 }, () => fixture.reserve('SOL', SOL, to)));
+    await fixture.run();
+    expect(await fixture.transactions()).toHaveLength(5);
+    for (const { id } of alike) await fixture.ends(id, 'mined');
+    expect(await fixture.customer.balance('SOL', to)).toBe(5n * SOL);
   });
 
   it.each([
-    ['a new account that would have too little to stay', 'SOL', RENT - 1n, async () => world.newRecipient()],
-    ['a token account', 'USDC_SOL', 5n, () => associatedAccount(world.wallet.hotAddress, ground.usdcMint)],
+    [
+      'a new account that would have too little to stay',
+      'SOL',
+      RENT - 1n,
+      async () => fixture.newRecipient(),
+    ],
+    ['a token account', 'USDC_SOL', 5n, () => associatedAccount(fixture.wallet.hotAddress, engines.usdcMint)],
   ] as const)('to %s is refused before anything is signed', async (_, asset, amount, recipient) => {
     await fresh(SOL, 100n);
-    const { id } = await world.reserve(asset, amount, await recipient());
+    const { id } = await fixture.reserve(asset, amount, await recipient());
     // The others go on.
-    const other = await world.reserve('SOL', RENT);
-    expect((await world.ends(id, 'failed'))['failed_reason']).toMatch(/does not accept/);
-    expect(await world.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
-    await world.ends(other.id, 'mined');
-    expect(await world.transactions()).toHaveLength(1);
+    const other = await fixture.reserve('SOL', RENT);
+    expect((await fixture.ends(id, 'failed'))['failed_reason']).toMatch(/does not accept/);
+    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    await fixture.ends(other.id, 'mined');
+    expect(await fixture.transactions()).toHaveLength(1);
     // Of the token account's own tokens nothing moved; it is no recipient whose balance was due.
-    await world.admin.rows('delete from payouts where id = $1', [id]);
+    await fixture.admin.rows('delete from payouts where id = $1', [id]);
   });
 
   it('of what the hot wallet must keep waits, and delays no other payout', async () => {
     await fresh(SOL);
-    const { id } = await world.reserve('SOL', SOL - 6_000n);
-    const small = await world.reserve('SOL', RENT);
-    await world.ends(small.id, 'mined');
-    expect(await world.payout(id)).toMatchObject({ status: 'reserved' });
-    await world.pay('SOL', world.wallet.hotAddress, SOL);
-    await world.ends(id, 'mined');
+    const { id } = await fixture.reserve('SOL', SOL - 6_000n);
+    const small = await fixture.reserve('SOL', RENT);
+    await fixture.ends(small.id, 'mined');
+    expect(await fixture.payout(id)).toMatchObject({ status: 'reserved' });
+    await fixture.pay('SOL', fixture.wallet.hotAddress, SOL);
+    await fixture.ends(id, 'mined');
   });
 
   it('that fails on the chain gives the amount back, and the fee is spent', async () => {
     await fresh(SOL, 100n);
     const recipient = await closedToUs();
-    world.onBroadcast = async (_raw, send) => {
+    fixture.onBroadcast = async (_raw, send) => {
       await recipient.close();
       return send();
     };
-    const { id } = await world.reserve('USDC_SOL', 50n, recipient.address);
-    expect((await world.ends(id, 'failed'))['failed_reason']).toMatch(/did not accept/);
-    expect(await world.announced(id)).toEqual(['payout.created', 'hold.release, fee kept', 'payout.failed']);
-    expect(await world.transactions()).toMatchObject([{ state: 'reverted' }]);
-    expect(await world.spent()).toMatchObject([{ purpose: 'payout' }]);
+    const { id } = await fixture.reserve('USDC_SOL', 50n, recipient.address);
+    expect((await fixture.ends(id, 'failed'))['failed_reason']).toMatch(/did not accept/);
+    expect(await fixture.announced(id)).toEqual([
+      'payout.created',
+      'hold.release, fee kept',
+      'payout.failed',
+    ]);
+    expect(await fixture.transactions()).toMatchObject([{ state: 'reverted' }]);
+    expect(await fixture.spent()).toMatchObject([{ purpose: 'payout' }]);
     expect(await hotBalance('USDC_SOL')).toBe(100n);
   });
 });
 
 /** Somebody whose token account is frozen when `close` is called: it can be paid before, and not after. */
 async function closedToUs() {
-  const address = world.newRecipient();
-  await world.pay('USDC_SOL', address, 1n);
+  const address = fixture.newRecipient();
+  await fixture.pay('USDC_SOL', address, 1n);
   return {
     address,
     close: async () => {
       const frozen = { amount: 0, state: 'frozen' };
-      await world.rpc.call('surfnet_setTokenAccount', [address, ground.usdcMint, frozen]);
+      await fixture.rpc.call('surfnet_setTokenAccount', [address, engines.usdcMint, frozen]);
     },
   };
 }
@@ -134,23 +143,23 @@ async function closedToUs() {
 describe('sweeps', () => {
   it('bring SOL for a payout that is larger than the hot wallet, and leave nothing behind', async () => {
     await fresh(SOL);
-    const addresses = [await world.deposit('SOL', 2n * SOL), await world.deposit('SOL', 3n * SOL)];
-    const { id, to } = await world.reserve('SOL', 5n * SOL);
-    await world.ends(id, 'mined');
-    expect(await world.customer.balance('SOL', to)).toBe(5n * SOL);
-    for (const address of addresses) expect(await world.customer.balance('SOL', address)).toBe(0n);
-    const spent = (await world.spent()).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+    const addresses = [await fixture.deposit('SOL', 2n * SOL), await fixture.deposit('SOL', 3n * SOL)];
+    const { id, to } = await fixture.reserve('SOL', 5n * SOL);
+    await fixture.ends(id, 'mined');
+    expect(await fixture.customer.balance('SOL', to)).toBe(5n * SOL);
+    for (const address of addresses) expect(await fixture.customer.balance('SOL', address)).toBe(0n);
+    const spent = (await fixture.spent()).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
     expect(await hotBalance('SOL')).toBe(SOL - spent);
   });
 
   it('bring SOL to a hot wallet that has none to pay with', async () => {
     await fresh(0n);
-    const address = await world.deposit('SOL', 4n * SOL);
-    const { id } = await world.reserve('SOL', 3n * SOL);
-    await world.ends(id, 'mined');
-    expect(await world.customer.balance('SOL', address)).toBe(0n);
+    const address = await fixture.deposit('SOL', 4n * SOL);
+    const { id } = await fixture.reserve('SOL', 3n * SOL);
+    await fixture.ends(id, 'mined');
+    expect(await fixture.customer.balance('SOL', address)).toBe(0n);
     // On a slow machine both are final in the same round: the hot wallet's payout is then settled first.
-    const spent = await world.spent();
+    const spent = await fixture.spent();
     expect(spent).toHaveLength(2);
     expect(spent.find(({ purpose }) => purpose === 'sweep')).toMatchObject({ amount: '5000' });
     expect(spent.find(({ purpose }) => purpose === 'payout')).toBeDefined();
@@ -158,57 +167,57 @@ describe('sweeps', () => {
 
   it('bring tokens of addresses that never had a lamport, to a hot wallet that never had a token', async () => {
     await fresh(SOL);
-    await world.deposit('USDC_SOL', 700n);
-    const address = await world.deposit('USDC_SOL', 800n);
-    const { id, to } = await world.reserve('USDC_SOL', 1_500n);
-    await world.ends(id, 'mined');
-    expect(await world.customer.balance('USDC_SOL', to)).toBe(1_500n);
-    expect(await world.customer.balance('USDC_SOL', address)).toBe(0n);
-    expect((await world.spent()).map(({ purpose }) => purpose)).toEqual(['sweep', 'sweep', 'payout']);
+    await fixture.deposit('USDC_SOL', 700n);
+    const address = await fixture.deposit('USDC_SOL', 800n);
+    const { id, to } = await fixture.reserve('USDC_SOL', 1_500n);
+    await fixture.ends(id, 'mined');
+    expect(await fixture.customer.balance('USDC_SOL', to)).toBe(1_500n);
+    expect(await fixture.customer.balance('USDC_SOL', address)).toBe(0n);
+    expect((await fixture.spent()).map(({ purpose }) => purpose)).toEqual(['sweep', 'sweep', 'payout']);
   });
 
   it('leave deposits whose events have not arrived', async () => {
     await fresh(SOL);
-    const address = await world.deposit('SOL', 2n * SOL);
-    await world.pay('SOL', address, SOL);
-    const { id } = await world.reserve('SOL', 2n * SOL);
-    await world.ends(id, 'mined');
-    expect(await world.customer.balance('SOL', address)).toBe(SOL);
+    const address = await fixture.deposit('SOL', 2n * SOL);
+    await fixture.pay('SOL', address, SOL);
+    const { id } = await fixture.reserve('SOL', 2n * SOL);
+    await fixture.ends(id, 'mined');
+    expect(await fixture.customer.balance('SOL', address)).toBe(SOL);
   });
 
   it('happen before they are needed when they are economical', async () => {
     await fresh(SOL);
-    const worth = await world.deposit('USDC_SOL', 5_000_000n);
-    const small = await world.deposit('USDC_SOL', 1_000n);
+    const worth = await fixture.deposit('USDC_SOL', 5_000_000n);
+    const small = await fixture.deposit('USDC_SOL', 1_000n);
     const quote = (usd_rate: string) => ({ usd_rate, min_confirmations: 1 }) as never;
     const quotes = {
       latest: () => undefined,
       fresh: (asset: string) => quote(asset === 'SOL' ? '200' : '1'),
     };
-    const ports = world.replica({ quotes });
-    await world.until(async () => {
-      await world.run(ports);
-      expect(await world.db.rows(`select 1 from holdings where state = 'swept'`)).toHaveLength(1);
+    const ports = fixture.replica({ quotes });
+    await fixture.until(async () => {
+      await fixture.run(ports);
+      expect(await fixture.db.rows(`select 1 from holdings where state = 'swept'`)).toHaveLength(1);
     });
-    expect(await world.customer.balance('USDC_SOL', worth)).toBe(0n);
-    expect(await world.customer.balance('USDC_SOL', small)).toBe(1_000n);
+    expect(await fixture.customer.balance('USDC_SOL', worth)).toBe(0n);
+    expect(await fixture.customer.balance('USDC_SOL', small)).toBe(1_000n);
     expect(await hotBalance('USDC_SOL')).toBe(5_000_000n);
   });
 
   it('that expire are planned again', async () => {
     await fresh(SOL);
-    await world.deposit('SOL', 5n * SOL);
-    world.onBroadcast = async () => 'unknown';
-    const { id } = await world.reserve('SOL', 4n * SOL);
-    await world.run();
+    await fixture.deposit('SOL', 5n * SOL);
+    fixture.onBroadcast = async () => 'unknown';
+    const { id } = await fixture.reserve('SOL', 4n * SOL);
+    await fixture.run();
     await expires();
-    await world.run();
-    expect(await world.transactions()).toMatchObject([{ state: 'dead' }]);
+    await fixture.run();
+    expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }]);
     // By the database's clock, which no test moves.
-    await world.db.rows('update holdings set retry_at = now()');
-    world.onBroadcast = (_raw, send) => send();
-    await world.ends(id, 'mined');
-    expect((await world.transactions()).map(({ purpose, state }) => [purpose, state])).toEqual([
+    await fixture.db.rows('update holdings set retry_at = now()');
+    fixture.onBroadcast = (_raw, send) => send();
+    await fixture.ends(id, 'mined');
+    expect((await fixture.transactions()).map(({ purpose, state }) => [purpose, state])).toEqual([
       ['sweep', 'dead'],
       ['sweep', 'mined'],
       ['payout', 'mined'],
@@ -219,118 +228,118 @@ describe('sweeps', () => {
 /** Waits until what was signed last can be in no block any more, and proof of it is asked for. */
 async function expires(): Promise<void> {
   type Row = { valid_to_height: string; tx_hash: string; final_height_when_signed: string };
-  const last = (await world.transactions()).at(-1) as Row;
+  const last = (await fixture.transactions()).at(-1) as Row;
   // tidy-allow number: heights
   const [validTo, from] = [Number(last.valid_to_height), Number(last.final_height_when_signed)];
-  await world.until(async () =>
-    expect(await world.sender.nonInclusion(last.tx_hash, validTo, from)).toBe('proven'),
+  await fixture.until(async () =>
+    expect(await fixture.sender.nonInclusion(last.tx_hash, validTo, from)).toBe('proven'),
   );
-  world.clock.advance(31_000);
+  fixture.clock.advance(31_000);
 }
 
 describe('a payout that no block takes', () => {
   it('is signed again when that is proved and not before, once, and is paid once', async () => {
     await fresh();
-    world.onBroadcast = async () => 'unknown';
-    const { id, to } = await world.reserve('SOL', SOL);
-    await world.run();
+    fixture.onBroadcast = async () => 'unknown';
+    const { id, to } = await fixture.reserve('SOL', SOL);
+    await fixture.run();
     // However long ago it was by the clock: it could still be mined.
-    world.clock.advance(3_600_000);
-    for (let i = 0; i < 5; i++) await world.run();
-    expect(await world.transactions()).toMatchObject([{ attempt: 1, state: 'signed' }]);
+    fixture.clock.advance(3_600_000);
+    for (let i = 0; i < 5; i++) await fixture.run();
+    expect(await fixture.transactions()).toMatchObject([{ attempt: 1, state: 'signed' }]);
     await expires();
-    await world.run();
-    const [first, second] = await world.transactions();
+    await fixture.run();
+    const [first, second] = await fixture.transactions();
     expect(first).toMatchObject({ attempt: 1, state: 'dead' });
     expect(second).toMatchObject({ attempt: 2, state: 'signed', family: first?.['id'] });
-    for (let i = 0; i < 5; i++) await world.run();
-    expect(await world.transactions()).toHaveLength(2);
-    world.onBroadcast = (_raw, send) => send();
-    expect(await world.ends(id, 'mined')).toMatchObject({ tx_hash: second?.['tx_hash'] });
+    for (let i = 0; i < 5; i++) await fixture.run();
+    expect(await fixture.transactions()).toHaveLength(2);
+    fixture.onBroadcast = (_raw, send) => send();
+    expect(await fixture.ends(id, 'mined')).toMatchObject({ tx_hash: second?.['tx_hash'] });
     // The first one's bytes turn up after all.
-    await world.sender.broadcast(String(first?.['raw']));
-    await world.pay('SOL', world.newRecipient(), SOL);
-    expect(await world.customer.balance('SOL', to)).toBe(SOL);
-    expect(await world.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    await fixture.sender.broadcast(String(first?.['raw']));
+    await fixture.pay('SOL', fixture.newRecipient(), SOL);
+    expect(await fixture.customer.balance('SOL', to)).toBe(SOL);
+    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
   });
 
   it('and that was mined all the same is not signed again, however late we hear of it', async () => {
     await fresh();
-    world.onBroadcast = async (_raw, send) => {
+    fixture.onBroadcast = async (_raw, send) => {
       await send();
       return 'unknown';
     };
-    const { id } = await world.reserve('SOL', SOL);
-    await world.run();
-    const [{ tx_hash, valid_to_height }] = (await world.transactions()) as [
+    const { id } = await fixture.reserve('SOL', SOL);
+    await fixture.run();
+    const [{ tx_hash, valid_to_height }] = (await fixture.transactions()) as [
       { tx_hash: string; valid_to_height: string },
     ];
-    await world.finalized(tx_hash);
-    await world.until(async () => {
-      const height = await world.rpc.call('getBlockHeight', [{ commitment: 'finalized' }]);
+    await fixture.finalized(tx_hash);
+    await fixture.until(async () => {
+      const height = await fixture.rpc.call('getBlockHeight', [{ commitment: 'finalized' }]);
       expect(height).toBeGreaterThan(Number(valid_to_height)); // tidy-allow number: a height
     });
-    world.clock.advance(3_600_000);
-    await world.ends(id, 'mined');
-    expect(await world.transactions()).toHaveLength(1);
+    fixture.clock.advance(3_600_000);
+    await fixture.ends(id, 'mined');
+    expect(await fixture.transactions()).toHaveLength(1);
   });
 
   it('waits while the node cannot tell', async () => {
     await fresh();
-    world.onBroadcast = async () => 'unknown';
-    const { id } = await world.reserve('SOL', SOL);
-    await world.run();
+    fixture.onBroadcast = async () => 'unknown';
+    const { id } = await fixture.reserve('SOL', SOL);
+    await fixture.run();
     await expires();
-    const silent = world.replica({
+    const silent = fixture.replica({
       sender: {
-        ...world.sender,
+        ...fixture.sender,
         nonInclusion: () => Promise.reject(new Error('the node is away')),
       },
     });
-    await world.admin.rows('delete from leases');
-    await world.run(silent);
-    expect(await world.transactions()).toHaveLength(1);
-    await world.admin.rows('delete from leases');
-    world.onBroadcast = (_raw, send) => send();
-    await world.ends(id, 'mined');
-    expect(await world.transactions()).toHaveLength(2);
+    await fixture.admin.rows('delete from leases');
+    await fixture.run(silent);
+    expect(await fixture.transactions()).toHaveLength(1);
+    await fixture.admin.rows('delete from leases');
+    fixture.onBroadcast = (_raw, send) => send();
+    await fixture.ends(id, 'mined');
+    expect(await fixture.transactions()).toHaveLength(2);
   });
 
   it('and whose recipient cannot be paid any more goes back', async () => {
     await fresh(SOL, 100n);
     const recipient = await closedToUs();
-    world.onBroadcast = async () => 'unknown';
-    const { id } = await world.reserve('USDC_SOL', 50n, recipient.address);
-    await world.run();
+    fixture.onBroadcast = async () => 'unknown';
+    const { id } = await fixture.reserve('USDC_SOL', 50n, recipient.address);
+    await fixture.run();
     await recipient.close();
     await expires();
-    await world.ends(id, 'failed');
-    expect(await world.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
-    expect(await world.transactions()).toMatchObject([{ state: 'dead' }]);
+    await fixture.ends(id, 'failed');
+    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }]);
   });
 
   it('is not signed again by a process that has lost the lease meanwhile', async () => {
     await fresh();
-    world.onBroadcast = async () => 'unknown';
-    const { id } = await world.reserve('SOL', SOL);
-    await world.run();
+    fixture.onBroadcast = async () => 'unknown';
+    const { id } = await fixture.reserve('SOL', SOL);
+    await fixture.run();
     await expires();
-    const slow = world.replica({
+    const slow = fixture.replica({
       sender: {
-        ...world.sender,
+        ...fixture.sender,
         tryTransfer: async (order) => {
-          await world.db.rows(`update leases set expires_at = now() - interval '1 second'`);
-          await takeLease(world.db, chainLease(world.ports), 'another', 60_000);
-          return world.sender.tryTransfer(order);
+          await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
+          await takeLease(fixture.db, chainLease(fixture.ports), 'another', 60_000);
+          return fixture.sender.tryTransfer(order);
         },
       },
     });
-    await world.admin.rows('delete from leases');
-    await world.run(slow);
-    expect(await world.transactions()).toHaveLength(1);
-    await world.admin.rows('delete from leases');
-    world.onBroadcast = (_raw, send) => send();
-    await world.ends(id, 'mined');
+    await fixture.admin.rows('delete from leases');
+    await fixture.run(slow);
+    expect(await fixture.transactions()).toHaveLength(1);
+    await fixture.admin.rows('delete from leases');
+    fixture.onBroadcast = (_raw, send) => send();
+    await fixture.ends(id, 'mined');
   });
 });
 
@@ -341,75 +350,75 @@ describe('a broadcast', () => {
   ])('%s: the same bytes again, one transaction', async (_, what) => {
     await fresh();
     let lost = 3;
-    world.onBroadcast = async (_raw, send) => {
+    fixture.onBroadcast = async (_raw, send) => {
       if (lost-- <= 0) return send();
       await what(send);
       return 'unknown';
     };
-    const payouts = [await world.reserve('SOL', SOL), await world.reserve('SOL', 2n * SOL)];
-    for (const { id } of payouts) await world.ends(id, 'mined');
-    expect(await world.transactions()).toHaveLength(2);
-    expect(new Set(world.sent).size).toBe(2);
+    const payouts = [await fixture.reserve('SOL', SOL), await fixture.reserve('SOL', 2n * SOL)];
+    for (const { id } of payouts) await fixture.ends(id, 'mined');
+    expect(await fixture.transactions()).toHaveLength(2);
+    expect(new Set(fixture.sent).size).toBe(2);
   });
 
   it('that the process did not live to see: another one sends the same bytes', async () => {
     await fresh();
-    world.onBroadcast = () => Promise.reject(new Error('killed'));
-    const { id } = await world.reserve('SOL', SOL);
-    await expect(world.run()).rejects.toThrow('killed');
-    expect(await world.transactions()).toMatchObject([{ state: 'signed', broadcasts: 0 }]);
-    world.onBroadcast = (_raw, send) => send();
-    await world.admin.rows('delete from leases');
-    await world.until(async () => {
-      await world.run(world.replica());
-      await world.admin.rows('delete from leases');
-      expect((await world.payout(id as PayoutId))['status']).toBe('mined');
+    fixture.onBroadcast = () => Promise.reject(new Error('killed'));
+    const { id } = await fixture.reserve('SOL', SOL);
+    await expect(fixture.run()).rejects.toThrow('killed');
+    expect(await fixture.transactions()).toMatchObject([{ state: 'signed', broadcasts: 0 }]);
+    fixture.onBroadcast = (_raw, send) => send();
+    await fixture.admin.rows('delete from leases');
+    await fixture.until(async () => {
+      await fixture.run(fixture.replica());
+      await fixture.admin.rows('delete from leases');
+      expect((await fixture.payout(id as PayoutId))['status']).toBe('mined');
     });
-    expect(new Set(world.sent).size).toBe(1);
+    expect(new Set(fixture.sent).size).toBe(1);
   });
 });
 
 describe('a database that has lost commits', () => {
   it('signs nothing: what looks unpaid may be paid', async () => {
     await fresh();
-    const first = await world.reserve('SOL', SOL);
-    await world.ends(first.id, 'mined');
+    const first = await fixture.reserve('SOL', SOL);
+    await fixture.ends(first.id, 'mined');
     // An operator's money is no trouble.
-    await world.pay('SOL', world.wallet.hotAddress, SOL);
-    await world.run();
-    expect(world.ports.signingPause.reason).toBeUndefined();
+    await fixture.pay('SOL', fixture.wallet.hotAddress, SOL);
+    await fixture.run();
+    expect(fixture.ports.signingPause.reason).toBeUndefined();
     // A backup of before that is put back, of the time when its history was last looked at.
-    const rows = await world.db.rows('select * from wallet_histories');
-    expect(rows).toMatchObject([{ address: world.wallet.hotAddress, signature: expect.any(String) }]);
-    const [known] = (await world.transactions()) as [{ tx_hash: string }];
-    const all = await world.sender.signatures(null, 100);
+    const rows = await fixture.db.rows('select * from wallet_histories');
+    expect(rows).toMatchObject([{ address: fixture.wallet.hotAddress, signature: expect.any(String) }]);
+    const [known] = (await fixture.transactions()) as [{ tx_hash: string }];
+    const all = await fixture.sender.signatures(null, 100);
     const before = all[all.indexOf(known.tx_hash) - 1];
-    await world.db.rows('update wallet_histories set signature = $1', [before]);
-    await world.admin.rows('delete from payments');
-    await world.admin.rows('delete from transactions');
-    await world.db.rows(`update payouts set status = 'reserved', tx_hash = null`);
-    await world.run();
-    expect(world.ports.signingPause.reason).toMatch(known.tx_hash);
-    expect(await world.transactions()).toEqual([]);
-    expect(await world.customer.balance('SOL', first.to)).toBe(SOL);
-    await world.admin.rows('delete from outbox');
-    await world.admin.rows('delete from payouts');
-    world.sent.length = 0;
+    await fixture.db.rows('update wallet_histories set signature = $1', [before]);
+    await fixture.admin.rows('delete from payments');
+    await fixture.admin.rows('delete from transactions');
+    await fixture.db.rows(`update payouts set status = 'reserved', tx_hash = null`);
+    await fixture.run();
+    expect(fixture.ports.signingPause.reason).toMatch(known.tx_hash);
+    expect(await fixture.transactions()).toEqual([]);
+    expect(await fixture.customer.balance('SOL', first.to)).toBe(SOL);
+    await fixture.admin.rows('delete from outbox');
+    await fixture.admin.rows('delete from payouts');
+    fixture.sent.length = 0;
   });
 
   it('is looked for where the last look ended, also when that failed half-way', async () => {
     await fresh();
-    await world.run();
-    for (let i = 1n; i <= 3n; i++) await world.pay('SOL', world.wallet.hotAddress, i * SOL);
-    const payments = (await world.sender.signatures(null, 100)).slice(-3);
+    await fixture.run();
+    for (let i = 1n; i <= 3n; i++) await fixture.pay('SOL', fixture.wallet.hotAddress, i * SOL);
+    const payments = (await fixture.sender.signatures(null, 100)).slice(-3);
     const asked: string[] = [];
     let isAway = true;
     const isSignedByHot = async (signature: string): Promise<boolean> => {
       asked.push(signature);
       if (isAway && signature === payments[2]) throw new Error('the node is away');
-      return await world.sender.isSignedByHot(signature);
+      return await fixture.sender.isSignedByHot(signature);
     };
-    const ports = { ...world.ports, sender: { ...world.sender, isSignedByHot } };
+    const ports = { ...fixture.ports, sender: { ...fixture.sender, isSignedByHot } };
     await expect(unknownHistory(ports)).rejects.toThrow('away');
     isAway = false;
     expect(await unknownHistory(ports)).toBeUndefined();
@@ -418,24 +427,26 @@ describe('a database that has lost commits', () => {
 });
 
 describe('addresses for invoices', () => {
-  const chainsOf = () => new Map([['solana' as const, world.ports]]);
+  const chainsOf = () => new Map([['solana' as const, fixture.ports]]);
 
   it('are those of the wallet, the same every time', async () => {
     await fresh(0n);
     const ask = { chain: 'solana', from: 7, count: 3 } as const;
-    const given = await deriveAddresses({ db: world.db, chains: chainsOf() }, ask);
-    expect(given.addresses).toEqual([7, 8, 9].map((index) => world.wallet.depositAddress(index)));
-    expect(await deriveAddresses({ db: world.db, chains: chainsOf() }, ask)).toEqual(given);
+    const given = await deriveAddresses({ db: fixture.db, chains: chainsOf() }, ask);
+    expect(given.addresses).toEqual([7, 8, 9].map((index) => fixture.wallet.depositAddress(index)));
+    expect(await deriveAddresses({ db: fixture.db, chains: chainsOf() }, ask)).toEqual(given);
   });
 
   it('are not derived for a chain that is not configured, or from another seed than before', async () => {
     await fresh(0n);
     const ask = { chain: 'solana', from: 0, count: 1 } as const;
-    await expect(deriveAddresses({ db: world.db, chains: new Map() }, ask)).rejects.toThrow('not configured');
-    await deriveAddresses({ db: world.db, chains: chainsOf() }, ask);
+    await expect(deriveAddresses({ db: fixture.db, chains: new Map() }, ask)).rejects.toThrow(
+      'not configured',
+    );
+    await deriveAddresses({ db: fixture.db, chains: chainsOf() }, ask);
     const { hotAddress, depositAddress } = newWallet();
-    const strange = { ...world.ports, sender: { ...world.sender, hotAddress, depositAddress } };
+    const strange = { ...fixture.ports, sender: { ...fixture.sender, hotAddress, depositAddress } };
     const chains = new Map([['solana' as const, strange]]);
-    await expect(deriveAddresses({ db: world.db, chains }, ask)).rejects.toThrow('WALLET_SEED');
+    await expect(deriveAddresses({ db: fixture.db, chains }, ask)).rejects.toThrow('WALLET_SEED');
   });
 });

@@ -1,5 +1,5 @@
 import { sleep } from '@quittance/shared/clock';
-import { thenGather } from '@quittance/shared/gather-pause';
+import { thenRest } from '@quittance/shared/gather-pause';
 import { reason } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
 import { createAttemptWriter } from './attempt-writer.ts';
@@ -25,7 +25,7 @@ const STOP_WITHIN_MS = 3_000;
 
 export type DeliveryWorker = {
   /** Something was stored that is due now. */
-  kick(): void;
+  wake(): void;
   stop(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ export function startDeliveryWorker(
   const send = async (delivery: ClaimedDelivery): Promise<void> => {
     try {
       writer.add(await attemptDelivery(ports, delivery));
-      recording.kick();
+      recording.wake();
     } catch (error) {
       // Nothing of it is the receiver's doing: its claim runs out, and then it is tried again.
       logger.error({ event: delivery.id, reason: reason(error) }, 'a delivery could not be sent');
@@ -66,7 +66,7 @@ export function startDeliveryWorker(
     startWorker({
       name,
       everyMs: CLAIM_EVERY_MS,
-      step: () => thenGather(step, (count) => count === 0 || count >= AT_ONCE_FROM),
+      step: () => thenRest(step, (count) => count === 0 || count >= AT_ONCE_FROM),
       logger,
     });
 
@@ -75,26 +75,26 @@ export function startDeliveryWorker(
   const claimingSlow = claiming('claim for the slow pool', async () => {
     const count = await claim('slow');
     // It may have held queues of healthy endpoints, which the other claim has skipped.
-    if (count > 0) claimingFast.kick();
+    if (count > 0) claimingFast.wake();
     return count;
   });
-  const kick = (): void => {
-    claimingFast.kick();
-    claimingSlow.kick();
+  const wake = (): void => {
+    claimingFast.wake();
+    claimingSlow.wake();
   };
 
   const record = async (): Promise<number> => {
     const recorded = await writer.step();
     for (const { delivery } of recorded) inFlight.remove(delivery);
     // Slots are free for what waits.
-    if (recorded.length > 0) kick();
+    if (recorded.length > 0) wake();
     return recorded.length;
   };
 
   const recording: Worker = startWorker({
     name: 'record attempts',
     everyMs: 1_000,
-    step: () => thenGather(record, (count) => count === 0 || writer.size >= AT_ONCE_FROM),
+    step: () => thenRest(record, (count) => count === 0 || writer.size >= AT_ONCE_FROM),
     logger,
   });
 
@@ -115,7 +115,7 @@ export function startDeliveryWorker(
   };
 
   return {
-    kick,
+    wake,
     async stop() {
       await Promise.all([claimingFast.stop(), claimingSlow.stop()]);
       await emptied();

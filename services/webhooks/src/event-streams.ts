@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Db } from '@quittance/shared/db';
-import { thenGather } from '@quittance/shared/gather-pause';
+import { thenRest } from '@quittance/shared/gather-pause';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
@@ -25,7 +25,7 @@ export type EventStreams = {
   /** Writes the log after a number, and then what happens, until one of the two sides ends it; or says why not. */
   open(res: ServerResponse, follower: Follower): StreamRefusal | undefined;
   /** Something was stored. */
-  kick(): void;
+  wake(): void;
   /** Ends all streams, which their clients will open again elsewhere, and opens no more. */
   close(): Promise<void>;
 };
@@ -93,10 +93,10 @@ export function createEventStreams(
     worker ??= startWorker({
       name: 'event streams',
       everyMs: limits.lookEveryMs,
-      step: () => thenGather(step, (more) => more > 0),
+      step: () => thenRest(step, (more) => more > 0),
       logger,
     });
-    worker.kick();
+    worker.wake();
   }
 
   function remove(stream: Stream): void {
@@ -112,7 +112,7 @@ export function createEventStreams(
     stream.stuckSince = performance.now();
     stream.res.once('drain', () => {
       stream.stuckSince = undefined;
-      worker?.kick();
+      worker?.wake();
     });
   }
 
@@ -253,7 +253,7 @@ export function createEventStreams(
       lookAfter();
       return undefined;
     },
-    kick: () => worker?.kick(),
+    wake: () => worker?.wake(),
     async close() {
       closing = true;
       for (const { res } of streams) res.end();

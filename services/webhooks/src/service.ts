@@ -81,8 +81,8 @@ export async function startWebhooks(
     logger,
     handlers: handleEvents(ports),
     committed: () => {
-      workers?.kick();
-      ports.streams.kick();
+      workers?.wake();
+      ports.streams.wake();
     },
   });
 

@@ -41,7 +41,7 @@ export function startWorkers(ports: Ports): DeliveryWorker {
     logger,
   });
   return {
-    kick: delivering.kick,
+    wake: delivering.wake,
     async stop() {
       const others = [takingBack, cancelling, forgetting, forgettingSecrets];
       await Promise.all([delivering.stop(), ...others.map((worker) => worker.stop())]);

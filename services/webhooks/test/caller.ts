@@ -1,9 +1,9 @@
 import { listen } from '@quittance/shared/http';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { Secret } from '@quittance/shared/secret';
 import { createHttp } from '../src/http/app.ts';
-import { IDENTITY_SECRET, type Stage } from './stage.ts';
+import { type Fixture, IDENTITY_SECRET } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
 export type Answered = { status: number; body: any };
@@ -17,7 +17,7 @@ export type Caller = {
 
 /** The routes of a stage, on a port of their own. */
 export async function openCaller(
-  { ports }: Stage,
+  { ports }: Fixture,
   { allowInsecure = ports.allowInsecureEndpoints }: { allowInsecure?: boolean } = {},
 ): Promise<Caller> {
   const { port, close } = await listen(
@@ -34,7 +34,7 @@ export async function openCaller(
     async call(method, path, account, body) {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
-        headers: { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, ports.clock.now()) },
+        headers: { [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, ports.clock.now()) },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       return { status: answer.status, body: await answer.json() };

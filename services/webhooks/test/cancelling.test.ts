@@ -11,33 +11,33 @@ import {
   anEvent,
   deliver,
   deliverAll,
-  openStage,
-  type Stage,
+  type Fixture,
+  openFixture,
   takeIn,
-} from './stage.ts';
+} from './fixture.ts';
 
 const BACKLOG = 2_500;
 
-let stage: Stage;
+let fixture: Fixture;
 let receiver: Receiver;
 let caller: Caller;
 
 beforeAll(async () => {
-  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
-  caller = await openCaller(stage);
+  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
+  caller = await openCaller(fixture);
 });
 afterEach(() => {
   receiver.answer((response) => response.writeHead(200).end());
 });
 afterAll(async () => {
   await Promise.all([caller?.close(), receiver?.close()]);
-  await stage?.close();
+  await fixture?.close();
 });
 
 const stored = async (key: string) =>
   Object.fromEntries(
     (
-      await stage.db.rows<{ state: string; n: number }>(
+      await fixture.db.rows<{ state: string; n: number }>(
         'select state, count(*)::int as n from deliveries where endpoint_key = $1 group by state',
         [key],
       )
@@ -47,12 +47,12 @@ const stored = async (key: string) =>
 /** An endpoint with one event that is due, and many more that wait for tomorrow. */
 async function withBacklog(path: string): Promise<{ account: AccountId; key: string; id: EndpointId }> {
   const account = anAccount();
-  const { key, id } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+  const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
   await takeIn(
-    stage.ports,
+    fixture.ports,
     ...Array.from({ length: BACKLOG }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
   );
-  await stage.db.rows(
+  await fixture.db.rows(
     `update deliveries set due_at = due_at + interval '1 day' where endpoint_key = $1 and sequence > 1`,
     [key],
   );
@@ -68,21 +68,21 @@ async function logOf(account: AccountId, id: string, status?: string) {
 test('disabled by 410 beside others: recorded without its backlog, which is cancelled bit by bit', async () => {
   const { account, key, id } = await withBacklog('/gone');
   const other = anAccount();
-  const neighbour = await anEndpoint(stage.ports, other, `${receiver.url}/neighbour`);
-  await takeIn(stage.ports, anEvent({ account: other }));
+  const neighbour = await anEndpoint(fixture.ports, other, `${receiver.url}/neighbour`);
+  await takeIn(fixture.ports, anEvent({ account: other }));
   receiver.answer((response, { path }) => response.writeHead(path === '/gone' ? 410 : 200).end());
-  await deliver(stage.ports);
+  await deliver(fixture.ports);
   expect(await stored(neighbour.key)).toEqual({ delivered: 1 });
   // Nothing of the backlog was touched in that transaction, and none of it is waiting for anybody who looks.
   expect(await stored(key)).toEqual({ exhausted: 1, waiting: BACKLOG - 1 });
   expect(await logOf(account, id)).toEqual(Array(100).fill('cancelled'));
   expect(await logOf(account, id, 'cancelled')).toHaveLength(100);
   expect(await logOf(account, id, 'waiting')).toEqual([]);
-  stage.clock.advance(2 * 86_400_000);
-  expect(await deliver(stage.ports)).toEqual([]);
+  fixture.clock.advance(2 * 86_400_000);
+  expect(await deliver(fixture.ports)).toEqual([]);
 
   const steps: number[] = [];
-  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelNextWaiting(stage.ports);
+  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelNextWaiting(fixture.ports);
   expect(steps).toEqual([1, 1, 1, 0]);
   expect(await stored(key)).toEqual({ exhausted: 1, cancelled: BACKLOG - 1 });
   expect(await logOf(account, id, 'cancelled')).toHaveLength(100);
@@ -93,32 +93,32 @@ test('enabled again before that: what waited stays cancelled, and a replay bring
   expect((await caller.call('POST', `/api/webhooks/${id}/disable`, account)).status).toBe(200);
   expect(await stored(key)).toEqual({ waiting: BACKLOG });
   expect((await caller.call('POST', `/api/webhooks/${id}/enable`, account)).status).toBe(200);
-  stage.clock.advance(2 * 86_400_000);
-  expect(await deliverAll(stage.ports)).toEqual([]);
+  fixture.clock.advance(2 * 86_400_000);
+  expect(await deliverAll(fixture.ports)).toEqual([]);
   expect(await stored(key)).toEqual({ cancelled: BACKLOG });
-  expect(await cancelNextWaiting(stage.ports)).toBe(0);
-  const day = (days: number) => new Date(stage.clock.now().getTime() + days * 86_400_000).toISOString();
+  expect(await cancelNextWaiting(fixture.ports)).toBe(0);
+  const day = (days: number) => new Date(fixture.clock.now().getTime() + days * 86_400_000).toISOString();
   const replayed = await caller.call('POST', `/api/webhooks/${id}/replay`, account, {
     from: day(-5),
     to: day(1),
   });
   expect(replayed.body.data.queued).toBe(BACKLOG);
-  expect(await cancelNextWaiting(stage.ports)).toBe(0);
+  expect(await cancelNextWaiting(fixture.ports)).toBe(0);
   expect(await stored(key)).toEqual({ waiting: BACKLOG });
 });
 
 test('deleted: nothing is sent, what was never tried goes bit by bit, and what was tried stays in the log', async () => {
   const { account, key, id } = await withBacklog('/deleted');
   receiver.answer((response) => response.writeHead(503).end());
-  await deliver(stage.ports);
-  expect((await deleteEndpoint(stage.ports, account, id)).ok).toBe(true);
+  await deliver(fixture.ports);
+  expect((await deleteEndpoint(fixture.ports, account, id)).ok).toBe(true);
   expect(await stored(key)).toEqual({ waiting: BACKLOG });
-  stage.clock.advance(2 * 86_400_000);
-  expect(await deliverAll(stage.ports)).not.toContainEqual(
+  fixture.clock.advance(2 * 86_400_000);
+  expect(await deliverAll(fixture.ports)).not.toContainEqual(
     expect.objectContaining({ delivery: expect.objectContaining({ endpointKey: key }) }),
   );
   const steps: number[] = [];
-  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelNextWaiting(stage.ports);
+  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelNextWaiting(fixture.ports);
   expect(steps).toEqual([1, 1, 1, 0]);
   expect(await stored(key)).toEqual({ cancelled: 1 });
 });
@@ -126,30 +126,30 @@ test('deleted: nothing is sent, what was never tried goes bit by bit, and what w
 test('deleted after it was disabled: what was cancelled and never tried goes as well', async () => {
   const { account, key, id } = await withBacklog('/disabled-first');
   await caller.call('POST', `/api/webhooks/${id}/disable`, account);
-  while ((await cancelNextWaiting(stage.ports)) > 0);
+  while ((await cancelNextWaiting(fixture.ports)) > 0);
   expect(await stored(key)).toEqual({ cancelled: BACKLOG });
-  await deleteEndpoint(stage.ports, account, id);
+  await deleteEndpoint(fixture.ports, account, id);
   // A disabled endpoint has no queue to remove: the hourly pruning finds it.
-  await pruneOldEvents(stage.ports);
+  await pruneOldEvents(fixture.ports);
   expect(await stored(key)).toEqual({});
 });
 
 test('registering, replaying and deleting again and again leaves no rows behind', async () => {
   const account = anAccount();
   await takeIn(
-    stage.ports,
+    fixture.ports,
     ...Array.from({ length: 50 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
   );
   const keys: string[] = [];
   for (let round = 0; round < 5; round++) {
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/again-and-again`);
-    const now = stage.clock.now().getTime();
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/again-and-again`);
+    const now = fixture.clock.now().getTime();
     const [from, to] = [-30, 30].map((days) => new Date(now + days * 86_400_000).toISOString());
     const replayed = await caller.call('POST', `/api/webhooks/${id}/replay`, account, { from, to });
     expect(replayed.body.data.queued).toBe(50);
-    await deleteEndpoint(stage.ports, account, id);
+    await deleteEndpoint(fixture.ports, account, id);
     keys.push(key);
   }
-  while ((await cancelNextWaiting(stage.ports)) > 0);
+  while ((await cancelNextWaiting(fixture.ports)) > 0);
   for (const key of keys) expect(await stored(key)).toEqual({});
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Listening, listen } from '@quittance/shared/http';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { Secret } from '@quittance/shared/secret';
 import { eventually } from '@quittance/testkit/eventually';
@@ -17,34 +17,34 @@ import {
   anEndpoint,
   anEvent,
   deliverAll,
+  type Fixture,
   IDENTITY_SECRET,
-  openStage,
-  type Stage,
+  openFixture,
   takeIn,
-} from './stage.ts';
+} from './fixture.ts';
 
 const HOUR = 3_600_000;
 
-let stage: Stage;
+let fixture: Fixture;
 let receiver: Receiver;
 let server: Listening;
 
 beforeAll(async () => {
-  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
-  const parts = { ...stage.ports, identitySecret: new Secret(IDENTITY_SECRET), waitsFor: async () => [] };
+  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
+  const parts = { ...fixture.ports, identitySecret: new Secret(IDENTITY_SECRET), waitsFor: async () => [] };
   server = await listen(createHttp(parts), '127.0.0.1', 0);
 });
 afterAll(async () => {
-  await stage?.ports.streams.close();
+  await fixture?.ports.streams.close();
   await server?.close(0);
   await receiver?.close();
-  await stage?.close();
+  await fixture?.close();
 });
 
 type Told = { id: string; sequence: number; version: number; data: { id: string; n: number } };
 
 const page = (account: AccountId, after: number, limit = 500) =>
-  listEvents(stage.ports, account, { after, limit, kinds: null, from: null, to: null });
+  listEvents(fixture.ports, account, { after, limit, kinds: null, from: null, to: null });
 
 test('while many write, a reader who follows never sees a number before a smaller one', async () => {
   const accounts = [anAccount(), anAccount()];
@@ -60,13 +60,13 @@ test('while many write, a reader who follows never sees a number before a smalle
       );
       if (i % 5 === 0) {
         const undone = new Error('undone');
-        const trying = stage.db.transaction(async (trx) => {
-          await recordEvents(stage.ports, trx, batch);
+        const trying = fixture.db.transaction(async (trx) => {
+          await recordEvents(fixture.ports, trx, batch);
           throw undone;
         });
         await expect(trying).rejects.toBe(undone);
       }
-      await takeIn(stage.ports, ...batch);
+      await takeIn(fixture.ports, ...batch);
       written += batch.length;
     }
   });
@@ -90,7 +90,7 @@ test('while many write, a reader who follows never sees a number before a smalle
 
 test('a receiver that drops older versions ends with the truth, in whatever order they come', async () => {
   const account = anAccount();
-  await anEndpoint(stage.ports, account, `${receiver.url}/versions`);
+  await anEndpoint(fixture.ports, account, `${receiver.url}/versions`);
   const shown = new Map<string, Told>();
   let olderAfterYounger = 0;
   let requests = 0;
@@ -108,13 +108,13 @@ test('a receiver that drops older versions ends with the truth, in whatever orde
     const events = Array.from({ length: 6 }, (_, i) =>
       anEvent({ account, resource: `inv_${i}`, version, data: { id: `inv_${i}`, n: version } }),
     );
-    await takeIn(stage.ports, ...events);
-    await deliverAll(stage.ports);
-    stage.clock.advance(60_000);
+    await takeIn(fixture.ports, ...events);
+    await deliverAll(fixture.ports);
+    fixture.clock.advance(60_000);
   }
   for (let i = 0; i < 40; i++) {
-    stage.clock.advance(2 * HOUR);
-    await deliverAll(stage.ports);
+    fixture.clock.advance(2 * HOUR);
+    await deliverAll(fixture.ports);
   }
   expect(olderAfterYounger).toBeGreaterThan(5);
   expect([...shown.values()].map(({ data }) => data.n)).toEqual([8, 8, 8, 8, 8, 8]);
@@ -122,14 +122,14 @@ test('a receiver that drops older versions ends with the truth, in whatever orde
 
 test('a shop whose server was away for a week misses nothing: it reads, listens, or has it sent again', async () => {
   const account = anAccount();
-  const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/week`);
+  const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/week`);
   const happens = async (n: number) => {
     const events = Array.from({ length: n }, () => ({
       ...anEvent({ account }),
-      created_at: stage.clock.now().toISOString(),
+      created_at: fixture.clock.now().toISOString(),
     }));
-    await takeIn(stage.ports, ...events);
-    await deliverAll(stage.ports);
+    await takeIn(fixture.ports, ...events);
+    await deliverAll(fixture.ports);
   };
   /** What the shop has taken: it answered 200, and may have been told again. */
   const taken: Told[] = [];
@@ -138,7 +138,7 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
     response.writeHead(isUp ? 200 : 503).end();
     if (isUp && path === '/week') taken.push(JSON.parse(body) as Told);
   });
-  const begun = stage.clock.now();
+  const begun = fixture.clock.now();
   await happens(3);
   expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
 
@@ -146,12 +146,12 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
   for (let day = 0; day < 7; day++) {
     await happens(4);
     for (let i = 0; i < 4; i++) {
-      stage.clock.advance(6 * HOUR);
-      await deliverAll(stage.ports);
+      fixture.clock.advance(6 * HOUR);
+      await deliverAll(fixture.ports);
     }
   }
   expect(taken).toHaveLength(3);
-  const away = await readEndpoint(stage.ports, account, id);
+  const away = await readEndpoint(fixture.ports, account, id);
   if (!away.ok) throw new Error(away.refusal);
   const { missedSince } = away.value;
   expect(away.value).toMatchObject({
@@ -181,7 +181,7 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
   const heard: number[] = [];
   const source = new EventSource(`http://127.0.0.1:${server.port}/api/events/stream?after=3`, {
     fetch: (input, init) => {
-      const identity = sealIdentity(IDENTITY_SECRET, { account }, stage.clock.now());
+      const identity = signIdentity(IDENTITY_SECRET, { account }, fixture.clock.now());
       return fetch(input, { ...init, headers: { ...init.headers, [IDENTITY_HEADER]: identity } });
     },
   });
@@ -193,18 +193,18 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
   }
 
   // Or: have it sent again, what was given up and what it was never told of.
-  expect((await changeEndpoint(stage.ports, account, id, { enabled: true })).ok).toBe(true);
-  await deliverAll(stage.ports);
+  expect((await changeEndpoint(fixture.ports, account, id, { enabled: true })).ok).toBe(true);
+  await deliverAll(fixture.ports);
   expect(taken).toHaveLength(3);
-  const range = { from: missedSince as Date, to: new Date(stage.clock.now().getTime() + 1), kinds: null };
+  const range = { from: missedSince as Date, to: new Date(fixture.clock.now().getTime() + 1), kinds: null };
   const order = { ...range, includeDelivered: false };
-  expect(await replayEvents(stage.ports, account, id, order)).toMatchObject({
+  expect(await replayEvents(fixture.ports, account, id, order)).toMatchObject({
     ok: true,
     value: { queued: 28, alreadyDelivered: 3 },
   });
   // Asked for twice it is sent once.
-  expect(await replayEvents(stage.ports, account, id, order)).toMatchObject({ value: { queued: 0 } });
-  await deliverAll(stage.ports);
+  expect(await replayEvents(fixture.ports, account, id, order)).toMatchObject({ value: { queued: 0 } });
+  await deliverAll(fixture.ports);
   expect(taken.map(({ sequence }) => sequence).toSorted((a, b) => a - b)).toEqual(all);
   expect(new Set(taken.map((event) => event.id)).size).toBe(31);
   await happens(1);

@@ -14,22 +14,22 @@ import {
   anEndpoint,
   anEvent,
   deliveriesOf,
+  type Fixture,
   IDENTITY_SECRET,
-  openStage,
+  openFixture,
   SECRETS_KEY,
-  type Stage,
-} from './stage.ts';
+} from './fixture.ts';
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
 
-let stage: Stage;
+let fixture: Fixture;
 let nats: Awaited<ReturnType<typeof testNats>>;
 let sender: Bus;
 let receiver: Receiver;
 const running = new Set<ChildProcess>();
 
 beforeAll(async () => {
-  [stage, nats, receiver] = await Promise.all([openStage(), testNats(), startReceiver()]);
+  [fixture, nats, receiver] = await Promise.all([openFixture(), testNats(), startReceiver()]);
   sender = await connectBus({ url: nats.url, service: 'invoices', logger: createLogger('test', 'silent') });
 });
 afterEach(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
   await sender?.close();
   await receiver?.close();
   await nats?.stop();
-  await stage?.close();
+  await fixture?.close();
 });
 
 async function freePort(): Promise<number> {
@@ -59,7 +59,7 @@ async function startProcess(
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PORT: String(port),
-      DATABASE_URL: stage.database.urlOf('webhooks'),
+      DATABASE_URL: fixture.database.urlOf('webhooks'),
       NATS_URL: nats.url,
       IDENTITY_SECRET,
       PUBLIC_URL: 'http://quittance.test',
@@ -114,7 +114,7 @@ test.each([
   async ({ point, arrivals }) => {
     const account = anAccount();
     const path = `/${point}`;
-    const { key, secret } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+    const { key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
     const { child } = await startProcess({ CRASH_AT: `${point}:1` });
     const event = anEvent({ account, resource: point });
     await publish(event);
@@ -123,7 +123,7 @@ test.each([
 
     await startReady();
     await eventually(async () =>
-      expect(await deliveriesOf(stage.db, key)).toMatchObject([
+      expect(await deliveriesOf(fixture.db, key)).toMatchObject([
         { sequence: '1', state: 'delivered', attempts: 1 },
       ]),
     );
@@ -133,14 +133,14 @@ test.each([
       expect(one.headers['webhook-id']).toBe(event.id);
       new Webhook(secret).verify(one.body, one.headers as Record<string, string>);
     }
-    const log = await stage.db.rows('select id from events where account_id = $1', [account]);
+    const log = await fixture.db.rows('select id from events where account_id = $1', [account]);
     expect(log).toEqual([{ id: event.id }]);
   },
 );
 
 test('told to stop, it ends what is under way, exits with 0 and leaves nothing claimed', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/slow`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/slow`);
   const { child } = await startReady();
   const arrived = new Promise<void>((resolve) =>
     receiver.answer((response) => {
@@ -154,7 +154,7 @@ test('told to stop, it ends what is under way, exits with 0 and leaves nothing c
   child.kill('SIGTERM');
   const [code] = await once(child, 'exit');
   expect(code).toBe(0);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });
 
 test('a wrong configuration is named in full, and nothing is started', async () => {

@@ -16,27 +16,27 @@ import {
   deliver,
   deliverAll,
   deliveriesOf,
-  openStage,
+  type Fixture,
+  openFixture,
   ROOM,
-  type Stage,
   takeIn,
-} from './stage.ts';
+} from './fixture.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
-let stage: Stage;
+let fixture: Fixture;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
 });
 afterEach(() => {
   receiver.answer((response) => response.writeHead(200).end());
 });
 afterAll(async () => {
   await receiver?.close();
-  await stage?.close();
+  await fixture?.close();
 });
 
 /** What arrived at a path of the receiver; each test has its own. */
@@ -44,11 +44,11 @@ const arrivedAt = (path: string) => receiver.received.filter((one) => one.path =
 
 test('a delivery is signed as Standard Webhooks has it, and its body is the decided envelope', async () => {
   const account = anAccount();
-  const { secret } = await anEndpoint(stage.ports, account, `${receiver.url}/signed?shop=1`);
+  const { secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/signed?shop=1`);
   const data = { id: 'inv_9', amount: '1.5', note: 'Grüße "quoted" \\ \u2028' };
   const event = anEvent({ account, kind: 'invoice.paid', data });
-  await takeIn(stage.ports, event);
-  await deliver(stage.ports);
+  await takeIn(fixture.ports, event);
+  await deliver(fixture.ports);
 
   const [one] = arrivedAt('/signed?shop=1');
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -67,26 +67,26 @@ test('a delivery is signed as Standard Webhooks has it, and its body is the deci
 
 test('a failed delivery is tried again when its pause is over, with the same id and body', async () => {
   const account = anAccount();
-  const { key, secret } = await anEndpoint(stage.ports, account, `${receiver.url}/again`);
+  const { key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/again`);
   receiver.answer((response) => response.writeHead(500).end('out of order'));
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll(stage.ports);
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
   expect(arrivedAt('/again')).toHaveLength(1);
 
-  stage.clock.advance(4.4 * SECOND);
-  await deliverAll(stage.ports);
+  fixture.clock.advance(4.4 * SECOND);
+  await deliverAll(fixture.ports);
   expect(arrivedAt('/again')).toHaveLength(1);
 
   receiver.answer((response) => response.writeHead(204).end());
-  stage.clock.advance(1.2 * SECOND);
-  await deliverAll(stage.ports);
+  fixture.clock.advance(1.2 * SECOND);
+  await deliverAll(fixture.ports);
   const [first, second] = arrivedAt('/again');
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
   expect(second?.body).toBe(first?.body);
   new Webhook(secret).verify(second?.body ?? '', second?.headers as Record<string, string>);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
   expect(
-    await stage.db.rows(
+    await fixture.db.rows(
       'select number, status, failure, answer from attempts where endpoint_key = $1 order by number',
       [key],
     ),
@@ -97,74 +97,74 @@ test('a failed delivery is tried again when its pause is over, with the same id 
 });
 
 test('the log of attempts cannot be rewritten', async () => {
-  await expect(stage.db.rows('update attempts set ms = 0')).rejects.toThrow('permission denied');
+  await expect(fixture.db.rows('update attempts set ms = 0')).rejects.toThrow('permission denied');
 });
 
 test('the whole schedule: ten attempts over 75 hours, each in its time, then none', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/never`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/never`);
   receiver.answer((response) => response.writeHead(503).end());
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll(stage.ports);
-  let due = stage.clock.now();
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
+  let due = fixture.clock.now();
   for (const [attempt, pause] of [...pauses.entries()].slice(1)) {
-    const [delivery] = await deliveriesOf(stage.db, key);
+    const [delivery] = await deliveriesOf(fixture.db, key);
     expect(delivery).toMatchObject({ state: 'waiting', attempts: attempt });
     const waited = (delivery?.due_at.getTime() ?? 0) - due.getTime();
     expect(waited).toBeGreaterThanOrEqual(0.9 * pause);
     expect(waited).toBeLessThanOrEqual(1.1 * pause);
-    stage.clock.advance(waited - 1);
-    await deliverAll(stage.ports);
+    fixture.clock.advance(waited - 1);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/never')).toHaveLength(attempt);
-    stage.clock.advance(1);
-    await deliverAll(stage.ports);
+    fixture.clock.advance(1);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/never')).toHaveLength(attempt + 1);
-    due = stage.clock.now();
+    due = fixture.clock.now();
   }
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'exhausted', attempts: 10 }]);
-  stage.clock.advance(100 * HOUR);
-  await deliverAll(stage.ports);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'exhausted', attempts: 10 }]);
+  fixture.clock.advance(100 * HOUR);
+  await deliverAll(fixture.ports);
   expect(arrivedAt('/never')).toHaveLength(10);
 });
 
 test('a restart between attempts forgets nothing', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/restart`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/restart`);
   receiver.answer((response) => response.writeHead(500).end());
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll(stage.ports);
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
 
   // All that a new process has is the database.
   const sender = createWebhookSender({ publicOnly: false });
   receiver.answer((response) => response.writeHead(200).end());
-  stage.clock.advance(6 * SECOND);
-  await deliverAll({ ...stage.ports, sender });
+  fixture.clock.advance(6 * SECOND);
+  await deliverAll({ ...fixture.ports, sender });
   await sender.close();
   const ids = arrivedAt('/restart').map((one) => one.headers['webhook-id']);
   expect(ids).toHaveLength(2);
   expect(new Set(ids).size).toBe(1);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
 });
 
 test('what was sent and not recorded is sent again with the same id, and the late record is refused', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/unrecorded`);
-  await takeIn(stage.ports, anEvent({ account }));
-  const claimed = await claimDeliveries(stage.ports, ROOM);
-  const late = await Promise.all(claimed.map((delivery) => attemptDelivery(stage.ports, delivery)));
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/unrecorded`);
+  await takeIn(fixture.ports, anEvent({ account }));
+  const claimed = await claimDeliveries(fixture.ports, ROOM);
+  const late = await Promise.all(claimed.map((delivery) => attemptDelivery(fixture.ports, delivery)));
 
-  expect(await takeBackDeliveries(stage.ports)).toBe(0);
-  expect(await deliverAll(stage.ports)).toHaveLength(0);
-  stage.clock.advance(LEASE_MS);
-  expect(await takeBackDeliveries(stage.ports)).toBe(1);
-  const again = await claimDeliveries(stage.ports, ROOM);
-  const attempts = await Promise.all(again.map((delivery) => attemptDelivery(stage.ports, delivery)));
+  expect(await takeBackDeliveries(fixture.ports)).toBe(0);
+  expect(await deliverAll(fixture.ports)).toHaveLength(0);
+  fixture.clock.advance(LEASE_MS);
+  expect(await takeBackDeliveries(fixture.ports)).toBe(1);
+  const again = await claimDeliveries(fixture.ports, ROOM);
+  const attempts = await Promise.all(again.map((delivery) => attemptDelivery(fixture.ports, delivery)));
 
   // The first sender was only slow: it no longer owns the delivery.
-  await recordAttempts(stage.ports, late);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'sending', attempts: 0 }]);
-  await recordAttempts(stage.ports, attempts);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+  await recordAttempts(fixture.ports, late);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'sending', attempts: 0 }]);
+  await recordAttempts(fixture.ports, attempts);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
   const ids = arrivedAt('/unrecorded').map((one) => one.headers['webhook-id']);
   expect(ids).toHaveLength(2);
   expect(new Set(ids).size).toBe(1);
@@ -172,21 +172,21 @@ test('what was sent and not recorded is sent again with the same id, and the lat
 
 test('deliveries of an endpoint begin in the order of the sequence', async () => {
   const account = anAccount();
-  await anEndpoint(stage.ports, account, `${receiver.url}/order`);
+  await anEndpoint(fixture.ports, account, `${receiver.url}/order`);
   for (let i = 0; i < 5; i++) {
     await takeIn(
-      stage.ports,
+      fixture.ports,
       ...Array.from({ length: 5 }, (_, j) => anEvent({ account, resource: `inv_${i}_${j}` })),
     );
   }
   const begun: string[] = [];
   for (;;) {
-    const claimed = await claimDeliveries(stage.ports, ROOM);
+    const claimed = await claimDeliveries(fixture.ports, ROOM);
     if (claimed.length === 0) break;
     begun.push(...claimed.map((delivery) => delivery.sequence));
     await recordAttempts(
-      stage.ports,
-      await Promise.all(claimed.map((one) => attemptDelivery(stage.ports, one))),
+      fixture.ports,
+      await Promise.all(claimed.map((one) => attemptDelivery(fixture.ports, one))),
     );
   }
   expect(begun).toEqual(Array.from({ length: 25 }, (_, i) => String(i + 1)));
@@ -194,29 +194,32 @@ test('deliveries of an endpoint begin in the order of the sequence', async () =>
 
 test('no endpoint is sent more at once than its slots, and each that ends frees one', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/slots`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/slots`);
   await takeIn(
-    stage.ports,
+    fixture.ports,
     ...Array.from({ length: 40 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
   );
   // One that has never taken anything yet may be one that never answers.
-  const trial = await claimDeliveries(stage.ports, ROOM);
+  const trial = await claimDeliveries(fixture.ports, ROOM);
   expect(trial).toHaveLength(2);
-  await recordAttempts(stage.ports, await Promise.all(trial.map((one) => attemptDelivery(stage.ports, one))));
-  const first = await claimDeliveries(stage.ports, ROOM);
+  await recordAttempts(
+    fixture.ports,
+    await Promise.all(trial.map((one) => attemptDelivery(fixture.ports, one))),
+  );
+  const first = await claimDeliveries(fixture.ports, ROOM);
   expect(first).toHaveLength(16);
-  expect(await claimDeliveries(stage.ports, ROOM)).toHaveLength(0);
+  expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
   // A new event frees no slot.
-  await takeIn(stage.ports, anEvent({ account }));
-  expect(await claimDeliveries(stage.ports, ROOM)).toHaveLength(0);
+  await takeIn(fixture.ports, anEvent({ account }));
+  expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
 
-  const three = await Promise.all(first.slice(0, 3).map((one) => attemptDelivery(stage.ports, one)));
-  await recordAttempts(stage.ports, three);
-  expect(await claimDeliveries(stage.ports, ROOM)).toHaveLength(3);
-  stage.clock.advance(LEASE_MS);
-  await takeBackDeliveries(stage.ports);
-  await deliverAll(stage.ports);
-  const rows = await deliveriesOf(stage.db, key);
+  const three = await Promise.all(first.slice(0, 3).map((one) => attemptDelivery(fixture.ports, one)));
+  await recordAttempts(fixture.ports, three);
+  expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(3);
+  fixture.clock.advance(LEASE_MS);
+  await takeBackDeliveries(fixture.ports);
+  await deliverAll(fixture.ports);
+  const rows = await deliveriesOf(fixture.db, key);
   expect(rows).toHaveLength(41);
   expect(rows.every((row) => row.state === 'delivered')).toBe(true);
 });
@@ -225,116 +228,116 @@ test('free attempts are shared evenly among the endpoints', async () => {
   const account = anAccount();
   const keys = [];
   for (let i = 0; i < 4; i++)
-    keys.push((await anEndpoint(stage.ports, account, `${receiver.url}/share`)).key);
+    keys.push((await anEndpoint(fixture.ports, account, `${receiver.url}/share`)).key);
   await takeIn(
-    stage.ports,
+    fixture.ports,
     ...Array.from({ length: 20 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
   );
-  const claimed = await claimDeliveries(stage.ports, { ...ROOM, capacity: 8 });
+  const claimed = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 8 });
   expect(claimed.map((one) => one.endpointKey).toSorted()).toEqual([...keys, ...keys].toSorted());
   await recordAttempts(
-    stage.ports,
-    await Promise.all(claimed.map((one) => attemptDelivery(stage.ports, one))),
+    fixture.ports,
+    await Promise.all(claimed.map((one) => attemptDelivery(fixture.ports, one))),
   );
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
   expect(arrivedAt('/share')).toHaveLength(80);
 });
 
 test('a redirect is a failure and is not followed', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/moved`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/moved`);
   receiver.answer((response) => response.writeHead(307, { location: `${receiver.url}/canary` }).end());
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll(stage.ports);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
   expect(arrivedAt('/canary')).toHaveLength(0);
 });
 
 test('410 disables the endpoint, says why, and cancels what waits', async () => {
   const account = anAccount();
-  const { key, id } = await anEndpoint(stage.ports, account, `${receiver.url}/gone`);
+  const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/gone`);
   receiver.answer((response) => response.writeHead(500).end());
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll(stage.ports);
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
   receiver.answer((response) => response.writeHead(410).end());
-  await takeIn(stage.ports, anEvent({ account, resource: 'inv_2' }));
-  await deliverAll(stage.ports);
+  await takeIn(fixture.ports, anEvent({ account, resource: 'inv_2' }));
+  await deliverAll(fixture.ports);
 
-  while ((await cancelNextWaiting(stage.ports)) > 0);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([
+  while ((await cancelNextWaiting(fixture.ports)) > 0);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([
     { state: 'cancelled', attempts: 1 },
     { state: 'exhausted', attempts: 1 },
   ]);
-  expect(await readEndpoint(stage.ports, account, id)).toMatchObject({
+  expect(await readEndpoint(fixture.ports, account, id)).toMatchObject({
     value: { enabled: false, disabledReason: 'The endpoint answered 410 Gone.' },
   });
-  await takeIn(stage.ports, anEvent({ account, resource: 'inv_3' }));
-  stage.clock.advance(HOUR);
-  await deliverAll(stage.ports);
+  await takeIn(fixture.ports, anEvent({ account, resource: 'inv_3' }));
+  fixture.clock.advance(HOUR);
+  await deliverAll(fixture.ports);
   expect(arrivedAt('/gone')).toHaveLength(2);
 });
 
 test('five days of nothing but failures disable the endpoint', async () => {
   const account = anAccount();
-  const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/dead`);
+  const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/dead`);
   receiver.answer((response) => response.writeHead(500).end());
   for (let day = 0; day < 5; day++) {
-    await takeIn(stage.ports, anEvent({ account, resource: `inv_${day}` }));
-    await deliverAll(stage.ports);
-    stage.clock.advance(24 * HOUR);
+    await takeIn(fixture.ports, anEvent({ account, resource: `inv_${day}` }));
+    await deliverAll(fixture.ports);
+    fixture.clock.advance(24 * HOUR);
   }
-  expect(await readEndpoint(stage.ports, account, id)).toMatchObject({ value: { enabled: true } });
-  await deliverAll(stage.ports);
-  expect(await readEndpoint(stage.ports, account, id)).toMatchObject({
+  expect(await readEndpoint(fixture.ports, account, id)).toMatchObject({ value: { enabled: true } });
+  await deliverAll(fixture.ports);
+  expect(await readEndpoint(fixture.ports, account, id)).toMatchObject({
     value: { enabled: false, disabledReason: 'No delivery has succeeded for 5 days.' },
   });
 });
 
 test.each([429, 503])('%i with Retry-After is obeyed', async (status) => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/later`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/later`);
   receiver.answer((response) => response.writeHead(status, { 'retry-after': '600' }).end());
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll(stage.ports);
-  const [delivery] = await deliveriesOf(stage.db, key);
-  expect((delivery?.due_at.getTime() ?? 0) - stage.clock.now().getTime()).toBe(600 * SECOND);
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
+  const [delivery] = await deliveriesOf(fixture.db, key);
+  expect((delivery?.due_at.getTime() ?? 0) - fixture.clock.now().getTime()).toBe(600 * SECOND);
 });
 
 test('a deleted endpoint is sent nothing more, and its secret is gone', async () => {
   const account = anAccount();
-  const { key, id } = await anEndpoint(stage.ports, account, `${receiver.url}/deleted`);
+  const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/deleted`);
   receiver.answer((response) => response.writeHead(500).end());
-  await takeIn(stage.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
-  const claimed = await claimDeliveries(stage.ports, { ...ROOM, capacity: 1 });
-  expect(await deleteEndpoint(stage.ports, account, id)).toMatchObject({ ok: true });
+  await takeIn(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
+  const claimed = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 1 });
+  expect(await deleteEndpoint(fixture.ports, account, id)).toMatchObject({ ok: true });
   // This one was on its way; that it failed is recorded, and it is not tried again.
   await recordAttempts(
-    stage.ports,
-    await Promise.all(claimed.map((one) => attemptDelivery(stage.ports, one))),
+    fixture.ports,
+    await Promise.all(claimed.map((one) => attemptDelivery(fixture.ports, one))),
   );
-  await takeIn(stage.ports, anEvent({ account, resource: 'inv_3' }));
-  stage.clock.advance(HOUR);
-  await takeBackDeliveries(stage.ports);
-  await deliverAll(stage.ports);
+  await takeIn(fixture.ports, anEvent({ account, resource: 'inv_3' }));
+  fixture.clock.advance(HOUR);
+  await takeBackDeliveries(fixture.ports);
+  await deliverAll(fixture.ports);
   expect(arrivedAt('/deleted')).toHaveLength(1);
-  while ((await cancelNextWaiting(stage.ports)) > 0);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'cancelled', attempts: 1 }]);
-  expect(await stage.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).toHaveLength(
+  while ((await cancelNextWaiting(fixture.ports)) > 0);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'cancelled', attempts: 1 }]);
+  expect(await fixture.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).toHaveLength(
     0,
   );
 });
 
 test('an endpoint is told of the kinds it asked for, and of no other account', async () => {
   const account = anAccount();
-  await anEndpoint(stage.ports, account, `${receiver.url}/kinds`, ['payout.failed', 'invoice.paid']);
+  await anEndpoint(fixture.ports, account, `${receiver.url}/kinds`, ['payout.failed', 'invoice.paid']);
   await takeIn(
-    stage.ports,
+    fixture.ports,
     anEvent({ account, kind: 'invoice.created' }),
     anEvent({ account, kind: 'payout.failed', resource: '7' }),
     anEvent({ kind: 'payout.failed' }),
     anEvent({ account, kind: 'invoice.paid', version: 2 }),
   );
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
   const told = arrivedAt('/kinds').map((one) => JSON.parse(one.body));
   expect(
     told.map(({ event, sequence }) => ({ event, sequence })).toSorted((a, b) => a.sequence - b.sequence),
@@ -346,46 +349,46 @@ test('an endpoint is told of the kinds it asked for, and of no other account', a
 
 test('an answer that Postgres could not store as it is does not stop the record', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/binary`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/binary`);
   receiver.answer((response) => response.writeHead(500).end(Buffer.from([0, 255, 0xe2, 0x82])));
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll(stage.ports);
-  expect(await stage.db.rows('select status, answer from attempts where endpoint_key = $1', [key])).toEqual([
-    { status: 500, answer: '\ufffd\ufffd\ufffd' },
-  ]);
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
+  expect(await fixture.db.rows('select status, answer from attempts where endpoint_key = $1', [key])).toEqual(
+    [{ status: 500, answer: '\ufffd\ufffd\ufffd' }],
+  );
 });
 
 test('an endpoint whose address has become private is refused at each attempt', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(
-    stage.ports,
+    fixture.ports,
     account,
     `${receiver.url.replace(/^http:/, 'https:')}/private`,
   );
-  await takeIn(stage.ports, anEvent({ account }));
+  await takeIn(fixture.ports, anEvent({ account }));
   const sender = createWebhookSender({ publicOnly: true });
-  await deliverAll({ ...stage.ports, sender });
+  await deliverAll({ ...fixture.ports, sender });
   await sender.close();
   expect(arrivedAt('/private')).toHaveLength(0);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
-  expect(await stage.db.rows('select failure from attempts where endpoint_key = $1', [key])).toEqual([
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
+  expect(await fixture.db.rows('select failure from attempts where endpoint_key = $1', [key])).toEqual([
     { failure: 'private_address' },
   ]);
 });
 
 test('what this process ended itself is given back and not counted', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/stopped`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/stopped`);
   const arrived = new Promise<void>((resolve) => receiver.answer(() => resolve()));
-  await takeIn(stage.ports, anEvent({ account }));
+  await takeIn(fixture.ports, anEvent({ account }));
   const sender = createWebhookSender({ publicOnly: false });
-  const [claimed] = await claimDeliveries(stage.ports, { ...ROOM, capacity: 1 });
-  const sending = attemptDelivery({ ...stage.ports, sender }, claimed as NonNullable<typeof claimed>);
+  const [claimed] = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 1 });
+  const sending = attemptDelivery({ ...fixture.ports, sender }, claimed as NonNullable<typeof claimed>);
   await arrived;
   await sender.close();
-  await recordAttempts(stage.ports, [await sending]);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
+  await recordAttempts(fixture.ports, [await sending]);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
   receiver.answer((response) => response.writeHead(200).end());
-  await deliverAll(stage.ports);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+  await deliverAll(fixture.ports);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });

@@ -16,46 +16,46 @@ import {
   deliver,
   deliverAll,
   deliveriesOf,
-  openStage,
+  type Fixture,
+  openFixture,
   ROOM,
-  type Stage,
   takeIn,
-} from './stage.ts';
+} from './fixture.ts';
 
 const DAY = 24 * 3_600_000;
 
-let stage: Stage;
+let fixture: Fixture;
 let receiver: Receiver;
 let caller: Caller;
 
 beforeAll(async () => {
-  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
-  caller = await openCaller(stage);
+  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
+  caller = await openCaller(fixture);
 });
 afterEach(() => {
   receiver.answer((response) => response.writeHead(200).end());
 });
 afterAll(async () => {
   await Promise.all([caller?.close(), receiver?.close()]);
-  await stage?.close();
+  await fixture?.close();
 });
 
 const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
 const sequencesAt = (path: string) => arrivedAt(path).map((one) => JSON.parse(one.body).sequence);
 const answerWith = (status: number, body = '') =>
   receiver.answer((response) => response.writeHead(status).end(body));
-const statesOf = async (key: string) => (await deliveriesOf(stage.db, key)).map(({ state }) => state);
+const statesOf = async (key: string) => (await deliveriesOf(fixture.db, key)).map(({ state }) => state);
 const someEvents = (account: AccountId, count: number, kind: 'invoice.created' | 'invoice.paid') =>
   Array.from({ length: count }, (_, i) => anEvent({ account, kind, resource: `${kind}_${i}` }));
 
 /** Goes through the whole schedule of what waits for an endpoint, until there is nothing more to try. */
 async function exhaust(key: string): Promise<void> {
   for (;;) {
-    await deliverAll(stage.ports);
-    const waiting = (await deliveriesOf(stage.db, key)).filter(({ state }) => state === 'waiting');
+    await deliverAll(fixture.ports);
+    const waiting = (await deliveriesOf(fixture.db, key)).filter(({ state }) => state === 'waiting');
     if (waiting.length === 0) return;
     const due = Math.min(...waiting.map(({ due_at }) => due_at.getTime()));
-    stage.clock.advance(due - stage.clock.now().getTime());
+    fixture.clock.advance(due - fixture.clock.now().getTime());
   }
 }
 
@@ -64,17 +64,17 @@ const noDelivery = { status: 404, body: { message: 'No query results for model [
 describe('the log', () => {
   test('shows each delivery with its attempts, the latest event first', async () => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/log`);
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/log`);
     const [first, second] = [anEvent({ account }), anEvent({ account, kind: 'invoice.paid' })];
-    await takeIn(stage.ports, first);
-    const firstAt = stage.clock.now().toISOString();
+    await takeIn(fixture.ports, first);
+    const firstAt = fixture.clock.now().toISOString();
     answerWith(503, 'out of order');
-    await deliverAll(stage.ports);
-    stage.clock.advance(6_000);
-    const secondAt = stage.clock.now().toISOString();
+    await deliverAll(fixture.ports);
+    fixture.clock.advance(6_000);
+    const secondAt = fixture.clock.now().toISOString();
     answerWith(204);
-    await deliverAll(stage.ports);
-    await takeIn(stage.ports, second);
+    await deliverAll(fixture.ports);
+    await takeIn(fixture.ports, second);
 
     const path = `/api/webhooks/${id}/deliveries`;
     const waiting = {
@@ -113,7 +113,7 @@ describe('the log', () => {
         body: one,
       });
     }
-    await claimDeliveries(stage.ports, ROOM);
+    await claimDeliveries(fixture.ports, ROOM);
     expect((await caller.call('GET', `/api/deliveries/${waiting.id}`, account)).body).toEqual({
       ...waiting,
       status: 'sending',
@@ -123,9 +123,9 @@ describe('the log', () => {
 
   test('an attempt without an answer says why', async () => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, 'http://127.0.0.1:9/closed');
-    await takeIn(stage.ports, anEvent({ account }));
-    await deliverAll(stage.ports);
+    const { id } = await anEndpoint(fixture.ports, account, 'http://127.0.0.1:9/closed');
+    await takeIn(fixture.ports, anEvent({ account }));
+    await deliverAll(fixture.ports);
     const { body } = await caller.call('GET', `/api/webhooks/${id}/deliveries`, account);
     expect(body.data[0].attempts).toEqual([
       expect.objectContaining({ status: null, failure: 'not_connected', answer: null }),
@@ -134,18 +134,18 @@ describe('the log', () => {
 
   test('is filtered by status and kind, and read page by page without a hole', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/pages`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/pages`);
     await takeIn(
-      stage.ports,
+      fixture.ports,
       ...someEvents(account, 12, 'invoice.created'),
       ...someEvents(account, 5, 'invoice.paid'),
     );
-    await stage.db.rows(
+    await fixture.db.rows(
       `update deliveries set state = (array['waiting', 'delivered', 'exhausted', 'cancelled'])[1 + sequence % 4]
        where endpoint_key = $1`,
       [key],
     );
-    const stored = await deliveriesOf(stage.db, key);
+    const stored = await deliveriesOf(fixture.db, key);
     const statuses = ['waiting', 'sending', 'delivered', 'exhausted', 'cancelled'];
     for (const status of [undefined, ...statuses]) {
       for (const kind of [undefined, 'invoice.created', 'invoice.paid', 'payout.failed']) {
@@ -178,12 +178,13 @@ describe('the log', () => {
 
   test('shows the latest ten attempts of a delivery', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/many`);
-    await takeIn(stage.ports, anEvent({ account }));
-    await stage.db.rows(`update deliveries set state = 'exhausted', attempts = 23 where endpoint_key = $1`, [
-      key,
-    ]);
-    await stage.db.rows(
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/many`);
+    await takeIn(fixture.ports, anEvent({ account }));
+    await fixture.db.rows(
+      `update deliveries set state = 'exhausted', attempts = 23 where endpoint_key = $1`,
+      [key],
+    );
+    await fixture.db.rows(
       `insert into attempts (endpoint_key, sequence, number, started_at, ms, status)
        select $1, 1, n, now(), 1, 500 from generate_series(1, 23) as n`,
       [key],
@@ -204,7 +205,7 @@ describe('the log', () => {
     ['status[]=waiting', { status: ['The status must be a string.'] }],
   ])('?%s is refused', async (query, errors) => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/`);
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     expect(await caller.call('GET', `/api/webhooks/${id}/deliveries?${query}`, account)).toEqual(
       invalid(errors),
     );
@@ -212,9 +213,9 @@ describe('the log', () => {
 
   test('another account’s delivery is forbidden, an unknown one is not found', async () => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/`);
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     const [told, other] = [anEvent({ account }), anEvent()];
-    await takeIn(stage.ports, told, other);
+    await takeIn(fixture.ports, told, other);
     const of = (event: { id: typeof told.id }) => `/api/deliveries/${deliveryIdOf(id, event.id)}`;
     for (const [verb, more] of [
       ['GET', ''],
@@ -232,22 +233,22 @@ describe('the log', () => {
 describe('a test', () => {
   test('is an event of its own, sent to this endpoint alone, whatever it is told of', async () => {
     const account = anAccount();
-    const tested = await anEndpoint(stage.ports, account, `${receiver.url}/tested`, ['payout.failed']);
-    const other = await anEndpoint(stage.ports, account, `${receiver.url}/untested`, ['webhook.test']);
-    await takeIn(stage.ports, anEvent({ account }));
+    const tested = await anEndpoint(fixture.ports, account, `${receiver.url}/tested`, ['payout.failed']);
+    const other = await anEndpoint(fixture.ports, account, `${receiver.url}/untested`, ['webhook.test']);
+    await takeIn(fixture.ports, anEvent({ account }));
     for (const version of [1, 2]) {
       const { status, body } = await caller.call('POST', `/api/webhooks/${tested.id}/test`, account);
       expect(status).toBe(202);
       expect(body.data.event).toEqual({
         id: expect.stringMatching(/^evt_[0-9a-z]{36}$/),
         event: 'webhook.test',
-        created_at: stage.clock.now().toISOString(),
+        created_at: fixture.clock.now().toISOString(),
         sequence: version + 1,
         version,
         data: { webhook_id: tested.id, message: expect.any(String) },
       });
       expect(body.data.delivery_id).toBe(deliveryIdOf(tested.id, body.data.event.id));
-      await deliverAll(stage.ports);
+      await deliverAll(fixture.ports);
       const arrived = arrivedAt('/tested').at(-1);
       expect(
         new Webhook(tested.secret).verify(arrived?.body ?? '', arrived?.headers as Record<string, string>),
@@ -259,9 +260,9 @@ describe('a test', () => {
       expect(delivery.body).toMatchObject({ status: 'delivered', attempts: [{ number: 1, status: 200 }] });
     }
     // Named among its events or not: who is tested is told, nobody else. It is told of nothing else either.
-    expect(await deliveriesOf(stage.db, other.key)).toEqual([]);
+    expect(await deliveriesOf(fixture.db, other.key)).toEqual([]);
     expect((await caller.call('POST', `/api/webhooks/${other.id}/test`, account)).status).toBe(202);
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/untested').map(({ body }) => JSON.parse(body).event)).toEqual(['webhook.test']);
     expect(arrivedAt('/tested')).toHaveLength(2);
     expect((await caller.call('GET', '/api/events', account)).body.meta.last_sequence).toBe(4);
@@ -269,7 +270,7 @@ describe('a test', () => {
 
   test('waits for the endpoint to be enabled', async () => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/`);
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
     expect(await caller.call('POST', `/api/webhooks/${id}/test`, account)).toEqual({
       status: 409,
@@ -282,10 +283,10 @@ describe('a test', () => {
 describe('a redelivery', () => {
   test('sends the same event again at once, and its schedule begins anew', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/anew`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/anew`);
     const event = anEvent({ account });
     const path = `/api/deliveries/${deliveryIdOf(id, event.id)}`;
-    await takeIn(stage.ports, event);
+    await takeIn(fixture.ports, event);
     answerWith(500);
     await exhaust(key);
     expect(await statesOf(key)).toEqual(['exhausted']);
@@ -293,11 +294,11 @@ describe('a redelivery', () => {
     // Something has arrived: five days of nothing but failures would disable it.
     answerWith(200);
     await caller.call('POST', `/api/webhooks/${id}/test`, account);
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     receiver.received.splice(receiver.received.indexOf(arrivedAt('/anew').at(-1) as Received), 1);
     answerWith(500);
 
-    const now = stage.clock.now().toISOString();
+    const now = fixture.clock.now().toISOString();
     const asked = await caller.call('POST', `${path}/redeliver`, account);
     expect(asked).toMatchObject({
       status: 202,
@@ -305,10 +306,10 @@ describe('a redelivery', () => {
     });
     // Asked for twice before it is sent, it is sent once.
     expect(await caller.call('POST', `${path}/redeliver`, account)).toEqual(asked);
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/anew')).toHaveLength(11);
     const second = (await caller.call('GET', path, account)).body;
-    const wait = Date.parse(second.next_attempt_at) - stage.clock.now().getTime();
+    const wait = Date.parse(second.next_attempt_at) - fixture.clock.now().getTime();
     expect(wait).toBeGreaterThanOrEqual(4_500);
     expect(wait).toBeLessThanOrEqual(5_500);
     await exhaust(key);
@@ -321,13 +322,13 @@ describe('a redelivery', () => {
 
   test('shows when it may be sent: while its endpoint asks to be left alone, no sooner than that is over', async () => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/left-alone`);
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/left-alone`);
     const [refused, held] = [anEvent({ account }), anEvent({ account, resource: 'inv_2' })];
     receiver.answer((response) => response.writeHead(429, { 'retry-after': '7200' }).end());
-    await takeIn(stage.ports, refused);
-    await deliverAll(stage.ports);
-    await takeIn(stage.ports, held);
-    const pausedUntil = new Date(stage.clock.now().getTime() + 2 * 3_600_000).toISOString();
+    await takeIn(fixture.ports, refused);
+    await deliverAll(fixture.ports);
+    await takeIn(fixture.ports, held);
+    const pausedUntil = new Date(fixture.clock.now().getTime() + 2 * 3_600_000).toISOString();
     expect((await caller.call('GET', `/api/webhooks/${id}`, account)).body.paused_until).toBe(pausedUntil);
     const path = `/api/deliveries/${deliveryIdOf(id, refused.id)}`;
     const shown = { status: 'waiting', next_attempt_at: pausedUntil };
@@ -340,31 +341,31 @@ describe('a redelivery', () => {
     // A changed address ends the pause.
     const url = `${receiver.url}/back`;
     await caller.call('PATCH', `/api/webhooks/${id}`, account, { url });
-    const now = stage.clock.now().toISOString();
+    const now = fixture.clock.now().toISOString();
     expect((await caller.call('GET', path, account)).body.next_attempt_at).toBe(now);
     answerWith(200);
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/back')).toHaveLength(2);
   });
 
   test('also of one that has arrived, was cancelled, or waits for its next attempt', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/whatever`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/whatever`);
     const event = anEvent({ account });
     const redeliver = () =>
       caller.call('POST', `/api/deliveries/${deliveryIdOf(id, event.id)}/redeliver`, account);
-    await takeIn(stage.ports, event);
-    await deliverAll(stage.ports);
+    await takeIn(fixture.ports, event);
+    await deliverAll(fixture.ports);
     expect((await redeliver()).status).toBe(202);
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/whatever')).toHaveLength(2);
 
     answerWith(500);
     await redeliver();
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/whatever')).toHaveLength(3);
     await redeliver();
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/whatever')).toHaveLength(4);
 
     answerWith(200);
@@ -372,19 +373,19 @@ describe('a redelivery', () => {
     await caller.call('POST', `/api/webhooks/${id}/enable`, account);
     expect(await statesOf(key)).toEqual(['cancelled']);
     expect((await redeliver()).status).toBe(202);
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/whatever')).toHaveLength(5);
     expect(await statesOf(key)).toEqual(['delivered']);
   });
 
   test('not while it is being sent, nor to an endpoint that is disabled or deleted', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/not-now`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/not-now`);
     const event = anEvent({ account });
     const path = `/api/deliveries/${deliveryIdOf(id, event.id)}`;
     const redeliver = () => caller.call('POST', `${path}/redeliver`, account);
-    await takeIn(stage.ports, event);
-    await claimDeliveries(stage.ports, ROOM);
+    await takeIn(fixture.ports, event);
+    await claimDeliveries(fixture.ports, ROOM);
     expect(await redeliver()).toEqual({
       status: 409,
       body: { message: 'The delivery is being sent: ask again when that has ended.' },
@@ -418,27 +419,27 @@ describe('a replay', () => {
 
   test('sends what the endpoint never had, what was given up and what was cancelled, once', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/replayed`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/replayed`);
     const replay = (body: object) => caller.call('POST', `/api/webhooks/${id}/replay`, account, body);
-    await takeIn(stage.ports, ...someEvents(account, 2, 'invoice.created'));
-    await deliverAll(stage.ports);
-    await takeIn(stage.ports, ...someEvents(account, 3, 'invoice.paid'));
+    await takeIn(fixture.ports, ...someEvents(account, 2, 'invoice.created'));
+    await deliverAll(fixture.ports);
+    await takeIn(fixture.ports, ...someEvents(account, 3, 'invoice.paid'));
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
     await takeIn(
-      stage.ports,
+      fixture.ports,
       ...someEvents(account, 4, 'invoice.paid'),
       anEvent({ account, kind: 'payout.created' }),
     );
     await caller.call('POST', `/api/webhooks/${id}/enable`, account);
-    await takeIn(stage.ports, anEvent({ account, kind: 'invoice.expired' }));
+    await takeIn(fixture.ports, anEvent({ account, kind: 'invoice.expired' }));
     expect(sequencesAt('/replayed')).toEqual([1, 2]);
 
     expect(await replay(around())).toEqual(counts(7, 1, 2));
     expect(await replay(around())).toEqual(counts(0, 8, 2));
     // What is new does not wait for all that was asked for.
-    await deliver(stage.ports);
+    await deliver(fixture.ports);
     expect(sequencesAt('/replayed')).toContain(11);
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(sequencesAt('/replayed').slice(2).sort()).toEqual([11, 3, 4, 5, 6, 7, 8, 9]);
     expect(await statesOf(key)).toEqual(Array.from({ length: 10 }, () => 'delivered'));
     expect(await replay(around())).toEqual(counts(0, 0, 10));
@@ -447,7 +448,7 @@ describe('a replay', () => {
     expect(await replay(around({ events: ['invoice.created'], include_delivered: true }))).toEqual(
       counts(2, 0, 0),
     );
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(sequencesAt('/replayed').slice(10).sort()).toEqual([1, 10, 2]);
     const ids = arrivedAt('/replayed').map((one) => one.headers['webhook-id']);
     expect(new Set(ids).size).toBe(11);
@@ -455,23 +456,23 @@ describe('a replay', () => {
 
   test('reaches an endpoint that is younger than the events', async () => {
     const account = anAccount();
-    await takeIn(stage.ports, ...someEvents(account, 3, 'invoice.paid'));
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/younger`);
+    await takeIn(fixture.ports, ...someEvents(account, 3, 'invoice.paid'));
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/younger`);
     expect(await caller.call('POST', `/api/webhooks/${id}/replay`, account, around())).toEqual(
       counts(3, 0, 0),
     );
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(sequencesAt('/younger')).toEqual([1, 2, 3]);
   });
 
   test('takes from its beginning, and not its end', async () => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/range`);
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/range`);
     const start = Date.now() - 10 * DAY;
     const at = (second: number) => new Date(start + second * 1_000).toISOString();
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
     await takeIn(
-      stage.ports,
+      fixture.ports,
       ...[0, 1, 2, 3].map((second) => ({
         ...anEvent({ account, resource: `inv_${second}` }),
         created_at: at(second),
@@ -480,21 +481,21 @@ describe('a replay', () => {
     await caller.call('POST', `/api/webhooks/${id}/enable`, account);
     const order = { from: at(1), to: at(3) };
     expect(await caller.call('POST', `/api/webhooks/${id}/replay`, account, order)).toEqual(counts(2, 0, 0));
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(sequencesAt('/range')).toEqual([2, 3]);
   });
 
   test('of tests, only its own', async () => {
     const account = anAccount();
     const [one, other] = [
-      await anEndpoint(stage.ports, account, `${receiver.url}/own-test`),
-      await anEndpoint(stage.ports, account, `${receiver.url}/other-test`, ['webhook.test']),
+      await anEndpoint(fixture.ports, account, `${receiver.url}/own-test`),
+      await anEndpoint(fixture.ports, account, `${receiver.url}/other-test`, ['webhook.test']),
     ];
     await caller.call('POST', `/api/webhooks/${one.id}/test`, account);
     const order = {
       ...around(),
-      from: new Date(stage.clock.now().getTime() - 1_000),
-      to: new Date(stage.clock.now().getTime() + 1_000),
+      from: new Date(fixture.clock.now().getTime() - 1_000),
+      to: new Date(fixture.clock.now().getTime() + 1_000),
     };
     for (const [{ id }, events, answer] of [
       [one, ['webhook.test'], counts(0, 1, 0)],
@@ -510,8 +511,8 @@ describe('a replay', () => {
   test('goes through many, and asked for many times at once queues each once', async () => {
     const account = anAccount();
     const EVENTS = 3_500;
-    await takeIn(stage.ports, ...someEvents(account, EVENTS, 'invoice.paid'));
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/many-replayed`);
+    await takeIn(fixture.ports, ...someEvents(account, EVENTS, 'invoice.paid'));
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/many-replayed`);
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => caller.call('POST', `/api/webhooks/${id}/replay`, account, around())),
     );
@@ -524,19 +525,19 @@ describe('a replay', () => {
   test('queues at most a hundred thousand deliveries for an account and day, and says when to ask again', async () => {
     const account = anAccount();
     const [one, other] = [
-      await anEndpoint(stage.ports, account, `${receiver.url}/a-day`),
-      await anEndpoint(stage.ports, account, `${receiver.url}/a-day`),
+      await anEndpoint(fixture.ports, account, `${receiver.url}/a-day`),
+      await anEndpoint(fixture.ports, account, `${receiver.url}/a-day`),
     ];
     const replay = (id: string) => caller.call('POST', `/api/webhooks/${id}/replay`, account, around());
     await Promise.all(
       [one, other].map(({ id }) => caller.call('POST', `/api/webhooks/${id}/disable`, account)),
     );
-    await takeIn(stage.ports, ...someEvents(account, 3, 'invoice.paid'));
+    await takeIn(fixture.ports, ...someEvents(account, 3, 'invoice.paid'));
     await Promise.all(
       [one, other].map(({ id }) => caller.call('POST', `/api/webhooks/${id}/enable`, account)),
     );
-    const today = stage.clock.now().toISOString().slice(0, 10);
-    await stage.db.rows('update accounts set replayed = 99996, replayed_on = $2 where account_id = $1', [
+    const today = fixture.clock.now().toISOString().slice(0, 10);
+    await fixture.db.rows('update accounts set replayed = 99996, replayed_on = $2 where account_id = $1', [
       account,
       today,
     ]);
@@ -553,47 +554,47 @@ describe('a replay', () => {
     expect(await replay(done.id)).toEqual(counts(0, 3, 0));
     // Another account has a day of its own.
     const neighbour = anAccount();
-    await takeIn(stage.ports, anEvent({ account: neighbour }));
-    const theirs = await anEndpoint(stage.ports, neighbour, `${receiver.url}/a-day`);
+    await takeIn(fixture.ports, anEvent({ account: neighbour }));
+    const theirs = await anEndpoint(fixture.ports, neighbour, `${receiver.url}/a-day`);
     expect(
       (await caller.call('POST', `/api/webhooks/${theirs.id}/replay`, neighbour, around())).body.data.queued,
     ).toBe(1);
 
-    const tomorrow = { ...stage.ports, clock: { now: () => new Date(Date.parse(until) + 1) } };
+    const tomorrow = { ...fixture.ports, clock: { now: () => new Date(Date.parse(until) + 1) } };
     const order = { from: new Date(around().from), to: new Date(around().to), kinds: null };
     for (const { id } of [one, other]) {
       expect(await replayEvents(tomorrow, account, id, { ...order, includeDelivered: false })).toMatchObject({
         ok: true,
       });
     }
-    expect(await stage.db.one('select replayed from accounts where account_id = $1', [account])).toEqual({
+    expect(await fixture.db.one('select replayed from accounts where account_id = $1', [account])).toEqual({
       replayed: 6 - queued.reduce((all, n) => all + n),
     });
   });
 
   test('more than fifty thousand events are too many at once, and then nothing is queued', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/`);
-    await takeIn(stage.ports, anEvent({ account }));
-    await deliverAll(stage.ports);
-    await stage.db.rows(
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    await takeIn(fixture.ports, anEvent({ account }));
+    await deliverAll(fixture.ports);
+    await fixture.db.rows(
       `insert into events (account_id, sequence, id, kind, created_at, resource_id, version, data)
        select $1, n, 'evt_' || $1 || n, 'invoice.paid', now() - n * interval '1 second', 'inv', n, '{}'
        from generate_series(2, 50001) as n`,
       [account],
     );
-    await stage.db.rows('update accounts set last_sequence = 50001 where account_id = $1', [account]);
+    await fixture.db.rows('update accounts set last_sequence = 50001 where account_id = $1', [account]);
     const order = { from: new Date(Date.now() - 2 * DAY), to: new Date(Date.now() + DAY) };
     const events = ['invoice.created', 'invoice.paid'];
     expect(await caller.call('POST', `/api/webhooks/${id}/replay`, account, { ...order, events })).toEqual(
       invalid({ to: ['The range must not have more than 50000 events: narrow it.'] }),
     );
-    expect(await deliveriesOf(stage.db, key)).toHaveLength(1);
+    expect(await deliveriesOf(fixture.db, key)).toHaveLength(1);
   });
 
   test('waits for the endpoint to be enabled', async () => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/`);
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
     expect(await caller.call('POST', `/api/webhooks/${id}/replay`, account, around())).toEqual({
       status: 409,
@@ -610,18 +611,18 @@ describe('a replay', () => {
     ],
   ] as const)('of an endpoint that is %s while it goes on says so', async (refusal, end) => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/`);
-    await takeIn(stage.ports, anEvent({ account }));
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    await takeIn(fixture.ports, anEvent({ account }));
     const db: Db = {
-      ...stage.db,
+      ...fixture.db,
       async transaction(work) {
-        await end(stage.ports, account, id);
-        return await stage.db.transaction(work);
+        await end(fixture.ports, account, id);
+        return await fixture.db.transaction(work);
       },
     };
     const { from, to } = around();
     const order = { from: new Date(from), to: new Date(to), kinds: null, includeDelivered: true };
-    expect(await replayEvents({ ...stage.ports, db }, account, id, order)).toEqual({ ok: false, refusal });
+    expect(await replayEvents({ ...fixture.ports, db }, account, id, order)).toEqual({ ok: false, refusal });
   });
 
   const hence = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -641,7 +642,7 @@ describe('a replay', () => {
     ],
   ])('%j is refused', async (body, errors) => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/`);
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     expect(await caller.call('POST', `/api/webhooks/${id}/replay`, account, body)).toEqual(
       invalid(errors as Record<string, string[]>),
     );
@@ -649,8 +650,8 @@ describe('a replay', () => {
 
   test('begins at most ninety days ago', async () => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/`);
-    const oldest = stage.clock.now().getTime() - 90 * DAY;
+    const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
+    const oldest = fixture.clock.now().getTime() - 90 * DAY;
     const replay = (from: number) =>
       caller.call('POST', `/api/webhooks/${id}/replay`, account, {
         from: new Date(from).toISOString(),

@@ -15,50 +15,50 @@ import {
   deliver,
   deliverAll,
   deliveriesOf,
-  openStage,
+  type Fixture,
+  openFixture,
   ROOM,
-  type Stage,
   takeIn,
-} from './stage.ts';
+} from './fixture.ts';
 
-let stage: Stage;
+let fixture: Fixture;
 let receiver: Receiver;
 /** In a sandbox, and as in production. */
 let lax: Caller;
 let strict: Caller;
 
 beforeAll(async () => {
-  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
-  lax = await openCaller(stage);
-  strict = await openCaller(stage, { allowInsecure: false });
+  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
+  lax = await openCaller(fixture);
+  strict = await openCaller(fixture, { allowInsecure: false });
 });
 afterEach(() => {
   receiver.answer((response) => response.writeHead(200).end());
 });
 afterAll(async () => {
   await Promise.all([lax?.close(), strict?.close(), receiver?.close()]);
-  await stage?.close();
+  await fixture?.close();
 });
 
 const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
-const statesOf = async (key: string) => (await deliveriesOf(stage.db, key)).map(({ state }) => state);
+const statesOf = async (key: string) => (await deliveriesOf(fixture.db, key)).map(({ state }) => state);
 const queuesOf = (key: string) =>
-  stage.db.rows(
+  fixture.db.rows(
     'select consecutive_failures, failing_since, has_succeeded from endpoint_queues where endpoint_key = $1',
     [key],
   );
 /** Leaves nothing that another test would be asked about. */
 async function finish(): Promise<void> {
   receiver.answer((response) => response.writeHead(200).end());
-  stage.clock.advance(6_000);
-  await deliverAll(stage.ports);
+  fixture.clock.advance(6_000);
+  await deliverAll(fixture.ports);
 }
 const freshQueue = { consecutive_failures: 0, failing_since: null, has_succeeded: false };
 
 /** Since when it should have had all that it wants; the books count from there. */
 const toldSince = async (key: string) =>
   (
-    await stage.db.one<{ since: Date | null }>('select told_since as since from endpoints where key = $1', [
+    await fixture.db.one<{ since: Date | null }>('select told_since as since from endpoints where key = $1', [
       key,
     ])
   ).since;
@@ -68,7 +68,7 @@ const url = 'https://shop.example/hook';
 describe('PATCH', () => {
   test('changes what is named, and nothing else', async () => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, url);
+    const { id } = await anEndpoint(fixture.ports, account, url);
     const before = (await strict.call('GET', `/api/webhooks/${id}`, account)).body;
     const changes: [object, object][] = [
       [{ description: ' the shop ' }, { description: 'the shop' }],
@@ -91,7 +91,7 @@ describe('PATCH', () => {
 
   test.each(['', '{', '[]', '5', '{}'])('%j changes nothing', async (body) => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, url);
+    const { id } = await anEndpoint(fixture.ports, account, url);
     const before = (await strict.call('GET', `/api/webhooks/${id}`, account)).body;
     expect(await strict.call('PATCH', `/api/webhooks/${id}`, account, body)).toEqual({
       status: 200,
@@ -134,7 +134,7 @@ describe('PATCH', () => {
     ],
   ])('%j is refused, and nothing of it is done', async (body, errors) => {
     const account = anAccount();
-    const { id } = await anEndpoint(stage.ports, account, url);
+    const { id } = await anEndpoint(fixture.ports, account, url);
     const before = (await strict.call('GET', `/api/webhooks/${id}`, account)).body;
     expect(
       await strict.call('PATCH', `/api/webhooks/${id}`, account, { events: ['payout.failed'], ...body }),
@@ -144,38 +144,38 @@ describe('PATCH', () => {
 
   test('kinds added are told from then on', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/kinds`, ['invoice.paid']);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/kinds`, ['invoice.paid']);
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['invoice.paid'], description: 'x' });
     expect(await toldSince(key)).toBeNull();
-    await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed' }));
+    await takeIn(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['invoice.paid', 'payout.failed'] });
-    await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed' }));
-    expect(await deliveriesOf(stage.db, key)).toMatchObject([{ sequence: '2', state: 'waiting' }]);
-    const since = stage.clock.now();
+    await takeIn(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
+    expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ sequence: '2', state: 'waiting' }]);
+    const since = fixture.clock.now();
     expect(await toldSince(key)).toEqual(since);
     // Told of less, it still is to have had the rest.
-    stage.clock.advance(1_000);
+    fixture.clock.advance(1_000);
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['payout.failed'] });
     expect(await toldSince(key)).toEqual(since);
   });
 
   test('what waits goes to a new url, whose health begins anew', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/old`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/old`);
     receiver.answer((response) => response.writeHead(500).end());
-    await takeIn(stage.ports, anEvent({ account }));
-    await deliverAll(stage.ports);
+    await takeIn(fixture.ports, anEvent({ account }));
+    await deliverAll(fixture.ports);
     expect(await queuesOf(key)).toMatchObject([{ consecutive_failures: 1 }]);
     expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body.failing_since).toEqual(
-      stage.clock.now().toISOString(),
+      fixture.clock.now().toISOString(),
     );
 
     receiver.answer((response) => response.writeHead(200).end());
     const { body } = await lax.call('PATCH', `/api/webhooks/${id}`, account, { url: `${receiver.url}/new` });
     expect(body.data.failing_since).toBeNull();
     expect(await queuesOf(key)).toEqual([freshQueue]);
-    stage.clock.advance(6_000);
-    await deliverAll(stage.ports);
+    fixture.clock.advance(6_000);
+    await deliverAll(fixture.ports);
     expect(arrivedAt('/old')).toHaveLength(1);
     expect(arrivedAt('/new')).toHaveLength(1);
     expect(await statesOf(key)).toEqual(['delivered']);
@@ -184,37 +184,39 @@ describe('PATCH', () => {
 
 test('what its former address refused for the last time begins a schedule of its own at the new one', async () => {
   const account = anAccount();
-  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/tenth`);
-  await takeIn(stage.ports, anEvent({ account }));
-  await stage.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
-  await stage.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [key]);
+  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/tenth`);
+  await takeIn(fixture.ports, anEvent({ account }));
+  await fixture.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
+  await fixture.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [
+    key,
+  ]);
   receiver.answer((response) => response.writeHead(500).end());
-  const claimed = await claimDeliveries(stage.ports, ROOM);
-  const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(stage.ports, delivery)));
+  const claimed = await claimDeliveries(fixture.ports, ROOM);
+  const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(fixture.ports, delivery)));
   await lax.call('PATCH', `/api/webhooks/${id}`, account, { url: `${receiver.url}/eleventh` });
-  await recordAttempts(stage.ports, attempts);
-  await deliverAll(stage.ports);
+  await recordAttempts(fixture.ports, attempts);
+  await deliverAll(fixture.ports);
   expect(arrivedAt('/eleventh')).toHaveLength(1);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 11 }]);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 11 }]);
   await finish();
 });
 
 test('an attempt that ends after its delivery was claimed again is not taken for the later one', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/twice`);
-  await takeIn(stage.ports, anEvent({ account }));
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/twice`);
+  await takeIn(fixture.ports, anEvent({ account }));
   const claim = async () =>
-    (await claimDeliveries(stage.ports, ROOM)).find(({ endpointKey }) => endpointKey === key);
+    (await claimDeliveries(fixture.ports, ROOM)).find(({ endpointKey }) => endpointKey === key);
   const first = await claim();
-  stage.clock.advance(LEASE_MS);
-  await takeBackDeliveries(stage.ports);
+  fixture.clock.advance(LEASE_MS);
+  await takeBackDeliveries(fixture.ports);
   const second = await claim();
   if (first === undefined || second === undefined) throw new Error('not claimed twice');
-  const late = await attemptDelivery(stage.ports, first);
+  const late = await attemptDelivery(fixture.ports, first);
   receiver.answer((response) => response.writeHead(500).end());
-  const present = await attemptDelivery(stage.ports, second);
-  await recordAttempts(stage.ports, [late, present]);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
+  const present = await attemptDelivery(fixture.ports, second);
+  await recordAttempts(fixture.ports, [late, present]);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
   expect(await queuesOf(key)).toMatchObject([{ consecutive_failures: 1, has_succeeded: false }]);
   await finish();
 });
@@ -224,16 +226,16 @@ test.each([
   ['was disabled and enabled again', 'POST', '/enable'],
 ])('what its former address answers says nothing of an endpoint that %s meanwhile', async (_, verb, path) => {
   const account = anAccount();
-  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/former-${verb}`);
-  await takeIn(stage.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
-  const claimed = await claimDeliveries(stage.ports, ROOM);
+  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/former-${verb}`);
+  await takeIn(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
+  const claimed = await claimDeliveries(fixture.ports, ROOM);
   let turn = 0;
   receiver.answer((response) => response.writeHead(turn++ === 0 ? 410 : 500).end());
-  const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(stage.ports, delivery)));
+  const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(fixture.ports, delivery)));
   if (verb === 'POST') await lax.call('POST', `/api/webhooks/${id}/disable`, account);
   const url = `${receiver.url}/present-${verb}`;
   expect((await lax.call(verb, `/api/webhooks/${id}${path}`, account, { url })).status).toBe(200);
-  await recordAttempts(stage.ports, attempts);
+  await recordAttempts(fixture.ports, attempts);
 
   expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body).toMatchObject({
     enabled: true,
@@ -241,8 +243,8 @@ test.each([
   });
   expect(await queuesOf(key)).toEqual([freshQueue]);
   receiver.answer((response) => response.writeHead(200).end());
-  await deliverAll(stage.ports);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([
+  await deliverAll(fixture.ports);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([
     { state: 'delivered', attempts: 2 },
     { state: 'delivered', attempts: 2 },
   ]);
@@ -261,13 +263,13 @@ describe('disabling and enabling', () => {
     ['by PATCH', 'PATCH', () => '', (enabled: boolean) => ({ enabled })],
   ])('%s: nothing more is sent, and what was missed is not sent by itself', async (_, verb, path, body) => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/paused-${verb}`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/paused-${verb}`);
     const turn = (on: boolean): Promise<Answered> =>
       lax.call(verb, `/api/webhooks/${id}${path(on)}`, account, body(on));
-    await takeIn(stage.ports, anEvent({ account }));
+    await takeIn(fixture.ports, anEvent({ account }));
 
-    stage.clock.advance(1_000);
-    const disabledAt = stage.clock.now().toISOString();
+    fixture.clock.advance(1_000);
+    const disabledAt = fixture.clock.now().toISOString();
     const off = await turn(false);
     expect(off).toMatchObject({
       status: 200,
@@ -278,28 +280,28 @@ describe('disabling and enabling', () => {
     expect((await lax.call('GET', `/api/webhooks/${id}/deliveries`, account)).body.data).toMatchObject([
       { status: 'cancelled', next_attempt_at: null },
     ]);
-    stage.clock.advance(1_000);
+    fixture.clock.advance(1_000);
     // Once more changes nothing, not even since when.
     expect(await turn(false)).toEqual(off);
-    await takeIn(stage.ports, anEvent({ account }));
-    expect(await deliver(stage.ports)).toEqual([]);
+    await takeIn(fixture.ports, anEvent({ account }));
+    expect(await deliver(fixture.ports)).toEqual([]);
 
     const on = await turn(true);
-    const enabledAt = stage.clock.now();
+    const enabledAt = fixture.clock.now();
     expect(await toldSince(key)).toEqual(enabledAt);
     expect(on).toMatchObject({
       status: 200,
       body: { data: { enabled: true, disabled_reason: null, disabled_at: disabledAt } },
     });
-    stage.clock.advance(1_000);
+    fixture.clock.advance(1_000);
     expect(await turn(true)).toEqual(on);
     expect(await toldSince(key)).toEqual(enabledAt);
     expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body).toEqual(on.body.data);
-    await deliverAll(stage.ports);
-    await takeIn(stage.ports, anEvent({ account }));
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
+    await takeIn(fixture.ports, anEvent({ account }));
+    await deliverAll(fixture.ports);
     expect(arrivedAt(`/paused-${verb}`).map((one) => JSON.parse(one.body).sequence)).toEqual([3]);
-    expect(await deliveriesOf(stage.db, key)).toMatchObject([
+    expect(await deliveriesOf(fixture.db, key)).toMatchObject([
       { sequence: '1', state: 'cancelled' },
       { sequence: '3', state: 'delivered' },
     ]);
@@ -307,13 +309,13 @@ describe('disabling and enabling', () => {
 
   test('a replay from `missed_since` brings what waited, what was given up and what it was never told of', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/missed`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/missed`);
     const happens = (count: number) =>
       takeIn(
-        stage.ports,
+        fixture.ports,
         ...Array.from({ length: count }, (_, i) => ({
           ...anEvent({ account, resource: `inv_${i}` }),
-          created_at: stage.clock.now().toISOString(),
+          created_at: fixture.clock.now().toISOString(),
         })),
       );
     const shown = async () => (await lax.call('GET', `/api/webhooks/${id}`, account)).body;
@@ -321,25 +323,27 @@ describe('disabling and enabling', () => {
     const day = 24 * 3_600_000;
 
     await happens(2);
-    await deliverAll(stage.ports);
-    stage.clock.advance(2 * day);
+    await deliverAll(fixture.ports);
+    fixture.clock.advance(2 * day);
     // Given up on the way, the oldest of what is missed; and one that waits for its next attempt.
-    const first = stage.clock.now();
+    const first = fixture.clock.now();
     receiver.answer((response) => response.writeHead(500).end());
     await happens(1);
-    await stage.db.rows(`update deliveries set attempts = 9 where endpoint_key = $1 and sequence = 3`, [key]);
-    await stage.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [
+    await fixture.db.rows(`update deliveries set attempts = 9 where endpoint_key = $1 and sequence = 3`, [
       key,
     ]);
-    await deliverAll(stage.ports);
-    stage.clock.advance(day);
+    await fixture.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [
+      key,
+    ]);
+    await deliverAll(fixture.ports);
+    fixture.clock.advance(day);
     await happens(1);
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(await statesOf(key)).toEqual(['delivered', 'delivered', 'exhausted', 'waiting']);
     const failing = await shown();
     expect(failing).toMatchObject({ failing_since: first.toISOString(), missed_since: null });
 
-    stage.clock.advance(day);
+    fixture.clock.advance(day);
     await lax.call('POST', `/api/webhooks/${id}/disable`, account);
     const disabled = await shown();
     expect(disabled).toMatchObject({ failing_since: failing.failing_since, missed_since: from(first) });
@@ -349,19 +353,19 @@ describe('disabling and enabling', () => {
     receiver.answer((response) => response.writeHead(200).end());
     const range = {
       from: disabled.missed_since,
-      to: new Date(stage.clock.now().getTime() + 1).toISOString(),
+      to: new Date(fixture.clock.now().getTime() + 1).toISOString(),
     };
     const replayed = await lax.call('POST', `/api/webhooks/${id}/replay`, account, range);
     expect(replayed.body.data).toEqual({ queued: 3, already_waiting: 0, already_delivered: 0 });
     const before = arrivedAt('/missed').length;
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     const arrived = arrivedAt('/missed').slice(before);
     expect(arrived.map((one) => JSON.parse(one.body).sequence).sort()).toEqual([3, 4, 5]);
 
     // Nothing has failed since; what waits is what it misses, and with nothing that waits, what happens from now on.
     await happens(1);
-    const waits = stage.clock.now();
-    stage.clock.advance(day);
+    const waits = fixture.clock.now();
+    fixture.clock.advance(day);
     await lax.call('POST', `/api/webhooks/${id}/disable`, account);
     expect(await shown()).toMatchObject({ failing_since: null, missed_since: from(waits) });
     // Enabled and disabled again before anything arrived, it has missed what it had missed before.
@@ -372,22 +376,22 @@ describe('disabling and enabling', () => {
 
   test('what was given up before another URL was tried is missed all the same', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/moving`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/moving`);
     receiver.answer((response) => response.writeHead(500).end());
     const happens = () =>
-      takeIn(stage.ports, { ...anEvent({ account }), created_at: stage.clock.now().toISOString() });
-    const first = stage.clock.now();
+      takeIn(fixture.ports, { ...anEvent({ account }), created_at: fixture.clock.now().toISOString() });
+    const first = fixture.clock.now();
     await happens();
-    await stage.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
-    await stage.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [
+    await fixture.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
+    await fixture.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [
       key,
     ]);
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     expect(await statesOf(key)).toEqual(['exhausted']);
-    stage.clock.advance(4 * 24 * 3_600_000);
+    fixture.clock.advance(4 * 24 * 3_600_000);
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { url: `${receiver.url}/moving?2` });
     await happens();
-    await deliverAll(stage.ports);
+    await deliverAll(fixture.ports);
     await lax.call('POST', `/api/webhooks/${id}/disable`, account);
     const shown = (await lax.call('GET', `/api/webhooks/${id}`, account)).body;
     expect(shown.missed_since).toBe(new Date(first.getTime() - 3_600_000).toISOString());
@@ -395,20 +399,20 @@ describe('disabling and enabling', () => {
 
   test('one that 410 has disabled is enabled with its health anew', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/gone`);
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/gone`);
     receiver.answer((response) => response.writeHead(410).end());
     const event = {
       ...anEvent({ account }),
-      created_at: new Date(stage.clock.now().getTime() - 5_000).toISOString(),
+      created_at: new Date(fixture.clock.now().getTime() - 5_000).toISOString(),
     };
-    await takeIn(stage.ports, event);
-    await deliverAll(stage.ports);
+    await takeIn(fixture.ports, event);
+    await deliverAll(fixture.ports);
     const disabled = (await lax.call('GET', `/api/webhooks/${id}`, account)).body;
     expect(disabled).toMatchObject({
       enabled: false,
       disabled_reason: 'The endpoint answered 410 Gone.',
-      disabled_at: stage.clock.now().toISOString(),
-      failing_since: stage.clock.now().toISOString(),
+      disabled_at: fixture.clock.now().toISOString(),
+      failing_since: fixture.clock.now().toISOString(),
       missed_since: new Date(Date.parse(event.created_at) - 3_600_000).toISOString(),
     });
     // Its owner has nothing to add to that.
@@ -419,19 +423,19 @@ describe('disabling and enabling', () => {
 
   test('its owner’s word comes after that of who is just disabling it', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, url);
+    const { id, key } = await anEndpoint(fixture.ports, account, url);
     const isWaiting = async () => {
-      const waiting = await stage.db.rows(
+      const waiting = await fixture.db.rows(
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
       expect(waiting).toHaveLength(1);
     };
     const reason = 'The endpoint answered 410 Gone.';
-    const asked = await stage.db.transaction(async (trx) => {
+    const asked = await fixture.db.transaction(async (trx) => {
       await lockQueues(trx, [key]);
       const call = lax.call('POST', `/api/webhooks/${id}/disable`, account);
       await eventually(isWaiting);
-      await disableEndpoints(trx, [{ key, reason }], stage.clock.now());
+      await disableEndpoints(trx, [{ key, reason }], fixture.clock.now());
       return { call };
     });
     expect((await asked.call).body.data).toMatchObject({ enabled: false, disabled_reason: reason });
@@ -439,7 +443,7 @@ describe('disabling and enabling', () => {
 
   test('a deleted one stays deleted', async () => {
     const account = anAccount();
-    const { id, key } = await anEndpoint(stage.ports, account, url);
+    const { id, key } = await anEndpoint(fixture.ports, account, url);
     await lax.call('POST', `/api/webhooks/${id}/disable`, account);
     const [, ...enabled] = await Promise.all([
       lax.call('DELETE', `/api/webhooks/${id}`, account),
@@ -453,7 +457,7 @@ describe('disabling and enabling', () => {
 
 test('everything at once: each change is whole, no one waits for ever, and no delivery is lost', async () => {
   const account = anAccount();
-  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/at-once-0`);
+  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/at-once-0`);
   const path = `/api/webhooks/${id}`;
   receiver.answer((response) => response.writeHead(Math.random() < 0.3 ? 500 : 200).end());
   const answers: Answered[] = [];
@@ -470,20 +474,22 @@ test('everything at once: each change is whole, no one waits for ever, and no de
   };
   await Promise.all([
     ...Array.from({ length: 60 }, (_, round) => change(round)),
-    ...Array.from({ length: 30 }, (_, i) => takeIn(stage.ports, anEvent({ account, resource: `inv_${i}` }))),
+    ...Array.from({ length: 30 }, (_, i) =>
+      takeIn(fixture.ports, anEvent({ account, resource: `inv_${i}` })),
+    ),
     (async () => {
-      for (let i = 0; i < 30; i++) await deliver(stage.ports);
+      for (let i = 0; i < 30; i++) await deliver(fixture.ports);
     })(),
     (async () => {
-      for (let i = 0; i < 30; i++) await deliver(stage.ports);
+      for (let i = 0; i < 30; i++) await deliver(fixture.ports);
     })(),
   ]);
   // 409: a test of a disabled one, or a sixth secret.
   expect(answers.filter(({ status }) => ![200, 202, 409].includes(status))).toEqual([]);
   await lax.call('POST', `${path}/enable`, account);
   for (let i = 0; i < 12; i++) {
-    await deliverAll(stage.ports);
-    stage.clock.advance(3 * 3_600_000);
+    await deliverAll(fixture.ports);
+    fixture.clock.advance(3 * 3_600_000);
   }
   const states = await statesOf(key);
   expect(states.filter((state) => state !== 'delivered' && state !== 'cancelled')).toEqual([]);
@@ -502,7 +508,7 @@ test.each([
   ['POST', '/replay'],
   ['GET', '/deliveries'],
 ])('%s …%s: unknown before forbidden, forbidden before its fields', async (verb, path) => {
-  const { id } = await anEndpoint(stage.ports, anAccount(), url);
+  const { id } = await anEndpoint(fixture.ports, anAccount(), url);
   const stranger = anAccount();
   const [query, body] = verb === 'GET' ? ['?limit=0', undefined] : ['', { url: 5, overlap_hours: 99 }];
   expect(await strict.call(verb, `/api/webhooks/${id}${path}${query}`, stranger, body)).toEqual(forbidden);

@@ -23,40 +23,40 @@ import {
   anEvent,
   deliverAll,
   deliveriesOf,
+  type Fixture,
   insertedEndpoints,
-  openStage,
+  openFixture,
   ROOM,
-  type Stage,
   takeIn,
   withinTransactions,
-} from './stage.ts';
+} from './fixture.ts';
 
 const SECOND = 1_000;
 
-let stage: Stage;
+let fixture: Fixture;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
 });
 afterEach(() => {
   receiver.answer((response) => response.writeHead(200).end());
 });
 afterAll(async () => {
   await receiver?.close();
-  await stage?.close();
+  await fixture?.close();
 });
 
 const take = (account: AccountId, count: number, name: string) =>
   takeIn(
-    stage.ports,
+    fixture.ports,
     ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `${name}_${i}` })),
   );
 
 const send = async (claimed: readonly ClaimedDelivery[]) =>
   recordAttempts(
-    stage.ports,
-    await Promise.all(claimed.map((delivery) => attemptDelivery(stage.ports, delivery))),
+    fixture.ports,
+    await Promise.all(claimed.map((delivery) => attemptDelivery(fixture.ports, delivery))),
   );
 
 const counted = (claimed: readonly ClaimedDelivery[]) => ({
@@ -67,59 +67,60 @@ const counted = (claimed: readonly ClaimedDelivery[]) => ({
 /** An endpoint in good standing with so many retries that are due. */
 async function withBacklog(path: string, backlog: number): Promise<{ account: AccountId; key: string }> {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
   receiver.answer((response) => response.writeHead(500).end());
   await take(account, backlog, 'failed');
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
   receiver.answer((response) => response.writeHead(200).end());
   await take(account, 1, 'good');
-  await deliverAll(stage.ports);
-  stage.clock.advance(6 * SECOND);
+  await deliverAll(fixture.ports);
+  fixture.clock.advance(6 * SECOND);
   return { account, key };
 }
 
 test('new deliveries do not wait for their endpoint’s backlog of retries, nor the backlog for new deliveries', async () => {
   const { account, key } = await withBacklog('/backlog', 40);
   await take(account, 40, 'new');
-  const first = await claimDeliveries(stage.ports, ROOM);
+  const first = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(first)).toEqual({ news: 12, retries: 4 });
   // As new deliveries end, other new ones follow; the retries keep their quarter.
   await send(first.filter(({ retry }) => !retry));
-  const second = await claimDeliveries(stage.ports, ROOM);
+  const second = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(second)).toEqual({ news: 12, retries: 0 });
   await send(first.filter(({ retry }) => retry));
-  const third = await claimDeliveries(stage.ports, ROOM);
+  const third = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(third)).toEqual({ news: 0, retries: 4 });
   await send([...second, ...third]);
-  await deliverAll(stage.ports);
-  expect(new Set((await deliveriesOf(stage.db, key)).map(({ state }) => state))).toEqual(
+  await deliverAll(fixture.ports);
+  expect(new Set((await deliveriesOf(fixture.db, key)).map(({ state }) => state))).toEqual(
     new Set(['delivered']),
   );
 });
 
 const claimFast = (slowEndpoints: readonly string[] = []) =>
-  claimDeliveries(stage.ports, { pool: 'fast', capacity: 1_024, slowEndpoints });
+  claimDeliveries(fixture.ports, { pool: 'fast', capacity: 1_024, slowEndpoints });
 
 test('a claim for the fast pool takes no retries, and leaves them their quarter and their place', async () => {
   const { account, key } = await withBacklog('/apart', 40);
   await take(account, 40, 'new');
-  const place = () => stage.db.one('select retry_due_at from endpoint_queues where endpoint_key = $1', [key]);
+  const place = () =>
+    fixture.db.one('select retry_due_at from endpoint_queues where endpoint_key = $1', [key]);
   const before = await place();
-  stage.clock.advance(1_000);
+  fixture.clock.advance(1_000);
   const news = await claimFast();
   expect(counted(news)).toEqual({ news: 12, retries: 0 });
   // Moved back by each claim, they would wait until no other endpoint has retries.
   expect(await place()).toEqual(before);
-  const retries = await claimDeliveries(stage.ports, ROOM);
+  const retries = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(retries)).toEqual({ news: 0, retries: 4 });
   await send([...news, ...retries]);
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
   // Without a retry that is due, nothing is kept for one.
   await take(account, 40, 'newer');
   const all = await claimFast();
   expect(counted(all)).toEqual({ news: 16, retries: 0 });
   await send(all);
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
 });
 
 test('the delivery worker sends an endpoint three new deliveries for each retry while both are due', async () => {
@@ -132,11 +133,11 @@ test('the delivery worker sends an endpoint three new deliveries for each retry 
       for (const resolve of hanging) resolve({ kind: 'stopped' });
     },
   };
-  const worker = startDeliveryWorker({ ...stage.ports, sender });
+  const worker = startDeliveryWorker({ ...fixture.ports, sender });
   try {
     await eventually(async () =>
       expect(
-        await stage.db.rows(
+        await fixture.db.rows(
           `select retry, count(*)::int as n from deliveries where endpoint_key = $1 and state = 'sending'
            group by retry order by retry`,
           [key],
@@ -149,44 +150,44 @@ test('the delivery worker sends an endpoint three new deliveries for each retry 
   } finally {
     await worker.stop();
   }
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
 });
 
 test('a backlog of retries leaves a quarter of the slots to new deliveries', async () => {
   const { account } = await withBacklog('/alone', 40);
-  const retries = await claimDeliveries(stage.ports, ROOM);
+  const retries = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(retries)).toEqual({ news: 0, retries: 12 });
-  expect(await claimDeliveries(stage.ports, ROOM)).toHaveLength(0);
+  expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
   await take(account, 10, 'new');
-  const news = await claimDeliveries(stage.ports, ROOM);
+  const news = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(news)).toEqual({ news: 4, retries: 0 });
   await send([...retries, ...news]);
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
 });
 
 test('a half-open circuit sends one delivery at a time, the one that waited longest', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/one`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/one`);
   receiver.answer((response) => response.writeHead(500).end());
   await take(account, 6, 'failed');
-  await deliverAll(stage.ports);
-  stage.clock.advance(6 * SECOND);
+  await deliverAll(fixture.ports);
+  fixture.clock.advance(6 * SECOND);
   await take(account, 3, 'new');
   const kinds: boolean[] = [];
   for (let i = 0; i < 9; i++) {
-    const claimed = await claimDeliveries(stage.ports, ROOM);
+    const claimed = await claimDeliveries(fixture.ports, ROOM);
     expect(claimed).toHaveLength(1);
     kinds.push(...claimed.map(({ retry }) => retry));
     await send(claimed);
   }
   expect(kinds).toEqual([...Array(6).fill(true), ...Array(3).fill(false)]);
-  expect((await deliveriesOf(stage.db, key)).every(({ state }) => state === 'waiting')).toBe(true);
+  expect((await deliveriesOf(fixture.db, key)).every(({ state }) => state === 'waiting')).toBe(true);
 });
 
 test('the fast pool takes new deliveries to healthy endpoints, and nothing else', async () => {
   const { account } = await withBacklog('/good', 5);
   const failing = anAccount();
-  await anEndpoint(stage.ports, failing, `${receiver.url}/failing`);
+  await anEndpoint(fixture.ports, failing, `${receiver.url}/failing`);
   await take(failing, 5, 'new');
   await take(account, 5, 'new');
   const claimed = await claimFast();
@@ -197,11 +198,11 @@ test('the fast pool takes new deliveries to healthy endpoints, and nothing else'
   await take(account, 5, 'more');
   const [slow = ''] = claimed.map(({ endpointKey }) => endpointKey);
   expect(await claimFast([slow])).toHaveLength(0);
-  const rest = await claimDeliveries(stage.ports, ROOM);
+  const rest = await claimDeliveries(fixture.ports, ROOM);
   expect(rest.every(({ pool }) => pool === 'slow')).toBe(true);
   expect(counted(rest.filter(({ endpointKey }) => endpointKey === slow))).toEqual({ news: 5, retries: 5 });
   await send([...claimed, ...rest]);
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
 });
 
 test('a claim takes no more than its capacity, and one from every endpoint before a second from any', async () => {
@@ -213,55 +214,55 @@ test('a claim takes no more than its capacity, and one from every endpoint befor
     [3, [1, 1, 1]],
     [10, [3, 3, 2, 2]],
   ] as const) {
-    const claimed = await claimDeliveries(stage.ports, { pool: 'fast', capacity });
+    const claimed = await claimDeliveries(fixture.ports, { pool: 'fast', capacity });
     const byKey = Map.groupBy(claimed, ({ endpointKey }) => endpointKey);
     expect([...byKey.keys()].every((key) => keys.includes(key))).toBe(true);
     expect([...byKey.values()].map((own) => own.length).toSorted((a, b) => b - a)).toEqual(each);
     await send(claimed);
   }
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
 });
 
 test('a delivery that its owner requested again is claimed as a retry', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/asked`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/asked`);
   await take(account, 1, 'first');
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
   await take(account, 20, 'asked');
-  await stage.db.rows(
+  await fixture.db.rows(
     `update deliveries set asked_for = true where endpoint_key = $1 and state = 'waiting'`,
     [key],
   );
-  await stage.db.rows(
+  await fixture.db.rows(
     'update endpoint_queues set retry_due_at = new_due_at, new_due_at = null where endpoint_key = $1',
     [key],
   );
   await take(account, 20, 'new');
-  expect(counted(await claimDeliveries(stage.ports, ROOM))).toEqual({ news: 12, retries: 4 });
+  expect(counted(await claimDeliveries(fixture.ports, ROOM))).toEqual({ news: 12, retries: 4 });
 });
 
 test('claims are renewed without waiting for a transaction that records some of them', async () => {
   const account = anAccount();
-  await anEndpoint(stage.ports, account, `${receiver.url}/renewed`);
+  await anEndpoint(fixture.ports, account, `${receiver.url}/renewed`);
   await take(account, 2, 'held');
-  const claimed = await claimDeliveries(stage.ports, ROOM);
+  const claimed = await claimDeliveries(fixture.ports, ROOM);
   const [first, second] = claimed;
   const until = async () =>
     (
-      await stage.db.rows<{ claimed_until: Date }>(
+      await fixture.db.rows<{ claimed_until: Date }>(
         'select claimed_until from deliveries where claim = $1 order by sequence',
         [first?.claim],
       )
-    ).map(({ claimed_until }) => claimed_until.getTime() - stage.clock.now().getTime());
+    ).map(({ claimed_until }) => claimed_until.getTime() - fixture.clock.now().getTime());
   expect(await until()).toEqual([LEASE_MS, LEASE_MS]);
-  stage.clock.advance(SECOND);
-  await stage.db.transaction(async (trx) => {
+  fixture.clock.advance(SECOND);
+  await fixture.db.transaction(async (trx) => {
     await trx.rows('select 1 from deliveries where endpoint_key = $1 and sequence = $2 for update', [
       first?.endpointKey,
       first?.sequence,
     ]);
     // Would wait for this very transaction, and be refused by the limit of a lock.
-    await renewClaims(stage.ports, claimed);
+    await renewClaims(fixture.ports, claimed);
   });
   expect(second).toBeDefined();
   expect(await until()).toEqual([LEASE_MS - SECOND, LEASE_MS]);
@@ -271,7 +272,8 @@ test('claims are renewed without waiting for a transaction that records some of 
 /** Endpoints of many accounts; one event reaches twenty of them. */
 async function manyEndpoints(count: number, url: string): Promise<AccountId[]> {
   const accounts = Array.from({ length: count / 20 }, anAccount);
-  for (const account of accounts) await insertedEndpoints(stage.ports, account, Array<string>(20).fill(url));
+  for (const account of accounts)
+    await insertedEndpoints(fixture.ports, account, Array<string>(20).fill(url));
   return accounts;
 }
 
@@ -293,15 +295,15 @@ test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', a
     },
   };
   const arrived = new Map<string, number>();
-  const ports = { ...stage.ports, clock: systemClock, sender };
+  const ports = { ...fixture.ports, clock: systemClock, sender };
   const good = anAccount();
-  await anEndpoint(stage.ports, good, 'http://good.example/');
+  await anEndpoint(fixture.ports, good, 'http://good.example/');
   const workers = startWorkers(ports as unknown as Parameters<typeof startWorkers>[0]);
   const tell = async (): Promise<number> => {
     const event = anEvent({ account: good, resource: `inv_${Math.random()}` });
     await takeIn(ports, event);
     const begun = performance.now();
-    workers.kick();
+    workers.wake();
     await eventually(() => expect(arrived.has(event.id)).toBe(true), 20_000, 2);
     return (arrived.get(event.id) ?? 0) - begun;
   };
@@ -311,7 +313,7 @@ test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', a
     const strangers = await manyEndpoints(2_000, 'http://hang.example/');
     for (const account of strangers)
       await takeIn(ports, ...Array.from({ length: 3 }, (_, i) => anEvent({ account, resource: `inv_${i}` })));
-    workers.kick();
+    workers.wake();
     const after: number[] = [];
     for (let i = 0; i < 20; i++) after.push(await tell());
     await eventually(() => expect(hanging).toBe(512), 20_000);
@@ -327,21 +329,21 @@ test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', a
 
 test('a claim reads only the index of the queues that it may take from, however many others wait', async () => {
   const account = anAccount();
-  await stage.db.rows(
+  await fixture.db.rows(
     `with made as (
        insert into endpoints (id, account_id, url, kinds, created_at)
        select 'whe_' || n, $1, 'https://shop.example/', '{invoice.created}', $2 from generate_series(1, 5000) as n
        returning key)
      insert into endpoint_queues (endpoint_key, retry_due_at, has_succeeded, consecutive_failures)
      select key, $2::timestamptz - key * interval '1 second', key % 3 > 0, key % 2 * 3 from made`,
-    [account, stage.clock.now()],
+    [account, fixture.clock.now()],
   );
-  await takeIn(stage.ports, anEvent({ account }));
+  await takeIn(fixture.ports, anEvent({ account }));
   const tables = ['endpoint_queues', 'deliveries', 'events', 'endpoints', 'endpoint_secrets'];
-  for (const table of tables) await onServer(stage.database.adminUrl, `vacuum analyze webhooks.${table}`);
+  for (const table of tables) await onServer(fixture.database.adminUrl, `vacuum analyze webhooks.${table}`);
   const plans = new Map<string, string>();
   const db = withinTransactions(
-    stage.db,
+    fixture.db,
     (trx) =>
       async <T extends object>(sql: Statement | string, values: readonly unknown[] = []) => {
         const { name, text } = sql as Statement;
@@ -349,10 +351,10 @@ test('a claim reads only the index of the queues that it may take from, however 
         return await trx.rows<T>(sql, values);
       },
   );
-  await stage.db.rows(
+  await fixture.db.rows(
     'update endpoint_queues set has_succeeded = true, consecutive_failures = 0 where endpoint_key % 250 = 0',
   );
-  const claim = (pool: 'fast' | 'slow') => claimDeliveries({ ...stage.ports, db }, { pool, capacity: 40 });
+  const claim = (pool: 'fast' | 'slow') => claimDeliveries({ ...fixture.ports, db }, { pool, capacity: 40 });
   expect(await claim('fast')).not.toEqual([]);
   expect(await claim('slow')).not.toEqual([]);
   expect([...plans.keys()]).toEqual([

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { sleep } from '@quittance/shared/clock';
 import { type Db, openDb, type Statement } from '@quittance/shared/db';
 import { type Listening, listen } from '@quittance/shared/http';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { Secret } from '@quittance/shared/secret';
 import { eventually } from '@quittance/testkit/eventually';
@@ -13,14 +13,14 @@ import { createEventStreams, type EventStreams, streamLimits } from '../src/even
 import { createHttp } from '../src/http/app.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
 import { eventsForFollowers } from '../src/store/events.ts';
-import { anAccount, anEvent, IDENTITY_SECRET, openStage, type Stage, takeIn } from './stage.ts';
+import { anAccount, anEvent, type Fixture, IDENTITY_SECRET, openFixture, takeIn } from './fixture.ts';
 
-let stage: Stage;
+let fixture: Fixture;
 const servers: { listening: Listening; streams: EventStreams }[] = [];
 const readings: StreamReading[] = [];
 
 beforeAll(async () => {
-  stage = await openStage();
+  fixture = await openFixture();
 });
 afterEach(async () => {
   for (const { leave } of readings.splice(0)) leave();
@@ -29,15 +29,15 @@ afterEach(async () => {
     await listening.close(0);
   }
 });
-afterAll(() => stage?.close());
+afterAll(() => fixture?.close());
 
 async function serve(
   limits: Partial<typeof streamLimits> = {},
-  ports: Parameters<typeof createEventStreams>[0] = stage.ports,
+  ports: Parameters<typeof createEventStreams>[0] = fixture.ports,
 ): Promise<Listening & { streams: EventStreams }> {
   const streams = createEventStreams(ports, { ...streamLimits, lookEveryMs: 50, ...limits });
   const parts = {
-    ...stage.ports,
+    ...fixture.ports,
     ...ports,
     streams,
     identitySecret: new Secret(IDENTITY_SECRET),
@@ -61,7 +61,7 @@ async function read(
   const reading = await readStream({
     ...{ port, path: `${path}${query}`, method },
     headers: {
-      [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, stage.clock.now()),
+      [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, fixture.clock.now()),
       ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
     },
   });
@@ -75,7 +75,7 @@ const numbers = ({ text }: StreamReading): number[] =>
   [...text().matchAll(/^id: (\d+)\nevent: /gm)].map(([, id]) => Number(id));
 const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, i) => from + i);
 const many = (account: AccountId, n: number) =>
-  takeIn(stage.ports, ...Array.from({ length: n }, () => anEvent({ account })));
+  takeIn(fixture.ports, ...Array.from({ length: n }, () => anEvent({ account })));
 
 test('an event comes as its webhook would have it, named by its number and kind', async () => {
   const server = await serve();
@@ -86,7 +86,7 @@ test('an event comes as its webhook would have it, named by its number and kind'
     'cache-control': 'no-store, no-transform',
   });
   const event = anEvent({ account, kind: 'invoice.paid', version: 3, data: { note: 'a\nb' } });
-  await takeIn(stage.ports, event, anEvent());
+  await takeIn(fixture.ports, event, anEvent());
   const body = `{"id":"${event.id}","event":"invoice.paid","created_at":"${event.created_at}","sequence":1,"version":3,"data":{"note":"a\\nb"}}`;
   await eventually(() =>
     expect(reading.text()).toBe(`retry: 3000\nid: 0\n\nid: 1\nevent: invoice.paid\ndata: ${body}\n\n`),
@@ -112,7 +112,7 @@ test('kinds that were not asked for do not come, but count as seen', async () =>
   const account = anAccount();
   const reading = await read(server, account, '?kinds=invoice.paid,payout.failed');
   await many(account, 40);
-  await takeIn(stage.ports, anEvent({ account, kind: 'invoice.paid' }), anEvent({ account }));
+  await takeIn(fixture.ports, anEvent({ account, kind: 'invoice.paid' }), anEvent({ account }));
   await eventually(() => expect(numbers(reading)).toEqual([41]));
   // Cut off now, it would come back to here.
   await eventually(() => expect(reading.text()).toMatch(/:\nid: 42\n\n(:\n\n)*$/));
@@ -132,7 +132,7 @@ test('pages of any size: none is waited for that will never come', async () => {
   const account = anAccount();
   for (const size of [1_990, 2_040, 4_000, 9_000, 33_000, 64_000]) {
     await takeIn(
-      stage.ports,
+      fixture.ports,
       ...Array.from({ length: 32 }, () => anEvent({ account, data: { note: 'x'.repeat(size) } })),
     );
   }
@@ -149,7 +149,7 @@ test('many streams of many accounts each get their own, all of it', async () => 
   );
   for (let i = 0; i < 5; i++) {
     await takeIn(
-      stage.ports,
+      fixture.ports,
       ...accounts.flatMap((account) => [1, 2].map(() => anEvent({ account, resource: account }))),
     );
   }
@@ -168,7 +168,7 @@ test('who knows that something was stored wakes it: nobody waits for the next lo
   const reading = await read(server, account);
   await sleep(100);
   await many(account, 1);
-  server.streams.kick();
+  server.streams.wake();
   await eventually(() => expect(numbers(reading)).toEqual([1]), 10_000);
 });
 
@@ -207,22 +207,22 @@ test('who leaves before its stream begins takes no place', async () => {
   let looking = 0;
   let gone = 0;
   const db: Db = {
-    ...stage.db,
+    ...fixture.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
       if (typeof sql === 'object' && sql.name === 'account_extents') {
         looking += 1;
         await looked.promise;
       }
-      return await stage.db.rows<T>(sql, values);
+      return await fixture.db.rows<T>(sql, values);
     },
   };
   const debug = (_: object, message: string) => {
     if (message === 'answered a request') gone += 1;
   };
-  const logger = Object.assign(Object.create(stage.ports.logger), { debug }) as typeof stage.ports.logger;
+  const logger = Object.assign(Object.create(fixture.ports.logger), { debug }) as typeof fixture.ports.logger;
   const server = await serve({ perAccount: 2 }, { db, logger });
   const account = anAccount();
-  const headers = { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, stage.clock.now()) };
+  const headers = { [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, fixture.clock.now()) };
   const leaving = [1, 2].map(() =>
     request({ host: '127.0.0.1', port: server.port, path: '/api/events/stream', headers, agent: false })
       .on('error', () => undefined)
@@ -250,7 +250,7 @@ test('who does not read is dropped; it holds up nobody, and little is kept for i
   const account = anAccount();
   const data = { note: 'x'.repeat(100_000) };
   for (let i = 0; i < 15; i++) {
-    await takeIn(stage.ports, ...Array.from({ length: 10 }, () => anEvent({ account, data })));
+    await takeIn(fixture.ports, ...Array.from({ length: 10 }, () => anEvent({ account, data })));
   }
   const stuck = await read(server, account, '?after=0');
   stuck.answer.pause();
@@ -270,7 +270,7 @@ test('who does not read is dropped; it holds up nobody, and little is kept for i
 });
 
 test('who ends without taking its last words gives up its place all the same', async () => {
-  const streams = createEventStreams(stage.ports, {
+  const streams = createEventStreams(fixture.ports, {
     ...streamLimits,
     ...{ perAccount: 1, lookEveryMs: 50, lastsMs: 200, stuckMs: 400 },
   });
@@ -293,10 +293,10 @@ test('who comes back after longer than events are kept is told what it has misse
   const account = anAccount();
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString();
   await takeIn(
-    stage.ports,
+    fixture.ports,
     ...[93, 92, 91, 1].map((days) => ({ ...anEvent({ account }), created_at: daysAgo(days) })),
   );
-  await pruneOldEvents(stage.ports);
+  await pruneOldEvents(fixture.ports);
   const [late, rare, edge] = await Promise.all([
     read(server, account, '?after=1'),
     read(server, account, '?after=0&kinds=invoice.paid'),
@@ -313,15 +313,15 @@ test('what is removed while a page is read is told as missed, in the same answer
   const account = anAccount();
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString();
   const happened = (days: number) => ({ ...anEvent({ account }), created_at: daysAgo(days) });
-  await takeIn(stage.ports, ...[93, 92, 1].map(happened));
+  await takeIn(fixture.ports, ...[93, 92, 1].map(happened));
   const db: Db = {
-    ...stage.db,
+    ...fixture.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      if (typeof sql === 'object' && sql.name === 'events_for_followers') await pruneOldEvents(stage.ports);
-      return await stage.db.rows<T>(sql, values);
+      if (typeof sql === 'object' && sql.name === 'events_for_followers') await pruneOldEvents(fixture.ports);
+      return await fixture.db.rows<T>(sql, values);
     },
   };
-  const server = await serve({}, { db, logger: stage.ports.logger });
+  const server = await serve({}, { db, logger: fixture.ports.logger });
   const [all, rare] = await Promise.all([
     read(server, account, '?after=0'),
     read(server, account, '?after=1&kinds=invoice.paid'),
@@ -333,10 +333,10 @@ test('what is removed while a page is read is told as missed, in the same answer
 
 test('a kind that hardly ever happens is found among 300,000 others, and holds up no other account', async () => {
   const [account, other] = [anAccount(), anAccount()];
-  await takeIn(stage.ports, anEvent({ account, kind: 'invoice.paid' }));
+  await takeIn(fixture.ports, anEvent({ account, kind: 'invoice.paid' }));
   const admin = openDb({
-    ...{ url: stage.database.adminUrl, schema: 'webhooks', pool: 1, answerWithinMs: 120_000 },
-    ...{ logger: stage.ports.logger, settings: { statement_timeout: '120s' } },
+    ...{ url: fixture.database.adminUrl, schema: 'webhooks', pool: 1, answerWithinMs: 120_000 },
+    ...{ logger: fixture.ports.logger, settings: { statement_timeout: '120s' } },
   });
   await admin.rows(
     `insert into events (account_id, sequence, id, kind, created_at, resource_id, version, data)
@@ -346,7 +346,7 @@ test('a kind that hardly ever happens is found among 300,000 others, and holds u
   await admin.rows('update accounts set last_sequence = 300000 where account_id = $1', [account]);
   await admin.rows('analyze events');
   await admin.close();
-  await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed' }));
+  await takeIn(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
 
   const all = Array.from({ length: 10 }, () => ({
     account,
@@ -357,7 +357,7 @@ test('a kind that hardly ever happens is found among 300,000 others, and holds u
   let pages: Awaited<ReturnType<typeof eventsForFollowers>> = [];
   for (let i = 0; i < 3; i++) {
     const begun = performance.now();
-    pages = await eventsForFollowers(stage.db, [...all, { account, after: '299999', kinds: null }], 32);
+    pages = await eventsForFollowers(fixture.db, [...all, { account, after: '299999', kinds: null }], 32);
     took.push(performance.now() - begun);
   }
   const numbersIn = (page: (typeof pages)[number] | undefined) =>
@@ -379,23 +379,23 @@ test('a kind that hardly ever happens is found among 300,000 others, and holds u
 test('an account whose events cannot be read holds up no other', async () => {
   const [broken, ...others] = Array.from({ length: 5 }, anAccount) as [AccountId, ...AccountId[]];
   const db: Db = {
-    ...stage.db,
+    ...fixture.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
       const [accounts] = values as [AccountId[]];
       if (typeof sql === 'object' && sql.name === 'events_for_followers' && accounts.includes(broken))
         throw new Error('cannot be read');
-      return await stage.db.rows<T>(sql, values);
+      return await fixture.db.rows<T>(sql, values);
     },
   };
-  const server = await serve({}, { db, logger: stage.ports.logger });
+  const server = await serve({}, { db, logger: fixture.ports.logger });
   const [its] = await Promise.all([read(server, broken), read(server, broken)]);
   const open = await Promise.all(others.map((account) => read(server, account)));
-  await takeIn(stage.ports, ...[broken, ...others].map((account) => anEvent({ account })));
+  await takeIn(fixture.ports, ...[broken, ...others].map((account) => anEvent({ account })));
   await eventually(() => {
     for (const reading of open) expect(numbers(reading)).toEqual([1]);
   });
   expect(its && numbers(its)).toEqual([]);
-  await takeIn(stage.ports, ...others.map((account) => anEvent({ account })));
+  await takeIn(fixture.ports, ...others.map((account) => anEvent({ account })));
   await eventually(() => {
     for (const reading of open) expect(numbers(reading)).toEqual([1, 2]);
   }, 10_000);

@@ -12,7 +12,15 @@ import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
 import { readEndpoint } from '../src/operations/read-endpoint.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
-import { anAccount, anEndpoint, anEvent, openStage, type Stage, type StagePorts, takeIn } from './stage.ts';
+import {
+  anAccount,
+  anEndpoint,
+  anEvent,
+  type Fixture,
+  type FixturePorts,
+  openFixture,
+  takeIn,
+} from './fixture.ts';
 
 const GOOD_ENDPOINTS = 49;
 const PER_ACCOUNT = 7;
@@ -35,8 +43,8 @@ const GROWTH_MAX = 250 * MEGABYTE;
 /** Of what is still held when all is collected and what was on its way has come to its end, from the first rounds beside them on. */
 const HELD_MAX = 10 * MEGABYTE;
 
-let stage: Stage;
-let ports: StagePorts;
+let fixture: Fixture;
+let ports: FixturePorts;
 let receiver: Receiver;
 let hostile: ChildProcess;
 let urls: Record<string, string>;
@@ -45,8 +53,8 @@ let workers: ReturnType<typeof startWorkers>;
 beforeAll(async () => {
   hostile = fork(fileURLToPath(new URL('./hostile-receivers.ts', import.meta.url)));
   receiver = await startReceiver();
-  stage = await openStage({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 4_000 }) });
-  ports = { ...stage.ports, clock: systemClock };
+  fixture = await openFixture({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 4_000 }) });
+  ports = { ...fixture.ports, clock: systemClock };
   [{ urls }] = (await once(hostile, 'message')) as [{ urls: Record<string, string> }];
   workers = startWorkers(ports as Parameters<typeof startWorkers>[0]);
 });
@@ -54,7 +62,7 @@ afterAll(async () => {
   await workers?.stop();
   hostile?.kill('SIGKILL');
   await receiver?.close();
-  await stage?.close();
+  await fixture?.close();
 });
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
@@ -88,7 +96,7 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
     receiver.received.length = 0;
     const begun = performance.now();
     await takeIn(ports, ...events);
-    workers.kick();
+    workers.wake();
     await eventually(() => expect(own.filter((name) => !arrivals.has(name))).toEqual([]), 30_000, 2);
     await sleep(20);
     return own.map((name) => (arrivals.get(name) ?? Infinity) - begun);
@@ -118,7 +126,7 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
       ...Array.from({ length: BACKLOG }, (_, i) => anEvent({ account, resource: `r_${i}` })),
     );
   }
-  workers.kick();
+  workers.wake();
   // Each goes on getting news, beside its backlog and its retries.
   const news = () =>
     takeIn(
@@ -136,7 +144,7 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
   /** What came of the attempts at one of them. */
   const outcomes = async (name: string) =>
     (
-      await stage.db.rows<{ outcome: string }>(
+      await fixture.db.rows<{ outcome: string }>(
         'select distinct coalesce(failure, status::text) as outcome from attempts where endpoint_key = $1 order by 1',
         [bad.get(name)?.key],
       )

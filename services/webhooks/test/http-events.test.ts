@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Db, Statement } from '@quittance/shared/db';
 import { type Listening, listen } from '@quittance/shared/http';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { Secret } from '@quittance/shared/secret';
 import { createHttp } from '../src/http/app.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
 import { listEvents } from '../src/operations/read-events.ts';
-import { anAccount, anEvent, IDENTITY_SECRET, openStage, type Stage, takeIn } from './stage.ts';
+import { anAccount, anEvent, type Fixture, IDENTITY_SECRET, openFixture, takeIn } from './fixture.ts';
 
-let stage: Stage;
+let fixture: Fixture;
 let server: Listening;
 
 beforeAll(async () => {
-  stage = await openStage();
-  const parts = { ...stage.ports, identitySecret: new Secret(IDENTITY_SECRET), waitsFor: async () => [] };
+  fixture = await openFixture();
+  const parts = { ...fixture.ports, identitySecret: new Secret(IDENTITY_SECRET), waitsFor: async () => [] };
   server = await listen(createHttp(parts), '127.0.0.1', 0);
 });
 afterAll(async () => {
   await server?.close(0);
-  await stage?.close();
+  await fixture?.close();
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
@@ -28,7 +28,7 @@ type Answered = { status: number; body: any };
 async function call(method: string, path: string, account: AccountId): Promise<Answered> {
   const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     method,
-    headers: { [IDENTITY_HEADER]: sealIdentity(IDENTITY_SECRET, { account }, stage.clock.now()) },
+    headers: { [IDENTITY_HEADER]: signIdentity(IDENTITY_SECRET, { account }, fixture.clock.now()) },
   });
   return { status: answer.status, body: await answer.json() };
 }
@@ -41,8 +41,8 @@ test('events are read in order from where the reader was, and say where to go on
   const events = Array.from({ length: 5 }, (_, i) =>
     anEvent({ account, resource: `inv_${i}`, data: { n: i } }),
   );
-  await takeIn(stage.ports, ...events, anEvent());
-  await takeIn(stage.ports, anEvent({ account, kind: 'payout.failed', resource: '77' }));
+  await takeIn(fixture.ports, ...events, anEvent());
+  await takeIn(fixture.ports, anEvent({ account, kind: 'payout.failed', resource: '77' }));
   const all = await call('GET', '/api/events', account);
   expect(all.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([1, 2, 3, 4, 5, 6]);
   expect(all.body.data.slice(0, 5).map((event: { id: string }) => event.id)).toEqual(
@@ -98,7 +98,7 @@ test.each([
 test('one event is read as it is delivered; another account’s is forbidden', async () => {
   const account = anAccount();
   const event = anEvent({ account, data: { amount: '1.5' } });
-  await takeIn(stage.ports, event);
+  await takeIn(fixture.ports, event);
   expect((await call('GET', `/api/events/${event.id}`, account)).body).toEqual({
     id: event.id,
     event: 'invoice.created',
@@ -117,7 +117,7 @@ test('one event is read as it is delivered; another account’s is forbidden', a
 test('events of a span of time: from then on, and before then', async () => {
   const account = anAccount();
   const days = [4, 3, 2, 1];
-  await takeIn(stage.ports, ...days.map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })));
+  await takeIn(fixture.ports, ...days.map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })));
   const sequences = async (query: string) => {
     const { body } = await call('GET', `/api/events?${query}`, account);
     return [body.data.map((event: { sequence: number }) => event.sequence), body.meta.next_after];
@@ -140,10 +140,10 @@ test('events of a span of time: from then on, and before then', async () => {
 test('what is no longer kept is missing at the beginning, and the answer says so', async () => {
   const account = anAccount();
   await takeIn(
-    stage.ports,
+    fixture.ports,
     ...[92, 91, 1].map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })),
   );
-  await pruneOldEvents(stage.ports);
+  await pruneOldEvents(fixture.ports);
   const { body } = await call('GET', '/api/events', account);
   expect(body.data.map((event: { sequence: number }) => event.sequence)).toEqual([3]);
   expect(body.meta).toEqual({ has_more: false, next_after: 3, first_sequence: 3, last_sequence: 3 });
@@ -156,14 +156,14 @@ test.each([
 ])('what is removed while a page is read is missing at its beginning too: %s', async (_, filter) => {
   const account = anAccount();
   await takeIn(
-    stage.ports,
+    fixture.ports,
     ...[92, 91, 1].map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })),
   );
   const db: Db = {
-    ...stage.db,
+    ...fixture.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      if (typeof sql === 'string' || sql.name !== 'account_extents') await pruneOldEvents(stage.ports);
-      return await stage.db.rows<T>(sql, values);
+      if (typeof sql === 'string' || sql.name !== 'account_extents') await pruneOldEvents(fixture.ports);
+      return await fixture.db.rows<T>(sql, values);
     },
   };
   const wanted = { after: 0, kinds: null, from: null, to: null, limit: 10, ...filter };

@@ -2,21 +2,21 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { IDENTITY_HEADER } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Answered, type Caller, openCaller } from './caller.ts';
-import { anAccount, anEndpoint, openStage, type Stage } from './stage.ts';
+import { anAccount, anEndpoint, type Fixture, openFixture } from './fixture.ts';
 
-let stage: Stage;
+let fixture: Fixture;
 /** As in production, and as in a sandbox. */
 let strict: Caller;
 let lax: Caller;
 
 beforeAll(async () => {
-  stage = await openStage();
-  strict = await openCaller(stage, { allowInsecure: false });
-  lax = await openCaller(stage);
+  fixture = await openFixture();
+  strict = await openCaller(fixture, { allowInsecure: false });
+  lax = await openCaller(fixture);
 });
 afterAll(async () => {
   await Promise.all([strict?.close(), lax?.close()]);
-  await stage?.close();
+  await fixture?.close();
 });
 
 const call = (method: string, path: string, account: AccountId, body?: unknown): Promise<Answered> =>
@@ -63,7 +63,7 @@ test('an endpoint is registered; its secret is in this answer and in no other', 
   expect(await call('GET', `/api/webhooks/${shown.id}`, account)).toEqual({ status: 200, body: shown });
   expect((await call('GET', '/api/webhooks', account)).body.data).toEqual([shown]);
   const dump = JSON.stringify(
-    await stage.db.rows(
+    await fixture.db.rows(
       `select encode(sealed, 'escape') as sealed, e.* from endpoint_secrets s join endpoints e on e.key = s.endpoint_key`,
     ),
   );
@@ -242,7 +242,7 @@ test('the list has Laravel’s form, the newest first', async () => {
 });
 
 test('an endpoint of another account is forbidden, an unknown one is not found', async () => {
-  const { id } = await anEndpoint(stage.ports, anAccount(), url);
+  const { id } = await anEndpoint(fixture.ports, anAccount(), url);
   const stranger = anAccount();
   const forbidden = { status: 403, body: { message: 'This action is unauthorized.' } };
   const missing = { status: 404, body: { message: 'No query results for model [Webhook].' } };
@@ -257,7 +257,7 @@ test('an endpoint of another account is forbidden, an unknown one is not found',
 
 test('a deleted endpoint is not found any more', async () => {
   const account = anAccount();
-  const { id } = await anEndpoint(stage.ports, account, url);
+  const { id } = await anEndpoint(fixture.ports, account, url);
   expect(await call('DELETE', `/api/webhooks/${id}`, account)).toEqual({
     status: 200,
     body: { message: expect.any(String) },

@@ -12,14 +12,14 @@ import {
   anEndpoint,
   anEvent,
   deliveriesOf,
-  openStage,
-  type Stage,
-  type StagePorts,
+  type Fixture,
+  type FixturePorts,
+  openFixture,
   takeIn,
-} from './stage.ts';
+} from './fixture.ts';
 
-let stage: Stage;
-let ports: StagePorts;
+let fixture: Fixture;
+let ports: FixturePorts;
 let workers: ReturnType<typeof startWorkers>;
 let receiver: Receiver;
 let tarPit: { server: Server; url: string; letGo(): void };
@@ -27,8 +27,8 @@ let tarPit: { server: Server; url: string; letGo(): void };
 beforeAll(async () => {
   receiver = await startReceiver();
   // Long enough to hold its slots for the whole of a test.
-  stage = await openStage({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 60_000 }) });
-  ports = { ...stage.ports, clock: systemClock };
+  fixture = await openFixture({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 60_000 }) });
+  ports = { ...fixture.ports, clock: systemClock };
   const held = new Set<Socket>();
   const server = createServer((socket) => {
     held.add(socket);
@@ -45,7 +45,7 @@ afterAll(async () => {
   await workers?.stop();
   await receiver?.close();
   tarPit?.server.close();
-  await stage?.close();
+  await fixture?.close();
 });
 
 /** How long one event took to reach the last of the good endpoints, in milliseconds. */
@@ -53,7 +53,7 @@ async function tell(account: AccountId, path: string, endpoints: number): Promis
   const event = anEvent({ account, resource: `inv_${Math.random()}` });
   const start = performance.now();
   await takeIn(ports, event);
-  workers.kick();
+  workers.wake();
   const arrived = () =>
     receiver.received.filter((one) => one.path === path && one.headers['webhook-id'] === event.id);
   await eventually(() => expect(arrived()).toHaveLength(endpoints), 20_000, 1);
@@ -71,29 +71,29 @@ const SLACK_MS = process.env['PROOFS'] === 'full' ? 50 : 1_500;
 /** Endpoints that hang, with a backlog: one of this account, and ten of another one. Answers how to end them. */
 async function hang(beside: AccountId): Promise<() => Promise<void>> {
   const stranger = anAccount();
-  const hanging = [{ account: beside, ...(await anEndpoint(stage.ports, beside, tarPit.url)) }];
+  const hanging = [{ account: beside, ...(await anEndpoint(fixture.ports, beside, tarPit.url)) }];
   for (let i = 0; i < 10; i++)
-    hanging.push({ account: stranger, ...(await anEndpoint(stage.ports, stranger, tarPit.url)) });
+    hanging.push({ account: stranger, ...(await anEndpoint(fixture.ports, stranger, tarPit.url)) });
   const backlog = Array.from({ length: BACKLOG }, (_, i) =>
     anEvent({ account: stranger, resource: `s_${i}` }),
   );
   await takeIn(ports, ...backlog);
-  workers.kick();
+  workers.wake();
   return async () => {
     // They never took anything: each has two slots.
-    const states = (await deliveriesOf(stage.db, hanging[1]?.key ?? '')).map(({ state }) => state);
+    const states = (await deliveriesOf(fixture.db, hanging[1]?.key ?? '')).map(({ state }) => state);
     expect(states.filter((state) => state === 'sending')).toHaveLength(2);
     expect(states.filter((state) => state === 'waiting')).toHaveLength(BACKLOG - 2);
     for (const { account, id } of hanging) await deleteEndpoint(ports, account, id);
     tarPit.letGo();
     const sending = `select 1 from deliveries where state = 'sending'`;
-    await eventually(async () => expect(await stage.db.rows(sending)).toEqual([]));
+    await eventually(async () => expect(await fixture.db.rows(sending)).toEqual([]));
   };
 }
 
 test('endpoints that hang, with a backlog, delay nobody else', async () => {
   const account = anAccount();
-  for (let i = 0; i < 10; i++) await anEndpoint(stage.ports, account, `${receiver.url}/good`);
+  for (let i = 0; i < 10; i++) await anEndpoint(fixture.ports, account, `${receiver.url}/good`);
   await tell(account, '/good', 10);
   const [alone, beside]: [number[], number[]] = [[], []];
   // In turns: a machine has better and worse minutes.
@@ -108,11 +108,11 @@ test('endpoints that hang, with a backlog, delay nobody else', async () => {
 
 test('a claim lives as long as its sender is at it', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, tarPit.url);
+  const { key } = await anEndpoint(fixture.ports, account, tarPit.url);
   await takeIn(ports, anEvent({ account }));
-  workers.kick();
+  workers.wake();
   const claim = () =>
-    stage.db.one<{ claim: string; claimed_until: Date }>(
+    fixture.db.one<{ claim: string; claimed_until: Date }>(
       `select claim, claimed_until from deliveries where endpoint_key = $1 and state = 'sending'`,
       [key],
     );
@@ -127,15 +127,15 @@ test('a claim lives as long as its sender is at it', async () => {
 
 test('stopping gives back what hangs, for another replica to send at once', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, tarPit.url);
+  const { key } = await anEndpoint(fixture.ports, account, tarPit.url);
   await takeIn(ports, anEvent({ account }));
-  workers.kick();
+  workers.wake();
   await eventually(async () =>
-    expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'sending' }]),
+    expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'sending' }]),
   );
   const start = performance.now();
   await workers.stop();
   expect(performance.now() - start).toBeLessThan(12_000);
-  expect(await stage.db.rows(`select 1 from deliveries where state = 'sending'`)).toHaveLength(0);
-  expect(await stage.db.rows('select 1 from attempts where endpoint_key = $1', [key])).toHaveLength(0);
+  expect(await fixture.db.rows(`select 1 from deliveries where state = 'sending'`)).toHaveLength(0);
+  expect(await fixture.db.rows('select 1 from attempts where endpoint_key = $1', [key])).toHaveLength(0);
 });

@@ -16,13 +16,13 @@ import {
   anAccount,
   anEndpoint,
   anEvent,
+  type Fixture,
   IDENTITY_SECRET,
-  openStage,
+  openFixture,
   SECRETS_KEY,
-  type Stage,
-} from './stage.ts';
+} from './fixture.ts';
 
-let stage: Stage;
+let fixture: Fixture;
 let nats: Awaited<ReturnType<typeof testNats>>;
 let sender: Bus;
 let receiver: Receiver;
@@ -31,7 +31,7 @@ const replicas: WebhooksService[] = [];
 const configFor = (): ReturnType<typeof configSchema.parse> =>
   loadConfig('webhooks', configSchema, {
     PORT: '1',
-    DATABASE_URL: stage.database.urlOf('webhooks'),
+    DATABASE_URL: fixture.database.urlOf('webhooks'),
     NATS_URL: nats.url,
     IDENTITY_SECRET,
     PUBLIC_URL: 'http://quittance.test',
@@ -41,7 +41,7 @@ const configFor = (): ReturnType<typeof configSchema.parse> =>
   });
 
 beforeAll(async () => {
-  [stage, nats, receiver] = await Promise.all([openStage(), testNats(), startReceiver()]);
+  [fixture, nats, receiver] = await Promise.all([openFixture(), testNats(), startReceiver()]);
   const config = { ...configFor(), PORT: 0 };
   replicas.push(...(await Promise.all([startWebhooks(config), startWebhooks(config)])));
   sender = await connectBus({ url: nats.url, service: 'invoices', logger: createLogger('test', 'silent') });
@@ -51,7 +51,7 @@ afterAll(async () => {
   await sender?.close();
   await receiver?.close();
   await nats?.stop();
-  await stage?.close();
+  await fixture?.close();
 });
 
 let copies = 0;
@@ -69,7 +69,7 @@ function shuffled<T>(items: readonly T[]): T[] {
 }
 
 const logOf = (account: AccountId) =>
-  stage.db.rows<{ id: string; sequence: string }>(
+  fixture.db.rows<{ id: string; sequence: string }>(
     'select id, sequence from events where account_id = $1 order by sequence',
     [account],
   );
@@ -77,7 +77,7 @@ const logOf = (account: AccountId) =>
 test('two replicas, 500 events of five accounts, shuffled and doubled: no hole, no double, each delivered', async () => {
   const accounts = Array.from({ length: 5 }, anAccount);
   const endpoints = await Promise.all(
-    accounts.map((account, i) => anEndpoint(stage.ports, account, `${receiver.url}/${i}`, [...eventTypes])),
+    accounts.map((account, i) => anEndpoint(fixture.ports, account, `${receiver.url}/${i}`, [...eventTypes])),
   );
   const kinds = eventTypes.filter((kind): kind is MerchantEvent['kind'] => kind !== 'webhook.test');
   const events = Array.from({ length: 500 }, (_, i) =>
@@ -113,9 +113,9 @@ test('two replicas, 500 events of five accounts, shuffled and doubled: no hole, 
     const sequences = told.map((body) => (body as { sequence: number }).sequence);
     expect(sequences.toSorted((a, b) => a - b)).toEqual(log.map((_, n) => n + 1));
   }
-  expect(await stage.db.rows('select * from parked')).toEqual([]);
+  expect(await fixture.db.rows('select * from parked')).toEqual([]);
   await eventually(async () =>
-    expect(await stage.db.rows(`select state, attempts, count(*) from deliveries group by 1, 2`)).toEqual([
+    expect(await fixture.db.rows(`select state, attempts, count(*) from deliveries group by 1, 2`)).toEqual([
       { state: 'delivered', attempts: 1, count: '501' },
     ]),
   );
@@ -125,7 +125,7 @@ test('a first delivery leaves within milliseconds of its event', async () => {
   // The other one's looks at the clock would hide that this one was not kicked.
   await replicas.pop()?.stop();
   const account = anAccount();
-  await anEndpoint(stage.ports, account, `${receiver.url}/quick`);
+  await anEndpoint(fixture.ports, account, `${receiver.url}/quick`);
   const took: number[] = [];
   for (let i = 0; i < 20; i++) {
     const event = anEvent({ account, resource: `inv_${i}` });
@@ -141,7 +141,7 @@ test('a first delivery leaves within milliseconds of its event', async () => {
     took.push(performance.now() - start);
     // What ends kicks too: let it end before the next.
     await eventually(async () =>
-      expect(await stage.db.rows(`select 1 from deliveries where state <> 'delivered'`)).toEqual([]),
+      expect(await fixture.db.rows(`select 1 from deliveries where state <> 'delivered'`)).toEqual([]),
     );
     await sleep(30);
   }
@@ -157,5 +157,5 @@ test('an event that cannot be taken in is put aside and holds up nobody', async 
   await sender.publish([{ kind: 'invoice.created', dedupe: bad.id, body }]);
   await publish([anEvent({ account, resource: 'inv_after' })]);
   await eventually(async () => expect(await logOf(account)).toHaveLength(1));
-  await eventually(async () => expect(await stage.db.rows('select kind from parked')).toHaveLength(1));
+  await eventually(async () => expect(await fixture.db.rows('select kind from parked')).toHaveLength(1));
 });

@@ -13,28 +13,28 @@ import {
   anEvent,
   deliverAll,
   deliveriesOf,
-  openStage,
-  type Stage,
+  type Fixture,
+  openFixture,
   takeIn,
-} from './stage.ts';
+} from './fixture.ts';
 
 type Made = Awaited<ReturnType<typeof anEndpoint>>;
 
 const DAY = 24 * 3_600_000;
 
-let stage: Stage;
+let fixture: Fixture;
 let receiver: Receiver;
 let admin: Db;
 
 beforeAll(async () => {
-  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
   const logger = createLogger('test', 'silent');
-  admin = openDb({ url: stage.database.adminUrl, schema: 'webhooks', pool: 2, logger });
+  admin = openDb({ url: fixture.database.adminUrl, schema: 'webhooks', pool: 2, logger });
 });
 afterAll(async () => {
   await admin?.close();
   await receiver?.close();
-  await stage?.close();
+  await fixture?.close();
 });
 
 const happened = (account: AccountId, daysAgo: number) => ({
@@ -43,14 +43,14 @@ const happened = (account: AccountId, daysAgo: number) => ({
 });
 
 const sequencesOf = async (account: AccountId): Promise<string[]> => {
-  const rows = await stage.db.rows<{ sequence: string }>(
+  const rows = await fixture.db.rows<{ sequence: string }>(
     'select sequence from events where account_id = $1 order by sequence',
     [account],
   );
   return rows.map(({ sequence }) => sequence);
 };
 const attemptsOf = async (key: string): Promise<string[]> => {
-  const rows = await stage.db.rows<{ sequence: string }>(
+  const rows = await fixture.db.rows<{ sequence: string }>(
     'select sequence from attempts where endpoint_key = $1 order by sequence',
     [key],
   );
@@ -59,59 +59,63 @@ const attemptsOf = async (key: string): Promise<string[]> => {
 
 test('events older than 90 days go, from the oldest on, with their deliveries and attempts', async () => {
   const [account, other] = [anAccount(), anAccount()];
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/old`);
-  await takeIn(stage.ports, ...[120, 91, 89, 0].map((days) => happened(account, days)), happened(other, 89));
-  await deliverAll(stage.ports);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/old`);
+  await takeIn(
+    fixture.ports,
+    ...[120, 91, 89, 0].map((days) => happened(account, days)),
+    happened(other, 89),
+  );
+  await deliverAll(fixture.ports);
   expect(await attemptsOf(key)).toEqual(['1', '2', '3', '4']);
 
-  expect(await pruneOldEvents(stage.ports)).toBe(2);
+  expect(await pruneOldEvents(fixture.ports)).toBe(2);
   expect(await sequencesOf(account)).toEqual(['3', '4']);
-  expect((await deliveriesOf(stage.db, key)).map(({ sequence }) => sequence)).toEqual(['3', '4']);
+  expect((await deliveriesOf(fixture.db, key)).map(({ sequence }) => sequence)).toEqual(['3', '4']);
   expect(await attemptsOf(key)).toEqual(['3', '4']);
-  expect(await extentOf(stage.db, account)).toEqual({ firstSequence: '3', lastSequence: '4' });
+  expect(await extentOf(fixture.db, account)).toEqual({ firstSequence: '3', lastSequence: '4' });
   expect(await sequencesOf(other)).toEqual(['1']);
-  expect(await pruneOldEvents(stage.ports)).toBe(0);
+  expect(await pruneOldEvents(fixture.ports)).toBe(0);
 
   // The sequence goes on as if nothing had happened.
-  await takeIn(stage.ports, happened(account, 0));
+  await takeIn(fixture.ports, happened(account, 0));
   expect(await sequencesOf(account)).toEqual(['3', '4', '5']);
 });
 
 test('an old event behind a younger one waits for it: there is no gap in what is kept', async () => {
   const account = anAccount();
-  await takeIn(stage.ports, ...[100, 80, 100].map((days) => happened(account, days)));
-  await pruneOldEvents(stage.ports);
+  await takeIn(fixture.ports, ...[100, 80, 100].map((days) => happened(account, days)));
+  await pruneOldEvents(fixture.ports);
   expect(await sequencesOf(account)).toEqual(['2', '3']);
 });
 
 test('all of an account’s events may go, and its next one has the next number', async () => {
   const account = anAccount();
-  await takeIn(stage.ports, happened(account, 100), happened(account, 95));
-  await pruneOldEvents(stage.ports);
+  await takeIn(fixture.ports, happened(account, 100), happened(account, 95));
+  await pruneOldEvents(fixture.ports);
   expect(await sequencesOf(account)).toEqual([]);
-  expect(await extentOf(stage.db, account)).toEqual({ firstSequence: '3', lastSequence: '2' });
-  await takeIn(stage.ports, happened(account, 0));
+  expect(await extentOf(fixture.db, account)).toEqual({ firstSequence: '3', lastSequence: '2' });
+  await takeIn(fixture.ports, happened(account, 0));
   expect(await sequencesOf(account)).toEqual(['3']);
 });
 
 test('what is still to be delivered stays, and what comes after it', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/late`);
-  await takeIn(stage.ports, ...[100, 99, 98].map((days) => happened(account, days)));
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/late`);
+  await takeIn(fixture.ports, ...[100, 99, 98].map((days) => happened(account, days)));
   await admin.rows(`update deliveries set state = 'delivered' where endpoint_key = $1 and sequence <> 2`, [
     key,
   ]);
-  await pruneOldEvents(stage.ports);
+  await pruneOldEvents(fixture.ports);
   expect(await sequencesOf(account)).toEqual(['2', '3']);
-  await deliverAll(stage.ports);
-  await pruneOldEvents(stage.ports);
+  await deliverAll(fixture.ports);
+  await pruneOldEvents(fixture.ports);
   expect(await sequencesOf(account)).toEqual([]);
   expect(receiver.received.filter(({ path }) => path === '/late')).toHaveLength(1);
 });
 
 test('thousands go in small batches, and new ones of the same account hardly wait', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/many`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/many`);
   await admin.rows(
     `insert into accounts (account_id, last_sequence) values ($1, 5000)
      on conflict (account_id) do update set last_sequence = 5000`,
@@ -129,12 +133,12 @@ test('thousands go in small batches, and new ones of the same account hardly wai
     [key],
   );
   const waits: number[] = [];
-  const forgetting = pruneOldEvents(stage.ports);
+  const forgetting = pruneOldEvents(fixture.ports);
   let done = false;
   void forgetting.then(() => (done = true));
   while (!done) {
     const start = performance.now();
-    await takeIn(stage.ports, happened(account, 0));
+    await takeIn(fixture.ports, happened(account, 0));
     waits.push(performance.now() - start);
   }
   expect(await forgetting).toBe(5_000);
@@ -147,11 +151,11 @@ test('thousands go in small batches, and new ones of the same account hardly wai
 test('two replicas that forget at once remove each event once', async () => {
   const account = anAccount();
   await takeIn(
-    stage.ports,
+    fixture.ports,
     ...Array.from({ length: 500 }, () => happened(account, 91)),
     happened(account, 0),
   );
-  const gone = await Promise.all([pruneOldEvents(stage.ports), pruneOldEvents(stage.ports)]);
+  const gone = await Promise.all([pruneOldEvents(fixture.ports), pruneOldEvents(fixture.ports)]);
   expect(gone[0] + gone[1]).toBe(500);
   expect(await sequencesOf(account)).toEqual(['501']);
 });
@@ -159,11 +163,11 @@ test('two replicas that forget at once remove each event once', async () => {
 test('a deleted endpoint goes with the last that it explains, and within hours when that is nothing', async () => {
   const account = anAccount();
   const [used, unused, fresh] = (await Promise.all(
-    ['/used', '/unused', '/new'].map((path) => anEndpoint(stage.ports, account, `${receiver.url}${path}`)),
+    ['/used', '/unused', '/new'].map((path) => anEndpoint(fixture.ports, account, `${receiver.url}${path}`)),
   )) as [Made, Made, Made];
-  await takeIn(stage.ports, ...[100, 80].map((days) => happened(account, days)));
-  await deliverAll(stage.ports);
-  for (const { id } of [used, unused, fresh]) await deleteEndpoint(stage.ports, account, id);
+  await takeIn(fixture.ports, ...[100, 80].map((days) => happened(account, days)));
+  await deliverAll(fixture.ports);
+  for (const { id } of [used, unused, fresh]) await deleteEndpoint(fixture.ports, account, id);
   await admin.rows(`delete from attempts where endpoint_key <> $1`, [used.key]);
   await admin.rows(`delete from deliveries where endpoint_key <> $1`, [used.key]);
   await admin.rows('update endpoints set cancelling = false where account_id = $1', [account]);
@@ -174,71 +178,71 @@ test('a deleted endpoint goes with the last that it explains, and within hours w
     ]);
   await Promise.all([deletedFor(91 * 24, used), deletedFor(2, unused), deletedFor(0, fresh)]);
   const left = async () => {
-    const rows = await stage.db.rows<{ key: string }>('select key from endpoints where account_id = $1', [
+    const rows = await fixture.db.rows<{ key: string }>('select key from endpoints where account_id = $1', [
       account,
     ]);
     return new Set(rows.map(({ key }) => key));
   };
   // What nobody has deleted stays for as long as it is wanted.
-  const live = await anEndpoint(stage.ports, account, `${receiver.url}/live`);
+  const live = await anEndpoint(fixture.ports, account, `${receiver.url}/live`);
   await admin.rows(`update endpoints set created_at = now() - interval '1 year' where key = $1`, [live.key]);
 
-  await pruneOldEvents(stage.ports);
+  await pruneOldEvents(fixture.ports);
   expect(await left()).toEqual(new Set([used.key, fresh.key, live.key]));
   await admin.rows(`update events set created_at = now() - interval '91 days' where account_id = $1`, [
     account,
   ]);
-  await pruneOldEvents(stage.ports);
+  await pruneOldEvents(fixture.ports);
   expect(await left()).toEqual(new Set([fresh.key, live.key]));
   expect(await attemptsOf(used.key)).toEqual([]);
 });
 
 test('an account whose events cannot be removed keeps no other', async () => {
   const accounts = Array.from({ length: 3 }, anAccount).toSorted();
-  await takeIn(stage.ports, ...accounts.map((account) => happened(account, 91)));
+  await takeIn(fixture.ports, ...accounts.map((account) => happened(account, 91)));
   const [, broken] = accounts;
   const db: Db = {
-    ...stage.db,
+    ...fixture.db,
     async one<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
       if (values[0] === broken) throw new Error('cannot be removed');
-      return await stage.db.one<T>(sql, values);
+      return await fixture.db.one<T>(sql, values);
     },
   };
-  expect(await pruneOldEvents({ ...stage.ports, db })).toBe(2);
+  expect(await pruneOldEvents({ ...fixture.ports, db })).toBe(2);
   expect(await Promise.all(accounts.map(sequencesOf))).toEqual([[], ['1'], []]);
 });
 
 test('what an earlier release cancelled untried for a deleted endpoint goes, and what was tried stays', async () => {
   const account = anAccount();
   const [gone, live] = await Promise.all([
-    anEndpoint(stage.ports, account, `${receiver.url}/earlier`),
-    anEndpoint(stage.ports, account, `${receiver.url}/live-still`),
+    anEndpoint(fixture.ports, account, `${receiver.url}/earlier`),
+    anEndpoint(fixture.ports, account, `${receiver.url}/live-still`),
   ]);
-  await takeIn(stage.ports, ...Array.from({ length: 3 }, () => happened(account, 1)));
-  await deleteEndpoint(stage.ports, account, gone.id);
+  await takeIn(fixture.ports, ...Array.from({ length: 3 }, () => happened(account, 1)));
+  await deleteEndpoint(fixture.ports, account, gone.id);
   await admin.rows(
     `update deliveries set state = 'cancelled', attempts = case when sequence = 2 then 1 else 0 end
      where endpoint_key = any($1::bigint[])`,
     [[gone.key, live.key]],
   );
   await admin.rows('update endpoints set cancelling = false where key = $1', [gone.key]);
-  await pruneOldEvents(stage.ports);
-  expect((await deliveriesOf(stage.db, gone.key)).map(({ sequence }) => sequence)).toEqual(['2']);
-  expect(await deliveriesOf(stage.db, live.key)).toHaveLength(3);
+  await pruneOldEvents(fixture.ports);
+  expect((await deliveriesOf(fixture.db, gone.key)).map(({ sequence }) => sequence)).toEqual(['2']);
+  expect(await deliveriesOf(fixture.db, live.key)).toHaveLength(3);
 });
 
 test('a batch has a limit, whoever asks', async () => {
   const account = anAccount();
   const events = Array.from({ length: 1_100 }, () => happened(account, 91));
-  await takeIn(stage.ports, ...events);
-  expect(await pruneEvents(stage.db, account, 1_000_000)).toBe(1_000);
-  const [{ gone } = {}] = await stage.db.rows('select prune_events($1, null) as gone', [account]);
+  await takeIn(fixture.ports, ...events);
+  expect(await pruneEvents(fixture.db, account, 1_000_000)).toBe(1_000);
+  const [{ gone } = {}] = await fixture.db.rows('select prune_events($1, null) as gone', [account]);
   expect(gone).toBe(100);
 });
 
 test('the service itself may remove nothing, and its one way removes nothing young', async () => {
   const account = anAccount();
-  await takeIn(stage.ports, happened(account, 89));
+  await takeIn(fixture.ports, happened(account, 89));
   for (const sql of [
     'delete from events',
     'delete from deliveries',
@@ -252,13 +256,13 @@ test('the service itself may remove nothing, and its one way removes nothing you
     'update endpoints set created_at = now()',
     'delete from endpoints',
   ]) {
-    await expect(stage.db.rows(sql)).rejects.toMatchObject({ code: '42501' });
+    await expect(fixture.db.rows(sql)).rejects.toMatchObject({ code: '42501' });
   }
-  expect(await pruneEvents(stage.db, account, 1_000)).toBe(0);
+  expect(await pruneEvents(fixture.db, account, 1_000)).toBe(0);
   expect(await sequencesOf(account)).toEqual(['1']);
   // Nor what waits for an endpoint that is not deleted.
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/not-deleted`);
-  await takeIn(stage.ports, happened(account, 0));
-  expect(await pruneDeliveriesOfDeleted(stage.db, key, 1_000)).toBe(0);
-  expect(await deliveriesOf(stage.db, key)).toMatchObject([{ state: 'waiting' }]);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/not-deleted`);
+  await takeIn(fixture.ports, happened(account, 0));
+  expect(await pruneDeliveriesOfDeleted(fixture.db, key, 1_000)).toBe(0);
+  expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting' }]);
 });

@@ -15,25 +15,25 @@ import {
   deliver,
   deliverAll,
   deliveriesOf,
-  openStage,
+  type Fixture,
+  openFixture,
   ROOM,
-  type Stage,
   takeIn,
-} from './stage.ts';
+} from './fixture.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 
-let stage: Stage;
+let fixture: Fixture;
 let receiver: Receiver;
 const said: { fields: object; message: string }[] = [];
 
 beforeAll(async () => {
-  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
+  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
   const info = (fields: object, message: string) => void said.push({ fields, message });
-  Object.assign(stage.ports, {
-    logger: Object.assign(Object.create(stage.ports.logger), { info }) as Logger,
+  Object.assign(fixture.ports, {
+    logger: Object.assign(Object.create(fixture.ports.logger), { info }) as Logger,
   });
 });
 afterEach(() => {
@@ -41,22 +41,22 @@ afterEach(() => {
 });
 afterAll(async () => {
   await receiver?.close();
-  await stage?.close();
+  await fixture?.close();
 });
 
 const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
 
 test('each attempt has the same id and body, and a timestamp and a signature of its own', async () => {
   const account = anAccount();
-  const { secret } = await anEndpoint(stage.ports, account, `${receiver.url}/signed`);
+  const { secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/signed`);
   receiver.answer((response) => response.writeHead(500).end());
   const event = anEvent({ account });
-  await takeIn(stage.ports, event);
+  await takeIn(fixture.ports, event);
   const attempted: Date[] = [];
   for (const pause of [...pauses.slice(1), 0]) {
-    attempted.push(stage.clock.now());
-    await deliverAll(stage.ports);
-    stage.clock.advance(1.11 * pause);
+    attempted.push(fixture.clock.now());
+    await deliverAll(fixture.ports);
+    fixture.clock.advance(1.11 * pause);
   }
   const arrived = arrivedAt('/signed');
   expect(arrived).toHaveLength(10);
@@ -73,12 +73,12 @@ test('each attempt has the same id and body, and a timestamp and a signature of 
 });
 
 async function redeliverFirst(account: AccountId, endpoint: string): Promise<void> {
-  const [first] = await stage.db.rows<{ id: EventId }>(
+  const [first] = await fixture.db.rows<{ id: EventId }>(
     'select id from events where account_id = $1 and sequence = 1',
     [account],
   );
   const delivery = deliveryIdOf(endpoint as EndpointId, first?.id as EventId);
-  expect((await redeliver(stage.ports, account, delivery)).ok).toBe(true);
+  expect((await redeliver(fixture.ports, account, delivery)).ok).toBe(true);
 }
 
 const longest = DAY;
@@ -101,12 +101,12 @@ test.each<[string, number | undefined]>([
 ])('Retry-After: %s waits for %s ms', async (asked, wait) => {
   const account = anAccount();
   const path = `/after/${encodeURIComponent(asked).slice(0, 50)}`;
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
   receiver.answer((response) => response.writeHead(503, { 'retry-after': asked }).end());
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll(stage.ports);
-  const [delivery] = await deliveriesOf(stage.db, key);
-  const waits = (delivery?.due_at.getTime() ?? 0) - stage.clock.now().getTime();
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
+  const [delivery] = await deliveriesOf(fixture.db, key);
+  const waits = (delivery?.due_at.getTime() ?? 0) - fixture.clock.now().getTime();
   if (wait !== undefined) expect(waits).toBe(wait);
   else {
     // What cannot be understood, and what is shorter, changes nothing.
@@ -117,80 +117,80 @@ test.each<[string, number | undefined]>([
 
 test('a delivery that is always answered with a day’s pause still gets ten attempts, and no more', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/day`);
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/day`);
   const event = anEvent({ account });
   receiver.answer((response, { headers }) =>
     headers['webhook-id'] === event.id
       ? response.writeHead(429, { 'retry-after': '86400' }).end()
       : response.writeHead(200).end(),
   );
-  await takeIn(stage.ports, event);
+  await takeIn(fixture.ports, event);
   // Its other deliveries succeed, so that it stays enabled for these days.
   for (let day = 0; day < 12; day++) {
-    await deliverAll(stage.ports);
-    await takeIn(stage.ports, anEvent({ account, resource: `inv_${day}` }));
-    stage.clock.advance(1.2 * DAY);
+    await deliverAll(fixture.ports);
+    await takeIn(fixture.ports, anEvent({ account, resource: `inv_${day}` }));
+    fixture.clock.advance(1.2 * DAY);
   }
-  const [first] = await deliveriesOf(stage.db, key);
+  const [first] = await deliveriesOf(fixture.db, key);
   expect(first).toMatchObject({ state: 'exhausted', attempts: 10 });
 });
 
 test('an endpoint that asks to be left alone is left alone by all that is due; then one goes first', async () => {
   const account = anAccount();
-  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/pause`);
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll(stage.ports);
+  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/pause`);
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll(fixture.ports);
   const more = (count: number) =>
     takeIn(
-      stage.ports,
+      fixture.ports,
       ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
     );
   const arrived = () => arrivedAt('/pause').length;
   const pausedUntil = async () => {
-    const read = await readEndpoint(stage.ports, account, id);
+    const read = await readEndpoint(fixture.ports, account, id);
     return read.ok ? read.value.pausedUntil : undefined;
   };
   receiver.answer((response) => response.writeHead(429, { 'retry-after': '7200' }).end());
   await more(50);
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
   // As many as were on their way together.
   expect(arrived()).toBe(1 + 16);
-  const until = new Date(stage.clock.now().getTime() + 2 * HOUR);
+  const until = new Date(fixture.clock.now().getTime() + 2 * HOUR);
   expect(await pausedUntil()).toEqual(until);
-  stage.clock.advance(HOUR);
+  fixture.clock.advance(HOUR);
   await more(5);
   await redeliverFirst(account, id);
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
   expect(arrived()).toBe(17);
-  const waiting = await deliveriesOf(stage.db, key);
+  const waiting = await deliveriesOf(fixture.db, key);
   expect(waiting.filter(({ attempts }) => attempts === 0)).toHaveLength(34 + 5);
 
   // Still not well, and not a word of when it will be.
   receiver.answer((response) => response.writeHead(503).end());
-  stage.clock.advance(HOUR);
-  expect(await claimDeliveries(stage.ports, ROOM).then((claimed) => claimed.length)).toBe(1);
-  expect(await claimDeliveries(stage.ports, ROOM)).toEqual([]);
-  stage.clock.advance(LEASE_MS);
-  await takeBackDeliveries(stage.ports);
-  expect(await deliver(stage.ports)).toHaveLength(1);
-  expect(await deliver(stage.ports)).toHaveLength(1);
+  fixture.clock.advance(HOUR);
+  expect(await claimDeliveries(fixture.ports, ROOM).then((claimed) => claimed.length)).toBe(1);
+  expect(await claimDeliveries(fixture.ports, ROOM)).toEqual([]);
+  fixture.clock.advance(LEASE_MS);
+  await takeBackDeliveries(fixture.ports);
+  expect(await deliver(fixture.ports)).toHaveLength(1);
+  expect(await deliver(fixture.ports)).toHaveLength(1);
 
   receiver.answer((response) => response.writeHead(200).end());
-  expect(await deliver(stage.ports)).toHaveLength(1);
+  expect(await deliver(fixture.ports)).toHaveLength(1);
   expect(await pausedUntil()).toBeNull();
-  expect((await deliver(stage.ports)).length).toBeGreaterThan(10);
-  stage.clock.advance(HOUR);
-  await deliverAll(stage.ports);
-  expect(new Set((await deliveriesOf(stage.db, key)).map(({ state }) => state))).toEqual(
+  expect((await deliver(fixture.ports)).length).toBeGreaterThan(10);
+  fixture.clock.advance(HOUR);
+  await deliverAll(fixture.ports);
+  expect(new Set((await deliveriesOf(fixture.db, key)).map(({ state }) => state))).toEqual(
     new Set(['delivered']),
   );
 });
 
 test('a single success begins the five days anew; when they are over it is disabled, says why, and is told', async () => {
   const account = anAccount();
-  const { id } = await anEndpoint(stage.ports, account, `${receiver.url}/five`);
+  const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/five`);
   const endpoint = async () => {
-    const read = await readEndpoint(stage.ports, account, id);
+    const read = await readEndpoint(fixture.ports, account, id);
     if (!read.ok) throw new Error(read.refusal);
     return read.value;
   };
@@ -198,20 +198,20 @@ test('a single success begins the five days anew; when they are over it is disab
   const fails = async (days: number) => {
     receiver.answer((response) => response.writeHead(500).end());
     for (let half = 0; half < 2 * days; half++) {
-      await takeIn(stage.ports, anEvent({ account, resource: `inv_${events++}` }));
-      await deliverAll(stage.ports);
-      stage.clock.advance(12 * HOUR);
+      await takeIn(fixture.ports, anEvent({ account, resource: `inv_${events++}` }));
+      await deliverAll(fixture.ports);
+      fixture.clock.advance(12 * HOUR);
     }
   };
   await fails(4.5);
   expect((await endpoint()).enabled).toBe(true);
 
   receiver.answer((response) => response.writeHead(204).end());
-  await takeIn(stage.ports, anEvent({ account, resource: 'good' }));
-  await deliverAll(stage.ports);
+  await takeIn(fixture.ports, anEvent({ account, resource: 'good' }));
+  await deliverAll(fixture.ports);
   // Nine days of failures but for one success.
   await fails(4.5);
-  await deliverAll(stage.ports);
+  await deliverAll(fixture.ports);
   expect((await endpoint()).enabled).toBe(true);
 
   said.length = 0;

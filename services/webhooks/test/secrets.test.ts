@@ -17,33 +17,33 @@ import {
   deliver,
   deliverAll,
   deliveriesOf,
-  openStage,
+  type Fixture,
+  type FixturePorts,
+  openFixture,
   ROOM,
-  type Stage,
-  type StagePorts,
   takeIn,
   withinTransactions,
-} from './stage.ts';
+} from './fixture.ts';
 
 const HOUR = 3_600_000;
 
-let stage: Stage;
+let fixture: Fixture;
 let receiver: Receiver;
 let caller: Caller;
 
 beforeAll(async () => {
-  [stage, receiver] = await Promise.all([openStage(), startReceiver()]);
-  caller = await openCaller(stage);
+  [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
+  caller = await openCaller(fixture);
 });
 afterAll(async () => {
   await Promise.all([caller?.close(), receiver?.close()]);
-  await stage?.close();
+  await fixture?.close();
 });
 
 /** An endpoint with a path of its own, and what becomes of it. */
 async function aShop(path: string) {
   const account = anAccount();
-  const { id, key, secret } = await anEndpoint(stage.ports, account, `${receiver.url}${path}`);
+  const { id, key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
   return {
     key,
     secret,
@@ -52,8 +52,8 @@ async function aShop(path: string) {
     read: async () => (await caller.call('GET', `/api/webhooks/${id}`, account)).body,
     /** Which of these secrets the next delivery can be verified with. */
     async goodOf(secrets: readonly string[]): Promise<boolean[]> {
-      await takeIn(stage.ports, anEvent({ account }));
-      await deliverAll(stage.ports);
+      await takeIn(fixture.ports, anEvent({ account }));
+      await deliverAll(fixture.ports);
       const one = receiver.received.findLast((received) => received.path === path);
       const {
         'webhook-id': id = '',
@@ -70,14 +70,14 @@ async function aShop(path: string) {
 }
 
 const storedSecrets = async (key: string): Promise<number> =>
-  (await stage.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).length;
+  (await fixture.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).length;
 
 test('a new secret is shown once; the former one is good for a day', async () => {
   const shop = await aShop('/rotated');
   const shown = await shop.read();
   const { status, body } = await shop.rotate();
   const { secret } = body.data;
-  const until = new Date(stage.clock.now().getTime() + 24 * HOUR).toISOString();
+  const until = new Date(fixture.clock.now().getTime() + 24 * HOUR).toISOString();
   expect(status).toBe(200);
   expect(body.data).toEqual({ ...shown, secret, former_secrets_end_at: until });
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -87,9 +87,9 @@ test('a new secret is shown once; the former one is good for a day', async () =>
   expect(await shop.goodOf([shop.secret, secret])).toEqual([true, true]);
   const [one] = receiver.received.filter((received) => received.path === '/rotated');
   expect(String(one?.headers['webhook-signature']).split(' ')).toHaveLength(2);
-  stage.clock.advance(24 * HOUR - 1);
+  fixture.clock.advance(24 * HOUR - 1);
   expect(await shop.goodOf([shop.secret, secret])).toEqual([true, true]);
-  stage.clock.advance(1);
+  fixture.clock.advance(1);
   expect(await shop.goodOf([shop.secret, secret])).toEqual([false, true]);
 });
 
@@ -104,7 +104,7 @@ test('a secret that ends earlier is not given more time', async () => {
   const shop = await aShop('/earlier');
   const second = (await shop.rotate({ overlap_hours: 1 })).body.data.secret;
   const third = (await shop.rotate({ overlap_hours: 24 })).body.data.secret;
-  stage.clock.advance(HOUR);
+  fixture.clock.advance(HOUR);
   expect(await shop.goodOf([shop.secret, second, third])).toEqual([false, true, true]);
 });
 
@@ -113,17 +113,17 @@ test('five are good at once; the next is told when it may come, or how', async (
   const secrets = [shop.secret];
   for (let i = 0; i < 4; i++) {
     secrets.push((await shop.rotate()).body.data.secret);
-    stage.clock.advance(HOUR);
+    fixture.clock.advance(HOUR);
   }
   expect(await shop.goodOf(secrets)).toEqual([true, true, true, true, true]);
-  const firstEnds = new Date(stage.clock.now().getTime() + 20 * HOUR).toISOString();
+  const firstEnds = new Date(fixture.clock.now().getTime() + 20 * HOUR).toISOString();
   const refused = await shop.rotate();
   expect(refused.status).toBe(409);
   expect(refused.body.message).toContain(firstEnds);
   expect(refused.body.message).toContain('overlap_hours');
   expect(await shop.goodOf(secrets)).toEqual([true, true, true, true, true]);
 
-  stage.clock.advance(20 * HOUR);
+  fixture.clock.advance(20 * HOUR);
   const sixth = (await shop.rotate()).body.data.secret;
   expect(await shop.goodOf([...secrets, sixth])).toEqual([false, true, true, true, true, true]);
   const leaked = await shop.rotate({ overlap_hours: 0 });
@@ -147,13 +147,13 @@ test('what has ended is removed from the database, and nothing else', async () =
   await shop.rotate({ overlap_hours: 2 });
   const newest = (await shop.rotate({ overlap_hours: 1 })).body.data.secret;
   expect(await storedSecrets(shop.key)).toBe(3);
-  stage.clock.advance(HOUR - 1);
-  await pruneEndedSecrets(stage.ports);
+  fixture.clock.advance(HOUR - 1);
+  await pruneEndedSecrets(fixture.ports);
   expect(await storedSecrets(shop.key)).toBe(3);
-  stage.clock.advance(1);
-  expect(await pruneEndedSecrets(stage.ports)).toBeGreaterThanOrEqual(2);
+  fixture.clock.advance(1);
+  expect(await pruneEndedSecrets(fixture.ports)).toBeGreaterThanOrEqual(2);
   expect(await storedSecrets(shop.key)).toBe(1);
-  expect(await pruneEndedSecrets(stage.ports)).toBe(0);
+  expect(await pruneEndedSecrets(fixture.ports)).toBe(0);
   expect(await shop.goodOf([newest])).toEqual([true]);
 });
 
@@ -176,7 +176,7 @@ test.each([
 async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelivery[]> {
   const gate = 'pg_advisory_xact_lock_shared(4711)';
   const db = withinTransactions(
-    stage.db,
+    fixture.db,
     (trx) =>
       <T extends object>(sql: Statement | string, values: readonly unknown[] = []) => {
         const isLock = typeof sql === 'object' && sql.name === 'queues_lock_due';
@@ -189,10 +189,10 @@ async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelive
       },
   );
   const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
-  const claiming = await stage.db.transaction(async (trx) => {
+  const claiming = await fixture.db.transaction(async (trx) => {
     await trx.rows(`select ${gate.replace('_shared', '')}`);
-    const begun = claimDeliveries({ ...stage.ports, db }, ROOM);
-    await eventually(async () => expect(await stage.db.rows(waiting)).not.toEqual([]));
+    const begun = claimDeliveries({ ...fixture.ports, db }, ROOM);
+    await eventually(async () => expect(await fixture.db.rows(waiting)).not.toEqual([]));
     await change();
     return { begun };
   });
@@ -201,16 +201,16 @@ async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelive
 
 test('a delivery goes by what changed while its endpoint’s queue was being locked', async () => {
   const account = anAccount();
-  const { key, id } = await anEndpoint(stage.ports, account, `${receiver.url}/before`);
-  await takeIn(stage.ports, anEvent({ account }));
+  const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/before`);
+  await takeIn(fixture.ports, anEvent({ account }));
   const queue = () =>
-    stage.db.one<{ generation: string }>('select generation from endpoint_queues where endpoint_key = $1', [
+    fixture.db.one<{ generation: string }>('select generation from endpoint_queues where endpoint_key = $1', [
       key,
     ]);
   const before = await queue();
   const claimed = await claimWhile(async () => {
-    await changeEndpoint(stage.ports, account, id, { url: `${receiver.url}/now` });
-    await rotateSecret(stage.ports, account, id, 24);
+    await changeEndpoint(fixture.ports, account, id, { url: `${receiver.url}/now` });
+    await rotateSecret(fixture.ports, account, id, 24);
   });
   const own = claimed.find(({ endpointKey }) => endpointKey === key);
   expect(own?.endpoint.url).toBe(`${receiver.url}/now`);
@@ -221,10 +221,10 @@ test('a delivery goes by what changed while its endpoint’s queue was being loc
 
 test('an endpoint that fails while its queue is being locked is claimed within its new concurrency limit', async () => {
   const account = anAccount();
-  const { key } = await anEndpoint(stage.ports, account, `${receiver.url}/failing`);
-  await takeIn(stage.ports, ...Array.from({ length: 3 }, () => anEvent({ account })));
+  const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/failing`);
+  await takeIn(fixture.ports, ...Array.from({ length: 3 }, () => anEvent({ account })));
   const fail = (failures: number) =>
-    stage.db.rows(
+    fixture.db.rows(
       'update endpoint_queues set consecutive_failures = $2, has_succeeded = true where endpoint_key = $1',
       [key, failures],
     );
@@ -234,28 +234,28 @@ test('an endpoint that fails while its queue is being locked is claimed within i
 });
 
 /** As a service whose operator has lost the key, and set another one. */
-const withAnotherKey = (): StagePorts => ({
-  ...stage.ports,
+const withAnotherKey = (): FixturePorts => ({
+  ...fixture.ports,
   encryption: createSecretEncryption('another key of tests, longer than 32 characters', randomBytes),
 });
 
 test('a secret that cannot be opened any more is a failure like any other, and a new one heals it', async () => {
   const account = anAccount();
-  const { id, key } = await anEndpoint(stage.ports, account, `${receiver.url}/lost-key`);
-  await takeIn(stage.ports, anEvent({ account }));
+  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/lost-key`);
+  await takeIn(fixture.ports, anEvent({ account }));
   const ports = withAnotherKey();
   const arrived = () => receiver.received.filter(({ path }) => path === '/lost-key');
 
   const [attempt] = await deliver(ports);
   expect(attempt?.result).toEqual({ kind: 'failed', failure: 'not_signed' });
   expect(arrived()).toEqual([]);
-  expect(await deliveriesOf(stage.db, key)).toEqual([
+  expect(await deliveriesOf(fixture.db, key)).toEqual([
     expect.objectContaining({ state: 'waiting', attempts: 1 }),
   ]);
 
   const rotated = await rotateSecret(ports, account, id, 24);
   if (!rotated.ok) throw new Error(rotated.refusal.kind);
-  await takeIn(stage.ports, anEvent({ account }));
+  await takeIn(fixture.ports, anEvent({ account }));
   await deliver(ports);
   const [one] = arrived();
   const {

@@ -15,14 +15,22 @@ import { isPublicAddress } from '../src/public-address-guard.ts';
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from '../src/webhook-sender.ts';
 import { CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
 import { type DnsServer, startDnsServer } from './dns-server.ts';
+import {
+  anAccount,
+  anEvent,
+  deliverAll,
+  type Fixture,
+  insertedEndpoints,
+  openFixture,
+  takeIn,
+} from './fixture.ts';
 import { forms, names, PUBLIC } from './ssrf-forms.ts';
-import { anAccount, anEvent, deliverAll, insertedEndpoints, openStage, type Stage, takeIn } from './stage.ts';
 
 const tls = { cert: SERVER_CERTIFICATE, key: SERVER_KEY };
 
 const isPublic = (address: string) => address === PUBLIC;
 
-let stage: Stage;
+let fixture: Fixture;
 let dns: DnsServer;
 /** What nobody may reach: whatever connects to any address of this machine, with or without TLS. */
 let calls = 0;
@@ -48,7 +56,7 @@ beforeAll(async () => {
   httpPort = await listen(canary(createHttpServer((_, response) => response.end())), 0, '::');
   httpsPort = await listen(canary(createHttpsServer(tls, (_, response) => response.end())), 0, '::');
   dns = await startDnsServer((name, query) => rebinding(name, query) ?? names[name] ?? loopbackOf(name));
-  stage = await openStage();
+  fixture = await openFixture();
   const proxy = `http://127.0.0.1:${httpPort}`;
   Object.assign(process.env, {
     ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy, http_proxy: proxy, https_proxy: proxy },
@@ -66,7 +74,7 @@ afterAll(async () => {
     server.close();
   }
   await dns?.close();
-  await stage?.close();
+  await fixture?.close();
 });
 
 /** A careless resolver knows this one. */
@@ -97,10 +105,10 @@ const urlsOf = (host: string): string[] => [
 /** How many attempts ended in which way. */
 async function attemptAll(urls: readonly string[], sender: WebhookSender): Promise<Record<string, number>> {
   const account = anAccount();
-  await insertedEndpoints(stage.ports, account, urls);
-  await takeIn(stage.ports, anEvent({ account }));
-  await deliverAll({ ...stage.ports, sender });
-  const rows = await stage.db.rows<{ outcome: string; count: number }>(
+  await insertedEndpoints(fixture.ports, account, urls);
+  await takeIn(fixture.ports, anEvent({ account }));
+  await deliverAll({ ...fixture.ports, sender });
+  const rows = await fixture.db.rows<{ outcome: string; count: number }>(
     `select coalesce(a.failure, 'answered') as outcome, count(*)::int from attempts a
      join endpoints e on e.key = a.endpoint_key where e.account_id = $1 group by 1`,
     [account],

@@ -81,13 +81,13 @@ export const signingMutants: readonly Mutant[] = [
              where chain = $1 and purpose = 'payout' and state = 'signed' and broadcasts > 0 returning family`,
             [chain],
           );
-          const families = thrown.map(({ family }) => family);
+          const replacementGroups = thrown.map(({ family }) => family);
           await trx.rows(
             `update payouts set status = 'reserved'
              where status = 'signed' and id in (select payout_id from payments where family = any($1::bigint[]))`,
-            [families],
+            [replacementGroups],
           );
-          await trx.rows('delete from payments where family = any($1::bigint[])', [families]);
+          await trx.rows('delete from payments where family = any($1::bigint[])', [replacementGroups]);
         }),
       );
     },
@@ -173,8 +173,8 @@ export const signingMutants: readonly Mutant[] = [
     what: 'what waits is signed for a higher fee out of other coins',
     kinds: ['bitcoin'],
     apply(wiring) {
-      sendsOtherwise<BitcoinSender>(wiring, ({ selectCoins }) => ({
-        selectCoins: ({ required: _required, ...order }) => selectCoins(order),
+      sendsOtherwise<BitcoinSender>(wiring, ({ selectUtxos }) => ({
+        selectUtxos: ({ required: _required, ...order }) => selectUtxos(order),
       }));
     },
   },

@@ -10,7 +10,7 @@ const DECIMALS = 8;
 const EXTERNAL_CHAIN = 0;
 
 /** BIP-84: deposits are the children of the first account's external chain. */
-const depositAccountPath = (network: BitcoinNetwork): string => `m/84'/${factsOf(network).coin}'/0'`;
+const depositAccountPath = (network: BitcoinNetwork): string => `m/84'/${factsOf(network).slip44}'/0'`;
 
 /**
  * The canonical form of an address somebody typed, or undefined when it is none of this network: P2PKH, P2SH, P2WPKH,

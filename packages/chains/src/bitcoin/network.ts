@@ -14,14 +14,14 @@ type NetworkFacts = {
   genesis: readonly string[];
   form: AddressForm;
   /** Of BIP-44: what stands in m/84'/<coin>'/… */
-  coin: 0 | 1;
+  slip44: 0 | 1;
 };
 
 const facts = {
   mainnet: {
     genesis: ['000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'],
     form: NETWORK,
-    coin: 0,
+    slip44: 0,
   },
   testnet: {
     genesis: [
@@ -29,17 +29,17 @@ const facts = {
       '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043',
     ],
     form: TEST_NETWORK,
-    coin: 1,
+    slip44: 1,
   },
   signet: {
     genesis: ['00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6'],
     form: TEST_NETWORK,
-    coin: 1,
+    slip44: 1,
   },
   regtest: {
     genesis: ['0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'],
     form: { ...TEST_NETWORK, bech32: 'bcrt' },
-    coin: 1,
+    slip44: 1,
   },
 } as const satisfies Record<BitcoinNetwork, NetworkFacts>;
 

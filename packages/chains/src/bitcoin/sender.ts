@@ -8,7 +8,7 @@ import { estimateFeeRate, replacementFee } from './fees.ts';
 import { type BitcoinNetwork, checkNetwork } from './network.ts';
 import { amount, hash, height as heightForm, isUnknownTransaction } from './rpc.ts';
 import { findSpenders, type Received, received, type Spender } from './search-blocks.ts';
-import { type SelectionOrder, type SignedSpend, type Spend, selectCoins, signSpend } from './spend.ts';
+import { type SelectionOrder, type SignedSpend, type Spend, selectUtxos, signSpend } from './spend.ts';
 import type { BitcoinWallet, Branch } from './wallet.ts';
 
 /** Two inputs, a recipient and change: most payouts have this size. */
@@ -41,7 +41,7 @@ export type BitcoinSender = ChainSender & {
   /** Satoshi for each virtual byte, for a transaction that shall be in one of the next blocks. */
   feeRate(): Promise<bigint>;
   /** Selects the UTXOs to spend for these recipients, see selectCoins. Asks no node. */
-  selectCoins(order: SelectionOrder): Spend | 'not_enough' | 'too_dear' | 'too_large';
+  selectUtxos(order: SelectionOrder): Spend | 'not_enough' | 'too_dear' | 'too_large';
   /** Signs. Asks no node. */
   signSpend(spend: Spend): SignedSpend;
   /**
@@ -96,7 +96,7 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
 
     feeRate,
 
-    selectCoins: (order) => selectCoins(network, wallet, order),
+    selectUtxos: (order) => selectUtxos(network, wallet, order),
 
     signSpend: (spend) => signSpend(network, wallet, spend),
 

@@ -1,22 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Units, units } from '@quittance/shared/money';
 import { Transaction } from '@scure/btc-signer';
-import { type Coin, DUST, type SelectionOrder, type Spend, selectCoins, signSpend } from './spend.ts';
+import { DUST, type SelectionOrder, type Spend, selectUtxos, signSpend, type Utxo } from './spend.ts';
 import { openBitcoinWallet } from './wallet.ts';
 
 const wallet = openBitcoinWallet('regtest', 'test test test test test test test test test test test junk');
 const someone = 'bcrt1qqurswpc8qurswpc8qurswpc8qurswpc8dxm0gk';
 const taproot = 'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6';
 
-let coins = 0;
-function aCoin(amount: number, given: Partial<Coin> = {}): Coin {
-  coins += 1;
-  const outpoint = `${coins.toString(16).padStart(64, 'a')}:${coins % 3}`;
-  return { outpoint, branch: 'deposit', index: coins, amount: units(BigInt(amount)), ...given };
+let utxos = 0;
+function aUtxo(amount: number, given: Partial<Utxo> = {}): Utxo {
+  utxos += 1;
+  const outpoint = `${utxos.toString(16).padStart(64, 'a')}:${utxos % 3}`;
+  return { outpoint, branch: 'deposit', index: utxos, amount: units(BigInt(amount)), ...given };
 }
 
 function select(given: Partial<SelectionOrder>) {
-  return selectCoins('regtest', wallet, {
+  return selectUtxos('regtest', wallet, {
     available: [],
     recipients: [{ to: someone, amount: units(100_000n) }],
     changeIndex: 3,
@@ -36,22 +36,22 @@ const sum = (amounts: Units[]) => amounts.reduce((total, amount) => total + amou
 
 describe('coins', () => {
   test('pay recipients and fee, and what is left comes back to the change address', () => {
-    const coin = aCoin(1_000_000);
-    const spend = selected({ available: [coin] });
-    expect(spend.coins).toEqual([coin]);
+    const utxo = aUtxo(1_000_000);
+    const spend = selected({ available: [utxo] });
+    expect(spend.utxos).toEqual([utxo]);
     expect(spend.fee).toBe(1_410n);
     expect(spend.change).toEqual({ index: 3, amount: 1_000_000n - 100_000n - 1_410n });
   });
 
   test('are as few as can be', () => {
-    const available = [aCoin(60_000), aCoin(500_000), aCoin(60_000), aCoin(60_000)];
-    expect(selected({ available }).coins).toHaveLength(1);
+    const available = [aUtxo(60_000), aUtxo(500_000), aUtxo(60_000), aUtxo(60_000)];
+    expect(selected({ available }).utxos).toHaveLength(1);
     const recipients = [{ to: someone, amount: units(520_000n) }];
-    expect(selected({ available, recipients }).coins).toHaveLength(2);
+    expect(selected({ available, recipients }).utxos).toHaveLength(2);
   });
 
   test('that cost more than they bring are left alone', () => {
-    const available = [aCoin(99_000), ...Array.from({ length: 30 }, () => aCoin(690))];
+    const available = [aUtxo(99_000), ...Array.from({ length: 30 }, () => aUtxo(690))];
     expect(select({ available })).toBe('not_enough');
   });
 
@@ -60,19 +60,19 @@ describe('coins', () => {
     ['the amount without the fee', [100_000], 'not_enough'],
     ['the amount and a satoshi less than the fee', [101_099], 'not_enough'],
   ])('%s are not enough', (_what, amounts, refusal) => {
-    expect(select({ available: amounts.map((amount) => aCoin(amount)) })).toBe(refusal);
+    expect(select({ available: amounts.map((amount) => aUtxo(amount)) })).toBe(refusal);
   });
 
   test('leave no change that costs more to spend than it is worth: it goes with the fee', () => {
-    const little = selected({ available: [aCoin(101_800)] });
+    const little = selected({ available: [aUtxo(101_800)] });
     expect([little.change, little.fee]).toEqual([null, 1_800n]);
-    const enough = selected({ available: [aCoin(102_300)] });
+    const enough = selected({ available: [aUtxo(102_300)] });
     expect(enough.change?.amount).toBe(890n);
-    expect(selected({ available: [aCoin(102_300)], feeRate: 12n }).change).toBeNull();
+    expect(selected({ available: [aUtxo(102_300)], feeRate: 12n }).change).toBeNull();
   });
 
   test('never pay more than the limit', () => {
-    const available = [aCoin(1_000_000)];
+    const available = [aUtxo(1_000_000)];
     expect(select({ available, feeRate: 500n, feeMax: units(1_410n) })).toBe('too_dear');
     expect(selected({ available, feeMax: units(1_410n) }).fee).toBe(1_410n);
     // An estimate beyond all reason is not believed.
@@ -80,13 +80,13 @@ describe('coins', () => {
   });
 
   test('are not put into a transaction that nobody relays', () => {
-    const available = Array.from({ length: 1_600 }, () => aCoin(2_000));
+    const available = Array.from({ length: 1_600 }, () => aUtxo(2_000));
     const recipients = [{ to: someone, amount: units(2_700_000n) }];
     expect(select({ available, recipients, feeRate: 1n })).toBe('too_large');
   });
 
   test('are not sent as dust, nor to an address of another network', () => {
-    const available = [aCoin(1_000_000)];
+    const available = [aUtxo(1_000_000)];
     const send = (to: string, amount: bigint) =>
       select({ available, recipients: [{ to, amount: units(amount) }] });
     expect(() => send(someone, DUST - 1n)).toThrow('dust');
@@ -96,20 +96,20 @@ describe('coins', () => {
 });
 
 describe('a replacement', () => {
-  const before = aCoin(200_000);
-  const other = aCoin(90_000);
+  const before = aUtxo(200_000);
+  const other = aUtxo(90_000);
 
   test('keeps every input, and pays more', () => {
     const spend = selected({ available: [before, other], required: [other, before], feeMin: units(5_000n) });
-    expect(new Set(spend.coins)).toEqual(new Set([before, other]));
+    expect(new Set(spend.utxos)).toEqual(new Set([before, other]));
     expect(spend.fee).toBeGreaterThanOrEqual(5_000n);
     expect(spend.fee).toBeLessThan(5_300n);
   });
 
   test('adds a coin when the ones it has do not pay for it', () => {
-    const few = aCoin(101_500);
+    const few = aUtxo(101_500);
     const spend = selected({ available: [other], required: [few], feeRate: 30n });
-    expect(new Set(spend.coins)).toEqual(new Set([few, other]));
+    expect(new Set(spend.utxos)).toEqual(new Set([few, other]));
   });
 
   test('is not made when it would have to pay more than the limit', () => {
@@ -119,9 +119,9 @@ describe('a replacement', () => {
 
 describe('a signed transaction', () => {
   const available = [
-    aCoin(300_000),
-    aCoin(400_000, { branch: 'hot', index: 0 }),
-    aCoin(350_000, { branch: 'change' }),
+    aUtxo(300_000),
+    aUtxo(400_000, { branch: 'hot', index: 0 }),
+    aUtxo(350_000, { branch: 'change' }),
   ];
   const recipients = [
     { to: someone, amount: units(500_000n) },
@@ -141,7 +141,7 @@ describe('a signed transaction', () => {
     const outputs = Array.from({ length: read.outputsLength }, (_, i) => read.getOutput(i).amount);
     expect(outputs).toEqual([500_000n, 10_000n, 500_000n, spend.change?.amount]);
     expect(signed.changeOutput).toBe(3);
-    expect(sum(spend.coins.map((coin) => coin.amount)) - sum(outputs as Units[])).toBe(signed.fee);
+    expect(sum(spend.utxos.map((utxo) => utxo.amount)) - sum(outputs as Units[])).toBe(signed.fee);
     const sequences = Array.from({ length: read.inputsLength }, (_, i) => read.getInput(i).sequence);
     expect(sequences).toEqual([0xfffffffd, 0xfffffffd, 0xfffffffd]);
     const size = BigInt(signed.virtualBytes);

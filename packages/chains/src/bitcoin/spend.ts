@@ -19,7 +19,7 @@ export const INPUT_VIRTUAL_BYTES = 69n;
 const SEQUENCE = 0xfffffffd;
 
 /** An output of ours, unspent. */
-export type Coin = {
+export type Utxo = {
   /** `<tx hash>:<n>` */
   outpoint: string;
   branch: Branch;
@@ -31,9 +31,9 @@ export type Recipient = { to: string; amount: Units };
 
 export type SelectionOrder = {
   /** What may be spent. */
-  available: readonly Coin[];
+  available: readonly Utxo[];
   /** What must be spent: the inputs of a transaction that is to be replaced. */
-  required?: readonly Coin[];
+  required?: readonly Utxo[];
   recipients: readonly Recipient[];
   /** The address on the change branch, whether it comes to change or not. */
   changeIndex: number;
@@ -47,7 +47,7 @@ export type SelectionOrder = {
 
 /** A transaction that can be signed: outputs stand in this order, the change behind them. */
 export type Spend = {
-  coins: Coin[];
+  utxos: Utxo[];
   recipients: Recipient[];
   /** Null when there would be too little to be worth an output: then it is part of the fee. */
   change: { index: number; amount: Units } | null;
@@ -64,19 +64,19 @@ export type SignedSpend = SignedTransaction & {
  * The coins that pay the recipients and the fee, with as few inputs as can be. `not_enough`: the coins do not cover
  * both. `too_dear`: they do, for a fee above `feeMax`. `too_large`: not in one transaction.
  */
-export function selectCoins(
+export function selectUtxos(
   network: BitcoinNetwork,
   wallet: BitcoinWallet,
   order: SelectionOrder,
 ): Spend | 'not_enough' | 'too_dear' | 'too_large' {
   const { available, required = [], recipients, changeIndex, feeMax } = order;
   const feeRate = within(FEE_RATE_MIN, order.feeRate, FEE_RATE_MAX);
-  const must = new Set(required.map((coin) => coin.outpoint));
-  const may = available.filter((coin) => !must.has(coin.outpoint));
-  const byOutpoint = new Map([...required, ...may].map((coin) => [coin.outpoint, coin]));
+  const must = new Set(required.map((utxo) => utxo.outpoint));
+  const may = available.filter((utxo) => !must.has(utxo.outpoint));
+  const byOutpoint = new Map([...required, ...may].map((utxo) => [utxo.outpoint, utxo]));
   // Whose key it is makes no difference to its size, and deriving a thousand keys takes a second.
   const script = scriptOf(network, wallet.hotAddress);
-  const inputOf = (coin: Coin) => unsignedInput(coin, script);
+  const inputOf = (utxo: Utxo) => unsignedInput(utxo, script);
   const outputs = recipients.map((one) => outputOf(network, one));
   const changeAddress = wallet.address('change', changeIndex);
 
@@ -104,37 +104,37 @@ export function selectCoins(
     chosen = choose(rate);
   }
   if (chosen === undefined) return 'not_enough';
-  const coins = chosen.inputs.map(({ txid, index }) => {
-    const coin = byOutpoint.get(`${Buffer.from(txid as Uint8Array).toString('hex')}:${index}`);
-    invariant(coin !== undefined, 'only coins that were offered are chosen');
-    return coin;
+  const utxos = chosen.inputs.map(({ txid, index }) => {
+    const utxo = byOutpoint.get(`${Buffer.from(txid as Uint8Array).toString('hex')}:${index}`);
+    invariant(utxo !== undefined, 'only coins that were offered are chosen');
+    return utxo;
   });
   const changeOutput = chosen.outputs[recipients.length];
   const change =
     changeOutput === undefined ? null : { index: changeIndex, amount: changeOutput.amount as Units };
   const paid = total(recipients.map((one) => one.amount)) + (change?.amount ?? 0n);
-  const fee = (total(coins.map((coin) => coin.amount)) - paid) as Units;
+  const fee = (total(utxos.map((utxo) => utxo.amount)) - paid) as Units;
   if (fee > feeMax || fee < (order.feeMin ?? 0n)) return 'too_dear';
   const virtualBytes = Math.ceil(chosen.weight / 4);
   if (virtualBytes > VIRTUAL_BYTES_MAX) return 'too_large';
-  const spend = { coins, recipients: [...recipients], change, fee };
+  const spend = { utxos, recipients: [...recipients], change, fee };
   assertSound(spend, { rate, virtualBytes, required });
   return spend;
 }
 
 /** What we rely on, whatever the library says. */
 function assertSound(
-  { coins, recipients, change, fee }: Spend,
-  { rate, virtualBytes, required }: { rate: bigint; virtualBytes: number; required: readonly Coin[] },
+  { utxos, recipients, change, fee }: Spend,
+  { rate, virtualBytes, required }: { rate: bigint; virtualBytes: number; required: readonly Utxo[] },
 ): void {
-  const chosen = new Set(coins.map((coin) => coin.outpoint));
-  invariant(chosen.size === coins.length, 'a coin is spent once');
+  const chosen = new Set(utxos.map((utxo) => utxo.outpoint));
+  invariant(chosen.size === utxos.length, 'a coin is spent once');
   invariant(
-    required.every((coin) => chosen.has(coin.outpoint)),
+    required.every((utxo) => chosen.has(utxo.outpoint)),
     'a replacement keeps every input',
   );
   const out = total(recipients.map((one) => one.amount)) + (change?.amount ?? 0n);
-  invariant(total(coins.map((coin) => coin.amount)) === out + fee, 'what goes in comes out, but for the fee');
+  invariant(total(utxos.map((utxo) => utxo.amount)) === out + fee, 'what goes in comes out, but for the fee');
   invariant(change === null || change.amount >= changeMin(rate), 'change is worth an output');
   const size = BigInt(virtualBytes);
   invariant(fee >= size * FEE_RATE_MIN, 'nodes relay it');
@@ -149,11 +149,11 @@ const changeMin = (rate: bigint): bigint => {
 
 /** Signs every input; the same spend gives the same bytes. */
 export function signSpend(network: BitcoinNetwork, wallet: BitcoinWallet, spend: Spend): SignedSpend {
-  const { coins, recipients, change, fee } = spend;
+  const { utxos, recipients, change, fee } = spend;
   const transaction = new Transaction();
-  for (const coin of coins) {
-    const script = scriptOf(network, wallet.address(coin.branch, coin.index));
-    transaction.addInput(unsignedInput(coin, script));
+  for (const utxo of utxos) {
+    const script = scriptOf(network, wallet.address(utxo.branch, utxo.index));
+    transaction.addInput(unsignedInput(utxo, script));
   }
   for (const recipient of recipients) transaction.addOutput(outputOf(network, recipient));
   if (change !== null) {
@@ -162,8 +162,8 @@ export function signSpend(network: BitcoinNetwork, wallet: BitcoinWallet, spend:
       amount: change.amount,
     });
   }
-  for (const [i, coin] of coins.entries()) {
-    invariant(transaction.signIdx(wallet.privateKey(coin.branch, coin.index), i), 'every input is signed');
+  for (const [i, utxo] of utxos.entries()) {
+    invariant(transaction.signIdx(wallet.privateKey(utxo.branch, utxo.index), i), 'every input is signed');
   }
   transaction.finalize();
   invariant(transaction.fee === fee, 'the transaction pays the fee that was decided');
@@ -177,14 +177,14 @@ export function signSpend(network: BitcoinNetwork, wallet: BitcoinWallet, spend:
   };
 }
 
-function unsignedInput(coin: Coin, script: Uint8Array) {
-  const [txid = '', index = ''] = coin.outpoint.split(':');
+function unsignedInput(utxo: Utxo, script: Uint8Array) {
+  const [txid = '', index = ''] = utxo.outpoint.split(':');
   return {
     txid,
     // tidy-allow number: the place of an output
     index: Number(index),
     sequence: SEQUENCE,
-    witnessUtxo: { script, amount: coin.amount as bigint },
+    witnessUtxo: { script, amount: utxo.amount as bigint },
   };
 }
 

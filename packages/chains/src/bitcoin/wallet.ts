@@ -22,9 +22,9 @@ export type BitcoinWallet = {
 
 /** Opens the wallet of a BIP-39 recovery phrase. The error of a wrong one does not repeat it. */
 export function openBitcoinWallet(network: BitcoinNetwork, phrase: string): BitcoinWallet {
-  const { coin, form } = factsOf(network);
-  const versions = coin === 0 ? undefined : { public: 0x043587cf, private: 0x04358394 };
-  const purpose = HDKey.fromMasterSeed(seedOf(phrase), versions).derive(`m/84'/${coin}'`);
+  const { slip44, form } = factsOf(network);
+  const versions = slip44 === 0 ? undefined : { public: 0x043587cf, private: 0x04358394 };
+  const purpose = HDKey.fromMasterSeed(seedOf(phrase), versions).derive(`m/84'/${slip44}'`);
   const account = purpose.deriveChild(HARDENED_OFFSET);
   const treasury = purpose.deriveChild(HARDENED_OFFSET + 1);
   const parents: Record<Branch, HDKey> = {

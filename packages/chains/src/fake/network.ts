@@ -54,10 +54,10 @@ export function fakeNetwork({ flavour, chain, name = 'fake' }: FakeNetworkOption
   const native = nativeAsset[chain ?? (flavour === 'utxo' ? 'bitcoin' : 'ethereum')];
   let salt = 0;
   let customers = 0;
-  let blocks: FakeBlock[] = [seal([], undefined)];
+  let blocks: FakeBlock[] = [makeBlock([], undefined)];
   let pool: FakeTransaction[] = [];
 
-  function seal(transactions: readonly FakeTransaction[], parent: FakeBlock | undefined): FakeBlock {
+  function makeBlock(transactions: readonly FakeTransaction[], parent: FakeBlock | undefined): FakeBlock {
     const height = parent === undefined ? 0 : parent.height + 1;
     salt += 1;
     return {
@@ -81,7 +81,7 @@ export function fakeNetwork({ flavour, chain, name = 'fake' }: FakeNetworkOption
 
   function mine(count = 1): void {
     for (let i = 0; i < count; i++) {
-      blocks = [...blocks, seal(mineable(blocks), blocks.at(-1))];
+      blocks = [...blocks, makeBlock(mineable(blocks), blocks.at(-1))];
       const claimed = claimsOf(blocks);
       pool = pool.filter(({ claims }) => claims.every((claim) => !claimed.has(claim)));
     }
@@ -169,7 +169,7 @@ export function fakeNetwork({ flavour, chain, name = 'fake' }: FakeNetworkOption
     },
 
     /** A block on top of any: nodes on a branch of their own mine it. */
-    seal,
+    makeBlock,
   };
 }
 

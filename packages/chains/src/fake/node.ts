@@ -48,7 +48,7 @@ export function fakeNode(network: FakeNetwork) {
     /** It has other, empty blocks in place of the newest, and so many more. */
     branchOff(depth: number, more = 0) {
       own = blocks().slice(0, -depth);
-      for (let i = 0; i < depth + more; i++) own = [...own, network.seal([], own.at(-1))];
+      for (let i = 0; i < depth + more; i++) own = [...own, network.makeBlock([], own.at(-1))];
     },
     /** It lets go of a waiting transaction that others keep. */
     forget(txHash: string) {

@@ -25,7 +25,7 @@ export type FakeOrder = {
 export type FakeSender = ChainSender & {
   sign(order: FakeOrder): Promise<SignedTransaction>;
   /** Outpoints of the hot wallet that nothing in the chain has spent. */
-  coins(): Promise<string[]>;
+  utxos(): Promise<string[]>;
 };
 
 export function senderOf(view: View, seed: string, named: string): FakeSender {
@@ -52,7 +52,7 @@ export function senderOf(view: View, seed: string, named: string): FakeSender {
       return { raw, txHash: hashOf(raw), maxCost: FAKE_FEE };
     },
 
-    async coins() {
+    async utxos() {
       const spent = new Set(blocks().flatMap((block) => block.transactions.flatMap(({ claims }) => claims)));
       return paymentsIn(blocks())
         .filter(({ address, outpoint }) => address === hotAddress && !spent.has(outpoint))
@@ -136,13 +136,13 @@ function decoded(
     const debits = succeeds ? [{ asset, address: from, amount }, fee] : [fee];
     return { txHash, claims: [`${from}'s ${nonce}`], outputs: [paid], debits, fee: FAKE_FEE, succeeds };
   }
-  const coins = paymentsIn(blocks).filter(
+  const utxos = paymentsIn(blocks).filter(
     ({ outpoint, address }) => address === from && inputs.includes(outpoint),
   );
-  const total = coins.reduce((sum, coin) => sum + coin.amount, 0n);
+  const total = utxos.reduce((sum, utxo) => sum + utxo.amount, 0n);
   const change = total - amount - FAKE_FEE;
-  if (coins.length !== inputs.length || change < 0n) return undefined;
+  if (utxos.length !== inputs.length || change < 0n) return undefined;
   const outputs = change === 0n ? [paid] : [paid, { asset, address: from, amount: change as Units }];
-  const debits = coins.map((coin) => ({ asset, address: from, amount: coin.amount }));
+  const debits = utxos.map((utxo) => ({ asset, address: from, amount: utxo.amount }));
   return { txHash, claims: inputs, outputs, debits, fee: FAKE_FEE, succeeds: true };
 }

@@ -161,14 +161,14 @@ describe('a transaction without a status', () => {
 
   test.each([501, 600, 699, 700, 705])('is not proved dead over a hole at height %i', async (height) => {
     const chain = chainOf(210);
-    const gone = slotOf(chain, height);
-    await unproved(proofOn(chain, { named: [...chain.keys()].filter((slot) => slot !== gone) }));
+    const missing = slotOf(chain, height);
+    await unproved(proofOn(chain, { named: [...chain.keys()].filter((slot) => slot !== missing) }));
     const skipped = new RpcRefused('getBlock', -32_009, 'Slot was skipped, or missing in long-term storage');
     for (const answer of [null, skipped]) {
-      await unproved(proofOn(chain, { give: (slot) => (slot === gone ? answer : undefined) }));
+      await unproved(proofOn(chain, { give: (slot) => (slot === missing ? answer : undefined) }));
     }
     const cleaned = new RpcRefused('getBlock', -32_001, 'Block cleaned up');
-    await expect(proofOn(chain, { give: (slot) => (slot === gone ? cleaned : undefined) })).rejects.toBe(
+    await expect(proofOn(chain, { give: (slot) => (slot === missing ? cleaned : undefined) })).rejects.toBe(
       cleaned,
     );
   });

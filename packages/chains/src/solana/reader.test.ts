@@ -104,8 +104,8 @@ describe('the blocks after one', () => {
   });
 
   test('are not known when the node has thrown them away', async () => {
-    const gone = new RpcRefused('getBlock', -32_001, 'Block 6 cleaned up, does not exist on node');
-    const { reader } = nodeOf([5, 6], { block: () => gone });
+    const dropped = new RpcRefused('getBlock', -32_001, 'Block 6 cleaned up, does not exist on node');
+    const { reader } = nodeOf([5, 6], { block: () => dropped });
     await expect(reader.blocksAfter(5, 10)).rejects.toThrow('cleaned up');
     await expect(reader.hashAt(5)).rejects.toThrow('cleaned up');
   });

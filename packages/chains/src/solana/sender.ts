@@ -185,9 +185,9 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     async tryTransfer(order) {
       if (await isBarred(rpc, order.asset, order.to)) return 'refused';
       const plan = await planTransfer(order);
-      const verdict = await simulate(rpc, plan);
-      if (verdict === 'works') return 'works';
-      if (verdict === 'payer') throw new Error('the hot wallet cannot pay this now');
+      const outcome = await simulate(rpc, plan);
+      if (outcome === 'works') return 'works';
+      if (outcome === 'payer') throw new Error('the hot wallet cannot pay this now');
       // A transfer of more than there is fails as well, and says nothing about the recipient.
       await assertHotHas(order, plan);
       // Once more: what was missing may have come between the two questions.

@@ -23,8 +23,8 @@ export type SolanaWallet = {
  * this curve: a service that can derive addresses can spend.
  */
 export function openWallet(phrase: string): SolanaWallet {
-  const coin = HDKey.fromMasterSeed(seedOf(phrase)).derive("m/44'/501'");
-  const signer = (account: number, change: number) => signerOf(coin.derive(`m/${account}'/${change}'`));
+  const root = HDKey.fromMasterSeed(seedOf(phrase)).derive("m/44'/501'");
+  const signer = (account: number, change: number) => signerOf(root.derive(`m/${account}'/${change}'`));
   const hotSigner = signer(0, HOT_CHANGE);
   return {
     hotAddress: hotSigner.address,

@@ -1,4 +1,4 @@
-import { anvilCandidate } from './anvil-world.ts';
+import { anvilCandidate } from './anvil-fixture.ts';
 import { readerContract } from './reader-contract.ts';
 import { senderContract } from './sender-contract.ts';
 

@@ -1,4 +1,4 @@
-import { bitcoindCandidate } from './bitcoind-world.ts';
+import { bitcoindCandidate } from './bitcoind-fixture.ts';
 import { readerContract } from './reader-contract.ts';
 import { senderContract } from './sender-contract.ts';
 

@@ -1,4 +1,4 @@
-import { fakeCandidate } from './fake-world.ts';
+import { fakeCandidate } from './fake-fixture.ts';
 import { readerContract } from './reader-contract.ts';
 import { senderContract } from './sender-contract.ts';
 

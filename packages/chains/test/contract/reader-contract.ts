@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import type { ChainReader } from '../../src/chain.ts';
-import { blocksSince, type Candidate, eventually, paidTo, type World, whereItCan } from './world.ts';
+import { blocksSince, type Candidate, eventually, type Fixture, paidTo, whereItCan } from './fixture.ts';
 
 /** What every reader of a chain promises (chain.ts), whatever the chain. */
 export function readerContract(candidate: Candidate): void {
   describe(`a reader of ${candidate.name}`, () => {
-    let world: World;
+    let fixture: Fixture;
     let reader: ChainReader;
     beforeAll(async () => {
-      world = await candidate.open();
-      ({ reader } = world);
+      fixture = await candidate.open();
+      ({ reader } = fixture);
     });
-    afterAll(() => world.stop());
+    afterAll(() => fixture.stop());
 
     const heightNow = async () => (await reader.head()).height;
-    const onlyPayment = (asset: World['manyOf'], address: string) => ({
+    const onlyPayment = (asset: Fixture['manyOf'], address: string) => ({
       asset,
       address,
-      amount: world.amount(asset),
+      amount: fixture.amount(asset),
     });
 
     test('passes on its network', async () => {
@@ -26,7 +26,7 @@ export function readerContract(candidate: Candidate): void {
     });
 
     test('refuses another network', async () => {
-      const elsewhere = world.elsewhere().reader;
+      const elsewhere = fixture.elsewhere().reader;
       await expect(elsewhere.check()).rejects.toMatchObject({ name: 'WrongNetwork' });
       await elsewhere.close();
     });
@@ -42,7 +42,7 @@ export function readerContract(candidate: Candidate): void {
 
     test('gives blocks in order, each the child of the one before, as they are one by one', async () => {
       const start = await heightNow();
-      await world.mine(5);
+      await fixture.mine(5);
       const blocks = await blocksSince(reader, start);
       expect(blocks.length).toBeGreaterThanOrEqual(5);
       expect((await reader.hashAt(start)) ?? blocks[0]?.parentHash).toBe(blocks[0]?.parentHash);
@@ -58,7 +58,7 @@ export function readerContract(candidate: Candidate): void {
 
     test('gives at most as many blocks as are asked for, and goes on where it stopped', async () => {
       const start = await heightNow();
-      await world.mine(5);
+      await fixture.mine(5);
       const heights = async (after: number, limit: number) =>
         (await reader.blocksAfter(after, limit)).map(({ height }) => height);
       const four = await heights(start, 4);
@@ -76,11 +76,11 @@ export function readerContract(candidate: Candidate): void {
     });
 
     test('tells payments exact to the unit, of every asset', async () => {
-      for (const asset of world.assets) {
+      for (const asset of fixture.assets) {
         const start = await heightNow();
-        const address = world.newAddress();
-        const txHash = await world.pay([onlyPayment(asset, address)]);
-        await world.mine(1);
+        const address = fixture.newAddress();
+        const txHash = await fixture.pay([onlyPayment(asset, address)]);
+        await fixture.mine(1);
         const payments = paidTo(await blocksSince(reader, start), address);
         expect(payments).toEqual([
           {
@@ -89,7 +89,7 @@ export function readerContract(candidate: Candidate): void {
             outputIndex: expect.any(Number),
             asset,
             address,
-            amount: world.amount(asset),
+            amount: fixture.amount(asset),
           },
         ]);
         expect(payments[0]?.outpoint).toBe(`${txHash}:${payments[0]?.outputIndex}`);
@@ -98,25 +98,28 @@ export function readerContract(candidate: Candidate): void {
 
     test('tells several payments of one transaction apart', async () => {
       const start = await heightNow();
-      const asset = world.manyOf;
-      const addresses = [world.newAddress(), world.newAddress(), world.newAddress()];
-      const txHash = await world.pay(addresses.map((address) => onlyPayment(asset, address)));
-      await world.mine(1);
+      const asset = fixture.manyOf;
+      const addresses = [fixture.newAddress(), fixture.newAddress(), fixture.newAddress()];
+      const txHash = await fixture.pay(addresses.map((address) => onlyPayment(asset, address)));
+      await fixture.mine(1);
       const blocks = await blocksSince(reader, start);
       const payments = addresses.flatMap((address) => paidTo(blocks, address));
       expect(payments.map((payment) => [payment.txHash, payment.address, payment.amount])).toEqual(
-        addresses.map((address) => [txHash, address, world.amount(asset)]),
+        addresses.map((address) => [txHash, address, fixture.amount(asset)]),
       );
       expect(new Set(payments.map(({ outpoint }) => outpoint)).size).toBe(3);
     });
 
     test('tells payments to one address by several transactions apart', async () => {
       const start = await heightNow();
-      const [asset] = world.assets;
-      const address = world.newAddress();
+      const [asset] = fixture.assets;
+      const address = fixture.newAddress();
       const one = onlyPayment(asset, address);
-      const hashes = [await world.pay([one]), await world.pay([{ ...one, amount: units(one.amount + 1n) }])];
-      await world.mine(1);
+      const hashes = [
+        await fixture.pay([one]),
+        await fixture.pay([{ ...one, amount: units(one.amount + 1n) }]),
+      ];
+      await fixture.mine(1);
       const payments = paidTo(await blocksSince(reader, start), address);
       expect(new Map(payments.map(({ txHash, amount }) => [txHash, amount]))).toEqual(
         new Map([
@@ -129,9 +132,9 @@ export function readerContract(candidate: Candidate): void {
 
     whereItCan(candidate, 'fail', 'ignores what failed', async () => {
       const start = await heightNow();
-      const address = world.newAddress();
-      const txHash = await world.payInVain?.(address);
-      await world.mine(1);
+      const address = fixture.newAddress();
+      const txHash = await fixture.payInVain?.(address);
+      await fixture.mine(1);
       const payments = (await blocksSince(reader, start)).flatMap((block) => block.payments);
       expect(txHash).toBeDefined();
       expect(payments.filter((one) => one.txHash === txHash || one.address === address)).toEqual([]);
@@ -139,31 +142,31 @@ export function readerContract(candidate: Candidate): void {
 
     whereItCan(candidate, 'balances', 'tells what an address has at a block', async () => {
       const start = await heightNow();
-      const [asset] = world.assets;
-      const address = world.newAddress();
-      await world.pay([onlyPayment(asset, address)]);
-      await world.mine(1);
+      const [asset] = fixture.assets;
+      const address = fixture.newAddress();
+      await fixture.pay([onlyPayment(asset, address)]);
+      await fixture.mine(1);
       const now = await heightNow();
       expect(await reader.balances?.balancesAt([address], now)).toEqual(
-        new Map([[address, world.amount(asset)]]),
+        new Map([[address, fixture.amount(asset)]]),
       );
       expect(await reader.balances?.balancesAt([address], start)).toEqual(new Map([[address, 0n]]));
     });
 
     whereItCan(candidate, 'pending', 'tells what waits once, until it is in a block', async () => {
-      const [asset] = world.assets;
+      const [asset] = fixture.assets;
       const watch = reader.watchPending?.();
       const start = await heightNow();
       await watch?.look();
-      const address = world.newAddress();
-      const txHash = await world.pay([onlyPayment(asset, address)]);
+      const address = fixture.newAddress();
+      const txHash = await fixture.pay([onlyPayment(asset, address)]);
       const seen = await eventually('it waits', async () => {
         const found = (await watch?.look())?.fresh.filter((payment) => payment.address === address) ?? [];
         return found.length > 0 ? found : undefined;
       });
-      expect(seen).toMatchObject([{ txHash, asset, address, amount: world.amount(asset) }]);
+      expect(seen).toMatchObject([{ txHash, asset, address, amount: fixture.amount(asset) }]);
       const told: unknown[] = [];
-      await world.mine(1);
+      await fixture.mine(1);
       const last = await eventually('it waits no more', async () => {
         const look = await watch?.look();
         told.push(...(look?.fresh ?? []).filter((payment) => payment.address === address));
@@ -178,13 +181,13 @@ export function readerContract(candidate: Candidate): void {
 
     for (const depth of [1, 2, 6]) {
       whereItCan(candidate, 'reorg', `names a payment the same in another block, ${depth} deep`, async () => {
-        const [asset] = world.assets;
+        const [asset] = fixture.assets;
         const start = await heightNow();
-        const addresses = [world.newAddress(), world.newAddress()];
-        for (const address of addresses) await world.pay([onlyPayment(asset, address)]);
-        await world.mine(depth);
+        const addresses = [fixture.newAddress(), fixture.newAddress()];
+        for (const address of addresses) await fixture.pay([onlyPayment(asset, address)]);
+        await fixture.mine(depth);
         const before = await blocksSince(reader, start);
-        await world.reorg?.(depth, 'again');
+        await fixture.reorg?.(depth, 'again');
         const after = await blocksSince(reader, start);
         expect(after.length).toBeGreaterThan(before.length);
         expect(after[0]?.parentHash).toBe(before[0]?.parentHash);
@@ -196,21 +199,21 @@ export function readerContract(candidate: Candidate): void {
       });
 
       whereItCan(candidate, 'reorg', `tells no payment that was taken away, ${depth} deep`, async () => {
-        const [asset] = world.assets;
+        const [asset] = fixture.assets;
         const start = await heightNow();
-        const address = world.newAddress();
-        await world.pay([onlyPayment(asset, address)]);
-        await world.mine(depth);
+        const address = fixture.newAddress();
+        await fixture.pay([onlyPayment(asset, address)]);
+        await fixture.mine(depth);
         const [block] = await blocksSince(reader, start);
         expect(paidTo(block === undefined ? [] : [block], address)).toHaveLength(1);
-        await world.reorg?.(depth, 'away');
+        await fixture.reorg?.(depth, 'away');
         expect(await reader.hashAt(block?.height as number)).not.toBe(block?.hash);
         expect(paidTo(await blocksSince(reader, start), address)).toEqual([]);
       });
     }
 
     test('throws when the node is away, in every question', async () => {
-      const { reader: lost } = world.nobody();
+      const { reader: lost } = fixture.nobody();
       const questions: [string, () => unknown][] = [
         ['check', () => lost.check()],
         ['head', () => lost.head()],

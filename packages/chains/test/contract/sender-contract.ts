@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ChainSender, SignedTransaction } from '../../src/chain.ts';
-import { type Candidate, eventually, type World, whereItCan } from './world.ts';
+import { type Candidate, eventually, type Fixture, whereItCan } from './fixture.ts';
 
 /** What every sender of a chain promises (chain.ts), whatever the chain. */
 export function senderContract(candidate: Candidate): void {
   describe(`a sender of ${candidate.name}`, () => {
-    let world: World;
+    let fixture: Fixture;
     let sender: ChainSender;
     beforeAll(async () => {
-      world = await candidate.open();
-      ({ sender } = world);
+      fixture = await candidate.open();
+      ({ sender } = fixture);
     });
-    afterAll(() => world.stop());
+    afterAll(() => fixture.stop());
 
-    const native = () => world.assets[0];
+    const native = () => fixture.assets[0];
     const payout = async () => {
-      const to = world.newAddress();
-      const amount = world.amount(native());
-      const sign = await world.order(to, amount);
+      const to = fixture.newAddress();
+      const amount = fixture.amount(native());
+      const sign = await fixture.order(to, amount);
       return { to, amount, sign, signed: await sign() };
     };
     const mined = async ({ txHash }: SignedTransaction) => {
@@ -31,7 +31,7 @@ export function senderContract(candidate: Candidate): void {
     });
 
     test('refuses another network', async () => {
-      const elsewhere = world.elsewhere().sender;
+      const elsewhere = fixture.elsewhere().sender;
       await expect(elsewhere.check()).rejects.toMatchObject({ name: 'WrongNetwork' });
       await elsewhere.close();
     });
@@ -50,7 +50,7 @@ export function senderContract(candidate: Candidate): void {
 
     test('pays exactly, for exactly the fee it tells', async () => {
       const { to, amount, signed } = await payout();
-      const before = await world.wealth();
+      const before = await fixture.wealth();
       expect(await sender.status(signed.txHash)).toEqual({ state: 'absent' });
       expect(await sender.broadcast(signed.raw)).toBe('accepted');
       const waiting = await eventually('it is known', async () => {
@@ -58,17 +58,17 @@ export function senderContract(candidate: Candidate): void {
         return status.state === 'absent' ? undefined : status;
       });
       expect(waiting).toEqual({ state: 'pending' });
-      await world.mine(1);
+      await fixture.mine(1);
 
       const status = await mined(signed);
       expect(status.succeeded).toBe(true);
-      expect(await world.reader.hashAt(status.height)).toBe(status.blockHash);
+      expect(await fixture.reader.hashAt(status.height)).toBe(status.blockHash);
       expect(status.confirmations).toBeGreaterThanOrEqual(1);
       expect(await sender.balance(native(), to)).toBe(amount);
       expect(status.feePaid).toBeGreaterThan(0n);
       expect(status.feePaid).toBeLessThanOrEqual(signed.maxCost);
-      expect(before - (await world.wealth())).toBe(amount + status.feePaid);
-      await world.mine(3);
+      expect(before - (await fixture.wealth())).toBe(amount + status.feePaid);
+      await fixture.mine(3);
       expect((await mined(signed)).confirmations).toBeGreaterThanOrEqual(status.confirmations + 3);
     });
 
@@ -81,9 +81,9 @@ export function senderContract(candidate: Candidate): void {
         expect(again).not.toBe('rejected');
         return again === 'accepted' ? again : undefined;
       });
-      await world.mine(1);
+      await fixture.mine(1);
       expect(await sender.broadcast(signed.raw)).toBe('accepted');
-      await world.mine(1);
+      await fixture.mine(1);
       expect(await sender.balance(native(), to)).toBe(amount);
     });
 
@@ -92,14 +92,14 @@ export function senderContract(candidate: Candidate): void {
     });
 
     test('knows an amount of nothing, and a usual cost of something', async () => {
-      for (const asset of world.assets) {
-        expect(await sender.balance(asset, world.newAddress())).toBe(0n);
+      for (const asset of fixture.assets) {
+        expect(await sender.balance(asset, fixture.newAddress())).toBe(0n);
         expect(await sender.estimatedFee(asset)).toBeGreaterThan(0n);
       }
       // No order of magnitude beside what a payout has just cost.
       const { signed } = await payout();
       expect(await sender.broadcast(signed.raw)).toBe('accepted');
-      await world.mine(1);
+      await fixture.mine(1);
       const { feePaid } = await mined(signed);
       expect((await sender.estimatedFee(native())) * 20n).toBeGreaterThan(feePaid);
       expect(await sender.estimatedFee(native())).toBeLessThan(feePaid * 20n);
@@ -108,7 +108,7 @@ export function senderContract(candidate: Candidate): void {
     test('knows no final block above the head', async () => {
       const final = await sender.finalizedHeight();
       expect(final).toBeGreaterThanOrEqual(0);
-      expect(final).toBeLessThanOrEqual((await world.reader.head()).height + 1);
+      expect(final).toBeLessThanOrEqual((await fixture.reader.head()).height + 1);
     });
 
     whereItCan(
@@ -118,12 +118,12 @@ export function senderContract(candidate: Candidate): void {
       async () => {
         const { to, amount, signed } = await payout();
         expect(await sender.broadcast(signed.raw)).toBe('accepted');
-        await world.mine(2);
+        await fixture.mine(2);
         const before = await mined(signed);
-        await world.reorg?.(2, 'away');
+        await fixture.reorg?.(2, 'away');
         expect((await sender.status(signed.txHash)).state).not.toBe('mined');
         expect(await sender.broadcast(signed.raw)).toBe('accepted');
-        await world.mine(1);
+        await fixture.mine(1);
         const after = await mined(signed);
         expect(after.height).toBeGreaterThan(before.height);
         expect(after.blockHash).not.toBe(before.blockHash);
@@ -134,19 +134,19 @@ export function senderContract(candidate: Candidate): void {
     whereItCan(candidate, 'reorg', 'tells the block that a transaction is in now', async () => {
       const { signed } = await payout();
       expect(await sender.broadcast(signed.raw)).toBe('accepted');
-      await world.mine(2);
+      await fixture.mine(2);
       const before = await mined(signed);
-      await world.reorg?.(2, 'again');
+      await fixture.reorg?.(2, 'again');
       const after = await mined(signed);
       expect(after.blockHash).not.toBe(before.blockHash);
-      expect(await world.reader.hashAt(after.height)).toBe(after.blockHash);
+      expect(await fixture.reader.hashAt(after.height)).toBe(after.blockHash);
       // Where it is in another block it may cost another fee.
       expect(after.feePaid).toBeLessThanOrEqual(signed.maxCost);
     });
 
     test('knows nothing while the node is away, and says so', async () => {
       const { signed } = await payout();
-      const { sender: lost } = world.nobody();
+      const { sender: lost } = fixture.nobody();
       expect(await lost.broadcast(signed.raw)).toBe('unknown');
       const questions: [string, () => Promise<unknown>][] = [
         ['check', () => lost.check()],

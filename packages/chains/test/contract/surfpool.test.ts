@@ -1,6 +1,6 @@
 import { readerContract } from './reader-contract.ts';
 import { senderContract } from './sender-contract.ts';
-import { surfpoolCandidate } from './surfpool-world.ts';
+import { surfpoolCandidate } from './surfpool-fixture.ts';
 
 readerContract(surfpoolCandidate);
 senderContract(surfpoolCandidate);

@@ -1,7 +1,7 @@
 import { failpoint } from '@quittance/shared/failpoint';
 import { BODY_BYTES_MAX, createApp, finishApp, nameRoute } from '@quittance/shared/http';
 import { type Answer, answers } from '@quittance/shared/http-answers';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express, Request, Response } from 'express';
 import { clientKeyOf } from '../domain/client-address.ts';
@@ -155,7 +155,7 @@ function headersFor(
   headers['x-request-id'] = String(res.getHeader('X-Request-Id'));
   headers['x-forwarded-for'] = client;
   if (caller !== PUBLIC) {
-    headers[IDENTITY_HEADER] = sealIdentity(settings.IDENTITY_SECRET.reveal(), caller, clock.now());
+    headers[IDENTITY_HEADER] = signIdentity(settings.IDENTITY_SECRET.reveal(), caller, clock.now());
   }
   // Always by length: two servers that disagree where a body ends can be made to see different requests.
   if (body !== undefined) headers['content-length'] = String(body.length);

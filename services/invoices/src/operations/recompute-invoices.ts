@@ -2,7 +2,7 @@ import type { Trx } from '@quittance/shared/db';
 import type { Announcement } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId } from '@quittance/shared/ids';
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import type { Deposit } from '../domain/deposit.ts';
 import { type Invoice, mayFollow } from '../domain/invoice.ts';
@@ -63,7 +63,7 @@ export async function recomputeInvoices(
     ...(await tell(trx, changes, ports)),
   ];
   failpoint('invoices.recomputed');
-  await announce(trx, announcements, null, now);
+  await appendToOutbox(trx, announcements, null, now);
   return changed.length;
 }
 

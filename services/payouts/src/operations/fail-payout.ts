@@ -2,7 +2,7 @@ import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { PayoutId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import type { PayoutStatus } from '../domain/payout-state.ts';
 import type { Ports } from '../ports.ts';
 import { movePayout, type Payout } from '../store/payouts.ts';
@@ -23,7 +23,7 @@ export async function failPayout(
 ): Promise<boolean> {
   const failed = await movePayout(trx, id, from, 'failed', why);
   if (failed === undefined) return false;
-  await announce(trx, [
+  await appendToOutbox(trx, [
     { kind: 'hold.release', payload: { ...outcomeView(failed), fee_kept: feeKept } },
     { kind: 'payout.failed', payload: eventView(failed) },
   ]);

@@ -5,7 +5,7 @@ import { failpoint } from '@quittance/shared/failpoint';
 import type { PayoutId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import type { Units } from '@quittance/shared/money';
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import { invariant } from '@quittance/shared/result';
 import { paidStatuses } from '../domain/payout-state.ts';
 import { transactionPhases } from '../domain/transaction-state.ts';
@@ -60,7 +60,7 @@ export async function settleTransaction(
       if (ending.succeeded) await markSwept(trx, group);
       else await markUnswept(trx, group, new Date(clock.now().getTime() + SWEEP_AGAIN_AFTER_MS));
     }
-    await announce(trx, spent(chain, purpose, txHash, ending.feePaid));
+    await appendToOutbox(trx, spent(chain, purpose, txHash, ending.feePaid));
     await alongside(trx);
     failpoint(`${kind}.${purpose}s.settling`);
     return payments;
@@ -86,7 +86,7 @@ async function endPayout(trx: Trx, id: PayoutId, txHash: string, succeeded: bool
   }
   const mined = await movePayout(trx, id, paidStatuses, 'mined', { txHash });
   invariant(mined !== undefined, `payout ${id} ended before its transaction did`);
-  await announce(trx, [
+  await appendToOutbox(trx, [
     { kind: 'hold.settle', payload: outcomeView(mined) },
     { kind: 'payout.completed', payload: eventView(mined) },
   ]);

@@ -2,7 +2,7 @@ import type { Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
 import { forgetKey } from '@quittance/shared/idempotency';
 import type { PayoutId } from '@quittance/shared/ids';
-import { announce } from '@quittance/shared/outbox';
+import { appendToOutbox } from '@quittance/shared/outbox';
 import type { Ports } from '../ports.ts';
 import { movePayout, staleRequests } from '../store/payouts.ts';
 
@@ -41,7 +41,7 @@ export async function voidRequest(trx: Trx, id: PayoutId, requestId: string | nu
   if (voided === undefined) return false;
   await forgetKey(trx, id);
   const { account, asset } = voided;
-  await announce(
+  await appendToOutbox(
     trx,
     [{ kind: 'hold.void', payload: { payout_id: id, account_id: account, asset } }],
     requestId,

@@ -62,9 +62,9 @@ const selectStillSpendable = statement(
 export async function stillSpendable(
   db: Queryable,
   chain: Chain,
-  coins: readonly Utxo[],
+  utxos: readonly Utxo[],
 ): Promise<Set<string>> {
-  const outpoints = coins.map(({ outpoint }) => outpoint);
+  const outpoints = utxos.map(({ outpoint }) => outpoint);
   const rows = await db.rows<{ outpoint: string }>(selectStillSpendable, [chain, outpoints]);
   return new Set(rows.map(({ outpoint }) => outpoint));
 }
@@ -93,10 +93,10 @@ const lock = statement(
 );
 
 /** Locks UTXOs for a group, all or none: false means that nothing may be signed with them. */
-export async function lockUtxos(trx: Trx, coins: readonly Utxo[], group: string): Promise<boolean> {
-  const outpoints = coins.map(({ outpoint }) => outpoint);
+export async function lockUtxos(trx: Trx, utxos: readonly Utxo[], group: string): Promise<boolean> {
+  const outpoints = utxos.map(({ outpoint }) => outpoint);
   const locked = await trx.rows<Source>(lock, [outpoints, group]);
-  if (locked.length !== coins.length) return false;
+  if (locked.length !== utxos.length) return false;
   await noteDeposits(trx, locked);
   return true;
 }
@@ -112,14 +112,14 @@ export async function insertChangeUtxo(
   trx: Trx,
   chain: Chain,
   group: string,
-  coin: Omit<Utxo, 'branch'>,
+  utxo: Omit<Utxo, 'branch'>,
 ): Promise<void> {
   await trx.rows(insertChange, [
-    coin.outpoint,
+    utxo.outpoint,
     chain,
-    coin.address,
-    coin.index,
-    coin.amount.toString(),
+    utxo.address,
+    utxo.index,
+    utxo.amount.toString(),
     group,
   ]);
 }
@@ -234,6 +234,6 @@ const postpone = statement(
 );
 
 /** Something is wrong with these UTXOs: they are not planned with before `retryAt`. */
-export async function postponeUtxos(db: Queryable, coins: readonly Utxo[], retryAt: Date): Promise<void> {
-  await db.rows(postpone, [coins.map(({ outpoint }) => outpoint), retryAt]);
+export async function postponeUtxos(db: Queryable, utxos: readonly Utxo[], retryAt: Date): Promise<void> {
+  await db.rows(postpone, [utxos.map(({ outpoint }) => outpoint), retryAt]);
 }

@@ -12,7 +12,7 @@ const mined = (confirmations: number): Attempt => ({ ...absent, seen: { state: '
 const unsent: Attempt = { ...absent, lastBroadcastAt: null };
 const sent: Attempt = { ...absent, lastBroadcastAt: ago(4_999) };
 
-const verdict = (...attempts: Attempt[]) =>
+const outcome = (...attempts: Attempt[]) =>
   nextBitcoinStep({ minConfirmations: 3, attempts }, now, gracePeriods);
 
 describe('a replacement group', () => {
@@ -41,12 +41,12 @@ describe('a replacement group', () => {
     ['that is deep enough', [mined(3)], { is: 'settled', attempt: 0 }],
     ['of which one in the middle is deep enough', [absent, mined(7), absent], { is: 'settled', attempt: 1 }],
   ])('%s', (_what, attempts, expected) => {
-    expect(verdict(...attempts)).toEqual(expected);
+    expect(outcome(...attempts)).toEqual(expected);
   });
 
   test('never ends because no node has it, however long', () => {
     const states: BitcoinObservation['state'][] = ['absent'];
     for (const state of states)
-      expect(verdict({ ...absent, seen: { state } as BitcoinObservation })).toEqual({ is: 'to_send' });
+      expect(outcome({ ...absent, seen: { state } as BitcoinObservation })).toEqual({ is: 'to_send' });
   });
 });

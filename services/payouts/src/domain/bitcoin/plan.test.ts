@@ -3,7 +3,7 @@ import { units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import {
   BATCH_MAX,
-  GATHER_MS,
+  BATCH_MS,
   mostThatFit,
   needsMerging,
   paidByChange,
@@ -12,7 +12,7 @@ import {
 } from './plan.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
-const long = new Date(now.getTime() - GATHER_MS);
+const long = new Date(now.getTime() - BATCH_MS);
 const queue = (...amounts: number[]): QueuedForBatch[] =>
   amounts.map((amount) => ({ amount: units(BigInt(amount)), createdAt: long }));
 const amounts = (some: QueuedForBatch[]) => some.map(({ amount }) => amount);
@@ -45,7 +45,7 @@ describe('the payouts that the next transaction pays', () => {
   });
 
   test('the first one waits a moment for others, not for the last one’s moment', () => {
-    const young = { amount: units(5n), createdAt: new Date(now.getTime() - GATHER_MS + 1) };
+    const young = { amount: units(5n), createdAt: new Date(now.getTime() - BATCH_MS + 1) };
     const available = { free: units(100n), incoming: none, beyond: none };
     expect(planBatch([young], available, now)).toMatchObject({ pay: [], waiting: [young] });
     const [old] = queue(5);

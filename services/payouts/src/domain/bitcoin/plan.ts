@@ -1,7 +1,7 @@
 import { type Units, units } from '@quittance/shared/money';
 
 /** Payouts that arrive within this time are paid by one transaction. */
-export const GATHER_MS = 2_000;
+export const BATCH_MS = 2_000;
 /** So many are paid by one transaction; its outputs are some 4,000 virtual bytes. */
 export const BATCH_MAX = 100;
 
@@ -59,7 +59,7 @@ export function planBatch<Q extends QueuedForBatch>(
     }
   }
   const [first] = plan.pay;
-  const gathers = first !== undefined && now.getTime() - first.createdAt.getTime() < GATHER_MS;
+  const gathers = first !== undefined && now.getTime() - first.createdAt.getTime() < BATCH_MS;
   if (!gathers || plan.pay.length === BATCH_MAX) return plan;
   return { ...plan, pay: [], waiting: [...plan.pay, ...plan.waiting] };
 }

@@ -29,7 +29,7 @@ const mined = (confirmations: number, succeeded = true): EvmObservation => ({
 const young: NonceProgress = { latest: 8, finalized: 0 };
 const past: NonceProgress = { latest: 9, finalized: 8 };
 
-const verdict = (open: OpenEvmGroup, seen: EvmObservation, progress = young) =>
+const outcome = (open: OpenEvmGroup, seen: EvmObservation, progress = young) =>
   nextEvmStep(open, seen, progress, now, gracePeriods);
 
 describe('a signed EVM transaction', () => {
@@ -43,32 +43,32 @@ describe('a signed EVM transaction', () => {
     ['absent', { state: 'absent' }, { is: 'sent' }],
     ['not reached', { state: 'not_reached' }, { is: 'sent' }],
   ] as const)('%s', (_name, seen, expected) => {
-    expect(verdict(anOpen(), seen)).toEqual(expected);
+    expect(outcome(anOpen(), seen)).toEqual(expected);
   });
 
   it('has failed only when that is final: another order of blocks could run the same bytes well', () => {
-    expect(verdict(anOpen(), mined(40, false), { latest: 8, finalized: 7 })).toEqual({ is: 'in_block' });
-    expect(verdict(anOpen(), mined(40, false), past)).toEqual({ is: 'settled', succeeded: false });
-    expect(verdict(anOpen(), mined(11, false), past)).toEqual({ is: 'in_block' });
+    expect(outcome(anOpen(), mined(40, false), { latest: 8, finalized: 7 })).toEqual({ is: 'in_block' });
+    expect(outcome(anOpen(), mined(40, false), past)).toEqual({ is: 'settled', succeeded: false });
+    expect(outcome(anOpen(), mined(11, false), past)).toEqual({ is: 'in_block' });
   });
 
   it('is sent at once when it never was, and again when it was long ago', () => {
-    expect(verdict(anOpen({ lastBroadcastAt: null }), { state: 'not_reached' })).toEqual({ is: 'to_send' });
-    expect(verdict(anOpen({ lastBroadcastAt: ago(4_999) }), { state: 'pending' })).toEqual({ is: 'sent' });
-    expect(verdict(anOpen({ lastBroadcastAt: ago(5_000) }), { state: 'pending' })).toEqual({ is: 'to_send' });
+    expect(outcome(anOpen({ lastBroadcastAt: null }), { state: 'not_reached' })).toEqual({ is: 'to_send' });
+    expect(outcome(anOpen({ lastBroadcastAt: ago(4_999) }), { state: 'pending' })).toEqual({ is: 'sent' });
+    expect(outcome(anOpen({ lastBroadcastAt: ago(5_000) }), { state: 'pending' })).toEqual({ is: 'to_send' });
   });
 
   it('is sent at once when its block was dropped', () => {
     const open = anOpen({ blockHash: '0xb1', lastBroadcastAt: ago(1) });
-    expect(verdict(open, { state: 'absent' })).toEqual({ is: 'to_send' });
-    expect(verdict(open, { state: 'not_reached' })).toEqual({ is: 'to_send' });
+    expect(outcome(open, { state: 'absent' })).toEqual({ is: 'to_send' });
+    expect(outcome(open, { state: 'not_reached' })).toEqual({ is: 'to_send' });
   });
 
   it.each(['absent', 'pending'] as const)(
     'is doubted for ever while the chain is past it and it is %s',
     (state) => {
       for (const doubtedAt of [null, ago(30_000), ago(1e12)]) {
-        expect(verdict(anOpen({ doubtedAt }), { state }, past)).toEqual({ is: 'doubtful' });
+        expect(outcome(anOpen({ doubtedAt }), { state }, past)).toEqual({ is: 'doubtful' });
       }
     },
   );
@@ -84,8 +84,8 @@ describe('a signed EVM transaction', () => {
   });
 
   it('is replaced when another one was found in its place, and in a block when it was found itself', () => {
-    expect(verdict(anOpen(), { state: 'replaced' }, past)).toEqual({ is: 'replaced' });
-    expect(verdict(anOpen(), { state: 'found' }, past)).toEqual({ is: 'in_block' });
+    expect(outcome(anOpen(), { state: 'replaced' }, past)).toEqual({ is: 'replaced' });
+    expect(outcome(anOpen(), { state: 'found' }, past)).toEqual({ is: 'in_block' });
   });
 
   const date = fc.option(fc.integer({ min: 0, max: 1e6 }).map(ago), { nil: null });
@@ -117,7 +117,7 @@ describe('a signed EVM transaction', () => {
   it('is replaced only on proof, whatever else is true', () => {
     fc.assert(
       fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
-        expect(verdict(open, seen, progress).is === 'replaced').toBe(seen.state === 'replaced');
+        expect(outcome(open, seen, progress).is === 'replaced').toBe(seen.state === 'replaced');
       }),
     );
   });
@@ -125,7 +125,7 @@ describe('a signed EVM transaction', () => {
   it('is settled only by a receipt that is deep enough', () => {
     fc.assert(
       fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
-        const settled = verdict(open, seen, progress).is === 'settled';
+        const settled = outcome(open, seen, progress).is === 'settled';
         const isDeep = seen.state === 'mined' && seen.confirmations >= open.minConfirmations;
         expect(settled).toBe(isDeep && (seen.succeeded || progress.finalized > open.nonce));
       }),

@@ -22,7 +22,7 @@ const mined = (confirmations: number, succeeded = true): SolanaObservation => ({
   confirmations,
   succeeded,
 });
-const verdict = (open: OpenSolanaAttempt, seen: SolanaObservation, isExpired = false) =>
+const outcome = (open: OpenSolanaAttempt, seen: SolanaObservation, isExpired = false) =>
   nextSolanaStep(open, seen, isExpired, now, gracePeriods).is;
 
 describe('a signed Solana transaction', () => {
@@ -35,7 +35,7 @@ describe('a signed Solana transaction', () => {
     ['absent, sent lately', anOpen({ lastBroadcastAt: ago(4_999) }), { state: 'absent' }, 'sent'],
     ['absent, sent long ago', anOpen({ lastBroadcastAt: ago(5_000) }), { state: 'absent' }, 'to_send'],
   ] as const)('%s', (_, open, seen, expected) => {
-    expect(verdict(open, seen)).toBe(expected);
+    expect(outcome(open, seen)).toBe(expected);
   });
 
   it('is asked for the proof of its expiry only when it is absent and not young', () => {
@@ -60,7 +60,7 @@ describe('a signed Solana transaction', () => {
     );
     fc.assert(
       fc.property(anyOpen, anySeen, fc.boolean(), (open, seen, isExpired) => {
-        expect(verdict(open, seen, isExpired) === 'expired').toBe(isExpired && seen.state === 'absent');
+        expect(outcome(open, seen, isExpired) === 'expired').toBe(isExpired && seen.state === 'absent');
       }),
     );
   });

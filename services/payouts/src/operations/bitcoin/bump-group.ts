@@ -62,9 +62,9 @@ async function signNext(
   if (feeRate === undefined || feeMin === undefined) return undefined;
 
   const payments = await paymentsOf(db, newest.group);
-  const spend = sender.selectCoins({
+  const spend = sender.selectUtxos({
     available: await extraUtxos(ports),
-    required: terms.coins,
+    required: terms.utxos,
     recipients: payments.map(({ address, amount }) => ({ to: address, amount })),
     changeIndex: terms.changeIndex,
     feeRate,
@@ -102,8 +102,8 @@ async function sign(
   { terms, spend }: { terms: BitcoinTerms; spend: Spend },
 ): Promise<Transaction | undefined> {
   const signed = sender.signSpend(spend);
-  const known = new Set(terms.coins.map(({ outpoint }) => outpoint));
-  const added = spend.coins
+  const known = new Set(terms.utxos.map(({ outpoint }) => outpoint));
+  const added = spend.utxos
     .filter(({ outpoint }) => !known.has(outpoint))
     .map((utxo): Utxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }));
   const stored = await db.transaction(async (trx) => {
@@ -124,7 +124,7 @@ async function sign(
       finalHeight: newest.finalHeightWhenSigned ?? 0,
       validToHeight: null,
       terms: writeBitcoinTerms({
-        coins: spend.coins,
+        utxos: spend.utxos,
         changeIndex: terms.changeIndex,
         fee: signed.fee,
         virtualBytes: signed.virtualBytes,

@@ -145,6 +145,6 @@ async function believe({ db }: BitcoinPorts, [first]: ReplacementGroup): Promise
 
 /** What the attempt that ended a group, or ends it now, means for the UTXOs of all of them. */
 export async function settleMined(trx: Trx, { group, txHash, terms }: Transaction): Promise<void> {
-  const spends = readBitcoinTerms(terms).coins.map(({ outpoint }) => outpoint);
+  const spends = readBitcoinTerms(terms).utxos.map(({ outpoint }) => outpoint);
   await settleUtxos(trx, group, { txHash, spends });
 }

@@ -23,7 +23,7 @@ export async function invalidateConflicted(
   const { db, clock, settings, throttledLog, logger } = ports;
   const [first] = group;
   try {
-    const shared = readBitcoinTerms(first.terms).coins.map(({ outpoint }) => outpoint);
+    const shared = readBitcoinTerms(first.terms).utxos.map(({ outpoint }) => outpoint);
     const found = await ports.sender.unspent(shared);
     const gone = shared.filter((_, i) => found[i] === undefined);
     if (gone.length === 0) {

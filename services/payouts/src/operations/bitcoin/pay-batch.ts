@@ -154,7 +154,7 @@ async function usableUtxos(ports: BitcoinPorts): Promise<Utxo[] | undefined> {
 /** UTXOs whose keys do not derive from our seed. They cannot be signed for and are left out for a while. */
 async function foreignUtxos(ports: BitcoinPorts, utxos: readonly Utxo[], spend: Spend): Promise<Utxo[]> {
   const { db, sender, clock, throttledLog } = ports;
-  const chosen = new Set(spend.coins.map(({ outpoint }) => outpoint));
+  const chosen = new Set(spend.utxos.map(({ outpoint }) => outpoint));
   const foreign = utxos.filter(
     ({ outpoint, branch, index, address }) =>
       chosen.has(outpoint) && sender.address(branch, index) !== address,
@@ -176,7 +176,7 @@ function select(
   { sender, throttledLog }: BitcoinPorts,
   { payouts, utxos, feeRate, changeIndex }: Selection & { payouts: readonly Payout[] },
 ): Spend | undefined {
-  const spend = sender.selectCoins({
+  const spend = sender.selectUtxos({
     available: utxos.map(spendable),
     recipients: payouts.map(({ address, amount }) => ({ to: address, amount })),
     changeIndex,
@@ -203,7 +203,7 @@ function merge(
 ): Next | undefined {
   const required = utxos.map(spendable);
   const order = { available: [], required, recipients: [], changeIndex, feeRate, feeMax: FEE_MAX };
-  const spend = sender.selectCoins(order);
+  const spend = sender.selectUtxos(order);
   if (typeof spend !== 'string' && spend.change !== null) return { payouts: [], spend };
   const details = { utxos: utxos.length, fee_rate: feeRate.toString() };
   throttledLog.log('warn', 'merge', details, 'many small UTXOs cannot be merged at this fee');

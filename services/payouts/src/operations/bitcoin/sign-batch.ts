@@ -73,13 +73,13 @@ async function store(
     finalHeight,
     validToHeight: null,
     terms: writeBitcoinTerms({
-      coins: spend.coins,
+      utxos: spend.utxos,
       changeIndex,
       fee: signed.fee,
       virtualBytes: signed.virtualBytes,
     }),
   });
-  const utxos = spend.coins.map(
+  const utxos = spend.utxos.map(
     (utxo): Utxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }),
   );
   if (!(await lockUtxos(trx, utxos, transaction.group))) throw new NotNow();

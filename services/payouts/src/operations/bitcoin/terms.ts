@@ -1,4 +1,4 @@
-import type { Coin as SpendableCoin } from '@quittance/chains/bitcoin/spend';
+import type { Utxo as SpendableUtxo } from '@quittance/chains/bitcoin/spend';
 import { type Units, units } from '@quittance/shared/money';
 import { z } from 'zod';
 import type { Utxo } from '../../store/utxos.ts';
@@ -6,7 +6,8 @@ import type { Utxo } from '../../store/utxos.ts';
 const amount = z.string().regex(/^\d+$/).transform(units);
 
 const termsSchema = z.object({
-  coins: z.array(
+  // The key of the UTXOs in the transactions that are stored.
+  ['coins']: z.array(
     z.object({
       outpoint: z.string(),
       branch: z.enum(['deposit', 'hot', 'change']),
@@ -22,7 +23,7 @@ const termsSchema = z.object({
 /** What a transaction was signed from, beside what it pays: the next attempt of its group is signed from it. */
 export type BitcoinTerms = {
   /** What it spends. */
-  coins: SpendableCoin[];
+  utxos: SpendableUtxo[];
   /** The group's address for change, whether it came to change or not. */
   changeIndex: number;
   fee: Units;
@@ -30,12 +31,12 @@ export type BitcoinTerms = {
 };
 
 export function readBitcoinTerms(stored: unknown): BitcoinTerms {
-  const { coins, change_index, fee, virtual_bytes } = termsSchema.parse(stored);
-  return { coins, changeIndex: change_index, fee, virtualBytes: virtual_bytes };
+  const { ['coins']: utxos, change_index, fee, virtual_bytes } = termsSchema.parse(stored);
+  return { utxos, changeIndex: change_index, fee, virtualBytes: virtual_bytes };
 }
 
-export const writeBitcoinTerms = ({ coins, changeIndex, fee, virtualBytes }: BitcoinTerms): object => ({
-  coins: coins.map((coin) => ({ ...coin, amount: coin.amount.toString() })),
+export const writeBitcoinTerms = ({ utxos, changeIndex, fee, virtualBytes }: BitcoinTerms): object => ({
+  ['coins']: utxos.map((utxo) => ({ ...utxo, amount: utxo.amount.toString() })),
   change_index: changeIndex,
   fee: fee.toString(),
   virtual_bytes: virtualBytes,
@@ -45,7 +46,7 @@ export const writeBitcoinTerms = ({ coins, changeIndex, fee, virtualBytes }: Bit
 export const feeRateOf = ({ fee, virtualBytes }: BitcoinTerms): bigint => fee / BigInt(virtualBytes);
 
 /** A UTXO as the sender wants it. */
-export const spendable = ({ outpoint, branch, index, amount }: Utxo): SpendableCoin => ({
+export const spendable = ({ outpoint, branch, index, amount }: Utxo): SpendableUtxo => ({
   outpoint,
   branch,
   index,

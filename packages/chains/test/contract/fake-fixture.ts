@@ -6,18 +6,18 @@ import type { FakeSender } from '../../src/fake/sender.ts';
 import { same } from '../../src/quorum.ts';
 import { quorumReader } from '../../src/quorum-reader.ts';
 import { quorumSender, type Rules, senderRules } from '../../src/quorum-sender.ts';
-import type { Candidate, World } from './world.ts';
+import type { Candidate, Fixture } from './fixture.ts';
 
 const AMOUNT = units(1_000_000_001n);
 const FORTUNE = 10n ** 15n;
-const COINS = 20;
+const UTXO_COUNT = 20;
 
 type FakeNode = ReturnType<typeof fakeNode>;
 
 const rules: Rules<FakeSender> = {
   ...senderRules,
   sign: (answers, count) => same('a signature', answers, count),
-  coins: (answers, count) => same('the coins', answers, count),
+  utxos: (answers, count) => same('the coins', answers, count),
 };
 
 /** With several nodes they answer as one: what one node promises, several that agree do. */
@@ -30,7 +30,7 @@ export const fakeCandidate = (flavour: Flavour, nodes = 1): Candidate => ({
   open: () => openFake(flavour, nodes),
 });
 
-async function openFake(flavour: Flavour, count: number): Promise<World> {
+async function openFake(flavour: Flavour, count: number): Promise<Fixture> {
   const network = fakeNetwork({ flavour });
   const nodes = Array.from({ length: count }, () => fakeNode(network));
   const readerOf = (of: FakeNode[], named?: string) => quorumReader(of.map((node) => node.reader(named)));
@@ -44,7 +44,7 @@ async function openFake(flavour: Flavour, count: number): Promise<World> {
   const token: AssetSymbol[] = flavour === 'account' ? ['USDC_ERC20'] : [];
   let addresses = 0;
   let orders = 0;
-  for (let i = 0; i < COINS; i++) {
+  for (let i = 0; i < UTXO_COUNT; i++) {
     network.pay([{ asset: native, address: sender.hotAddress, amount: units(FORTUNE) }]);
   }
   network.mine(10);
@@ -52,10 +52,10 @@ async function openFake(flavour: Flavour, count: number): Promise<World> {
   async function inputs(amount: Units): Promise<{ nonce: number } | { inputs: string[] }> {
     orders += 1;
     if (flavour === 'account') return { nonce: orders };
-    const coins = await sender.coins();
-    const coin = coins[orders % coins.length];
-    if (coin === undefined || amount > FORTUNE) throw new Error('there is no coin for that');
-    return { inputs: [coin] };
+    const utxos = await sender.utxos();
+    const utxo = utxos[orders % utxos.length];
+    if (utxo === undefined || amount > FORTUNE) throw new Error('there is no coin for that');
+    return { inputs: [utxo] };
   }
 
   return {
@@ -86,9 +86,9 @@ async function openFake(flavour: Flavour, count: number): Promise<World> {
     wealth: () => sender.balance(native, sender.hotAddress),
     elsewhere: () => ({ reader: readerOf(nodes, 'another'), sender: senderOf(nodes, 'another') }),
     nobody() {
-      const gone = Array.from({ length: count }, () => fakeNode(network));
-      for (const node of gone) node.away();
-      return { reader: readerOf(gone), sender: senderOf(gone) };
+      const nodes = Array.from({ length: count }, () => fakeNode(network));
+      for (const node of nodes) node.away();
+      return { reader: readerOf(nodes), sender: senderOf(nodes) };
     },
     async stop() {},
   };

@@ -21,13 +21,13 @@ const STOPPED_MAX_MS = 120_000;
 /** The prologue, which is the same for all seeds, draws from here. */
 const PROLOGUE_SEED = 0x5eed;
 
-export type WorldOptions = {
+export type EnvironmentOptions = {
   database: SimDatabase;
   kind: ChainKind;
   seed: number;
   wiring: Wiring;
   /** Wires a process as its service's `service.ts` does. `name` is one that no process had before. */
-  startReplica: (world: World, process: Process, name: string) => Replica;
+  startReplica: (environment: Environment, process: Process, name: string) => Replica;
   /** Gets a line for every step, when somebody wants to read them. */
   tell?: ((line: string) => void) | undefined;
   /** Nothing goes wrong. */
@@ -43,7 +43,7 @@ const chains = {
 } as const;
 
 /** Everything there is in one seed. */
-export class World {
+export class Environment {
   readonly database: SimDatabase;
   readonly wiring: Wiring;
   readonly kind: ChainKind;
@@ -68,11 +68,11 @@ export class World {
   open: { process: Process; close: () => void; closed: Promise<void> } | undefined;
   #hash = 0x811c9dc5;
   #started = 0;
-  readonly #startReplica: WorldOptions['startReplica'];
+  readonly #startReplica: EnvironmentOptions['startReplica'];
   readonly #tell: ((line: string) => void) | undefined;
   #abort: RunAgain | undefined;
 
-  constructor({ database, kind, seed, wiring, startReplica, tell, isFair = false }: WorldOptions) {
+  constructor({ database, kind, seed, wiring, startReplica, tell, isFair = false }: EnvironmentOptions) {
     this.database = database;
     this.wiring = wiring;
     this.kind = kind;

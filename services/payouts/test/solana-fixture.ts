@@ -74,14 +74,14 @@ export function newWallet(): SolanaWallet {
 }
 
 /** A node with a test USD Coin, and a database, for a suite. */
-export type SolanaGround = {
+export type SolanaEngines = {
   node: SurfpoolHandle;
   usdcMint: string;
   database: TestDatabase;
   stop(): Promise<void>;
 };
 
-export async function solanaGround(): Promise<SolanaGround> {
+export async function solanaEngines(): Promise<SolanaEngines> {
   const [node, database] = await Promise.all([
     startSurfpool({ port: 0, wsPort: 0, slotMs: SLOT_MS }),
     testDatabase(),
@@ -99,11 +99,11 @@ export async function solanaGround(): Promise<SolanaGround> {
   };
 }
 
-type WorldPorts = Ports & PayoutChain<'solana'>;
+type FixturePorts = Ports & PayoutChain<'solana'>;
 type Row = Record<string, unknown>;
 
 /** The chain worker with everything around it, for one test: empty tables, a wallet of its own, and a real node. */
-export class SolanaWorld {
+export class SolanaFixture {
   readonly db: Db;
   /** A superuser's connection: for what the service's own role may not do. */
   readonly admin: Db;
@@ -112,7 +112,7 @@ export class SolanaWorld {
   readonly account: AccountId = newAccountId(new Date());
   readonly wallet: SolanaWallet = newWallet();
   readonly sender: SolanaSender;
-  readonly ports: WorldPorts;
+  readonly ports: FixturePorts;
   readonly rpc: Rpc;
   readonly network: SolanaNetwork;
   readonly customer: ReturnType<typeof solanaCustomer>;
@@ -120,16 +120,16 @@ export class SolanaWorld {
   readonly sent: string[] = [];
   /** What becomes of a broadcast, when a test wants something to happen to it. */
   onBroadcast: (raw: string, send: () => Promise<Broadcast>) => Promise<Broadcast> = (_raw, send) => send();
-  readonly #ground: SolanaGround;
+  readonly #engines: SolanaEngines;
 
-  private constructor(ground: SolanaGround) {
-    this.#ground = ground;
+  private constructor(engines: SolanaEngines) {
+    this.#engines = engines;
     const logger = keepingLogger(this.lines);
-    this.db = openDb({ url: ground.database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
-    this.admin = openDb({ url: ground.database.adminUrl, schema: 'payouts', pool: 1, logger });
-    this.rpc = connectRpc(ground.node.rpcUrl);
-    this.network = { name: 'local', usdcMint: ground.usdcMint };
-    this.customer = solanaCustomer({ rpc: ground.node.rpcUrl, tokens: { USDC_SOL: ground.usdcMint } });
+    this.db = openDb({ url: engines.database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
+    this.admin = openDb({ url: engines.database.adminUrl, schema: 'payouts', pool: 1, logger });
+    this.rpc = connectRpc(engines.node.rpcUrl);
+    this.network = { name: 'local', usdcMint: engines.usdcMint };
+    this.customer = solanaCustomer({ rpc: engines.node.rpcUrl, tokens: { USDC_SOL: engines.usdcMint } });
     const real = createSolanaSender({ rpc: this.rpc, network: this.network, wallet: this.wallet });
     this.sender = {
       ...real,
@@ -142,8 +142,11 @@ export class SolanaWorld {
   }
 
   /** With so much in the hot wallet. */
-  static async fresh(ground: SolanaGround, hot: { lamports: bigint; usdc?: bigint }): Promise<SolanaWorld> {
-    const world = new SolanaWorld(ground);
+  static async fresh(
+    engines: SolanaEngines,
+    hot: { lamports: bigint; usdc?: bigint },
+  ): Promise<SolanaFixture> {
+    const fixture = new SolanaFixture(engines);
     const tables = [
       'wallet_histories',
       'holdings',
@@ -154,13 +157,13 @@ export class SolanaWorld {
       'leases',
       'outbox',
     ];
-    for (const table of tables) await world.admin.rows(`delete from ${table}`);
-    if (hot.lamports > 0n) await world.pay('SOL', world.wallet.hotAddress, hot.lamports);
-    if (hot.usdc !== undefined) await world.pay('USDC_SOL', world.wallet.hotAddress, hot.usdc);
-    return world;
+    for (const table of tables) await fixture.admin.rows(`delete from ${table}`);
+    if (hot.lamports > 0n) await fixture.pay('SOL', fixture.wallet.hotAddress, hot.lamports);
+    if (hot.usdc !== undefined) await fixture.pay('USDC_SOL', fixture.wallet.hotAddress, hot.usdc);
+    return fixture;
   }
 
-  replica(given: Partial<WorldPorts> = {}): WorldPorts {
+  replica(given: Partial<FixturePorts> = {}): FixturePorts {
     const logger = keepingLogger(this.lines);
     const placed = { known: true, reply: { outcome: 'placed' } };
     return {
@@ -198,7 +201,7 @@ export class SolanaWorld {
   }
 
   get #node() {
-    return { rpc: this.#ground.node.rpcUrl, tokens: { USDC_SOL: this.#ground.usdcMint } };
+    return { rpc: this.#engines.node.rpcUrl, tokens: { USDC_SOL: this.#engines.usdcMint } };
   }
 
   async finalized(signature: string): Promise<void> {

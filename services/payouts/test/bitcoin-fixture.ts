@@ -60,9 +60,9 @@ function keepingLogger(lines: Line[]): Logger {
 }
 
 /** A node and a database for a suite. */
-export type BitcoinGround = { node: BitcoindHandle; database: TestDatabase; stop(): Promise<void> };
+export type BitcoinEngines = { node: BitcoindHandle; database: TestDatabase; stop(): Promise<void> };
 
-export async function bitcoinGround(): Promise<BitcoinGround> {
+export async function bitcoinEngines(): Promise<BitcoinEngines> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quittance-bitcoin-'));
   const [node, database] = await Promise.all([startBitcoind({ dataDir, port: 0 }), testDatabase()]);
   return {
@@ -76,12 +76,12 @@ export async function bitcoinGround(): Promise<BitcoinGround> {
   };
 }
 
-export type BitcoinWorldPorts = Ports & PayoutChain<'bitcoin'>;
+export type BitcoinFixturePorts = Ports & PayoutChain<'bitcoin'>;
 export type Deposit = { outpoint: string; index: number; amount: bigint; payload: DepositPayload };
 type DepositPayload = Parameters<typeof recordDeposits>[1][number];
 
 /** The chain worker with everything around it, for one test: empty tables, and a real node. */
-export class BitcoinWorld {
+export class BitcoinFixture {
   readonly node: BitcoindHandle;
   readonly db: Db;
   /** A superuser's connection: for what the service's own role may not do. */
@@ -91,7 +91,7 @@ export class BitcoinWorld {
   readonly account: AccountId = newAccountId(new Date());
   readonly wallet: BitcoinWallet = wallet;
   readonly sender: BitcoinSender;
-  readonly ports: BitcoinWorldPorts;
+  readonly ports: BitcoinFixturePorts;
   /** What was given to the node, in order. */
   readonly sent: string[] = [];
   /** What becomes of a broadcast, when a test wants something to happen to it. */
@@ -99,7 +99,7 @@ export class BitcoinWorld {
   readonly #rpc: Rpc;
   #from = 0;
 
-  private constructor({ node, database }: BitcoinGround) {
+  private constructor({ node, database }: BitcoinEngines) {
     this.node = node;
     const logger = keepingLogger(this.lines);
     this.db = openDb({ url: database.urlOf('payouts'), schema: 'payouts', pool: 4, logger });
@@ -116,17 +116,17 @@ export class BitcoinWorld {
     this.ports = this.replica();
   }
 
-  static async fresh(ground: BitcoinGround): Promise<BitcoinWorld> {
-    const world = new BitcoinWorld(ground);
+  static async fresh(engines: BitcoinEngines): Promise<BitcoinFixture> {
+    const fixture = new BitcoinFixture(engines);
     const tables = ['coins', 'coin_cursors', 'holdings', 'payments', 'transactions', 'wallets', 'payouts'];
-    for (const table of [...tables, 'leases', 'outbox']) await world.admin.rows(`delete from ${table}`);
+    for (const table of [...tables, 'leases', 'outbox']) await fixture.admin.rows(`delete from ${table}`);
     // What another test left waiting is none of this one's.
-    await world.node.mine(1);
-    world.#from = await world.height();
-    return world;
+    await fixture.node.mine(1);
+    fixture.#from = await fixture.height();
+    return fixture;
   }
 
-  replica(given: Partial<BitcoinWorldPorts> = {}): BitcoinWorldPorts {
+  replica(given: Partial<BitcoinFixturePorts> = {}): BitcoinFixturePorts {
     const logger = keepingLogger(this.lines);
     return {
       kind: 'bitcoin',
@@ -295,7 +295,7 @@ export class BitcoinWorld {
     return this.db.rows('select * from transactions order by id');
   }
 
-  coins(): Promise<
+  utxos(): Promise<
     { outpoint: string; branch: string; state: string; amount: string; reversed_at: Date | null }[]
   > {
     return this.db.rows('select * from coins order by created_at, outpoint');
@@ -345,7 +345,7 @@ export class BitcoinWorld {
     const stored = new Set((await this.transactions()).map(({ raw }) => raw));
     for (const raw of this.sent) expect(stored).toContain(raw);
     await this.#expectSpentOnce();
-    await this.#expectCoinsOnChain();
+    await this.#expectUtxosOnChain();
   }
 
   /** Two groups never spend the same UTXO, and all attempts of one spend those of its first. */
@@ -353,7 +353,7 @@ export class BitcoinWorld {
     const rows = await this.db.rows<{
       family: string;
       attempt: number;
-      terms: { coins: { outpoint: string }[] };
+      terms: { utxos: { outpoint: string }[] };
     }>(
       `select family, attempt, terms from transactions where family not in (select family from transactions where state = 'dead'
          except select family from transactions where state <> 'dead') order by id`,
@@ -361,7 +361,7 @@ export class BitcoinWorld {
     const owner = new Map<string, string>();
     const first = new Map<string, string[]>();
     for (const { family, attempt, terms } of rows) {
-      const outpoints = terms.coins.map(({ outpoint }) => outpoint);
+      const outpoints = terms.utxos.map(({ outpoint }) => outpoint);
       if (attempt === 1) first.set(family, outpoints);
       expect(outpoints).toEqual(expect.arrayContaining(first.get(family) ?? []));
       for (const outpoint of outpoints) {
@@ -372,9 +372,9 @@ export class BitcoinWorld {
   }
 
   /** What the books call free is unspent in the chain, with that amount. */
-  async #expectCoinsOnChain(): Promise<void> {
-    const free = (await this.coins()).filter(
-      (coin) => coin.state === 'available' && coin.reversed_at === null,
+  async #expectUtxosOnChain(): Promise<void> {
+    const free = (await this.utxos()).filter(
+      (utxo) => utxo.state === 'available' && utxo.reversed_at === null,
     );
     const found = await this.sender.unspent(free.map(({ outpoint }) => outpoint));
     expect(found.map((one) => one?.amount)).toEqual(free.map(({ amount }) => BigInt(amount)));

@@ -6,7 +6,7 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import { connectReader, connectSender } from '../../src/registry.ts';
 import type { SolanaSettings } from '../../src/settings.ts';
 import { newAddress, PHRASE, solanaChain } from '../solana-chain.ts';
-import { type Candidate, eventually, type World } from './world.ts';
+import { type Candidate, eventually, type Fixture } from './fixture.ts';
 
 const SOL = 10n ** 9n;
 
@@ -19,7 +19,7 @@ export const surfpoolCandidate: Candidate = {
   open: openSurfpool,
 };
 
-async function openSurfpool(): Promise<World> {
+async function openSurfpool(): Promise<Fixture> {
   const chain = await solanaChain({ lamports: 1_000n * SOL, usdc: 1_000_000n });
   const settings: SolanaSettings = {
     kind: 'solana',
@@ -82,8 +82,8 @@ async function openSurfpool(): Promise<World> {
       return { reader: connectReader(other), sender: connectSender(other, PHRASE) };
     },
     nobody: () => {
-      const gone = { ...settings, rpcUrls: [new Secret('http://127.0.0.1:1')] };
-      return { reader: connectReader(gone), sender: connectSender(gone, PHRASE) };
+      const away = { ...settings, rpcUrls: [new Secret('http://127.0.0.1:1')] };
+      return { reader: connectReader(away), sender: connectSender(away, PHRASE) };
     },
     async stop() {
       await Promise.all([reader.close(), sender.close()]);

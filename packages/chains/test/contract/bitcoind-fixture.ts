@@ -3,13 +3,13 @@ import { Secret } from '@quittance/shared/secret';
 import { connectReader, connectSender } from '../../src/registry.ts';
 import type { BitcoinSettings } from '../../src/settings.ts';
 import { bitcoinChain, outpointOf, PHRASE, wallet } from '../bitcoin-chain.ts';
-import type { Candidate, World } from './world.ts';
+import type { Candidate, Fixture } from './fixture.ts';
 
 const DECIMALS = 8;
 const AMOUNT = units(123_456_789n);
 /** As many as orders are given; none of them is spent twice. */
-const COINS = 15;
-const COIN = units(300_000_000n);
+const UTXO_COUNT = 15;
+const UTXO_AMOUNT = units(300_000_000n);
 const FEE_MAX = units(100_000n);
 
 export const bitcoindCandidate: Candidate = {
@@ -18,7 +18,7 @@ export const bitcoindCandidate: Candidate = {
   open: openBitcoind,
 };
 
-async function openBitcoind(): Promise<World> {
+async function openBitcoind(): Promise<Fixture> {
   const chain = await bitcoinChain();
   const { node } = chain;
   const settings: BitcoinSettings = {
@@ -32,10 +32,10 @@ async function openBitcoind(): Promise<World> {
   let addresses = 0;
   let orders = 0;
 
-  const coins: string[] = [];
-  for (let i = 0; i < COINS; i++) {
-    const txid = await node.pay(sender.hotAddress, formatUnits(COIN, DECIMALS));
-    coins.push(await outpointOf(node, txid, sender.hotAddress));
+  const utxos: string[] = [];
+  for (let i = 0; i < UTXO_COUNT; i++) {
+    const txid = await node.pay(sender.hotAddress, formatUnits(UTXO_AMOUNT, DECIMALS));
+    utxos.push(await outpointOf(node, txid, sender.hotAddress));
   }
   await node.mine(1);
 
@@ -73,10 +73,10 @@ async function openBitcoind(): Promise<World> {
       await node.reorganise(depth, fate === 'again' ? [await transactions(depth)] : []);
     },
     async order(to, amount) {
-      const outpoint = coins[orders];
+      const outpoint = utxos[orders];
       if (outpoint === undefined) throw new Error('all coins are used');
       const order = {
-        available: [{ outpoint, branch: 'hot', index: 0, amount: COIN }],
+        available: [{ outpoint, branch: 'hot', index: 0, amount: UTXO_AMOUNT }],
         recipients: [{ to, amount }],
         changeIndex: orders,
         feeRate: 3n,
@@ -86,7 +86,7 @@ async function openBitcoind(): Promise<World> {
       return async () => {
         const fresh = connectSender(settings, PHRASE);
         try {
-          const spend = fresh.selectCoins(order);
+          const spend = fresh.selectUtxos(order);
           if (typeof spend === 'string') throw new Error(spend);
           return fresh.signSpend(spend);
         } finally {
@@ -108,8 +108,8 @@ async function openBitcoind(): Promise<World> {
       return { reader: connectReader(other), sender: connectSender(other, PHRASE) };
     },
     nobody: () => {
-      const gone = { ...settings, rpcUrls: [new Secret('http://127.0.0.1:1')] };
-      return { reader: connectReader(gone), sender: connectSender(gone, PHRASE) };
+      const away = { ...settings, rpcUrls: [new Secret('http://127.0.0.1:1')] };
+      return { reader: connectReader(away), sender: connectSender(away, PHRASE) };
     },
     async stop() {
       await Promise.all([reader.close(), sender.close()]);

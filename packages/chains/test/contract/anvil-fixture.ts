@@ -6,7 +6,7 @@ import { concat, encodeFunctionData, type Hex, pad, parseEther, toHex } from 'vi
 import { connectReader, connectSender } from '../../src/registry.ts';
 import type { EvmSettings } from '../../src/settings.ts';
 import { abi, CHAIN_ID, developmentChain, newAddress, PHRASE } from '../development-chain.ts';
-import type { Candidate, World } from './world.ts';
+import type { Candidate, Fixture } from './fixture.ts';
 
 const GAS = 500_000n;
 
@@ -16,7 +16,7 @@ export const anvilCandidate: Candidate = {
   open: openAnvil,
 };
 
-async function openAnvil(): Promise<World> {
+async function openAnvil(): Promise<Fixture> {
   const chain = await developmentChain();
   const { client, payer, usdc } = chain;
   const settings: EvmSettings = {
@@ -98,8 +98,8 @@ async function openAnvil(): Promise<World> {
       return { reader: connectReader(other), sender: connectSender(other, PHRASE) };
     },
     nobody: () => {
-      const gone = { ...settings, rpcUrls: [new Secret('http://127.0.0.1:1')] };
-      return { reader: connectReader(gone), sender: connectSender(gone, PHRASE) };
+      const away = { ...settings, rpcUrls: [new Secret('http://127.0.0.1:1')] };
+      return { reader: connectReader(away), sender: connectSender(away, PHRASE) };
     },
     async stop() {
       await Promise.all([reader.close(), sender.close()]);

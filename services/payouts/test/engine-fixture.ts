@@ -46,18 +46,18 @@ function keepingLogger(lines: Line[]): Logger {
 export type Order = { asset?: AssetSymbol; amount?: bigint; to?: string };
 
 /** Of one process, and of the one chain there is. */
-export type WorldPorts = Ports & PayoutChain<'evm'>;
+export type FixturePorts = Ports & PayoutChain<'evm'>;
 
 /**
  * The chain worker with everything around it, for one test: a database of its own, a chain that does as it is told, a
  * ledger that places every hold.
  */
-export class EngineWorld {
+export class EngineFixture {
   readonly chain = new ScriptedChain();
   readonly clock = new TestClock();
   readonly lines: Line[] = [];
   readonly account: AccountId = newAccountId(new Date());
-  readonly ports: WorldPorts;
+  readonly ports: FixturePorts;
   readonly db: Db;
   /** A superuser's connection: for what the service's own role may not do. */
   readonly admin: Db;
@@ -71,16 +71,16 @@ export class EngineWorld {
   }
 
   /** A world with empty tables, in a database that one suite uses for one test after the other. */
-  static async fresh(database: TestDatabase): Promise<EngineWorld> {
-    const world = new EngineWorld(database);
+  static async fresh(database: TestDatabase): Promise<EngineFixture> {
+    const fixture = new EngineFixture(database);
     for (const table of ['holdings', 'payments', 'transactions', 'wallets', 'payouts', 'leases', 'outbox']) {
-      await world.admin.rows(`delete from ${table}`);
+      await fixture.admin.rows(`delete from ${table}`);
     }
-    return world;
+    return fixture;
   }
 
   /** The ports of one more process with the same database and chain. */
-  replica(given: Partial<WorldPorts> = {}): WorldPorts {
+  replica(given: Partial<FixturePorts> = {}): FixturePorts {
     const logger = keepingLogger(this.lines);
     return {
       kind: 'evm',

@@ -5,7 +5,7 @@ import { type AssetSymbol, isAssetSymbol } from '@quittance/shared/assets';
 import { loadConfig } from '@quittance/shared/config';
 import { type Db, openDb } from '@quittance/shared/db';
 import type { Service } from '@quittance/shared/events';
-import { IDENTITY_HEADER, sealIdentity } from '@quittance/shared/identity';
+import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
 import type { Quote, QuoteBoard } from '@quittance/shared/quotes';
@@ -26,7 +26,7 @@ export type Booked = { available: bigint; held: bigint; unresolved: bigint };
 export type Answered = { status: number; body: any };
 
 /** What every proof stands on: a real Postgres, a real NATS and a real ledger, and terms that hold for its length. */
-export async function startStage(terms: Terms) {
+export async function startFixture(terms: Terms) {
   const [database, nats] = await Promise.all([testDatabase(), testNats()]);
   const settingsOf = (service: Service): Record<string, string> => ({
     PORT: '1',
@@ -58,7 +58,7 @@ export async function startStage(terms: Terms) {
       const answer = await request(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: {
-          [IDENTITY_HEADER]: sealIdentity(SECRET, { account }, now),
+          [IDENTITY_HEADER]: signIdentity(SECRET, { account }, now),
           'content-type': 'application/json',
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

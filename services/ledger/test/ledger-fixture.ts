@@ -31,7 +31,7 @@ const TRIES_MAX = 5;
 
 export type Sent = { [K in EventKind]: { kind: K; payload: PayloadOf<K>; id?: string } }[EventKind];
 
-export type LedgerWorld = {
+export type LedgerFixture = {
   /** The database as its owner sees it, for looking. */
   admin: Db;
   /** The database as the ledger's role sees it. */
@@ -59,7 +59,7 @@ export type LedgerWorld = {
 };
 
 /** A database and a bus of its own, and as many ledgers on them as a test starts. */
-export async function ledgerWorld(): Promise<LedgerWorld> {
+export async function ledgerFixture(): Promise<LedgerFixture> {
   const [database, nats] = await Promise.all([testDatabase(), testNats()]);
   const admin = openDb({ url: database.adminUrl, schema: 'ledger', pool: 2, logger });
   const db = openDb({ url: database.urlOf('ledger'), schema: 'ledger', pool: 8, logger });

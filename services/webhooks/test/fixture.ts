@@ -38,24 +38,24 @@ function steppedClock(start = new Date()): SteppedClock {
   };
 }
 
-export type StagePorts = Omit<Ports, 'bus'>;
+export type FixturePorts = Omit<Ports, 'bus'>;
 
-export type Stage = {
+export type Fixture = {
   database: TestDatabase;
   /** The service's own connection: its role, its schema. */
   db: Db;
   clock: SteppedClock;
-  ports: StagePorts;
+  ports: FixturePorts;
   close(): Promise<void>;
 };
 
 /** The operations of webhooks on a database of their own, with a clock that the test steps, and no bus. */
-export async function openStage(given: Partial<StagePorts> = {}): Promise<Stage> {
+export async function openFixture(given: Partial<FixturePorts> = {}): Promise<Fixture> {
   const database = await testDatabase();
   const logger = createLogger('webhooks', 'silent');
   const db = openDb({ url: database.urlOf('webhooks'), schema: 'webhooks', pool: 8, logger });
   const clock = steppedClock();
-  const ports: StagePorts = {
+  const ports: FixturePorts = {
     db,
     clock,
     random: randomBytes,
@@ -108,12 +108,12 @@ export function anEvent({
 }
 
 /** Takes events in, as the consumer does, in one transaction. */
-export const takeIn = (ports: StagePorts, ...events: MerchantEvent[]): Promise<void> =>
+export const takeIn = (ports: FixturePorts, ...events: MerchantEvent[]): Promise<void> =>
   ports.db.transaction((trx) => recordEvents(ports, trx, events));
 
 /** An endpoint of this account, and its secret. */
 export async function anEndpoint(
-  ports: StagePorts,
+  ports: FixturePorts,
   account: AccountId,
   url: string,
   kinds: string[] = [...defaultEventTypes],
@@ -128,7 +128,7 @@ export async function anEndpoint(
  * have, at URLs that it would not take.
  */
 export const insertedEndpoints = (
-  { db, encryption }: StagePorts,
+  { db, encryption }: FixturePorts,
   account: AccountId,
   urls: readonly string[],
 ): Promise<void> =>
@@ -147,7 +147,7 @@ export const insertedEndpoints = (
 export const ROOM: ClaimOptions = { pool: 'slow', capacity: 1_024 };
 
 /** One round of the workers: claims all that is due, sends it, records what came of it. */
-export async function deliver(ports: StagePorts): Promise<Attempt[]> {
+export async function deliver(ports: FixturePorts): Promise<Attempt[]> {
   const claimed = await claimDeliveries(ports, ROOM);
   const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(ports, delivery)));
   if (attempts.length > 0) await recordAttempts(ports, attempts);
@@ -155,7 +155,7 @@ export async function deliver(ports: StagePorts): Promise<Attempt[]> {
 }
 
 /** Rounds until nothing is due. */
-export async function deliverAll(ports: StagePorts): Promise<Attempt[]> {
+export async function deliverAll(ports: FixturePorts): Promise<Attempt[]> {
   const all: Attempt[] = [];
   for (let round = await deliver(ports); round.length > 0; round = await deliver(ports)) all.push(...round);
   return all;

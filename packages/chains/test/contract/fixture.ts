@@ -19,7 +19,7 @@ export type Ability =
   | 'balances';
 
 /** A chain, real or fake, as the contract handles it. */
-export type World = {
+export type Fixture = {
   /** The native asset first. */
   assets: readonly [AssetSymbol, ...AssetSymbol[]];
   /** The asset of which one transaction can pay several. */
@@ -53,7 +53,7 @@ export type Candidate = {
   name: string;
   /** And why. Told by a test of that name, so that nobody takes it for shown. */
   cannot: Partial<Record<Ability, string>>;
-  open(): Promise<World>;
+  open(): Promise<Fixture>;
 };
 
 /** A test of what this chain can do; of what it cannot, the news that it was not tried. */
