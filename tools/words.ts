@@ -121,14 +121,16 @@ export function findFormerWords(path: string, text: string, words: readonly Form
   return found.sort((a, b) => a.line - b.line);
 }
 
+/** A migration keeps its text once it was applied, and one that renames has to say what it renames. */
+const isReadable = (path: string) => /\.(?:ts|md|sql|mjs)$/.test(path) && !path.includes('/migrations/');
+
 const isChecked = (path: string) =>
-  /\.(?:ts|md|sql|mjs)$/.test(path) && !NOT_CONVERTED.some((start) => path.startsWith(start));
+  isReadable(path) && !NOT_CONVERTED.some((start) => path.startsWith(start));
 
 /** Every former word in the files that are checked, or below the folders `asked` for, as lines to print. */
 export function formerWordsIn(asked: readonly string[] = []): string[] {
   const words = formerWords(readFileSync(join(root, GLOSSARY), 'utf8'));
-  const isAsked = (path: string) =>
-    asked.some((folder) => path.startsWith(folder)) && /\.(?:ts|md|sql|mjs)$/.test(path);
+  const isAsked = (path: string) => isReadable(path) && asked.some((folder) => path.startsWith(folder));
   return trackedFiles()
     .filter((path) => (asked.length > 0 ? isAsked(path) : isChecked(path)))
     .flatMap((path) =>
