@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { claimDeliveries } from '@quittance/webhooks/operations/claim-deliveries';
 import { median } from './drive.ts';
-import { openFixture, takeIn } from './webhook-deliveries.ts';
+import { openFixture, queueDeliveries } from './webhook-deliveries.ts';
 
 const WARM_UP = 3;
 const CAPACITY = 400;
@@ -16,7 +16,7 @@ export async function claimBacklog(deliveries: number, endpoints: number): Promi
   const fixture = await openFixture(endpoints);
   const { ports } = fixture;
   try {
-    await takeIn(fixture, deliveries);
+    await queueDeliveries(fixture, deliveries);
     await ports.db.rows('update deliveries set attempts = 1 where sequence % 2 = 0');
     await ports.db.rows('update endpoint_queues set has_succeeded = true, retry_due_at = new_due_at');
     await ports.db.rows('analyze');

@@ -26,7 +26,7 @@ import { median } from './drive.ts';
 
 const PASSWORD = 'bench';
 const WARM_UP_PART = 4;
-const TAKEN_IN_AT_ONCE = 100;
+const EVENTS_AT_ONCE = 100;
 /** More of them make the yardstick slower on a machine whose cores it shares with the receiver. */
 const BARE_LOOPS = 64;
 
@@ -85,7 +85,7 @@ export async function deliverBacklogs(
 /** Deliveries per second, from the first claim to the last record. */
 async function oursOf(fixture: Fixture, count: number): Promise<number> {
   const { db } = fixture.ports;
-  await takeIn(fixture, count);
+  await queueDeliveries(fixture, count);
   await fixture.seen();
   const begun = performance.now();
   // Who stops them closes it.
@@ -172,9 +172,9 @@ async function bareOf(fixture: Fixture, count: number): Promise<number> {
   return (1_000 * count) / took;
 }
 
-export async function takeIn({ ports, endpoints }: Fixture, count: number): Promise<void> {
-  for (let from = 0; from < count; from += TAKEN_IN_AT_ONCE) {
-    const events = Array.from({ length: Math.min(TAKEN_IN_AT_ONCE, count - from) }, (_, i) =>
+export async function queueDeliveries({ ports, endpoints }: Fixture, count: number): Promise<void> {
+  for (let from = 0; from < count; from += EVENTS_AT_ONCE) {
+    const events = Array.from({ length: Math.min(EVENTS_AT_ONCE, count - from) }, (_, i) =>
       paid(endpoints[(from + i) % endpoints.length]?.account ?? ''),
     );
     await ports.db.transaction((trx) => recordEvents(ports, trx, events));

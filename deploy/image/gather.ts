@@ -23,7 +23,7 @@ import { basename, dirname, join, relative } from 'node:path';
  *
  * `pnpm deploy` would put the workspace's own packages below node_modules, where Node runs no TypeScript.
  */
-const [checkout = '', room = '', out = ''] = process.argv.slice(2);
+const [checkout = '', name = '', out = ''] = process.argv.slice(2);
 const root = realpathSync(checkout);
 
 type Manifest = {
@@ -119,15 +119,15 @@ function takeMigrations(): void {
   }
 }
 
-const folder = ['services', 'apps'].map((above) => join(root, above, room)).find(existsSync);
-if (room === '' || folder === undefined || !statSync(folder).isDirectory()) {
-  process.stderr.write(`SERVICE is "${room}": it must be the name of a service, "cli" or "sandbox"\n`);
+const folder = ['services', 'apps'].map((above) => join(root, above, name)).find(existsSync);
+if (name === '' || folder === undefined || !statSync(folder).isDirectory()) {
+  process.stderr.write(`SERVICE is "${name}": it must be the name of a service, "cli" or "sandbox"\n`);
   process.exit(1);
 }
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 take(folder);
-if (room === 'cli') takeMigrations();
-const main = room === 'sandbox' ? 'apps/sandbox/src/chains-main.ts' : `${relative(root, folder)}/src/main.ts`;
+if (name === 'cli') takeMigrations();
+const main = name === 'sandbox' ? 'apps/sandbox/src/chains-main.ts' : `${relative(root, folder)}/src/main.ts`;
 writeFileSync(join(out, 'package.json'), '{ "type": "module", "private": true }\n');
 writeFileSync(join(out, 'start.ts'), `import './${main}';\n`);

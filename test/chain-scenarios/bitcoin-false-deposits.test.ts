@@ -208,7 +208,7 @@ const found = async ({ id }: Invoice, states: readonly string[]): Promise<bigint
   return BigInt(sum);
 };
 
-describe('false deposits on Bitcoin', () => {
+describe('spoofed deposits on Bitcoin', () => {
   const forged: { name: string; account: AccountId; invoice: Invoice }[] = [];
   const open = async (name: string): Promise<Invoice> => {
     const account = shop.newAccount();

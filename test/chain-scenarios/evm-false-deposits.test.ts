@@ -422,7 +422,7 @@ const rows: Row[] = [
 /** What each row's account has on the chain when all is done. */
 const forged: { name: string; account: AccountId; invoice: Invoice }[] = [];
 
-describe('false deposits on Ethereum', () => {
+describe('spoofed deposits on Ethereum', () => {
   it.each(rows)('%s', async (name, asked, real, forge) => {
     const account = shop.newAccount();
     const invoice = await shop.invoice(account, { asset: asked, amount: 25, expires_in: 1 });

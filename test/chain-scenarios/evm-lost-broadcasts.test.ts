@@ -16,7 +16,7 @@ import { seedOr, sized } from './size.ts';
 const PAYOUTS = sized(100, 500);
 const MERCHANTS = 5;
 const LOST = 0.25;
-const SEED_OF_LOSSES = seedOr(25);
+const SEED_OF_FAILURES = seedOr(25);
 const CONFIRMATIONS = 3;
 const LIMIT_MS = 240_000;
 const BLOCK_EVERY_MS = 200;
@@ -29,7 +29,7 @@ let treasury: MoneyOut;
 
 beforeAll(async () => {
   chain = await startEvmChain({ payers: 2 });
-  proxy = await startFaultProxy(chain.node.rpcUrl, SEED_OF_LOSSES);
+  proxy = await startFaultProxy(chain.node.rpcUrl, SEED_OF_FAILURES);
   proxy.set({ kind: 'lose answers', methods: { eth_sendRawTransaction: LOST } });
   treasury = await startMoneyOut(
     {
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one transaction each`, async () => {
   const accounts = await evmMerchants(chain, treasury, MERCHANTS, ETHER);
-  const random = seeded(SEED_OF_LOSSES);
+  const random = seeded(SEED_OF_FAILURES);
   const orders = Array.from({ length: PAYOUTS }, (_, i) => {
     const asset: Asset = i % 3 === 0 ? 'USDC_ERC20' : 'ETH';
     // No two alike, so that a payment can be told by its amount as well.

@@ -124,7 +124,7 @@ it('payouts whose blocks are dropped come again by the same bytes, once', async 
       paid: [{ asset: 'ETH', amount, txHash }],
     });
   }
-  // Nothing was signed anew: every transaction there is has the bytes it had before its block was dropped.
+  // Nothing was signed again: every transaction there is has the bytes it had before its block was dropped.
   const now = await signed();
   expect(now).toHaveLength(payouts.length);
   for (const { tx_hash, raw } of now) expect(raw).toBe(bytes.get(tx_hash));

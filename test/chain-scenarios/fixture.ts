@@ -19,7 +19,7 @@ const SECRET = 'the secret that the services of a proof share';
 
 export type Terms = Partial<Record<AssetSymbol, { rate: string; confirmations: number; fee?: string }>>;
 
-/** What the books say of an account's money, in smallest units. */
+/** What the ledger records of an account's money, in smallest units. */
 export type Booked = { available: bigint; held: bigint; unresolved: bigint };
 
 // biome-ignore lint/suspicious/noExplicitAny: a proof reads whatever is answered and asserts on it

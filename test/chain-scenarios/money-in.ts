@@ -24,7 +24,7 @@ export type MoneyIn = Awaited<ReturnType<typeof startMoneyIn>>;
 
 /**
  * Everything money comes in through: invoices and the ledger, over the chain nodes that `settings` name. Invoices
- * looks at its chains when it is told to, and its clock stands still until it is moved.
+ * looks at its chains when it is told to, and its clock moves only when the test moves it.
  */
 export async function startMoneyIn(terms: Terms, settings: Record<string, string>) {
   const clock = { at: new Date(), now: () => new Date(clock.at) };
@@ -80,7 +80,7 @@ export async function startMoneyIn(terms: Terms, settings: Record<string, string
     expire,
     look,
     newAccount: (): AccountId => newAccountId(new Date()),
-    /** All that invoices announced to the ledger is booked. */
+    /** All that invoices published to the ledger is booked. */
     settled: () =>
       eventually(async () => {
         const { n } = await db.one<{ n: number }>(

@@ -15,7 +15,7 @@ const HOUR = 60 * MINUTE;
 const STEP = 20_000;
 const CONFIRMATIONS = 2;
 const DUE = 10n ** 16n;
-/** More blocks than are taken in one step. */
+/** More blocks than one step reads. */
 const MANY_BLOCKS = 40;
 const XPUB =
   'xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByNNhwWaNQRuhP3JcC3';

@@ -405,7 +405,7 @@ const found = async ({ id }: Invoice, asset: Asset): Promise<bigint> => {
   return BigInt(sum);
 };
 
-describe('false deposits on Solana', () => {
+describe('spoofed deposits on Solana', () => {
   it.each(rows)('%s', async (name, _asked, real) => {
     const { invoice } = forged.get(name) as Forged;
     const customer = solanaCustomer(chain.faucet);

@@ -18,7 +18,7 @@ import { seedOr, sized } from './size.ts';
  */
 const PAYOUTS = sized(30, 150);
 const LOST = 0.25;
-const SEED_OF_LOSSES = seedOr(501);
+const SEED_OF_FAILURES = seedOr(501);
 /** Eight times the public networks' pace: signed bytes are valid for some seven seconds. */
 const SLOT_MS = 50;
 const LIMIT_MS = 240_000;
@@ -36,7 +36,7 @@ let chain: SolanaNode;
 
 beforeAll(async () => {
   node = await startSurfpool({ port: 0, wsPort: 0, slotMs: SLOT_MS });
-  proxy = await startFaultProxy(node.rpcUrl, SEED_OF_LOSSES);
+  proxy = await startFaultProxy(node.rpcUrl, SEED_OF_FAILURES);
   const hot = { address: openWallet(SEED).hotAddress, lamports: SOL, usdc: 0n };
   const mint = await prepareSolana(node.rpcUrl, hot);
   chain = { rpc: node.rpcUrl, tokens: { USDC_SOL: mint } };
@@ -67,7 +67,7 @@ it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one transactio
   const account = await merchant();
   proxy.set({ kind: 'lose answers', methods: { sendTransaction: LOST } });
   const strangers = openWallet('zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo zoo wrong');
-  const random = seeded(SEED_OF_LOSSES);
+  const random = seeded(SEED_OF_FAILURES);
   const payouts: Payout[] = [];
   for (let i = 0; i < PAYOUTS; i++) {
     const asset = i % 3 === 0 ? 'USDC_SOL' : 'SOL';

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import {
   buildMissingImages,
   CONTAINER_NAMES,
+  imageNames,
   imageOf,
   imagePrefix,
   imageTag,
   natsImage,
   postgresImage,
   redisImage,
-  rooms,
 } from '@quittance/stack/container-images';
 import { eventually } from '@quittance/testkit/eventually';
 import { must, type Said, shell } from './shell.ts';
@@ -73,7 +73,7 @@ const isWell = (health: string): boolean => health === '' || health === 'healthy
 
 /** docker-compose.yml as it stands, with the sandbox's nodes, its images built, under a name and on ports of its own. */
 export async function composeProject(firstPort: number): Promise<ComposeProject> {
-  await buildMissingImages(rooms, (line) => process.stdout.write(`${line}\n`));
+  await buildMissingImages(imageNames, (line) => process.stdout.write(`${line}\n`));
   const dir = mkdtempSync(join(tmpdir(), 'quittance-compose-'));
   const name = `${CONTAINER_NAMES}${randomBytes(4).toString('hex')}`;
   const ports = [0, 1, 2].map((more) => firstPort + more);

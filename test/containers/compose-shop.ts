@@ -46,7 +46,7 @@ export async function openShop(project: ComposeProject): Promise<ComposeShop> {
   };
 }
 
-/** What the operator's command says of the books, when what is on its way has arrived. */
+/** What `verify-books` prints once everything in flight has arrived. */
 export async function expectBooksRight(project: ComposeProject): Promise<void> {
   await eventually(
     async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from '@jest/globals';
-import { buildMissingImages, imageOf, rooms } from '@quittance/stack/container-images';
+import { buildMissingImages, imageNames, imageOf } from '@quittance/stack/container-images';
 import { must, shell } from './shell.ts';
 
 const MINUTES = 60_000;
@@ -23,21 +23,21 @@ const look = `
 
 type Inside = { uid: number; written: boolean; compiled?: string; files: string[] };
 
-beforeAll(() => buildMissingImages(rooms, (line) => process.stdout.write(`${line}\n`)), 25 * MINUTES);
+beforeAll(() => buildMissingImages(imageNames, (line) => process.stdout.write(`${line}\n`)), 25 * MINUTES);
 
 const bytesOf = async (image: string) =>
   // tidy-allow number: bytes
   Number(await must('docker', ['image', 'inspect', '--format', '{{.Size}}', image]));
 
-test.each(rooms.filter((room) => room !== 'sandbox'))(
+test.each(imageNames.filter((name) => name !== 'sandbox'))(
   'the image %s is small, has nothing of the sandbox, and runs as somebody who may write to none of it',
-  async (room) => {
+  async (name) => {
     const standIn = process.env['TEST_BASE_IMAGE'];
     const above = standIn === undefined ? 0 : DEBIAN_BYTES - (await bytesOf(standIn));
-    const bytes = (await bytesOf(imageOf(room))) + above;
-    process.stdout.write(`the image ${room} has ${Math.round(bytes / 1_000_000)} MB\n`);
+    const bytes = (await bytesOf(imageOf(name))) + above;
+    process.stdout.write(`the image ${name} has ${Math.round(bytes / 1_000_000)} MB\n`);
     expect(bytes).toBeLessThan(IMAGE_BYTES_MAX);
-    const order = ['run', '--rm', '--entrypoint', 'node', imageOf(room), '--eval', look];
+    const order = ['run', '--rm', '--entrypoint', 'node', imageOf(name), '--eval', look];
     const { files, compiled, ...inside }: Inside = JSON.parse(await must('docker', order));
     expect(inside).toEqual({ uid: 10_001, written: false });
     // None where Node's own folder there is another user's.

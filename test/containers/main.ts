@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { CONTAINER_NAMES, rooms } from '@quittance/stack/container-images';
+import { CONTAINER_NAMES, imageNames } from '@quittance/stack/container-images';
 import { type Counts, closingLine } from '../../tools/closing-line.ts';
 import { bringUpEngine, type DockerEngine, NoEngine } from './engine.ts';
 import { shell } from './shell.ts';
@@ -131,7 +131,7 @@ async function removeRemains({ env }: DockerEngine): Promise<void> {
     const left = await remains(kind, 'ls', '--quiet');
     if (left.length > 0) await shell('docker', [kind, 'rm', ...left], { env });
   }
-  await shell('docker', ['image', 'rm', '--force', ...rooms.map((room) => `${PREFIX}/${room}:${TAG}`)], {
+  await shell('docker', ['image', 'rm', '--force', ...imageNames.map((name) => `${PREFIX}/${name}:${TAG}`)], {
     env,
   });
 }

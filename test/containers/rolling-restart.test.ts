@@ -42,7 +42,7 @@ const outcomeOf = ({ status, body }: Answered): number | string =>
   [200, 201, 503].includes(status) ? status : `${status} ${JSON.stringify(body)}`;
 
 test(
-  'a rolling restart of every service under load: no read fails, payouts are 201 or 503, the books are right',
+  'a rolling restart of every service under load: no read fails, payouts are 201 or 503, every invariant holds',
   async () => {
     const reads: Counts = new Map();
     const payouts: Counts = new Map();

@@ -5,7 +5,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Merchant } from '@quittance/testkit/merchant';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 
-/** One base unit is wrong in the books of ETH: its payouts stop by themselves, others go on, and an operator lifts it. */
+/** One base unit is wrong in the ledger's ETH: its payouts stop by themselves, others go on, and an operator lifts it. */
 
 const STEP_MS = 60_000;
 const CHECK_EVERY_MS = 2_000;
@@ -111,7 +111,7 @@ test('one unit off in ETH halts its payouts within two checks, SOL goes on, and 
   const checks = await checksSoFar();
   await shift(1);
   await eventually(async () => expect(await haltedAssets()).toEqual(['ETH']), STEP_MS, 100);
-  // One that may have been under way already, and the two that saw it; one more may have come since.
+  // One check may have been running already, two have seen it; one more may have come since.
   expect((await checksSoFar()) - checks).toBeLessThanOrEqual(4);
   expect(await payout('ETH')).toMatchObject({ status: 503, retryAfter: '60' });
 

@@ -110,8 +110,8 @@ async function fixture(asset: Asset) {
       .map((event: { event: string }) => event.event);
   }
   /** The story is told a moment after the money has moved. */
-  const tells = (id: string, story: unknown) =>
-    eventually(async () => expect(await events(id)).toEqual(story), STEP_MS, ASK_EVERY_MS);
+  const tells = (id: string, history: unknown) =>
+    eventually(async () => expect(await events(id)).toEqual(history), STEP_MS, ASK_EVERY_MS);
   /** The one deposit that waits for a decision. */
   const unresolved = () =>
     eventually(
@@ -278,7 +278,7 @@ async function outage(asset: Asset): Promise<void> {
     expect(await at.status(id)).toBe('pending');
     await node.back();
     mineByTheClock();
-    // As long as what comes late: a minute is little beside other suites, when the node's reading has to begin anew.
+    // As long as what comes late: a minute is little beside other suites, when the node has to be read again from the start.
     await at.becomes(made.id, { status: 'paid', paid_amount: made.amount }, LATE_MS);
     await at.mined(id);
     await at.arrived(to, came / 4n);
@@ -349,7 +349,7 @@ test.each(matrix.flatMap((asset) => Object.keys(scenarios).map((name) => [asset,
   },
 );
 
-test('the books are right, and agree with every chain', async () => {
+test('every invariant holds, and the ledger agrees with every chain', async () => {
   await Promise.allSettled(running.values());
   await eventually(async () => expect((await quittance.books()).discrepancies).toEqual([]), MINUTE_MS, 500);
 });
@@ -379,8 +379,8 @@ const aMined = `(select id from payouts.payouts where status = 'mined' and asset
 const aCost = `(select min(seq) from ledger.transfers where kind = 'network' and asset = $1)`;
 const aBalance = `asset = $1 and account_id = (select min(account_id) from ledger.balances where asset = $1)`;
 
-/** What is planted in the books, what takes it away again, and how the checker names it. */
-const planted: [string, Asset, string[], string[], RegExp][] = [
+/** The error that is seeded in the ledger, what repairs it, and how the checker names it. */
+const seeded: [string, Asset, string[], string[], RegExp][] = [
   ...(['BTC', 'ETH', 'USDC_ERC20', 'SOL', 'USDC_SOL'] as const).map(
     (asset): [string, Asset, string[], string[], RegExp] => [
       `a payout of ${asset} that is one unit larger in the books than on the chain`,
@@ -420,20 +420,20 @@ const change = async (statements: readonly string[], asset: Asset) => {
 
 test('each discrepancy that is planted is named, and verify-books names them all and ends with 1', async () => {
   await eventually(async () => expect(await verifyBooks()).toMatchObject({ code: 0 }), 2 * MINUTE_MS);
-  for (const [what, asset, plant, heal, named] of planted) {
-    await change(plant, asset);
+  for (const [what, asset, seed, repair, named] of seeded) {
+    await change(seed, asset);
     const { discrepancies } = await quittance.books();
-    await change(heal, asset);
+    await change(repair, asset);
     const found = discrepancies
       .map((discrepancy) => `(${discrepancy.invariant}): ${discrepancy.what}`)
       .join('\n');
     expect([what, found]).toEqual([what, expect.stringMatching(named)]);
   }
-  for (const [, asset, plant] of planted) await change(plant, asset);
+  for (const [, asset, seed] of seeded) await change(seed, asset);
   const { code, output } = await verifyBooks();
-  for (const [, asset, , heal] of planted) await change(heal, asset);
+  for (const [, asset, , repair] of seeded) await change(repair, asset);
   expect(code).toBe(1);
-  for (const [what, , , , named] of planted)
+  for (const [what, , , , named] of seeded)
     expect([what, output]).toEqual([what, expect.stringMatching(named)]);
   expect(await verifyBooks()).toMatchObject({ code: 0 });
 });

@@ -181,7 +181,7 @@ const openAs = (url: string) =>
   openDb({ url, schema: 'payouts', pool: 1, logger: createLogger('test', 'silent') });
 
 test(
-  'a Solana payout that was under way when a sandbox of more than an hour was stopped is mined after the next start',
+  'a Solana payout that was in flight when a sandbox of more than an hour was stopped is mined after the next start',
   async () => {
     const dir = join(home, 'restarted');
     const options: StackOptions = { dir, basePort: await freePort(), pace: humanePace, chains: ['solana'] };
@@ -207,7 +207,7 @@ test(
       });
       expect(sent.status).toBe(201);
       id = sent.body.data.id;
-      // It is final some thirteen seconds after it was sent: until then it is under way.
+      // It is final some thirteen seconds after it was sent: until then it is in flight.
       const db = openAs(first.adminUrl);
       await eventually(
         async () =>

@@ -29,7 +29,7 @@ import type { StoredState } from './upgrade/stored.ts';
 
 /*
  * An installation of an older release, stopped in the middle of its work, is migrated and started by this one: what was
- * open, under way, undelivered or set aside comes to its end, and the books are right. test/e2e/upgrade holds its data, and
+ * open, in flight, undelivered or a dead letter comes to its end, and every invariant holds. test/e2e/upgrade holds its data, and
  * what made it.
  */
 
@@ -212,7 +212,7 @@ test('invoices that were open and partly paid can be paid, those that had ended 
   await become(inRole('late'), 'expired');
 });
 
-test('payouts that were under way are mined, one that nobody had decided ends without a payment', async () => {
+test('payouts that were in flight are mined, one that was not decided ends without a payment', async () => {
   const wanted = state.payouts.map(({ id, role, asset }) => [
     id,
     asset,
@@ -264,7 +264,7 @@ test('events that were undelivered arrive at the shop, signed with the secret it
     expect(() => secret.verify(body, headers as Record<string, string>)).not.toThrow();
 });
 
-test('in the end every event is taken in, the merchant sells and pays out as before, and the books are right', async () => {
+test('in the end every event is processed, the merchant sells and pays out as before, and every invariant holds', async () => {
   const { status, body } = await shop.post('/api/invoices', { asset: 'ETH', amount: 25 });
   expect(status).toBe(201);
   await customerOf('ETH').pay('ETH', body.data.address.address, body.data.amount);

@@ -5,7 +5,7 @@ import { freePort } from '@quittance/engines/free-port';
 import { startNats } from '@quittance/engines/nats';
 import { STREAM } from '@quittance/shared/bus-names';
 
-/** What lies in a NATS server's folder at the moment, put aside. */
+/** A copy of a NATS server's folder at one moment. */
 export type BusState = {
   /** How many events a server finds in it. Undefined: it finds no stream. */
   events(): Promise<number | undefined>;

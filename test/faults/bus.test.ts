@@ -106,12 +106,12 @@ describe.each(storms)('a bus that $what', ({ what, shares }) => {
     }));
 });
 
-const parked = async (): Promise<string[]> =>
+const deadLetters = async (): Promise<string[]> =>
   (await quittance.db.rows<{ failure: string }>('select failure from ledger.parked')).map(
     ({ failure }) => failure,
   );
 
-/** An operator has looked at what was put aside, and thrown it away. */
+/** An operator has looked at the dead letters and deleted them. */
 const lookedAt = () => quittance.db.rows('delete from ledger.parked');
 
 /** Money that was never paid. */
@@ -140,7 +140,7 @@ const credit = (account: string, changed: object = {}): string =>
 
 const TO_LEDGER = 'evt.invoices.ledger.deposit.settled';
 
-test('poison is put aside, and stops nothing behind it', () =>
+test('a message that always fails becomes a dead letter and stops nothing behind it', () =>
   expectHarmless('bus', 'poison message', async (found) => {
     logs.mark();
     const { id } = load.merchant;
@@ -163,7 +163,7 @@ test('poison is put aside, and stops nothing behind it', () =>
     ];
     const began = performance.now();
     for (const one of poison) expect(shim.publish('invoices', TO_LEDGER, one)).toBe(true);
-    await eventually(async () => expect(await parked()).toHaveLength(poison.length), HEALS_WITHIN_MS);
+    await eventually(async () => expect(await deadLetters()).toHaveLength(poison.length), HEALS_WITHIN_MS);
     found.fired = poison.length;
     await load.nextAccepted(HEALS_WITHIN_MS);
     recovered(found, performance.now() - began);
@@ -186,8 +186,8 @@ test('a forged sender credits nobody, whoever he says he is', () =>
     await eventually(() =>
       expect(shim.deliver('ledger', 'evt.payouts.ledger.deposit.settled', credit(thief.id))).toBe(true),
     );
-    await eventually(async () => expect(await parked()).toHaveLength(1), HEALS_WITHIN_MS);
-    expect(await parked()).toEqual([expect.stringContaining('may not come as')]);
+    await eventually(async () => expect(await deadLetters()).toHaveLength(1), HEALS_WITHIN_MS);
+    expect(await deadLetters()).toEqual([expect.stringContaining('may not come as')]);
     await logs.said('ledger', /an event was parked/);
     await lookedAt();
     const { n } = await quittance.db.one<{ n: number }>(

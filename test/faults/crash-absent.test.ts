@@ -59,12 +59,12 @@ test.each(['gateway', 'invoices', 'payouts', 'ledger', 'webhooks'] satisfies Ser
         expect(refused).toMatchObject({ status: 503, body: { message: 'Service Unavailable' } });
         expect(refused.headers['retry-after']).toBeDefined();
       }
-      const meanwhile = sale('ETH')(fixture, Promise.resolve());
+      const during = sale('ETH')(fixture, Promise.resolve());
       await sleep(AWAY_MS);
       const startedAt = performance.now();
       await fixture.start([absent]);
       const servesAt = performance.now();
-      const ended = [before, await meanwhile];
+      const ended = [before, await during];
       await expectAllWell(fixture, ended);
       const endedAt = performance.now();
       report.slowestRecoveryMs = endedAt - startedAt;

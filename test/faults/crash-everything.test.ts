@@ -31,7 +31,7 @@ afterAll(async () => {
 }, ROUND_MS);
 
 test(
-  'all services are killed at once, at any time, with payments and payouts on every chain under way',
+  'all services are killed at once, at any time, with payments and payouts in flight on every chain',
   async () => {
     const random = seeded(SEED);
     const report = {

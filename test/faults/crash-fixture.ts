@@ -107,7 +107,7 @@ export async function startCrashFixture(options: QuittanceOptions): Promise<Cras
       const deadline = Date.now() + patient(INSIST_FOR_MS);
       for (;;) {
         const answer = await shop.post(path, body, { 'idempotency-key': key }).catch(() => undefined);
-        // 409: an earlier request with this key is under way, or its process has died.
+        // 409: an earlier request with this key is running, or its process has died.
         if (answer !== undefined && answer.status < 500 && answer.status !== 409) return answer;
         if (Date.now() > deadline) throw new Error(`${path} had no answer: ${answer?.status}`);
         await sleep(ASK_AGAIN_AFTER_MS);

@@ -169,7 +169,7 @@ export const miscounted =
     };
   };
 
-/** Resumes payouts as an operator does. Refused as long as the books are wrong. */
+/** Resumes payouts as an operator does. Refused as long as an invariant is violated. */
 async function resumePayouts({ quittance: { stack } }: CrashFixture, asset: AssetSymbol): Promise<void> {
   const env = { ...stack.chainSettings, DATABASE_URL_ADMIN: stack.adminUrl };
   const { stdout } = await promisify(execFile)(

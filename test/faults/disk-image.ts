@@ -36,7 +36,7 @@ const MEGABYTES = 512;
 const WITHIN_MS = patient(10_000);
 const COPIES_MAX = 50;
 const WITNESS_BYTES = 64 * 1024;
-/** Of /sys/block/…/stat: writes that were completed, and requests that are under way. */
+/** Of /sys/block/…/stat: writes that were completed, and requests that are in flight. */
 const WRITES = 4;
 const IN_FLIGHT = 8;
 
@@ -109,7 +109,7 @@ async function openDisk(dir: string, name: string, megabytes: number): Promise<D
     folder,
     plantWitnesses() {
       content = randomBytes(WITNESS_BYTES / 2).toString('hex');
-      // New names each time: a file that is written anew in place is one that ext4 syncs by itself.
+      // New names each time: a file that is rewritten in place is one that ext4 syncs by itself.
       lost = join(folder, `witness-${cuts}-unsynced`);
       kept = join(folder, `witness-${cuts}-synced`);
       // The synced one first: a sync takes the names of other new files with it.
@@ -181,7 +181,7 @@ export type Powered = { engine: Engine; disk: DiskImage };
  */
 export async function cutPower(
   powered: readonly Powered[],
-  meanwhile: () => Promise<void> = async () => {},
+  during: () => Promise<void> = async () => {},
 ): Promise<Witnessed> {
   const parts = powered.map(({ engine, disk }) => {
     const opened = disks.get(disk);
@@ -191,7 +191,7 @@ export async function cutPower(
   for (const { disk } of parts) disk.plantWitnesses();
   const stopped = (await Promise.all(parts.map(({ root }) => stopAll(root)))).flat();
   await Promise.all(parts.map(({ disk }) => disk.copy()));
-  await meanwhile();
+  await during();
   for (const { engine } of parts) engine.kill();
   for (const pid of stopped) signal(pid, 'SIGKILL');
   const witnessed = await Promise.all(parts.map(({ disk }) => disk.swap()));

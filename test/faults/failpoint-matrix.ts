@@ -27,7 +27,7 @@ export const recoversWithinMs = (died: readonly Service[]): number =>
 
 /** Waited for all the same, to know how long it takes. */
 const WAITS_FOR_MS = 60_000;
-const STAGE_MS = patient(180_000);
+const STEP_MS = patient(180_000);
 const DEATH_MS = patient(90_000);
 const ASK_EVERY_MS = 100;
 /** Between one customer and the next. */
@@ -37,7 +37,7 @@ const DEATHS_MAX = sized(7, 1);
 
 /**
  * Kills a service of a whole stack at every point of a suite while payments and payouts run across it, and starts it
- * again: all of it has to end once, in the client's eyes, on the chain and in the books.
+ * again: all of it has to end once, for the client, on the chain and in the ledger.
  */
 export function failpointMatrix(suite: FailpointSuite): void {
   let fixture: CrashFixture;
@@ -45,10 +45,10 @@ export function failpointMatrix(suite: FailpointSuite): void {
   beforeAll(async () => {
     fixture = await startCrashFixture(suite.options);
     for (const [asset, dollars] of suite.funds) await fund(fixture, asset, dollars);
-  }, STAGE_MS);
+  }, STEP_MS);
   afterAll(async () => {
     await fixture?.stop();
-  }, STAGE_MS);
+  }, STEP_MS);
 
   for (const rows of roundsOf(suite.rows)) {
     const work = async () => {
@@ -69,7 +69,7 @@ export function failpointMatrix(suite: FailpointSuite): void {
         for (const report of reports.values()) reportFault(report);
       }
     };
-    test(`killed: ${who(rows)}`, work, STAGE_MS + rows.flatMap(pointsOf).length * DEATH_MS);
+    test(`killed: ${who(rows)}`, work, STEP_MS + rows.flatMap(pointsOf).length * DEATH_MS);
   }
 }
 
@@ -187,7 +187,7 @@ async function playRound({ fixture, always, rows, reports }: Round): Promise<voi
 /** The last start of a service in its round. */
 type Restart = { service: Service; point: string; startedAt: number; servesAt: number };
 
-/** All that was begun has ended once, nothing is on its way, and the books and the chains agree. */
+/** All that was begun has ended once, nothing is in flight, and the ledger and the chains agree. */
 export async function expectAllWell(fixture: CrashFixture, ended: readonly Ended[]): Promise<void> {
   const { db } = fixture.quittance;
   const unended = new Set(ended);

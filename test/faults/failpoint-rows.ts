@@ -75,7 +75,7 @@ const after =
   (
     earlier: readonly [Service, point: string],
     scenario: Scenario,
-    meanwhile: (fixture: CrashFixture) => Promise<Ended | undefined>,
+    during: (fixture: CrashFixture) => Promise<Ended | undefined>,
   ) =>
   (service: Service, ...points: readonly string[]): Row[] =>
     oneAfterTheOther(
@@ -86,7 +86,7 @@ const after =
           await fixture.arm(...earlier);
           const begun = scenario(fixture, Promise.resolve());
           await fixture.died(...earlier);
-          const ended = await meanwhile(fixture);
+          const ended = await during(fixture);
           return [begun.then((usual) => ended ?? usual)];
         },
       },

@@ -5,7 +5,7 @@ import { failpointsInSource } from './failpoints.ts';
 const inSource = failpointsInSource();
 const inMatrix = Object.values(failpointSuites).flatMap(({ rows }) => rows.flatMap(pointsOf));
 
-test('there are as many crash points as are claimed', () => {
+test('there are as many failpoints as are claimed', () => {
   expect(inSource.length).toBeGreaterThanOrEqual(60);
 });
 

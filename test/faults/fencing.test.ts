@@ -174,7 +174,7 @@ async function overtake(found: Findings): Promise<void> {
     ENDS_WITHIN_MS,
     500,
   );
-  // Whoever carries it is stopped before the books are looked at.
+  // Its carrier is stopped before the invariants are checked.
   await untilArrived(quittance, new Date(), ENDS_WITHIN_MS);
   expect(refusals).toBeGreaterThanOrEqual(ROUNDS);
   const nonces = await quittance.db.rows<{ nonce: string }>(

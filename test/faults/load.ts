@@ -203,12 +203,12 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
       const { body } = await merchant.get(`/api/invoices/${id}`);
       if (body.status !== 'paid') throw new Error(`invoice ${id} was paid and is ${body.status}`);
     }
-    const parked = await quittance.db.rows(
+    const deadLetters = await quittance.db.rows(
       ['invoices', 'payouts', 'ledger', 'webhooks']
         .map((service) => `select '${service}' as at, kind, failure from ${service}.parked`)
         .join(' union all '),
     );
-    for (const one of parked) broken.add(`an operator has to look at ${JSON.stringify(one)}`);
+    for (const one of deadLetters) broken.add(`an operator has to look at ${JSON.stringify(one)}`);
     const { discrepancies } = await quittance.books();
     if (discrepancies.length > 0)
       throw new Error(

@@ -21,7 +21,7 @@ export type LogLines = {
   last(service: Service, what: RegExp): string | undefined;
   /**
    * What no reader can use, since the mark: no log line, a stack trace without our code, the same again and again.
-   * @param strikes how often a fault struck anew meanwhile: each may be told of
+   * @param strikes how often the fault occurred again in that time: each may be logged
    */
   unusable(strikes?: number): string[];
 };
@@ -37,18 +37,18 @@ const OURS = /(?:services|packages)\/[\w-]+\/src\//;
 export function logLines({ stack }: Pick<Quittance, 'stack'>): LogLines {
   const services = Object.keys(stack.services) as Service[];
   const fileOf = (service: Service) => join(dirname(stack.pricesFile), 'logs', `${service}.log`);
-  const marks = new Map<Service, number>();
+  const positions = new Map<Service, number>();
 
   const linesOf = (service: Service): string[] =>
     readFileSync(fileOf(service))
-      .subarray(marks.get(service) ?? 0)
+      .subarray(positions.get(service) ?? 0)
       .toString('utf8')
       .split('\n')
       .filter((line) => line !== '');
 
   return {
     mark() {
-      for (const service of services) marks.set(service, statSync(fileOf(service)).size);
+      for (const service of services) positions.set(service, statSync(fileOf(service)).size);
     },
     said: (service, what) =>
       eventually(() => {

@@ -7,16 +7,16 @@ export type Route = { kind: EventKind; to: Service };
 
 export const nameOf = ({ kind, to }: Route): string => `${kind} for ${to}`;
 
-/** Events that only the bus has, and how often each had been sent. */
+/** Events that only NATS has, and how often each had been sent. */
 export type OnlyOnTheBus = { route: Route; sends: ReadonlyMap<string, number> };
 
-const UNDER_WAY_WITHIN_MS = 20_000;
+const IN_FLIGHT_WITHIN_MS = 20_000;
 
 /**
- * Waits until the bus has acknowledged events of each route and nobody has taken them in. Their receivers have to be
- * dead, and not merely stopped: what was handed to one that stands still it takes in when it goes on.
+ * Waits until NATS has acknowledged events of each route and no service has processed them. Their receivers have to be
+ * dead, and not merely stopped: a stopped one processes what it was handed when it continues.
  */
-export const untilUnderWay = (
+export const untilInFlight = (
   { db }: Pick<Quittance, 'db'>,
   routes: readonly Route[],
 ): Promise<OnlyOnTheBus[]> =>
@@ -33,9 +33,9 @@ export const untilUnderWay = (
       found.push({ route, sends: new Map(rows.map(({ id, sends }) => [id, sends])) });
     }
     return found;
-  }, UNDER_WAY_WITHIN_MS);
+  }, IN_FLIGHT_WITHIN_MS);
 
-/** How many of them the bus had surely lost: they came only because their sender sent them once more. */
+/** How many of them NATS had surely lost: they came only because their sender sent them once more. */
 export async function sentAgain(
   { db }: Pick<Quittance, 'db'>,
   { route, sends }: OnlyOnTheBus,

@@ -15,16 +15,16 @@ import { type Looks, lookingOn, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
 import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
-import { type Case, gone, hung, onTheWay, recurring } from './wire.ts';
+import { type Case, hung, notConnected, onTheWay, recurring } from './wire.ts';
 
 /**
- * Without the bus payouts are answered 503, what can be read is read, and invoices are made. When it is back, all that
- * was announced meanwhile arrives, and nothing has its effect twice.
+ * Without NATS payouts are answered 503, what can be read is read, and invoices are made. When it is back, all that
+ * was published in that time arrives, and nothing has its effect twice.
  */
 const FAULT_MS = sized(1_500, 60_000);
 const STORM_MS = sized(1_000, 30_000);
 const HEALS_WITHIN_MS = 60_000;
-/** A rate is good for a minute: so long invoices can be made without the bus. */
+/** A rate is good for a minute: so long invoices can be made without NATS. */
 const INVOICES_FOR_MS = 50_000;
 const READ = ['/api/balances', '/api/invoices', '/api/payouts', '/api/assets'];
 const onTheBus = ['invoices', 'payouts', 'ledger', 'webhooks'] as const;
@@ -70,7 +70,7 @@ type Met = Case & {
 const NOT_CONNECTED = /the bus is gone, reconnecting/;
 
 const cases: Met[] = [
-  { fault: 'NATS stopped', ...gone(engine, 'kill'), away: true, says: NOT_CONNECTED },
+  { fault: 'NATS stopped', ...notConnected(engine, 'kill'), away: true, says: NOT_CONNECTED },
   { fault: 'NATS hung (SIGSTOP)', ...hung(engine), silent: true },
   { fault: 'NATS not to be reached', ...way({ kind: 'refuse' }), away: true, says: NOT_CONNECTED },
   { fault: 'NATS in a black hole', ...way({ kind: 'black hole' }), silent: true },
@@ -107,7 +107,7 @@ test.each(cases)(
           let over = false;
           const asking = (async () => {
             const until = performance.now() + INVOICES_FOR_MS;
-            // What went out before the bus was gone may still be answered.
+            // What was sent before NATS was lost may still be answered.
             await sleep(300);
             while (!over) {
               if (away === true || silent === true) asked.add(await payout());

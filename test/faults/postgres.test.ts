@@ -16,7 +16,7 @@ import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
 import { expectHarmless, expectTrueWords, notTried, recovered } from './verdict.ts';
-import { type Case, gone, onTheWay, recurring } from './wire.ts';
+import { type Case, notConnected, onTheWay, recurring } from './wire.ts';
 
 /**
  * Whatever becomes of Postgres or the way to it: what was acknowledged is there, no service ends, and all go on within
@@ -75,7 +75,7 @@ afterAll(async () => {
     await load?.abandon();
     await quittance?.stop();
   } finally {
-    // Also where the books do not balance in the end.
+    // Also where an invariant is violated in the end.
     await proxy?.close();
     await disk?.close();
   }
@@ -90,12 +90,12 @@ type Met = Case & {
 };
 
 /** In the words of the driver, of the operating system or of Postgres itself. */
-const TROUBLE =
+const PROBLEM =
   /"level":"(?:warn|error)".*(?:connect|terminat|database|ECONN|EPIPE|timeout|shut|clients|space left)/i;
 
 const cases: Met[] = [
-  { fault: 'Postgres killed', ...gone(engine, 'kill'), met: services },
-  { fault: 'Postgres stopped and started in order', ...gone(engine, 'stop'), met: services },
+  { fault: 'Postgres killed', ...notConnected(engine, 'kill'), met: services },
+  { fault: 'Postgres stopped and started in order', ...notConnected(engine, 'stop'), met: services },
   {
     fault: 'connections to Postgres cut',
     ms: STORM_MS,
@@ -169,7 +169,7 @@ const meet = ({ fault, begin, end, ms = FAULT_MS, fired, strikes, met = [] }: Me
           await begin();
           await sleep(ms);
           // It lasts until those who are sure to meet it have: a service may have had nothing to ask so far.
-          await Promise.all(met.map((service) => logs.said(service, TROUBLE)));
+          await Promise.all(met.map((service) => logs.said(service, PROBLEM)));
           found.fired = await fired();
         } finally {
           await end();

@@ -5,7 +5,7 @@ import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type BusState, busState } from './bus-state.ts';
 import { cutPower, type DiskImage, openDiskImage, type Powered, whyNoDisks } from './disk-image.ts';
 import { type Load, startLoad } from './load.ts';
-import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilUnderWay } from './lost-events.ts';
+import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilInFlight } from './lost-events.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
 import { expectAllHarmless, expectHarmless, notTried, recovered } from './verdict.ts';
@@ -13,19 +13,19 @@ import { expectAllHarmless, expectHarmless, notTried, recovered } from './verdic
 /**
  * NATS loses its power under load, alone and together with Postgres. As it is by default the broker forgets what it has
  * acknowledged, often the whole stream; as it is with `sync_interval: always` it does not. Each time it has money's own
- * events in it that nobody has taken in. No effect is lost either way: the record is in the databases.
+ * events in it that no service has processed. No effect is lost either way: the record is in the databases.
  */
 const GROUP = 'power';
 /** Rounds of cuts in quick succession, after each of which everything heals. */
 const ROUNDS = sized(1, 10);
 const CUTS = 2;
-/** All effects of what was announced before a cut have arrived within this. */
+/** All effects of what was published before a cut have arrived within this. */
 const HEALED_WITHIN_MS = 60_000;
 const ACCEPTS_WITHIN_MS = 20_000;
 
 jest.setTimeout(patient(ROUNDS * 180_000 + 180_000));
 
-/** What only the bus has when its power goes: the ledger is dead. */
+/** What only NATS has when its power goes: the ledger is dead. */
 const inIt: Route[] = [
   { kind: 'deposit.settled', to: 'ledger' },
   { kind: 'hold.settle', to: 'ledger' },
@@ -63,7 +63,7 @@ async function cut(
   await at.nextAccepted(ACCEPTS_WITHIN_MS);
   await sleep((cuts.fired * 377) % 1_000);
   ledger.kill();
-  cuts.inIt.push(...(await untilUnderWay(running, inIt)));
+  cuts.inIt.push(...(await untilInFlight(running, inIt)));
   const natsDir = `${powered[0].disk.folder}/nats`;
   let before: BusState | undefined;
   const when = new Date();

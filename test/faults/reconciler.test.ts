@@ -7,13 +7,13 @@ import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { pidsOf } from './between.ts';
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
-import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilUnderWay } from './lost-events.ts';
+import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilInFlight } from './lost-events.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
 import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
 
 /**
- * The whole data folder of the bus is deleted under load, with money's own events in it that nobody has taken in: their
+ * The whole data folder of NATS is deleted under load, with money's own events in it that no service has processed: their
  * senders find out, and all effects are there within a minute.
  */
 const TIMES = sized(1, 5);
@@ -36,13 +36,13 @@ afterAll(async () => {
 });
 
 type FailpointSuite = {
-  /** What only the bus has when its data is deleted. */
+  /** What only NATS has when its data is deleted. */
   routes: readonly Route[];
-  /** Takes the receivers away until it is so. They come back with the bus. */
+  /** Stops the receivers until it is so. They start again with NATS. */
   leave(): Promise<OnlyOnTheBus[]>;
   away: readonly Exclude<Service, 'auditor'>[];
-  /** Who is there and loses the bus, and who finds out later that events did not arrive. */
-  gone: Service;
+  /** Who runs and loses NATS, and who finds out later that events did not arrive. */
+  notConnected: Service;
   senders: readonly Service[];
 };
 
@@ -60,34 +60,34 @@ const failpointSuites: FailpointSuite[] = [
     async leave() {
       // A deposit that the ledger will book when invoices can no longer hear of it.
       kill('ledger');
-      await untilUnderWay(quittance, settled.slice(0, 1));
+      await untilInFlight(quittance, settled.slice(0, 1));
       kill('invoices');
       await quittance.stack.services.ledger.restart();
-      return await untilUnderWay(quittance, credited);
+      return await untilInFlight(quittance, credited);
     },
     away: ['invoices'],
-    gone: 'payouts',
+    notConnected: 'payouts',
     senders: ['ledger'],
   },
   {
     routes: [...ended, ...settled],
     async leave() {
       kill('ledger');
-      const holds = await untilUnderWay(quittance, ended);
+      const holds = await untilInFlight(quittance, ended);
       kill('payouts');
-      return [...holds, ...(await untilUnderWay(quittance, settled))];
+      return [...holds, ...(await untilInFlight(quittance, settled))];
     },
     away: ['ledger', 'payouts'],
-    gone: 'invoices',
+    notConnected: 'invoices',
     senders: ['invoices', 'payouts'],
   },
 ];
 
-/** Deletes it all, and waits until all that had been announced by then has arrived. */
+/** Deletes it all, and waits until all that had been published by then has arrived. */
 async function lose({
   leave,
   away,
-  gone,
+  notConnected,
   senders,
 }: FailpointSuite): Promise<{ lost: OnlyOnTheBus[]; ms: number }> {
   const { engines, services } = quittance.stack;
@@ -105,7 +105,7 @@ async function lose({
   await untilArrived(quittance, new Date(), 2 * ARRIVE_WITHIN_MS);
   await load.nextAccepted(ARRIVE_WITHIN_MS);
   const ms = performance.now() - began;
-  await logs.said(gone, /the bus is gone/);
+  await logs.said(notConnected, /the bus is gone/);
   for (const sender of senders) await logs.said(sender, /events had not arrived, sending them again/);
   expect(pidsOf(quittance)).toEqual(pids);
   return { lost, ms };

@@ -10,7 +10,7 @@ import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, slowMs, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
 import { expectHarmless, expectTrueWords, type Findings, recovered } from './verdict.ts';
-import { type Case, gone, hung, onTheWay } from './wire.ts';
+import { type Case, hung, notConnected, onTheWay } from './wire.ts';
 
 /**
  * Whatever becomes of Redis, no request fails for it and none waits long: limits are counted in memory meanwhile.
@@ -83,7 +83,7 @@ const AWAY = /Redis is away, limits are counted in memory/;
 const BACK_OR_AWAY = /Redis is (?:back|away), limits are counted/;
 
 const cases: Met[] = [
-  { fault: 'Redis killed', ...gone(server, 'kill'), says: AWAY },
+  { fault: 'Redis killed', ...notConnected(server, 'kill'), says: AWAY },
   { fault: 'Redis hung (SIGSTOP)', ...hung(server), says: AWAY },
   { fault: 'Redis flushed', ...flushed() },
   { fault: 'Redis 150 ms late', ...way({ kind: 'latency', ms: 150 }) },

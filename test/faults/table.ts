@@ -8,7 +8,7 @@ export type FaultReport = {
   fault: string;
   /** How often it really happened; 0 fails the suite that planted it (I12). */
   fired: number;
-  /** Breaches of the books and of what the suite itself expects. */
+  /** Violated invariants, and what the suite itself did not expect. */
   violations: number;
   /** From the end of the fault until all was right again, at its slowest; undefined where nothing had to recover. */
   slowestRecoveryMs: number | undefined;

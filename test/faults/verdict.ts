@@ -58,7 +58,7 @@ export async function expectAllHarmless(
   for (const found of all) expect(found.fired).toBeGreaterThan(0);
 }
 
-/** After all faults of a suite: what a merchant was told, held against the chain and the books. */
+/** After all faults of a suite: what a merchant was told, compared with the chain and the ledger. */
 export async function expectTrueWords(group: string, load: Load): Promise<ReturnType<Load['counts']>> {
   await expectHarmless(
     group,

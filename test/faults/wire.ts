@@ -11,7 +11,7 @@ export type Case = {
   ms?: number;
   /** Asked before it ends. */
   fired: () => number | Promise<number>;
-  /** How often it struck anew, each time to be told of, where it is not one that lasts; asked when it is over. */
+  /** How often it occurred again, where it does not last; each time is logged. Asked when it is over. */
   strikes?: () => number;
 };
 
@@ -35,7 +35,7 @@ const cuts = new Set<Fault['kind']>(['cut commits', 'reset', 'half-close']);
 type Struck = Pick<Case, 'begin' | 'end' | 'fired' | 'strikes'>;
 
 /** An engine that is not there, however it went. */
-export const gone = (engine: () => Engine, how: 'kill' | 'stop'): Struck => ({
+export const notConnected = (engine: () => Engine, how: 'kill' | 'stop'): Struck => ({
   begin: () => engine()[how](),
   end: () => engine().restart(),
   fired: () => (engine().pid === undefined ? 1 : 0),

@@ -40,7 +40,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { connect, type NatsConnection } from 'nats';
 
 /*
- * What each service's user may do on the bus, and everything else that it may not. What is expected is said here once
+ * What each service's user may do on NATS, and everything else that it may not. What is expected is said here once
  * more, in the words of the tables: who sends, who asks, who writes.
  */
 
@@ -172,7 +172,7 @@ const forbidden: Record<string, (user: BusUser) => string[]> = {
   'an acknowledgement of another’s messages': (user) =>
     readers.filter((reader) => reader !== user).map((reader) => `$JS.ACK.${STREAM}.${reader}.1.1.1.1.0`),
   'a change of any durable': (user) => [
-    // The keeper makes one anew that is past the end of its stream.
+    // The provisioner makes one again that is past the end of its stream.
     ...readers
       .filter(() => user !== KEEPER)
       .flatMap((reader) => [
@@ -390,7 +390,7 @@ describe('what the tables allow goes its way', () => {
   });
 });
 
-test('answers of the bus that an earlier configuration let it store under another’s subject have no effect, and are put aside for nobody', async () => {
+test('answers of NATS that an earlier configuration let it store under another’s subject have no effect, and are nobody’s dead letters', async () => {
   const stored: string[] = [];
   const taken: string[] = [];
   const rows = async (sql: { name: string }, values: readonly unknown[]) => {

@@ -12,7 +12,7 @@ const FEES = {
   usual: { advice: 3n, block: 1n },
   high: { advice: 24n, block: 20n },
 } as const;
-/** So many coins the operator's money comes in: several transactions can be under way at once. */
+/** The operator's money comes in so many UTXOs: several transactions can be in flight at once. */
 const HOT_UTXOS = 3n;
 
 /**

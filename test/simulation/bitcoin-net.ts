@@ -110,7 +110,7 @@ export class BitcoinNet {
     return replacement;
   }
 
-  /** Every node is started anew, or its pool is full. */
+  /** Every node is restarted, or its pool is full. */
   dropAll(): void {
     this.#pool.clear();
   }

@@ -116,7 +116,7 @@ export class SimBus {
     }
   }
 
-  /** The bus as one process is connected to it. */
+  /** NATS as one process is connected to it. */
   of(process: Process): Bus {
     const environment = this.#environment;
     const { faults } = environment;

@@ -72,9 +72,9 @@ export type SimChain<K extends ChainKind = ChainKind> = {
   /** The real time between two blocks, by which the world moves its clock. */
   readonly blockMs: number;
 
-  /** One process' view. Made anew whenever a process is started. */
+  /** One process' view. Made again whenever a process is started. */
   reader(ask: Ask): ChainReader;
-  /** One process' view, with the keys of the one wallet there is. Made anew whenever a process is started. */
+  /** One process' view, with the keys of the one wallet there is. Made again whenever a process is started. */
   sender(ask: Ask): SenderOf<K>;
 
   /** The address of a derivation index, as the invoices service gives it out. */

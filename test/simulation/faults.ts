@@ -48,7 +48,7 @@ const EARLY = 4;
 export class FaultInjector {
   readonly #chance: Chance;
   /** At which of its next chances each kind strikes, and how often it will. */
-  readonly #coming = new Map<Fault, { after: number; times: number }>();
+  readonly #incoming = new Map<Fault, { after: number; times: number }>();
   isQuiesced = false;
   readonly struck = new Map<Fault, number>();
 
@@ -59,21 +59,21 @@ export class FaultInjector {
     for (let n = chance.between(KINDS.least, KINDS.most); n > 0; n--) {
       const [fault] = left.splice(chance.below(left.length), 1) as [Fault];
       // Some scenarios have few chances for what was drawn: the first kind comes early, so that few scenarios are spared.
-      const within = this.#coming.size === 0 ? Math.ceil(chances[fault] / EARLY) : chances[fault];
-      this.#coming.set(fault, { after: chance.below(within), times: chance.oneOf([1, 1, 1, 2]) });
+      const within = this.#incoming.size === 0 ? Math.ceil(chances[fault] / EARLY) : chances[fault];
+      this.#incoming.set(fault, { after: chance.below(within), times: chance.oneOf([1, 1, 1, 2]) });
     }
   }
 
   strikes(fault: Fault): boolean {
-    const coming = this.isQuiesced ? undefined : this.#coming.get(fault);
-    if (coming === undefined) return false;
-    if (coming.after > 0) {
-      coming.after -= 1;
+    const incoming = this.isQuiesced ? undefined : this.#incoming.get(fault);
+    if (incoming === undefined) return false;
+    if (incoming.after > 0) {
+      incoming.after -= 1;
       return false;
     }
-    coming.times -= 1;
-    coming.after = this.#chance.below(this.#chance.percent(50) ? SOON : chances[fault]);
-    if (coming.times === 0) this.#coming.delete(fault);
+    incoming.times -= 1;
+    incoming.after = this.#chance.below(this.#chance.percent(50) ? SOON : chances[fault]);
+    if (incoming.times === 0) this.#incoming.delete(fault);
     this.struck.set(fault, (this.struck.get(fault) ?? 0) + 1);
     return true;
   }

@@ -129,7 +129,7 @@ export class Scenario {
     this.#isScanWanted = this.#paysIn;
   }
 
-  /** What payouts took in may be what it needs to go on; when all is well the next block wakes it soon enough. */
+  /** What payouts processed may be what it needs to continue; when all is well the next block wakes it soon enough. */
   #wakeEngine(): void {
     if (!this.#environment.faults.isQuiesced || this.#environment.sweepsAhead)
       this.#isEngineWanted = this.#paysOut;
@@ -221,7 +221,7 @@ export class Scenario {
     void again();
   }
 
-  /** All is well: whatever is under way ends, queues drain, blocks come. */
+  /** All is well: whatever is in flight ends, queues drain, blocks come. */
   async #calm(): Promise<string[]> {
     const environment = this.#environment;
     const { scheduler, faults, chain, bus } = environment;

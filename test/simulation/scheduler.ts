@@ -42,7 +42,7 @@ export class Scheduler {
     return this.#now;
   }
 
-  /** Nobody is under way yet: it is later now. */
+  /** No task runs: the clock moves. */
   jumpTo(ms: number): void {
     this.#now = ms;
   }
@@ -81,7 +81,7 @@ export class Scheduler {
     }
   }
 
-  /** Until the work is done, whoever else is under way then. */
+  /** Until the work is done, whatever else runs then. */
   async run(work: Promise<unknown>): Promise<void> {
     let isDone = false;
     let failure: { error: unknown } | undefined;

@@ -102,7 +102,7 @@ export class Seeds {
       fund(environment);
       environment.scheduler.jumpTo(this.#prologue.paidAt);
       for (const payment of this.#prologue.payments) environment.chain.pay(payment);
-      bury(environment);
+      confirm(environment);
       environment.scheduler.jumpTo(this.#prologue.endsAt);
       environment.beginScenario();
       environment.sweepsAhead = environment.chance.percent(15);
@@ -145,7 +145,7 @@ function fund({ chain }: Environment): void {
 }
 
 /** Deep enough for every kind of chain: Solana's blocks are final when four stand on them. */
-const bury = ({ chain }: Environment): void => chain.mine(chain.minConfirmations + 4);
+const confirm = ({ chain }: Environment): void => chain.mine(chain.minConfirmations + 4);
 
 async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Prologue> {
   const environment = new Environment({
@@ -184,7 +184,7 @@ async function tellPrologue(database: SimDatabase, kind: ChainKind): Promise<Pro
     }
     const paidAt = scheduler.now;
     for (const payment of payments) chain.pay(payment);
-    bury(environment);
+    confirm(environment);
     await allQuiet(environment);
     await scheduler.sleep(outside, 60_000);
     prologue = { payments, paidAt, endsAt: scheduler.now };

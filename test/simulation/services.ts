@@ -93,7 +93,7 @@ export function stepOf<N extends keyof Steps>(
   return replace === undefined ? real : replace(real, process.service);
 }
 
-/** What every service does: carries its outbox, takes in, compares notes. */
+/** What every service does: carries its outbox, processes events, reconciles. */
 function messengerOf<P>(common: Common, handlers: Handlers<P> | BatchHandler<P>, ports: P): Workers {
   const { environment, process, db, bus, clock, logger } = common;
   const { service } = process;
@@ -177,7 +177,7 @@ function startInvoices(common: Common): Replica {
     reader: wiring.reader?.(reader) ?? reader,
     network: { check: async () => {}, lacks: () => undefined } as unknown as WatchedChain['network'],
     addresses: isNamed ? storedAddressPool(db, chain.chain) : pool(),
-    // It asks Postgres which transactions were under way when; here there is only one, and it never ends.
+    // It asks Postgres which transactions were in flight when; here there is only one, and it never ends.
     filter: { among: async (_db, addresses) => [...addresses] },
     storedPool: isNamed
       ? { ahead: SPARES, isAddress: (text) => chain.checkAddress(text) !== undefined }

@@ -27,7 +27,7 @@ export function createSolanaChain({ random, now }: SimChainOptions): SimChain<'s
   const mine = (blocks: number) => {
     for (let i = 0; i < blocks; i++) net.mine(now());
   };
-  const view: SolanaView = { net, hot, unforeseen, random, unitPrice: () => PRICES[fees].advice };
+  const view: SolanaView = { net, hot, unforeseen, random, priorityFee: () => PRICES[fees].advice };
   return {
     kind: 'solana',
     chain: 'solana',

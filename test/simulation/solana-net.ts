@@ -8,14 +8,14 @@ export type SolTransaction = {
   hash: string;
   /** The first one pays the fee. */
   signers: readonly string[];
-  /** The block it builds on: it is valid for so many blocks after that. Null for customers', who sign anew and again. */
+  /** The block it builds on: it is valid for so many blocks after that. Null for customers', who sign again. */
   blockhash: string | null;
   moves: readonly SolMove[];
   /** Owners whose account for a token is opened if it is not there, by the first signer. */
   opens: readonly { asset: AssetSymbol; owner: string }[];
   fee: bigint;
   /** What it offers for its place. */
-  unitPrice: bigint;
+  priorityFee: bigint;
 };
 
 export type SolMined = { transaction: SolTransaction; succeeded: boolean; feePaid: bigint };
@@ -189,7 +189,7 @@ export class SolanaNet {
     const hash = hashOf(`customer's ${this.#customers}`);
     const paid = { ...move, from: CUSTOMER };
     const transaction = { hash, signers: [CUSTOMER], blockhash: null, moves: [paid], opens, fee: 0n };
-    this.take({ ...transaction, unitPrice: 10n ** 9n });
+    this.take({ ...transaction, priorityFee: 10n ** 9n });
     return hash;
   }
 
@@ -264,7 +264,7 @@ export class SolanaNet {
   }
 
   #canBeMined(one: SolTransaction): boolean {
-    return one.unitPrice >= this.leastPrice && this.#isValid(one) && this.trial(one) !== undefined;
+    return one.priorityFee >= this.leastPrice && this.#isValid(one) && this.trial(one) !== undefined;
   }
 
   #append(now: Date, transactions: readonly SolTransaction[]): void {

@@ -20,10 +20,10 @@ export type SolanaView = {
   hot: string;
   unforeseen: ReadonlySet<string>;
   random: () => number;
-  unitPrice: () => bigint;
+  priorityFee: () => bigint;
 };
 
-export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView, ask: Ask): SolanaSender {
+export function senderOf({ net, hot, unforeseen, random, priorityFee }: SolanaView, ask: Ask): SolanaSender {
   const balance = (asset: AssetSymbol, owner: string) => units(net.balance(asset, owner, 'finalized'));
 
   /** Throws when the hot wallet has too little, now or as of the last final block. */
@@ -55,13 +55,13 @@ export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView
     estimatedFee: (asset) =>
       ask('usualCost', () => {
         const { type } = assets[asset];
-        return units(feesAt(unitPrice()).transfer[type] + (type === 'token' ? TOKEN_RENT : 0n));
+        return units(feesAt(priorityFee()).transfer[type] + (type === 'token' ? TOKEN_RENT : 0n));
       }),
     lifetime: () =>
       ask('lifetime', (): Lifetime => {
         return { blockhash: net.tip.hash, lastValidBlockHeight: net.tip.height + LIFETIME };
       }),
-    priorityFee: () => ask('unitPrice', unitPrice),
+    priorityFee: () => ask('priorityFee', priorityFee),
     rents: () => ask('rents', () => ({ wallet: units(WALLET_RENT), tokenAccount: units(TOKEN_RENT) })),
 
     async tryTransfer(order) {
@@ -85,7 +85,7 @@ export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView
             moves: [{ asset: 'SOL', from, to: hot, amount }],
             opens: [],
             fee,
-            unitPrice: isPaidByHot ? price : 0n,
+            priorityFee: isPaidByHot ? price : 0n,
           },
           rentMax: 0n,
         },
@@ -104,7 +104,7 @@ export function senderOf({ net, hot, unforeseen, random, unitPrice }: SolanaView
             moves: [{ asset, from, to: hot, amount }],
             opens: [{ asset, owner: hot }],
             fee: feeOf({ signers: [NOBODY, NOBODY], units: work, priorityFee: price }),
-            unitPrice: price,
+            priorityFee: price,
           },
           rentMax: tokenAccountRent,
         },

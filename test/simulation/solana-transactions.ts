@@ -14,7 +14,7 @@ export function transferOf(
   hot: string,
   order: SolanaTransferOrder,
 ): Unsigned & { transaction: SolTransaction } {
-  const { asset, to, amount, tokenAccountRent, lifetime, priorityFee: unitPrice } = order;
+  const { asset, to, amount, tokenAccountRent, lifetime, priorityFee } = order;
   const { type } = assets[asset];
   return {
     transaction: {
@@ -23,28 +23,28 @@ export function transferOf(
       blockhash: lifetime.blockhash,
       moves: [{ asset, from: hot, to, amount }],
       opens: type === 'token' ? [{ asset, owner: to }] : [],
-      fee: feesAt(unitPrice).transfer[type],
-      unitPrice,
+      fee: feesAt(priorityFee).transfer[type],
+      priorityFee,
     },
     rentMax: type === 'token' ? tokenAccountRent : 0n,
   };
 }
 
-type Bytes = Omit<SolTransaction, 'hash' | 'fee' | 'unitPrice' | 'moves'> & {
+type Bytes = Omit<SolTransaction, 'hash' | 'fee' | 'priorityFee' | 'moves'> & {
   moves: { asset: AssetSymbol; from: string; to: string; amount: string }[];
   fee: string;
-  unitPrice: string;
+  priorityFee: string;
 };
 
 export function signed({ transaction, rentMax }: Unsigned, lifetime: Lifetime): SolanaSigned {
-  const { signers, blockhash, moves, opens, fee, unitPrice } = transaction;
+  const { signers, blockhash, moves, opens, fee, priorityFee } = transaction;
   const bytes: Bytes = {
     signers,
     blockhash,
     moves: moves.map((move) => ({ ...move, amount: move.amount.toString() })),
     opens,
     fee: fee.toString(),
-    unitPrice: unitPrice.toString(),
+    priorityFee: priorityFee.toString(),
   };
   const raw = JSON.stringify(bytes);
   return {
@@ -57,7 +57,7 @@ export function signed({ transaction, rentMax }: Unsigned, lifetime: Lifetime): 
 }
 
 export function readBytes(raw: string): SolTransaction {
-  const { signers, blockhash, moves, opens, fee, unitPrice } = JSON.parse(raw) as Bytes;
+  const { signers, blockhash, moves, opens, fee, priorityFee } = JSON.parse(raw) as Bytes;
   return {
     hash: hashOf(raw),
     signers,
@@ -65,6 +65,6 @@ export function readBytes(raw: string): SolTransaction {
     moves: moves.map((move) => ({ ...move, amount: BigInt(move.amount) })),
     opens,
     fee: BigInt(fee),
-    unitPrice: BigInt(unitPrice),
+    priorityFee: BigInt(priorityFee),
   };
 }

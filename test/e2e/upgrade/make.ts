@@ -37,7 +37,7 @@ const BLOCK_EVERY_MS = 700;
 const CONFIRMATIONS = 3;
 const paidIn = ['BTC', 'ETH', 'USDC_ERC20', 'SOL'] as const;
 
-/** What the node makes anew by itself, and its log. */
+/** What the node makes again by itself, and its log. */
 const superfluous = /^bitcoin\/regtest\/(?:0|indexes\/.*|fee_estimates\.dat|.*\.lock|.*\/LOCK)$/;
 
 const logger = createLogger('make', 'error');
@@ -92,14 +92,14 @@ async function untilTheStop({ url, nodes, engines, services, settingsOf }: Stack
     return customers[chain];
   };
   let isMining = true;
-  let trouble: unknown;
+  let problem: unknown;
   const mining = (async () => {
     while (isMining) {
       await Promise.all([customers.ethereum.mine(1), customers.bitcoin.mine(1)]);
       await new Promise((resolve) => setTimeout(resolve, BLOCK_EVERY_MS));
     }
   })().catch((error: unknown) => {
-    trouble = error;
+    problem = error;
   });
 
   const gateway = openDb({ url: stack.adminUrl, schema: 'gateway', pool: 1, logger });
@@ -190,8 +190,8 @@ async function untilTheStop({ url, nodes, engines, services, settingsOf }: Stack
   await admin.rows(
     'create trigger refuse before insert on ledger.deposits for each row execute function ledger.refuse()',
   );
-  const parked = await invoice('parked', 'USDC_ERC20', 50, { expires_in: 120 });
-  await customers.ethereum.pay('USDC_ERC20', parked.address, parked.amount);
+  const deadLetter = await invoice('parked', 'USDC_ERC20', 50, { expires_in: 120 });
+  await customers.ethereum.pay('USDC_ERC20', deadLetter.address, deadLetter.amount);
   await until(
     async () => (await admin.rows('select 1 from ledger.parked')).length === 1,
     'the ledger parks a deposit',
@@ -202,7 +202,7 @@ async function untilTheStop({ url, nodes, engines, services, settingsOf }: Stack
   // From here on nothing is mined but what is named, and the shop's server refuses everything.
   isMining = false;
   await mining;
-  if (trouble !== undefined) throw new Error('nothing is mined any more', { cause: trouble });
+  if (problem !== undefined) throw new Error('nothing is mined any more', { cause: problem });
   receiver.answer((response) => response.writeHead(500).end());
   for (const asset of ['BTC', 'ETH', 'USDC_ERC20'] as const) {
     const seen = await invoice('seen', asset, 70, { expires_in: 120 });

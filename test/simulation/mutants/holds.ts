@@ -32,7 +32,7 @@ const untold = (kind: string) =>
    where kind <> '${kind}'`,
   ] as const;
 
-/** How a payout is asked for, and its money set aside. */
+/** How a payout is requested and its money held. */
 export const holdMutants: readonly Mutant[] = [
   {
     name: 'timeout-is-refusal',

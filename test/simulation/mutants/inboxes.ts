@@ -6,7 +6,7 @@ const everyMessage = [
   'on conflict (event_id) do update set received_at = now()',
 ] as const;
 
-/** Besides the ledger's (`no-inbox`): services that take in every message they are handed. */
+/** Besides the ledger's (`no-inbox`): services that process every message they are handed. */
 export const inboxMutants: readonly Mutant[] = [
   {
     name: 'no-inbox-in-invoices',

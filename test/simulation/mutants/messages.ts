@@ -78,7 +78,7 @@ export const messageMutants: readonly Mutant[] = [
       wiring.steps.consume = (real) => async (messages, options) => {
         const fresh = new Set<unknown>();
         const first: typeof takeIn = real;
-        await first(messages, { ...options, db: takingInFirst(options.db, fresh) });
+        await first(messages, { ...options, db: processingFirst(options.db, fresh) });
       };
     },
   },
@@ -102,7 +102,7 @@ export const messageMutants: readonly Mutant[] = [
 ];
 
 /** Before a transaction begins nobody knows which events it is for: it is begun once to learn that. */
-function takingInFirst(db: Db, fresh: Set<unknown>): Db {
+function processingFirst(db: Db, fresh: Set<unknown>): Db {
   return {
     ...db,
     async transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T> {

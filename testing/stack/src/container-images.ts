@@ -12,10 +12,10 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BUILD_WITHIN_MS = 20 * 60_000;
 const SAID_LINES_KEPT = 20;
 
-/** The rooms that images are made of, as the Dockerfile's SERVICE names them. */
+/** The images there are, as the Dockerfile's SERVICE names them. */
 // biome-ignore format: one line
-export const rooms = ['cli', 'sandbox', 'gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'auditor'] as const;
-export type Room = (typeof rooms)[number];
+export const imageNames = ['cli', 'sandbox', 'gateway', 'invoices', 'payouts', 'ledger', 'webhooks', 'auditor'] as const;
+export type QuittanceImage = (typeof imageNames)[number];
 
 /** What the names of containers begin with that the suites start, so that what a run has left can be found. */
 export const CONTAINER_NAMES = 'quittance-test-';
@@ -26,7 +26,7 @@ export const redisImage = (): string => engineImage('QUITTANCE_REDIS_IMAGE', 're
 export const imagePrefix = (): string => setting('QUITTANCE_IMAGE_PREFIX', 'quittance');
 export const imageTag = (): string => setting('QUITTANCE_IMAGE_TAG', 'latest');
 /** As docker-compose.yml names them, and so the ones that `docker compose build` has made. */
-export const imageOf = (room: Room): string => `${imagePrefix()}/${room}:${imageTag()}`;
+export const imageOf = (name: QuittanceImage): string => `${imagePrefix()}/${name}:${imageTag()}`;
 
 function setting(name: string, usual: string): string {
   const text = process.env[name];
@@ -47,24 +47,24 @@ export async function assertDockerEngine(): Promise<void> {
 
 /** Builds those images of Quittance that are not there; what is there is taken as it is. */
 export async function buildMissingImages(
-  wanted: readonly Room[],
+  wanted: readonly QuittanceImage[],
   say: (line: string) => void,
 ): Promise<void> {
   const { image } = await getContainerRuntimeClient();
-  for (const room of wanted) {
-    const name = imageOf(room);
+  for (const service of wanted) {
+    const name = imageOf(service);
     if (await image.exists(ImageName.fromString(name))) continue;
     say(`building ${name}; the first one takes minutes`);
-    await build(room, name);
+    await build(service, name);
   }
 }
 
 /** By Docker's own client, which says what went wrong when something does. */
-async function build(room: Room, name: string): Promise<void> {
+async function build(service: QuittanceImage, name: string): Promise<void> {
   const more = setting('QUITTANCE_BUILD_OPTIONS', '')
     .split(/\s+/)
     .filter((word) => word !== '');
-  const order = ['build', '--build-arg', `SERVICE=${room}`, '--tag', name, ...more, ROOT];
+  const order = ['build', '--build-arg', `SERVICE=${service}`, '--tag', name, ...more, ROOT];
   const child = spawn('docker', order, { stdio: ['ignore', 'pipe', 'pipe'], timeout: BUILD_WITHIN_MS });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += String(chunk)));

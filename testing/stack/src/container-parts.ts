@@ -10,7 +10,7 @@ import { containerEngines } from './container-engines.ts';
 import { assertDockerEngine, buildMissingImages, CONTAINER_NAMES, imageOf } from './container-images.ts';
 import { engineHostname, removeContainers } from './docker-command.ts';
 import { imageCommand } from './image-command.ts';
-import { launchAnew } from './launch-container.ts';
+import { launchNew } from './launch-container.ts';
 import type { Parts } from './parts.ts';
 import { startServiceProcess } from './service-process.ts';
 import { StackContainer } from './stack-container.ts';
@@ -57,7 +57,7 @@ export async function containerParts(dir: string, say: (line: string) => void): 
 
   const node = (what: string, folder?: string) => ({
     readyWithinMs: READY_WITHIN_MS,
-    launch: launchAnew((command) => {
+    launch: launchNew((command) => {
       const { entrypoint, args } = imageCommand(command);
       const container = new StackContainer(imageOf('sandbox'), nameOf(what))
         .withNetworkMode('host')
@@ -93,7 +93,7 @@ export async function containerParts(dir: string, say: (line: string) => void): 
       startServiceProcess({
         ...options,
         readyWithinMs: READY_WITHIN_MS,
-        launch: launchAnew(({ env = {} }) =>
+        launch: launchNew(({ env = {} }) =>
           new StackContainer(imageOf(options.service), nameOf(options.service))
             .withNetworkMode('host')
             .withEnvironment(env)

@@ -14,7 +14,7 @@ const OUTPUT_WITHIN_MS = 10_000;
 type Define = (command: Command) => StackContainer;
 
 /** Each start is a container of its own, which is deleted at its end: for what keeps its data elsewhere. */
-export const launchAnew =
+export const launchNew =
   (define: Define): Launch =>
   async (command, _stopSignal, take) => {
     const id = await define(command).launched();

@@ -12,7 +12,7 @@ const schema = z.object({
   identitySecret: z.string(),
   webhookSecretsKey: z.string(),
   databasePassword: z.string(),
-  /** By user of the bus. */
+  /** By NATS user. */
   busPasswords: z.record(z.string(), z.string()).default({}),
 });
 type Stored = z.infer<typeof schema>;
@@ -38,7 +38,7 @@ export const newSecrets = (): Secrets =>
     busPasswords: {},
   });
 
-/** A newer version may know users of the bus that the file does not. */
+/** A newer version may know NATS users that the file does not. */
 function completed(stored: Stored): Secrets {
   const passwords = busUsers.map((user) => [
     user,

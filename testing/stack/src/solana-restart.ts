@@ -16,7 +16,7 @@ const owedSql = `
 
 /** What the rows of the old chain become, in this order. */
 const forgetting = [
-  // The scanner begins anew with the new chain.
+  // The scanner starts again with the new chain.
   `delete from invoices.cursors where chain = 'solana'`,
   `delete from invoices.blocks where chain = 'solana'`,
   `update invoices.addresses set given_height = 0 where chain = 'solana'`,
@@ -36,8 +36,8 @@ const outliveSql = `
 
 /**
  * The Solana node keeps nothing over a restart: its chain is new whenever the sandbox starts, and all money that was
- * on it is gone. So that the books stay true, the rows that speak of the old chain are closed or removed, and the
- * hot wallet of the new one is to be given what the books say we owe.
+ * on it is gone. So that the records stay true, the rows that speak of the old chain are closed or removed, and the
+ * hot wallet of the new one is to be given what the ledger says we owe.
  */
 export function forgetSolanaChain(adminUrl: string): Promise<SolanaReserves> {
   return withDatabase(adminUrl, (db) =>

@@ -46,7 +46,7 @@ export type StackOptions = {
   fresh?: boolean;
   /** Starts a Redis for the gateway's limits. */
   redis?: boolean;
-  /** Starts the auditor, which checks the books all the time. */
+  /** Starts the auditor, which checks the invariants all the time. */
   auditor?: boolean;
   /** More or other settings for a service. */
   settings?: Partial<Record<Service, Record<string, string>>>;
@@ -56,7 +56,7 @@ export type StackOptions = {
   engineDirs?: { postgres?: string | undefined; nats?: string | undefined };
   /** How soon NATS writes what it has acknowledged; its own default when not given. */
   natsSyncInterval?: string;
-  /** Adds a user to the bus who may do everything, for a test that looks or breaks. */
+  /** Adds a NATS user who may do everything, for a test that looks or breaks. */
   busAdmin?: boolean;
   /** Called between the migrations and the start of the services. */
   beforeServices?: (adminUrl: string) => Promise<void>;
@@ -84,7 +84,7 @@ export type Stack = {
   };
   /** The auditor only where it was asked for. */
   services: Record<Exclude<Service, 'auditor'>, Engine> & { auditor?: Engine };
-  /** The URL of a user of the bus; `admin` where one was asked for. */
+  /** The URL of a NATS user; `admin` where one was asked for. */
   busUrl(user: BusUser | typeof ADMIN): string;
   /** What a service is started with, also the next time: a test may change it before a restart. */
   settingsOf(service: Service): Record<string, string>;

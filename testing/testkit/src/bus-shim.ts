@@ -20,7 +20,7 @@ import { seeded } from './seeded.ts';
  * - `doubled delivery`: its receiver is handed it two to five times.
  * - `reordered delivery`: it comes up to a second and a half later, after others that were sent later.
  * - `lost delivery`: it is handed out and does not arrive.
- * - `lost acknowledgement`: the bus does not hear that it was taken in.
+ * - `lost acknowledgement`: NATS does not hear that it was processed.
  *
  * Of questions, which somebody waits for the answer of:
  * - `lost question`, `lost answer`: the one is not heard, or the other.
@@ -183,7 +183,7 @@ export async function startBusShim(target: string, seed = 1): Promise<BusShim> {
       const { subject, reply } = publicationOf(frame);
       if (isEvent(subject)) sayEvent(frame, subject, reply);
       else if (isQuestion(subject)) ask(frame, reply);
-      else if (isAcknowledgement(subject) && isTakenIn(frame) && happens('lost acknowledgement')) return;
+      else if (isAcknowledgement(subject) && isProcessed(frame) && happens('lost acknowledgement')) return;
       else here.toServer(frame.raw);
     }
 
@@ -304,7 +304,7 @@ function nameIn({ raw }: Frame): string {
 }
 
 /** Not `-NAK`, by which it asks for it again, nor `+WPI`, that it is at it. */
-const isTakenIn = ({ payload }: Frame): boolean =>
+const isProcessed = ({ payload }: Frame): boolean =>
   payload.length === 0 || payload.toString().startsWith('+ACK');
 
 /** `$JS.ACK.<stream>.<consumer>.<tries>.<place in the stream>.…`: of a place that no event ever had. */

@@ -6,7 +6,7 @@ const PRELOAD = new URL('obey-crash-orders.ts', import.meta.url).href;
 const OBEYED_WITHIN_MS = 30_000;
 
 /**
- * Tells processes that run already where to die: to start each of them anew only to give it `CRASH_AT` costs as much as
+ * Tells processes that run already where to die: to restart each of them only to give it `CRASH_AT` costs as much as
  * the death itself.
  */
 export function crashOrders(dir: string) {

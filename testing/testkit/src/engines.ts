@@ -27,7 +27,7 @@ export type TestDatabase = {
   adminUrl: string;
   /** The URL a service connects with: its own role. */
   urlOf(service: Service): string;
-  /** Throws when the books of a service do not balance after its tests. */
+  /** Throws when an invariant of a service is violated after its tests. */
   drop(): Promise<void>;
 };
 

@@ -82,7 +82,7 @@ export async function startFaultProxy(target: string, seed = 1): Promise<FaultPr
   const server = createServer({ allowHalfOpen: true }, (client) => {
     // tidy-allow number: a port
     const node = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
-    const [toNode, toClient] = [lane(node), lane(client)];
+    const [toNode, toClient] = [direction(node), direction(client)];
     const postgres = postgresReader();
     let answered = 0;
     let dropsAnswer = false;
@@ -213,7 +213,7 @@ export async function startFaultProxy(target: string, seed = 1): Promise<FaultPr
   };
 }
 
-type Lane = {
+type Direction = {
   /** Goes out so many ms from now, and so many after what was given before; never before that. */
   give(bytes: Buffer, delayMs: number, afterLastMs?: number): void;
   /** Says that there is no more, when all has gone out. */
@@ -222,7 +222,7 @@ type Lane = {
 };
 
 /** One direction of a connection: what is given goes out in its order, whatever the delays. */
-function lane(to: Socket): Lane {
+function direction(to: Socket): Direction {
   const waiting: { bytes: Buffer; due: number }[] = [];
   let timer: NodeJS.Timeout | undefined;
   let lastDue = 0;

@@ -37,12 +37,12 @@ export type Quittance = {
   merchant(name?: string): Promise<Merchant>;
   /** Superuser access to the stack's database, for looking. */
   db: Db;
-  /** The books, compared with the chains; what is younger than the grace period may still be on its way. */
+  /** The records, compared with the chains; what is younger than the grace period may still be on its way. */
   books(gracePeriodSeconds?: number): Promise<BooksReport>;
   /** What all merchants of this stack asked and were answered, and where the database says otherwise. */
   clientLog: ClientLog;
   clientDiscrepancies(): Promise<Discrepancy[]>;
-  /** Stops everything; throws when in the end the books do not balance, say otherwise than clients heard, or a log holds a secret. */
+  /** Stops everything; throws when in the end an invariant is violated, the records differ from what clients were told, or a log holds a secret. */
   stop(): Promise<void>;
 };
 

@@ -21,7 +21,7 @@ type MinedTransaction = {
   logs?: { contract: string; to: string; amount: bigint; data?: string }[];
 };
 
-/** What the books ask an Ethereum node, answered as a test says. */
+/** What reconciliation asks an Ethereum node, answered as a test says. */
 export class ScriptedEvmNode {
   /** By height; the highest is the newest. */
   readonly blocks = new Map<number, string>();

@@ -74,7 +74,7 @@ describe('the frames of the protocol', () => {
   });
 });
 
-describe('the bus shim', () => {
+describe('the NATS shim', () => {
   let nats: NatsHandle;
   const dataDir = mkdtempSync(join(tmpdir(), 'quittance-nats-'));
   let shim: BusShim;
@@ -182,7 +182,7 @@ describe('the bus shim', () => {
     expect(shim.fired('false receipt')).toBe(1);
   });
 
-  it('loses an event on its way out, and the word that it was taken in: it comes again', async () => {
+  it('loses an event on its way out, and the acknowledgement: it comes again', async () => {
     shim.set({ 'lost delivery': 1 });
     await say('a');
     await eventually(() => expect(shim.fired('lost delivery')).toBe(1));
@@ -248,7 +248,7 @@ describe('the bus shim', () => {
       again.set({ 'lost publication': 0.5 });
       const outcomes: boolean[] = [];
       for (let i = 0; i < 12; i++) {
-        const stored = one.jetstream({ timeout: 150 }).publish(TO_LEDGER, String(i));
+        const stored = one.jetstream({ timeout: 500 }).publish(TO_LEDGER, String(i));
         outcomes.push(
           await stored.then(
             () => true,
