@@ -202,6 +202,9 @@ export class WrongNetwork extends Error {
   }
 }
 
+/** The node does not have the configured token's contract: it is on another network, or still syncing. */
+export class LacksToken extends WrongNetwork {}
+
 /**
  * No quorum of a chain's nodes says the same, or it contradicts what it said before. A reason to wait, never an answer:
  * nothing failed and nothing succeeded.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import type { ChainReader } from './chain.ts';
+import type { ChainReader, PendingLook } from './chain.ts';
 import { pay, someNodes } from './fake/some-nodes.ts';
 import { quorumReader } from './quorum-reader.ts';
 
@@ -83,6 +83,23 @@ describe('a pending payment of three nodes', () => {
     expect([look?.fresh, look?.has(txHash)]).toEqual([[], true]);
     nodes[1].forget(txHash);
     expect((await watch?.look())?.has(txHash)).toBe(false);
+  });
+
+  test('is told while one node has not read its mempool, and not complete while two have not', async () => {
+    const { network, nodes } = someNodes(3, 'utxo');
+    const readers = nodes.map((node) => node.reader());
+    const unread = (reader: ChainReader | undefined): ChainReader => ({
+      ...(reader as ChainReader),
+      watchPending: () => {
+        const watch = reader?.watchPending?.();
+        return { look: async () => ({ ...((await watch?.look()) as PendingLook), isComplete: false }) };
+      },
+    });
+    const lookOf = (of: readonly ChainReader[]) => quorumReader(of).watchPending?.().look();
+    pay(network);
+    const [one, two, three] = readers as [ChainReader, ChainReader, ChainReader];
+    expect(await lookOf([one, two, unread(three)])).toMatchObject({ isComplete: true });
+    expect(await lookOf([one, unread(two), unread(three)])).toMatchObject({ isComplete: false });
   });
 
   test('is told although the first node that has it says another thing of it', async () => {

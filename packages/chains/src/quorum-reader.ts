@@ -131,11 +131,7 @@ export function quorumReader(
     chain,
 
     // A node on another network is a mistake in the settings, also where the others would suffice.
-    check: () =>
-      panel.askEvery(
-        (reader) => reader.check(),
-        () => undefined,
-      ),
+    check: () => panel.check((reader) => reader.check()),
 
     async head() {
       const head = await commonHead();
@@ -181,9 +177,9 @@ function balancesOf(
     balances: {
       balancesAt: (addresses, height) =>
         panel.same(`the balances at ${height}`, (_, i) => at(i).balancesAt(addresses, height)),
-      // Not every node traces, and the name of the transaction moves no money.
+      // Not every node traces, and the hash of the transaction moves no money.
       internalSource: (address, blockHash) =>
-        panel.askEvery(
+        panel.ask(
           (_, i) => at(i).internalSource(address, blockHash),
           (answers) => {
             const [one, ...others] = new Set(answers.filter((answer) => answer !== null));
@@ -252,7 +248,7 @@ function quorumWatch(panel: Panel<ChainReader>, watches: readonly PendingWatch[]
           txHash !== null && [...by].some((i) => latest.get(i)?.has(txHash));
         if (agreed !== undefined || !told.some(isWaiting)) partly.delete(outpoint);
       }
-      const isComplete = looks.every((look) => look.isComplete !== false);
+      const isComplete = looks.filter((look) => look.isComplete !== false).length >= panel.quorum;
       return { fresh, has, height, isComplete };
     },
   };

@@ -8,11 +8,11 @@ type Asked<S> = {
 type Answer<S, M extends keyof S> = S[M] extends (...given: never[]) => Promise<infer A> ? A : never;
 type Given<S, M extends keyof S> = S[M] extends (...given: infer G) => Promise<unknown> ? G : never;
 
-/** How the answers of several nodes become one. `proof`: every node is waited for, see Panel.askEvery. */
-type Rule<A, G> = ((answers: readonly A[], nodes: number, given: G) => A) & { isProof?: true };
+/** How the answers of several nodes become one. `proof`: every node is waited for, see Panel.askEvery. `check`: see Panel.check. */
+type Rule<A, G> = ((answers: readonly A[], nodes: number, given: G) => A) & { is?: 'proof' | 'check' };
 
 export const proof = <A, G>(rule: Rule<A, G>): Rule<A, G> =>
-  Object.assign((...given: Parameters<Rule<A, G>>) => rule(...given), { isProof: true as const });
+  Object.assign((...given: Parameters<Rule<A, G>>) => rule(...given), { is: 'proof' as const });
 
 /** One rule for everything that asks a node: a question without a rule does not compile. */
 export type Rules<S> = { [M in Asked<S>]: Rule<Answer<S, M>, Given<S, M>> };
@@ -53,7 +53,7 @@ export function statusOf(answers: readonly TransactionStatus[], nodes: number): 
 /** The rules of what every sender can; each kind of chain adds those of its own. */
 export const senderRules: Rules<ChainSender> = {
   // A node on another network is a mistake in the settings, also where the others would suffice.
-  check: proof<void, []>(() => undefined),
+  check: Object.assign(() => undefined, { is: 'check' as const }),
   balance: (answers, nodes) => same('a balance', answers, nodes),
   estimatedFee: sufficient,
   broadcast: broadcastOf,
@@ -80,7 +80,8 @@ export function quorumSender<S extends ChainSender>(
       (...given) => {
         const question = (node: Record<string, Ask>) => (node[method] as Ask)(...given);
         const conclude = (answers: readonly unknown[], count: number) => rule(answers, count, given);
-        return rule.isProof ? panel.askEvery(question, conclude) : panel.ask(question, conclude);
+        if (rule.is === 'check') return panel.check(async (node) => void (await question(node)));
+        return rule.is === 'proof' ? panel.askEvery(question, conclude) : panel.ask(question, conclude);
       },
     ],
   );

@@ -1,6 +1,13 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import type { Block, Broadcast, TransactionStatus } from './chain.ts';
+import {
+  type Block,
+  type Broadcast,
+  LacksToken,
+  NoQuorum,
+  type TransactionStatus,
+  WrongNetwork,
+} from './chain.ts';
 import { RpcUnavailable } from './json-rpc.ts';
 import { commonPrefix, Panel, quorumOf, reached, same, sufficient, unopposed } from './quorum.ts';
 import { commonBlocks, sameBlock } from './quorum-reader.ts';
@@ -219,6 +226,54 @@ describe('a panel of nodes', () => {
     await expect(
       panelOf(says('a'), fails(new Error('first')), fails(new Error('second'))).ask(ask, agreed),
     ).rejects.toThrow('first');
+  });
+
+  test('does not wait for a silent node to decide between two answers', async () => {
+    let hangs: (() => void) | undefined;
+    const silent = jest
+      .fn<() => Promise<string>>()
+      .mockImplementationOnce(
+        () => new Promise((_, reject) => setTimeout(() => reject(new RpcUnavailable('x', 'timeout')), 30)),
+      )
+      .mockImplementation(() => new Promise((resolve) => (hangs = () => resolve('a'))));
+    let other = 'a';
+    const panel = panelOf(says('a'), async () => other, silent);
+    expect(await panel.ask(ask, agreed)).toBe('a');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    other = 'b';
+    await expect(panel.ask(ask, agreed)).rejects.toBeInstanceOf(NoQuorum);
+    hangs?.();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    // It has answered since: the others wait for it again when they differ.
+    const later = panel.ask(ask, agreed);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    hangs?.();
+    expect(await later).toBe('a');
+  });
+
+  test('leaves a late node alone while eight of its answers are missing', async () => {
+    let asked = 0;
+    const hanging = () => {
+      asked += 1;
+      return never();
+    };
+    const panel = panelOf(says('a'), says('a'), hanging);
+    for (let i = 0; i < 20; i++) expect(await panel.ask(ask, agreed)).toBe('a');
+    expect(asked).toBe(8);
+  });
+
+  test('checks what a quorum answers in time, and throws when one node contradicts', async () => {
+    const panel = (...answers: (() => Promise<void>)[]) =>
+      new Panel(answers, { chain: 'ethereum', graceMs: 10 });
+    const check = (node: () => Promise<void>) => node();
+    const right = () => Promise.resolve();
+    await panel(right, right, () => new Promise<void>(() => {})).check(check);
+    await panel(right, right, () => Promise.reject(new LacksToken('it syncs'))).check(check);
+    await expect(
+      panel(right, right, () => Promise.reject(new WrongNetwork('chain 2'))).check(check),
+    ).rejects.toThrow('chain 2');
+    const lacking = () => Promise.reject(new LacksToken('no contract'));
+    await expect(panel(right, lacking, lacking).check(check)).rejects.toThrow('no contract');
   });
 
   test('hears every node before a proof, and throws what contradicts it', async () => {

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Logger, reason } from '@quittance/shared/logger';
-import { NoQuorum } from './chain.ts';
+import { LacksToken, NoQuorum } from './chain.ts';
 import { RpcRefused, RpcUnavailable } from './json-rpc.ts';
 
 /** Once a quorum has answered, the nodes that were in time for the last question get so much longer. */
 const GRACE_MS = 2_000;
+/** A late node with so many open questions is not asked another one. */
+const LATE_OPEN_MAX = 8;
 /** A node that was left out is logged once in this time, and counts as left out for as long. */
 const LEFT_OUT_MS = 60_000;
 
@@ -27,11 +29,15 @@ export class Panel<N> {
   readonly #options: PanelOptions;
   /** Nodes that did not answer in time. They are asked, but not waited for until they answer in time again. */
   readonly #late = new Set<number>();
+  /** Late nodes whose last question failed: not waited for even where the others do not suffice. */
+  readonly #silent = new Set<number>();
+  readonly #openQuestions: number[];
   readonly #leftOut = new Map<number, { at: number; loggedAt: number }>();
 
   constructor(nodes: readonly N[], options: PanelOptions) {
     this.quorum = quorumOf(nodes.length);
     this.#nodes = nodes;
+    this.#openQuestions = nodes.map(() => 0);
     this.#options = options;
   }
 
@@ -63,7 +69,16 @@ export class Panel<N> {
    * Waits until every node has answered or failed. For proofs after which money moves: a node that contradicts is heard
    * although a quorum has answered. What a node throws is thrown, unless it only means that the node did not answer.
    */
-  async askEvery<A, R>(question: Question<N, A>, conclude: Conclude<A, R>): Promise<R> {
+  askEvery<A, R>(question: Question<N, A>, conclude: Conclude<A, R>): Promise<R> {
+    return this.#askHearing(question, conclude, Number.POSITIVE_INFINITY);
+  }
+
+  /** Resolves when a quorum has answered. Throws what any node threw in time, unless it means that the node did not answer. */
+  async check(question: Question<N, void>): Promise<void> {
+    await this.#askHearing(question, () => undefined, this.#options.graceMs ?? GRACE_MS);
+  }
+
+  async #askHearing<A, R>(question: Question<N, A>, conclude: Conclude<A, R>, graceMs: number): Promise<R> {
     const contradictions: unknown[] = [];
     const heard: Question<N, A> = async (node, i) => {
       try {
@@ -73,7 +88,7 @@ export class Panel<N> {
         throw error;
       }
     };
-    const [outcome] = await Promise.allSettled([this.#ask(heard, conclude, Number.POSITIVE_INFINITY)]);
+    const [outcome] = await Promise.allSettled([this.#ask(heard, conclude, graceMs)]);
     if (contradictions.length > 0) throw contradictions[0];
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
@@ -89,8 +104,9 @@ export class Panel<N> {
     let grace: NodeJS.Timeout | undefined;
 
     const tryToConclude = () => {
+      const isLast = [...open].every((i) => this.#silent.has(i));
       try {
-        resolve(conclude(answers, this.#nodes.length, open.size === 0));
+        resolve(conclude(answers, this.#nodes.length, isLast));
         isDone = true;
         for (const [i, error] of failures) this.#leaveOut(i, reason(error));
         for (const i of open) {
@@ -98,7 +114,7 @@ export class Panel<N> {
           this.#leaveOut(i, 'no answer in time');
         }
       } catch (error) {
-        isDone = open.size === 0 || !(error instanceof NoQuorum);
+        isDone = isLast || !(error instanceof NoQuorum);
         if (isDone) reject(error);
       }
     };
@@ -117,14 +133,16 @@ export class Panel<N> {
     };
 
     for (const [i, node] of this.#nodes.entries()) {
-      void Promise.try(question, node, i)
+      void Promise.try(isPatient ? question : this.#unlessBusy(question), node, i)
         .then(
           (answer) => {
             answers.push(answer);
+            this.#silent.delete(i);
             if (!isDone) this.#late.delete(i);
           },
           (error: unknown) => {
             failures.set(i, error);
+            if (this.#late.has(i)) this.#silent.add(i);
           },
         )
         .finally(() => {
@@ -137,6 +155,21 @@ export class Panel<N> {
     } finally {
       clearTimeout(grace);
     }
+  }
+
+  /** Questions to a slow node would pile up, each with the answers of the others. */
+  #unlessBusy<A>(question: Question<N, A>): Question<N, A> {
+    return async (node, i) => {
+      const open = this.#openQuestions[i] ?? 0;
+      if (this.#late.has(i) && open >= LATE_OPEN_MAX)
+        throw new RpcUnavailable('ask', 'the node is late with other questions');
+      this.#openQuestions[i] = open + 1;
+      try {
+        return await question(node, i);
+      } finally {
+        this.#openQuestions[i] = (this.#openQuestions[i] ?? 1) - 1;
+      }
+    };
   }
 
   /** How many nodes the others went on without in the last minute. */
@@ -162,7 +195,7 @@ export class Panel<N> {
 
 /** The node did not answer, or refused to: that says nothing about the chain. */
 const isSilence = (error: unknown): boolean =>
-  error instanceof RpcUnavailable || error instanceof RpcRefused || error instanceof NoQuorum;
+  [RpcUnavailable, RpcRefused, NoQuorum, LacksToken].some((kind) => error instanceof kind);
 
 /** What a quorum says in the same words. */
 export function same<T>(what: string, answers: readonly T[], nodes: number): T {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BalanceReader, Block, ChainReader, Payment, PendingWatch } from '@quittance/chains/chain';
+import { RpcRefused } from '@quittance/chains/json-rpc';
 import { type AssetSymbol, type Chain, nativeAsset } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 
@@ -137,7 +138,7 @@ export function scriptedChain(
     balancesAt(addresses, height) {
       chain.balancesRead += addresses.length;
       return height < chain.prunedBelow
-        ? Promise.reject(new Error('missing trie node'))
+        ? Promise.reject(new RpcRefused('eth_getBalance', -32_000, 'missing trie node'))
         : answer(new Map(addresses.map((address) => [address, balance(address, height)])));
     },
     internalSource: (address, blockHash) =>

@@ -41,7 +41,7 @@ test('engines of a parent killed with SIGKILL end by themselves, in order, and a
   expect(pids).toHaveLength(4);
   expect(pids.every(runs)).toBe(true);
   child.kill('SIGKILL');
-  await until(() => !pids.some(runs), 15_000);
+  await until(() => !pids.some(runs), 45_000);
   // An orderly end: anvil has written its chain, Postgres has taken its pid file away.
   expect(existsSync(path.join(scratch.folder, 'anvil.json'))).toBe(true);
   expect(existsSync(path.join(scratch.folder, 'postgres', 'postmaster.pid'))).toBe(false);
@@ -61,7 +61,7 @@ test('an engine that does not listen is killed a while after its parent', async 
   const [pid] = await once(child.stdout, 'data');
   child.kill('SIGKILL');
   // tidy-allow number: a process's id
-  await until(() => !runs(Number(pid)), 15_000);
+  await until(() => !runs(Number(pid)), 45_000);
   // tidy-allow number: a process's id
   expect(runs(Number(pid))).toBe(false);
 });

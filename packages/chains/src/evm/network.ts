@@ -1,6 +1,6 @@
 import { type AssetSymbol, assets, type ChainOf, nativeAsset } from '@quittance/shared/assets';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
-import { WrongNetwork } from '../chain.ts';
+import { LacksToken, WrongNetwork } from '../chain.ts';
 import { answered, type Rpc, RpcRefused, read } from '../json-rpc.ts';
 import { bytes, units256 } from './rpc.ts';
 
@@ -51,7 +51,7 @@ async function checkToken(rpc: Rpc, address: string, asset: AssetSymbol): Promis
     { method: 'eth_call', params: [{ to: address, data }, 'latest'] },
   ]);
   if (read(bytes, answered(code), 'eth_getCode') === '0x') {
-    throw new WrongNetwork(`there is no contract at ${address}, configured as ${asset}`);
+    throw new LacksToken(`there is no contract at ${address}, configured as ${asset}`);
   }
   const wanted = assets[asset].decimals;
   // A contract that has no such function reverts, or answers with nothing.

@@ -1,4 +1,5 @@
 import type { BalanceReader } from '@quittance/chains/chain';
+import { RpcRefused } from '@quittance/chains/json-rpc';
 import { type Chain, nativeAsset } from '@quittance/shared/assets';
 import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
@@ -160,7 +161,8 @@ async function balanceAt(
   try {
     return (await balances.balancesAt([address], height)).get(address);
   } catch (error) {
-    // An unreachable node throws here too. A node that answers has pruned the state.
+    // Only a node that answers and refuses has pruned the state.
+    if (!(error instanceof RpcRefused)) throw error;
     await reader.head();
     ports.logger.warn(
       { chain, height, reason: reason(error) },

@@ -1,4 +1,5 @@
 import type { Block, ChainReader } from '@quittance/chains/chain';
+import { RpcRefused } from '@quittance/chains/json-rpc';
 import type { Ports, WatchedChain } from '../ports.ts';
 import { firstInvoiceAt } from '../store/cursors.ts';
 
@@ -42,8 +43,9 @@ async function lastBlockBefore(reader: ChainReader, time: Date, height: number):
 async function blockFrom(reader: ChainReader, height: number): Promise<Block | undefined> {
   try {
     return (await reader.block(height)) ?? (await reader.blocksAfter(height, 1))[0];
-  } catch {
-    // An unreachable node throws here too.
+  } catch (error) {
+    // Only a node that answers and refuses has pruned the block.
+    if (!(error instanceof RpcRefused)) throw error;
     await reader.head();
     return undefined;
   }
