@@ -1,8 +1,9 @@
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { restrictions } from './tools/eslint-restrictions.ts';
 
 /**
- * Only the rules that need types; everything else is biome's, which is a hundred times quicker.
+ * The house rules, and the rules that need types; everything else is biome's, which is a hundred times quicker.
  * A promise that nobody awaits is the worst of them: with knex it is a query that never runs.
  *
  * no-unnecessary-condition is left out on purpose: it takes a flag that another function sets during an await
@@ -10,6 +11,7 @@ import tseslint from 'typescript-eslint';
  */
 export default defineConfig(
   { ignores: ['**/*.js', '**/*.mjs', '**/*.cjs', 'tools/dependency-fixtures/**'] },
+  ...restrictions,
   {
     files: ['**/*.ts'],
     languageOptions: {

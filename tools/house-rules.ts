@@ -2,64 +2,22 @@ import ts from 'typescript';
 import { comments } from './comments.ts';
 
 /**
- * The rules that no linter knows. They read the syntax tree, so that words in strings and comments do not
- * count.
- *
- * Where a rule is wrong for once, the line says so, and why, in a comment on it or above it:
- *
- *     // tidy-allow number: a port
- *     const port = Number(text);
+ * The rules that neither eslint nor biome can express; the others are in tools/eslint-restrictions.ts and biome.json.
+ * An exception is a comment on the line or above it: `// house-rules-disable beside -- why`.
  */
 export type Violation = { line: number; rule: Rule; advice: string };
 
 const advices = {
-  number:
-    'amounts are read by packages/shared/src/money.ts; what is no money says so: `// tidy-allow number: a port`',
-  decimal: 'decimal.js stays inside packages/shared/src/money.ts; use or add a function there',
-  clock: 'domain decides from its arguments: take `now` (or what was random) as one',
-  guessable:
-    'ids that follow from a seed are for test/simulation alone: whoever knows the seed can guess them',
-  env: 'only main.ts reads process.env and hands it to loadConfig; take the setting as an argument',
-  state: 'what a service remembers is made when it starts: two of them in one process must not share it',
-  console: 'use the logger; a command line writes to process.stdout',
-  unfinished: 'finish it, or open an issue and leave no trace here',
   name: 'name the file after what it holds, not after what kind of file it is',
-  focus: 'every test runs, everywhere: repair it or delete it',
-  default: 'export it by name, so that it is called the same everywhere',
   expectation:
     'a test that expects nothing cannot fail: add an expect, and break the code once to see it red',
   beside:
     'a test must not see what lies in the checkout beside the sources: use a folder of its own, and give SANDBOX_DIR or a database to what it starts',
-  allowance:
-    'this tidy-allow allows nothing here, or gives no reason: `// tidy-allow <rule>: <why>`; delete it',
+  reason: 'say why the rule is wrong here: `// eslint-disable-next-line <rule> -- <why>`',
 } as const;
 export type Rule = keyof typeof advices;
 
-/** Rules without these have no exceptions worth a comment. */
-const allowable: readonly string[] = [
-  'number',
-  'clock',
-  'env',
-  'focus',
-  'expectation',
-  'beside',
-] satisfies Rule[];
-
-const moneyFile = 'packages/shared/src/money.ts';
 const isTest = (path: string) => path.endsWith('.test.ts');
-const isDomain = (path: string) => /^services\/[^/]+\/src\/domain\//.test(path) && !isTest(path);
-const isService = (path: string) => /^services\/[^/]+\/src\//.test(path) && !isTest(path);
-const mayReadEnv = (path: string) =>
-  isTest(path) ||
-  /(?:^|\/)main\.ts$/.test(path) ||
-  /^(?:apps\/sandbox|tools|bench|test|testing|[^/]+\/[^/]+\/test)\//.test(path);
-/** Who makes ids that follow from a seed, and the file that lets it. */
-const mayGuessIds = (path: string) => /^(?:test\/simulation\/|packages\/shared\/src\/ids\.ts$)/.test(path);
-/** Tools that are handed a file and take its default export. */
-const needsDefault = (path: string) =>
-  /(?:\.config\.ts|^tools\/(?:closing-line|slowest-first)\.ts|^testing\/testkit\/src\/global-(?:setup(?:-images)?|teardown)\.ts)$/.test(
-    path,
-  );
 /** Who may know where `npm start` keeps its data in the checkout: what a person starts. */
 const mayKnowTheSandbox = (path: string) =>
   /^apps\/(?:cli\/src\/(?:sandbox-folder|operator-file|main)|sandbox\/src\/(?:main|pay))\.ts$/.test(path);
@@ -70,19 +28,6 @@ const looksForTheSandbox = /(?:^|\/)(?:sandbox\/src\/(?:main|pay)\.ts|cli\/src\/
 const saysWhich = /\b(?:SANDBOX_DIR|DATABASE_URL_ADMIN)\b/;
 const runsInTests = (path: string) => isTest(path) || /(?:^|\/)test\/|^testing\//.test(path);
 const vague = /^(?:utils?|helpers?|common|misc|types)$/;
-
-const testNames = new Set(['it', 'test', 'describe']);
-const silencers = new Set(['only', 'skip', 'todo', 'failing', 'skipIf']);
-const silentNames = new Set(['fit', 'fdescribe', 'xit', 'xtest', 'xdescribe']);
-const impure = new Set([
-  'performance',
-  'crypto',
-  'process',
-  'fetch',
-  'setTimeout',
-  'setInterval',
-  'setImmediate',
-]);
 
 /** The first name of `it.each(table)`, `Date.now` and the like. */
 function rootName(node: ts.Expression): string | undefined {
@@ -97,80 +42,6 @@ const isAccess = (node: ts.Node, object: string, property: string) =>
   ts.isIdentifier(node.expression) &&
   node.expression.text === object &&
   node.name.text === property;
-
-/** `Number` as a function, called or passed on, but neither `Number.isInteger` nor a key of that name. */
-function makesNumber(node: ts.Node): boolean {
-  if (ts.isPrefixUnaryExpression(node)) {
-    return node.operator === ts.SyntaxKind.PlusToken && !ts.isNumericLiteral(node.operand);
-  }
-  if (!ts.isIdentifier(node)) return false;
-  const { parent, text } = node;
-  if (text !== 'Number' && text !== 'parseFloat' && text !== 'parseInt') return false;
-  if (ts.isPropertyAccessExpression(parent)) return text !== 'Number';
-  // `expect.any(Number)` asks for a number and makes none.
-  if (ts.isCallExpression(parent) && isAccess(parent.expression, 'expect', 'any')) return false;
-  return !ts.isTypeNode(parent) && !ts.isPropertyAssignment(parent);
-}
-
-const importsDecimal = (node: ts.Node) =>
-  ts.isStringLiteral(node) &&
-  node.text === 'decimal.js' &&
-  (ts.isImportDeclaration(node.parent) || ts.isCallExpression(node.parent));
-
-function readsClock(node: ts.Node): boolean {
-  if (isAccess(node, 'Date', 'now') || isAccess(node, 'Math', 'random')) return true;
-  if (ts.isNewExpression(node)) {
-    return node.expression.getText() === 'Date' && (node.arguments?.length ?? 0) === 0;
-  }
-  if (ts.isCallExpression(node) && ts.isIdentifier(node.expression)) {
-    return node.expression.text === 'Date' || impure.has(node.expression.text);
-  }
-  if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
-    return impure.has(node.expression.text);
-  }
-  return false;
-}
-
-/** A variable of a whole module, or a collection that begins empty there: it can only be filled later. */
-function isModuleState(node: ts.Node): boolean {
-  if (!ts.isVariableStatement(node) || !ts.isSourceFile(node.parent)) return false;
-  const { declarationList } = node;
-  if ((declarationList.flags & ts.NodeFlags.Const) === 0) return true;
-  return declarationList.declarations.some(
-    ({ initializer }) =>
-      initializer !== undefined &&
-      ts.isNewExpression(initializer) &&
-      /^(?:Weak)?(?:Map|Set)$/.test(initializer.expression.getText()) &&
-      (initializer.arguments?.length ?? 0) === 0,
-  );
-}
-
-function readsEnv(node: ts.Node): boolean {
-  if (isAccess(node, 'process', 'env')) return true;
-  // const { env } = process
-  return (
-    ts.isVariableDeclaration(node) &&
-    ts.isObjectBindingPattern(node.name) &&
-    node.initializer?.getText() === 'process' &&
-    node.name.elements.some((element) => (element.propertyName ?? element.name).getText() === 'env')
-  );
-}
-
-function isDefaultExport(node: ts.Node): boolean {
-  if (ts.isExportAssignment(node)) return true;
-  if (ts.isExportSpecifier(node)) return node.name.text === 'default';
-  return (
-    ts.canHaveModifiers(node) &&
-    ts.getModifiers(node)?.some((modifier) => modifier.kind === ts.SyntaxKind.DefaultKeyword) === true
-  );
-}
-
-function silencesTest(node: ts.Node): boolean {
-  if (ts.isPropertyAccessExpression(node)) {
-    return silencers.has(node.name.text) && testNames.has(rootName(node.expression) ?? '');
-  }
-  return ts.isCallExpression(node) && silentNames.has(rootName(node.expression) ?? '');
-}
 
 /** Reads, or starts what reads, the data of whoever works in the checkout. */
 function seesBeside(node: ts.Node, path: string, text: string): boolean {
@@ -244,19 +115,8 @@ export function violations(path: string, text: string): Violation[] {
   const expecting = isTest(path) ? expectingFunctions(file) : new Set<string>();
   some(file, (node) => {
     const at = (rule: Rule) => add(rule, node.getStart(file));
-    if (path !== moneyFile) {
-      if (makesNumber(node)) at('number');
-      if (importsDecimal(node)) at('decimal');
-    }
-    if (isDomain(path) && readsClock(node)) at('clock');
-    if (isService(path) && isModuleState(node)) at('state');
-    if (!mayReadEnv(path) && readsEnv(node)) at('env');
     if (seesBeside(node, path, text)) at('beside');
-    if (!mayGuessIds(path) && ts.isIdentifier(node) && node.text === 'drawIdsFrom') at('guessable');
-    if (ts.isPropertyAccessExpression(node) && rootName(node) === 'console') at('console');
-    if (!needsDefault(path) && isDefaultExport(node)) at('default');
     if (isTest(path)) {
-      if (silencesTest(node)) at('focus');
       const body = testBody(node);
       if (body !== undefined) {
         const named = ts.isIdentifier(body) && expecting.has(body.text);
@@ -266,27 +126,11 @@ export function violations(path: string, text: string): Violation[] {
     return false;
   });
 
-  const allowances: { rule: string; line: number }[] = [];
-  for (const { position, text: comment } of comments(file)) {
-    for (const match of comment.matchAll(/\b(?:TODO|FIXME|XXX)\b/g))
-      add('unfinished', position + match.index);
-    for (const match of comment.matchAll(/(?:^|\n)[ \t]*\/\/ tidy-allow\b(?: (\w+): \S.{3,})?/g)) {
-      allowances.push({
-        rule: match[1] ?? '',
-        line: lineOf(position + match.index + match[0].indexOf('//')),
-      });
-    }
-  }
-  const allowed = new Set<Violation>();
-  for (const { rule, line } of allowances) {
-    const here = found.filter(
-      (violation) =>
-        violation.rule === rule &&
-        allowable.includes(rule) &&
-        (violation.line === line || violation.line === line + 1),
-    );
-    for (const violation of here) allowed.add(violation);
-    if (here.length === 0) found.push({ line, rule: 'allowance', advice: advices.allowance });
-  }
-  return found.filter((violation) => !allowed.has(violation)).sort((a, b) => a.line - b.line);
+  for (const { position, text: comment } of comments(file))
+    for (const match of comment.matchAll(/\beslint-disable\b.*/g))
+      if (!/ -- \S.{3,}/.test(match[0])) add('reason', position + match.index);
+  const lines = text.split('\n');
+  const isAllowed = ({ line, rule }: Violation) =>
+    [lines[line - 2], lines[line - 1]].some((one) => one?.includes(`// house-rules-disable ${rule} -- `));
+  return found.filter((one) => !isAllowed(one)).sort((a, b) => a.line - b.line);
 }

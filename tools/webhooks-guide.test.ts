@@ -175,7 +175,7 @@ async function logOf(count: number, { requests = 30, fails = Number.POSITIVE_INF
     asked.push(`${req.url} ${req.headers.authorization}`);
     if (asked.length > fails) return void res.writeHead(500).end('{"message":"Server Error"}');
     const query = new URL(req.url ?? '', 'http://x').searchParams;
-    // tidy-allow number: places in a sequence
+    // eslint-disable-next-line no-restricted-syntax -- places in a sequence
     const [after, limit] = [Number(query.get('after')), Number(query.get('limit') ?? 100)];
     const last = Math.min(after + limit, count);
     const data = Array.from({ length: last - after }, (_, i) => ({ sequence: after + i + 1 }));

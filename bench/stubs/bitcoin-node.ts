@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
  * has so many outputs, of which some pay addresses of ours, one after the other.
  */
 const [port = '', outputsText = '', oursText = '', addressesText = ''] = process.argv.slice(2);
-// tidy-allow number: counts
+// eslint-disable-next-line no-restricted-syntax -- counts
 const [outputs, ours, addresses] = [outputsText, oursText, addressesText].map(Number) as [
   number,
   number,
@@ -136,5 +136,5 @@ createServer((request, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(Array.isArray(asked) ? `[${asked.map(envelope).join(',')}]` : envelope(asked));
   });
-  // tidy-allow number: a port
+  // eslint-disable-next-line no-restricted-syntax -- a port
 }).listen(Number(port), '127.0.0.1');

@@ -42,5 +42,5 @@ app.use(async (req, res, next) => {
   next();
 });
 app.use(proxy);
-// tidy-allow number: a port
+// eslint-disable-next-line no-restricted-syntax -- a port
 await listen(app, '127.0.0.1', Number(port));

@@ -20,5 +20,5 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
   request.resume().on('end', () => response.end());
 });
 // All of 127.0.0.0/8 is this machine: each endpoint can have an origin of its own.
-// tidy-allow number: a port
+// eslint-disable-next-line no-restricted-syntax -- a port
 server.listen(Number(port), '0.0.0.0', 4_096);

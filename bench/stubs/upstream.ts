@@ -13,5 +13,5 @@ const app = createApp({
   waitsFor: async () => [],
 });
 app.use((_req, res) => send(res, { status: 200, body: answer }));
-// tidy-allow number: a port
+// eslint-disable-next-line no-restricted-syntax -- a port
 await listen(app, '127.0.0.1', Number(port));

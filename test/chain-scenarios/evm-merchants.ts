@@ -33,7 +33,7 @@ export async function evmMerchants(
     const address = wallet.depositAddress(index);
     for (const [asset, amount] of DEPOSITS) {
       const { number, hash, transactions } = await pay(asset, address, amount);
-      // tidy-allow number: a height
+      // eslint-disable-next-line no-restricted-syntax -- a height
       const place = { index, address, height: Number(number), blockHash: hash };
       await treasury.credit(account, { asset, amount, outpoint: `${transactions[0]}:0`, ...place });
     }

@@ -91,7 +91,7 @@ it('payouts whose blocks are dropped come again by the same bytes, once', async 
     const before = await inBlocks();
     const newest = await chain.client.getBlock({ blockHash: [...before.values()].at(-1) as Hex });
     // At least as deep as the last payout's block, however many blocks came while the machine was busy.
-    const reach = Number((await chain.client.getBlockNumber()) - (newest.number as bigint) + 1n); // tidy-allow number: a count of blocks
+    const reach = Number((await chain.client.getBlockNumber()) - (newest.number as bigint) + 1n); // eslint-disable-line no-restricted-syntax -- a count of blocks
     const depth = Math.max(reach, 1 + upTo(DEPTH_MAX));
     await chain.reorg(
       depth,

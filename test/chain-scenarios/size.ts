@@ -28,6 +28,6 @@ export const seedOr = (otherwise: number): number => given('SEED') ?? otherwise;
 
 function given(name: string): number | undefined {
   const text = process.env[name];
-  // tidy-allow number: a seed or a count
+  // eslint-disable-next-line no-restricted-syntax -- a seed or a count
   return text === undefined || text === '' ? undefined : Number.parseInt(text, 10);
 }

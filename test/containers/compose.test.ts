@@ -128,7 +128,7 @@ async function connectionsOf({ id }: Container, port: number): Promise<number> {
   const hex = port.toString(16).toUpperCase();
   const count = `process.stdout.write(String(process.getBuiltinModule('node:fs').readFileSync('/proc/net/tcp', 'utf8')
     .split('\\n').filter((line) => /^ *\\d+: \\w+:${hex} \\w+:\\w+ 01 /.test(line)).length))`;
-  // tidy-allow number: a count
+  // eslint-disable-next-line no-restricted-syntax -- a count
   return Number(await must('docker', ['exec', id, 'node', '--eval', count]));
 }
 

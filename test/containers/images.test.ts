@@ -26,7 +26,7 @@ type Inside = { uid: number; written: boolean; compiled?: string; files: string[
 beforeAll(() => buildMissingImages(imageNames, (line) => process.stdout.write(`${line}\n`)), 25 * MINUTES);
 
 const bytesOf = async (image: string) =>
-  // tidy-allow number: bytes
+  // eslint-disable-next-line no-restricted-syntax -- bytes
   Number(await must('docker', ['image', 'inspect', '--format', '{{.Size}}', image]));
 
 test.each(imageNames.filter((name) => name !== 'sandbox'))(

@@ -112,7 +112,7 @@ async function run({ name, args, env, obstacle }: Part, engine: DockerEngine): P
       const found = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/m.exec(
         text.trimEnd().split('\n').at(-1) ?? '',
       );
-      // tidy-allow number: how many tests
+      // eslint-disable-next-line no-restricted-syntax -- how many tests
       const [passed = 0, failed = 1, skipped = 0] = (found ?? []).slice(1).map((count) => Number(count ?? 0));
       resolve({ name, passed, failed, skipped, seconds: (performance.now() - began) / 1_000 });
     });

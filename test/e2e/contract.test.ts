@@ -34,7 +34,7 @@ function readAnswer(text: string): Raw {
   );
   const body = rest.join('\r\n\r\n');
   return {
-    // tidy-allow number: a status
+    // eslint-disable-next-line no-restricted-syntax -- a status
     status: Number.parseInt(first.split(' ')[1] ?? '', 10),
     headers,
     body: body === '' ? null : JSON.parse(body),
@@ -249,7 +249,7 @@ describe('limits', () => {
     const over = await get('/api/balances', as(shop));
     expect(over).toMatchObject({ status: 429, body: { message: 'Too Many Attempts.' } });
     expect(over.headers.get('x-ratelimit-remaining')).toBe('0');
-    // tidy-allow number: seconds
+    // eslint-disable-next-line no-restricted-syntax -- seconds
     const wait = Number.parseInt(over.headers.get('retry-after') ?? '', 10);
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(60);

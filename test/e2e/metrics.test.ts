@@ -59,7 +59,7 @@ function shown(text: string): Map<string, string[] | undefined> {
 
 const sampleIn = (text: string, sample: string): number | undefined => {
   const line = text.split('\n').find((one) => one.startsWith(`${sample} `));
-  // tidy-allow number: a sample is a number
+  // eslint-disable-next-line no-restricted-syntax -- a sample is a number
   return line === undefined ? undefined : Number(line.slice(sample.length));
 };
 

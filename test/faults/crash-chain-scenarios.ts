@@ -233,7 +233,7 @@ export async function takeNonce(fixture: CrashFixture): Promise<Ended> {
   const { hotSigner } = openWallet(quittance.stack.secrets.walletSeed);
   const transport = http(quittance.stack.nodes.ethereum.rpc);
   const thief = createWalletClient({ account: hotSigner, chain: anvil, transport });
-  // tidy-allow number: a nonce
+  // eslint-disable-next-line no-restricted-syntax -- a nonce
   await thief.sendTransaction({ to: hotSigner.address as Hex, value: 1n, nonce: Number(payout.nonce) });
   await quittance.ethereum.mine(12);
   return async () => {
@@ -266,7 +266,7 @@ export async function untilTooOld({ quittance }: CrashFixture): Promise<void> {
           `select max(valid_to_height) as height from payouts.transactions where state = 'signed' and chain = 'solana'`,
         );
         const height = await rpc.call('getBlockHeight', [{ commitment: 'finalized' }]);
-        // tidy-allow number: a height
+        // eslint-disable-next-line no-restricted-syntax -- a height
         expect(height).toBeGreaterThan(Number(signed?.height));
       },
       STEP_MS,

@@ -9,7 +9,7 @@ import { sized } from './size.ts';
 import { reportFault } from './table.ts';
 
 /** `CRASH_SEED` does the same deaths again. */
-const SEED = Number(process.env['CRASH_SEED'] ?? 4); // tidy-allow number: a seed
+const SEED = Number(process.env['CRASH_SEED'] ?? 4); // eslint-disable-line no-restricted-syntax -- a seed
 const ROUNDS = sized(4, 200);
 const ROUND_MS = patient(120_000);
 /** A scenario takes about three seconds from its first request to its last webhook. */

@@ -153,7 +153,7 @@ const contentOf = (file: string): string | undefined =>
 
 function writesOf(stat: string): { writes: string | undefined; inFlight: number } {
   const fields = readFileSync(stat, 'utf8').trim().split(/\s+/);
-  // tidy-allow number: a count of the kernel's
+  // eslint-disable-next-line no-restricted-syntax -- a count of the kernel's
   return { writes: fields[WRITES], inFlight: Number(fields[IN_FLIGHT]) };
 }
 
@@ -224,7 +224,7 @@ function descendantsOf(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    // tidy-allow number: a process's id
+    // eslint-disable-next-line no-restricted-syntax -- a process's id
     const pid = Number(name);
     const parent = statusOf(pid)?.parent;
     if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), pid]);
@@ -239,7 +239,7 @@ function statusOf(pid: number): { state: string; parent: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [state = '', parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    // tidy-allow number: a process's id
+    // eslint-disable-next-line no-restricted-syntax -- a process's id
     return { state, parent: Number(parent) };
   } catch (error) {
     if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;

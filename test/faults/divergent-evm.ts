@@ -7,7 +7,7 @@ type Found = Record<string, unknown> | null;
 const FINAL_AFTER = 8;
 const STRAYED = 'deadbeef';
 const hex = (height: number) => `0x${height.toString(16)}`;
-// tidy-allow number: a block's height
+// eslint-disable-next-line no-restricted-syntax -- a block's height
 const heightOf = (text: unknown): number => Number(text);
 
 /** The JSON-RPC of an EVM chain. */

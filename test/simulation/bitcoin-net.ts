@@ -223,7 +223,7 @@ export class BitcoinNet {
     if (this.#spentBy.has(outpoint)) return false;
     if (outpoint.startsWith(CUSTOMERS) || this.#outputs.has(outpoint)) return true;
     const [source = '', n = ''] = outpoint.split(':');
-    return this.#pool.get(source)?.outputs[Number(n)] !== undefined; // tidy-allow number: the place of an output
+    return this.#pool.get(source)?.outputs[Number(n)] !== undefined; // eslint-disable-line no-restricted-syntax -- the place of an output
   }
 
   #conflicts(inputs: readonly string[]): BtcTransaction[] {

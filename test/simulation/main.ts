@@ -39,7 +39,7 @@ const { values: given } = parseArgs({
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const whole = (text: string | undefined, otherwise: number): number => {
   if (text === undefined) return otherwise;
-  return Number.parseInt(text, 10); // tidy-allow number: how many seeds and processes
+  return Number.parseInt(text, 10); // eslint-disable-line no-restricted-syntax -- how many seeds and processes
 };
 
 const chosen = given.chain === undefined ? Object.keys(kinds) : [given.chain];

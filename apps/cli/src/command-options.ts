@@ -18,7 +18,7 @@ export const leaf = (parent: Command, name: string, description: string): Comman
   parent.command(name).description(description).option('--json', 'print JSON');
 
 const wholeNumber = (what: string, min: number, max: number) => (text: string) => {
-  // tidy-allow number: days and seconds
+  // eslint-disable-next-line no-restricted-syntax -- days and seconds
   const number = /^\d{1,9}$/.test(text) ? Number.parseInt(text, 10) : -1;
   if (number < min || number > max)
     throw new InvalidArgumentError(`It must be a whole number of ${what}, ${min} to ${max}.`);

@@ -19,7 +19,7 @@ export async function rescanAsk(
   if (from === undefined) throw new CommandError('From which block? Say --from <height>.');
   if (!HEIGHT.test(from))
     throw new CommandError(`--from is the height of a block, not ${JSON.stringify(from)}.`);
-  const height = Number(from); // tidy-allow number: a height
+  const height = Number(from); // eslint-disable-line no-restricted-syntax -- a height
   return await withOperator(around, 'operator', async (db) => {
     const { id } = await db.one<{ id: string | null }>('select operator.rescan($1, $2, $3) as id', [
       chain,

@@ -145,7 +145,7 @@ describe('what is not understood', () => {
 });
 
 describe('which database', () => {
-  // tidy-allow beside: every folder that it is joined to is one of the test's own
+  // house-rules-disable beside -- every folder that it is joined to is one of the test's own
   const SANDBOX = '.sandbox';
   const operatorFile = (folder: string, content: unknown) => {
     mkdirSync(join(folder, SANDBOX), { recursive: true });

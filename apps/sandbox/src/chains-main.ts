@@ -46,7 +46,7 @@ const dir = env['SANDBOX_DIR'] ?? '/data';
 function pace(): Pace {
   const text = env['BLOCK_SECONDS'] ?? '';
   if (text === '') return humanePace;
-  // tidy-allow number: seconds
+  // eslint-disable-next-line no-restricted-syntax -- seconds
   const seconds = Number(text);
   if (!(seconds >= 0)) throw new Error(`BLOCK_SECONDS: is ${text}, it may be 0 or more`);
   if (seconds === 0) return { solanaSlotMs: humanePace.solanaSlotMs };

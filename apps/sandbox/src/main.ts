@@ -60,7 +60,7 @@ function readArguments(): { port: number; fresh: boolean } {
       say(usage);
       process.exit(0);
     }
-    // tidy-allow number: a port
+    // eslint-disable-next-line no-restricted-syntax -- a port
     const port = /^\d+$/.test(values.port ?? '0') ? Number(values.port ?? DEFAULT_PORT) : Number.NaN;
     if (!(port >= 1_024 && port <= 65_500)) throw new Error('--port must be a number from 1024 to 65500');
     return { port, fresh: values.fresh === true };

@@ -159,7 +159,7 @@ export function connectRpc(url: string): Rpc {
 /** How long a Retry-After asks to wait: seconds or a date, in milliseconds. */
 function restOf(retryAfter: string | string[] | undefined, now: number): number {
   if (typeof retryAfter !== 'string') return 0;
-  // tidy-allow number: seconds
+  // eslint-disable-next-line no-restricted-syntax -- seconds
   const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - now;
   return ms > 0 ? Math.min(ms, REST_MS_MAX) : 0;
 }

@@ -72,7 +72,7 @@ describe('a payment', () => {
       {
         outpoint,
         txHash,
-        // tidy-allow number: the place of an output
+        // eslint-disable-next-line no-restricted-syntax -- the place of an output
         outputIndex: Number(outpoint.split(':')[1]),
         asset: 'BTC',
         address,

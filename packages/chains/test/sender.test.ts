@@ -453,7 +453,7 @@ describe('a nonce', () => {
 
 describe('the search for a nonce', () => {
   test('finds in the blocks who used it, and in which; the height of what is final lags', async () => {
-    // tidy-allow number: a height
+    // eslint-disable-next-line no-restricted-syntax -- a height
     const head = async () => Number((await chain.client.getBlock()).number);
     const before = await head();
     const used = await nonce();

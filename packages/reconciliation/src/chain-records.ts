@@ -133,7 +133,7 @@ export async function readChainRecords(
       kind,
       transactions.filter((one) => one.may_leave),
     ),
-    // tidy-allow number: a height
+    // eslint-disable-next-line no-restricted-syntax -- a height
     height: Math.max(cursor?.height ?? 0, Number(one.mined ?? 0)),
     payouts: await trx.rows<PayoutRow>(
       `select p.id::text as id, p.status, p.asset, m.address, m.amount::text as amount, m.family::text as family,
@@ -244,7 +244,7 @@ async function inputsOf(
       );
       return rows.map(({ family, wallet, nonce }) => ({
         family,
-        input: { wallet, nonce: Number(nonce) }, // tidy-allow number: a nonce counts transactions
+        input: { wallet, nonce: Number(nonce) }, // eslint-disable-line no-restricted-syntax -- a nonce counts transactions
       }));
     }
     case 'solana':

@@ -81,7 +81,7 @@ export function observeBitcoin(url: string): ChainObserver {
   /** Spent by a transaction in the chain, or of a transaction that never can be there, for the same reason. */
   async function isUsed(outpoint: string, steps = 0): Promise<boolean> {
     const [txid = '', place] = outpoint.split(':');
-    // tidy-allow number: the place of an output in its transaction
+    // eslint-disable-next-line no-restricted-syntax -- the place of an output in its transaction
     const utxo = await ask('gettxout', [txid, Number(place), false]);
     if (read(outputForm, utxo, 'gettxout') !== null) return false;
     if ((await findInChain(txid)) !== undefined) return true;
@@ -123,7 +123,7 @@ export function observeBitcoin(url: string): ChainObserver {
       for (let at = 0; at < utxos.length; at += AT_ONCE) {
         const calls = utxos.slice(at, at + AT_ONCE).map((outpoint) => {
           const [txid, output] = outpoint.split(':');
-          // tidy-allow number: the place of an output in its transaction
+          // eslint-disable-next-line no-restricted-syntax -- the place of an output in its transaction
           return { method: 'gettxout', params: [txid, Number(output), false] };
         });
         for (const answer of await rpc.batch(calls, undefined, 'exact')) {

@@ -112,7 +112,7 @@ export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
   }
 }
 
-// tidy-allow number: of an invariant
+// eslint-disable-next-line no-restricted-syntax -- of an invariant
 const byNumber = (a: string, b: string): number => Number(a.slice(1)) - Number(b.slice(1));
 
 type Row = {

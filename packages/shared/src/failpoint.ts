@@ -10,7 +10,7 @@ let plan: Plan | undefined;
 export function armFailpoint(text: string | undefined): void {
   if (text === undefined) return;
   const [point = '', nth = '1'] = text.split(':');
-  // tidy-allow number: how often a point was passed
+  // eslint-disable-next-line no-restricted-syntax -- how often a point was passed
   plan = { point, nth: Math.max(1, Number.parseInt(nth, 10)), passed: 0 };
 }
 

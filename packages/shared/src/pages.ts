@@ -19,7 +19,7 @@ const PAGE_MAX = 999_999_999_999_999;
 /** A page that is no number or below 1 is page 1, as Laravel has it. */
 export function pageOf(query: Query): number {
   const text = query['page'];
-  // tidy-allow number: a page's number
+  // eslint-disable-next-line no-restricted-syntax -- a page's number
   const page = typeof text === 'string' && /^\d+$/.test(text) ? Number.parseInt(text, 10) : 1;
   return Math.min(Math.max(page, 1), PAGE_MAX);
 }

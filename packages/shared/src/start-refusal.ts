@@ -45,7 +45,7 @@ export function whyNotListening(error: unknown, host: string, port: number): unk
 
 /** The first parts of a version are compared: `2.9.10` is older than `2.10.20`. */
 export function isOlder(version: string, wanted: readonly number[]): boolean {
-  // tidy-allow number: the parts of a version
+  // eslint-disable-next-line no-restricted-syntax -- the parts of a version
   const parts = version.split('.').map((part) => Number.parseInt(part, 10) || 0);
   for (const [i, part] of wanted.entries()) {
     if ((parts[i] ?? 0) !== part) return (parts[i] ?? 0) < part;

@@ -109,7 +109,7 @@ const between =
     const messages = [];
     if (value < min) messages.push(`The ${attribute} must be at least ${min}.`);
     if (value > max) messages.push(`The ${attribute} must not be greater than ${max}.`);
-    // tidy-allow number: an integer within the field's own limits
+    // eslint-disable-next-line no-restricted-syntax -- an integer within the field's own limits
     return { value: Number(value), messages };
   };
 

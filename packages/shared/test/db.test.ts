@@ -18,7 +18,7 @@ afterAll(async () => {
 /** A way to the database on which, from one moment on, all open connections are silent: no answer, no reset. */
 async function fragileWay(): Promise<{ url: string; silence(): void; reset(): void; close(): void }> {
   const url = new URL(database.urlOf('ledger'));
-  // tidy-allow number: a port
+  // eslint-disable-next-line no-restricted-syntax -- a port
   const target = { host: url.hostname, port: Number(url.port) };
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

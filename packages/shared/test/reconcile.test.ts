@@ -61,7 +61,7 @@ async function sent(kind: EventKind, count = 1, { secondsAgo = 60, sends = 1 } =
 }
 
 const count = async (condition: string, kind: EventKind): Promise<number> =>
-  // tidy-allow number: a count
+  // eslint-disable-next-line no-restricted-syntax -- a count
   Number(
     (await db.one<{ n: string }>(`select count(*) as n from outbox where kind = '${kind}' and ${condition}`))
       .n,

@@ -96,6 +96,6 @@ function backing({ memory, clock, settings }: Seen, side: 'there' | 'owed'): Sam
 }
 
 function inCoins(asset: AssetSymbol, amount: bigint): number {
-  // tidy-allow number: for a graph; what is owed and what is there are compared exactly elsewhere
+  // eslint-disable-next-line no-restricted-syntax -- for a graph; what is owed and what is there are compared exactly elsewhere
   return Number(formatUnits(units(amount), assets[asset].decimals));
 }

@@ -149,7 +149,7 @@ function readRaw(all: string): Raw {
   const text = answer.slice(at + 4);
   const isJson = headers.get('content-type')?.startsWith('application/json') === true && text !== '';
   return {
-    // tidy-allow number: a status
+    // eslint-disable-next-line no-restricted-syntax -- a status
     status: Number.parseInt(first.split(' ')[1] ?? '', 10),
     headers,
     text,

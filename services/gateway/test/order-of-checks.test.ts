@@ -152,11 +152,11 @@ describe('third: how many there were', () => {
     expect(refused).toMatchObject({ status: 429, body: { message: 'Too Many Attempts.' } });
     expect(refused.headers.get('x-ratelimit-limit')).toBe('3');
     expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
-    // tidy-allow number: seconds
+    // eslint-disable-next-line no-restricted-syntax -- seconds
     const wait = Number.parseInt(refused.headers.get('retry-after') ?? '', 10);
     expect(wait).toBeGreaterThan(50);
     expect(wait).toBeLessThanOrEqual(60);
-    // tidy-allow number: seconds
+    // eslint-disable-next-line no-restricted-syntax -- seconds
     const reset = Number.parseInt(refused.headers.get('x-ratelimit-reset') ?? '', 10);
     expect(Math.abs(reset - (Date.now() / 1000 + wait))).toBeLessThan(2);
     expect(upstream.asked).toHaveLength(3);

@@ -546,7 +546,7 @@ describe('for any order of mempool and block events', () => {
         await fixture.scan();
         const total = [...waiting, ...mined.flat()].reduce((sum, { amount }) => sum + amount, 0n);
         const { status, pending_amount, paid_amount } = await invoice.read();
-        const shown = BigInt(Math.round((Number(pending_amount) + Number(paid_amount)) * 1e8)); // tidy-allow number: exact below 2^53
+        const shown = BigInt(Math.round((Number(pending_amount) + Number(paid_amount)) * 1e8)); // eslint-disable-line no-restricted-syntax -- exact below 2^53
         expect(shown).toBe(total);
         expect(status).toBe(total === 0n ? 'pending' : total < due ? 'partially_paid' : 'confirmed');
         const covered = mined.flat().reduce((sum, { amount }) => sum + amount, 0n) >= due;

@@ -43,7 +43,7 @@ export const configSchema = z.object({
       for (const part of text.split(',').map((one) => one.trim())) {
         if (part === '') continue;
         const [, symbol = '', count = ''] = /^(\w+)=([1-9]\d{0,3})$/.exec(part) ?? [];
-        // tidy-allow number: a count of blocks
+        // eslint-disable-next-line no-restricted-syntax -- a count of blocks
         if (isAssetSymbol(symbol) && !chosen.has(symbol)) chosen.set(symbol, Number(count));
         else
           context.addIssue({

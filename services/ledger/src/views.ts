@@ -47,7 +47,7 @@ export function unresolvedView(item: SuspenseItem) {
     asset: { id, symbol, name, decimals },
     invoice_id: item.invoice,
     tx_hash: item.txHash,
-    payout_id: item.payout === null ? null : Number(item.payout), // tidy-allow number: an id below 2^53
+    payout_id: item.payout === null ? null : Number(item.payout), // eslint-disable-line no-restricted-syntax -- an id below 2^53
     created_at: item.createdAt.toISOString(),
     resolved_at: item.resolvedAt?.toISOString() ?? null,
   };

@@ -60,4 +60,4 @@ export const outcomeView = (payout: Payout): PayloadOf<'hold.settle'> => ({
   tx_hash: payout.txHash,
 });
 
-const idOnTheWire = (id: PayoutId): number => Number(id); // tidy-allow number: an id below 2^53
+const idOnTheWire = (id: PayoutId): number => Number(id); // eslint-disable-line no-restricted-syntax -- an id below 2^53

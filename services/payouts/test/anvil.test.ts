@@ -185,7 +185,7 @@ it('final blocks that are dropped take a payout with them: it comes again by its
     'select block_height as height from transactions where tx_hash = $1',
     [tx_hash],
   );
-  await chain.dropBlocks((await chain.height()) - Number(height) + 1); // tidy-allow number: a height
+  await chain.dropBlocks((await chain.height()) - Number(height) + 1); // eslint-disable-line no-restricted-syntax -- a height
   expect(await chain.balance('ETH', first.to)).toBe(0n);
   const later = await payout('ETH', '0.05');
   expect((await ended(later.id)).status).toBe('mined');

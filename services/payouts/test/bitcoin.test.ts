@@ -448,7 +448,7 @@ describe('a reorganisation', () => {
     const payout = await fixture.reserve(BITCOIN / 4n);
     await fixture.finish();
     expect(await fixture.statusOf(payout)).toBe('mined');
-    const above = (await fixture.height()) - Number(await lowestBlock()); // tidy-allow number: a height
+    const above = (await fixture.height()) - Number(await lowestBlock()); // eslint-disable-line no-restricted-syntax -- a height
     await fixture.node.reorganise(above + 1);
     fixture.node.kill();
     await fixture.node.restart();
@@ -465,7 +465,7 @@ describe('a reorganisation', () => {
     await fixture.node.mine(101);
     await watchEnded(fixture.ports, 0);
     expect(await fixture.transactions()).toMatchObject([{ state: 'mined', final_at: expect.any(Date) }]);
-    const above = (await fixture.height()) - Number(await lowestBlock()); // tidy-allow number: a height
+    const above = (await fixture.height()) - Number(await lowestBlock()); // eslint-disable-line no-restricted-syntax -- a height
     await fixture.node.reorganise(above + 1);
     fixture.node.kill();
     await fixture.node.restart();
@@ -485,7 +485,7 @@ describe('a reorganisation', () => {
     await watchEnded(fixture.ports, 0);
     const settled = [{ state: 'mined', missing_since: null, final_at: expect.any(Date), broadcasts: 1 }];
     expect(await fixture.transactions()).toMatchObject(settled);
-    const unread = await fixture.node.rpc('getblockhash', Number(await lowestBlock())); // tidy-allow number: a height
+    const unread = await fixture.node.rpc('getblockhash', Number(await lowestBlock())); // eslint-disable-line no-restricted-syntax -- a height
     await fixture.node.rpc('invalidateblock', unread);
     await watchEnded(fixture.ports, 0);
     expect(await fixture.transactions()).toMatchObject(settled);

@@ -94,7 +94,7 @@ it.each(['solana.resigns.signing', 'solana.resigns.signed'])(
     await eventually(
       async () => {
         const height = await rpc.call('getBlockHeight', [{ commitment: 'finalized' }]);
-        expect(height).toBeGreaterThan(Number(first?.valid_to_height)); // tidy-allow number: a height
+        expect(height).toBeGreaterThan(Number(first?.valid_to_height)); // eslint-disable-line no-restricted-syntax -- a height
       },
       PATIENCE_MS,
       STEP_MS,

@@ -229,7 +229,7 @@ describe('sweeps', () => {
 async function expires(): Promise<void> {
   type Row = { valid_to_height: string; tx_hash: string; final_height_when_signed: string };
   const last = (await fixture.transactions()).at(-1) as Row;
-  // tidy-allow number: heights
+  // eslint-disable-next-line no-restricted-syntax -- heights
   const [validTo, from] = [Number(last.valid_to_height), Number(last.final_height_when_signed)];
   await fixture.until(async () =>
     expect(await fixture.sender.nonInclusion(last.tx_hash, validTo, from)).toBe('proven'),
@@ -277,7 +277,7 @@ describe('a payout that no block takes', () => {
     await fixture.finalized(tx_hash);
     await fixture.until(async () => {
       const height = await fixture.rpc.call('getBlockHeight', [{ commitment: 'finalized' }]);
-      expect(height).toBeGreaterThan(Number(valid_to_height)); // tidy-allow number: a height
+      expect(height).toBeGreaterThan(Number(valid_to_height)); // eslint-disable-line no-restricted-syntax -- a height
     });
     fixture.clock.advance(3_600_000);
     await fixture.ends(id, 'mined');

@@ -43,7 +43,7 @@ export const deliveryView = (delivery: LoggedDelivery) => ({
   event: {
     id: delivery.eventId,
     event: delivery.kind,
-    // tidy-allow number: a place in a sequence, below 2^53 as JSON has it
+    // eslint-disable-next-line no-restricted-syntax -- a place in a sequence, below 2^53 as JSON has it
     sequence: Number(delivery.sequence),
     created_at: delivery.eventCreatedAt.toISOString(),
   },

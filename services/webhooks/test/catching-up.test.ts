@@ -166,13 +166,13 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
   isUp = true;
   const all = Array.from({ length: 31 }, (_, i) => i + 1);
   const numbersOf = (events: readonly { sequence: string }[]) =>
-    // tidy-allow number: places in a sequence
+    // eslint-disable-next-line no-restricted-syntax -- places in a sequence
     events.map(({ sequence }) => Number(sequence));
   const read: number[] = [];
   for (let after = 3, more = true; more; ) {
     const { events, hasMore, nextAfter } = await page(account, after, 10);
     read.push(...numbersOf(events));
-    // tidy-allow number: a place in a sequence
+    // eslint-disable-next-line no-restricted-syntax -- a place in a sequence
     [after, more] = [Number(nextAfter), hasMore];
   }
   expect(read).toEqual(all.slice(3));

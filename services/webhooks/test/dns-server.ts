@@ -94,7 +94,7 @@ const nameBytes = (name: string): Buffer =>
   ]);
 
 const v4Bytes = (address: string): Buffer =>
-  // tidy-allow number: a byte
+  // eslint-disable-next-line no-restricted-syntax -- a byte
   Buffer.from(address.split('.').map((part) => parseInt(part, 10)));
 
 /** Of an address in full or with one `::`, and with an IPv4 address at its end or not. */
@@ -108,7 +108,7 @@ function v6Bytes(address: string): Buffer {
   const after = tail ?? [];
   const groups = [...before, ...Array(8 - before.length - after.length).fill('0'), ...after];
   const bytes = Buffer.alloc(16);
-  // tidy-allow number: two bytes
+  // eslint-disable-next-line no-restricted-syntax -- two bytes
   for (const [i, group] of groups.entries()) bytes.writeUInt16BE(parseInt(group, 16), 2 * i);
   return bytes;
 }

@@ -71,7 +71,7 @@ async function read(
 
 /** The numbers of the events that came. */
 const numbers = ({ text }: StreamReading): number[] =>
-  // tidy-allow number: places in a sequence
+  // eslint-disable-next-line no-restricted-syntax -- places in a sequence
   [...text().matchAll(/^id: (\d+)\nevent: /gm)].map(([, id]) => Number(id));
 const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, i) => from + i);
 const many = (account: AccountId, n: number) =>

@@ -60,7 +60,7 @@ async function aShop(path: string) {
         'webhook-timestamp': at,
         'webhook-signature': given = '',
       } = (one?.headers ?? {}) as Record<string, string>;
-      // tidy-allow number: seconds
+      // eslint-disable-next-line no-restricted-syntax -- seconds
       const time = new Date(Number(at) * 1_000);
       return secrets.map((known) =>
         given.split(' ').includes(new Webhook(known).sign(id, time, one?.body ?? '')),
@@ -263,7 +263,7 @@ test('a secret that cannot be opened any more is a failure like any other, and a
     'webhook-timestamp': at,
     'webhook-signature': signature,
   } = one?.headers ?? {};
-  // tidy-allow number: seconds
+  // eslint-disable-next-line no-restricted-syntax -- seconds
   const time = new Date(Number(at) * 1_000);
   expect(signature).toBe(new Webhook(rotated.value.secret).sign(String(webhook), time, one?.body ?? ''));
 });

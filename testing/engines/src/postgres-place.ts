@@ -106,7 +106,7 @@ function unprivilegedUser(): User {
   const users = new Map<string, User>();
   for (const line of readFileSync('/etc/passwd', 'utf8').split('\n')) {
     const [name, , uid, gid] = line.split(':');
-    // tidy-allow number: a user's id
+    // eslint-disable-next-line no-restricted-syntax -- a user's id
     if (name && Number(uid) > 0) users.set(name, { uid: Number(uid), gid: Number(gid) });
   }
   const user = UNPRIVILEGED.map((name) => users.get(name)).find((found) => found !== undefined);

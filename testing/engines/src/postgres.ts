@@ -184,7 +184,7 @@ async function waitForFormerOwner(place: Place): Promise<void> {
   const started = Date.now();
   while (existsSync(pidFile)) {
     const lines = readFileSync(pidFile, 'utf8').split('\n');
-    // tidy-allow number: a process's id
+    // eslint-disable-next-line no-restricted-syntax -- a process's id
     const pid = Number(lines[PID_LINE]);
     if (!isPostmasterOf(place, pid)) {
       rmSync(pidFile, { force: true });

@@ -103,7 +103,7 @@ function blockHash(slot: number): string {
   let rest = BigInt(`0x${digest}`);
   let name = '';
   while (rest > 0n) {
-    // tidy-allow number: a digit
+    // eslint-disable-next-line no-restricted-syntax -- a digit
     name = BASE58[Number(rest % 58n)] + name;
     rest /= 58n;
   }
@@ -121,7 +121,7 @@ const http = createHttpServer((asked, answer) => {
   const fail = (error: unknown) => {
     answer.writeHead(502, { 'content-type': 'text/plain' }).end(String(error));
   };
-  // tidy-allow number: a length
+  // eslint-disable-next-line no-restricted-syntax -- a length
   if (Number(asked.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return fail('too long');
   text(asked)
     .then(serve)
@@ -138,7 +138,7 @@ http.listen(config.port, '127.0.0.1');
 
 const wsTarget = new URL(node.wsUrl);
 const websocket = createServer((client: Socket) => {
-  // tidy-allow number: a port
+  // eslint-disable-next-line no-restricted-syntax -- a port
   const upstream = connect(Number(wsTarget.port), wsTarget.hostname);
   for (const [from, to] of [
     [client, upstream],

@@ -134,7 +134,7 @@ test('it mines when it is told to: by the clock, by hand', async () => {
   const hand = await start({ mining: 'manual' });
   await until(async () => (await rpc(clock, 'eth_blockNumber')) >= '0x5', 10_000);
   const finalized = await rpc(clock, 'eth_getBlockByNumber', 'finalized', false);
-  // tidy-allow number: a height
+  // eslint-disable-next-line no-restricted-syntax -- a height
   expect(Number(finalized.number)).toBeGreaterThan(0);
   const [from] = await rpc(hand, 'eth_accounts');
   const hash = await rpc(hand, 'eth_sendTransaction', { from, to: recipient, value: '0x5' });

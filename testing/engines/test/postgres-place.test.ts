@@ -19,7 +19,7 @@ test('Postgres runs in place as an ordinary user, and as another user where we a
 });
 
 // An ordinary user's Postgres is that user, and enters where the user does.
-// tidy-allow focus: only root can show it
+// eslint-disable-next-line no-restricted-syntax -- only root can show it
 (asRoot ? test : test.skip)(
   'as root, what Postgres cannot reach is kept elsewhere, and goes with it',
   async () => {

@@ -60,16 +60,16 @@ test('an engine that does not listen is killed a while after its parent', async 
   });
   const [pid] = await once(child.stdout, 'data');
   child.kill('SIGKILL');
-  // tidy-allow number: a process's id
+  // eslint-disable-next-line no-restricted-syntax -- a process's id
   await until(() => !runs(Number(pid)), 45_000);
-  // tidy-allow number: a process's id
+  // eslint-disable-next-line no-restricted-syntax -- a process's id
   expect(runs(Number(pid))).toBe(false);
 });
 
 test('an engine is in a session of its own, where no terminal reaches it', async () => {
   const engine = await startEngine(shell('echo up; exec sleep 60'));
   const session = spawnSync('ps', ['-o', 'sess=', '-p', String(engine.pid)], { encoding: 'utf8' }).stdout;
-  // tidy-allow number: a process's id
+  // eslint-disable-next-line no-restricted-syntax -- a process's id
   expect(Number(session)).toBe(engine.pid);
   await engine.stop();
 });

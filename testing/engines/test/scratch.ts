@@ -23,7 +23,7 @@ export function runs(pid: number): boolean {
 }
 
 /** As in the testkit, which is made of these engines. */
-const PATIENCE = Number(process.env['TEST_PATIENCE'] ?? 1); // tidy-allow number: a factor
+const PATIENCE = Number(process.env['TEST_PATIENCE'] ?? 1); // eslint-disable-line no-restricted-syntax -- a factor
 
 /** Waits for a condition, with a limit. */
 export async function until(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<void> {

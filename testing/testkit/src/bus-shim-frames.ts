@@ -50,7 +50,7 @@ function firstFrame(bytes: Buffer): Frame | undefined {
   };
 }
 
-// tidy-allow number: a length
+// eslint-disable-next-line no-restricted-syntax -- a length
 const lengthFrom = (text = '0'): number => Number(text);
 
 export type Message = { subject: string; sid: string; reply: string | undefined };

@@ -126,7 +126,7 @@ export async function startBusShim(target: string, seed = 1): Promise<BusShim> {
   };
 
   const server = createServer((client) => {
-    // tidy-allow number: a port
+    // eslint-disable-next-line no-restricted-syntax -- a port
     const broker = connect(Number(port), hostname);
     const cut = () => {
       client.destroy();

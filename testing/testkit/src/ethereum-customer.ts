@@ -53,7 +53,7 @@ export function ethereumCustomer(rpcUrl: string, usdc: string): Customer {
       await control.request({ method: 'anvil_reorg', params: [depth, []] } as never);
       await control.mine({ blocks: 1 });
     },
-    // tidy-allow number: a height
+    // eslint-disable-next-line no-restricted-syntax -- a height
     height: async () => Number(await node.getBlockNumber()),
     balance: (asset, address) =>
       asset === 'ETH'

@@ -10,7 +10,7 @@ export function requestReader(take: (methods: string[]) => void): (bytes: Buffer
       const headEnd = waiting.indexOf('\r\n\r\n');
       if (headEnd === -1) return;
       const length = /^content-length: *(\d+)/im.exec(waiting.toString('latin1', 0, headEnd))?.[1] ?? '0';
-      // tidy-allow number: a length
+      // eslint-disable-next-line no-restricted-syntax -- a length
       const end = headEnd + 4 + Number(length);
       if (waiting.length < end) return;
       take(methodsOf(waiting.toString('utf8', headEnd + 4, end)));

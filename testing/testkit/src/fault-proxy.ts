@@ -80,7 +80,7 @@ export async function startFaultProxy(target: string, seed = 1): Promise<FaultPr
   }
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    // tidy-allow number: a port
+    // eslint-disable-next-line no-restricted-syntax -- a port
     const node = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
     const [toNode, toClient] = [direction(node), direction(client)];
     const postgres = postgresReader();

@@ -73,7 +73,7 @@ export class ScriptedEvmNode {
     switch (method) {
       case 'eth_getBlockByNumber': {
         const newest = Math.max(-1, ...this.blocks.keys());
-        // tidy-allow number: a height
+        // eslint-disable-next-line no-restricted-syntax -- a height
         const height = subject === 'latest' ? newest : Number(subject);
         const hash = this.blocks.get(height);
         return found(hash === undefined ? null : { hash, number: hex(height), transactions: [] });

@@ -140,7 +140,7 @@ function enginesOf({ engines = process.env['QUITTANCE_ENGINES'] }: { engines?: s
 
 function checked(options: QuittanceOptions): StartOptions {
   const [major = ''] = process.versions.node.split('.');
-  // tidy-allow number: a version
+  // eslint-disable-next-line no-restricted-syntax -- a version
   if (Number(major) < NODE_MIN)
     throw new Error(`Node ${NODE_MIN} or newer is needed, this is ${process.version}`);
   const { blockEverySeconds = 1, confirmations = 2, settings = {}, say = () => undefined, chains } = options;

@@ -37,7 +37,7 @@ afterEach(async () => {
   await new Promise((resolve) => node.close(resolve));
 });
 
-// tidy-allow number: a port
+// eslint-disable-next-line no-restricted-syntax -- a port
 const portOf = (url: string): number => Number(new URL(url).port);
 
 async function ask(method: string, more = ''): Promise<string> {

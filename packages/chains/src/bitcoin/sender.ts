@@ -141,7 +141,7 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
 
 function placeOf(outpoint: string): [txHash: string, output: number] {
   const [txHash = '', output = ''] = outpoint.split(':');
-  // tidy-allow number: the place of an output
+  // eslint-disable-next-line no-restricted-syntax -- the place of an output
   return [txHash, Number(output)];
 }
 

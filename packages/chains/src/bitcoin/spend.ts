@@ -181,7 +181,7 @@ function unsignedInput(utxo: Utxo, script: Uint8Array) {
   const [txid = '', index = ''] = utxo.outpoint.split(':');
   return {
     txid,
-    // tidy-allow number: the place of an output
+    // eslint-disable-next-line no-restricted-syntax -- the place of an output
     index: Number(index),
     sequence: SEQUENCE,
     witnessUtxo: { script, amount: utxo.amount as bigint },

@@ -8,7 +8,7 @@ export const units256 = z
   .regex(hex('{1,64}'))
   .transform((text) => BigInt(text));
 /** A number that counts something: heights, seconds, nonces. */
-// tidy-allow number: heights, seconds and nonces are no money
+// eslint-disable-next-line no-restricted-syntax -- heights, seconds and nonces are no money
 export const count = units256.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
 export const hash = z
   .string()

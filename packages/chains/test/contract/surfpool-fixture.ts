@@ -32,7 +32,7 @@ async function openSurfpool(): Promise<Fixture> {
   const sender = connectSender(settings, PHRASE);
   const give = (to: string, amount: bigint) =>
     getTransferSolInstruction({ source: chain.payer, destination: to as Address, amount });
-  // tidy-allow number: a slot
+  // eslint-disable-next-line no-restricted-syntax -- a slot
   const newestSlot = async () => Number(await chain.rpc.call('getSlot', [{ commitment: 'processed' }]));
 
   /** The node makes blocks by itself: what was sent before now is final when these are. */

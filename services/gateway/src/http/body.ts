@@ -26,7 +26,7 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<Body> 
       chunks = [];
       setTimeout(() => resolve('too_large'), LINGER_MS).unref();
     };
-    // tidy-allow number: a length; Node has refused every request where this header is none
+    // eslint-disable-next-line no-restricted-syntax -- a length; Node has refused every request where this header is none
     if (Number.parseInt(req.headers['content-length'] ?? '0', 10) > maxBytes) refuse();
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;

@@ -48,7 +48,7 @@ export function tell(res: ServerResponse, answer: Answer): void {
 
 /** As long as the client was told to wait. */
 function waitOf(res: ServerResponse): number {
-  // tidy-allow number: seconds
+  // eslint-disable-next-line no-restricted-syntax -- seconds
   const told = Number(res.getHeader('Retry-After') ?? 0);
   return Math.max(REFRESH_SECONDS, told || 0);
 }

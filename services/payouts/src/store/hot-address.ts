@@ -26,7 +26,7 @@ const selectCursor = statement('coin_cursors_one', `select height from coin_curs
 /** Up to which block the hot address was looked for; undefined when it never was. */
 export async function hotAddressCursor(db: Queryable, chain: Chain): Promise<number | undefined> {
   const row = await db.maybe<{ height: string }>(selectCursor, [chain]);
-  return row && Number(row.height); // tidy-allow number: a height
+  return row && Number(row.height); // eslint-disable-line no-restricted-syntax -- a height
 }
 
 const moveCursor = statement(

@@ -42,7 +42,7 @@ export async function sweepsInNoBlock(db: Queryable, chain: Chain): Promise<Open
   );
   return rows.map(({ wallet, nonce, asset, amount }) => ({
     wallet,
-    nonce: Number(nonce), // tidy-allow number: a nonce counts transactions
+    nonce: Number(nonce), // eslint-disable-line no-restricted-syntax -- a nonce counts transactions
     asset,
     amount: units(amount),
   }));

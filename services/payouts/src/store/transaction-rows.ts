@@ -92,7 +92,7 @@ export const transactionColumns = `id, family, attempt, wallet, nonce, purpose, 
   tx_hash, state, block_hash, block_height, created_at, first_broadcast_at, last_broadcast_at, doubted_at,
   final_at, missing_since, final_height_when_signed, searched_to, valid_to_height, terms`;
 
-const countOf = (text: string | null): number | null => (text === null ? null : Number(text)); // tidy-allow number: a height or a nonce
+const countOf = (text: string | null): number | null => (text === null ? null : Number(text)); // eslint-disable-line no-restricted-syntax -- a height or a nonce
 
 export const transactionOf = (row: TransactionRow): Transaction => ({
   id: row.id,

@@ -162,7 +162,7 @@ type UnsweptRow = {
 const unsweptOf = (row: UnsweptRow): UnsweptDeposits => ({
   asset: row.asset,
   address: row.address,
-  derivationIndex: Number(row.derivation_index), // tidy-allow number: an index counts addresses
+  derivationIndex: Number(row.derivation_index), // eslint-disable-line no-restricted-syntax -- an index counts addresses
   amount: units(row.amount),
   depositIds: row.deposit_ids,
 });

@@ -25,7 +25,7 @@ const columns = 'outpoint, branch, derivation_index, address, amount';
 const utxoOf = (row: UtxoRow): Utxo => ({
   outpoint: row.outpoint,
   branch: row.branch,
-  index: Number(row.derivation_index), // tidy-allow number: an index counts addresses
+  index: Number(row.derivation_index), // eslint-disable-line no-restricted-syntax -- an index counts addresses
   address: row.address,
   amount: units(row.amount),
 });
@@ -128,7 +128,7 @@ const drawIndex = statement('coins_change_index', `select nextval('coin_change_i
 
 /** An address for change is used by one group. */
 export async function nextChangeIndex(db: Queryable): Promise<number> {
-  return Number((await db.one<{ index: string }>(drawIndex)).index); // tidy-allow number: an index counts addresses
+  return Number((await db.one<{ index: string }>(drawIndex)).index); // eslint-disable-line no-restricted-syntax -- an index counts addresses
 }
 
 const showChange = statement(

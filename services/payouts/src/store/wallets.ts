@@ -60,7 +60,7 @@ const selectNext = statement(
 /** The nonce that the wallet's next transaction will get; undefined for a wallet that never signed. */
 export async function nextNonce(db: Queryable, chain: Chain, address: string): Promise<number | undefined> {
   const row = await db.maybe<{ next_nonce: string }>(selectNext, [chain, address]);
-  return row && Number(row.next_nonce); // tidy-allow number: a nonce counts transactions
+  return row && Number(row.next_nonce); // eslint-disable-line no-restricted-syntax -- a nonce counts transactions
 }
 
 const raiseNonce = statement(
@@ -86,7 +86,7 @@ const takeNext = statement(
 /** Gives out the wallet's next nonce. It is used exactly when the transaction commits, with what it signed. */
 export async function takeNonce(trx: Trx, chain: Chain, address: string): Promise<number> {
   const { nonce } = await trx.one<{ nonce: string }>(takeNext, [chain, address]);
-  return Number(nonce); // tidy-allow number: a nonce counts transactions
+  return Number(nonce); // eslint-disable-line no-restricted-syntax -- a nonce counts transactions
 }
 
 const selectHistory = statement(

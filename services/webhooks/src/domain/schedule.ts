@@ -51,7 +51,7 @@ function fractionOf(text: string): number {
 /** The `Retry-After` of an answer as milliseconds: seconds or a date (RFC 9110, 10.2.3). */
 export function readRetryAfter(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
-  // tidy-allow number: seconds
+  // eslint-disable-next-line no-restricted-syntax -- seconds
   if (/^\d{1,9}$/.test(header)) return Number.parseInt(header, 10) * SECOND;
   // Date.parse alone would take "-1" for a year.
   const time = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN;

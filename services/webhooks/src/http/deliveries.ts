@@ -67,7 +67,7 @@ export function deliveryRoutes(app: Express, known: RequestHandler, ports: HttpP
     });
     if (!found.ok) return send(res, refusals.list[found.refusal]);
     const { deliveries, nextBefore } = found.value;
-    // tidy-allow number: a place in a sequence, below 2^53 as JSON has it
+    // eslint-disable-next-line no-restricted-syntax -- a place in a sequence, below 2^53 as JSON has it
     const meta = { has_more: nextBefore !== null, next_before: nextBefore && Number(nextBefore) };
     send(res, { status: 200, body: { data: deliveries.map(deliveryView), meta } });
   });

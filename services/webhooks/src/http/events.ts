@@ -27,7 +27,7 @@ const refusals = {
   },
 } satisfies Record<string, Record<string, Answer>>;
 
-// tidy-allow number: places in a sequence, below 2^53 as JSON has them
+// eslint-disable-next-line no-restricted-syntax -- places in a sequence, below 2^53 as JSON has them
 const placeOf = (sequence: string): number => Number(sequence);
 
 /** What a merchant was told, and has missed. */

@@ -1,0 +1,162 @@
+import type { Linter } from 'eslint';
+import tseslint from 'typescript-eslint';
+
+/**
+ * The house rules that eslint can express; tools/house-rules.ts has those that it cannot, and biome forbids `console`,
+ * default exports, and tests that are skipped or run alone.
+ *
+ * An exception says why:
+ *
+ *     // eslint-disable-next-line no-restricted-syntax -- a port
+ *     const port = Number(text);
+ */
+const number = [
+  "CallExpression[callee.name='Number']",
+  "CallExpression:not([callee.object.name='expect']) > Identifier.arguments[name='Number']",
+  'CallExpression[callee.name=/^parse(Int|Float)$/]',
+  'CallExpression[callee.property.name=/^parse(Int|Float)$/]',
+  "UnaryExpression[operator='+']:not([argument.type='Literal'])",
+].map((selector) => ({
+  selector,
+  message:
+    'Amounts are read by packages/shared/src/money.ts. Disable this where it is no money, and say what it is.',
+}));
+
+const decimal = {
+  selector: "ImportExpression[source.value='decimal.js']",
+  message: 'decimal.js stays inside packages/shared/src/money.ts: use or add a function there.',
+};
+
+const guessable = {
+  selector: "Identifier[name='drawIdsFrom']",
+  message:
+    'Ids that follow from a seed are for test/simulation alone: whoever knows the seed can guess them.',
+};
+
+const clock = [
+  "CallExpression[callee.object.name='Date'][callee.property.name='now']",
+  "CallExpression[callee.object.name='Math'][callee.property.name='random']",
+  "NewExpression[callee.name='Date'][arguments.length=0]",
+  'CallExpression[callee.name=/^(Date|fetch|setTimeout|setInterval|setImmediate)$/]',
+  'MemberExpression[object.name=/^(performance|crypto|process)$/]',
+].map((selector) => ({
+  selector,
+  message: 'Domain decides from its arguments: take `now`, or what was random, as one.',
+}));
+
+const state = [
+  'Program > VariableDeclaration[kind=let]',
+  'Program > ExportNamedDeclaration > VariableDeclaration[kind=let]',
+  ...['Program', 'Program > ExportNamedDeclaration'].map(
+    (parent) =>
+      `${parent} > VariableDeclaration > VariableDeclarator > NewExpression[callee.name=/^(Weak)?(Map|Set)$/][arguments.length=0]`,
+  ),
+].map((selector) => ({
+  selector,
+  message: 'What a service remembers is made when it starts: two of them in one process must not share it.',
+}));
+
+const env = [
+  "MemberExpression[object.name='process'][property.name='env']",
+  "VariableDeclarator[init.name='process'] > ObjectPattern > Property[key.name='env']",
+].map((selector) => ({
+  selector,
+  message: 'Only main.ts reads process.env and hands it to loadConfig: take the setting as an argument.',
+}));
+
+const focus = [
+  'MemberExpression[object.name=/^(it|test|describe)$/][property.name=/^(only|skip|todo|failing|skipIf)$/]',
+  'CallExpression[callee.name=/^(fit|fdescribe|xit|xtest|xdescribe)$/]',
+].map((selector) => ({ selector, message: 'Every test runs, everywhere: repair it or delete it.' }));
+
+const MAX_LINES = 300;
+
+type Restriction = { selector: string; message: string };
+
+const syntax = (...restrictions: (Restriction | Restriction[])[]): Linter.RulesRecord => ({
+  'no-restricted-syntax': ['error', ...restrictions.flat()],
+});
+
+const tests = ['**/*.test.ts'];
+/** What a person starts reads the environment; so do tests and what they are made of. */
+const mayReadEnv = [
+  ...tests,
+  '**/main.ts',
+  ...['apps/sandbox', 'tools', 'bench', 'test', 'testing', '*/*/test'].map((folder) => `${folder}/**/*.ts`),
+];
+
+/**
+ * Suites that are longer: what they test shares engines and fixtures that take seconds to start, so cutting them would
+ * make the tests slower. Nothing is added here; a file that is cut leaves.
+ */
+const LONG_SUITES = [
+  'apps/cli/test/dead-letters.test.ts',
+  'apps/cli/test/quittance.test.ts',
+  'packages/chains/test/json-rpc.test.ts',
+  'packages/chains/test/reader.test.ts',
+  'packages/chains/test/sender.test.ts',
+  'packages/reconciliation/test/chain-invariants.test.ts',
+  'packages/reconciliation/test/verify-books.test.ts',
+  'packages/shared/test/consumer.test.ts',
+  'packages/shared/test/inbox-pruning.test.ts',
+  'services/auditor/test/audit.test.ts',
+  'services/gateway/test/limits.test.ts',
+  'services/gateway/test/passing-on.test.ts',
+  'services/invoices/src/domain/invoice-state.test.ts',
+  'services/invoices/test/api.test.ts',
+  'services/invoices/test/contradictions.test.ts',
+  'services/invoices/test/fixture.ts',
+  'services/invoices/test/outages.test.ts',
+  'services/invoices/test/pending.test.ts',
+  'services/invoices/test/rescan.test.ts',
+  'services/invoices/test/scanner.test.ts',
+  'services/invoices/test/state-table.test.ts',
+  'services/ledger/test/unresolved.test.ts',
+  'services/payouts/test/bitcoin-fixture.ts',
+  'services/payouts/test/bitcoin.test.ts',
+  'services/payouts/test/bump.test.ts',
+  'services/payouts/test/engine.test.ts',
+  'services/payouts/test/requests.test.ts',
+  'services/payouts/test/scripted-chain.ts',
+  'services/payouts/test/solana-fixture.ts',
+  'services/payouts/test/solana.test.ts',
+  'services/webhooks/test/deliveries.test.ts',
+  'services/webhooks/test/delivery-log.test.ts',
+  'services/webhooks/test/endpoint-changes.test.ts',
+  'services/webhooks/test/endpoint-queues.test.ts',
+  'services/webhooks/test/event-streams.test.ts',
+  'services/webhooks/test/webhook-sender.test.ts',
+  'test/chain-scenarios/evm-false-deposits.test.ts',
+  'test/chain-scenarios/solana-false-deposits.test.ts',
+  'test/e2e/contract.test.ts',
+  'test/e2e/money.test.ts',
+  'test/faults/chain-node.test.ts',
+  'test/faults/races.test.ts',
+  'test/privileges/nats.test.ts',
+  'testing/testkit/src/bus-shim.ts',
+];
+
+/** A later entry replaces the list of an earlier one: each has all that holds for its files. */
+export const restrictions: Linter.Config[] = [
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parser: tseslint.parser as Linter.Parser },
+    rules: {
+      'max-lines': ['error', { max: MAX_LINES }],
+      'no-warning-comments': ['error', { terms: ['todo', 'fixme', 'xxx'], location: 'anywhere' }],
+      'no-restricted-imports': ['error', { name: 'decimal.js', message: decimal.message }],
+      ...syntax(number, decimal, guessable, env),
+    },
+  },
+  { files: ['services/*/src/**/*.ts'], rules: syntax(number, decimal, guessable, env, state) },
+  { files: ['services/*/src/domain/**/*.ts'], rules: syntax(number, decimal, guessable, env, state, clock) },
+  { files: mayReadEnv, rules: syntax(number, decimal, guessable) },
+  { files: tests, rules: syntax(number, decimal, guessable, focus) },
+  { files: ['test/simulation/**/*.ts'], rules: syntax(number, decimal, focus) },
+  { files: ['packages/shared/src/ids.ts'], rules: syntax(number, decimal, env) },
+  {
+    files: ['packages/shared/src/money.ts'],
+    rules: { ...syntax(guessable, env), 'no-restricted-imports': 'off' },
+  },
+  { files: LONG_SUITES, rules: { 'max-lines': 'off' } },
+];
