@@ -287,19 +287,25 @@ async function outage(asset: Asset): Promise<void> {
   }
 }
 
-/** Bitcoin's is killed, Ethereum's stopped in order (it writes its chain then); Solana's has no memory and is held. */
+/**
+ * Bitcoin's is killed, Ethereum's stopped in order (it writes its chain then); Solana's has no memory and is paused.
+ * A killed process may still have its pid when it is to come back, so the pid does not tell whether it has to.
+ */
 function nodeOf(asset: Asset): { away(): Promise<void> | void; back(): Promise<void> | void } {
   const { ethereum, bitcoin, solana } = quittance.stack.engines;
   const { chain } = assets[asset];
-  if (chain === 'bitcoin')
-    return {
-      away: () => bitcoin?.kill(),
-      back: () => (bitcoin?.pid === undefined ? bitcoin?.restart() : undefined),
-    };
   if (chain === 'solana') return { away: () => solana?.pause(), back: () => solana?.resume() };
+  let isAway = false;
   return {
-    away: () => ethereum.stop(),
-    back: () => (ethereum.pid === undefined ? ethereum.restart() : undefined),
+    away() {
+      isAway = true;
+      return chain === 'bitcoin' ? bitcoin?.kill() : ethereum.stop();
+    },
+    async back() {
+      if (!isAway) return;
+      await (chain === 'bitcoin' ? bitcoin : ethereum)?.restart();
+      isAway = false;
+    },
   };
 }
 
