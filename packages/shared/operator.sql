@@ -1,28 +1,39 @@
--- What the role of the operator's command may do: read what its commands show, and call what they change things with. Run
--- after the migrations of all services, as often as they are: it makes anew what it grants and replaces its functions.
+-- The rights of the operator's role: it reads what the commands show and calls the functions with which they change data.
+-- Executed after the migrations of all services, each time: it revokes and grants all rights and replaces its functions.
 create schema if not exists operator;
 revoke all on schema operator from public;
 grant usage on schema operator to quittance_operator;
 
--- What an older release gave it is taken away first.
+-- Rights that an older release granted are revoked first.
 revoke all on all tables in schema gateway, invoices, payouts, ledger, webhooks, auditor, operator from quittance_operator;
 revoke quittance_auditor from quittance_operator;
 drop function if exists operator.requeue(text, text, text, text);
 drop function if exists operator.requeue(text, text, text);
+drop function if exists operator.requeue(text, text, text, boolean);
+drop function if exists operator.note(text, text, text);
 
--- What operators did with their command; written in the transaction that does it.
-create table if not exists operator.deeds (
+-- The audit log of operators: each row is written in the transaction of the change.
+do $$ begin
+  -- The former release called it deeds.
+  if to_regclass('operator.deeds') is not null then
+    alter table operator.deeds rename to audit_log;
+    alter table operator.audit_log rename column deed to action;
+    alter index operator.deeds_pkey rename to audit_log_pkey;
+    alter sequence operator.deeds_seq_seq rename to audit_log_seq_seq;
+  end if;
+end $$;
+create table if not exists operator.audit_log (
   seq bigint generated always as identity primary key,
   at timestamptz not null default now(),
   actor text not null,
-  deed text not null,
+  action text not null,
   subject text not null
 );
-grant select on operator.deeds to quittance_operator;
+grant select on operator.audit_log to quittance_operator;
 
 grant usage on schema gateway, invoices, payouts, ledger, webhooks, auditor to quittance_operator;
 
--- The books, as the auditor reads them: an asset is resumed after one more look at every row.
+-- The records that the auditor reads: before payouts of an asset are resumed, every row is checked once more.
 do $$
 declare
   readable record;
@@ -55,27 +66,27 @@ grant select (id, chain, wallet, nonce, family, attempt, purpose, asset, amount,
   on payouts.transactions to quittance_operator;
 grant select (account_id, sequence, id, kind, created_at, resource_id, version) on webhooks.events to quittance_operator;
 grant select on
-  invoices.outbox, invoices.inbox, invoices.parked, payouts.outbox, payouts.inbox, payouts.parked,
-  ledger.outbox, ledger.inbox, ledger.parked, webhooks.outbox, webhooks.inbox, webhooks.parked,
-  auditor.outbox, auditor.inbox, auditor.parked
+  invoices.outbox, invoices.inbox, invoices.dead_letters, payouts.outbox, payouts.inbox, payouts.dead_letters,
+  ledger.outbox, ledger.inbox, ledger.dead_letters, webhooks.outbox, webhooks.inbox, webhooks.dead_letters,
+  auditor.outbox, auditor.inbox, auditor.dead_letters
 to quittance_operator;
 
--- To halt an asset's payouts and resume them, with what is accepted of its books and the word of it to payouts: see
+-- For pausing and resuming payouts of an asset, which also accepts discrepancies and sends an event to payouts: see the
 -- auditor's halt-payouts.ts and resume-payouts.ts.
 grant insert (asset, breaches, halted_at), update (resumed_at, forced, announced_at) on auditor.halts to quittance_operator;
 grant insert, update, delete on auditor.breaches to quittance_operator;
 grant insert (id, kind, payload, request_id, created_at) on auditor.outbox to quittance_operator;
 
--- To ask for a delivery again, as its merchant may: its endpoint's queue is locked first, see webhooks' store/endpoint-queues.ts.
+-- For redelivering, as the merchant may: the endpoint's queue is locked first, see webhooks' store/endpoint-queues.ts.
 grant update (state, due_at, round_start, asked_for) on webhooks.deliveries to quittance_operator;
 grant update (new_due_at, retry_due_at) on webhooks.endpoint_queues to quittance_operator;
 
-create or replace function operator.note(of_actor text, of_deed text, of_subject text) returns void
+create or replace function operator.write_audit_log(of_actor text, of_action text, of_subject text) returns void
 language sql security definer set search_path = pg_temp as $$
-  insert into operator.deeds (actor, deed, subject) values (of_actor, of_deed, of_subject);
+  insert into operator.audit_log (actor, action, subject) values (of_actor, of_action, of_subject);
 $$;
 
--- Who says which kind of event, and who must have it, as this release has it: filled by operator-role.ts.
+-- Which service sends which kind of event to which receivers in this release: filled by operator-role.ts.
 create table if not exists operator.kinds (
   kind text not null,
   sender text not null,
@@ -84,58 +95,60 @@ create table if not exists operator.kinds (
 );
 grant select on operator.kinds to quittance_operator;
 
--- Whose outbox has this event, as one of a kind that is its sender's to say and this receiver's to hear. No service but
--- the sender itself writes there.
+-- The services whose outbox has this event, of a kind that the service sends to this receiver. Only the service itself can
+-- write to its outbox.
 create or replace function operator.senders_of(of_receiver text, of_event text) returns text[]
 language sql stable set search_path = pg_temp as $$
-  with said as (
+  with sent as (
     select 'invoices' as sender, kind from invoices.outbox where id = of_event
     union all select 'payouts', kind from payouts.outbox where id = of_event
     union all select 'ledger', kind from ledger.outbox where id = of_event
     union all select 'auditor', kind from auditor.outbox where id = of_event)
   select coalesce(array_agg(s.sender), '{}')
-  from said s join operator.kinds k on k.sender = s.sender and k.kind = s.kind
+  from sent s join operator.kinds k on k.sender = s.sender and k.kind = s.kind
   where k.receiver = of_receiver;
 $$;
 
--- A parked event goes back to where it came from: its sender sends once more what its own outbox says, to all that must
--- have it, and who has it already drops it. It is parked again when it cannot be taken in this time either.
--- Of the parked row its id alone counts. The role of the service that parked it can write anything there: were its kind,
--- sender or payload believed, that service could speak as another, and a forged payment be credited. What no sender has
--- stays parked. Answers who sends it again: nobody when no outbox has it for this receiver, null when it is not parked.
--- not_taken_in: the operator has looked, and an event older than the inbox remembers has had no effect.
-create or replace function operator.requeue(
-  of_receiver text, of_event text, of_actor text, not_taken_in boolean default false) returns text[]
+-- Sends a dead letter again: its sender sends the event of its own outbox to all receivers, and those that have processed it
+-- drop it. When processing fails again, it becomes a dead letter again.
+-- Only the id of the dead letter is used. The role of the receiver can write anything into that row: if its kind, sender or
+-- payload were believed, a compromised service could send events of another one and forge a credited payment.
+-- Returns the senders; an empty array when no outbox has the event for this receiver, which stays a dead letter then; null
+-- when it is no dead letter.
+-- not_processed: the operator has checked that an event older than the inbox remembers has had no effect.
+create or replace function operator.retry_dead_letter(
+  of_receiver text, of_event text, of_actor text, not_processed boolean default false) returns text[]
 language plpgsql security definer set search_path = pg_temp as $$
 declare
-  is_parked boolean;
+  is_dead_letter boolean;
   senders text[];
   sender text;
 begin
   if not exists (select from operator.kinds k where k.receiver = of_receiver) then
     raise exception 'no receiver of events: %', of_receiver;
   end if;
-  execute format('select true from %I.parked where event_id = $1 for update', of_receiver) into is_parked using of_event;
-  if is_parked is null then return null; end if;
+  execute format('select true from %I.dead_letters where event_id = $1 for update', of_receiver)
+    into is_dead_letter using of_event;
+  if is_dead_letter is null then return null; end if;
   senders := operator.senders_of(of_receiver, of_event);
   if senders = '{}' then return senders; end if;
   foreach sender in array senders loop
     execute format('update %I.outbox set sent_at = null, claimed_until = null, confirmed_at = null,
-      confirmed_by = array_remove(confirmed_by, $2), parked_by = array_remove(parked_by, $2)
+      confirmed_by = array_remove(confirmed_by, $2), dead_lettered_by = array_remove(dead_lettered_by, $2)
       where id = $1', sender) using of_event, of_receiver;
   end loop;
-  execute format('delete from %I.parked where event_id = $1', of_receiver) using of_event;
-  if not_taken_in then
-    execute format('insert into %I.inbox_admitted (event_id) values ($1) on conflict do nothing', of_receiver) using of_event;
+  execute format('delete from %I.dead_letters where event_id = $1', of_receiver) using of_event;
+  if not_processed then
+    execute format('insert into %I.inbox_exceptions (event_id) values ($1) on conflict do nothing', of_receiver) using of_event;
   end if;
-  perform operator.note(of_actor, case when not_taken_in then 'requeue as not taken in' else 'requeue' end,
+  perform operator.write_audit_log(of_actor, case when not_processed then 'requeue as not processed' else 'requeue' end,
     of_receiver || ' ' || of_event);
   return senders;
 end $$;
 
--- The engine of a chain signs nothing while the chain shows what this database does not know of its own wallet. Who has
--- found out what that was accepts it here: the nonce that comes next, the transaction up to which all is known, the coin
--- that somebody has spent. Answers whether there was anything to accept.
+-- Signing is paused while the chain shows transactions of the hot wallet that this database does not know. An operator who
+-- has found out what they are accepts them here: the next nonce, the last known transaction, or the UTXO that was spent.
+-- Returns whether there was something to accept.
 create or replace function operator.accept_history(of_chain text, up_to text, of_actor text) returns boolean
 language plpgsql security definer set search_path = pg_temp as $$
 declare
@@ -154,12 +167,12 @@ begin
     where chain = of_chain and role = 'hot' and next_nonce < up_to::bigint;
   end if;
   get diagnostics accepted = row_count;
-  if accepted > 0 then perform operator.note(of_actor, 'accept history', of_chain || ' ' || up_to); end if;
+  if accepted > 0 then perform operator.write_audit_log(of_actor, 'accept history', of_chain || ' ' || up_to); end if;
   return accepted > 0;
 end $$;
 
--- Whoever follows the chain reads it again from there, see invoices' rescan-chain.ts. Answers null when the chain is not
--- followed yet, or not as far.
+-- The scanner reads the chain again from this height, see invoices' rescan-chain.ts. Returns null when the scanner has not
+-- reached it.
 create or replace function operator.rescan(of_chain text, from_height int, of_actor text) returns bigint
 language plpgsql security definer set search_path = pg_temp as $$
 declare
@@ -170,12 +183,12 @@ begin
   where c.chain = of_chain and c.height >= from_height
   returning id into asked;
   if asked is not null then
-    perform operator.note(of_actor, 'rescan', of_chain || ' from ' || from_height);
+    perform operator.write_audit_log(of_actor, 'rescan', of_chain || ' from ' || from_height);
   end if;
   return asked;
 end $$;
 
--- Ends what was asked to be read again on a chain and has not ended; answers how many that were.
+-- Ends the rescans of a chain that have not ended. Returns their number.
 create or replace function operator.stop_rescans(of_chain text, of_actor text) returns int
 language plpgsql security definer set search_path = pg_temp as $$
 declare
@@ -184,7 +197,7 @@ begin
   update invoices.rescans set ended_at = now(), failure = 'stopped by ' || of_actor
   where chain = of_chain and ended_at is null;
   get diagnostics stopped = row_count;
-  if stopped > 0 then perform operator.note(of_actor, 'stop rescans', of_chain); end if;
+  if stopped > 0 then perform operator.write_audit_log(of_actor, 'stop rescans', of_chain); end if;
   return stopped;
 end $$;
 

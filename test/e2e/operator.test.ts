@@ -142,8 +142,10 @@ test('a sale and a payout show all that happened to them, a delivery is sent aga
   );
   const resumed = await operator('payouts', 'resume', '--asset', 'ETH');
   expect([resumed.code, resumed.err]).toEqual([0, '']);
-  const deeds = await quittance.db.rows<{ deed: string }>('select deed from operator.deeds order by seq');
-  expect(deeds.map(({ deed }) => deed)).toEqual(['resend', 'resend', 'halt', 'resume']);
+  const log = await quittance.db.rows<{ action: string }>(
+    'select action from operator.audit_log order by seq',
+  );
+  expect(log.map(({ action }) => action)).toEqual(['resend', 'resend', 'halt', 'resume']);
   const last = await eventually(async () => {
     const { status, body } = await shop.post('/api/payouts', order);
     expect(status).toBe(201);

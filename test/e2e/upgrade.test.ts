@@ -274,7 +274,7 @@ test('in the end every event is processed, the merchant sells and pays out as be
       for (const service of ['invoices', 'payouts', 'ledger'])
         expect(await db.rows(`select kind from ${service}.outbox where confirmed_at is null`)).toEqual([]);
       for (const service of services.filter((name) => name !== 'gateway'))
-        expect(await db.rows(`select kind from ${service}.parked`)).toEqual([]);
+        expect(await db.rows(`select kind from ${service}.dead_letters`)).toEqual([]);
       const watched = loadConfig(
         'the books',
         withChains(z.object(chainSettings)),

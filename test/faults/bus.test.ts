@@ -107,12 +107,12 @@ describe.each(storms)('a bus that $what', ({ what, shares }) => {
 });
 
 const deadLetters = async (): Promise<string[]> =>
-  (await quittance.db.rows<{ failure: string }>('select failure from ledger.parked')).map(
+  (await quittance.db.rows<{ failure: string }>('select failure from ledger.dead_letters')).map(
     ({ failure }) => failure,
   );
 
 /** An operator has looked at the dead letters and deleted them. */
-const lookedAt = () => quittance.db.rows('delete from ledger.parked');
+const lookedAt = () => quittance.db.rows('delete from ledger.dead_letters');
 
 /** Money that was never paid. */
 const credit = (account: string, changed: object = {}): string =>

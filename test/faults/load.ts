@@ -205,7 +205,7 @@ export async function startLoad(quittance: Quittance, options: LoadOptions = {})
     }
     const deadLetters = await quittance.db.rows(
       ['invoices', 'payouts', 'ledger', 'webhooks']
-        .map((service) => `select '${service}' as at, kind, failure from ${service}.parked`)
+        .map((service) => `select '${service}' as at, kind, failure from ${service}.dead_letters`)
         .join(' union all '),
     );
     for (const one of deadLetters) broken.add(`an operator has to look at ${JSON.stringify(one)}`);

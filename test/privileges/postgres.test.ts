@@ -15,13 +15,13 @@ import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 
 /** Beside reading: i insert, u update, d delete. */
 const everywhere = {
+  dead_letters: 'iu',
   inbox: 'i',
-  inbox_admitted: 'd',
+  inbox_exceptions: 'd',
   inbox_pruning: 'iu',
   leases: 'iu',
   migrations: '',
   outbox: 'iud',
-  parked: 'iu',
 };
 const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
   gateway: { ...everywhere, accounts: 'i', audit_log: 'i', tokens: 'iu' },

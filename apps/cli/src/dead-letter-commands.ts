@@ -11,7 +11,7 @@ type DeadLetter = {
   event: string;
   kind: string;
   failure: string;
-  parkedAt: Date;
+  failedAt: Date;
   /** The services whose outbox has it: they can send it again. */
   senders: Service[];
 };
@@ -19,17 +19,17 @@ type DeadLetter = {
 const SHOWN_MAX = 200;
 const FAILURE_SHOWN = 80;
 
-const OLDEST_FIRST = '"parkedAt"';
+const OLDEST_FIRST = '"failedAt"';
 /** Dead letters that cannot be sent again stay in the list, and must not hide those that can. */
-const SENDABLE_FIRST = `senders = '{}', "parkedAt"`;
+const SENDABLE_FIRST = `senders = '{}', "failedAt"`;
 
 /** One more than are shown, so that it is known whether there are more. */
 async function deadLettersIn(db: Db, order: string, event: string | null = null): Promise<DeadLetter[]> {
   const each = receivers.map(
     (service) =>
-      `select '${service}' as service, event_id as event, kind, failure, parked_at as "parkedAt",
+      `select '${service}' as service, event_id as event, kind, failure, failed_at as "failedAt",
          operator.senders_of('${service}', event_id) as senders
-       from ${service}.parked where $1::text is null or event_id = $1`,
+       from ${service}.dead_letters where $1::text is null or event_id = $1`,
   );
   return await db.rows<DeadLetter>(
     `select * from (${each.join(' union all ')}) as dead_letters order by ${order}, event limit ${SHOWN_MAX + 1}`,
@@ -42,21 +42,21 @@ export const listDeadLetters = (around: Surroundings): Promise<SaidOutcome> =>
   withOperator(around, 'operator', async (db) => {
     const found = await deadLettersIn(db, OLDEST_FIRST);
     const deadLetters = found.slice(0, SHOWN_MAX);
-    const rows = deadLetters.map(({ service, event, kind, failure, parkedAt }) => [
+    const rows = deadLetters.map(({ service, event, kind, failure, failedAt }) => [
       service,
       event,
       kind,
-      minute(parkedAt),
+      minute(failedAt),
       shortened(failure),
     ]);
     const more = found.length > SHOWN_MAX ? say`\nThe oldest ${SHOWN_MAX}; there are more.\n` : '';
     return {
-      json: deadLetters.map(({ service, event, kind, failure, parkedAt, senders }) => ({
+      json: deadLetters.map(({ service, event, kind, failure, failedAt, senders }) => ({
         service,
         event,
         kind,
         failure,
-        parked_at: parkedAt,
+        parked_at: failedAt,
         can_be_requeued: senders.length > 0,
       })),
       text:
@@ -94,7 +94,7 @@ export async function retryDeadLetters(
     const left: DeadLetter[] = [];
     for (const one of wanted) {
       const { senders } = await db.one<{ senders: Service[] | null }>(
-        'select operator.requeue($1, $2, $3, $4) as senders',
+        'select operator.retry_dead_letter($1, $2, $3, $4) as senders',
         [one.service, one.event, by, notProcessed],
       );
       // Null: another operator was faster.

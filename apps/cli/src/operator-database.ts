@@ -52,9 +52,9 @@ export function actor({ env }: Pick<Surroundings, 'env'>): string {
   }
 }
 
-export type AuditLogEntry = { actor: string; deed: string; subject: string };
+export type AuditLogEntry = { actor: string; action: string; subject: string };
 
 /** Records who did what, in the transaction that does it, so that nothing is done without a record. */
-export async function writeAuditLog(trx: Trx, { actor: by, deed, subject }: AuditLogEntry): Promise<void> {
-  await trx.rows('select operator.note($1, $2, $3)', [by, deed, subject]);
+export async function writeAuditLog(trx: Trx, { actor: by, action, subject }: AuditLogEntry): Promise<void> {
+  await trx.rows('select operator.write_audit_log($1, $2, $3)', [by, action, subject]);
 }

@@ -29,7 +29,7 @@ export const pausePayouts = (around: Surroundings, named: string, reason: string
   const by = actor(around);
   return withOperator(around, 'auditor', async (db) => {
     const note = (trx: Trx, number: string) =>
-      writeAuditLog(trx, { actor: by, deed: 'halt', subject: `${asset}, halt ${number}` });
+      writeAuditLog(trx, { actor: by, action: 'halt', subject: `${asset}, halt ${number}` });
     const done = await halt({ db, clock: systemClock, note }, { asset, reason: `${reason} (${by})` });
     if (!done.ok) throw new CommandError(`Payouts of ${asset} are paused already.`);
     return {
@@ -78,9 +78,9 @@ export async function resumePayouts(
 ): Promise<SaidOutcome> {
   const asset = assetNamed(named);
   const by = actor(around);
-  const deed = force ? 'resume by force' : 'resume';
+  const action = force ? 'resume by force' : 'resume';
   const note = (trx: Trx, halt: string) =>
-    writeAuditLog(trx, { actor: by, deed, subject: `${asset}, halt ${halt}` });
+    writeAuditLog(trx, { actor: by, action, subject: `${asset}, halt ${halt}` });
   const db = openDb({
     url: operatorDatabase(around),
     schema: 'auditor',

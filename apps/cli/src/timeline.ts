@@ -41,7 +41,7 @@ export async function announcedMoments(db: Queryable, { sender, where, values }:
       [ids],
     );
     const deadLetters = await db.rows<{ id: string; at: Date; failure: string }>(
-      `select event_id as id, parked_at as at, failure from ${receiver}.parked where event_id = any($1::text[])`,
+      `select event_id as id, failed_at as at, failure from ${receiver}.dead_letters where event_id = any($1::text[])`,
       [ids],
     );
     moments.push(

@@ -30,7 +30,7 @@ export const webhookResend = (around: Surroundings, id: string): Promise<SaidOut
     const refused: { delivery: string; why: string }[] = [];
     const by = actor(around);
     for (const { delivery, account } of wanted) {
-      const note = (trx: Trx) => writeAuditLog(trx, { actor: by, deed: 'resend', subject: delivery });
+      const note = (trx: Trx) => writeAuditLog(trx, { actor: by, action: 'resend', subject: delivery });
       const again = await redeliver({ db, clock: systemClock, note }, account, delivery);
       if (again.ok) done.push(delivery);
       else refused.push({ delivery, why: whyNot[again.refusal] });

@@ -22,7 +22,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const auditLog = () => admin.rows('select actor, deed, subject from deeds order by seq');
+const auditLog = () => admin.rows('select actor, action, subject from audit_log order by seq');
 
 test('the audit log names the operator who pauses payouts, resumes them or resumes them by force', async () => {
   expect((await quittance(['payouts', 'pause', '--asset', 'ETH', '--reason', 'a drill'], ANNA)).code).toBe(0);
@@ -33,18 +33,18 @@ test('the audit log names the operator who pauses payouts, resumes them or resum
   ).toBe(0);
   const { seq } = await admin.one<{ seq: string }>('select seq from auditor.halts');
   expect(await auditLog()).toEqual([
-    { actor: 'cli:Anna K.', deed: 'halt', subject: `ETH, halt ${seq}` },
-    { actor: 'cli:ben', deed: 'resume by force', subject: `ETH, halt ${seq}` },
+    { actor: 'cli:Anna K.', action: 'halt', subject: `ETH, halt ${seq}` },
+    { actor: 'cli:ben', action: 'resume by force', subject: `ETH, halt ${seq}` },
   ]);
 });
 
 test('payouts are not paused when the audit log cannot be written', async () => {
   const [before, halts] = [await auditLog(), await admin.rows('select * from auditor.halts')];
-  await admin.rows('alter table deeds add constraint deeds_none check (false) not valid');
+  await admin.rows('alter table audit_log add constraint audit_log_none check (false) not valid');
   try {
     expect((await quittance(['payouts', 'pause', '--asset', 'ETH', '--reason', 'x'], ANNA)).code).toBe(1);
   } finally {
-    await admin.rows('alter table deeds drop constraint deeds_none');
+    await admin.rows('alter table audit_log drop constraint audit_log_none');
   }
   expect([await auditLog(), await admin.rows('select * from auditor.halts')]).toEqual([before, halts]);
 });
@@ -56,7 +56,7 @@ test('without QUITTANCE_OPERATOR the user of the process is named; an invalid na
   ).toBe(0);
   expect((await auditLog()).at(-1)).toMatchObject({
     actor: expect.stringMatching(/^cli:\w+$/),
-    deed: 'halt',
+    action: 'halt',
   });
   const refused = await quittance(['payouts', 'resume', '--asset', 'SOL', '--force'], {
     QUITTANCE_OPERATOR: 'a\nb',

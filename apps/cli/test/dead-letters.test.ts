@@ -78,8 +78,8 @@ test('a dead letter is listed with its reason and, once the cause is fixed, sent
     expect([again.code, again.out]).toEqual([0, expect.stringMatching(/^Sent again by auditor/)]);
     await eventually(() => expect(taken).toEqual([deadLetter.event]), 30_000);
     expect((await quittance(['dead-letters', 'list', '--json'])).json()).toEqual([]);
-    expect(await admin.rows('select deed, subject from operator.deeds')).toEqual([
-      { deed: 'requeue', subject: `payouts ${deadLetter.event}` },
+    expect(await admin.rows('select action, subject from operator.audit_log')).toEqual([
+      { action: 'requeue', subject: `payouts ${deadLetter.event}` },
     ]);
   } finally {
     await Promise.all([sender.stop(), receiver.stop()]);
@@ -87,7 +87,7 @@ test('a dead letter is listed with its reason and, once the cause is fixed, sent
     await nats.stop();
     await admin.rows('delete from payouts.halted_assets');
     await admin.rows('delete from auditor.outbox');
-    await admin.rows('truncate operator.deeds');
+    await admin.rows('truncate operator.audit_log');
   }
 });
 
@@ -111,11 +111,10 @@ async function deadLetterOf(service: Service, id: string, kind: string, payload:
   const db = openDb({ url: database.urlOf(service), schema: service, pool: 1, logger });
   const envelope = { id, kind, created_at: '2026-01-02T03:04:05.000Z', request_id: null, payload };
   try {
-    await db.rows(`insert into parked (event_id, kind, envelope, failure) values ($1, $2, $3, 'a reset')`, [
-      id,
-      kind,
-      JSON.stringify(envelope),
-    ]);
+    await db.rows(
+      `insert into dead_letters (event_id, kind, envelope, failure) values ($1, $2, $3, 'a reset')`,
+      [id, kind, JSON.stringify(envelope)],
+    );
   } finally {
     await db.close();
   }
@@ -124,27 +123,27 @@ async function deadLetterOf(service: Service, id: string, kind: string, payload:
 /** As it stands in the sender's outbox once all have answered for it. */
 const storedBy = (sender: Service, id: string, kind: EventKind, payload: object = {}) =>
   admin.rows(
-    `insert into ${sender}.outbox (id, kind, payload, sent_at, sends, confirmed_at, confirmed_by, parked_by)
+    `insert into ${sender}.outbox (id, kind, payload, sent_at, sends, confirmed_at, confirmed_by, dead_lettered_by)
      values ($1, $2, $3, now(), 1, now(), $4, $4)`,
     [id, kind, JSON.stringify(payload), events[kind].to],
   );
 
 const outboxOf = (sender: Service) =>
   admin.rows(
-    `select id, kind, payload, sent_at is null and confirmed_at is null as again, confirmed_by, parked_by from ${sender}.outbox
+    `select id, kind, payload, sent_at is null and confirmed_at is null as again, confirmed_by, dead_lettered_by from ${sender}.outbox
      order by seq`,
   );
 
 const deadLettersOf = async (service: Service) =>
-  (await admin.rows<{ id: string }>(`select event_id as id from ${service}.parked order by 1`)).map(
+  (await admin.rows<{ id: string }>(`select event_id as id from ${service}.dead_letters order by 1`)).map(
     ({ id }) => id,
   );
 
 describe('a dead letter', () => {
   afterEach(async () => {
-    for (const service of services) await admin.rows(`delete from ${service}.parked`);
+    for (const service of services) await admin.rows(`delete from ${service}.dead_letters`);
     for (const service of services) await admin.rows(`delete from ${service}.outbox`);
-    await admin.rows('truncate operator.deeds');
+    await admin.rows('truncate operator.audit_log');
   });
 
   test('that a service has forged is not sent by any other service, and stays where it is', async () => {
@@ -171,7 +170,7 @@ describe('a dead letter', () => {
       ['evt_forged'],
       ['evt_own'],
     ]);
-    expect(await admin.rows('select 1 from operator.deeds')).toEqual([]);
+    expect(await admin.rows('select 1 from operator.audit_log')).toEqual([]);
   });
 
   test('is sent again with the payload of its sender, to the service that it is for', async () => {
@@ -185,7 +184,7 @@ describe('a dead letter', () => {
         payload: settled('dep_true'),
         again: true,
         confirmed_by: ['payouts'],
-        parked_by: ['payouts'],
+        dead_lettered_by: ['payouts'],
       },
     ]);
     expect(await deadLettersOf('ledger')).toEqual([]);
@@ -210,7 +209,7 @@ describe('a dead letter', () => {
 
   test('that cannot be sent again does not hide those of other services, however many there are', async () => {
     await admin.rows(
-      `insert into webhooks.parked (event_id, kind, envelope, failure, parked_at)
+      `insert into webhooks.dead_letters (event_id, kind, envelope, failure, failed_at)
        select 'evt_' || n, 'invoice.paid', '{}', 'a reset', '2026-01-01' from generate_series(1, 300) as n`,
     );
     await storedBy('ledger', 'evt_true', 'credit.recorded');
@@ -233,7 +232,7 @@ describe('a dead letter', () => {
         for (const service of receivers) {
           await deadLetterOf(service, `evt_${kind}`, kind);
           const { senders } = await db.one<{ senders: Service[] }>(
-            'select operator.requeue($1, $2, $3) as senders',
+            'select operator.retry_dead_letter($1, $2, $3) as senders',
             [service, `evt_${kind}`, 'test'],
           );
           const isFor = (to as readonly Service[]).includes(service);
@@ -242,7 +241,7 @@ describe('a dead letter', () => {
       }
       for (const forged of ['gateway', 'auditor', 'operator', 'public', `ledger"; --`]) {
         await expect(
-          db.rows('select operator.requeue($1, $2, $3)', [forged, 'evt_1', 'test']),
+          db.rows('select operator.retry_dead_letter($1, $2, $3)', [forged, 'evt_1', 'test']),
         ).rejects.toThrow(/no receiver of events/);
       }
     } finally {
@@ -251,17 +250,29 @@ describe('a dead letter', () => {
   });
 });
 
-test('an older release’s rights and functions are gone after the migration to this one', async () => {
+test('an older release’s rights, functions and names are gone after the migration to this one', async () => {
   await admin.rows(`grant quittance_auditor to quittance_operator`);
   await admin.rows(`grant update on ledger.balances to quittance_operator`);
   await admin.rows(`create function operator.requeue(receiver text, event text, sender text, of_actor text)
     returns boolean language sql as 'select true'`);
+  await admin.rows(`create function operator.requeue(of_receiver text, of_event text, of_actor text, not_taken_in boolean default false)
+    returns text[] language sql as 'select null::text[]'`);
+  await admin.rows(`alter table operator.audit_log rename to deeds`);
+  await admin.rows(`alter table operator.deeds rename column action to deed`);
+  await admin.rows(`alter index operator.audit_log_pkey rename to deeds_pkey`);
+  await admin.rows(`alter sequence operator.audit_log_seq_seq rename to deeds_seq_seq`);
+  await admin.rows(
+    `insert into operator.deeds (actor, deed, subject) values ('cli:anna', 'halt', 'ETH, halt 1')`,
+  );
   await prepareOperator(database.adminUrl, undefined);
   expect(
     await admin.rows(
-      `select pg_get_function_identity_arguments(oid) as arguments from pg_proc where proname = 'requeue' and pronamespace = 'operator'::regnamespace`,
+      `select proname from pg_proc where proname = 'requeue' and pronamespace = 'operator'::regnamespace`,
     ),
-  ).toEqual([{ arguments: 'of_receiver text, of_event text, of_actor text, not_taken_in boolean' }]);
+  ).toEqual([]);
+  expect(
+    await admin.rows(`delete from operator.audit_log where actor = 'cli:anna' returning action, subject`),
+  ).toEqual([{ action: 'halt', subject: 'ETH, halt 1' }]);
   expect(
     await admin.one(
       `select pg_has_role('quittance_operator', 'quittance_auditor', 'member') as member,
@@ -282,13 +293,13 @@ test('the operator’s role changes what its commands change and nothing else, a
   const db = openDb({ url: operatorUrl(), schema: 'operator', pool: 1, logger });
   try {
     for (const sql of [
-      'delete from payouts.parked',
+      'delete from payouts.dead_letters',
       'select raw from payouts.transactions',
       'select sealed from webhooks.endpoint_secrets',
       'select hash from gateway.tokens',
       'update ledger.balances set available = 1',
       'insert into payouts.outbox (id, kind, payload) values (1, 2, null)',
-      'insert into operator.deeds (actor, deed, subject) values (1, 2, 3)',
+      'insert into operator.audit_log (actor, action, subject) values (1, 2, 3)',
       'update invoices.cursors set height = 1',
       'insert into operator.kinds (kind, sender, receiver) values (1, 2, 3)',
       'set role quittance_auditor',

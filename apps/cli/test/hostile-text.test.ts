@@ -81,8 +81,11 @@ beforeAll(async () => {
        select key, 1, 1, now(), 1, $1 from webhooks.endpoints`,
       at,
     ],
-    [`insert into ledger.parked (event_id, kind, envelope, failure) values ($1, $1, '{}', $1)`, at],
-    [`insert into webhooks.parked (event_id, kind, envelope, failure) values ('evt_1', $1, '{}', $1)`, at],
+    [`insert into ledger.dead_letters (event_id, kind, envelope, failure) values ($1, $1, '{}', $1)`, at],
+    [
+      `insert into webhooks.dead_letters (event_id, kind, envelope, failure) values ('evt_1', $1, '{}', $1)`,
+      at,
+    ],
     [
       `insert into invoices.rescans (chain, from_height, next_height, asked_at, ended_at, failure)
        values ('ethereum', 1, 1, now(), now(), $1)`,

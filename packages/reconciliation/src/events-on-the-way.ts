@@ -8,7 +8,7 @@ export const onTheWay = (kind: EventKind, to: Service): string => `
   select o.payload from ${events[kind].from}.outbox o
   where o.kind = '${kind}' and ${unconfirmed}
     and not exists (select 1 from ${to}.inbox i where i.event_id = o.id)
-    and not exists (select 1 from ${to}.parked i where i.event_id = o.id)`;
+    and not exists (select 1 from ${to}.dead_letters i where i.event_id = o.id)`;
 
 /** Whether such an event for the ledger names `id` in `field`. */
 export const isOnItsWay = (kind: EventKind, field: string, id: string) =>

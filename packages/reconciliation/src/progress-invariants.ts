@@ -13,7 +13,7 @@ function undelivered(those: string): string {
       if (eventKinds.length === 0) continue;
       queries.push(`
         select '${sender} sent ' || o.kind || ' ' || o.id || ', ${receiver} ' || case
-          when exists (select 1 from ${receiver}.parked k where k.event_id = o.id) then 'has it as a dead letter'
+          when exists (select 1 from ${receiver}.dead_letters k where k.event_id = o.id) then 'has it as a dead letter'
           else 'does not have it' end as what,
           o.payload ->> 'asset' as asset, o.id || ' ${receiver}' as subject
         from ${sender}.outbox o

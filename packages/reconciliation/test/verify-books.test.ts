@@ -260,9 +260,9 @@ const planted: [string, string, string, string[]][] = [
   ],
   [
     'an event that was parked, with its deposit',
-    `${aSecondDeposit('settled')}; ${itsEvent}; insert into ledger.parked (event_id, kind, envelope, failure)
+    `${aSecondDeposit('settled')}; ${itsEvent}; insert into ledger.dead_letters (event_id, kind, envelope, failure)
        values ('evt_10', 'deposit.settled', '{}', 'unreadable')`,
-    `delete from ledger.parked; delete from invoices.outbox; delete from invoices.deposits where id = 'dep_2';
+    `delete from ledger.dead_letters; delete from invoices.outbox; delete from invoices.deposits where id = 'dep_2';
      delete from payouts.inbox`,
     ['I5', 'I7'],
   ],

@@ -8,8 +8,8 @@ const insertNew = statement(
    forgotten as materialized (
      select id from given where id < (select before_id from inbox_pruning)
        and not exists (select from inbox where event_id = id)
-       and not exists (select from inbox_admitted where event_id = id)),
-   admitted as (delete from inbox_admitted where event_id = any($1::text[])),
+       and not exists (select from inbox_exceptions where event_id = id)),
+   admitted as (delete from inbox_exceptions where event_id = any($1::text[])),
    fresh as (
      insert into inbox (event_id) select id from given where id not in (select id from forgotten) order by id
      on conflict do nothing returning event_id)
@@ -38,7 +38,7 @@ const selectMissing = statement(
   'inbox_missing',
   `select id from unnest($1::text[]) as asked(id)
    where not exists (select 1 from inbox where event_id = id)
-     and not exists (select 1 from parked where event_id = id)`,
+     and not exists (select 1 from dead_letters where event_id = id)`,
 );
 
 /** Which of these events have neither been taken in nor parked. */
@@ -47,8 +47,8 @@ export async function missingFromInbox(db: Queryable, ids: readonly string[]): P
 }
 
 const selectDeadLetters = statement(
-  'inbox_parked',
-  `select event_id as id from parked where event_id = any($1::text[])`,
+  'inbox_dead_letters',
+  `select event_id as id from dead_letters where event_id = any($1::text[])`,
 );
 
 /** Which of these events are dead letters here. */
@@ -57,9 +57,9 @@ export async function deadLettersOf(db: Queryable, ids: readonly string[]): Prom
 }
 
 const insertDeadLetter = statement(
-  'parked_insert',
-  `insert into parked (event_id, kind, envelope, failure) values ($1, $2, $3, $4)
-   on conflict (event_id) do update set failure = excluded.failure, parked_at = now()`,
+  'dead_letters_insert',
+  `insert into dead_letters (event_id, kind, envelope, failure) values ($1, $2, $3, $4)
+   on conflict (event_id) do update set failure = excluded.failure, failed_at = now()`,
 );
 
 /**

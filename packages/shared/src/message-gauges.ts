@@ -20,7 +20,10 @@ const selectOldestUnconfirmed = ageOfFirst(
   'metrics_outbox_oldest_unconfirmed',
   'confirmed_at is null and sent_at is not null',
 );
-const selectDeadLetters = statement('metrics_parked', `select count(*)::float as value from parked`);
+const selectDeadLetters = statement(
+  'metrics_dead_letters',
+  `select count(*)::float as value from dead_letters`,
+);
 
 /** How the talk between the services goes, of each that has an outbox and an inbox. */
 export const messageGauges: readonly DatabaseGauge[] = [

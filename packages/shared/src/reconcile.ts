@@ -41,7 +41,7 @@ const selectUnconfirmed = statement(
 const confirm = statement(
   'reconcile_confirm',
   `update outbox set confirmed_by = array_append(confirmed_by, $2::text),
-     parked_by = case when id = any($4::text[]) then array_append(parked_by, $2::text) else parked_by end,
+     dead_lettered_by = case when id = any($4::text[]) then array_append(dead_lettered_by, $2::text) else dead_lettered_by end,
      confirmed_at = case when array_append(confirmed_by, $2::text) @>
        array(select jsonb_array_elements_text($3::jsonb -> kind)) then now() end
    where seq = any($1::bigint[]) and $2::text <> all(confirmed_by) and sent_at is not null`,
@@ -60,7 +60,7 @@ const sendAgain = statement(
 const forgetOld = statement(
   'reconcile_forget_old',
   `delete from outbox where seq in (
-     select seq from outbox where confirmed_at < now() - interval '30 days' and parked_by = '{}'
+     select seq from outbox where confirmed_at < now() - interval '30 days' and dead_lettered_by = '{}'
      order by seq limit ${BATCH})`,
 );
 

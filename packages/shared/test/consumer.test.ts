@@ -98,7 +98,7 @@ async function deliver(
 }
 
 const parkedAs = (id: string) =>
-  db.maybe('select kind, envelope, failure from parked where event_id = $1', [id]);
+  db.maybe('select kind, envelope, failure from dead_letters where event_id = $1', [id]);
 const raise = (sqlstate: string) => async (trx: Trx) => {
   await trx.rows(`do $$ begin raise sqlstate '${sqlstate}'; end $$`);
 };
@@ -148,9 +148,9 @@ test.each([
   ['half a character', JSON.stringify({ ...anEvent(), kind: 'half \ud800' })],
   ['more depth than jsonb takes', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
 ])('%s is parked, and what comes behind it is taken in', async (_what, poison) => {
-  await admin.rows('delete from parked');
+  await admin.rows('delete from dead_letters');
   expect(await deliver([poison, JSON.stringify(anEvent())])).toEqual(['ended', 'acked']);
-  const { envelope } = await db.one<{ envelope: unknown }>('select envelope from parked');
+  const { envelope } = await db.one<{ envelope: unknown }>('select envelope from dead_letters');
   // Nothing of it is lost, whether or not the database can store it as it stands.
   const base64 = Object(envelope).base64;
   expect(
@@ -159,10 +159,10 @@ test.each([
 });
 
 test('two unreadable messages are two, even when the bus starts counting anew', async () => {
-  await admin.rows('delete from parked');
+  await admin.rows('delete from dead_letters');
   await deliver(['first']);
   await deliver(['second']);
-  expect(await db.rows('select 1 from parked')).toHaveLength(2);
+  expect(await db.rows('select 1 from dead_letters')).toHaveLength(2);
 });
 
 test('an event refused for the NUL in it is parked too', async () => {
@@ -175,21 +175,21 @@ test('an event refused for the NUL in it is parked too', async () => {
 
 test('what cannot even be parked is handed back, and what comes behind it is taken in', async () => {
   const admin = openDb({ url: database.adminUrl, schema: 'invoices', pool: 1, logger });
-  await admin.rows('alter table parked rename to parked_elsewhere');
+  await admin.rows('alter table dead_letters rename to dead_letters_elsewhere');
   try {
     expect(await deliver(['poison', JSON.stringify(anEvent())])).toEqual(['handed back', 'acked']);
   } finally {
-    await admin.rows('alter table parked_elsewhere rename to parked');
+    await admin.rows('alter table dead_letters_elsewhere rename to dead_letters');
     await admin.close();
   }
 });
 
 test('what is for another service is left to that one', async () => {
-  await admin.rows('delete from parked');
+  await admin.rows('delete from dead_letters');
   const told = { ...anEvent(), kind: 'invoice.created' };
   const subject = 'evt.invoices.webhooks.invoice.created';
   expect(await deliver([JSON.stringify(told)], { subject, handle: raise('23514') })).toEqual(['acked']);
-  expect(await db.rows('select 1 from parked')).toEqual([]);
+  expect(await db.rows('select 1 from dead_letters')).toEqual([]);
   expect(await missingFromInbox(db, [told.id])).toEqual([told.id]);
 });
 

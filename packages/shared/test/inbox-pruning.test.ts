@@ -52,7 +52,9 @@ beforeAll(async () => {
 beforeEach(async () => {
   away = new Set();
   effects = [];
-  await admin.rows('truncate payouts.inbox, payouts.parked, payouts.inbox_pruning, payouts.inbox_admitted');
+  await admin.rows(
+    'truncate payouts.inbox, payouts.dead_letters, payouts.inbox_pruning, payouts.inbox_exceptions',
+  );
   await admin.rows('truncate invoices.outbox, auditor.outbox');
 });
 afterAll(async () => {
@@ -201,20 +203,20 @@ test('what a restored backup of a sender sends again has no second effect, and i
     [idsOf(old)],
   );
   const told = () =>
-    admin.rows('select confirmed_by, parked_by, sent_at is null as again from auditor.outbox');
+    admin.rows('select confirmed_by, dead_lettered_by, sent_at is null as again from auditor.outbox');
   await reconcileStep(dbOf('auditor'), bus, logger, 0);
   // Nobody confirms what is neither taken in nor put aside.
-  expect(await told()).toEqual(old.map(() => ({ confirmed_by: [], parked_by: [], again: true })));
+  expect(await told()).toEqual(old.map(() => ({ confirmed_by: [], dead_lettered_by: [], again: true })));
   await admin.rows(`update auditor.outbox set sent_at = now() - interval '1 hour'`);
   expect(await delivered(...old)).toEqual(['ended', 'ended']);
   await reconcileStep(dbOf('auditor'), bus, logger, 0);
   expect(await told()).toEqual(
-    old.map(() => ({ confirmed_by: [PAYOUTS], parked_by: [PAYOUTS], again: false })),
+    old.map(() => ({ confirmed_by: [PAYOUTS], dead_lettered_by: [PAYOUTS], again: false })),
   );
   expect(effects).toHaveLength(2);
   expect(await inbox()).toEqual([]);
   const parked = await admin.rows<{ event_id: string; failure: string }>(
-    'select event_id, failure from parked',
+    'select event_id, failure from dead_letters',
   );
   expect(parked.map(({ event_id }) => event_id).toSorted()).toEqual(idsOf(old));
   expect(parked[0]?.failure).toContain('it may have been taken in before');
@@ -226,13 +228,13 @@ test('an old event of which an operator has found no effect is taken in, once', 
   await senderForgets(taken, slow);
   await prune();
   expect(await delivered(slow)).toEqual(['ended']);
-  await admin.rows('delete from parked');
-  await admin.rows('insert into inbox_admitted (event_id) values ($1)', [slow.id]);
+  await admin.rows('delete from dead_letters');
+  await admin.rows('insert into inbox_exceptions (event_id) values ($1)', [slow.id]);
   expect(await delivered(slow, taken)).toEqual(['acked', 'ended']);
   expect(effects).toEqual([taken.id, slow.id]);
   expect(await delivered(slow)).toEqual(['acked']);
   expect(effects).toEqual([taken.id, slow.id]);
-  expect(await admin.rows('select from inbox_admitted')).toEqual([]);
+  expect(await admin.rows('select from inbox_exceptions')).toEqual([]);
 });
 
 test('a receiver whose clock is months ahead refuses nothing that it has not seen the like of', async () => {

@@ -201,16 +201,17 @@ test('a sender hears what its receiver has parked', async () => {
     JSON.stringify(announced.payload),
   ]);
   await receiver.db.rows(
-    `insert into parked (event_id, kind, envelope, failure) values ($1, 'credit.recorded', '{}', 'not today')`,
+    `insert into dead_letters (event_id, kind, envelope, failure) values ($1, 'credit.recorded', '{}', 'not today')`,
     [id],
   );
   await eventually(async () => {
     await reconcileStep(sender.db, sender.bus, logger, 0);
     expect(
-      await sender.db.one('select confirmed_at is not null as settled, parked_by from outbox where id = $1', [
-        id,
-      ]),
-    ).toEqual({ settled: true, parked_by: ['invoices'] });
+      await sender.db.one(
+        'select confirmed_at is not null as settled, dead_lettered_by from outbox where id = $1',
+        [id],
+      ),
+    ).toEqual({ settled: true, dead_lettered_by: ['invoices'] });
   });
 });
 

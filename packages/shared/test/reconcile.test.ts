@@ -147,10 +147,12 @@ test('what all have is forgotten after a month, but not while one of them has pa
   await reconcile({ ledger: 'has parked all' });
   await reconcile({ payouts: 'has all' });
   await forgetting();
-  expect(await count(`confirmed_at is not null and parked_by = '{ledger}'`, 'deposit.settled')).toBe(2);
+  expect(await count(`confirmed_at is not null and dead_lettered_by = '{ledger}'`, 'deposit.settled')).toBe(
+    2,
+  );
   // An operator has it sent again, and it is taken in.
   await db.rows(
-    `update outbox set confirmed_at = null, confirmed_by = '{payouts}', parked_by = '{}' where confirmed_at is not null`,
+    `update outbox set confirmed_at = null, confirmed_by = '{payouts}', dead_lettered_by = '{}' where confirmed_at is not null`,
   );
   await reconcile({ ledger: 'has all' });
   await forgetting();

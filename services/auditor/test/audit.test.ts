@@ -514,10 +514,10 @@ it('its role reads what it needs, and neither bytes that were signed nor anybody
     'select data from webhooks.events',
     'select sealed from webhooks.endpoint_secrets',
     'select body from payouts.idempotency_keys',
-    'select envelope from ledger.parked',
-    'select failure from invoices.parked',
-    'select envelope from payouts.parked',
-    'select envelope from webhooks.parked',
+    'select envelope from ledger.dead_letters',
+    'select failure from invoices.dead_letters',
+    'select envelope from payouts.dead_letters',
+    'select envelope from webhooks.dead_letters',
     'select * from gateway.accounts',
     'update ledger.balances set available = 0',
     'insert into ledger.transfers (op) values (null)',
@@ -528,6 +528,6 @@ it('its role reads what it needs, and neither bytes that were signed nor anybody
   // Events on their way are money in motion: what the services say to each other it does read.
   for (const service of ['ledger', 'payouts', 'invoices', 'webhooks']) {
     await db.rows(`select payload from ${service}.outbox`);
-    await db.rows(`select event_id from ${service}.parked`);
+    await db.rows(`select event_id from ${service}.dead_letters`);
   }
 });

@@ -214,7 +214,7 @@ it.each(POINTS)(
     expect((await read(sale.id)).payments.map(({ status }: { status: string }) => status).toSorted()).toEqual(
       ['confirmed', 'confirmed', 'reversed'],
     );
-    expect(await rows('select 1 from parked')).toEqual([]);
+    expect(await rows('select 1 from dead_letters')).toEqual([]);
   },
   patient(5 * ENDS_WITHIN_MS),
 );

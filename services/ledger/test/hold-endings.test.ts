@@ -175,7 +175,7 @@ it('one bad event does not hold up the others, and waits for an operator', async
     async () =>
       expect(
         await fixture.admin.rows(
-          `select kind, failure from parked where envelope -> 'payload' ->> 'payout_id' = $1`,
+          `select kind, failure from dead_letters where envelope -> 'payload' ->> 'payout_id' = $1`,
           [bad.payout_id],
         ),
       ).toEqual([{ kind: 'hold.settle', failure: expect.stringContaining('unknown') }]),

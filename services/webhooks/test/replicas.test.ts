@@ -113,7 +113,7 @@ test('two replicas, 500 events of five accounts, shuffled and doubled: no hole, 
     const sequences = told.map((body) => (body as { sequence: number }).sequence);
     expect(sequences.toSorted((a, b) => a - b)).toEqual(log.map((_, n) => n + 1));
   }
-  expect(await fixture.db.rows('select * from parked')).toEqual([]);
+  expect(await fixture.db.rows('select * from dead_letters')).toEqual([]);
   await eventually(async () =>
     expect(await fixture.db.rows(`select state, attempts, count(*) from deliveries group by 1, 2`)).toEqual([
       { state: 'delivered', attempts: 1, count: '501' },
@@ -157,5 +157,7 @@ test('an event that cannot be taken in is put aside and holds up nobody', async 
   await sender.publish([{ kind: 'invoice.created', dedupe: bad.id, body }]);
   await publish([anEvent({ account, resource: 'inv_after' })]);
   await eventually(async () => expect(await logOf(account)).toHaveLength(1));
-  await eventually(async () => expect(await fixture.db.rows('select kind from parked')).toHaveLength(1));
+  await eventually(async () =>
+    expect(await fixture.db.rows('select kind from dead_letters')).toHaveLength(1),
+  );
 });
