@@ -56,7 +56,7 @@ export const listPausedPayouts = (around: Surroundings): Promise<SaidOutcome> =>
         halted: isHalted,
         halt_asked: open !== undefined,
         halted_at: open?.haltedAt ?? null,
-        why: open?.breaches ?? [],
+        why: open?.discrepancies ?? [],
       })),
       text: table(
         ['ASSET', 'CHAIN', 'PAYOUTS', 'SINCE', 'WHY'],
@@ -65,7 +65,7 @@ export const listPausedPayouts = (around: Surroundings): Promise<SaidOutcome> =>
           assets[symbol].chain,
           isHalted ? 'PAUSED' : open === undefined ? 'run' : 'pausing, payouts has not confirmed it',
           open === undefined ? '' : minute(open.haltedAt),
-          open?.breaches.map(({ invariant, what }) => `${invariant}: ${what}`).join('; ') ?? '',
+          open?.discrepancies.map(({ invariant, what }) => `${invariant}: ${what}`).join('; ') ?? '',
         ]),
       ),
     };
@@ -90,7 +90,7 @@ export async function resumePayouts(
   });
   try {
     const chains = watchedChains(around);
-    const order = { asset, force, chains, patienceSeconds: gracePeriodSeconds, chainDays: days };
+    const order = { asset, force, chains, gracePeriodSeconds, chainDays: days };
     const done = await resume({ db, clock: systemClock, note }, order);
     if (done.ok) {
       const { halt, accepted } = done.value;
@@ -113,8 +113,8 @@ export async function resumePayouts(
         );
       case 'still_wrong':
         return {
-          json: { asset, discrepancies: refusal.breaches, breaches: refusal.breaches },
-          text: say`${discrepancyLines(refusal.breaches)}
+          json: { asset, discrepancies: refusal.discrepancies, breaches: refusal.discrepancies },
+          text: say`${discrepancyLines(refusal.discrepancies)}
 The books of ${asset} are still WRONG, its payouts stay paused. --force resumes them all the same, and acknowledges the discrepancies named here.\n`,
           bad: true,
         };

@@ -321,7 +321,7 @@ test('the operator’s role changes what its commands change and nothing else, a
        order by 1`,
     );
     expect(tables.map(({ name }) => name)).toEqual([
-      'auditor.breaches',
+      'auditor.discrepancies',
       'auditor.halts',
       'auditor.outbox',
       'webhooks.deliveries',

@@ -108,7 +108,7 @@ afterAll(async () => {
 // One of the commands below resumes it.
 beforeEach(async () => {
   await admin.rows(
-    `insert into auditor.halts (asset, breaches)
+    `insert into auditor.halts (asset, discrepancies)
      select 'ETH', jsonb_build_array(jsonb_build_object('invariant', 'I2', 'what', $1::text))
      where not exists (select from auditor.halts where resumed_at is null)`,
     [HOSTILE],

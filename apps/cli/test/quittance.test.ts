@@ -327,7 +327,7 @@ describe('payouts resume', () => {
   test('refuses to resume while the books were not compared with the chain of the asset', async () => {
     const own = await testDatabase();
     try {
-      await onServer(own.adminUrl, `insert into auditor.halts (asset, breaches) values ('ETH', '[]')`);
+      await onServer(own.adminUrl, `insert into auditor.halts (asset, discrepancies) values ('ETH', '[]')`);
       const given = { DATABASE_URL_ADMIN: own.adminUrl };
       const refused = await quittance(['payouts', 'resume', '--asset', 'ETH'], given);
       expect([refused.code, refused.err]).toEqual([

@@ -45,7 +45,7 @@ export async function renewLease(db: Db, lease: Lease, ttlMs: number): Promise<v
  * stopped prolongs nothing. `failed` hears why it could not be prolonged: when it is lost, the next one who wants to
  * write with it is refused.
  */
-export function holdingLease<T>(
+export function withLease<T>(
   { db, clock, ttlMs, failed }: { db: Db; clock: Clock; ttlMs: number; failed: (error: unknown) => void },
   lease: Lease,
   work: () => Promise<T>,

@@ -12,10 +12,10 @@ export type Settings = {
   chainsEveryMs: number;
   wholeEveryMs: number;
   chainDays: number;
-  patienceSeconds: number;
+  gracePeriodSeconds: number;
 };
 
-/** What was seen of a chain, so that its node is not asked more than it has to be. Losing it costs questions only. */
+/** What is known of a chain, so that its node gets fewer requests. Losing it costs requests only. */
 export type ChainMemory = {
   balances: BalanceSnapshots;
   lookedAt: Date | undefined;
@@ -25,11 +25,11 @@ export type ChainMemory = {
 /** Everything an operation may need from the outside; each takes the part it uses. */
 export type Ports = {
   db: Db;
-  /** For the questions that read every row: its answers may take half an hour, and nobody else waits behind them. */
+  /** For the queries that read every row: they may take half an hour, and no other query waits for them. */
   slowDb: Pick<Db, 'transaction'>;
   clock: Clock;
   logger: Logger;
-  /** Those whose nodes are asked. */
+  /** The chains whose nodes are asked. */
   chains: readonly ReconciledChain[];
   memory: ReadonlyMap<Chain, ChainMemory>;
   settings: Settings;

@@ -20,9 +20,9 @@ const HOUR_MS = 3_600_000;
 const ANSWER_WITHIN_MS = 31 * 60_000;
 
 /**
- * Starts an auditor replica, in the order that `startService` gives: it compares what all services have written down, and
- * with the chains, and halts the payouts of an asset whose books are wrong. It changes nothing of theirs. While it is down
- * nothing is halted.
+ * Starts an auditor replica, in the order that `startService` gives. It compares the records of all services with each other
+ * and with the chains, and halts the payouts of an asset with a discrepancy. It changes no row of another service. While it
+ * is down nothing is halted.
  */
 export const startAuditor = (
   config: AuditorConfig,
@@ -63,7 +63,7 @@ export const startAuditor = (
           chainsEveryMs: config.CHAINS_EVERY_MS,
           wholeEveryMs: config.WHOLE_CHECK_EVERY_HOURS * HOUR_MS,
           chainDays: config.CHAIN_DAYS,
-          patienceSeconds: config.PATIENCE_SECONDS,
+          gracePeriodSeconds: config.PATIENCE_SECONDS,
         },
         ...given,
       };

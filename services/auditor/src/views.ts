@@ -1,5 +1,5 @@
-import type { ShownBreach } from './store/breaches.ts';
 import type { ShownCheck } from './store/checks.ts';
+import type { StoredDiscrepancy } from './store/discrepancies.ts';
 import type { HaltInForce, ShownHalt } from './store/halts.ts';
 
 const checkView = (check: ShownCheck | undefined) =>
@@ -12,15 +12,15 @@ const checkView = (check: ShownCheck | undefined) =>
         chains: check.chains,
       };
 
-/** The state of the books, as an operator is shown it. */
+/** The result of the checks, as operators read it. */
 export const booksView = (
   checks: { recent: ShownCheck | undefined; whole: ShownCheck | undefined },
-  breaches: readonly ShownBreach[],
+  discrepancies: readonly StoredDiscrepancy[],
   halts: readonly ShownHalt[],
   inForce: readonly HaltInForce[],
 ) => ({
   checks: { recent: checkView(checks.recent), whole: checkView(checks.whole) },
-  breaches: breaches.map((one) => ({
+  breaches: discrepancies.map((one) => ({
     invariant: one.invariant,
     what: one.what,
     asset: one.asset ?? null,
@@ -31,11 +31,11 @@ export const booksView = (
     last_seen_at: one.lastSeenAt.toISOString(),
     accepted_at: one.acceptedAt?.toISOString() ?? null,
   })),
-  halts: halts.map(({ seq, asset, breaches: why, haltedAt }) => ({
+  halts: halts.map(({ seq, asset, discrepancies: why, haltedAt }) => ({
     halt: seq,
     asset,
     halted_at: haltedAt.toISOString(),
-    // payouts does it, and not only was told to
+    // Payouts has halted the asset.
     in_force: inForce.some((one) => one.asset === asset && one.inForce),
     breaches: why,
   })),

@@ -1,17 +1,17 @@
 import { startWorker, type Worker } from '@quittance/shared/worker';
-import { insistOnHalts } from './operations/insist-on-halts.ts';
+import { resendHalts } from './operations/resend-halts.ts';
 import { stepAudit } from './operations/step-audit.ts';
 import type { Ports } from './ports.ts';
 
-/** How often it is asked whether it is time. */
-const ASK_EVERY_MS = 1_000;
+/** How often a step looks whether a check is due. */
+const STEP_EVERY_MS = 1_000;
 
 export function startWorkers(ports: Ports): Pick<Worker, 'stop'> {
   return startWorker({
     name: 'audit',
-    everyMs: Math.min(ASK_EVERY_MS, ports.settings.checkEveryMs),
+    everyMs: Math.min(STEP_EVERY_MS, ports.settings.checkEveryMs),
     step: async () => {
-      await insistOnHalts(ports);
+      await resendHalts(ports);
       return await stepAudit(ports);
     },
     logger: ports.logger,

@@ -12,12 +12,12 @@ import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { auditorMetrics } from '../src/metrics.ts';
-import { insistOnHalts } from '../src/operations/insist-on-halts.ts';
+import { resendHalts } from '../src/operations/resend-halts.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
 import { stepAudit } from '../src/operations/step-audit.ts';
 import type { Ports } from '../src/ports.ts';
 
-/** The auditor, stepped by hand with its own role, over books that are right until one thing in them is not. */
+/** The auditor with its own role, stepped by the test, over correct records into which a test puts one discrepancy. */
 
 let database: TestDatabase;
 let admin: Db;
@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await run(
-    `delete from auditor.checks; delete from auditor.breaches; delete from auditor.halts; delete from auditor.outbox;
+    `delete from auditor.checks; delete from auditor.discrepancies; delete from auditor.halts; delete from auditor.outbox;
      delete from auditor.leases; delete from auditor.sums; delete from auditor.sums_until`,
   );
   lines.length = 0;
@@ -97,13 +97,13 @@ const replica = (given: Partial<Ports> = {}): Ports => ({
     chainsEveryMs: 60_000,
     wholeEveryMs: 86_400_000,
     chainDays: 2,
-    patienceSeconds: 60,
+    gracePeriodSeconds: 60,
   },
   wakeRelay: () => {},
   ...given,
 });
 
-/** The checks that were are older by so much: the database's clock dates them. */
+/** Makes the stored checks older, because the database's clock dates them. */
 const later = (by: string) =>
   run(
     `update auditor.checks set began_at = began_at - interval '${by}', ended_at = ended_at - interval '${by}'`,
@@ -120,7 +120,7 @@ const halts = () =>
   db.rows<{ asset: string; open: boolean }>(
     'select asset, resumed_at is null as open from halts order by seq',
   );
-const announced = async () =>
+const sentEvents = async () =>
   (
     await db.rows<{ kind: string; payload: { asset: string; halt: string; breaches?: { what: string }[] } }>(
       'select kind, payload from outbox order by seq',
@@ -128,10 +128,10 @@ const announced = async () =>
   ).map(({ kind, payload }) => [kind, payload.asset, ...(payload.breaches ?? []).map(({ what }) => what)]);
 const checks = async () =>
   (
-    await db.rows<{ extent: string; was_right: boolean }>('select extent, was_right from checks order by seq')
-  ).map(({ extent, was_right }) => `${extent} ${was_right ? 'right' : 'wrong'}`);
-const breaches = () =>
-  db.rows<{ invariant: string; subject: string }>('select * from breaches order by 1, 2');
+    await db.rows<{ scope: string; was_right: boolean }>('select scope, was_right from checks order by seq')
+  ).map(({ scope, was_right }) => `${scope} ${was_right ? 'right' : 'wrong'}`);
+const discrepancies = () =>
+  db.rows<{ invariant: string; subject: string }>('select * from discrepancies order by 1, 2');
 const metricsText = () =>
   auditorMetrics(
     { db, logger: keepingLogger(), cachedMs: 0 },
@@ -141,8 +141,8 @@ const metricsText = () =>
 const off = (units: number, asset = 'ETH') =>
   run(`update ledger.balances set available = available + ${units} where asset = '${asset}'`);
 
-describe('right books', () => {
-  it('are checked whole first, then what is new, and nothing is said', async () => {
+describe('correct records', () => {
+  it('are checked row by row first, then only new rows, and nothing is logged', async () => {
     expect(await check()).toBe(1);
     expect(await stepAudit(ports)).toBe(0);
     await check();
@@ -157,7 +157,7 @@ describe('right books', () => {
     expect((await checks()).at(-1)).toBe('whole right');
   });
 
-  it('are checked on by the others when the clock of one replica is wrong', async () => {
+  it('are checked by the other replicas when the clock of one is wrong', async () => {
     const fast = new Date(Date.now() + 86_400_000);
     expect(await stepAudit(replica({ clock: { now: () => fast } }))).toBe(1);
     // It dies, and its lease runs out.
@@ -169,7 +169,7 @@ describe('right books', () => {
     expect(await checks()).toEqual(['whole right', 'recent right', 'recent right', 'whole right']);
   });
 
-  it('are added up as they grow, so that a check of what is new stays small', async () => {
+  it('are summed up as they grow, so that a check of new rows reads few of them', async () => {
     const until = async () =>
       BigInt((await db.one<{ at: string }>('select transfer_seq as at from sums_until')).at);
     await check();
@@ -192,13 +192,13 @@ describe('right books', () => {
     }
   });
 
-  it('are checked whole when what is new cannot be read', async () => {
+  it('are checked row by row when the sums cannot be read', async () => {
     await check();
     await run('revoke select on auditor.sums from quittance_auditor');
     try {
       expect(await check()).toBe(1);
       expect(await checks()).toEqual(['whole right', 'whole right']);
-      expect(lines.map(({ msg }) => msg)).toEqual(['what is new could not be checked, every row is']);
+      expect(lines.map(({ msg }) => msg)).toEqual(['new rows could not be checked, checking every row']);
     } finally {
       await run('grant select on auditor.sums to quittance_auditor');
     }
@@ -210,7 +210,7 @@ describe('right books', () => {
     expect(await checks()).toHaveLength(1);
   });
 
-  it('with an event that is late are alarmed about, and nothing is halted', async () => {
+  it('with a late event are reported, and nothing is halted', async () => {
     await run(`insert into invoices.outbox (id, kind, payload, created_at)
       values ('evt_late', 'deposit.settled', '{"deposit_id":"dep_9","asset":"ETH"}', now() - interval '10 minutes')`);
     try {
@@ -223,12 +223,12 @@ describe('right books', () => {
       await run('delete from invoices.outbox');
     }
     await check();
-    expect(await breaches()).toEqual([]);
+    expect(await discrepancies()).toEqual([]);
   });
 });
 
-describe('one unit off', () => {
-  it('halts the payouts of its asset within two checks, once, and of no other', async () => {
+describe('a balance that is off by one unit', () => {
+  it('halts the payouts of its asset once, within two checks, and of no other asset', async () => {
     await check();
     await off(1);
     try {
@@ -245,13 +245,13 @@ describe('one unit off', () => {
       ]);
       expect(await halts()).toEqual([{ asset: 'ETH', open: true }]);
       const what = 'acc_1 ETH available shows 101, its entries say 100';
-      expect(await announced()).toEqual([['asset.halted', 'ETH', what]]);
+      expect(await sentEvents()).toEqual([['asset.halted', 'ETH', what]]);
       const errors = lines.filter(({ level }) => level === 'error');
-      expect(errors).toMatchObject([{ fields: { asset: 'ETH', breaches: [`I2 ${what}`] } }]);
+      expect(errors).toMatchObject([{ fields: { asset: 'ETH', discrepancies: [`I2 ${what}`] } }]);
       const text = await metricsText();
       expect(text).toContain('quittance_asset_halt_asked{asset="ETH"} 1');
       expect(text).toContain('quittance_asset_halt_asked{asset="SOL"} 0');
-      // Nobody has heard of it.
+      // Payouts has not processed the event.
       expect(text).toContain('quittance_asset_halted{asset="ETH"} 0');
       expect(text).toContain('quittance_books_breaches{invariant="I2",asset="ETH"} 1');
     } finally {
@@ -259,7 +259,7 @@ describe('one unit off', () => {
     }
   });
 
-  it('for a moment only halts nothing', async () => {
+  it('halts nothing when it is corrected before the next check', async () => {
     await check();
     await off(1);
     await check();
@@ -267,10 +267,10 @@ describe('one unit off', () => {
     await check();
     await check();
     expect(await checks()).toEqual(['whole right', 'recent wrong', 'again right', 'recent right']);
-    expect([await halts(), await breaches()]).toEqual([[], []]);
+    expect([await halts(), await discrepancies()]).toEqual([[], []]);
   });
 
-  it('in an old entry is found by the whole check of the day', async () => {
+  it('is found in an old entry by the daily check of every row', async () => {
     await check();
     await run(`update ledger.entries set amount = amount + 1 where asset = 'ETH' and bucket = 'custody'`);
     try {
@@ -285,7 +285,7 @@ describe('one unit off', () => {
     }
   });
 
-  it('that the sums of the auditor alone believe in is refuted by the look at every row, which adds them up anew', async () => {
+  it('that only the sums of the auditor show is refuted by the check of every row, which computes them again', async () => {
     await check();
     await run('update auditor.sums set amount = amount + 1');
     await check();
@@ -300,7 +300,7 @@ describe('an operator', () => {
   const resume = (asset: 'ETH' | 'SOL', force = false) =>
     resumePayouts(
       { db: admin2(), clock: { now: () => now }, note: async () => undefined },
-      { asset, force, chains: [chain], patienceSeconds: 60, chainDays: 30 },
+      { asset, force, chains: [chain], gracePeriodSeconds: 60, chainDays: 30 },
     );
   const node = new ScriptedEvmNode();
   let chain: ReconciledChain;
@@ -325,7 +325,7 @@ describe('an operator', () => {
     }));
   afterAll(() => opened?.close());
 
-  it('resumes what is right again, and nothing else', async () => {
+  it('resumes an asset whose discrepancy is resolved, and no other', async () => {
     expect(await resume('ETH')).toMatchObject({ ok: false, refusal: { why: 'not_halted' } });
     await check();
     await off(1);
@@ -334,7 +334,7 @@ describe('an operator', () => {
       await check();
       expect(await resume('ETH')).toMatchObject({
         ok: false,
-        refusal: { why: 'still_wrong', breaches: [{ invariant: 'I2', asset: 'ETH' }] },
+        refusal: { why: 'still_wrong', discrepancies: [{ invariant: 'I2', asset: 'ETH' }] },
       });
       expect(await resume('SOL')).toMatchObject({ ok: false, refusal: { why: 'not_halted' } });
     } finally {
@@ -353,7 +353,7 @@ describe('an operator', () => {
     expect(await halts()).toHaveLength(1);
   });
 
-  it('resumes by force: what is wrong is accepted, and what is wrong beside it halts anew', async () => {
+  it('resumes by force and accepts the discrepancy, and a further one halts the asset again', async () => {
     await check();
     await off(1);
     try {
@@ -367,7 +367,7 @@ describe('an operator', () => {
       for (let i = 0; i < 3; i++) await check();
       expect(await halts()).toEqual([{ asset: 'ETH', open: false }]);
       expect(await db.rows('select forced from halts')).toEqual([{ forced: true }]);
-      // Another unit of the same: that one nobody has accepted. A breach that keeps growing is seen again all the same.
+      // One more unit is not accepted. A discrepancy that keeps growing is found again.
       await off(1);
       try {
         await check();
@@ -387,7 +387,7 @@ describe('an operator', () => {
   });
 });
 
-it('a chain whose node cannot be asked is no breach: it is said once, and shown', async () => {
+it('a chain whose node cannot be asked is no discrepancy, is logged once, and is shown in the metrics', async () => {
   const settings = {
     kind: 'evm' as const,
     chain: 'ethereum' as const,
@@ -404,8 +404,8 @@ it('a chain whose node cannot be asked is no breach: it is said once, and shown'
   expect(await metricsText()).toContain('quittance_books_chain_compared{chain="ethereum"} 0');
 });
 
-it('a node that is away holds back no verdict on the books, and a suspicion of its chain no check of theirs', async () => {
-  // It takes the connection and says nothing until it is told to.
+it('a node that is down delays no check of the records, nor does a suspected discrepancy of its chain', async () => {
+  // It accepts the connection and does not answer.
   const asked: ServerResponse[] = [];
   const node = createServer((_, response) => asked.push(response));
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
@@ -420,7 +420,7 @@ it('a node that is away holds back no verdict on the books, and a suspicion of i
     ['ethereum' as const, { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
   ]);
   const waiting = replica({ chains: [{ settings }], memory });
-  await run(`insert into auditor.breaches (invariant, subject, asset, what, chain, halts, first_seen_at, last_seen_at)
+  await run(`insert into auditor.discrepancies (invariant, subject, asset, what, chain, pauses_payouts, first_seen_at, last_seen_at)
     values ('I6', 'ETH is short', 'ETH', 'ETH is short of 1', 'ethereum', true, now(), now())`);
   await off(1);
   try {
@@ -430,7 +430,7 @@ it('a node that is away holds back no verdict on the books, and a suspicion of i
     });
     await eventually(() => expect(asked).not.toEqual([]), 10_000, 50);
     expect([isDone, await checks()]).toEqual([false, ['whole wrong']]);
-    expect(await breaches()).toMatchObject([{ invariant: 'I2' }, { invariant: 'I6' }]);
+    expect(await discrepancies()).toMatchObject([{ invariant: 'I2' }, { invariant: 'I6' }]);
     node.closeAllConnections();
     node.close();
     await step;
@@ -438,7 +438,7 @@ it('a node that is away holds back no verdict on the books, and a suspicion of i
     await check(waiting);
     expect(await checks()).toEqual(['whole wrong', 'again wrong', 'recent wrong']);
     expect(await halts()).toEqual([{ asset: 'ETH', open: true }]);
-    expect(await breaches()).toMatchObject([
+    expect(await discrepancies()).toMatchObject([
       { invariant: 'I2', times: 3 },
       { invariant: 'I6', times: 1 },
     ]);
@@ -465,7 +465,7 @@ it.each([
     'unresolved_open',
   ],
   ["select 1 from ledger.unresolved where state = 'returning'", 'unresolved_returning'],
-])('what is asked every minute reads what is there, not what ever was: %s', async (sql, index) => {
+])('a query that runs every minute reads open rows by an index: %s', async (sql, index) => {
   await run('set enable_seqscan = off');
   try {
     const plan = await admin.rows(`explain ${sql.replace('$1', "'ethereum'")}`);
@@ -475,18 +475,17 @@ it.each([
   }
 });
 
-it('a halt that payouts does not heed is alarmed about and told again, as is its end, until it is in force', async () => {
-  const halfAMinute = () =>
-    run(`update auditor.halts set announced_at = announced_at - interval '31 seconds'`);
+it('a halt, or its end, that payouts does not acknowledge is logged and sent again until payouts has done it', async () => {
+  const halfAMinute = () => run(`update auditor.halts set notified_at = notified_at - interval '31 seconds'`);
   const told = async () => {
     lines.length = 0;
     return [
-      await insistOnHalts(ports),
-      (await announced()).map(([kind]) => kind),
+      await resendHalts(ports),
+      (await sentEvents()).map(([kind]) => kind),
       lines.map(({ level }) => level),
     ];
   };
-  await run(`insert into auditor.halts (asset, breaches) values ('ETH', '[]')`);
+  await run(`insert into auditor.halts (asset, discrepancies) values ('ETH', '[]')`);
   expect(await told()).toEqual([0, [], []]);
   await halfAMinute();
   expect(await told()).toEqual([1, ['asset.halted'], ['error']]);
@@ -506,7 +505,7 @@ it('a halt that payouts does not heed is alarmed about and told again, as is its
   }
 });
 
-it('its role reads what it needs, and neither bytes that were signed nor anybody’s secrets, and writes nothing', async () => {
+it('its role reads what it needs, neither signed bytes nor secrets, and changes nothing', async () => {
   const refused = /permission denied/;
   for (const sql of [
     'select raw from payouts.transactions',
@@ -525,7 +524,7 @@ it('its role reads what it needs, and neither bytes that were signed nor anybody
   ]) {
     expect([sql, await db.rows(sql).then(String, String)]).toEqual([sql, expect.stringMatching(refused)]);
   }
-  // Events on their way are money in motion: what the services say to each other it does read.
+  // Events in flight are money in motion, so the auditor reads them.
   for (const service of ['ledger', 'payouts', 'invoices', 'webhooks']) {
     await db.rows(`select payload from ${service}.outbox`);
     await db.rows(`select event_id from ${service}.dead_letters`);

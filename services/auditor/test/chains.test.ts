@@ -10,11 +10,11 @@ import { resumePayouts } from '../src/operations/resume-payouts.ts';
 import { stepAudit } from '../src/operations/step-audit.ts';
 import type { Ports } from '../src/ports.ts';
 
-/** How far back the auditor looks into a chain: a cost is booked of which the chain knows nothing. */
+/** How far back the auditor looks into a chain: a network fee is booked that the chain does not contain. */
 
 const HASH = `0x${'9'.repeat(64)}`;
-const BREACH = { invariant: 'I6', subject: `cost ${HASH}` };
-const noBooks = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
+const DISCREPANCY = { invariant: 'I6', subject: `cost ${HASH}` };
+const deleteRecords = `delete from ledger.entries; delete from ledger.transfers; delete from ledger.balances;
   delete from invoices.deposits; delete from invoices.invoices; delete from payouts.wallets`;
 
 let database: TestDatabase;
@@ -35,7 +35,7 @@ const booked = (ago: string) =>
        select seq, null, bucket, 'ETH', parts.amount from ledger.transfers,
          (values ('custody', 20), ('network', -20)) as parts(bucket, amount)`,
   );
-/** So much later all that was written is so much older. */
+/** Makes all rows older. */
 const later = (by: string) =>
   run(
     `update auditor.checks set began_at = began_at - interval '${by}', ended_at = ended_at - interval '${by}';
@@ -46,9 +46,9 @@ async function check(after = '1 minute'): Promise<void> {
   for (const seen of ports.memory.values()) seen.lookedAt = undefined;
   expect(await stepAudit(ports)).toBe(1);
 }
-const breaches = () =>
+const discrepancies = () =>
   db.rows<{ invariant: string; subject: string }>(
-    `select invariant, subject from breaches where chain = 'ethereum'`,
+    `select invariant, subject from discrepancies where chain = 'ethereum'`,
   );
 
 beforeAll(async () => {
@@ -60,13 +60,13 @@ beforeAll(async () => {
   await run('set session_replication_role = replica');
 });
 afterAll(async () => {
-  await run(noBooks);
+  await run(deleteRecords);
   await Promise.all([admin.close(), operator.close(), db.close()]);
   await database.drop();
 });
 beforeEach(async () => {
   await run(
-    `${noBooks}; delete from auditor.checks; delete from auditor.breaches; delete from auditor.halts;
+    `${deleteRecords}; delete from auditor.checks; delete from auditor.discrepancies; delete from auditor.halts;
      delete from auditor.leases; delete from auditor.sums; delete from auditor.sums_until`,
   );
   node = new ScriptedEvmNode();
@@ -87,44 +87,44 @@ beforeEach(async () => {
       chainsEveryMs: 60_000,
       wholeEveryMs: 86_400_000,
       chainDays: 2,
-      patienceSeconds: 0,
+      gracePeriodSeconds: 0,
     },
     wakeRelay: () => {},
   };
 });
 afterEach(() => node.stop());
 
-describe('a breach of a chain', () => {
-  it('does not heal by growing old, and does when it is put right', async () => {
+describe('a discrepancy of a chain', () => {
+  it('is not resolved by age, and is resolved when the records are corrected', async () => {
     await booked('1 hour');
     await check();
     await check();
-    expect(await breaches()).toEqual([BREACH]);
+    expect(await discrepancies()).toEqual([DISCREPANCY]);
     await check('3 days');
     await check('3 days');
-    expect(await breaches()).toEqual([BREACH]);
-    await run(noBooks);
+    expect(await discrepancies()).toEqual([DISCREPANCY]);
+    await run(deleteRecords);
     await check('1 day');
-    expect(await breaches()).toEqual([]);
+    expect(await discrepancies()).toEqual([]);
   });
 
-  it('that came while the node was away is found when it is back, be that a week later', async () => {
+  it('that arose while the node was down is found when it is back, a week later too', async () => {
     await check();
     const height = [...node.blocks];
     node.blocks.clear();
     await check();
     await booked('0 seconds');
     for (let day = 0; day < 9; day++) await check('1 day');
-    expect(await breaches()).toEqual([]);
+    expect(await discrepancies()).toEqual([]);
     for (const [at, hash] of height) node.blocks.set(at, hash);
     await check();
-    expect(await breaches()).toEqual([BREACH]);
+    expect(await discrepancies()).toEqual([DISCREPANCY]);
   });
 });
 
 describe('a deposit that was credited', () => {
   const [PAID, ADDRESS, HOT] = [`0x${'7'.repeat(64)}`, `0x${'2'.repeat(40)}`, `0x${'1'.repeat(40)}`];
-  /** Half a unit, in books that agree with each other; twice as much of the house's own lies in the hot wallet. */
+  /** Records that agree with each other; the hot wallet holds twice as much of the operator's own. */
   const credited = () =>
     run(
       `insert into ledger.transfers (op, kind, account_id, asset, amount) values ('deposit:dep_1', 'deposit', 'acc_1', 'ETH', 50);
@@ -146,22 +146,22 @@ describe('a deposit that was credited', () => {
     node.balances.set(HOT, 100n);
   });
 
-  it('and that the chain never had halts its asset when it is seen again, whatever else lies there', async () => {
+  it('and that the chain never had halts its asset at the second check, however much the hot wallet holds', async () => {
     await check();
     await credited();
     await check();
-    expect(await breaches()).toEqual([{ invariant: 'I5', subject: 'deposit dep_1 chain' }]);
+    expect(await discrepancies()).toEqual([{ invariant: 'I5', subject: 'deposit dep_1 chain' }]);
     expect(await halted()).toEqual([]);
     await check();
     expect(await halted()).toEqual([{ asset: 'ETH' }]);
   });
 
-  it('and is there halts nothing, nor is it asked for at each check', async () => {
+  it('and that the chain has halts nothing, and is not looked up at each check', async () => {
     node.mined.set(PAID, { to: ADDRESS, value: 50n, succeeded: true, height: 10 });
     await check();
     await credited();
     for (let i = 0; i < 3; i++) await check();
-    expect(await breaches()).toEqual([]);
+    expect(await discrepancies()).toEqual([]);
     expect(await halted()).toEqual([]);
   });
 });
@@ -170,29 +170,32 @@ describe('an operator', () => {
   const resume = ({ isWatched = true, force = false, chainDays = 30 } = {}) =>
     resumePayouts(
       { db: operator, clock: systemClock, note: async () => undefined },
-      { asset: 'ETH', force, chains: isWatched ? ports.chains : [], patienceSeconds: 0, chainDays },
+      { asset: 'ETH', force, chains: isWatched ? ports.chains : [], gracePeriodSeconds: 0, chainDays },
     );
   const unseen = { ok: false, refusal: { why: 'chain_unseen', reason: 'no node of ethereum is configured' } };
-  const wrong = { ok: false, refusal: { why: 'still_wrong', breaches: [{ ...BREACH, amount: 20n }] } };
+  const wrong = {
+    ok: false,
+    refusal: { why: 'still_wrong', discrepancies: [{ ...DISCREPANCY, amount: 20n }] },
+  };
 
-  it('without a node resumes nothing but by force', async () => {
+  it('without a node can resume only by force', async () => {
     await booked('1 hour');
     await check();
     await check();
-    await run(noBooks);
+    await run(deleteRecords);
     expect(await resume({ isWatched: false })).toEqual(unseen);
     expect(await resume({ isWatched: false, force: true })).toMatchObject({ ok: true });
   });
 
-  it('resumes nothing while a breach is there that is known, however old, or that is not older than was asked', async () => {
+  it('cannot resume while a discrepancy is known, however old it is, or is found within the days asked for', async () => {
     await booked('1 hour');
     await check();
     await check();
     await check('60 days');
     expect(await resume()).toMatchObject(wrong);
-    await run('delete from auditor.breaches');
+    await run('delete from auditor.discrepancies');
     expect(await resume({ chainDays: 61 })).toMatchObject(wrong);
-    await run(noBooks);
+    await run(deleteRecords);
     expect(await resume()).toMatchObject({ ok: true, value: { accepted: [] } });
   });
 });

@@ -1,4 +1,4 @@
-import { holdingLease, type Lease, LeaseLost, releaseLease, takeLease } from '@quittance/shared/lease';
+import { type Lease, LeaseLost, releaseLease, takeLease, withLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
@@ -68,7 +68,7 @@ export function createScanner(
       lease = held;
       if (held === undefined) return 0;
       try {
-        const done = await holdingLease({ db, clock, ttlMs: leaseMs, failed }, held, async () => {
+        const done = await withLease({ db, clock, ttlMs: leaseMs, failed }, held, async () => {
           // No block is read before the node's network is verified.
           if (!isReady) await watched.network.check();
           // Loading a million addresses takes seconds and must not run inside the transaction of the first block.

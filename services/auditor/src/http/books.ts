@@ -3,12 +3,12 @@ import { send } from '@quittance/shared/http-answers';
 import type { ServiceHttpParts } from '@quittance/shared/start-service';
 import type { Express } from 'express';
 import type { Ports } from '../ports.ts';
-import { knownBreaches } from '../store/breaches.ts';
 import { lastCheck } from '../store/checks.ts';
+import { knownDiscrepancies } from '../store/discrepancies.ts';
 import { haltsInForce, openHalts } from '../store/halts.ts';
 import { booksView } from '../views.ts';
 
-/** For operators, inside the network: the gateway passes nothing on to here. */
+/** For operators, inside the network: the gateway forwards no request to it. */
 export function createHttp({ db }: Pick<Ports, 'db'>, parts: ServiceHttpParts): Express {
   const app = createApp(parts);
 
@@ -18,7 +18,7 @@ export function createHttp({ db }: Pick<Ports, 'db'>, parts: ServiceHttpParts): 
       status: 200,
       body: booksView(
         { recent, whole },
-        await knownBreaches(db),
+        await knownDiscrepancies(db),
         await openHalts(db),
         await haltsInForce(db),
       ),

@@ -3,23 +3,27 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Db, Trx } from '@quittance/shared/db';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { openHalt } from '../store/halts.ts';
+import { openHalt, type ShownHalt } from '../store/halts.ts';
+
+/** Its payload has the former name of the discrepancies, which payouts reads. */
+export const haltedEvent = (asset: AssetSymbol, halt: string, discrepancies: ShownHalt['discrepancies']) =>
+  ({ kind: 'asset.halted', payload: { asset, halt, breaches: discrepancies } }) as const;
 
 export type HaltOrder = { asset: AssetSymbol; reason: string };
 
-/** What an operator's order is given: `note` writes down whose it was, with the halt that it began or ended. */
+/** What an operator's order is given. `note` writes the audit log, in the transaction that begins or ends the halt. */
 export type OrderPorts = { db: Db; clock: Clock; note: (trx: Trx, halt: string) => Promise<void> };
 
-/** An operator halts the payouts of an asset, whatever the books say. It lasts until one resumes them. */
+/** Halts the payouts of an asset for an operator, until an operator resumes them. */
 export async function haltPayouts(
   { db, clock, note }: OrderPorts,
   { asset, reason }: HaltOrder,
 ): Promise<Result<{ halt: string }, 'halted_already'>> {
   return await db.transaction(async (trx) => {
-    const breaches = [{ invariant: 'operator', what: reason }];
-    const halt = await openHalt(trx, asset, breaches, clock.now());
+    const discrepancies = [{ invariant: 'operator', what: reason }];
+    const halt = await openHalt(trx, asset, discrepancies, clock.now());
     if (halt === undefined) return refuse('halted_already');
-    await appendToOutbox(trx, [{ kind: 'asset.halted', payload: { asset, halt, breaches } }]);
+    await appendToOutbox(trx, [haltedEvent(asset, halt, discrepancies)]);
     await note(trx, halt);
     return ok({ halt });
   });

@@ -3,7 +3,7 @@ import { type HaltInForce, haltsInForce, openHalts, type ShownHalt } from '../st
 
 export type Halts = { open: ShownHalt[]; inForce: HaltInForce[] };
 
-/** Which assets' payouts are halted: what was asked for, and what payouts has heard of. Changes nothing. */
+/** The open halts, and the assets that payouts has halted. */
 export const listHalts = async (db: Queryable): Promise<Halts> => ({
   open: await openHalts(db),
   inForce: await haltsInForce(db),

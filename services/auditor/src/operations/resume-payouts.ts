@@ -6,8 +6,8 @@ import { ChainNotCompared, checkChain, checkInvariants } from '@quittance/reconc
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { settleBreaches } from '../store/breaches.ts';
-import { howFarBack } from '../store/chain-scope.ts';
+import { chainScope } from '../store/chain-scope.ts';
+import { acceptDiscrepancies } from '../store/discrepancies.ts';
 import { closeHalt, openHalts } from '../store/halts.ts';
 import type { OrderPorts } from './halt-payouts.ts';
 
@@ -15,31 +15,30 @@ const CHECK_MAX_MS = 30 * 60_000;
 
 export type ResumeOrder = {
   asset: AssetSymbol;
-  /** Although a breach is still there, or its chain cannot be asked. */
+  /** Although a discrepancy is still there, or the chain cannot be asked. */
   force: boolean;
-  /** Those whose nodes can be asked. */
+  /** The chains whose nodes can be asked. */
   chains: readonly ReconciledChain[];
-  patienceSeconds: number;
+  gracePeriodSeconds: number;
   /** How far back payouts and deposits are looked up in their chain. */
   chainDays: number;
 };
 
 export type ResumeRefusal =
   | { why: 'not_halted' }
-  /** What is still wrong. */
-  | { why: 'still_wrong'; breaches: readonly Discrepancy[] }
-  /** The books were not compared with the chain of the asset. */
+  | { why: 'still_wrong'; discrepancies: readonly Discrepancy[] }
+  /** The records were not compared with the chain of the asset. */
   | { why: 'chain_unseen'; reason: string };
 
 export type Resumed = { halt: string; accepted: readonly Discrepancy[] };
 
 /**
- * An operator lets the payouts of an asset go on. Every row is looked at once more: what is still wrong refuses it, or
- * is accepted by force, and does not halt it again.
+ * Resumes the payouts of an asset for an operator. Every row is checked first: a discrepancy refuses it, or is accepted by
+ * force and does not halt the asset again.
  */
 export async function resumePayouts(
   { db, clock, note }: OrderPorts,
-  { asset, force, chains, patienceSeconds, chainDays }: ResumeOrder,
+  { asset, force, chains, gracePeriodSeconds, chainDays }: ResumeOrder,
 ): Promise<Result<Resumed, ResumeRefusal>> {
   const halts = await openHalts(db);
   if (!halts.some((halt) => halt.asset === asset)) return refuse({ why: 'not_halted' });
@@ -49,25 +48,25 @@ export async function resumePayouts(
     return refuse({ why: 'chain_unseen', reason: `no node of ${chain} is configured` });
   }
   const snapshot = snapshotOf(db, CHECK_MAX_MS);
-  const found = await checkInvariants(snapshot, invariants, { gracePeriodSeconds: patienceSeconds });
-  const scope = { gracePeriodSeconds: patienceSeconds, ...(await howFarBack(db, chain, chainDays)) };
+  const found = await checkInvariants(snapshot, invariants, { gracePeriodSeconds });
+  const scope = { gracePeriodSeconds, ...(await chainScope(db, chain, chainDays)) };
   try {
     for (const one of watched) found.push(...(await checkChain(snapshot, one, scope)));
   } catch (error) {
     if (!(error instanceof ChainNotCompared)) throw error;
     if (!force) return refuse({ why: 'chain_unseen', reason: error.message });
   }
-  const breaches = found.filter(
+  const discrepancies = found.filter(
     (one) => one.pausesPayouts && (one.asset === undefined || one.asset === asset),
   );
-  if (breaches.length > 0 && !force) return refuse({ why: 'still_wrong', breaches });
+  if (discrepancies.length > 0 && !force) return refuse({ why: 'still_wrong', discrepancies });
   return await db.transaction(async (trx) => {
     const at = clock.now();
-    const halt = await closeHalt(trx, asset, { at, forced: force && breaches.length > 0 });
+    const halt = await closeHalt(trx, asset, { at, forced: force && discrepancies.length > 0 });
     if (halt === undefined) return refuse({ why: 'not_halted' } as const);
-    await settleBreaches(trx, asset, breaches, at);
+    await acceptDiscrepancies(trx, asset, discrepancies, at);
     await appendToOutbox(trx, [{ kind: 'asset.resumed', payload: { asset, halt } }]);
     await note(trx, halt);
-    return ok({ halt, accepted: breaches });
+    return ok({ halt, accepted: discrepancies });
   });
 }

@@ -3,18 +3,18 @@ import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, statement } from '@quittance/shared/db';
 
 const selectHowFar = statement(
-  'chains_how_far',
+  'chain_scope',
   `select least(clock_timestamp(), coalesce(max(began_at) filter (where chains -> $1 = 'null'), min(began_at)))
        - $2::int * interval '1 day' as since,
-     (select coalesce(array_agg(subject), '{}') from breaches where chain = $1) as suspects
+     (select coalesce(array_agg(subject), '{}') from discrepancies where chain = $1) as suspects
    from checks`,
 );
 
 /**
- * What of a chain has to be looked at: so many days before it was compared last, be that long ago because its node was
- * away, and what is known to be wrong, however old: a breach does not heal by growing old.
+ * What a comparison with a chain has to check: everything since so many days before the last comparison, and each known
+ * discrepancy, however old it is.
  */
-export const howFarBack = (
+export const chainScope = (
   db: Queryable,
   chain: Chain,
   days: number,

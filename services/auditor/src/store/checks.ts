@@ -3,9 +3,9 @@ import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { LastChecks } from '../domain/check-plan.ts';
 
-// As of ten minutes ago: no transaction of ours is open for so long, so nothing is written below them any more.
-const selectMarks = statement(
-  'marks',
+// As of ten minutes ago: no transaction of a service is open for that long, so no row is added below them any more.
+const selectWatermarks = statement(
+  'watermarks_current',
   `select
      coalesce((select seq from ledger.transfers where created_at < now() - interval '10 minutes'
        order by seq desc limit 1), 0)::text as transfers,
@@ -15,42 +15,45 @@ const selectMarks = statement(
        order by id desc limit 1), 0)::text as transactions`,
 );
 
-/** Up to where everything is written that ever will be. */
-export const marksOfNow = (db: Queryable): Promise<Watermarks> => db.one<Watermarks>(selectMarks);
+/** The rows up to which no row is added any more. */
+export const currentWatermarks = (db: Queryable): Promise<Watermarks> => db.one<Watermarks>(selectWatermarks);
 
-const selectLastMarks = statement(
-  'marks_of_last_check',
-  `select marks from checks
-   where ($1::text is null and extent <> 'again') or (chains ? $1 and chains -> $1 = 'null')
+const selectLastWatermarks = statement(
+  'watermarks_of_last_check',
+  `select watermarks from checks
+   where ($1::text is null and scope <> 'again') or (chains ? $1 and chains -> $1 = 'null')
    order by seq desc limit 1`,
 );
 
-/** Up to where a check has seen everything, or has compared it with a chain; undefined when there was none. */
-export async function lastMarks(db: Queryable, chain: Chain | null = null): Promise<Watermarks | undefined> {
-  return (await db.maybe<{ marks: Watermarks }>(selectLastMarks, [chain]))?.marks;
+/** Up to where a check has read everything, or has compared it with `chain`; undefined when there was no such check. */
+export async function lastWatermarks(
+  db: Queryable,
+  chain: Chain | null = null,
+): Promise<Watermarks | undefined> {
+  return (await db.maybe<{ watermarks: Watermarks }>(selectLastWatermarks, [chain]))?.watermarks;
 }
 
 const insertCheck = statement(
   'checks_insert',
-  `insert into checks (extent, began_at, ended_at, was_right, marks, chains)
+  `insert into checks (scope, began_at, ended_at, was_right, watermarks, chains)
    values ($1, clock_timestamp() - $2::int * interval '1 millisecond', clock_timestamp(), $3, $4, $5)
    returning seq::text as seq`,
 );
 
 export type Check = {
-  extent: 'whole' | 'recent' | 'again';
+  scope: 'whole' | 'recent' | 'again';
   wasRight: boolean;
-  marks: Watermarks;
+  watermarks: Watermarks;
   /** By chain: null when it was compared, else why it could not be. */
   chains: Record<string, string | null>;
 };
 
-/** A check that ends now. Only the database's clock dates it: those of the replicas may differ, or be wrong. */
+/** Stores a check that ends now. The time is the database's, because the clocks of replicas may differ. */
 export async function insertCheckRow(
   trx: Trx,
-  { extent, wasRight, marks, tookMs }: Omit<Check, 'chains'> & { tookMs: number },
+  { scope, wasRight, watermarks, tookMs }: Omit<Check, 'chains'> & { tookMs: number },
 ): Promise<string> {
-  const values = [extent, tookMs, wasRight, JSON.stringify(marks), '{}'];
+  const values = [scope, tookMs, wasRight, JSON.stringify(watermarks), '{}'];
   return (await trx.one<{ seq: string }>(insertCheck, values)).seq;
 }
 
@@ -61,7 +64,7 @@ const addChain = statement(
    where seq = $1`,
 );
 
-/** What a check found when it compared the books with a chain as well. */
+/** Adds the result of the comparison with a chain to a check. */
 export async function addChainToCheck(
   trx: Trx,
   seq: string,
@@ -70,16 +73,16 @@ export async function addChainToCheck(
   await trx.rows(addChain, [seq, chain, unseen, wasRight]);
 }
 
-const forgetChecks = statement(
-  'checks_forget',
+const deleteChecks = statement(
+  'checks_delete_old',
   `delete from checks where began_at < now() - interval '7 days'
-     and seq < (select max(seq) from checks where extent = 'whole')
+     and seq < (select max(seq) from checks where scope = 'whole')
      and seq not in (select max(seq) from checks, jsonb_each(chains) as c(name, reason) where reason = 'null' group by name)`,
 );
 
-/** Checks of last week say nothing any more, but for the last whole one, and the last that compared each chain. */
-export async function forgetOldChecks(trx: Trx): Promise<void> {
-  await trx.rows(forgetChecks);
+/** Deletes checks older than a week, except the last one of every row and the last comparison with each chain. */
+export async function deleteOldChecks(trx: Trx): Promise<void> {
+  await trx.rows(deleteChecks);
 }
 
 type LastRow = { ageMs: number | null; wholeAgeMs: number | null } & Pick<
@@ -91,36 +94,36 @@ const selectLast = query<LastRow>(
   'checks_last',
   `select
      (select extract(epoch from clock_timestamp() - ended_at) * 1000 from checks order by seq desc limit 1)::float as age_ms,
-     (select extract(epoch from clock_timestamp() - ended_at) * 1000 from checks where extent = 'whole'
+     (select extract(epoch from clock_timestamp() - ended_at) * 1000 from checks where scope = 'whole'
        order by seq desc limit 1)::float as whole_age_ms,
      (select coalesce(jsonb_agg(distinct jsonb_strip_nulls(jsonb_build_object('invariant', invariant, 'chain', chain))), '[]')
-       from breaches where halts and accepted_at is null and times = 1) as suspected,
-     (select count(*) from breaches where halts and accepted_at is null and times > 1)::int as confirmed`,
+       from discrepancies where pauses_payouts and accepted_at is null and times = 1) as suspected,
+     (select count(*) from discrepancies where pauses_payouts and accepted_at is null and times > 1)::int as confirmed`,
 );
 
 export async function lastChecks(db: Queryable): Promise<LastChecks> {
-  const { ageMs, wholeAgeMs, ...breaches } = await db.one(selectLast);
+  const { ageMs, wholeAgeMs, ...discrepancies } = await db.one(selectLast);
   const seen = (await lastComparisons(db)).filter(({ compared }) => compared);
   return {
     ageMs: ageMs ?? undefined,
     wholeAgeMs: wholeAgeMs ?? undefined,
-    ...breaches,
+    ...discrepancies,
     seenChains: new Set(seen.map(({ chain }) => chain)),
   };
 }
 
-export type ShownCheck = Pick<Check, 'extent' | 'wasRight' | 'chains'> & { beganAt: Date; endedAt: Date };
+export type ShownCheck = Pick<Check, 'scope' | 'wasRight' | 'chains'> & { beganAt: Date; endedAt: Date };
 
 const selectShown = query<ShownCheck>(
   'checks_shown',
-  `select extent, began_at, ended_at, was_right, chains
-   from checks where $1::text is null or extent = $1 order by seq desc limit 1`,
+  `select scope, began_at, ended_at, was_right, chains
+   from checks where $1::text is null or scope = $1 order by seq desc limit 1`,
 );
 
 export const lastCheck = (
   db: Queryable,
-  extent: Check['extent'] | null = null,
-): Promise<ShownCheck | undefined> => db.maybe(selectShown, [extent]);
+  scope: Check['scope'] | null = null,
+): Promise<ShownCheck | undefined> => db.maybe(selectShown, [scope]);
 
 const selectChains = query<{ chain: string; compared: boolean }>(
   'checks_chains',
@@ -129,6 +132,6 @@ const selectChains = query<{ chain: string; compared: boolean }>(
    order by name, seq desc`,
 );
 
-/** Whether the books were compared with each chain when its node was asked last. */
+/** Whether the last comparison with each chain succeeded. */
 export const lastComparisons = (db: Queryable): Promise<{ chain: string; compared: boolean }[]> =>
   db.rows(selectChains);

@@ -4,7 +4,7 @@ import { type Queryable, query, statement, type Trx } from '@quittance/shared/db
 export type ShownHalt = {
   seq: string;
   asset: AssetSymbol;
-  breaches: { invariant: string; what: string }[];
+  discrepancies: { invariant: string; what: string }[];
   haltedAt: Date;
   resumedAt: Date | null;
   forced: boolean;
@@ -12,7 +12,7 @@ export type ShownHalt = {
 
 const insertHalt = statement(
   'halts_insert',
-  `insert into halts (asset, breaches, halted_at) values ($1, $2, $3)
+  `insert into halts (asset, discrepancies, halted_at) values ($1, $2, $3)
    on conflict (asset) where resumed_at is null do nothing returning seq::text as seq`,
 );
 
@@ -20,15 +20,15 @@ const insertHalt = statement(
 export async function openHalt(
   trx: Trx,
   asset: AssetSymbol,
-  breaches: ShownHalt['breaches'],
+  discrepancies: ShownHalt['discrepancies'],
   at: Date,
 ): Promise<string | undefined> {
-  return (await trx.maybe<{ seq: string }>(insertHalt, [asset, JSON.stringify(breaches), at]))?.seq;
+  return (await trx.maybe<{ seq: string }>(insertHalt, [asset, JSON.stringify(discrepancies), at]))?.seq;
 }
 
 const endHalt = statement(
   'halts_resume',
-  `update halts set resumed_at = $2, forced = $3, announced_at = now() where asset = $1 and resumed_at is null returning seq::text as seq`,
+  `update halts set resumed_at = $2, forced = $3, notified_at = now() where asset = $1 and resumed_at is null returning seq::text as seq`,
 );
 
 /** The number of the halt that ends; undefined when there is none. */
@@ -42,7 +42,7 @@ export async function closeHalt(
 
 const selectHalts = query<ShownHalt>(
   'halts_open',
-  `select seq::text as seq, asset, breaches, halted_at, resumed_at, forced
+  `select seq::text as seq, asset, discrepancies, halted_at, resumed_at, forced
    from halts where resumed_at is null order by seq`,
 );
 
@@ -57,20 +57,20 @@ const selectInForce = query<HaltInForce>(
    full join (select asset from payouts.halted_assets where resumed_at is null) p using (asset)`,
 );
 
-/** Assets whose payouts were asked to halt, or do. */
+/** Assets that the auditor has halted, and assets that payouts has halted. */
 export const haltsInForce = (db: Queryable): Promise<HaltInForce[]> => db.rows(selectInForce);
 
-// The last word on each asset, where payouts does not do as it was told.
-const takeUnheeded = query<ShownHalt>(
-  'halts_take_unheeded',
-  `update halts h set announced_at = now()
-   where announced_at < now() - $1::int * interval '1 second'
+// The latest halt or resumption of each asset, where the state in payouts differs from it.
+const takeUnacknowledged = query<ShownHalt>(
+  'halts_take_unacknowledged',
+  `update halts h set notified_at = now()
+   where notified_at < now() - $1::int * interval '1 second'
      and seq = (select max(seq) from halts l where l.asset = h.asset)
      and (resumed_at is null) <> exists (
        select from payouts.halted_assets p where p.asset = h.asset and p.resumed_at is null)
-   returning seq::text as seq, asset, breaches, halted_at, resumed_at, forced`,
+   returning seq::text as seq, asset, discrepancies, halted_at, resumed_at, forced`,
 );
 
-/** Those that payouts does not heed after so long; each is given out once in that time. */
-export const takeUnheededHalts = (trx: Trx, afterSeconds: number): Promise<ShownHalt[]> =>
-  trx.rows(takeUnheeded, [afterSeconds]);
+/** Halts that payouts has not acknowledged after so long. Each is returned once in that time. */
+export const takeUnacknowledgedHalts = (trx: Trx, afterSeconds: number): Promise<ShownHalt[]> =>
+  trx.rows(takeUnacknowledged, [afterSeconds]);

@@ -14,7 +14,7 @@ const noteSums = statement(
    on conflict (only_row) do update set transfer_seq = excluded.transfer_seq`,
 );
 
-/** Adds all entries up to a transfer up anew: later checks need only those after it. */
+/** Computes the sums of all entries up to a transfer: later checks read only the entries after it. */
 export async function rebuildSums(trx: Trx, { transfers }: Watermarks, maxMs: number): Promise<void> {
   await trx.rows(`set local statement_timeout = ${maxMs}`);
   await trx.rows(clearSums);
@@ -35,7 +35,7 @@ const noteAdvance = statement(
   `update sums_until set transfer_seq = $1 where transfer_seq < $1`,
 );
 
-/** Adds the entries of the transfers since then: a check of what is new does not grow all day. */
+/** Adds the entries of later transfers, so that checks of new rows do not get slower during the day. */
 export async function advanceSums(trx: Trx, { transfers }: Watermarks): Promise<void> {
   await trx.rows(advance, [transfers]);
   await trx.rows(noteAdvance, [transfers]);

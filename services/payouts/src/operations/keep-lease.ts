@@ -1,4 +1,4 @@
-import { holdingLease, type Lease, renewLease } from '@quittance/shared/lease';
+import { type Lease, renewLease, withLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
 
@@ -14,5 +14,5 @@ export function keepingLease<T>(
 ): Promise<T> {
   const failed = (error: unknown) =>
     throttledLog.log('warn', 'lease', { reason: reason(error) }, 'the lease could not be prolonged');
-  return holdingLease({ db, clock, ttlMs: settings.leaseMs, failed }, lease, round);
+  return withLease({ db, clock, ttlMs: settings.leaseMs, failed }, lease, round);
 }
