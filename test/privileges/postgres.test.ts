@@ -66,11 +66,11 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     deposits: 'i',
     entries: 'i',
     holds: 'iu',
-    losses: 'iu',
     quotes: 'iu',
     reversals: 'iu',
     transfers: 'i',
     unresolved: 'iu',
+    write_offs: 'iu',
   },
   webhooks: {
     ...everywhere,

@@ -65,9 +65,9 @@ const heldIsHeldFor = (placed: string) => `
 
 /** Write-offs that may still be recovered are part of those that were booked. */
 const writeOffsAreBooked = `
-  select l.asset || ' has losses of ' || l.amount_left::text || ' left, ' || coalesce(b.lost, 0)::text ||
-    ' are booked' as what, l.asset, 'losses ' || l.asset as subject, l.amount_left - coalesce(b.lost, 0) as amount
-  from (select asset, sum(amount_left) as amount_left from ledger.losses group by asset) l
+  select l.asset || ' has write-offs of ' || l.amount_left::text || ' left, ' || coalesce(b.lost, 0)::text ||
+    ' are booked' as what, l.asset, 'write-offs ' || l.asset as subject, l.amount_left - coalesce(b.lost, 0) as amount
+  from (select asset, sum(amount_left) as amount_left from ledger.write_offs group by asset) l
   left join (select asset, -sum(amount) as lost from ledger.entries where bucket = 'loss' group by asset) b using (asset)
   where l.amount_left > coalesce(b.lost, 0)`;
 

@@ -87,7 +87,7 @@ const leftToWholeChecks = new Set([
   'an account whose first events are gone',
   'an account all of whose events are gone',
   'an event that was forgotten and is there',
-  'losses that nobody booked',
+  'write-offs that are not booked',
 ]);
 
 /** What a check of what is new finds, since the beginning of time. */
@@ -325,9 +325,9 @@ const planted: [string, string, string, string[]][] = [
     ['I10'],
   ],
   [
-    'losses that nobody booked',
-    `insert into ledger.losses (account_id, asset, outpoint, amount_left) values ('acc_1', 'ETH', '0xt:0', 3)`,
-    `delete from ledger.losses`,
+    'write-offs that are not booked',
+    `insert into ledger.write_offs (account_id, asset, outpoint, amount_left) values ('acc_1', 'ETH', '0xt:0', 3)`,
+    `delete from ledger.write_offs`,
     ['I10'],
   ],
   [
@@ -398,13 +398,13 @@ test.each<[string, (by: number) => string, string, bigint]>([
     -2n,
   ],
   [
-    'losses that nobody booked',
+    'write-offs that are not booked',
     (by) =>
       by < 0
-        ? 'delete from ledger.losses'
-        : `insert into ledger.losses (account_id, asset, outpoint, amount_left)
-           select 'acc_1', 'ETH', '0xt:' || count(*), ${by} from ledger.losses`,
-    'losses ETH',
+        ? 'delete from ledger.write_offs'
+        : `insert into ledger.write_offs (account_id, asset, outpoint, amount_left)
+           select 'acc_1', 'ETH', '0xt:' || count(*), ${by} from ledger.write_offs`,
+    'write-offs ETH',
     2n,
   ],
 ])('%s stays the same discrepancy when it grows, of another amount', async (_, shift, subject, twice) => {

@@ -5,7 +5,7 @@
 grant usage on schema ledger, payouts, invoices, webhooks to quittance_auditor;
 
 grant select on
-  ledger.transfers, ledger.entries, ledger.balances, ledger.holds, ledger.unresolved, ledger.reversals, ledger.losses,
+  ledger.transfers, ledger.entries, ledger.balances, ledger.holds, ledger.unresolved, ledger.reversals, ledger.write_offs,
   ledger.outbox, ledger.inbox,
   payouts.payouts, payouts.payments, payouts.wallets, payouts.holdings, payouts.coins,
   payouts.outbox, payouts.inbox, payouts.halted_assets,

@@ -11,3 +11,6 @@ alter table checks rename constraint checks_extent_known to checks_scope_known;
 
 alter table halts rename column breaches to discrepancies;
 alter table halts rename column announced_at to notified_at;
+
+-- An accepted discrepancy is recognised by its subject.
+update discrepancies set subject = 'write-offs ' || substr(subject, length('losses ') + 1) where subject like 'losses %';

@@ -24,7 +24,7 @@ export const handlers: HandlersOf<'ledger', Pick<Ports, 'logger'>> = {
     );
     await lockBalances(trx, touched);
   },
-  // Deposits come before their reversals, whatever order the bus brought them in: a deposit that was reversed before it
+  // Deposits come before their reversals, in whatever order they arrive: a deposit that was reversed before it
   // came is never there to be spent.
   async 'deposit.settled'(trx, events, ports) {
     await recordDeposits(trx, events, ports);

@@ -94,7 +94,7 @@ describe('the batcher of holds', () => {
     expect(await Promise.all(answers)).toHaveLength(3);
   });
 
-  it('has four statements under way at most', async () => {
+  it('executes at most four statements at once', async () => {
     const { batcher, statements, batches } = aBatcher();
     const answers: Promise<Hold>[] = [];
     for (const id of ids(6)) {

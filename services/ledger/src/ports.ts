@@ -40,11 +40,11 @@ export type Ports = {
   clock: Clock;
   logger: Logger;
   prices: PriceSource;
-  /** What payouts says of the chains' costs. */
+  /** The fee estimates that payouts publishes. */
   fees: Pick<FeeEstimateBoard, 'fresh'>;
   holds: HoldBatcher;
-  /** Whether this replica's asset settings are in force, as it was found last. */
-  agreement: { differences: readonly Difference[] };
+  /** Whether this replica's asset settings were in force at the last check. */
+  settingsState: { differences: readonly Difference[] };
   settings: Settings;
   /** Wakes the relay: call it after a commit that wrote to the outbox. */
   wakeRelay: () => void;

@@ -7,13 +7,13 @@ import { handlers } from './handlers.ts';
 import { createHoldBatcher } from './hold-batcher.ts';
 import { createHttp } from './http/routes.ts';
 import { ledgerMetrics } from './metrics.ts';
-import { agreeOnAssets } from './operations/agree-on-assets.ts';
+import { applyAssetSettings } from './operations/apply-asset-settings.ts';
 import { decideAllHolds } from './operations/decide-holds.ts';
 import { placeHold } from './operations/place-hold.ts';
 import type { Ports } from './ports.ts';
 import { filePrices } from './prices/file-prices.ts';
 import { publicPrices } from './prices/public-prices.ts';
-import { forgetReplica } from './store/asset-settings.ts';
+import { deleteReplicaRow } from './store/asset-settings.ts';
 import { assetsWithoutRate } from './store/quotes.ts';
 import { startWorkers } from './workers.ts';
 
@@ -58,7 +58,7 @@ export const startLedger = (
         prices: pricesOf(config, { clock, logger }),
         fees,
         holds,
-        agreement: { differences: [] },
+        settingsState: { differences: [] },
         settings: {
           replica,
           identitySecret: config.IDENTITY_SECRET,
@@ -79,9 +79,9 @@ export const startLedger = (
           return (await assetsWithoutRate(ports.db)).map((symbol) => `a first rate of ${symbol}`);
         },
       }),
-    async migrated({ db, settings, agreement }) {
-      const { differences } = await agreeOnAssets({ db }, settings.replica, settings.assets, true);
-      agreement.differences = differences;
+    async migrated({ db, settings, settingsState }) {
+      const { differences } = await applyAssetSettings({ db }, settings.replica, settings.assets, true);
+      settingsState.differences = differences;
     },
     responders: {
       async 'hold.place'(ports, request) {
@@ -93,7 +93,7 @@ export const startLedger = (
     },
     handlers,
     workers: workers ? startWorkers : undefined,
-    leave: ({ db, settings }) => forgetReplica(db, settings.replica),
+    leave: ({ db, settings }) => deleteReplicaRow(db, settings.replica),
   });
 
 function pricesOf({ PRICES, ASSETS_ACTIVE }: LedgerConfig, ports: Pick<Ports, 'clock' | 'logger'>) {

@@ -25,7 +25,7 @@ export function assetView(row: AssetCardRow) {
   };
 }
 
-/** What can be spent of an asset now, what it is worth, and what payouts under way hold of it. */
+/** What can be spent of an asset, its value in US dollars, and what is held for pending payouts. */
 export function balanceView(row: BalanceRow) {
   const { decimals } = assets[row.symbol];
   const available = row.available;

@@ -2,31 +2,31 @@ import { type Lease, releaseLease, takeLease } from '@quittance/shared/lease';
 import type { Stoppable } from '@quittance/shared/start-service';
 import { throttledLog } from '@quittance/shared/throttled-log';
 import { startWorker } from '@quittance/shared/worker';
-import { agreeOnAssets } from './operations/agree-on-assets.ts';
+import { applyAssetSettings } from './operations/apply-asset-settings.ts';
 import { catchUpReversals } from './operations/catch-up-reversals.ts';
 import { refreshQuotes } from './operations/refresh-quotes.ts';
 import type { Ports } from './ports.ts';
 
 const REVERSALS_EVERY_MS = 5_000;
-/** Well within the time after which a silent replica is taken to be gone. */
-const AGREE_EVERY_MS = 5_000;
-/** A publisher that died is replaced well before its quotes are too old to use. */
-const QUOTES_LEASE_SPARE_MS = 5_000;
+/** Several times within the time after which a silent replica counts as stopped. */
+const SETTINGS_EVERY_MS = 5_000;
+/** A dead publisher is replaced before its quotes are too old to use. */
+const QUOTES_LEASE_MARGIN_MS = 5_000;
 
 const SUPERSEDED =
-  'this replica is configured otherwise than a newer one, whose settings are in force: give all the same';
+  'this replica is configured otherwise than a newer one, whose settings are in force: give all replicas the same settings';
 
 export function startWorkers(ports: Ports): Stoppable {
-  const { db, logger, settings, agreement } = ports;
+  const { db, logger, settings, settingsState } = ports;
   const { replica, quotesEveryMs } = settings;
   let lease: Lease | undefined;
   const throttled = throttledLog(logger);
-  const logAgreement = () => {
-    const { differences } = agreement;
+  const logSettingsState = () => {
+    const { differences } = settingsState;
     if (differences.length > 0) throttled.log('warn', 'superseded', { differences }, SUPERSEDED);
     else throttled.ended('superseded', {}, 'the settings of this replica are in force');
   };
-  logAgreement();
+  logSettingsState();
 
   const workers = [
     startWorker({
@@ -37,10 +37,12 @@ export function startWorkers(ports: Ports): Stoppable {
     }),
     startWorker({
       name: 'assets',
-      everyMs: AGREE_EVERY_MS,
+      everyMs: SETTINGS_EVERY_MS,
       async step() {
-        agreement.differences = (await agreeOnAssets(ports, replica, settings.assets, false)).differences;
-        logAgreement();
+        settingsState.differences = (
+          await applyAssetSettings(ports, replica, settings.assets, false)
+        ).differences;
+        logSettingsState();
         return 0;
       },
       logger,
@@ -48,15 +50,15 @@ export function startWorkers(ports: Ports): Stoppable {
     startWorker({
       name: 'quotes',
       everyMs: quotesEveryMs,
-      // One replica asks the sources for all; answers 0, so that a success is followed by the pause.
+      // One replica asks the sources for all. It returns 0, so that the pause follows a success.
       async step() {
-        // The sources know the assets that this replica is configured with.
-        if (agreement.differences.length > 0) {
+        // The price sources were made for the assets that this replica is configured with.
+        if (settingsState.differences.length > 0) {
           if (lease !== undefined) await releaseLease(db, lease);
           lease = undefined;
           return 0;
         }
-        lease = await takeLease(db, 'quotes', replica, 2 * quotesEveryMs + QUOTES_LEASE_SPARE_MS);
+        lease = await takeLease(db, 'quotes', replica, 2 * quotesEveryMs + QUOTES_LEASE_MARGIN_MS);
         if (lease !== undefined) await refreshQuotes(ports, lease);
         return 0;
       },

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { AssetSettings } from '../src/domain/asset-settings.ts';
-import { agreeOnAssets } from '../src/operations/agree-on-assets.ts';
-import { forgetReplica } from '../src/store/asset-settings.ts';
+import { applyAssetSettings } from '../src/operations/apply-asset-settings.ts';
+import { deleteReplicaRow } from '../src/store/asset-settings.ts';
 import { type LedgerFixture, ledgerFixture } from './ledger-fixture.ts';
 
 /** Replicas that are configured differently, as in a rolling restart. */
@@ -20,8 +20,10 @@ beforeEach(async () => {
 type Known = { active: AssetSymbol[]; minConfirmations: Map<AssetSymbol, number> };
 const former: Known = { active: ['ETH'], minConfirmations: new Map([['ETH', 12]]) };
 const changed: Known = { active: ['BTC', 'ETH'], minConfirmations: new Map([['ETH', 32]]) };
-const start = (replica: string, settings: AssetSettings) => agreeOnAssets(fixture, replica, settings, true);
-const again = (replica: string, settings: AssetSettings) => agreeOnAssets(fixture, replica, settings, false);
+const start = (replica: string, settings: AssetSettings) =>
+  applyAssetSettings(fixture, replica, settings, true);
+const again = (replica: string, settings: AssetSettings) =>
+  applyAssetSettings(fixture, replica, settings, false);
 
 async function inForce(): Promise<string> {
   const rows = await fixture.admin.rows<{ symbol: string; set: number | null }>(
@@ -52,7 +54,7 @@ it('former asset settings return when no replica with newer ones runs any more, 
   await start('b', changed);
   await start('c', former);
   expect(await inForce()).toBe('BTC=,ETH=32');
-  await forgetReplica(fixture.db, 'b');
+  await deleteReplicaRow(fixture.db, 'b');
   const agreed = await again('c', former);
   expect(agreed.differences).toEqual([]);
   expect(await inForce()).toBe('ETH=12');

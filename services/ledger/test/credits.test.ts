@@ -9,13 +9,13 @@ beforeAll(async () => {
   await Promise.all([fixture.start(), fixture.start()]);
 });
 afterAll(() => fixture.stop());
-afterEach(async () => expect(await fixture.breaches()).toEqual([]));
+afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
 
 const settled = (payload: ReturnType<typeof aDeposit>, id?: string): Sent =>
   id === undefined ? { kind: 'deposit.settled', payload } : { kind: 'deposit.settled', payload, id };
 
 /** How often invoices was told that a deposit is booked. */
-async function announced(depositId: string): Promise<number> {
+async function sentEvents(depositId: string): Promise<number> {
   const rows = await fixture.admin.rows(
     `select 1 from outbox where kind = 'credit.recorded' and payload ->> 'deposit_id' = $1`,
     [depositId],
@@ -31,7 +31,7 @@ describe('a settled deposit', () => {
     const deposit = aDeposit(account, 5_000n);
     await fixture.send([settled(deposit)]);
     await eventually(async () => expect(await fixture.balance(account)).toEqual(['5000', '0', '0']));
-    expect(await announced(deposit.deposit_id)).toBe(1);
+    expect(await sentEvents(deposit.deposit_id)).toBe(1);
   });
 
   it('waits as unresolved when nobody has decided what it is for', async () => {
@@ -41,7 +41,7 @@ describe('a settled deposit', () => {
     await eventually(async () =>
       expect(await fixture.balance(account, 'USDC_ERC20')).toEqual(['0', '0', '5000']),
     );
-    expect(await announced(deposit.deposit_id)).toBe(1);
+    expect(await sentEvents(deposit.deposit_id)).toBe(1);
   });
 
   it('keeps every digit of 2^255', async () => {
@@ -76,9 +76,9 @@ describe('a settled deposit', () => {
     await fixture.send(shuffled);
     const last = aDeposit(anAccount(), 1n);
     await fixture.send([settled(last)]);
-    await eventually(async () => expect(await announced(last.deposit_id)).toBe(1));
+    await eventually(async () => expect(await sentEvents(last.deposit_id)).toBe(1));
     for (const account of accounts) expect(await fixture.balance(account)).toEqual(['210', '0', '0']);
-    for (const { deposit_id } of deposits) expect(await announced(deposit_id)).toBe(1);
+    for (const { deposit_id } of deposits) expect(await sentEvents(deposit_id)).toBe(1);
   });
 
   it('twice in one batch is credited once', async () => {
@@ -86,7 +86,7 @@ describe('a settled deposit', () => {
     const deposit = aDeposit(account, 7n);
     await handle(settled(deposit), settled(deposit));
     expect(await fixture.balance(account)).toEqual(['7', '0', '0']);
-    expect(await announced(deposit.deposit_id)).toBe(1);
+    expect(await sentEvents(deposit.deposit_id)).toBe(1);
   });
 
   it.each([

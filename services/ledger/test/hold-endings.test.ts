@@ -18,7 +18,7 @@ beforeAll(async () => {
   await Promise.all([fixture.start(), fixture.start()]);
 });
 afterAll(() => fixture.stop());
-afterEach(async () => expect(await fixture.breaches()).toEqual([]));
+afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
 
 const handle = (...events: Sent[]) => fixture.handle(...events);
 
@@ -76,7 +76,7 @@ describe.each(endings)('a hold that is %s', (_how, end, balance, earned) => {
     expect(await platform(hold)).toEqual(earned);
   });
 
-  it('is told by the bus, doubled, to two replicas', async () => {
+  it('is booked once when two replicas receive its event three times', async () => {
     const { account, hold } = await aPlacedHold();
     await fixture.send([end(hold), end(hold), end(hold)]);
     await eventually(async () => expect(await fixture.balance(account)).toEqual(balance));
@@ -183,7 +183,7 @@ it('one bad event does not hold up the others, and waits for an operator', async
   );
 });
 
-it('stories of many payouts, told twice and out of order to two replicas, end as they must', async () => {
+it('any sequence of payout events, doubled and out of order at two replicas, ends right', async () => {
   const accounts = Array.from({ length: 6 }, anAccount);
   await handle(
     ...accounts.map((account): Sent => ({ kind: 'deposit.settled', payload: aDeposit(account, 1_000n) })),

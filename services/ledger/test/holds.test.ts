@@ -23,7 +23,7 @@ beforeAll(async () => {
   [one, other] = await Promise.all([fixture.start(), fixture.start()]);
 });
 afterAll(() => fixture.stop());
-afterEach(async () => expect(await fixture.breaches()).toEqual([]));
+afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
 
 /** An account with this much to spend. */
 async function anAccountWith(amount: bigint): Promise<AccountId> {

@@ -36,7 +36,7 @@ export type LedgerFixture = {
   admin: Db;
   /** The database as the ledger's role sees it. */
   db: Db;
-  /** The bus as another service is connected to it. */
+  /** NATS as another service is connected to it. */
   bus: Bus;
   natsUrl: string;
   config: LedgerConfig;
@@ -53,8 +53,8 @@ export type LedgerFixture = {
     account: AccountId,
     asset?: AssetSymbol,
   ): Promise<[available: string, held: string, unresolved: string]>;
-  /** What breaks the books, by the checker that production runs; the ledger's own part of it. */
-  breaches(): Promise<string[]>;
+  /** The discrepancies of the ledger's own invariants, as production checks them. */
+  discrepancies(): Promise<string[]>;
   stop(): Promise<void>;
 };
 
@@ -136,7 +136,7 @@ export async function ledgerFixture(): Promise<LedgerFixture> {
       const deposit = { id, account: account_id as AccountId, asset, amount: units(amount), outpoint };
       await db.transaction((trx) => rememberReversals(trx, [deposit]));
     },
-    async breaches() {
+    async discrepancies() {
       const found: string[] = [];
       for (const { number, sql } of invariants.filter((one) => ['I1', 'I2', 'I3'].includes(one.number))) {
         const rows = await admin.rows<{ what: string }>(sql);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   });
 });
 afterAll(() => fixture.stop());
-afterEach(async () => expect(await fixture.breaches()).toEqual([]));
+afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
 
 /** Why Postgres refuses it: the constraint, else the error's code. */
 async function refusal(run: () => Promise<unknown>): Promise<string | undefined> {

@@ -19,21 +19,21 @@ beforeAll(async () => {
   await fixture.start();
 });
 afterAll(() => fixture.stop());
-afterEach(async () => expect(await fixture.breaches()).toEqual([]));
+afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
 
 const handle = (...events: Sent[]) => fixture.handle(...events);
 type Deposit = ReturnType<typeof aDeposit>;
 const settled = (payload: Deposit): Sent => ({ kind: 'deposit.settled', payload });
 const reversed = (deposit: Deposit): Sent => ({ kind: 'deposit.reversed', payload: reversalOf(deposit) });
 
-/** What was booked as a loss of this account's money. */
-async function loss(account: AccountId): Promise<string> {
-  const row = await fixture.admin.one<{ loss: string }>(
-    `select coalesce(-sum(e.amount), 0) as loss from entries e join transfers t on t.seq = e.transfer_seq
+/** What was written off of this account's money. */
+async function writtenOff(account: AccountId): Promise<string> {
+  const row = await fixture.admin.one<{ written_off: string }>(
+    `select coalesce(-sum(e.amount), 0) as written_off from entries e join transfers t on t.seq = e.transfer_seq
      where t.account_id = $1 and e.bucket = 'loss'`,
     [account],
   );
-  return row.loss;
+  return row.written_off;
 }
 
 describe('a reversed deposit', () => {
@@ -43,27 +43,27 @@ describe('a reversed deposit', () => {
     await handle(settled(deposit));
     await handle(reversed(deposit));
     expect(await fixture.balance(account)).toEqual(['0', '0', '0']);
-    expect(await loss(account)).toBe('0');
+    expect(await writtenOff(account)).toBe('0');
   });
 
-  it('is taken back as far as it goes, never from what is held; the rest is a loss', async () => {
+  it('is taken back up to the available balance, never from what is held, and the rest is written off', async () => {
     const account = anAccount();
     const deposit = aDeposit(account, 100n);
     await handle(settled(deposit));
     expect(await fixture.place(aHold(account, 70n))).toBe('placed');
     await handle(reversed(deposit));
     expect(await fixture.balance(account)).toEqual(['0', '70', '0']);
-    expect(await loss(account)).toBe('70');
+    expect(await writtenOff(account)).toBe('70');
   });
 
-  it('is all loss when everything is spent', async () => {
+  it('is written off in full when everything is spent', async () => {
     const account = anAccount();
     const deposit = aDeposit(account, 100n);
     await handle(settled(deposit));
     await fixture.place(aHold(account, 100n));
     await handle(reversed(deposit));
     expect(await fixture.balance(account)).toEqual(['0', '100', '0']);
-    expect(await loss(account)).toBe('100');
+    expect(await writtenOff(account)).toBe('100');
   });
 
   it('that was unresolved is taken from there', async () => {
@@ -72,7 +72,7 @@ describe('a reversed deposit', () => {
     await handle(settled(deposit), settled(aDeposit(account, 40n)));
     await handle(reversed(deposit));
     expect(await fixture.balance(account)).toEqual(['40', '0', '0']);
-    expect(await loss(account)).toBe('0');
+    expect(await writtenOff(account)).toBe('0');
   });
 
   it('is taken back once, however often it is told, also in one batch', async () => {
@@ -95,7 +95,7 @@ describe('a reversed deposit', () => {
     await fixture.place(aHold(account, 50n));
     await handle(reversed(one), reversed(other));
     expect(await fixture.balance(account)).toEqual(['0', '50', '0']);
-    expect(await loss(account)).toBe('50');
+    expect(await writtenOff(account)).toBe('50');
   });
 
   it('in one batch with its deposit, in the wrong order, cancels out', async () => {
@@ -103,7 +103,7 @@ describe('a reversed deposit', () => {
     const deposit = aDeposit(account, 100n);
     await handle(reversed(deposit), settled(deposit));
     expect(await fixture.balance(account)).toEqual(['0', '0', '0']);
-    expect(await loss(account)).toBe('0');
+    expect(await writtenOff(account)).toBe('0');
   });
 
   it.each(['credit', 'unresolved'] as const)(
@@ -115,7 +115,7 @@ describe('a reversed deposit', () => {
       expect(await catchUpReversals({ db: fixture.db, logger })).toBe(0);
       await handle(settled(deposit));
       expect(await fixture.balance(account)).toEqual(['0', '0', '0']);
-      expect(await loss(account)).toBe('0');
+      expect(await writtenOff(account)).toBe('0');
       expect(await catchUpReversals({ db: fixture.db, logger })).toBe(0);
     },
   );

@@ -115,10 +115,10 @@ describe('the service as a process', () => {
     await fixture.send([{ kind: 'deposit.settled', payload: aDeposit(account, 100n) }]);
     expect((await ended).signal).toBe('SIGKILL');
     const second = run(await settings());
-    // The bus hands it out again after its acknowledgement is overdue.
+    // NATS delivers it again when its acknowledgement is overdue.
     await eventually(async () => expect(await fixture.balance(account)).toEqual(['100', '0', '0']), 50_000);
     await second.stop();
-    expect(await fixture.breaches()).toEqual([]);
+    expect(await fixture.discrepancies()).toEqual([]);
   });
 
   it('killed after deciding a hold, before answering: asked again it is the same hold', async () => {

@@ -83,7 +83,7 @@ describe('the money of a hold that ends without a payout', () => {
   it.each<[string, Partial<EndingHold>, string]>([
     ['of a balance goes back to it', { deposit: null, back: 'available' }, 'available'],
     ['of an unresolved deposit waits again', { deposit, back: 'unresolved' }, 'unresolved'],
-    ['of a deposit that is gone makes up for the loss', { deposit, back: 'loss' }, 'loss'],
+    ['of a dropped deposit recovers the write-off', { deposit, back: 'loss' }, 'loss'],
   ])('%s', (_what, of, bucket) => {
     for (const end of [release, releaseWithFee, giveUp]) {
       const ended = endHold({ ...aHold('placed'), ...of } as EndingHold, end, {

@@ -8,7 +8,6 @@ import {
   type Deposit,
   depositPosting,
   holdPosting,
-  lossOf,
   type MerchantBucket,
   networkPosting,
   type Payout,
@@ -16,6 +15,7 @@ import {
   releasePosting,
   reversalPosting,
   settlePosting,
+  writtenOffBy,
 } from './posting.ts';
 
 const account = 'acc_1' as AccountId;
@@ -99,14 +99,14 @@ describe('a deposit', () => {
 });
 
 describe('a reversal', () => {
-  it('takes back what is there and no more, and the rest is a loss', () => {
+  it('takes back what is available and no more, and writes off the rest', () => {
     fc.assert(
       fc.property(aDeposit, aFee, (deposit, there) => {
         const posting = reversalPosting(deposit, 'available', there);
         const back = -balanceChange(posting).available;
         expect(back <= there && back <= deposit.amount).toBe(true);
         expect(back === there || back === deposit.amount).toBe(true);
-        expect(lossOf(posting)).toBe(deposit.amount - back);
+        expect(writtenOffBy(posting)).toBe(deposit.amount - back);
         expect(amountIn(posting, 'custody')).toBe(deposit.amount);
       }),
     );
@@ -169,7 +169,7 @@ describe('a hold', () => {
   });
 });
 
-describe('any story of deposits, holds and reversals', () => {
+describe('any sequence of deposits, holds and reversals', () => {
   type Step =
     | { do: 'deposit'; amount: bigint; disposition: 'credit' | 'unresolved' }
     | { do: 'hold'; amount: bigint; fee: bigint }

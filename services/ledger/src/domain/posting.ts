@@ -77,7 +77,7 @@ export function depositPosting(deposit: Deposit, disposition: Disposition): Post
 
 /**
  * Money that had arrived is gone from the chain. It is taken back as far as its bucket still has it, which
- * is `there`; the merchant cannot owe us the rest, so that is our loss.
+ * is `there`; the merchant cannot owe us the rest, so the rest is written off.
  */
 export function reversalPosting(deposit: Deposit, from: MerchantBucket, there: Units): Posting {
   invariant(there >= 0n, 'a bucket is never below zero');
@@ -97,11 +97,11 @@ export function reversalPosting(deposit: Deposit, from: MerchantBucket, there: U
 }
 
 /** What a reversal could not take back. */
-export function lossOf(reversal: Posting): Units {
+export function writtenOffBy(reversal: Posting): Units {
   return minus(sum(reversal.entries.filter((entry) => entry.bucket === 'loss').map((entry) => entry.amount)));
 }
 
-/** A payment that was lost after it was spent is here again, as this deposit: so much of it makes up for the loss. */
+/** A payment that was written off is in the chain again, as this deposit: `amount` of it recovers the write-off. */
 export function recoveryPosting(
   deposit: Deposit,
   from: MerchantBucket,
@@ -121,7 +121,7 @@ export function recoveryPosting(
   });
 }
 
-/** A payout's money is set aside. The store books the same in the statement that decides it. */
+/** Reserves a payout's money. The store books the same in the statement that decides the hold. */
 export function holdPosting(payout: Payout): Posting {
   const total = plus(payout.amount, payout.networkFee);
   return balanced({
@@ -158,7 +158,7 @@ export type ReleaseReason = 'failed' | 'failed_fee_kept' | 'voided';
 
 /**
  * Where the money of a hold goes back to: where it was taken from, unless that was a deposit that the chain has
- * taken back meanwhile. Then it was never anybody's, and makes up for the loss that was booked; unless the same
+ * taken back meanwhile. Then it belongs to no account, and recovers the write-off that was booked; unless the same
  * payment has come again and did so.
  */
 export type ReleaseTo = 'available' | 'unresolved' | 'loss';

@@ -27,7 +27,7 @@ export async function acceptDeposit(
     case 'accepted':
     case 'reversed':
       return refuse(state);
-    // A return that ended between the two looks is as good as one that is under way: ask again.
+    // A refund that ended between the two statements is answered like one in flight: the client may ask again.
     case 'open':
     case 'returning':
     case 'returned':

@@ -4,8 +4,8 @@ import { dueReversals } from '../store/reversals.ts';
 import { bookReversals } from './book-reversals.ts';
 
 /**
- * Books one reversal that waits though its deposit is booked: it came first, and the deposit was taken in by a release
- * that left it to this.
+ * Books one reversal whose deposit is booked already. An earlier release processed a deposit that arrived after its reversal
+ * without booking the reversal.
  */
 export function catchUpReversals({ db, logger }: Pick<Ports, 'db' | 'logger'>): Promise<number> {
   return db.transaction(async (trx) => {

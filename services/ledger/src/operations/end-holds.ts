@@ -61,9 +61,9 @@ async function settleWriteOffs(
   ports: Pick<Ports, 'logger'>,
 ): Promise<void> {
   for (const [id, payment] of await returnedPayments(trx, [...freed.keys()])) {
-    const toLoss = freed.get(id)?.entries.find(({ bucket }) => bucket === 'loss');
-    if (toLoss === undefined) await recoverWriteOffs(trx, [payment], `freed:${id}`, ports);
-    else await reduceWriteOff(trx, payment, toLoss.amount);
+    const recovered = freed.get(id)?.entries.find(({ bucket }) => bucket === 'loss');
+    if (recovered === undefined) await recoverWriteOffs(trx, [payment], `freed:${id}`, ports);
+    else await reduceWriteOff(trx, payment, recovered.amount);
   }
 }
 

@@ -11,7 +11,7 @@ import { book } from '../store/transfers.ts';
 import { keepPayments, type Payment } from '../store/write-offs.ts';
 import { recoverWriteOffs } from './recover-write-offs.ts';
 
-/** Credits settled deposits, each once, reduces write-offs with what repays them, and tells invoices. */
+/** Credits settled deposits, each once, reduces write-offs by what they recover, and appends the events for invoices. */
 export async function recordDeposits(
   trx: Trx,
   events: readonly EventOf<'deposit.settled'>[],

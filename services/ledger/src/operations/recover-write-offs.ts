@@ -3,7 +3,7 @@ import { recoveryPosting } from '../domain/posting.ts';
 import { remainderOf } from '../domain/suspense.ts';
 import type { Ports } from '../ports.ts';
 import { book } from '../store/transfers.ts';
-import { type Payment, reduceWriteOff, repayingDeposits, takeFromOpen } from '../store/write-offs.ts';
+import { type Payment, recoverableDeposits, reduceWriteOff, takeFromOpen } from '../store/write-offs.ts';
 
 /**
  * A payment that was reversed after its money was spent, and is mined again, is a new deposit. Its money was spent
@@ -17,15 +17,15 @@ export async function recoverWriteOffs(
   { logger }: Pick<Ports, 'logger'>,
 ): Promise<void> {
   for (const payment of payments) {
-    const { length } = await repayingDeposits(trx, payment);
+    const { length } = await recoverableDeposits(trx, payment);
     // Read again for each: how much the second can give depends on what the first has given.
     for (let i = 0; i < length; i++) {
-      const repaying = (await repayingDeposits(trx, payment))[i];
-      if (repaying === undefined) continue;
-      const { deposit, loss, available, unresolved } = repaying;
+      const recoverable = (await recoverableDeposits(trx, payment))[i];
+      if (recoverable === undefined) continue;
+      const { deposit, writtenOff, available, unresolved } = recoverable;
       const { bucket, amount: there } = remainderOf(unresolved, available);
       let taken = deposit.amount;
-      if (loss < taken) taken = loss;
+      if (writtenOff < taken) taken = writtenOff;
       if (there < taken) taken = there;
       if (taken === 0n) continue;
       const booked = await book(trx, [recoveryPosting(deposit, bucket, taken, cause)]);
@@ -36,7 +36,7 @@ export async function recoverWriteOffs(
       }
       logger.warn(
         { deposit: deposit.id, account: deposit.account, asset: deposit.asset, amount: taken.toString() },
-        'a payment that was reversed when it was spent is in the chain again: it makes up for the loss',
+        'a payment that was reversed when it was spent is in the chain again: its write-off is recovered',
       );
     }
   }

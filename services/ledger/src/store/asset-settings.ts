@@ -8,7 +8,7 @@ const storedSchema = z.object({
   min_confirmations: z.record(z.string(), z.int().positive()),
 });
 
-/** The order in which settings are written makes no others of them. */
+/** Settings that differ only in their order are equal. */
 const stored = ({ active, minConfirmations }: AssetSettings): string =>
   JSON.stringify({
     active: [...new Set(active)].toSorted(),
@@ -28,21 +28,21 @@ const upsertReplica = statement(
    on conflict (replica) do update set settings_id = excluded.settings_id, seen_at = clock_timestamp()`,
 );
 
-const deleteGone = statement(
-  'asset_settings_replicas_delete_gone',
+const deleteSilent = statement(
+  'asset_settings_replicas_delete_silent',
   `delete from asset_settings_replicas where seen_at < clock_timestamp() - $1::int * interval '1 millisecond'`,
 );
 
-/** Writes down what this replica runs with, and removes those that were not heard of for so long. */
-export async function noteAssetSettings(
+/** Stores the settings of this replica, and deletes replicas that have not written for so long. */
+export async function storeAssetSettings(
   db: Db,
   replica: string,
   settings: AssetSettings,
-  goneAfterMs: number,
+  silentAfterMs: number,
 ): Promise<void> {
   await db.rows(insertSettings, [stored(settings)]);
   await db.rows(upsertReplica, [replica, stored(settings)]);
-  await db.rows(deleteGone, [goneAfterMs]);
+  await db.rows(deleteSilent, [silentAfterMs]);
 }
 
 const deleteReplica = statement(
@@ -50,8 +50,8 @@ const deleteReplica = statement(
   `delete from asset_settings_replicas where replica = $1`,
 );
 
-/** A replica that ends in order is not counted any more. */
-export async function forgetReplica(db: Queryable, replica: string): Promise<void> {
+/** A replica that stops in order no longer counts. */
+export async function deleteReplicaRow(db: Queryable, replica: string): Promise<void> {
   await db.rows(deleteReplica, [replica]);
 }
 
@@ -60,7 +60,7 @@ const lock = statement(
   `select pg_advisory_xact_lock(hashtextextended('quittance asset settings', 0))`,
 );
 
-/** One replica at a time decides what is in force; until the end of the transaction. */
+/** One replica at a time decides which settings are in force. Held until the end of the transaction. */
 export async function lockAssetSettings(db: Queryable): Promise<void> {
   await db.rows(lock);
 }
@@ -73,7 +73,7 @@ const selectNewest = statement(
    order by id desc limit 1`,
 );
 
-/** Of the replicas that run, the settings that came last. */
+/** The newest settings of the running replicas. */
 export async function newestAssetSettings(
   db: Queryable,
 ): Promise<{ id: string; settings: AssetSettings; inForce: boolean } | undefined> {
@@ -89,7 +89,7 @@ const markInForce = statement(
   `update asset_settings set in_force_since = clock_timestamp() where id = $1`,
 );
 
-/** These have just been written to the assets. */
+/** Called after these settings were written to the assets. */
 export async function markSettingsInForce(db: Queryable, id: string): Promise<void> {
   await db.rows(markInForce, [id]);
 }

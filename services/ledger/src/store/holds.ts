@@ -89,14 +89,14 @@ const lockRows = query<EndingHold>(
        else 'available' end as back
    from holds h left join unresolved u on u.deposit_id = h.deposit_id
    left join deposits d on d.deposit_id = h.deposit_id
-   left join losses l on (l.account_id, l.asset, l.outpoint) = (d.account_id, d.asset, d.outpoint)
+   left join write_offs l on (l.account_id, l.asset, l.outpoint) = (d.account_id, d.asset, d.outpoint)
    where h.payout_id = any($1::text[]) order by h.payout_id for no key update of h`,
 );
 
 /**
- * Where their money would go back to: a loss that is made up for (write-offs.ts) was so by the same payment, come
- * again as another deposit. It is that one's then, which has taken over the payout if nobody had decided about it.
- * Their balances are locked before, which is what keeps the deposits as they are.
+ * Locks holds, each with the bucket to which its money would return. Where the write-off is recovered (write-offs.ts), the
+ * same payment was mined again as another deposit: the money belongs to that deposit, which has taken over the payout if it
+ * was not decided. The balances are locked before, so the deposits cannot change.
  */
 export async function lockHolds(trx: Trx, ids: readonly PayoutId[]): Promise<Map<PayoutId, EndingHold>> {
   return new Map((await trx.rows(lockRows, [ids])).map((hold) => [hold.id, hold]));
@@ -111,7 +111,7 @@ const insertTombstones = statement(
    order by payout_id on conflict (payout_id) do nothing`,
 );
 
-/** Takes the payouts' places, where nothing was decided yet: a hold asked for later is refused. */
+/** Stores a tombstone for each payout without a decision: a hold that is requested later is refused. */
 export async function leaveTombstones(
   trx: Trx,
   payouts: readonly Pick<Payout, 'id' | 'account' | 'asset'>[],

@@ -42,12 +42,12 @@ const asked = bulk({
 });
 
 /*
- * Holds that pay deposits back, decided like all others (holds.ts): once by payout id, and after the balances
- * are locked, which is why `waiting` counts them first. Whoever changes a deposit has its balance locked, so `state`
- * is true until this statement commits. Refused is for ever, so only what can never be open again is refused, and what
- * asks for all of a deposit that repaid a part of a loss since: that part never comes back. Of two that want one deposit
- * the first is decided; a deposit that is on its way back, is not here, or is not all that is asked for leaves its hold
- * undecided as well.
+ * Holds of refunds, decided like all others (holds.ts): once by payout id, and after the balances are locked, which is why
+ * `waiting` counts them first. A deposit changes only while its balance is locked, so `state` stays true until this
+ * statement commits. A refusal is final, so it is given only where the deposit can never be open again, and where the refund
+ * is of the whole deposit and a part of it has recovered a write-off: that part never comes back. Of two refunds of one
+ * deposit the first is decided. A deposit that is being refunded, is not here, or is less than the refund leaves its hold
+ * undecided.
  */
 const decide = query<Hold>(
   'returns_decide',

@@ -25,7 +25,7 @@ const insertDeposits = query<Payment>(
      insert into deposits (deposit_id, account_id, asset, outpoint)
      select distinct on (deposit_id) deposit_id, account_id, asset, outpoint from asked order by deposit_id
      on conflict (deposit_id) do nothing)
-   select distinct account_id as account, asset, outpoint from asked join losses using (account_id, asset, outpoint)
+   select distinct account_id as account, asset, outpoint from asked join write_offs using (account_id, asset, outpoint)
    where amount_left > 0`,
 );
 
@@ -39,23 +39,23 @@ export async function keepPayments(
 }
 
 const addWriteOff = statement(
-  'losses_add',
-  `insert into losses (account_id, asset, outpoint, amount_left) values ($1, $2, $3, $4)
-   on conflict (account_id, asset, outpoint) do update set amount_left = losses.amount_left + excluded.amount_left`,
+  'write_offs_add',
+  `insert into write_offs (account_id, asset, outpoint, amount_left) values ($1, $2, $3, $4)
+   on conflict (account_id, asset, outpoint) do update set amount_left = write_offs.amount_left + excluded.amount_left`,
 );
 
 /** Writes off what a reversal could not take back: the merchant had spent it. */
 export async function openWriteOff(
   trx: Trx,
   { account, asset, outpoint }: Payment,
-  loss: Units,
+  writtenOff: Units,
 ): Promise<void> {
-  await trx.rows(addWriteOff, [account, asset, outpoint, loss]);
+  await trx.rows(addWriteOff, [account, asset, outpoint, writtenOff]);
 }
 
 const subtractRecovery = statement(
-  'losses_reduce',
-  `update losses set amount_left = greatest(amount_left - $4::numeric, 0)
+  'write_offs_reduce',
+  `update write_offs set amount_left = greatest(amount_left - $4::numeric, 0)
    where account_id = $1 and asset = $2 and outpoint = $3`,
 );
 
@@ -80,16 +80,16 @@ export async function returnedPayments(trx: Trx, ids: readonly PayoutId[]): Prom
   return new Map(rows.map(({ payout, ...payment }) => [payout, payment]));
 }
 
-type RepayingRow = Record<'amount' | 'amountLeft' | 'available', Units> & {
+type RecoverableRow = Record<'amount' | 'amountLeft' | 'available', Units> & {
   id: DepositId;
   state: SuspenseState | null;
   unresolved: Units | null;
 };
 
-const selectRepaying = query<RepayingRow>(
-  'losses_repaying',
+const selectRecoverable = query<RecoverableRow>(
+  'write_offs_recoverable',
   `select d.deposit_id as id, t.amount, l.amount_left, b.available, u.state, u.amount as unresolved
-   from losses l join deposits d using (account_id, asset, outpoint)
+   from write_offs l join deposits d using (account_id, asset, outpoint)
    join balances b using (account_id, asset)
    join transfers t on t.op = 'deposit:' || d.deposit_id
    left join unresolved u using (deposit_id)
@@ -98,15 +98,20 @@ const selectRepaying = query<RepayingRow>(
    order by d.deposit_id`,
 );
 
-export type Repaying = { deposit: Deposit; loss: Units; available: Units; unresolved: Suspense | null };
+export type Recoverable = {
+  deposit: Deposit;
+  writtenOff: Units;
+  available: Units;
+  unresolved: Suspense | null;
+};
 
 /** The deposits in which this payment is in the chain, with its write-off and the account's balance. */
-export async function repayingDeposits(trx: Trx, payment: Payment): Promise<Repaying[]> {
+export async function recoverableDeposits(trx: Trx, payment: Payment): Promise<Recoverable[]> {
   const { account, asset, outpoint } = payment;
-  const rows = await trx.rows(selectRepaying, [account, asset, outpoint]);
+  const rows = await trx.rows(selectRecoverable, [account, asset, outpoint]);
   return rows.map(({ id, amount, amountLeft, available, state, unresolved }) => ({
     deposit: { id, account, asset, amount },
-    loss: amountLeft,
+    writtenOff: amountLeft,
     available,
     unresolved: state === null || unresolved === null ? null : { state, amount: unresolved },
   }));

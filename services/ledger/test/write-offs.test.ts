@@ -26,7 +26,7 @@ beforeAll(async () => {
   ledger = await fixture.start();
 });
 afterAll(() => fixture.stop());
-afterEach(async () => expect(await fixture.breaches()).toEqual([]));
+afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
 
 type Deposit = ReturnType<typeof aDeposit>;
 type Hold = RequestOf<'hold.place'>;
@@ -55,12 +55,12 @@ async function spend(deposit: Deposit, amount: bigint): Promise<void> {
 }
 
 async function booksOf(deposit: Deposit): Promise<string[]> {
-  const { loss } = await fixture.admin.one<{ loss: string }>(
-    `select coalesce(-sum(e.amount), 0) as loss from entries e join transfers t on t.seq = e.transfer_seq
+  const { written_off } = await fixture.admin.one<{ written_off: string }>(
+    `select coalesce(-sum(e.amount), 0) as written_off from entries e join transfers t on t.seq = e.transfer_seq
      where t.account_id = $1 and e.bucket = 'loss'`,
     [deposit.account_id],
   );
-  return [...(await fixture.balance(account(deposit))), loss];
+  return [...(await fixture.balance(account(deposit))), written_off];
 }
 
 async function stateOf(deposit: Deposit) {
@@ -69,7 +69,7 @@ async function stateOf(deposit: Deposit) {
 }
 
 describe('a payment that was reversed after it was spent, and is mined again', () => {
-  it('makes up for the loss, once, and cannot be spent again', async () => {
+  it('recovers the write-off once, and cannot be spent again', async () => {
     const old = aDeposit(anAccount(), 100n);
     await handle(settled(old));
     await spend(old, 100n);
@@ -91,7 +91,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     expect(await booksOf(old)).toEqual(['30', '0', '0', '0']);
   });
 
-  it('repays again each time the chain does it again', async () => {
+  it('recovers the write-off again each time the payment is reversed and mined again', async () => {
     const old = aDeposit(anAccount(), 100n);
     await handle(settled(old));
     await spend(old, 70n);
@@ -105,7 +105,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     }
   });
 
-  it('shows what is left of it when it waits for a decision', async () => {
+  it('shows what is left of it while it is unresolved', async () => {
     const old = aDeposit(anAccount(), 100n);
     await handle(settled(old));
     await spend(old, 70n);
@@ -118,7 +118,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     expect(await booksOf(old)).toEqual(['30', '0', '0', '0']);
   });
 
-  it('cannot be returned when a part of it repaid a loss, and what is left can be accepted', async () => {
+  it('cannot be refunded when a part of it recovered a write-off, and the rest can be accepted', async () => {
     const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
     await handle(settled(old));
     await acceptDeposit(ledger.ports, account(old), old.deposit_id as DepositId);
@@ -172,7 +172,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     ['and is mined', 'unresolved', settle, ['0', '0', '0', '0'], 'returned'],
     ['and fails', 'unresolved', release, ['0', '0', '100', '0'], 'open'],
     ['and fails when it is credited now', 'credit', release, ['100', '0', '0', '0'], undefined],
-  ])('while its return is under way %s', async (_how, disposition, end, books, state) => {
+  ])('while its refund is pending %s', async (_how, disposition, end, books, state) => {
     const old = aDeposit(anAccount(), 100n, { disposition: 'unresolved' });
     await handle(settled(old));
     const hold = aReturn(old);
@@ -187,7 +187,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     expect((await stateOf(again))?.[0]).toBe(state);
   });
 
-  it('makes up for no other payment’s loss, nor another account’s', async () => {
+  it('recovers no write-off of another payment, nor of another account', async () => {
     const old = aDeposit(anAccount(), 100n);
     await handle(settled(old));
     await spend(old, 100n);
@@ -200,7 +200,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
   });
 });
 
-it('whatever order the news come in, the books are the same, and one payment is one', async () => {
+it('in every order of events the ledger is the same, and one payment is credited once', async () => {
   const dispositions = fc.constantFrom('credit' as const, 'unresolved' as const);
   await fc.assert(
     fc.asyncProperty(
@@ -238,7 +238,7 @@ it('whatever order the news come in, the books are the same, and one payment is 
           const books = await booksOf(old);
           expect(books[3]).toBe('0');
           ended.push([...books, (await stateOf(again))?.slice(0, 2)]);
-          expect(await fixture.breaches()).toEqual([]);
+          expect(await fixture.discrepancies()).toEqual([]);
         }
         expect(ended[1]).toEqual(ended[0]);
       },
