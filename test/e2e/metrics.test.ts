@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
 import { type Service, services } from '@quittance/shared/events';
+import { formerMetrics } from '@quittance/shared/former-metrics';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
@@ -93,6 +94,8 @@ test('tells what the operators’ table says, and nothing that is not in it', as
   for (const [service, text] of told) {
     const names = documented.filter((one) => one.services.includes(service)).map(({ name }) => name);
     const own = shown(text);
+    // A metric that was renamed is there under both names for one release.
+    for (const { name } of Object.values(formerMetrics)) own.delete(name);
     expect([service, [...own.keys()].sort()]).toEqual([service, names.sort()]);
     for (const [name, labels] of own) {
       const { labels: wanted } = documented.find((one) => one.name === name) ?? {};
@@ -113,19 +116,19 @@ test('tells what the operators’ table says, and nothing that is not in it', as
   expect(sampleIn(gateway, requests('/api/payouts/:id', 'GET', '2xx'))).toBe(1);
   expect(sampleIn(gateway, requests('none', 'GET', '4xx'))).toBe(1);
   expect(sampleIn(gateway, 'quittance_rate_limited_total{limit="failure"}')).toBe(1);
-  expect(sampleIn(gateway, 'quittance_redis_away')).toBe(0);
+  expect(sampleIn(gateway, 'quittance_rate_limit_redis_up')).toBe(1);
   const payouts = told.get('payouts') ?? '';
   expect(sampleIn(payouts, requests('/api/payouts', 'POST', '2xx'))).toBe(1);
   expect(sampleIn(payouts, 'quittance_payouts_open{status="broadcast"}')).toBe(0);
-  expect(sampleIn(payouts, 'quittance_engine_led{chain="ethereum"}')).toBe(1);
-  expect(sampleIn(payouts, 'quittance_engine_barred{chain="ethereum"}')).toBe(0);
+  expect(sampleIn(payouts, 'quittance_payouts_leader{chain="ethereum"}')).toBe(1);
+  expect(sampleIn(payouts, 'quittance_signing_paused{chain="ethereum"}')).toBe(0);
   expect(sampleIn(payouts, 'quittance_outbox_unsent')).toBe(0);
   const invoices = told.get('invoices') ?? '';
   const heights = ['quittance_chain_height', 'quittance_chain_node_height'].map((name) =>
     sampleIn(invoices, `${name}{chain="ethereum"}`),
   );
   expect(heights).toEqual([expect.any(Number), expect.any(Number)]);
-  expect(sampleIn(invoices, 'quittance_chain_behind_seconds{chain="ethereum"}')).toBeLessThan(30);
+  expect(sampleIn(invoices, 'quittance_chain_lag_seconds{chain="ethereum"}')).toBeLessThan(30);
   expect(sampleIn(told.get('ledger') ?? '', 'quittance_quote_age_seconds{asset="ETH"}')).toBeLessThan(30);
   const webhooks = told.get('webhooks') ?? '';
   expect(sampleIn(webhooks, 'quittance_delivery_attempts_total{outcome="delivered"}')).toBeGreaterThanOrEqual(

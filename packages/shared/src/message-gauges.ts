@@ -43,8 +43,8 @@ export const messageGauges: readonly DatabaseGauge[] = [
     read: reading(selectOldestUnconfirmed),
   },
   {
-    name: 'quittance_messages_parked',
-    help: 'Events that could not be taken in after many tries, and wait for an operator.',
+    name: 'quittance_dead_letters',
+    help: 'Events that this service failed to process after many attempts.',
     read: reading(selectDeadLetters),
   },
 ];

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
 import { systemClock } from './clock.ts';
 import type { Db } from './db.ts';
+import { formerMetrics } from './former-metrics.ts';
 import { createApp, finishApp, nameRoute } from './http.ts';
 import { send } from './http-answers.ts';
 import { type Listening, listen } from './http-server.ts';
@@ -45,6 +47,29 @@ test('samples that are no more are no more shown', async () => {
   ]);
   states = ['mined'];
   expect(await samples(metrics)).toEqual(['quittance_payouts{state="mined"} 1']);
+});
+
+test('a renamed gauge is there under its former name too, with its former labels and its former meaning', async () => {
+  const metrics = metricsOf([
+    gauge('reconciliation_checked_timestamp_seconds', async () => [{ scope: 'recent', value: 5 }], ['scope']),
+  ]);
+  metrics.gauge({ name: 'quittance_rate_limit_redis_up', help: 'up', look: () => [{ value: 1 }] });
+  expect((await samples(metrics)).sort()).toEqual([
+    'quittance_books_checked_timestamp_seconds{extent="recent"} 5',
+    'quittance_rate_limit_redis_up 1',
+    'quittance_reconciliation_checked_timestamp_seconds{scope="recent"} 5',
+    'quittance_redis_away 0',
+  ]);
+});
+
+test('the glossary lists every former metric', () => {
+  const glossary = readFileSync(new URL('../../../docs/glossary.md', import.meta.url), 'utf8');
+  const listed = [...glossary.matchAll(/^\| `(quittance_\w+)(?:\{\w+\})?` \| `(quittance_\w+)/gm)];
+  expect(listed.map(([, former, present]) => `${former} ${present}`).sort()).toEqual(
+    Object.entries(formerMetrics)
+      .map(([present, former]) => `${former?.name} ${present}`)
+      .sort(),
+  );
 });
 
 test('a question that fails costs its own gauge, which is said and is no zero; others are told', async () => {

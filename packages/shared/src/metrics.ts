@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { sleep } from './clock.ts';
 import { type Db, openDb, type Queryable, type Statement } from './db.ts';
 import type { Service } from './events.ts';
+import { formerMetrics } from './former-metrics.ts';
 import { type Logger, reason } from './logger.ts';
 import { invariant } from './result.ts';
 import { throttledLog } from './throttled-log.ts';
@@ -86,15 +87,7 @@ export function createMetrics({ logger, db, gauges = [], cachedMs = CACHED_MS }:
   for (const { name, help, labels = [], read } of gauges) {
     invariant(db !== undefined, `there is a database to read ${name} from`);
     const latest = remembering(() => read(db), { cachedMs, logger, name });
-    new Gauge({
-      name,
-      help,
-      labelNames: labels,
-      registers,
-      async collect() {
-        show(this, labels, await latest());
-      },
-    });
+    addGauge(registry, { name, help, labels }, latest);
   }
   return {
     contentType: registry.contentType,
@@ -106,25 +99,43 @@ export function createMetrics({ logger, db, gauges = [], cachedMs = CACHED_MS }:
       return (value) => counter.inc({ [label]: value });
     },
     gauge({ name, help, labels = [], look }) {
-      new Gauge({
-        name,
-        help,
-        labelNames: labels,
-        registers,
-        collect() {
-          show(this, labels, look());
-        },
-      });
+      addGauge(registry, { name, help, labels }, look);
     },
     close: async () => db?.close(),
   };
 }
 
-/** A gauge without a sample is not there: what is not known is no zero. */
-function show(gauge: Gauge, labels: readonly string[], samples: readonly Sample[]): void {
-  gauge.reset();
-  if (labels.length === 0) gauge.remove();
-  for (const { value, ...own } of samples) gauge.set(own, value);
+type Shown = { name: Name; help: string; labels: readonly string[] };
+
+/** Registers a gauge, and once more under its former name where it has one. */
+function addGauge(
+  registry: Registry,
+  { name, help, labels }: Shown,
+  look: () => readonly Sample[] | Promise<readonly Sample[]>,
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: labels,
+    registers: [registry],
+    async collect() {
+      const samples = await look();
+      this.reset();
+      // A gauge without a sample is not there: what is not known is no zero.
+      if (labels.length === 0) this.remove();
+      for (const { value, ...own } of samples) this.set(own, value);
+    },
+  });
+  const former = formerMetrics[name];
+  if (former === undefined) return;
+  const labelOf = (label: string) => former.labels?.[label] ?? label;
+  const formerHelp = `Former name of ${name}. It is removed in the next release.`;
+  addGauge(registry, { name: former.name, help: formerHelp, labels: labels.map(labelOf) }, async () =>
+    (await look()).map(({ value, ...own }) => ({
+      ...Object.fromEntries(Object.entries(own).map(([label, its]) => [labelOf(label), its])),
+      value: former.value?.(value) ?? value,
+    })),
+  );
 }
 
 /** What was read last, if that was not long ago; nothing while it cannot be read, and then its gauge alone is missing. */

@@ -27,7 +27,7 @@ const gauges: readonly DatabaseGauge[] = [
     read: async (db) => ofEachAsset((await haltsInForce(db)).filter(({ asked }) => asked)),
   },
   {
-    name: 'quittance_books_breaches',
+    name: 'quittance_reconciliation_discrepancies',
     help: 'Discrepancies that were seen at least twice, accepted ones included.',
     labels: ['invariant', 'asset'],
     async read(db) {
@@ -39,7 +39,7 @@ const gauges: readonly DatabaseGauge[] = [
     },
   },
   {
-    name: 'quittance_books_checked_timestamp_seconds',
+    name: 'quittance_reconciliation_checked_timestamp_seconds',
     help: 'When the records were last checked: new and open rows (recent), every row (whole).',
     labels: ['scope'],
     async read(db) {
@@ -52,7 +52,7 @@ const gauges: readonly DatabaseGauge[] = [
     },
   },
   {
-    name: 'quittance_books_chain_compared',
+    name: 'quittance_reconciliation_chain_compared',
     help: 'Whether the last comparison of the records with the chain succeeded.',
     labels: ['chain'],
     read: async (db) =>

@@ -218,7 +218,9 @@ describe('correct records', () => {
       expect(await halts()).toEqual([]);
       expect((await checks()).every((one) => one.endsWith('right'))).toBe(true);
       expect(lines.map(({ level }) => level)).toEqual(['warn', 'error']);
-      expect(await metricsText()).toContain('quittance_books_breaches{invariant="I7",asset="ETH"} 2');
+      expect(await metricsText()).toContain(
+        'quittance_reconciliation_discrepancies{invariant="I7",asset="ETH"} 2',
+      );
     } finally {
       await run('delete from invoices.outbox');
     }
@@ -253,7 +255,7 @@ describe('a balance that is off by one unit', () => {
       expect(text).toContain('quittance_asset_halt_asked{asset="SOL"} 0');
       // Payouts has not processed the event.
       expect(text).toContain('quittance_asset_halted{asset="ETH"} 0');
-      expect(text).toContain('quittance_books_breaches{invariant="I2",asset="ETH"} 1');
+      expect(text).toContain('quittance_reconciliation_discrepancies{invariant="I2",asset="ETH"} 1');
     } finally {
       await off(-1);
     }
@@ -401,7 +403,7 @@ it('a chain whose node cannot be asked is no discrepancy, is logged once, and is
   for (let i = 0; i < 3; i++) await check(blind);
   expect(await halts()).toEqual([]);
   expect(lines.map(({ level, fields }) => [level, fields['chain']])).toEqual([['warn', 'ethereum']]);
-  expect(await metricsText()).toContain('quittance_books_chain_compared{chain="ethereum"} 0');
+  expect(await metricsText()).toContain('quittance_reconciliation_chain_compared{chain="ethereum"} 0');
 });
 
 it('a node that is down delays no check of the records, nor does a suspected discrepancy of its chain', async () => {

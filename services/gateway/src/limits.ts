@@ -29,7 +29,7 @@ export type Limits = {
   /** Payment pages of invoices that there are not, by client. */
   unknownPages: Limit;
   /** Limits are counted in memory although there is a Redis to count them in. */
-  isRedisAway(): boolean;
+  isRedisUp(): boolean;
   close(): void;
 };
 
@@ -65,7 +65,7 @@ export function openLimits(
     unknownTokens: limit('unknown_token', config.FAILED_AUTH_PER_MINUTE),
     pages: limit('page', config.PAGES_PER_MINUTE),
     unknownPages: limit('unknown_page', config.UNKNOWN_PAGES_PER_MINUTE),
-    isRedisAway: () => redis !== undefined && redis.status !== 'ready',
+    isRedisUp: () => redis === undefined || redis.status === 'ready',
     close: () => redis?.removeAllListeners('close').disconnect(),
   };
 }

@@ -4,7 +4,7 @@ import { type LimitName, type Limits, limitNames } from './limits.ts';
 
 export type GatewayMetrics = Metrics & {
   refused(limit: LimitName): void;
-  watch(limits: Pick<Limits, 'isRedisAway'>): void;
+  watch(limits: Pick<Limits, 'isRedisUp'>): void;
 };
 
 export function gatewayMetrics(logger: Logger): GatewayMetrics {
@@ -21,9 +21,9 @@ export function gatewayMetrics(logger: Logger): GatewayMetrics {
     ),
     watch(limits) {
       metrics.gauge({
-        name: 'quittance_redis_away',
-        help: 'Limits are counted by each gateway for itself although there is a Redis.',
-        look: () => [{ value: limits.isRedisAway() ? 1 : 0 }],
+        name: 'quittance_rate_limit_redis_up',
+        help: '0: Redis does not answer, and each gateway counts limits alone.',
+        look: () => [{ value: limits.isRedisUp() ? 1 : 0 }],
       });
     },
   };

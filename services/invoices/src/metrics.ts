@@ -37,7 +37,7 @@ const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
     read: async (db) => ofChains(chains, await db.rows(selectHeights)),
   },
   {
-    name: 'quittance_chain_behind_seconds',
+    name: 'quittance_chain_lag_seconds',
     help: 'How long ago the chain was last synced: the node is down or lags, or the scanner does.',
     labels: ['chain'],
     read: async (db) => ofChains(chains, await db.rows(selectBehind)),

@@ -78,7 +78,7 @@ const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
     },
   },
   {
-    name: 'quittance_engine_led',
+    name: 'quittance_payouts_leader',
     help: 'Whether a replica has the lease to pay on the chain.',
     labels: ['chain'],
     async read(db) {
@@ -108,7 +108,7 @@ export function payoutsMetrics(databaseUrl: string, logger: Logger, chains: Port
   const db = openMetricsDb('payouts', databaseUrl, logger);
   const metrics = createMetrics({ logger, db, gauges: gaugesOf(chains) });
   metrics.gauge({
-    name: 'quittance_engine_barred',
+    name: 'quittance_signing_paused',
     help: 'Nothing is signed on the chain: the wrong network or wallet, or a history that the database does not know.',
     labels: ['chain'],
     look: () =>
