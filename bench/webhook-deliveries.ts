@@ -42,7 +42,7 @@ export type DeliveriesOutcome = {
 
 type Seen = { posts: number; ids: number };
 export type Fixture = {
-  ports: Omit<Ports, 'bus' | 'sender'>;
+  ports: Omit<Ports, 'sender'>;
   endpoints: { account: MerchantEvent['payload']['account_id']; secret: string; url: string }[];
   seen(): Promise<Seen>;
   close(): Promise<void>;
@@ -177,7 +177,7 @@ export async function queueDeliveries({ ports, endpoints }: Fixture, count: numb
     const events = Array.from({ length: Math.min(EVENTS_AT_ONCE, count - from) }, (_, i) =>
       paid(endpoints[(from + i) % endpoints.length]?.account ?? ''),
     );
-    await ports.db.transaction((trx) => recordEvents(ports, trx, events));
+    await ports.db.transaction((trx) => recordEvents(trx, events, ports));
   }
   await ports.db.rows('analyze');
 }
@@ -216,7 +216,6 @@ export async function openFixture(endpoints: number): Promise<Fixture> {
   });
   const ports = {
     ...{ db, clock: systemClock, random: randomBytes, logger },
-    ...{ publicUrl: 'http://localhost', allowInsecureEndpoints: true },
     encryption: createSecretEncryption('a key of the benchmark, of 32 or more', randomBytes),
   } as unknown as Fixture['ports'];
 

@@ -32,7 +32,7 @@ import { answerReconcilers, reconcileStep } from '@quittance/shared/reconcile';
 import { Secret } from '@quittance/shared/secret';
 import { takeIn } from '@quittance/shared/take-in';
 import { throttledLog } from '@quittance/shared/throttled-log';
-import { handleEvents as handleWebhookEvents } from '@quittance/webhooks/handlers';
+import { handlers as webhooksHandlers } from '@quittance/webhooks/handlers';
 import type { Environment } from './environment.ts';
 import type { Steps } from './mutant.ts';
 import { askOf, clockOf, databaseOf, loggerOf } from './ports.ts';
@@ -276,5 +276,5 @@ function startLedger(common: Common): Replica {
 
 function startWebhooks(common: Common): Replica {
   const { clock } = common;
-  return { workers: messengerOf(common, handleWebhookEvents({ clock }), { clock }) };
+  return { workers: messengerOf(common, webhooksHandlers, { clock }) };
 }

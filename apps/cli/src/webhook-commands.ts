@@ -10,8 +10,8 @@ import { CommandError, type Surroundings } from './surroundings.ts';
 type Wanted = { delivery: string; account: AccountId };
 
 const whyNot = {
-  unknown: 'there is no such delivery',
-  not_yours: 'there is no such delivery',
+  not_found: 'there is no such delivery',
+  forbidden: 'there is no such delivery',
   deleted: 'its endpoint was deleted',
   disabled: 'its endpoint is disabled: its merchant enables it first',
   sending: 'it is being sent at this moment',

@@ -1,9 +1,8 @@
-import type { BatchHandler } from '@quittance/shared/handlers';
+import type { HandlersOf } from '@quittance/shared/handlers';
 import { type MerchantEvent, recordEvents } from './operations/record-events.ts';
 import type { Ports } from './ports.ts';
 
-/** Takes in whatever merchants are told of: the bus hands this service nothing else. */
-export const handleEvents =
-  (ports: Pick<Ports, 'clock'>): BatchHandler =>
-  (trx, events) =>
-    recordEvents(ports, trx, events as MerchantEvent[]);
+/** Webhooks treats all events that merchants can receive alike, and receives no others. */
+export const handlers: HandlersOf<'webhooks', Pick<Ports, 'clock'>> = {
+  '*': (trx, events, ports) => recordEvents(trx, events as readonly MerchantEvent[], ports),
+};

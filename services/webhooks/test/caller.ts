@@ -1,9 +1,6 @@
-import { listen } from '@quittance/shared/http';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
-import { Secret } from '@quittance/shared/secret';
-import { createHttp } from '../src/http/app.ts';
-import { type Fixture, IDENTITY_SECRET } from './fixture.ts';
+import { type Fixture, IDENTITY_SECRET, listenTo } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert on whatever is answered
 export type Answered = { status: number; body: any };
@@ -15,21 +12,13 @@ export type Caller = {
   close(): Promise<void>;
 };
 
-/** The routes of a stage, on a port of their own. */
+/** The routes of a fixture, on a port of their own. */
 export async function openCaller(
   { ports }: Fixture,
-  { allowInsecure = ports.allowInsecureEndpoints }: { allowInsecure?: boolean } = {},
+  { allowInsecure = ports.settings.allowInsecureEndpoints }: { allowInsecure?: boolean } = {},
 ): Promise<Caller> {
-  const { port, close } = await listen(
-    createHttp({
-      ...ports,
-      allowInsecureEndpoints: allowInsecure,
-      identitySecret: new Secret(IDENTITY_SECRET),
-      waitsFor: async () => [],
-    }),
-    '127.0.0.1',
-    0,
-  );
+  const settings = { ...ports.settings, allowInsecureEndpoints: allowInsecure };
+  const { port, close } = await listenTo({ ...ports, settings });
   return {
     async call(method, path, account, body) {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {

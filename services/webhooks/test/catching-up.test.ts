@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Listening, listen } from '@quittance/shared/http';
+import type { Listening } from '@quittance/shared/http-server';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
-import { Secret } from '@quittance/shared/secret';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { EventSource } from 'eventsource';
-import { createHttp } from '../src/http/app.ts';
 import { changeEndpoint } from '../src/operations/change-endpoint.ts';
 import { readEndpoint } from '../src/operations/read-endpoint.ts';
 import { listEvents } from '../src/operations/read-events.ts';
@@ -19,6 +17,7 @@ import {
   deliverAll,
   type Fixture,
   IDENTITY_SECRET,
+  listenTo,
   openFixture,
   takeIn,
 } from './fixture.ts';
@@ -31,8 +30,7 @@ let server: Listening;
 
 beforeAll(async () => {
   [fixture, receiver] = await Promise.all([openFixture(), startReceiver()]);
-  const parts = { ...fixture.ports, identitySecret: new Secret(IDENTITY_SECRET), waitsFor: async () => [] };
-  server = await listen(createHttp(parts), '127.0.0.1', 0);
+  server = await listenTo(fixture.ports);
 });
 afterAll(async () => {
   await fixture?.ports.streams.close();
@@ -61,7 +59,7 @@ test('while many write, a reader who follows never sees a number before a smalle
       if (i % 5 === 0) {
         const undone = new Error('undone');
         const trying = fixture.db.transaction(async (trx) => {
-          await recordEvents(fixture.ports, trx, batch);
+          await recordEvents(trx, batch, fixture.ports);
           throw undone;
         });
         await expect(trying).rejects.toBe(undone);

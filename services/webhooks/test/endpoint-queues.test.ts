@@ -298,7 +298,7 @@ test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', a
   const ports = { ...fixture.ports, clock: systemClock, sender };
   const good = anAccount();
   await anEndpoint(fixture.ports, good, 'http://good.example/');
-  const workers = startWorkers(ports as unknown as Parameters<typeof startWorkers>[0]);
+  const workers = startWorkers(ports);
   const tell = async (): Promise<number> => {
     const event = anEvent({ account: good, resource: `inv_${Math.random()}` });
     await takeIn(ports, event);

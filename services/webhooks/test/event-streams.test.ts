@@ -3,17 +3,23 @@ import { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { sleep } from '@quittance/shared/clock';
 import { type Db, openDb, type Statement } from '@quittance/shared/db';
-import { type Listening, listen } from '@quittance/shared/http';
+import type { Listening } from '@quittance/shared/http-server';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
-import { Secret } from '@quittance/shared/secret';
 import { eventually } from '@quittance/testkit/eventually';
 import { readStream, type StreamReading } from '@quittance/testkit/stream-reader';
 import { createEventStreams, type EventStreams, streamLimits } from '../src/event-streams.ts';
-import { createHttp } from '../src/http/app.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
 import { eventsForFollowers } from '../src/store/events.ts';
-import { anAccount, anEvent, type Fixture, IDENTITY_SECRET, openFixture, takeIn } from './fixture.ts';
+import {
+  anAccount,
+  anEvent,
+  type Fixture,
+  IDENTITY_SECRET,
+  listenTo,
+  openFixture,
+  takeIn,
+} from './fixture.ts';
 
 let fixture: Fixture;
 const servers: { listening: Listening; streams: EventStreams }[] = [];
@@ -36,14 +42,7 @@ async function serve(
   ports: Parameters<typeof createEventStreams>[0] = fixture.ports,
 ): Promise<Listening & { streams: EventStreams }> {
   const streams = createEventStreams(ports, { ...streamLimits, lookEveryMs: 50, ...limits });
-  const parts = {
-    ...fixture.ports,
-    ...ports,
-    streams,
-    identitySecret: new Secret(IDENTITY_SECRET),
-    waitsFor: async () => [],
-  };
-  const listening = await listen(createHttp(parts), '127.0.0.1', 0);
+  const listening = await listenTo({ ...fixture.ports, ...ports, streams });
   servers.push({ listening, streams });
   return { ...listening, streams };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Db, openDb, type Trx } from '@quittance/shared/db';
 import type { EventKind, EventOf } from '@quittance/shared/events';
+import { type Listening, listen } from '@quittance/shared/http-server';
 import {
   type AccountId,
   type EndpointId,
@@ -9,10 +10,12 @@ import {
   newEventId,
 } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { Secret } from '@quittance/shared/secret';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { defaultEventTypes } from '../src/domain/event-types.ts';
 import { createSecretEncryption, newSecret } from '../src/endpoint-secrets.ts';
 import { createEventStreams } from '../src/event-streams.ts';
+import { createHttp } from '../src/http/app.ts';
 import { type Attempt, attemptDelivery } from '../src/operations/attempt-delivery.ts';
 import { type ClaimOptions, claimDeliveries } from '../src/operations/claim-deliveries.ts';
 import { recordAttempts } from '../src/operations/record-attempts.ts';
@@ -38,24 +41,22 @@ function steppedClock(start = new Date()): SteppedClock {
   };
 }
 
-export type FixturePorts = Omit<Ports, 'bus'>;
-
 export type Fixture = {
   database: TestDatabase;
   /** The service's own connection: its role, its schema. */
   db: Db;
   clock: SteppedClock;
-  ports: FixturePorts;
+  ports: Ports;
   close(): Promise<void>;
 };
 
 /** The operations of webhooks on a database of their own, with a clock that the test steps, and no bus. */
-export async function openFixture(given: Partial<FixturePorts> = {}): Promise<Fixture> {
+export async function openFixture(given: Partial<Ports> = {}): Promise<Fixture> {
   const database = await testDatabase();
   const logger = createLogger('webhooks', 'silent');
   const db = openDb({ url: database.urlOf('webhooks'), schema: 'webhooks', pool: 8, logger });
   const clock = steppedClock();
-  const ports: FixturePorts = {
+  const ports: Ports = {
     db,
     clock,
     random: randomBytes,
@@ -63,8 +64,11 @@ export async function openFixture(given: Partial<FixturePorts> = {}): Promise<Fi
     encryption: createSecretEncryption(SECRETS_KEY, randomBytes),
     sender: createWebhookSender({ publicOnly: false, timeoutMs: 2_000 }),
     streams: createEventStreams({ db, logger }),
-    publicUrl: 'http://quittance.test',
-    allowInsecureEndpoints: true,
+    settings: {
+      identitySecret: new Secret(IDENTITY_SECRET),
+      publicUrl: 'http://quittance.test',
+      allowInsecureEndpoints: true,
+    },
     ...given,
   };
   return {
@@ -80,6 +84,14 @@ export async function openFixture(given: Partial<FixturePorts> = {}): Promise<Fi
     },
   };
 }
+
+/** The routes of a service with these ports, on a port of their own. */
+export const listenTo = (ports: Ports): Promise<Listening> =>
+  listen(
+    createHttp(ports, { logger: ports.logger, clock: ports.clock, waitsFor: async () => [] }),
+    '127.0.0.1',
+    0,
+  );
 
 export const anAccount = (): AccountId => newAccountId(new Date());
 
@@ -108,12 +120,12 @@ export function anEvent({
 }
 
 /** Takes events in, as the consumer does, in one transaction. */
-export const takeIn = (ports: FixturePorts, ...events: MerchantEvent[]): Promise<void> =>
-  ports.db.transaction((trx) => recordEvents(ports, trx, events));
+export const takeIn = (ports: Ports, ...events: MerchantEvent[]): Promise<void> =>
+  ports.db.transaction((trx) => recordEvents(trx, events, ports));
 
 /** An endpoint of this account, and its secret. */
 export async function anEndpoint(
-  ports: FixturePorts,
+  ports: Ports,
   account: AccountId,
   url: string,
   kinds: string[] = [...defaultEventTypes],
@@ -128,7 +140,7 @@ export async function anEndpoint(
  * have, at URLs that it would not take.
  */
 export const insertedEndpoints = (
-  { db, encryption }: FixturePorts,
+  { db, encryption }: Ports,
   account: AccountId,
   urls: readonly string[],
 ): Promise<void> =>
@@ -147,7 +159,7 @@ export const insertedEndpoints = (
 export const ROOM: ClaimOptions = { pool: 'slow', capacity: 1_024 };
 
 /** One round of the workers: claims all that is due, sends it, records what came of it. */
-export async function deliver(ports: FixturePorts): Promise<Attempt[]> {
+export async function deliver(ports: Ports): Promise<Attempt[]> {
   const claimed = await claimDeliveries(ports, ROOM);
   const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(ports, delivery)));
   if (attempts.length > 0) await recordAttempts(ports, attempts);
@@ -155,7 +167,7 @@ export async function deliver(ports: FixturePorts): Promise<Attempt[]> {
 }
 
 /** Rounds until nothing is due. */
-export async function deliverAll(ports: FixturePorts): Promise<Attempt[]> {
+export async function deliverAll(ports: Ports): Promise<Attempt[]> {
   const all: Attempt[] = [];
   for (let round = await deliver(ports); round.length > 0; round = await deliver(ports)) all.push(...round);
   return all;

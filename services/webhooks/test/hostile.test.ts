@@ -10,17 +10,10 @@ import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
 import { readEndpoint } from '../src/operations/read-endpoint.ts';
+import type { Ports } from '../src/ports.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
-import {
-  anAccount,
-  anEndpoint,
-  anEvent,
-  type Fixture,
-  type FixturePorts,
-  openFixture,
-  takeIn,
-} from './fixture.ts';
+import { anAccount, anEndpoint, anEvent, type Fixture, openFixture, takeIn } from './fixture.ts';
 
 const GOOD_ENDPOINTS = 49;
 const PER_ACCOUNT = 7;
@@ -44,7 +37,7 @@ const GROWTH_MAX = 250 * MEGABYTE;
 const HELD_MAX = 10 * MEGABYTE;
 
 let fixture: Fixture;
-let ports: FixturePorts;
+let ports: Ports;
 let receiver: Receiver;
 let hostile: ChildProcess;
 let urls: Record<string, string>;
@@ -56,7 +49,7 @@ beforeAll(async () => {
   fixture = await openFixture({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 4_000 }) });
   ports = { ...fixture.ports, clock: systemClock };
   [{ urls }] = (await once(hostile, 'message')) as [{ urls: Record<string, string> }];
-  workers = startWorkers(ports as Parameters<typeof startWorkers>[0]);
+  workers = startWorkers(ports);
 });
 afterAll(async () => {
   await workers?.stop();

@@ -1,21 +1,26 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Db, Statement } from '@quittance/shared/db';
-import { type Listening, listen } from '@quittance/shared/http';
+import type { Listening } from '@quittance/shared/http-server';
 import { IDENTITY_HEADER, signIdentity } from '@quittance/shared/identity';
 import type { AccountId } from '@quittance/shared/ids';
-import { Secret } from '@quittance/shared/secret';
-import { createHttp } from '../src/http/app.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
 import { listEvents } from '../src/operations/read-events.ts';
-import { anAccount, anEvent, type Fixture, IDENTITY_SECRET, openFixture, takeIn } from './fixture.ts';
+import {
+  anAccount,
+  anEvent,
+  type Fixture,
+  IDENTITY_SECRET,
+  listenTo,
+  openFixture,
+  takeIn,
+} from './fixture.ts';
 
 let fixture: Fixture;
 let server: Listening;
 
 beforeAll(async () => {
   fixture = await openFixture();
-  const parts = { ...fixture.ports, identitySecret: new Secret(IDENTITY_SECRET), waitsFor: async () => [] };
-  server = await listen(createHttp(parts), '127.0.0.1', 0);
+  server = await listenTo(fixture.ports);
 });
 afterAll(async () => {
   await server?.close(0);

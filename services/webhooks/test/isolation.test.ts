@@ -5,6 +5,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
+import type { Ports } from '../src/ports.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
 import {
@@ -13,13 +14,12 @@ import {
   anEvent,
   deliveriesOf,
   type Fixture,
-  type FixturePorts,
   openFixture,
   takeIn,
 } from './fixture.ts';
 
 let fixture: Fixture;
-let ports: FixturePorts;
+let ports: Ports;
 let workers: ReturnType<typeof startWorkers>;
 let receiver: Receiver;
 let tarPit: { server: Server; url: string; letGo(): void };
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const { port } = server.address() as { port: number };
   const letGo = () => held.forEach((socket) => void socket.destroy());
   tarPit = { server, url: `http://127.0.0.1:${port}/`, letGo };
-  workers = startWorkers(ports as Parameters<typeof startWorkers>[0]);
+  workers = startWorkers(ports);
 });
 afterAll(async () => {
   await workers?.stop();

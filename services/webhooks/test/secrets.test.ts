@@ -9,6 +9,7 @@ import { changeEndpoint } from '../src/operations/change-endpoint.ts';
 import { type ClaimedDelivery, claimDeliveries } from '../src/operations/claim-deliveries.ts';
 import { pruneEndedSecrets } from '../src/operations/prune.ts';
 import { rotateSecret } from '../src/operations/rotate-secret.ts';
+import type { Ports } from '../src/ports.ts';
 import { type Answered, type Caller, invalid, openCaller } from './caller.ts';
 import {
   anAccount,
@@ -18,7 +19,6 @@ import {
   deliverAll,
   deliveriesOf,
   type Fixture,
-  type FixturePorts,
   openFixture,
   ROOM,
   takeIn,
@@ -234,7 +234,7 @@ test('an endpoint that fails while its queue is being locked is claimed within i
 });
 
 /** As a service whose operator has lost the key, and set another one. */
-const withAnotherKey = (): FixturePorts => ({
+const withAnotherKey = (): Ports => ({
   ...fixture.ports,
   encryption: createSecretEncryption('another key of tests, longer than 32 characters', randomBytes),
 });

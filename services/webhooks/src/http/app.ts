@@ -1,19 +1,16 @@
-import { authenticated, createApp, finishApp, type HttpParts } from '@quittance/shared/http';
-import type { Secret } from '@quittance/shared/secret';
+import { createApp, finishApp, type HttpParts, merchantOnly } from '@quittance/shared/http';
 import type { Express } from 'express';
 import type { HttpPorts } from '../ports.ts';
-import { deliveryRoutes } from './deliveries.ts';
-import { endpointRoutes } from './endpoints.ts';
-import { eventRoutes } from './events.ts';
+import { routeDeliveries } from './deliveries.ts';
+import { routeEndpoints } from './endpoints.ts';
+import { routeEvents } from './events.ts';
 
-export function createHttp(
-  ports: HttpPorts & { identitySecret: Secret } & Pick<HttpParts, 'waitsFor' | 'metrics'>,
-): Express {
-  const app = createApp({ ...ports, lists: ['kinds'] });
-  const known = authenticated(ports.identitySecret, ports.clock);
-  endpointRoutes(app, known, ports);
-  deliveryRoutes(app, known, ports);
-  eventRoutes(app, known, ports);
+export function createHttp(ports: HttpPorts, parts: HttpParts): Express {
+  const app = createApp({ ...parts, lists: ['kinds'] });
+  const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
+  routeEndpoints(app, merchant, ports);
+  routeDeliveries(app, merchant, ports);
+  routeEvents(app, merchant, ports);
   finishApp(app, ports.logger);
   return app;
 }

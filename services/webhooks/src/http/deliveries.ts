@@ -1,4 +1,5 @@
-import { type Answer, answers, contextOf, readBody, send } from '@quittance/shared/http';
+import { contextOf, readBody } from '@quittance/shared/http';
+import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { type Result, refuse } from '@quittance/shared/result';
 import { type FieldErrors, form, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
@@ -16,23 +17,19 @@ import type { HttpPorts } from '../ports.ts';
 import { deliveryView } from '../views.ts';
 import { idOf, ownEndpoint } from './endpoints.ts';
 
-const noWebhook = answers.noModel('Webhook');
-const noDelivery = answers.noModel('Delivery');
 const isDisabled = answers.conflict('The webhook is disabled: enable it first.');
 
 const refusals = {
-  list: { unknown: noWebhook, not_yours: answers.unauthorized },
-  delivery: { unknown: noDelivery, not_yours: answers.unauthorized },
+  list: accessAnswers('Webhook'),
+  delivery: accessAnswers('Delivery'),
   redelivery: {
-    unknown: noDelivery,
-    not_yours: answers.unauthorized,
+    ...accessAnswers('Delivery'),
     sending: answers.conflict('The delivery is being sent: ask again when that has ended.'),
     disabled: isDisabled,
     deleted: answers.conflict('The webhook was deleted: read the event with GET /api/events/{id}.'),
   },
   replay: {
-    unknown: noWebhook,
-    not_yours: answers.unauthorized,
+    ...accessAnswers('Webhook'),
     deleted: answers.conflict('The webhook was deleted: read the events with GET /api/events.'),
     disabled: isDisabled,
     too_many: answers.invalid({
@@ -54,10 +51,10 @@ function refusedReplay(refusal: ReplayRefusal, now: Date): Answer {
 }
 
 /** What was sent to a merchant's endpoints, and sending it again. */
-export function deliveryRoutes(app: Express, known: RequestHandler, ports: HttpPorts): void {
+export function routeDeliveries(app: Express, merchant: RequestHandler, ports: HttpPorts): void {
   const own = ownEndpoint(ports);
 
-  app.get('/api/webhooks/:id/deliveries', known, own, async (req, res) => {
+  app.get('/api/webhooks/:id/deliveries', merchant, own, async (req, res) => {
     const read = readDeliveriesQuery(req.query);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { event: kind, ...wanted } = read.value;
@@ -72,7 +69,7 @@ export function deliveryRoutes(app: Express, known: RequestHandler, ports: HttpP
     send(res, { status: 200, body: { data: deliveries.map(deliveryView), meta } });
   });
 
-  app.post('/api/webhooks/:id/replay', known, ...readBody, own, async (req, res) => {
+  app.post('/api/webhooks/:id/replay', merchant, ...readBody, own, async (req, res) => {
     const { identity, body } = contextOf(res);
     const read = readReplay(body, ports.clock.now());
     if (!read.ok) return send(res, answers.invalid(read.refusal));
@@ -85,13 +82,13 @@ export function deliveryRoutes(app: Express, known: RequestHandler, ports: HttpP
     send(res, { status: 202, body: { message: 'Replay queued successfully.', data } });
   });
 
-  app.get('/api/deliveries/:id', known, async (req, res) => {
+  app.get('/api/deliveries/:id', merchant, async (req, res) => {
     const found = await readDelivery(ports, contextOf(res).identity.account, idOf(req.params));
     if (!found.ok) return send(res, refusals.delivery[found.refusal]);
     send(res, { status: 200, body: deliveryView(found.value) });
   });
 
-  app.post('/api/deliveries/:id/redeliver', known, async (req, res) => {
+  app.post('/api/deliveries/:id/redeliver', merchant, async (req, res) => {
     const begun = await redeliver(ports, contextOf(res).identity.account, idOf(req.params));
     if (!begun.ok) return send(res, refusals.redelivery[begun.refusal]);
     const data = deliveryView(begun.value);

@@ -1,4 +1,5 @@
-import { type Answer, answers, contextOf, readBody, send } from '@quittance/shared/http';
+import { contextOf, readBody } from '@quittance/shared/http';
+import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { pageForm, pageOf, pageView } from '@quittance/shared/pages';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type Field, type FieldErrors, form, rules } from '@quittance/shared/validation';
@@ -15,10 +16,9 @@ import { canBePublic, isHost } from '../public-address-guard.ts';
 import { endpointView, eventView, newEndpointView, rotatedEndpointView } from '../views.ts';
 
 const refusals = {
-  endpoint: { unknown: answers.noModel('Webhook'), not_yours: answers.unauthorized },
+  endpoint: accessAnswers('Webhook'),
   test: {
-    unknown: answers.noModel('Webhook'),
-    not_yours: answers.unauthorized,
+    ...accessAnswers('Webhook'),
     disabled: answers.conflict('The webhook is disabled: enable it first.'),
   },
   registration: {
@@ -47,21 +47,21 @@ export const ownEndpoint =
   };
 
 /** Where a merchant wants to be told. */
-export function endpointRoutes(app: Express, known: RequestHandler, ports: HttpPorts): void {
+export function routeEndpoints(app: Express, merchant: RequestHandler, ports: HttpPorts): void {
   const own = ownEndpoint(ports);
 
-  app.get('/api/webhooks', known, async (req, res) => {
+  app.get('/api/webhooks', merchant, async (req, res) => {
     const read = readPage(req.query);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { endpoints, total } = await listEndpoints(ports, contextOf(res).identity.account, read.value);
-    const path = `${ports.publicUrl}/api/webhooks`;
+    const path = `${ports.settings.publicUrl}/api/webhooks`;
     const data = endpoints.map(endpointView);
     send(res, { status: 200, body: pageView({ data, total, ...read.value, path, query: req.query }) });
   });
 
-  app.post('/api/webhooks', known, ...readBody, async (_req, res) => {
+  app.post('/api/webhooks', merchant, ...readBody, async (_req, res) => {
     const { identity, body } = contextOf(res);
-    const read = readEndpointForm(body, ports.allowInsecureEndpoints);
+    const read = readEndpointForm(body, ports.settings.allowInsecureEndpoints);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { url, events: kinds, description } = read.value;
     const made = await registerEndpoint(ports, { account: identity.account, url, kinds, description });
@@ -70,15 +70,15 @@ export function endpointRoutes(app: Express, known: RequestHandler, ports: HttpP
     send(res, { status: 201, body: { message: 'Webhook created successfully.', data } });
   });
 
-  app.get('/api/webhooks/:id', known, async (req, res) => {
+  app.get('/api/webhooks/:id', merchant, async (req, res) => {
     const found = await readEndpoint(ports, contextOf(res).identity.account, idOf(req.params));
     if (!found.ok) return send(res, refusals.endpoint[found.refusal]);
     send(res, { status: 200, body: endpointView(found.value) });
   });
 
-  app.patch('/api/webhooks/:id', known, ...readBody, own, async (req, res) => {
+  app.patch('/api/webhooks/:id', merchant, ...readBody, own, async (req, res) => {
     const { identity, body } = contextOf(res);
-    const read = readEndpointChanges(body, ports.allowInsecureEndpoints);
+    const read = readEndpointChanges(body, ports.settings.allowInsecureEndpoints);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const changed = await changeEndpoint(ports, identity.account, idOf(req.params), changesOf(read.value));
     if (!changed.ok) return send(res, refusals.endpoint[changed.refusal]);
@@ -90,7 +90,7 @@ export function endpointRoutes(app: Express, known: RequestHandler, ports: HttpP
     ['enable', true],
     ['disable', false],
   ] as const) {
-    app.post(`/api/webhooks/:id/${verb}`, known, async (req, res) => {
+    app.post(`/api/webhooks/:id/${verb}`, merchant, async (req, res) => {
       const changed = await changeEndpoint(ports, contextOf(res).identity.account, idOf(req.params), {
         enabled,
       });
@@ -100,7 +100,7 @@ export function endpointRoutes(app: Express, known: RequestHandler, ports: HttpP
     });
   }
 
-  app.post('/api/webhooks/:id/rotate', known, ...readBody, own, async (req, res) => {
+  app.post('/api/webhooks/:id/rotate', merchant, ...readBody, own, async (req, res) => {
     const { identity, body } = contextOf(res);
     const read = readRotation(body);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
@@ -110,14 +110,14 @@ export function endpointRoutes(app: Express, known: RequestHandler, ports: HttpP
     send(res, { status: 200, body: { message: 'Webhook secret rotated successfully.', data } });
   });
 
-  app.post('/api/webhooks/:id/test', known, async (req, res) => {
+  app.post('/api/webhooks/:id/test', merchant, async (req, res) => {
     const tested = await testEndpoint(ports, contextOf(res).identity.account, idOf(req.params));
     if (!tested.ok) return send(res, refusals.test[tested.refusal]);
     const data = { delivery_id: tested.value.deliveryId, event: eventView(tested.value.event) };
     send(res, { status: 202, body: { message: 'Webhook test queued successfully.', data } });
   });
 
-  app.delete('/api/webhooks/:id', known, async (req, res) => {
+  app.delete('/api/webhooks/:id', merchant, async (req, res) => {
     const deleted = await deleteEndpoint(ports, contextOf(res).identity.account, idOf(req.params));
     if (!deleted.ok) return send(res, refusals.endpoint[deleted.refusal]);
     send(res, { status: 200, body: { message: 'Webhook deleted successfully.' } });

@@ -1,4 +1,5 @@
-import { type Answer, answers, contextOf, send } from '@quittance/shared/http';
+import { contextOf } from '@quittance/shared/http';
+import { type Answer, accessAnswers, answers, send } from '@quittance/shared/http-answers';
 import { form, messages, rules } from '@quittance/shared/validation';
 import type { Express, RequestHandler } from 'express';
 import { eventTypes } from '../domain/event-types.ts';
@@ -11,7 +12,7 @@ import { idOf } from './endpoints.ts';
 const STREAM_RETRY_AFTER_SECONDS = '5';
 
 const refusals = {
-  event: { unknown: answers.noModel('Event'), not_yours: answers.unauthorized },
+  event: accessAnswers('Event'),
   stream: {
     too_many_of_account: {
       status: 429,
@@ -31,8 +32,8 @@ const refusals = {
 const placeOf = (sequence: string): number => Number(sequence);
 
 /** What a merchant was told, and has missed. */
-export function eventRoutes(app: Express, known: RequestHandler, ports: HttpPorts): void {
-  app.get('/api/events', known, async (req, res) => {
+export function routeEvents(app: Express, merchant: RequestHandler, ports: HttpPorts): void {
+  app.get('/api/events', merchant, async (req, res) => {
     const read = readEventsQuery(req.query);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { created_from: from, created_to: to, ...wanted } = read.value;
@@ -46,7 +47,7 @@ export function eventRoutes(app: Express, known: RequestHandler, ports: HttpPort
     send(res, { status: 200, body: { data: found.events.map(eventView), meta } });
   });
 
-  app.get('/api/events/stream', known, async (req, res) => {
+  app.get('/api/events/stream', merchant, async (req, res) => {
     const read = readStreamQuery(req.query, req.get('Last-Event-ID'));
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     if (req.method === 'HEAD') return answerHead(res);
@@ -58,7 +59,7 @@ export function eventRoutes(app: Express, known: RequestHandler, ports: HttpPort
     send(res, answers.invalid({ after: [messages.atMost('after', opened.refusal.last)] }));
   });
 
-  app.get('/api/events/:id', known, async (req, res) => {
+  app.get('/api/events/:id', merchant, async (req, res) => {
     const found = await readEvent(ports, contextOf(res).identity.account, idOf(req.params));
     if (!found.ok) return send(res, refusals.event[found.refusal]);
     send(res, { status: 200, body: eventView(found.value) });

@@ -1,3 +1,4 @@
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import type { Result } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
@@ -18,9 +19,9 @@ export async function changeEndpoint(
   account: AccountId,
   id: string,
   changes: Changes,
-): Promise<Result<Endpoint, 'unknown' | 'not_yours'>> {
+): Promise<Result<Endpoint, AccessRefusal>> {
   const now = clock.now();
-  const change = (): Promise<Result<Endpoint, 'unknown' | 'not_yours'> | 'not_yet'> =>
+  const change = (): Promise<Result<Endpoint, AccessRefusal> | 'not_yet'> =>
     db.transaction(async (trx) => {
       const found = await lockEndpoint(trx, account, id);
       if (!found.ok) return found;

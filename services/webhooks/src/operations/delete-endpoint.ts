@@ -1,3 +1,4 @@
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
@@ -9,7 +10,7 @@ export async function deleteEndpoint(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   account: AccountId,
   id: string,
-): Promise<Result<null, 'unknown' | 'not_yours'>> {
+): Promise<Result<null, AccessRefusal>> {
   return await db.transaction(async (trx) => {
     const found = await lockEndpoint(trx, account, id);
     if (!found.ok) return found;

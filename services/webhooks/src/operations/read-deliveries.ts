@@ -1,4 +1,5 @@
 import type { Queryable } from '@quittance/shared/db';
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { partsOfDeliveryId } from '../domain/delivery.ts';
@@ -17,11 +18,11 @@ export async function readDelivery(
   { db }: { db: Queryable },
   account: AccountId,
   id: string,
-): Promise<Result<FoundDelivery, 'unknown' | 'not_yours'>> {
+): Promise<Result<FoundDelivery, AccessRefusal>> {
   const parts = partsOfDeliveryId(id);
   const delivery = parts && (await findDelivery(db, parts));
-  if (delivery === undefined) return refuse('unknown');
-  return delivery.accountId === account ? ok(delivery) : refuse('not_yours');
+  if (delivery === undefined) return refuse('not_found');
+  return delivery.accountId === account ? ok(delivery) : refuse('forbidden');
 }
 
 /** An endpoint's deliveries, the latest first; `nextBefore` is where to go on, null at the end. */
@@ -30,7 +31,7 @@ export async function listDeliveries(
   account: AccountId,
   id: string,
   wanted: DeliveriesQuery,
-): Promise<Result<{ deliveries: LoggedDelivery[]; nextBefore: string | null }, 'unknown' | 'not_yours'>> {
+): Promise<Result<{ deliveries: LoggedDelivery[]; nextBefore: string | null }, AccessRefusal>> {
   const found = await readEndpoint({ db }, account, id);
   if (!found.ok) return found;
   const deliveries = await deliveriesOf(db, found.value, { ...wanted, limit: wanted.limit + 1 });

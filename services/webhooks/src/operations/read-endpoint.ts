@@ -1,4 +1,5 @@
 import type { Queryable, Trx } from '@quittance/shared/db';
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
@@ -10,10 +11,10 @@ export async function readEndpoint(
   { db }: { db: Queryable },
   account: AccountId,
   id: string,
-): Promise<Result<Endpoint, 'unknown' | 'not_yours'>> {
+): Promise<Result<Endpoint, AccessRefusal>> {
   const endpoint = await findEndpoint(db, id);
-  if (endpoint === undefined) return refuse('unknown');
-  return endpoint.accountId === account ? ok(endpoint) : refuse('not_yours');
+  if (endpoint === undefined) return refuse('not_found');
+  return endpoint.accountId === account ? ok(endpoint) : refuse('forbidden');
 }
 
 /**
@@ -24,7 +25,7 @@ export async function lockEndpoint(
   trx: Trx,
   account: AccountId,
   id: string,
-): Promise<Result<Endpoint, 'unknown' | 'not_yours'>> {
+): Promise<Result<Endpoint, AccessRefusal>> {
   const found = await readEndpoint({ db: trx }, account, id);
   if (!found.ok) return found;
   await lockAccount(trx, account);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type LoggedEvent, later } from '../domain/envelope.ts';
@@ -11,10 +12,10 @@ export async function readEvent(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
   id: string,
-): Promise<Result<LoggedEvent, 'unknown' | 'not_yours'>> {
+): Promise<Result<LoggedEvent, AccessRefusal>> {
   const event = await findEvent(db, id);
-  if (event === undefined) return refuse('unknown');
-  return event.accountId === account ? ok(event) : refuse('not_yours');
+  if (event === undefined) return refuse('not_found');
+  return event.accountId === account ? ok(event) : refuse('forbidden');
 }
 
 /** `nextAfter` is where to go on with the same filters: nothing they ask for, now or later, is at or before it unseen. */

@@ -12,9 +12,9 @@ export type MerchantEvent = EventOf<Exclude<WebhookEventType, 'webhook.test'>>;
 
 /** Writes events into their accounts' logs, numbered without a gap, with a delivery for each endpoint that wants them. */
 export async function recordEvents(
-  { clock }: Pick<Ports, 'clock'>,
   trx: Trx,
   arrived: readonly MerchantEvent[],
+  { clock }: Pick<Ports, 'clock'>,
 ): Promise<void> {
   const events = arrived.map(({ id, kind, created_at, payload }) => ({
     id,

@@ -1,4 +1,5 @@
 import type { Trx } from '@quittance/shared/db';
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
@@ -16,7 +17,7 @@ export async function redeliver(
   { db, clock, note }: Pick<Ports, 'db' | 'clock'> & { note?: (trx: Trx) => Promise<void> },
   account: AccountId,
   id: string,
-): Promise<Result<LoggedDelivery, 'unknown' | 'not_yours' | 'deleted' | 'disabled' | 'sending'>> {
+): Promise<Result<LoggedDelivery, AccessRefusal | 'deleted' | 'disabled' | 'sending'>> {
   const now = clock.now();
   return await db.transaction(async (trx) => {
     const known = await readDelivery({ db: trx }, account, id);

@@ -1,3 +1,4 @@
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
@@ -30,8 +31,7 @@ const CHUNK_EVENTS = 1_000;
 export type ReplayOrder = { from: Date; to: Date; kinds: string[] | null; includeDelivered: boolean };
 
 export type ReplayRefusal =
-  | 'unknown'
-  | 'not_yours'
+  | AccessRefusal
   | 'deleted'
   | 'disabled'
   | 'too_many'

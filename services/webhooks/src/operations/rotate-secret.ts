@@ -1,3 +1,4 @@
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import { newSecret } from '../endpoint-secrets.ts';
@@ -7,7 +8,7 @@ import { type GoodSecret, goodSecretsOf, replaceSecret } from '../store/secrets.
 import { lockEndpoint } from './read-endpoint.ts';
 
 export type RotationRefusal =
-  | { kind: 'unknown' | 'not_yours' }
+  | { kind: AccessRefusal }
   /** As many secrets are good as may be, until then. */
   | { kind: 'too_many'; until: Date };
 

@@ -1,3 +1,4 @@
+import type { AccessRefusal } from '@quittance/shared/http-answers';
 import { type AccountId, newEventId } from '@quittance/shared/ids';
 import { invariant, ok, type Result, refuse } from '@quittance/shared/result';
 import { type DeliveryId, deliveryIdOf } from '../domain/delivery.ts';
@@ -13,7 +14,7 @@ export async function testEndpoint(
   { db, clock, random }: Pick<Ports, 'db' | 'clock' | 'random'>,
   account: AccountId,
   id: string,
-): Promise<Result<{ event: LoggedEvent; deliveryId: DeliveryId }, 'unknown' | 'not_yours' | 'disabled'>> {
+): Promise<Result<{ event: LoggedEvent; deliveryId: DeliveryId }, AccessRefusal | 'disabled'>> {
   const now = clock.now();
   const eventId = newEventId(now, random);
   return await db.transaction(async (trx) => {
