@@ -3,9 +3,10 @@ type ColumnValues = {
   text: string | null;
   numeric: bigint | string | null;
   int: number | bigint | null;
-  bigint: bigint | string | null;
+  bigint: bigint | number | string | null;
   bool: boolean | null;
   timestamptz: Date | null;
+  uuid: string | null;
   /** As text: `JSON.stringify` of a value. */
   jsonb: string | null;
   bytea: Buffer | null;

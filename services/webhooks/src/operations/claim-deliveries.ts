@@ -76,7 +76,7 @@ export async function claimDeliveries(
     if (queues.length === 0) return [];
     const limits = queues.map(({ endpointKey, isRetryDue, ...health }) => ({
       endpointKey,
-      concurrency: concurrencyOf(health, { now, isRetryDue }),
+      ...concurrencyOf(health, { now, isRetryDue }),
     }));
     const rows = await claimFromQueues(trx, limits, { now, claim, most, withRetries: pool === 'slow' });
     if (rows.length === 0) return [];

@@ -20,7 +20,7 @@ export async function recordEvents(
     id,
     accountId: payload.account_id as AccountId,
     kind,
-    createdAt: created_at,
+    createdAt: new Date(created_at),
     resourceId: payload.resource_id,
     version: payload.version,
     data: JSON.stringify(payload.data),

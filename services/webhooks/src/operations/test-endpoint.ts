@@ -29,7 +29,7 @@ export async function testEndpoint(
         id: eventId,
         accountId: account,
         kind: 'webhook.test',
-        createdAt: now.toISOString(),
+        createdAt: now,
         resourceId: endpoint.id,
         version,
         data: JSON.stringify(data),

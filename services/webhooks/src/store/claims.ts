@@ -1,5 +1,6 @@
-import { type Db, statement, type Trx } from '@quittance/shared/db';
+import { type Db, query, statement, type Trx } from '@quittance/shared/db';
 import type { EndpointId } from '@quittance/shared/ids';
+import { bulk } from '@quittance/shared/store-kit';
 import type { Concurrency } from '../domain/circuit.ts';
 import type { LoggedEvent } from '../domain/envelope.ts';
 
@@ -11,11 +12,11 @@ export type DueQueue = {
   isRetryDue: boolean;
 };
 
-const dueQueue = `endpoint_key as "endpointKey", has_succeeded as "hasSucceeded", open_until as "openUntil",
-     consecutive_failures as "consecutiveFailures", coalesce(retry_due_at <= $1, false) as "isRetryDue"`;
+const dueQueue = `endpoint_key, has_succeeded, open_until, consecutive_failures,
+     coalesce(retry_due_at <= $1, false) as is_retry_due`;
 
 // `endpoint_queues_healthy_due` has the same condition.
-const lockHealthy = statement(
+const lockHealthy = query<DueQueue>(
   'queues_lock_healthy',
   `select ${dueQueue} from endpoint_queues
    where new_due_at <= $1 and has_succeeded and consecutive_failures = 0 and open_until is null
@@ -23,7 +24,7 @@ const lockHealthy = statement(
    order by new_due_at limit $2 for update skip locked`,
 );
 
-const lockAny = statement(
+const lockAny = query<DueQueue>(
   'queues_lock_due',
   `with new as materialized (
      select ${dueQueue} from endpoint_queues
@@ -40,11 +41,11 @@ export const lockHealthyQueues = (
   now: Date,
   limit: number,
   slowEndpoints: readonly string[],
-): Promise<DueQueue[]> => trx.rows<DueQueue>(lockHealthy, [now, limit, slowEndpoints]);
+): Promise<DueQueue[]> => trx.rows(lockHealthy, [now, limit, slowEndpoints]);
 
 /** Locks queues that have anything due: at most `limit` with new deliveries and as many with retries. Waits for no lock. */
 export const lockDueQueues = (trx: Trx, now: Date, limit: number): Promise<DueQueue[]> =>
-  trx.rows<DueQueue>(lockAny, [now, limit]);
+  trx.rows(lockAny, [now, limit]);
 
 /** A delivery that this process has claimed; `attempts` are those recorded before. */
 export type ClaimedRow = LoggedEvent & {
@@ -69,12 +70,19 @@ const lookAgain = (kind: 'new' | 'retry') => `
          where d.endpoint_key = q.endpoint_key and d.state = 'waiting' and d.retry = ${kind === 'retry'}
          order by d.due_at, d.sequence offset c.${kind} limit 1) end`;
 
+const limitsOfQueues = bulk({
+  endpointKey: 'bigint',
+  total: 'int',
+  newDeliveries: 'new_max int',
+  retries: 'retry_max int',
+});
+
 // A statement of its own after the locks: only a new snapshot shows what those who held them before have written.
-const claimDue = statement(
+const claimDue = query<ClaimedRow>(
   'deliveries_claim',
   `with q as materialized (
      select g.*, open_until, s.new_in_flight + s.retry_in_flight as in_flight, s.new_in_flight, s.retry_in_flight
-     from unnest($1::bigint[], $2::int[], $3::int[], $4::int[]) as g(endpoint_key, total, new_max, retry_max)
+     from ${limitsOfQueues.from('g')}
      join endpoint_queues using (endpoint_key)
      cross join lateral (
        select (count(*) filter (where not retry))::int as new_in_flight,
@@ -102,15 +110,15 @@ const claimDue = statement(
          select (count(*) filter (where not retry))::int as new, (count(*) filter (where retry))::int as retry
          from chosen where chosen.endpoint_key = q.endpoint_key) as c) as after
      where endpoint_queues.endpoint_key = after.endpoint_key)
-   select claimed.endpoint_key as "endpointKey", claimed.attempts, claimed.round_start as "cycleStart", claimed.retry,
-     ev.id, ev.kind, ev.created_at as "createdAt", ev.sequence, ev.version, ev.data::text as data
+   select claimed.endpoint_key, claimed.attempts, claimed.round_start as cycle_start, claimed.retry, ev.id, ev.kind,
+     ev.created_at, ev.sequence, ev.version, ev.data::text as data
    from claimed join endpoints e on e.key = claimed.endpoint_key
    join events ev on ev.account_id = e.account_id and ev.sequence = claimed.sequence
    order by claimed.due_at, claimed.sequence`,
 );
 
 export type Claim = { id: string; until: Date };
-export type ClaimLimit = { endpointKey: string; concurrency: Concurrency };
+export type ClaimLimit = { endpointKey: string } & Concurrency;
 
 /**
  * Claims due deliveries from locked queues while each has free slots, and notes when to look at them again.
@@ -122,11 +130,8 @@ export const claimFromQueues = (
   limits: readonly ClaimLimit[],
   { now, claim, most, withRetries }: { now: Date; claim: Claim; most: number; withRetries: boolean },
 ): Promise<ClaimedRow[]> =>
-  trx.rows<ClaimedRow>(claimDue, [
-    limits.map((limit) => limit.endpointKey),
-    limits.map((limit) => limit.concurrency.total),
-    limits.map((limit) => limit.concurrency.newDeliveries),
-    limits.map((limit) => (withRetries ? limit.concurrency.retries : 0)),
+  trx.rows(claimDue, [
+    ...limitsOfQueues.values(withRetries ? limits : limits.map((limit) => ({ ...limit, retries: 0 }))),
     most,
     now,
     claim.until,
@@ -145,25 +150,27 @@ export type StoredRecipient = {
 };
 
 // A statement of its own after the locks, for the same reason.
-const selectRecipients = statement(
+const selectRecipients = query<StoredRecipient>(
   'recipients_of_queues',
-  `select q.endpoint_key as "endpointKey", e.id as "endpointId", e.url, q.generation,
+  `select q.endpoint_key, e.id as endpoint_id, e.url, q.generation,
      array(select s.sealed from endpoint_secrets s
        where s.endpoint_key = q.endpoint_key and (s.ends_at is null or s.ends_at > $2)
-       order by s.created_at desc) as "encryptedSecrets"
+       order by s.created_at desc) as encrypted_secrets
    from endpoint_queues q join endpoints e on e.key = q.endpoint_key where q.endpoint_key = any($1::bigint[])`,
 );
 
 /** The recipients of queues that this transaction has locked. */
 export const recipientsOf = (trx: Trx, keys: readonly string[], now: Date): Promise<StoredRecipient[]> =>
-  trx.rows<StoredRecipient>(selectRecipients, [keys, now]);
+  trx.rows(selectRecipients, [keys, now]);
+
+const claims = bulk({ endpointKey: 'bigint', sequence: 'bigint', claim: 'uuid' });
 
 // Skips rows that are being recorded at this moment: they need no renewal, and waiting for them could be a deadlock.
 const extend = statement(
   'deliveries_extend_claims',
   `with held as materialized (
      select d.endpoint_key, d.sequence from deliveries d
-     join unnest($1::bigint[], $2::bigint[], $3::uuid[]) as g(endpoint_key, sequence, claim)
+     join ${claims.from('g')}
        on d.endpoint_key = g.endpoint_key and d.sequence = g.sequence and d.claim = g.claim
      where d.state = 'sending' for update of d skip locked)
    update deliveries d set claimed_until = $4 from held
@@ -175,23 +182,17 @@ export async function extendClaims(
   deliveries: readonly { endpointKey: string; sequence: string; claim: string }[],
   until: Date,
 ): Promise<void> {
-  await db.rows(extend, [
-    deliveries.map((delivery) => delivery.endpointKey),
-    deliveries.map((delivery) => delivery.sequence),
-    deliveries.map((delivery) => delivery.claim),
-    until,
-  ]);
+  await db.rows(extend, [...claims.values(deliveries), until]);
 }
 
-const selectOverdue = statement(
+const selectOverdue = query<{ endpointKey: string }>(
   'deliveries_overdue',
-  `select distinct endpoint_key as "endpointKey" from deliveries where state = 'sending' and claimed_until <= $1`,
+  `select distinct endpoint_key from deliveries where state = 'sending' and claimed_until <= $1`,
 );
 
 /** Endpoints with a claim that has run out: its process died. */
 export async function overdueEndpoints(db: Db, now: Date): Promise<string[]> {
-  const rows = await db.rows<{ endpointKey: string }>(selectOverdue, [now]);
-  return rows.map((row) => row.endpointKey);
+  return (await db.rows(selectOverdue, [now])).map((row) => row.endpointKey);
 }
 
 // What no queue would send again is cancelled: its endpoint was disabled or deleted.
@@ -201,12 +202,9 @@ const takeBack = statement(
      due_at = $2, claim = null, claimed_until = null
    from unnest($1::bigint[]) as g(endpoint_key) left join endpoint_queues q using (endpoint_key)
    where d.endpoint_key = g.endpoint_key and d.state = 'sending' and d.claimed_until <= $2
-   returning d.endpoint_key as "endpointKey"`,
+   returning 1`,
 );
 
 /** Makes due again what a dead process had claimed; the endpoints' queues must be locked. Returns one row a delivery. */
-export const takeBackOverdue = (
-  trx: Trx,
-  keys: readonly string[],
-  now: Date,
-): Promise<{ endpointKey: string }[]> => trx.rows<{ endpointKey: string }>(takeBack, [keys, now]);
+export const takeBackOverdue = (trx: Trx, keys: readonly string[], now: Date): Promise<object[]> =>
+  trx.rows(takeBack, [keys, now]);

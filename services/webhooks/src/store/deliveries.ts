@@ -1,7 +1,10 @@
-import { type Db, type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
+import { bulk } from '@quittance/shared/store-kit';
 import { wakeQueues } from './endpoint-queues.ts';
 import type { Numbered } from './events.ts';
+
+const numberedEvents = bulk({ accountId: 'text', sequence: 'bigint', kind: 'text' });
 
 const insertForQueues = statement(
   'deliveries_insert',
@@ -11,7 +14,7 @@ const insertForQueues = statement(
    inserted as (
      insert into deliveries (endpoint_key, sequence, state, due_at)
      select queue.endpoint_key, g.sequence, 'waiting', $4
-     from unnest($1::text[], $2::bigint[], $3::text[]) as g(account_id, sequence, kind)
+     from ${numberedEvents.from('g')}
      join queue on queue.account_id = g.account_id and g.kind = any(queue.kinds)
      returning endpoint_key)
    update endpoint_queues q set new_due_at = greatest(least(q.new_due_at, $4), q.open_until)
@@ -20,42 +23,36 @@ const insertForQueues = statement(
 
 /** A delivery, due now, for each of the events and each live endpoint of its account that wants its kind. */
 export async function insertDeliveries(trx: Trx, events: readonly Numbered[], now: Date): Promise<void> {
-  await trx.rows(insertForQueues, [
-    events.map((event) => event.accountId),
-    events.map((event) => event.sequence),
-    events.map((event) => event.kind),
-    now,
-  ]);
+  await trx.rows(insertForQueues, [...numberedEvents.values(events), now]);
 }
 
-export type AttemptRow = {
-  endpointKey: string;
-  sequence: string;
-  claim: string;
-  state: string;
-  dueAt: Date | null;
-  /** Whether its schedule begins anew with the next attempt. */
-  startsNewCycle: boolean;
+const attemptRows = bulk({
+  endpointKey: 'bigint',
+  sequence: 'bigint',
+  claim: 'uuid',
+  state: 'text',
+  dueAt: 'timestamptz',
+  /** Whether a new retry cycle starts with the next attempt. */
+  startsNewCycle: 'bool',
   /** Whether it counts as an attempt and is logged. */
-  counted: boolean;
-  startedAt: Date;
-  ms: number;
-  status: number | null;
-  failure: string | null;
-  answer: string | null;
-};
+  counted: 'bool',
+  startedAt: 'timestamptz',
+  ms: 'int',
+  status: 'int',
+  failure: 'text',
+  answer: 'text',
+});
+export type AttemptRow = Parameters<typeof attemptRows.values>[0][number];
 
-const endClaims = statement(
+export type EndedClaim = { endpointKey: string; sequence: string; claim: string };
+
+const endClaims = query<EndedClaim>(
   'attempts_record',
-  `with given as materialized (
-     select * from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[], $6::bool[],
-       $7::timestamptz[], $8::int[], $9::int[], $10::text[], $11::text[],
-       $12::bool[])
-     as g(endpoint_key, sequence, claim, state, due_at, counted, started_at, ms, status, failure, answer, round_begins)),
+  `with given as materialized (select * from ${attemptRows.from('g')}),
    ended as (
      update deliveries d set state = g.state, due_at = coalesce(g.due_at, d.due_at), claim = null,
        claimed_until = null, attempts = d.attempts + g.counted::int,
-       round_start = case when g.round_begins then d.attempts + g.counted::int else d.round_start end
+       round_start = case when g.starts_new_cycle then d.attempts + g.counted::int else d.round_start end
      from given g where d.endpoint_key = g.endpoint_key and d.sequence = g.sequence
        and d.state = 'sending' and d.claim = g.claim
      returning d.endpoint_key, d.sequence, g.claim, d.attempts),
@@ -63,27 +60,12 @@ const endClaims = statement(
      insert into attempts (endpoint_key, sequence, number, started_at, ms, status, failure, answer)
      select endpoint_key, sequence, ended.attempts, g.started_at, g.ms, g.status, g.failure, g.answer
      from ended join given g using (endpoint_key, sequence, claim) where g.counted)
-   select endpoint_key as "endpointKey", sequence, claim from ended`,
+   select endpoint_key, sequence, claim from ended`,
 );
-
-export type EndedClaim = { endpointKey: string; sequence: string; claim: string };
 
 /** Ends claims with what came of them; leaves out, and does not answer, those that have gone to another. */
 export const recordEnds = (trx: Trx, records: readonly AttemptRow[]): Promise<EndedClaim[]> =>
-  trx.rows<EndedClaim>(endClaims, [
-    records.map((record) => record.endpointKey),
-    records.map((record) => record.sequence),
-    records.map((record) => record.claim),
-    records.map((record) => record.state),
-    records.map((record) => record.dueAt),
-    records.map((record) => record.counted),
-    records.map((record) => record.startedAt),
-    records.map((record) => record.ms),
-    records.map((record) => record.status),
-    records.map((record) => record.failure),
-    records.map((record) => record.answer),
-    records.map((record) => record.startsNewCycle),
-  ]);
+  trx.rows(endClaims, attemptRows.values(records));
 
 // What is asked for again goes with the retries; see the lock order in store/endpoint-queues.ts.
 
@@ -142,9 +124,9 @@ const rangeValues = ({ endpoint, kinds, from, to }: Range) => [
 const isQueued = (includeDelivered: `$${number}`) =>
   `(state is null or state in ('cancelled', 'exhausted') or (state = 'delivered' and ${includeDelivered}))`;
 
-const countRange = statement(
+const countRange = query<{ events: number; toQueue: number }>(
   'events_in_range',
-  `select count(*)::int as events, (count(*) filter (where ${isQueued('$8')}))::int as "toQueue" from (
+  `select count(*)::int as events, (count(*) filter (where ${isQueued('$8')}))::int as to_queue from (
      select d.state from (select sequence from events where ${inRange} limit $6) as found
      left join deliveries d on d.endpoint_key = $7 and d.sequence = found.sequence) as known`,
 );
@@ -155,22 +137,17 @@ export const countEvents = (
   range: Range,
   { includeDelivered, atMost }: { includeDelivered: boolean; atMost: number },
 ): Promise<{ events: number; toQueue: number }> =>
-  db.one<{ events: number; toQueue: number }>(countRange, [
-    ...rangeValues(range),
-    atMost,
-    range.endpoint.key,
-    includeDelivered,
-  ]);
+  db.one(countRange, [...rangeValues(range), atMost, range.endpoint.key, includeDelivered]);
 
 // A day that has begun on another replica's clock already stays begun.
 const onDay = `case when replayed_on >= $2::date then replayed else 0 end`;
 
-const lockReplayed = statement(
+const lockReplayed = query<{ replayed: number }>(
   'account_lock_replayed',
   `select ${onDay} as replayed from accounts where account_id = $1 for update`,
 );
 
-const lookReplayed = statement(
+const selectReplayed = query<{ replayed: number }>(
   'account_replayed',
   `select ${onDay} as replayed from accounts where account_id = $1`,
 );
@@ -179,12 +156,12 @@ const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
 
 /** How many deliveries the account's replays have queued on this day (UTC). */
 export async function replayedOn(db: Queryable, account: AccountId, now: Date): Promise<number> {
-  return (await db.maybe<{ replayed: number }>(lookReplayed, [account, dayOf(now)]))?.replayed ?? 0;
+  return (await db.maybe(selectReplayed, [account, dayOf(now)]))?.replayed ?? 0;
 }
 
 /** The same, and nobody else counts for the account until this transaction ends. */
 export async function lockReplayedOn(trx: Trx, account: AccountId, now: Date): Promise<number> {
-  return (await trx.maybe<{ replayed: number }>(lockReplayed, [account, dayOf(now)]))?.replayed ?? 0;
+  return (await trx.maybe(lockReplayed, [account, dayOf(now)]))?.replayed ?? 0;
 }
 
 const addReplayed = statement(
@@ -196,7 +173,12 @@ export async function countReplayed(trx: Trx, account: AccountId, now: Date, que
   await trx.rows(addReplayed, [account, dayOf(now), queued]);
 }
 
-const replayNext = statement(
+/** What a replay did: what it queued, and what it left as it was. */
+export type Replayed = { queued: number; alreadyWaiting: number; alreadyDelivered: number };
+/** Where the next chunk begins: after the last event of this one. */
+export type Place = [createdAt: string, sequence: string];
+
+const replayNext = query<Replayed & { events: number; last: Place | null }>(
   'deliveries_replay',
   `with chunk as materialized (
      select sequence, created_at from events
@@ -213,17 +195,12 @@ const replayNext = statement(
        set state = 'waiting', due_at = excluded.due_at, round_start = deliveries.attempts, asked_for = true
      returning sequence)
    select (select count(*) from queued)::int as queued,
-     count(*) filter (where state in ('waiting', 'sending'))::int as "alreadyWaiting",
-     count(*) filter (where state = 'delivered' and not $11)::int as "alreadyDelivered",
+     count(*) filter (where state in ('waiting', 'sending'))::int as already_waiting,
+     count(*) filter (where state = 'delivered' and not $11)::int as already_delivered,
      count(*)::int as events,
      (select array[created_at::text, sequence::text] from chunk order by created_at desc, sequence desc limit 1) as last
    from known`,
 );
-
-/** What a replay did: what begins anew or for the first time, and what it left as it was. */
-export type Replayed = { queued: number; alreadyWaiting: number; alreadyDelivered: number };
-/** Where the next chunk begins: after the last event of this one. */
-export type Place = [createdAt: string, sequence: string];
 
 /** The next events of a range, at most `limit`. */
 export type Part = { after: Place; limit: number; includeDelivered: boolean };
@@ -238,10 +215,10 @@ export async function replayChunk(
   { after, limit, includeDelivered }: Part,
   now: Date,
 ): Promise<Chunk> {
-  const { events, last, ...replayed } = await trx.one<Replayed & { events: number; last: Place | null }>(
-    replayNext,
-    [...rangeValues(range), ...after, limit, range.endpoint.key, now, includeDelivered],
-  );
+  const { events, last, ...replayed } = await trx.one(replayNext, [
+    ...rangeValues(range),
+    ...[...after, limit, range.endpoint.key, now, includeDelivered],
+  ]);
   if (replayed.queued > 0) await wakeQueues(trx, [range.endpoint.key], now);
   return { ...replayed, next: events < limit || last === null ? undefined : last };
 }

@@ -1,4 +1,4 @@
-import { type Queryable, type Statement, statement } from '@quittance/shared/db';
+import { type Query, type Queryable, query } from '@quittance/shared/db';
 import type { AccountId, EndpointId, EventId } from '@quittance/shared/ids';
 import { assertNever } from '@quittance/shared/result';
 import { type DeliveryState, deliveryStates } from '../domain/delivery.ts';
@@ -39,8 +39,8 @@ type Stored = Omit<LoggedDelivery, 'attempts'> & {
 // What waits is not sent while its endpoint asks to be left alone, whenever it would be due itself.
 const notBefore = `greatest(d.due_at, (select open_until from endpoint_queues q where q.endpoint_key = d.endpoint_key))`;
 /** Of deliveries `d` with their events, and endpoints `p`. */
-const columns = `p.id as "endpointId", d.event_id as "eventId", d.kind, d.sequence, d.created_at as "eventCreatedAt",
-  d.state, ${notBefore} as "dueAt"`;
+const columns = `p.id as endpoint_id, d.event_id, d.kind, d.sequence, d.created_at as event_created_at, d.state,
+  ${notBefore} as due_at`;
 // What waits for an endpoint without a queue will never be sent, and is about to be cancelled.
 const isLive = 'exists (select from endpoint_queues q where q.endpoint_key = d.endpoint_key)';
 const withEvent = `d.endpoint_key, d.sequence,
@@ -88,10 +88,10 @@ const storedAs = (state: DeliveryState | 'any'): string[] => {
 
 /** A statement for each state, which has to stand in the text for Postgres to know that the state's index will do. */
 const pagesBy = (where: string, name: string) =>
-  new Map<DeliveryState | 'any', Statement>(
+  new Map<DeliveryState | 'any', Query<Stored>>(
     conditions.map((state) => [
       state,
-      statement(
+      query<Stored>(
         `deliveries_page_${state}${name}`,
         `with page as materialized (
            select * from (${storedAs(state)
@@ -128,19 +128,19 @@ export async function deliveriesOf(
   { key, accountId }: { key: string; accountId: AccountId },
   { status, kind, before, limit }: DeliveriesQuery,
 ): Promise<LoggedDelivery[]> {
-  const page = (kind === null ? pages : pagesOfKind).get(status ?? 'any') as Statement;
+  const page = (kind === null ? pages : pagesOfKind).get(status ?? 'any') as Query<Stored>;
   const values = [key, accountId, before ?? SEQUENCE_MAX, limit, ...(kind === null ? [] : [kind])];
-  return (await db.rows<Stored>(page, values)).map(read);
+  return (await db.rows(page, values)).map(read);
 }
 
-const selectOne = statement(
+const selectOne = query<Stored & FoundDelivery>(
   'delivery_by_ids',
   `with p as materialized (select * from endpoints where id = $1),
    d as materialized (
      select ${withEvent} from p join events ev on ev.account_id = p.account_id and ev.id = $2
      join deliveries d on d.endpoint_key = p.key and d.sequence = ev.sequence)
-   select ${columns}, ${attemptsOfIt}, p.account_id as "accountId", p.key as "endpointKey",
-     p.deleted_at is not null as "endpointDeleted"
+   select ${columns}, ${attemptsOfIt}, p.account_id, p.key as endpoint_key,
+     p.deleted_at is not null as endpoint_deleted
    from p cross join d`,
 );
 
@@ -155,6 +155,6 @@ export async function findDelivery(
   db: Queryable,
   { endpoint, event }: { endpoint: EndpointId; event: EventId },
 ): Promise<FoundDelivery | undefined> {
-  const found = await db.maybe<Stored & FoundDelivery>(selectOne, [endpoint, event]);
+  const found = await db.maybe(selectOne, [endpoint, event]);
   return found && read(found);
 }

@@ -1,4 +1,5 @@
-import { statement, type Trx } from '@quittance/shared/db';
+import { query, statement, type Trx } from '@quittance/shared/db';
+import { bulk } from '@quittance/shared/store-kit';
 import type { QueueHealth } from '../domain/circuit.ts';
 
 /**
@@ -10,42 +11,40 @@ import type { QueueHealth } from '../domain/circuit.ts';
  */
 export type EndpointQueue = { endpointKey: string; generation: string } & QueueHealth;
 
-const lockByKey = statement(
+const lockByKey = query<EndpointQueue>(
   'queues_lock',
-  `select endpoint_key as "endpointKey", generation, has_succeeded as "hasSucceeded",
-     consecutive_failures as "consecutiveFailures", failing_since as "failingSince",
-     last_failed_at as "lastFailedAt", open_until as "openUntil", missed_since as "missedSince"
+  `select endpoint_key, generation, has_succeeded, consecutive_failures, failing_since, last_failed_at, open_until,
+     missed_since
    from endpoint_queues where endpoint_key = any($1::bigint[]) order by endpoint_key for update`,
 );
 
 /** Locks the queues of those of these endpoints that have one. */
 export const lockQueues = (trx: Trx, keys: readonly string[]): Promise<EndpointQueue[]> =>
-  trx.rows<EndpointQueue>(lockByKey, [keys]);
+  trx.rows(lockByKey, [keys]);
+
+const health = bulk({
+  endpointKey: 'bigint',
+  hasSucceeded: 'bool',
+  consecutiveFailures: 'int',
+  failingSince: 'timestamptz',
+  lastFailedAt: 'timestamptz',
+  openUntil: 'timestamptz',
+  missedSince: 'timestamptz',
+});
 
 const updateHealth = statement(
   'queues_update_health',
   `update endpoint_queues q set has_succeeded = g.has_succeeded, consecutive_failures = g.consecutive_failures,
      failing_since = g.failing_since, last_failed_at = g.last_failed_at, open_until = g.open_until,
      missed_since = g.missed_since
-   from unnest($1::bigint[], $2::bool[], $3::int[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[],
-     $7::timestamptz[])
-     as g(endpoint_key, has_succeeded, consecutive_failures, failing_since, last_failed_at, open_until, missed_since)
-   where q.endpoint_key = g.endpoint_key`,
+   from ${health.from('g')} where q.endpoint_key = g.endpoint_key`,
 );
 
 export async function updateQueueHealth(
   trx: Trx,
   queues: readonly ({ endpointKey: string } & QueueHealth)[],
 ): Promise<void> {
-  await trx.rows(updateHealth, [
-    queues.map((queue) => queue.endpointKey),
-    queues.map((queue) => queue.hasSucceeded),
-    queues.map((queue) => queue.consecutiveFailures),
-    queues.map((queue) => queue.failingSince),
-    queues.map((queue) => queue.lastFailedAt),
-    queues.map((queue) => queue.openUntil),
-    queues.map((queue) => queue.missedSince),
-  ]);
+  await trx.rows(updateHealth, health.values(queues));
 }
 
 /** A due time keeps its place among other endpoints, but is never before an open circuit's end. */

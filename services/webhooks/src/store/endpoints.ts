@@ -1,5 +1,6 @@
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
+import { bulk } from '@quittance/shared/store-kit';
 
 /** An endpoint as it is stored; `key` is its short name inside this schema. */
 export type Endpoint = {
@@ -22,11 +23,10 @@ export type Endpoint = {
   createdAt: Date;
 };
 
-const columns = `key, id, account_id as "accountId", url, kinds, description, enabled,
-  disabled_reason as "disabledReason", disabled_at as "disabledAt", created_at as "createdAt",
-  missed_since as "missedSince",
-  coalesce((select failing_since from endpoint_queues where endpoint_key = key), failing_since) as "failingSince",
-  (select open_until from endpoint_queues where endpoint_key = key) as "pausedUntil"`;
+const columns = `key, id, account_id, url, kinds, description, enabled, disabled_reason, disabled_at, created_at,
+  missed_since,
+  coalesce((select failing_since from endpoint_queues where endpoint_key = key), failing_since) as failing_since,
+  (select open_until from endpoint_queues where endpoint_key = key) as paused_until`;
 
 const lockAccountRow = statement(
   'account_lock',
@@ -39,24 +39,24 @@ export async function lockAccount(trx: Trx, account: AccountId): Promise<void> {
   await trx.rows(lockAccountRow, [account]);
 }
 
-const selectOfAccount = statement(
+const selectOfAccount = query<Endpoint>(
   'endpoints_of_account',
   `select ${columns} from endpoints where account_id = $1 and deleted_at is null order by key desc`,
 );
 
 /** All of an account, the newest first: there are few. */
 export const endpointsOf = (db: Queryable, account: AccountId): Promise<Endpoint[]> =>
-  db.rows<Endpoint>(selectOfAccount, [account]);
+  db.rows(selectOfAccount, [account]);
 
-const selectOne = statement(
+const selectOne = query<Endpoint>(
   'endpoint_by_id',
   `select ${columns} from endpoints where id = $1 and deleted_at is null`,
 );
 
 export const findEndpoint = (db: Queryable, id: string): Promise<Endpoint | undefined> =>
-  db.maybe<Endpoint>(selectOne, [id]);
+  db.maybe(selectOne, [id]);
 
-const insertRow = statement(
+const insertRow = query<Endpoint>(
   'endpoint_insert',
   `with made as (
      insert into endpoints (id, account_id, url, kinds, description, created_at)
@@ -76,7 +76,7 @@ export type NewEndpoint = Pick<
 
 /** Stores an endpoint with its secret and the queue that makes it live. */
 export const insertEndpoint = (trx: Trx, made: NewEndpoint): Promise<Endpoint> =>
-  trx.one<Endpoint>(insertRow, [
+  trx.one(insertRow, [
     made.id,
     made.accountId,
     made.url,
@@ -100,57 +100,52 @@ async function closeEndpoints(trx: Trx, keys: readonly string[]): Promise<void> 
   await trx.rows(removeQueues, [keys]);
 }
 
-const cancelling = `key, deleted_at is not null as "isDeleted"`;
+export type CancellingEndpoint = { key: string; isDeleted: boolean };
+const cancelling = 'key, deleted_at is not null as is_deleted';
 
-const lockCancelling = statement(
+const lockCancelling = query<CancellingEndpoint>(
   'endpoint_cancelling_lock',
   `select ${cancelling} from endpoints where key = $1 and cancelling for update`,
 );
 
-const lockNextCancelling = statement(
+const lockNextCancelling = query<CancellingEndpoint>(
   'endpoint_cancelling_lock_next',
   `select ${cancelling} from endpoints where cancelling order by key limit 1 for update skip locked`,
 );
 
-export type CancellingEndpoint = { key: string; isDeleted: boolean };
-
 /** Locks an endpoint for which something may wait that will not be sent: this one, or one that nobody works on. */
 export const lockCancellingEndpoint = (trx: Trx, key?: string): Promise<CancellingEndpoint | undefined> =>
-  key === undefined
-    ? trx.maybe<CancellingEndpoint>(lockNextCancelling)
-    : trx.maybe<CancellingEndpoint>(lockCancelling, [key]);
+  key === undefined ? trx.maybe(lockNextCancelling) : trx.maybe(lockCancelling, [key]);
 
 // A statement of its own after the lock: a snapshot from before it may lack what waited last.
-const cancelSome = statement(
+const cancelSome = query<{ cancelled: number }>(
   'deliveries_cancel_waiting',
   `with part as materialized (
      select endpoint_key, sequence from deliveries where endpoint_key = $1 and state = 'waiting' limit $2 for update),
-   gone as (
+   ended as (
      update deliveries d set state = 'cancelled' from part
      where d.endpoint_key = part.endpoint_key and d.sequence = part.sequence returning 1),
-   told as (
+   finished as (
      update endpoints set cancelling = false where key = $1 and (select count(*) from part) < $2)
-   select count(*)::int as gone from gone`,
+   select count(*)::int as cancelled from ended`,
 );
 
 /** Cancels at most so many of those that wait for a locked endpoint without a queue; fewer were the last. */
 export async function cancelWaiting(trx: Trx, key: string, atMost: number): Promise<number> {
-  const { gone } = await trx.one<{ gone: number }>(cancelSome, [key, atMost]);
-  return gone;
+  return (await trx.one(cancelSome, [key, atMost])).cancelled;
 }
 
-const endOfDeleted = statement(
-  'deliveries_end_of_deleted',
+const pruneOfDeleted = query<{ ended: number }>(
+  'deliveries_prune_of_deleted',
   `select prune_deliveries_of_deleted($1, $2) as ended`,
 );
 
 /** Removes what waits for a deleted endpoint and was never tried, and cancels the rest; fewer than `atMost` were the last. */
 export async function pruneDeliveriesOfDeleted(db: Queryable, key: string, atMost: number): Promise<number> {
-  const { ended } = await db.one<{ ended: number }>(endOfDeleted, [key, atMost]);
-  return ended;
+  return (await db.one(pruneOfDeleted, [key, atMost])).ended;
 }
 
-const selectDeletedWithUntried = statement(
+const selectDeletedWithUntried = query<{ key: string }>(
   'endpoints_deleted_with_untried',
   `select p.key from endpoints p
    where p.key > $1 and p.deleted_at is not null and exists (
@@ -160,14 +155,14 @@ const selectDeletedWithUntried = statement(
 
 /** The next deleted endpoints for which something was cancelled that was never tried, as by an older release. */
 export async function deletedWithUntried(db: Queryable, afterKey: string, limit: number): Promise<string[]> {
-  return (await db.rows<{ key: string }>(selectDeletedWithUntried, [afterKey, limit])).map(({ key }) => key);
+  return (await db.rows(selectDeletedWithUntried, [afterKey, limit])).map(({ key }) => key);
 }
 
 const markDeleted = statement(
   'endpoint_delete',
-  `with gone as (
+  `with deleted as (
      update endpoints set deleted_at = $2, enabled = false where key = $1 and deleted_at is null returning key)
-   delete from endpoint_secrets using gone where endpoint_key = gone.key`,
+   delete from endpoint_secrets using deleted where endpoint_key = deleted.key`,
 );
 
 export async function deleteEndpointRow(trx: Trx, key: string, now: Date): Promise<void> {
@@ -175,6 +170,7 @@ export async function deleteEndpointRow(trx: Trx, key: string, now: Date): Promi
   await trx.rows(markDeleted, [key, now]);
 }
 
+const disabledEndpoints = bulk({ key: 'bigint', reason: 'text' });
 const oldest = (state: 'waiting' | 'sending') =>
   `(select min(sequence) from deliveries where endpoint_key = p.key and state = '${state}')`;
 
@@ -188,7 +184,7 @@ const markDisabled = statement(
        select created_at from events
        where account_id = p.account_id and sequence = least(${oldest('waiting')}, ${oldest('sending')})))
        - interval '1 hour'
-   from unnest($1::bigint[], $2::text[]) as given(key, reason) join endpoint_queues q on q.endpoint_key = given.key
+   from ${disabledEndpoints.from('given')} join endpoint_queues q on q.endpoint_key = given.key
    where p.key = given.key`,
 );
 
@@ -198,9 +194,11 @@ export async function disableEndpoints(
   disabled: readonly { key: string; reason: string }[],
   now: Date,
 ): Promise<void> {
-  const keys = disabled.map(({ key }) => key);
-  await trx.rows(markDisabled, [keys, disabled.map(({ reason }) => reason), now]);
-  await closeEndpoints(trx, keys);
+  await trx.rows(markDisabled, [...disabledEndpoints.values(disabled), now]);
+  await closeEndpoints(
+    trx,
+    disabled.map(({ key }) => key),
+  );
 }
 
 const markEnabled = statement(
@@ -235,13 +233,12 @@ export async function changeEndpointRow(
   await trx.rows(rewrite, [key, url, kinds, description, now]);
 }
 
-const countTest = statement(
+const countTest = query<{ tests: number }>(
   'endpoint_count_test',
   `update endpoints set tests = tests + 1 where key = $1 returning tests::int`,
 );
 
 /** One more test of a locked endpoint; answers which it is. */
 export async function countEndpointTest(trx: Trx, key: string): Promise<number> {
-  const { tests } = await trx.one<{ tests: number }>(countTest, [key]);
-  return tests;
+  return (await trx.one(countTest, [key])).tests;
 }

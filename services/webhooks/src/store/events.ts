@@ -1,26 +1,26 @@
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
-import type { AccountId, EventId } from '@quittance/shared/ids';
+import { type Queryable, query, type Trx } from '@quittance/shared/db';
+import type { AccountId } from '@quittance/shared/ids';
+import { bulk } from '@quittance/shared/store-kit';
 import type { LoggedEvent } from '../domain/envelope.ts';
 
+const newEvents = bulk({
+  id: 'text',
+  accountId: 'text',
+  kind: 'text',
+  createdAt: 'timestamptz',
+  resourceId: 'text',
+  version: 'bigint',
+  data: 'text',
+});
 /** An event before its account's sequence has a number for it. */
-export type NewEvent = {
-  id: EventId;
-  accountId: AccountId;
-  kind: string;
-  createdAt: string;
-  resourceId: string;
-  version: number;
-  data: string;
-};
+export type NewEvent = Parameters<typeof newEvents.values>[0][number];
 
 export type Numbered = { accountId: AccountId; sequence: string; kind: string };
 
 // The accounts' rows are locked in one order, and before anything else of theirs.
-const numberAndInsert = statement(
+const numberAndInsert = query<Numbered>(
   'events_insert',
-  `with given as materialized (
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::text[], $6::bigint[], $7::text[])
-       with ordinality as g(id, account_id, kind, created_at, resource_id, version, data, place)),
+  `with given as materialized (select * from ${newEvents.numbered('g', 'place')}),
    advanced as (
      insert into accounts as a (account_id, last_sequence)
      select account_id, count(*) from given group by account_id order by account_id
@@ -32,36 +32,23 @@ const numberAndInsert = statement(
        + row_number() over (partition by account_id order by place),
      id, kind, created_at, resource_id, version, data::json
    from given join advanced using (account_id)
-   returning account_id as "accountId", sequence, kind`,
+   returning account_id, sequence, kind`,
 );
 
 /** Gives each event its account's next number, in the order given, and stores it. */
 export const insertEvents = (trx: Trx, events: readonly NewEvent[]): Promise<Numbered[]> =>
-  trx.rows<Numbered>(numberAndInsert, [
-    events.map((event) => event.id),
-    events.map((event) => event.accountId),
-    events.map((event) => event.kind),
-    events.map((event) => event.createdAt),
-    events.map((event) => event.resourceId),
-    events.map((event) => event.version),
-    events.map((event) => event.data),
-  ]);
+  trx.rows(numberAndInsert, newEvents.values(events));
 
 /** After every other. */
 export const SEQUENCE_MAX = '9223372036854775807';
 
-const columns = `id, kind, created_at as "createdAt", sequence, version, data::text as data`;
+const columns = `id, kind, created_at, sequence, version, data::text as data`;
 
-const selectOne = statement(
-  'event_by_id',
-  `select account_id as "accountId", ${columns} from events where id = $1`,
-);
+type FoundEvent = LoggedEvent & { accountId: AccountId };
+const selectOne = query<FoundEvent>('event_by_id', `select account_id, ${columns} from events where id = $1`);
 
-export const findEvent = (
-  db: Queryable,
-  id: string,
-): Promise<(LoggedEvent & { accountId: AccountId }) | undefined> =>
-  db.maybe<LoggedEvent & { accountId: AccountId }>(selectOne, [id]);
+export const findEvent = (db: Queryable, id: string): Promise<FoundEvent | undefined> =>
+  db.maybe(selectOne, [id]);
 
 export type EventsQuery = {
   after: number;
@@ -85,17 +72,20 @@ const pageOf = (rows: readonly PageRow[]): Page => ({
 
 /** The first that is kept of the log of `account`; see `Page`. */
 const firstKept = (account: string) =>
-  `coalesce((select forgotten + 1 from accounts where account_id = ${account}), 1) as "firstSequence"`;
+  `coalesce((select forgotten + 1 from accounts where account_id = ${account}), 1) as first_sequence`;
 
 // Without a name, so that it is planned for these very dates: a short span is found by time, a long one by sequence.
-const selectInSpan = `
+const selectInSpan = query<PageRow>(
+  '',
+  `
   with kept as materialized (select ${firstKept('$1')})
   select kept.*, e.* from kept left join lateral (
     select ${columns} from events
     where account_id = $1 and sequence > $2 and ($3::text[] is null or kind = any($3))
       and created_at >= coalesce($5, '-infinity'::timestamptz) and created_at < coalesce($6, 'infinity'::timestamptz)
     order by sequence limit $4) as e on true
-  order by e.sequence`;
+  order by e.sequence`,
+);
 
 export async function eventsAfter(
   db: Queryable,
@@ -103,7 +93,7 @@ export async function eventsAfter(
   { after, kinds, from, to, limit }: EventsQuery,
 ): Promise<Page> {
   if (from !== null || to !== null)
-    return pageOf(await db.rows<PageRow>(selectInSpan, [account, after, kinds, limit, from, to]));
+    return pageOf(await db.rows(selectInSpan, [account, after, kinds, limit, from, to]));
   const [page = pageOf([])] = await eventsForFollowers(db, [{ account, after: String(after), kinds }], limit);
   return page;
 }
@@ -115,9 +105,9 @@ export type Extent = {
   firstSequence: string;
 };
 
-const selectExtents = statement(
+const selectExtents = query<Extent & { accountId: AccountId }>(
   'account_extents',
-  `select account_id as "accountId", last_sequence as "lastSequence", forgotten + 1 as "firstSequence"
+  `select account_id, last_sequence, forgotten + 1 as first_sequence
    from accounts where account_id = any($1::text[])`,
 );
 
@@ -126,7 +116,7 @@ export async function extentsOf(
   db: Queryable,
   accounts: readonly AccountId[],
 ): Promise<Map<AccountId, Extent>> {
-  const rows = await db.rows<Extent & { accountId: AccountId }>(selectExtents, [accounts]);
+  const rows = await db.rows(selectExtents, [accounts]);
   return new Map(rows.map(({ accountId, ...extent }) => [accountId, extent]));
 }
 
@@ -141,12 +131,14 @@ export type Follower = { account: AccountId; after: string; kinds: readonly stri
 
 // Every kind is looked for by itself, so that a rare one costs as little as the others: through the log by its sequence
 // it would be sought among everything else. Compared as a whole row, as the index is ordered: nothing else will do then.
-const selectForFollowers = statement(
+const followers = bulk({ account: 'text', after: 'bigint', kinds: 'text' });
+
+const selectForFollowers = query<PageRow & { place: number }>(
   'events_for_followers',
   `with f as materialized (
      select *, ${firstKept('account')}
-     from unnest($1::text[], $2::bigint[], $3::text[]) with ordinality as g(account, after, kinds, place))
-   select f.place::int as place, f."firstSequence", e.*
+     from ${followers.numbered('g', 'place')})
+   select f.place::int as place, f.first_sequence, e.*
    from f left join lateral (
      (select ${columns} from events
       where f.kinds is null and account_id = f.account and sequence > f.after order by sequence limit $4)
@@ -167,22 +159,18 @@ const selectForFollowers = statement(
 /** What each of them has not had yet, in order, at most so many for each; in the order in which they were given. */
 export async function eventsForFollowers(
   db: Queryable,
-  followers: readonly Follower[],
+  given: readonly Follower[],
   limit: number,
 ): Promise<Page[]> {
-  const rows = await db.rows<PageRow & { place: number }>(selectForFollowers, [
-    followers.map(({ account }) => account),
-    followers.map(({ after }) => after),
-    followers.map(({ kinds }) => kinds?.join(',') ?? null),
-    limit,
-  ]);
+  const listed = given.map((one) => ({ ...one, kinds: one.kinds?.join(',') ?? null }));
+  const rows = await db.rows(selectForFollowers, [...followers.values(listed), limit]);
   const byPlace = Map.groupBy(rows, ({ place }) => place);
-  return followers.map((_, i) => pageOf(byPlace.get(i + 1) ?? []));
+  return given.map((_, i) => pageOf(byPlace.get(i + 1) ?? []));
 }
 
-const selectForgettable = statement(
-  'accounts_to_forget_of',
-  `select a.account_id as "accountId", first.created_at < now() - interval '90 days' as "isOld"
+const selectAges = query<{ accountId: AccountId; isOld: boolean | null }>(
+  'accounts_ages_of_event_logs',
+  `select a.account_id, first.created_at < now() - interval '90 days' as is_old
    from (select account_id, forgotten from accounts where account_id > $1 order by account_id limit $2) as a
    left join lateral (
      select created_at from events e where e.account_id = a.account_id and e.sequence > a.forgotten
@@ -195,21 +183,18 @@ export const agesOfEventLogs = (
   db: Queryable,
   afterAccount: string,
   limit: number,
-): Promise<{ accountId: AccountId; isOld: boolean | null }[]> =>
-  db.rows<{ accountId: AccountId; isOld: boolean | null }>(selectForgettable, [afterAccount, limit]);
+): Promise<{ accountId: AccountId; isOld: boolean | null }[]> => db.rows(selectAges, [afterAccount, limit]);
 
-const forget = statement('events_forget', `select prune_events($1, $2) as gone`);
+const pruneOfAccount = query<{ pruned: number }>('events_prune', `select prune_events($1, $2) as pruned`);
 
 /** Removes an account's oldest events that are older than events are kept, with what came of them. */
 export async function pruneEvents(db: Queryable, account: AccountId, limit: number): Promise<number> {
-  const { gone } = await db.one<{ gone: number }>(forget, [account, limit]);
-  return gone;
+  return (await db.one(pruneOfAccount, [account, limit])).pruned;
 }
 
-const forgetDeleted = statement('endpoints_forget', `select prune_endpoints($1) as gone`);
+const pruneDeleted = query<{ pruned: number }>('endpoints_prune', `select prune_endpoints($1) as pruned`);
 
 /** Removes endpoints that were deleted an hour ago or longer, and of whose deliveries nothing is left. */
 export async function pruneEndpoints(db: Queryable, limit: number): Promise<number> {
-  const { gone } = await db.one<{ gone: number }>(forgetDeleted, [limit]);
-  return gone;
+  return (await db.one(pruneDeleted, [limit])).pruned;
 }

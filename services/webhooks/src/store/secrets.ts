@@ -1,17 +1,17 @@
-import { type Db, statement, type Trx } from '@quittance/shared/db';
+import { type Db, query, statement, type Trx } from '@quittance/shared/db';
 
 /** A secret that deliveries are signed with now, and when that ends; null for the newest. */
 export type GoodSecret = { endsAt: Date | null };
 
-const selectGood = statement(
+const selectGood = query<GoodSecret>(
   'secrets_good',
-  `select ends_at as "endsAt" from endpoint_secrets
+  `select ends_at from endpoint_secrets
    where endpoint_key = $1 and (ends_at is null or ends_at > $2) order by ends_at`,
 );
 
 /** When those end that an endpoint's deliveries are signed with now, the first first. */
 export const goodSecretsOf = (trx: Trx, key: string, now: Date): Promise<GoodSecret[]> =>
-  trx.rows<GoodSecret>(selectGood, [key, now]);
+  trx.rows(selectGood, [key, now]);
 
 const replace = statement(
   'secret_replace',
@@ -34,11 +34,10 @@ export async function replaceSecret(
 
 const removeEnded = statement(
   'secrets_remove_ended',
-  `with gone as (delete from endpoint_secrets where ends_at <= $1 returning 1) select count(*)::int as gone from gone`,
+  `delete from endpoint_secrets where ends_at <= $1 returning 1`,
 );
 
 /** Removes secrets that are good no more. */
 export async function removeEndedSecrets(db: Db, now: Date): Promise<number> {
-  const { gone } = await db.one<{ gone: number }>(removeEnded, [now]);
-  return gone;
+  return (await db.rows(removeEnded, [now])).length;
 }
