@@ -234,7 +234,7 @@ it('the time that giving back takes is not given back itself', async () => {
       work({
         ...trx,
         rows: async (sql, values) => {
-          if (isSlow && typeof sql !== 'string' && sql.name === 'invoices_lock_stopped') {
+          if (isSlow && typeof sql !== 'string' && sql.name === 'invoices_lock_extendable') {
             isSlow = false;
             fixture.pass(2 * MINUTE);
           }

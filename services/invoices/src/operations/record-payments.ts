@@ -7,7 +7,13 @@ import type { Ports } from '../ports.ts';
 import type { OurAddress } from '../store/addresses.ts';
 import { type Contradiction, saveContradictions } from '../store/contradictions.ts';
 import { type KnownBlock, saveSpends } from '../store/cursors.ts';
-import { depositsByOutpoint, insertDeposits, type NewDeposit, returnDeposits } from '../store/deposits.ts';
+import {
+  depositsByOutpoint,
+  insertDeposits,
+  type NewDeposit,
+  type ReturnedDeposit,
+  returnDeposits,
+} from '../store/deposits.ts';
 import { endMempoolPayments } from '../store/mempool-payments.ts';
 
 type Known = Pick<
@@ -46,7 +52,7 @@ export async function recordPayments(
   const known = new Map<string, Known[]>(await depositsByOutpoint(trx, chain, outpoints));
   const sighted = await endMempoolPayments(trx, chain, outpoints);
   const fresh: NewDeposit[] = [];
-  const returned: Parameters<typeof returnDeposits>[1][number][] = [];
+  const returned: ReturnedDeposit[] = [];
   const contradicted: Contradiction[] = [];
   for (const { payment, owner, block } of paid) {
     const { outpoint, asset, address, amount } = payment;

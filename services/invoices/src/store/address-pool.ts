@@ -1,5 +1,5 @@
 import type { Chain, ChainKind } from '@quittance/shared/assets';
-import { type Db, type Queryable, statement } from '@quittance/shared/db';
+import { type Db, type Queryable, query, statement } from '@quittance/shared/db';
 import { invariant } from '@quittance/shared/result';
 
 /** An unused address and the derivation index of its key. */
@@ -18,7 +18,7 @@ export async function nextAddressBlock(db: Queryable, kind: KindWithPublicKeys):
   return row.block;
 }
 
-const count = statement(
+const count = query<{ ready: number }>(
   'spares_count',
   `select count(*)::int as ready from (
      select 1 from spare_addresses where chain = $1 limit $2) as counted`,
@@ -26,17 +26,17 @@ const count = statement(
 
 /** How many unused addresses are stored, counted up to `enough`. */
 export async function countPoolAddresses(db: Queryable, chain: Chain, enough: number): Promise<number> {
-  return (await db.one<{ ready: number }>(count, [chain, enough])).ready;
+  return (await db.one(count, [chain, enough])).ready;
 }
 
-const selectNext = statement(
+const selectNext = query<{ next: number }>(
   'spares_next_index',
   `select next_index as next from address_series where chain = $1`,
 );
 
 /** The first index without a stored address. */
 export async function nextPoolIndex(db: Queryable, chain: Chain): Promise<number> {
-  return (await db.maybe<{ next: number }>(selectNext, [chain]))?.next ?? 0;
+  return (await db.maybe(selectNext, [chain]))?.next ?? 0;
 }
 
 const begin = statement(
@@ -79,24 +79,23 @@ export async function savePoolAddresses(
 }
 
 // Concurrent calls skip locked rows and take the next ones.
-const take = statement(
+const take = query<PoolAddress>(
   'spares_take',
   `with taken as materialized (
      select chain, derivation_index from spare_addresses where chain = $1
      order by derivation_index limit $2 for update skip locked)
    delete from spare_addresses s using taken t
    where s.chain = t.chain and s.derivation_index = t.derivation_index
-   returning s.address, s.derivation_index as "derivationIndex"`,
+   returning s.address, s.derivation_index`,
 );
 
 /** Takes up to `wanted` addresses, each given to one caller only. */
-export async function takePoolAddresses(db: Queryable, chain: Chain, wanted: number): Promise<PoolAddress[]> {
-  return await db.rows<PoolAddress>(take, [chain, wanted]);
-}
+export const takePoolAddresses = (db: Queryable, chain: Chain, wanted: number): Promise<PoolAddress[]> =>
+  db.rows(take, [chain, wanted]);
 
-const selectComparison = statement(
+const selectComparison = query<{ named: string }>(
   'key_comparisons_select',
-  `select named_address as "named" from key_comparisons where chain = $1 and first_address = $2`,
+  `select named_address as named from key_comparisons where chain = $1 and first_address = $2`,
 );
 
 /** The first address by the last answer of payouts; undefined without one. */
@@ -105,7 +104,7 @@ export async function savedFirstAddress(
   chain: Chain,
   first: string,
 ): Promise<string | undefined> {
-  return (await db.maybe<{ named: string }>(selectComparison, [chain, first]))?.named;
+  return (await db.maybe(selectComparison, [chain, first]))?.named;
 }
 
 const upsertComparison = statement(

@@ -1,5 +1,5 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 
 /** An address with its invoice. */
@@ -12,10 +12,13 @@ export type OurAddress = {
   givenHeight: number | null;
 };
 
-const selectOurs = statement(
+/** Columns of an address `a` and its invoice `i`. */
+export const ownedColumns =
+  'a.address, a.invoice_id, a.derivation_index, i.min_confirmations, a.given_height';
+
+const selectOurs = query<OurAddress>(
   'addresses_ours',
-  `select a.address, a.invoice_id as "invoiceId", a.derivation_index as "derivationIndex",
-     i.min_confirmations as "minConfirmations", a.given_height as "givenHeight"
+  `select ${ownedColumns}
    from addresses a join invoices i on i.id = a.invoice_id
    where a.chain = $1 and a.address = any($2::text[])`,
 );
@@ -26,7 +29,7 @@ export async function addressOwners(
   chain: Chain,
   addresses: readonly string[],
 ): Promise<Map<string, OurAddress>> {
-  const rows = await db.rows<OurAddress>(selectOurs, [chain, addresses]);
+  const rows = await db.rows(selectOurs, [chain, addresses]);
   return new Map(rows.map((row) => [row.address, row]));
 }
 
@@ -40,17 +43,17 @@ export async function setGivenHeight(trx: Trx, chain: Chain, height: number): Pr
   await trx.rows(updateGiven, [chain, height]);
 }
 
-const selectCount = statement(
+const selectCount = query<{ count: number }>(
   'addresses_count',
   `select count(*)::int as count from addresses where chain = $1`,
 );
 
 /** How many addresses were given out on a chain. Reads a whole index. */
 export async function countAddresses(db: Queryable, chain: Chain): Promise<number> {
-  return (await db.one<{ count: number }>(selectCount, [chain])).count;
+  return (await db.one(selectCount, [chain])).count;
 }
 
-const selectAfter = statement(
+const selectAfter = query<{ address: string }>(
   'addresses_after',
   `select address from addresses where chain = $1 and address > $2 order by address limit $3`,
 );
@@ -62,13 +65,14 @@ export async function addressesAfter(
   after: string,
   limit: number,
 ): Promise<string[]> {
-  const rows = await db.rows<{ address: string }>(selectAfter, [chain, after, limit]);
-  return rows.map(({ address }) => address);
+  return (await db.rows(selectAfter, [chain, after, limit])).map(({ address }) => address);
 }
 
 // Rows in a snapshot come from transactions below its xmax, and none below its xmin is in flight: the next query
 // begins there. The upper bound leaves out rows of a dump from another server.
-const selectSince = statement(
+type AddressesSince = { given: string[]; next: string };
+
+const selectSince = query<AddressesSince>(
   'addresses_since',
   `select pg_snapshot_xmin(s)::text as next,
      array(
@@ -81,10 +85,8 @@ const selectSince = statement(
  * Addresses given out by transactions from `since` on (none for undefined), and where the next query begins. An
  * address may be found twice, but none is missed.
  */
-export async function addressesSince(
+export const addressesSince = (
   db: Queryable,
   chain: Chain,
   since: string | undefined,
-): Promise<{ given: string[]; next: string }> {
-  return await db.one(selectSince, [chain, since ?? null]);
-}
+): Promise<AddressesSince> => db.one(selectSince, [chain, since ?? null]);

@@ -1,18 +1,19 @@
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
-import { type Units, units } from '@quittance/shared/money';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import type { Units } from '@quittance/shared/money';
+import { bulk } from '@quittance/shared/store-kit';
 import type { Movement } from '../domain/balance.ts';
-import type { OurAddress } from './addresses.ts';
+import { type OurAddress, ownedColumns } from './addresses.ts';
 import { notContradicted } from './contradictions.ts';
 
-const selectBalancesHeight = statement(
+const selectBalancesHeight = query<{ balancesHeight: number | null }>(
   'cursors_balances_seen',
   `select balances_height from cursors where chain = $1`,
 );
 
 /** The height at which all due balances were checked. */
 export async function balancesCheckedAt(db: Queryable, chain: Chain): Promise<number | null> {
-  return (await db.one<{ balances_height: number | null }>(selectBalancesHeight, [chain])).balances_height;
+  return (await db.one(selectBalancesHeight, [chain])).balancesHeight;
 }
 
 /** An address whose balance is checked. */
@@ -27,19 +28,10 @@ export type WatchedAddress = OurAddress & {
   doneAt: Date | null;
 };
 
-const watchedColumns = `a.address, a.invoice_id as "invoiceId", a.derivation_index as "derivationIndex",
-     i.min_confirmations as "minConfirmations", a.given_height as "givenHeight",
-     a.balance_height as "balanceHeight", a.balance_before as "balanceBefore",
-     i.asset, coalesce(i.paid_at, i.closed_at) as "doneAt"`;
+const watchedColumns = `${ownedColumns}, a.balance_height, a.balance_before, i.asset,
+     coalesce(i.paid_at, i.closed_at) as done_at`;
 
-type WatchedRow = Omit<WatchedAddress, 'balanceBefore'> & { balanceBefore: string | null };
-
-const toWatched = (row: WatchedRow): WatchedAddress => ({
-  ...row,
-  balanceBefore: row.balanceBefore === null ? null : units(row.balanceBefore),
-});
-
-const selectBalancesDue = statement(
+const selectBalancesDue = query<WatchedAddress>(
   'addresses_balance_due',
   `select ${watchedColumns}
    from addresses a join invoices i on i.id = a.invoice_id
@@ -49,17 +41,15 @@ const selectBalancesDue = statement(
 );
 
 /** The due addresses that were not checked at this height, the longest waiting first. */
-export async function balancesDue(
+export const balancesDue = (
   db: Queryable,
   chain: Chain,
   height: number,
   now: Date,
   limit: number,
-): Promise<WatchedAddress[]> {
-  return (await db.rows<WatchedRow>(selectBalancesDue, [chain, now, height, limit])).map(toWatched);
-}
+): Promise<WatchedAddress[]> => db.rows(selectBalancesDue, [chain, now, height, limit]);
 
-const selectBalancesBlockingExpiry = statement(
+const selectBalancesBlockingExpiry = query<WatchedAddress>(
   'addresses_balance_holding_up',
   `select ${watchedColumns}
    from invoices i join addresses a on a.chain = i.chain and a.address = i.address
@@ -71,19 +61,19 @@ const selectBalancesBlockingExpiry = statement(
 );
 
 /** The addresses of expired invoices that must be checked before the invoices may close. */
-export async function balancesBlockingExpiry(
+export const balancesBlockingExpiry = (
   db: Queryable,
   chain: Chain,
   knownUntil: Date,
   limit: number,
-): Promise<WatchedAddress[]> {
-  return (await db.rows<WatchedRow>(selectBalancesBlockingExpiry, [chain, knownUntil, limit])).map(toWatched);
-}
+): Promise<WatchedAddress[]> => db.rows(selectBalancesBlockingExpiry, [chain, knownUntil, limit]);
 
 // Summed by block: anybody may send thousands of payments in one.
-const selectMovements = statement(
+type AddressMovement = Movement & { address: string };
+
+const selectMovements = query<AddressMovement>(
   'addresses_native_movements',
-  `select address, block_height as height, sum(amount)::text as amount from (
+  `select address, block_height as height, sum(amount) as amount from (
      select address, block_height, amount from deposits
      where chain = $1 and asset = $3 and state in ('seen', 'settled')
        and invoice_id = any($4::text[]) and address = any($2::text[])
@@ -98,14 +88,13 @@ export async function nativeMovements(
   chain: Chain,
   nativeAsset: string,
   addresses: readonly Pick<OurAddress, 'address' | 'invoiceId'>[],
-): Promise<Map<string, (Movement & { address: string })[]>> {
-  const rows = await db.rows<{ address: string; height: number; amount: string }>(selectMovements, [
+): Promise<Map<string, AddressMovement[]>> {
+  const movements = await db.rows(selectMovements, [
     chain,
     addresses.map(({ address }) => address),
     nativeAsset,
     addresses.map(({ invoiceId }) => invoiceId),
   ]);
-  const movements = rows.map((row) => ({ ...row, amount: units(row.amount) }));
   return Map.groupBy(movements, ({ address }) => address);
 }
 
@@ -122,30 +111,28 @@ export type BalanceCheck = {
   nextAt: Date | null;
 };
 
+const balanceChecks = bulk({
+  address: 'text',
+  height: 'int',
+  knownUntil: 'timestamptz',
+  before: 'numeric',
+  nextAt: 'timestamptz',
+});
+
 const updateBalanceChecks = statement(
   'addresses_balance_looked',
   `update addresses a set
      balance_height = u.height, balance_known_until = u.known_until,
      balance_before = u.before, balance_check_at = u.next_at
-   from unnest($2::text[], $3::int[], $4::timestamptz[], $5::numeric[], $6::timestamptz[])
-     as u(address, height, known_until, before, next_at)
-   where a.chain = $1 and a.address = u.address`,
+   from ${balanceChecks.from('u')} where a.chain = $6 and a.address = u.address`,
 );
 
 export async function saveBalanceChecks(
   trx: Trx,
   chain: Chain,
-  looks: readonly BalanceCheck[],
+  checks: readonly BalanceCheck[],
 ): Promise<void> {
-  if (looks.length === 0) return;
-  await trx.rows(updateBalanceChecks, [
-    chain,
-    looks.map(({ address }) => address),
-    looks.map(({ height }) => height),
-    looks.map(({ knownUntil }) => knownUntil),
-    looks.map(({ before }) => before),
-    looks.map(({ nextAt }) => nextAt),
-  ]);
+  if (checks.length > 0) await trx.rows(updateBalanceChecks, [...balanceChecks.values(checks), chain]);
 }
 
 const updateBalancesHeight = statement(

@@ -1,6 +1,7 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
+import { bulk } from '@quittance/shared/store-kit';
 import { onDrop } from '../domain/deposit.ts';
 
 /** A payment that the node reported in a block, while it is recorded in another one. */
@@ -24,12 +25,18 @@ export const notContradicted = `not exists (
        where c.chain = a.chain and c.invoice_id = a.invoice_id and c.ended_at is null
          and not exists (select 1 from deposits d where d.id = c.deposit_id and d.settled_at is not null))`;
 
+const foundContradictions = bulk({
+  blockHash: 'text',
+  blockHeight: 'int',
+  outpoint: 'text',
+  depositId: 'text',
+  invoiceId: 'text',
+});
+
 const insertFound = statement(
   'contradictions_insert',
-  `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
-   select $1, u.block_hash, u.block_height, u.outpoint, u.deposit_id, u.invoice_id, $7, $7
-   from unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[])
-     as u(block_hash, block_height, outpoint, deposit_id, invoice_id)
+  `insert into contradictions (block_hash, block_height, outpoint, deposit_id, invoice_id, chain, found_at, look_at)
+   select u.*, $6, $7, $7 from ${foundContradictions.from('u')}
    on conflict on constraint contradictions_once do update
    set ended_at = null, outcome = null, look_at = excluded.look_at,
      deposit_id = excluded.deposit_id, invoice_id = excluded.invoice_id`,
@@ -43,29 +50,25 @@ export async function saveContradictions(
   now: Date,
 ): Promise<void> {
   if (given.length === 0) return;
-  const found = [...new Map(given.map((one) => [`${one.blockHash} ${one.outpoint}`, one])).values()];
-  await trx.rows(insertFound, [
-    chain,
-    found.map(({ blockHash }) => blockHash),
-    found.map(({ blockHeight }) => blockHeight),
-    found.map(({ outpoint }) => outpoint),
-    found.map(({ deposit }) => deposit?.id ?? null),
-    found.map(({ deposit }) => deposit?.invoiceId ?? null),
-    now,
-  ]);
+  const found = new Map(
+    given.map(({ deposit, ...one }) => [
+      `${one.blockHash} ${one.outpoint}`,
+      { ...one, depositId: deposit?.id ?? null, invoiceId: deposit?.invoiceId ?? null },
+    ]),
+  );
+  await trx.rows(insertFound, [...foundContradictions.values([...found.values()]), chain, now]);
 }
 
-const claimDue = statement(
+type ClaimedRow = Omit<Contradiction, 'deposit'> & { id: DepositId | null; invoiceId: InvoiceId | null };
+
+const claimDue = query<ClaimedRow>(
   'contradictions_claim',
   `update contradictions set look_at = $2::timestamptz + $3::int * interval '1 millisecond'
    where (chain, block_hash, outpoint) in (
      select chain, block_hash, outpoint from contradictions
      where chain = $1 and ended_at is null and look_at <= $2 order by look_at, outpoint limit 1)
-   returning block_hash as "blockHash", block_height as "blockHeight", outpoint, deposit_id as id,
-     invoice_id as "invoiceId"`,
+   returning block_hash, block_height, outpoint, deposit_id as id, invoice_id`,
 );
-
-type ClaimedRow = Omit<Contradiction, 'deposit'> & { id: DepositId | null; invoiceId: InvoiceId | null };
 
 /** Claims the next contradiction to check again, and schedules the one after it `againMs` later. */
 export async function claimContradiction(
@@ -74,13 +77,13 @@ export async function claimContradiction(
   now: Date,
   againMs: number,
 ): Promise<Contradiction | undefined> {
-  const row = await db.maybe<ClaimedRow>(claimDue, [chain, now, againMs]);
+  const row = await db.maybe(claimDue, [chain, now, againMs]);
   if (row === undefined) return undefined;
   const { id, invoiceId, ...rest } = row;
   return { ...rest, deposit: id === null || invoiceId === null ? null : { id, invoiceId } };
 }
 
-const selectAbove = statement(
+const selectAbove = query<{ id: InvoiceId }>(
   'contradictions_above',
   `select distinct invoice_id as id from contradictions
    where chain = $1 and ended_at is null and block_height > $2 and invoice_id is not null`,
@@ -88,7 +91,7 @@ const selectAbove = statement(
 
 /** The invoices with open contradictions above `height`. */
 export async function contradictedAbove(trx: Trx, chain: Chain, height: number): Promise<InvoiceId[]> {
-  return (await trx.rows<{ id: InvoiceId }>(selectAbove, [chain, height])).map(({ id }) => id);
+  return (await trx.rows(selectAbove, [chain, height])).map(({ id }) => id);
 }
 
 // Deposits that became final while they were held are due again.
@@ -102,7 +105,7 @@ async function makeDue(trx: Trx, ids: readonly DepositId[]): Promise<void> {
   if (ids.length > 0) await trx.rows(updateDueAgain, [ids]);
 }
 
-const endAbove = statement(
+const endAbove = query<{ id: DepositId | null }>(
   'contradictions_end_above',
   `update contradictions set ended_at = $3, outcome = 'reorganised'
    where chain = $1 and ended_at is null and block_height > $2
@@ -116,7 +119,7 @@ export async function endContradictionsAbove(
   height: number,
   now: Date,
 ): Promise<void> {
-  const rows = await trx.rows<{ id: DepositId | null }>(endAbove, [chain, height, now]);
+  const rows = await trx.rows(endAbove, [chain, height, now]);
   await makeDue(
     trx,
     rows.flatMap(({ id }) => id ?? []),
@@ -150,7 +153,7 @@ const dropOne = statement(
 
 // Its balance was explained with a payment that did not exist: it is checked again from the beginning.
 const updateBalanceUnknown = statement(
-  'addresses_explain_anew',
+  'addresses_balance_unknown',
   `update addresses a set balance_check_at = $2, balance_height = null, balance_before = null
    from deposits d
    where d.id = $1 and a.chain = d.chain and a.address = d.address and a.balance_height is not null`,
@@ -162,10 +165,9 @@ export async function dropDeposit(trx: Trx, id: DepositId, height: number, now: 
   await trx.rows(updateBalanceUnknown, [id, now]);
 }
 
-const selectOpen = statement(
+const selectOpen = query<OpenContradiction>(
   'contradictions_open',
-  `select c.chain, c.outpoint, c.block_height as "blockHeight", c.invoice_id as "invoiceId",
-     d.settled_at is not null as "isBooked"
+  `select c.chain, c.outpoint, c.block_height, c.invoice_id, d.settled_at is not null as is_booked
    from contradictions c left join deposits d on d.id = c.deposit_id
    where c.ended_at is null order by c.chain, c.found_at, c.outpoint limit $1`,
 );
@@ -181,4 +183,4 @@ export type OpenContradiction = {
 
 /** The oldest open contradictions. */
 export const openContradictions = (db: Queryable, limit: number): Promise<OpenContradiction[]> =>
-  db.rows<OpenContradiction>(selectOpen, [limit]);
+  db.rows(selectOpen, [limit]);

@@ -1,6 +1,7 @@
 import type { NativeDebit } from '@quittance/chains/chain';
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import { bulk } from '@quittance/shared/store-kit';
 import { isRescanOpen } from './rescans.ts';
 
 /** The last applied block of a chain. */
@@ -12,38 +13,24 @@ export type Cursor = {
   knownUntil: Date;
 };
 
-type CursorRow = { height: number; hash: string; time: Date; known_until: Date };
+type FoundCursor = Cursor & { isRescanAsked: boolean };
 
-const toCursor = (row: CursorRow): Cursor => ({
-  height: row.height,
-  hash: row.hash,
-  time: row.time,
-  knownUntil: row.known_until,
-});
-
-const selectCursor = statement(
+const selectCursor = query<FoundCursor>(
   'cursors_select',
-  `select height, hash, time, known_until, ${isRescanOpen('cursors')} as rescan_asked
+  `select height, hash, time, known_until, ${isRescanOpen('cursors')} as is_rescan_asked
    from cursors where chain = $1`,
 );
 
 /** `isRescanAsked`: an operator requested a rescan. */
-export async function findCursor(
-  db: Queryable,
-  chain: Chain,
-): Promise<(Cursor & { isRescanAsked: boolean }) | undefined> {
-  const row = await db.maybe<CursorRow & { rescan_asked: boolean }>(selectCursor, [chain]);
-  return row && { ...toCursor(row), isRescanAsked: row.rescan_asked };
-}
+export const findCursor = (db: Queryable, chain: Chain): Promise<FoundCursor | undefined> =>
+  db.maybe(selectCursor, [chain]);
 
-const lockCursorRow = statement(
+const lockCursorRow = query<Cursor>(
   'cursors_lock',
   `select height, hash, time, known_until from cursors where chain = $1 for update`,
 );
 
-export async function lockCursor(trx: Trx, chain: Chain): Promise<Cursor> {
-  return toCursor(await trx.one<CursorRow>(lockCursorRow, [chain]));
-}
+export const lockCursor = (trx: Trx, chain: Chain): Promise<Cursor> => trx.one(lockCursorRow, [chain]);
 
 const insertCursorRow = statement(
   'cursors_insert',
@@ -82,32 +69,27 @@ export async function saveSynced(
   await trx.rows(updateSynced, [chain, at, seenAt, quietUntil]);
 }
 
-const selectFirstInvoice = statement(
+const selectFirstInvoice = query<{ first: Date | null }>(
   'invoices_first_of_chain',
   `select min(created_at) as first from invoices where chain = $1`,
 );
 
 /** When the first invoice on this chain was created; undefined without one. */
 export async function firstInvoiceAt(db: Queryable, chain: Chain): Promise<Date | undefined> {
-  const { first } = await db.one<{ first: Date | null }>(selectFirstInvoice, [chain]);
-  return first ?? undefined;
+  return (await db.one(selectFirstInvoice, [chain])).first ?? undefined;
 }
 
 export type KnownBlock = { height: number; hash: string; time: Date };
 
+const newBlocks = bulk({ height: 'int', hash: 'text', time: 'timestamptz' });
+
 const insertBlocks = statement(
   'blocks_insert',
-  `insert into blocks (chain, height, hash, time)
-   select $1, * from unnest($2::int[], $3::text[], $4::timestamptz[])`,
+  `insert into blocks (height, hash, time, chain) select given.*, $4 from ${newBlocks.from('given')}`,
 );
 
 export async function saveBlocks(trx: Trx, chain: Chain, blocks: readonly KnownBlock[]): Promise<void> {
-  await trx.rows(insertBlocks, [
-    chain,
-    blocks.map(({ height }) => height),
-    blocks.map(({ hash }) => hash),
-    blocks.map(({ time }) => time),
-  ]);
+  await trx.rows(insertBlocks, [...newBlocks.values(blocks), chain]);
 }
 
 const deleteBlocksBelow = statement('blocks_forget', `delete from blocks where chain = $1 and height < $2`);
@@ -127,39 +109,35 @@ export async function dropBlocks(trx: Trx, chain: Chain, height: number): Promis
   await trx.rows(deleteSpendsAbove, [chain, height]);
 }
 
-const selectBlocksBelow = statement(
+const selectBlocksBelow = query<KnownBlock>(
   'blocks_below',
   `select height, hash, time from blocks where chain = $1 and height < $2 order by height desc limit $3`,
 );
 
 /** Stored blocks below `height`, the highest first. */
-export async function blocksBelow(
+export const blocksBelow = (
   db: Queryable,
   chain: Chain,
   height: number,
   limit: number,
-): Promise<KnownBlock[]> {
-  return await db.rows<KnownBlock>(selectBlocksBelow, [chain, height, limit]);
-}
+): Promise<KnownBlock[]> => db.rows(selectBlocksBelow, [chain, height, limit]);
 
-const selectBlock = statement(
+const selectBlock = query<KnownBlock>(
   'blocks_select',
   `select height, hash, time from blocks where chain = $1 and height = $2`,
 );
 
-export async function findBlock(
-  db: Queryable,
-  chain: Chain,
-  height: number,
-): Promise<KnownBlock | undefined> {
-  return await db.maybe<KnownBlock>(selectBlock, [chain, height]);
-}
+export const findBlock = (db: Queryable, chain: Chain, height: number): Promise<KnownBlock | undefined> =>
+  db.maybe(selectBlock, [chain, height]);
 
-const selectKnown = statement(
+const selectKnown = query<KnownBlock>(
   'blocks_between',
   `select height, hash, time from blocks where chain = $1 and height between $2 and $3`,
 );
-const selectLowest = statement('blocks_lowest', `select min(height) as lowest from blocks where chain = $1`);
+const selectLowest = query<{ lowest: number | null }>(
+  'blocks_lowest',
+  `select min(height) as lowest from blocks where chain = $1`,
+);
 
 /** The stored blocks of these heights, and the lowest stored height. */
 export async function knownBlocksBetween(
@@ -168,17 +146,18 @@ export async function knownBlocksBetween(
   low: number,
   high: number,
 ): Promise<{ blocks: KnownBlock[]; lowest: number | null }> {
-  const blocks = await db.rows<KnownBlock>(selectKnown, [chain, low, high]);
-  const { lowest } = await db.one<{ lowest: number | null }>(selectLowest, [chain]);
-  return { blocks, lowest };
+  const blocks = await db.rows(selectKnown, [chain, low, high]);
+  return { blocks, ...(await db.one(selectLowest, [chain])) };
 }
 
-const insertSpendRows = statement(
+const newSpends = bulk({ address: 'text', txHash: 'text', amount: 'numeric', height: 'int' });
+
+const insertSpendRows = query<Pick<NativeDebit, 'address' | 'txHash'>>(
   'spends_insert',
-  `insert into spends (chain, address, tx_hash, amount, block_height)
-   select $1, * from unnest($2::text[], $3::text[], $4::numeric[], $5::int[])
+  `insert into spends (address, tx_hash, amount, block_height, chain)
+   select given.*, $5 from ${newSpends.from('given')}
    on conflict on constraint spends_once do nothing
-   returning address, tx_hash as "txHash"`,
+   returning address, tx_hash`,
 );
 
 /** @returns the new ones; a known transfer is not saved again */
@@ -187,12 +166,5 @@ export async function saveSpends(
   chain: Chain,
   spends: readonly (NativeDebit & { height: number })[],
 ): Promise<Pick<NativeDebit, 'address' | 'txHash'>[]> {
-  if (spends.length === 0) return [];
-  return await trx.rows(insertSpendRows, [
-    chain,
-    spends.map(({ address }) => address),
-    spends.map(({ txHash }) => txHash),
-    spends.map(({ amount }) => amount),
-    spends.map(({ height }) => height),
-  ]);
+  return spends.length === 0 ? [] : await trx.rows(insertSpendRows, [...newSpends.values(spends), chain]);
 }

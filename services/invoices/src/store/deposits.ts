@@ -1,32 +1,10 @@
-import type { AssetSymbol, Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { Chain } from '@quittance/shared/assets';
+import { camelCase, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId, InvoiceId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
-import { type Deposit, type DepositState, type Disposition, onDrop } from '../domain/deposit.ts';
+import { bulk } from '@quittance/shared/store-kit';
+import { type Deposit, onDrop } from '../domain/deposit.ts';
 import { isHeld } from './contradictions.ts';
-
-/** Timestamps are texts when the row came inside JSON. */
-export type DepositRow = {
-  id: DepositId;
-  outpoint: string;
-  invoice_id: InvoiceId;
-  asset: AssetSymbol;
-  address: string;
-  derivation_index: number;
-  amount: string;
-  tx_hash: string | null;
-  output_index: number;
-  block_height: number;
-  block_hash: string;
-  first_seen_at: Date | string;
-  min_confirmations: number;
-  state: DepositState;
-  dropped_height: number | null;
-  confirmed_at: Date | string | null;
-  disposition: Disposition | null;
-  credited_at: Date | string | null;
-  is_held: boolean;
-};
 
 const depositColumns = [
   'id',
@@ -47,47 +25,41 @@ const depositColumns = [
   'confirmed_at',
   'disposition',
   'credited_at',
-] as const satisfies (keyof DepositRow)[];
+];
 
 /** The columns of a deposit. */
 export const depositFields = (alias: string): string =>
   [...depositColumns.map((column) => `${alias}.${column}`), `${isHeld(alias)} as is_held`].join(', ');
 
-/** A deposit as JSON. The amount is text: a JSON number would lose digits. */
+/** The fields of a row's JSON. The amount is text: a JSON number would lose digits. */
+export const jsonFields = (alias: string, columns: readonly string[]): string =>
+  columns
+    .map((name) => `'${camelCase(name)}', ${alias}.${name}${name === 'amount' ? '::text' : ''}`)
+    .join(', ');
+
 export const depositJson = (alias: string): string =>
-  `json_build_object(${depositColumns
-    .map((column) => `'${column}', ${alias}.${column}${column === 'amount' ? '::text' : ''}`)
-    .join(', ')}, 'is_held', ${isHeld(alias)})`;
+  `json_build_object(${jsonFields(alias, depositColumns)}, 'isHeld', ${isHeld(alias)})`;
+
+/** JSON has no dates and no exact numbers. */
+export type DepositJson = Omit<Deposit, 'amount' | 'firstSeenAt' | 'confirmedAt' | 'creditedAt'> & {
+  amount: string;
+  firstSeenAt: string;
+  confirmedAt: string | null;
+  creditedAt: string | null;
+};
+
+export const toDeposit = (json: DepositJson): Deposit => ({
+  ...json,
+  amount: units(json.amount),
+  firstSeenAt: new Date(json.firstSeenAt),
+  confirmedAt: json.confirmedAt === null ? null : new Date(json.confirmedAt),
+  creditedAt: json.creditedAt === null ? null : new Date(json.creditedAt),
+});
 
 /** In the order of arrival; within a block in its order. */
 export const depositOrder = 'first_seen_at, block_height, output_index, id';
 
-const time = (given: Date | string): Date => (given instanceof Date ? given : new Date(given));
-const timeOrNull = (given: Date | string | null): Date | null => (given === null ? null : time(given));
-
-export const toDeposit = (row: DepositRow): Deposit => ({
-  id: row.id,
-  outpoint: row.outpoint,
-  invoiceId: row.invoice_id,
-  asset: row.asset,
-  address: row.address,
-  derivationIndex: row.derivation_index,
-  amount: units(row.amount),
-  txHash: row.tx_hash,
-  outputIndex: row.output_index,
-  blockHeight: row.block_height,
-  blockHash: row.block_hash,
-  firstSeenAt: time(row.first_seen_at),
-  minConfirmations: row.min_confirmations,
-  state: row.state,
-  droppedHeight: row.dropped_height,
-  confirmedAt: timeOrNull(row.confirmed_at),
-  disposition: row.disposition,
-  creditedAt: timeOrNull(row.credited_at),
-  isHeld: row.is_held,
-});
-
-const selectByOutpoint = statement(
+const selectByOutpoint = query<Deposit>(
   'deposits_by_outpoint',
   `select ${depositFields('d')} from deposits d
    where chain = $1 and outpoint = any($2::text[]) and state in ('seen', 'settled')
@@ -102,19 +74,30 @@ export async function depositsByOutpoint(
   chain: Chain,
   outpoints: readonly string[],
 ): Promise<Map<string, Deposit[]>> {
-  const rows = await db.rows<DepositRow>(selectByOutpoint, [chain, outpoints]);
-  return Map.groupBy(rows.map(toDeposit), (deposit) => deposit.outpoint);
+  return Map.groupBy(await db.rows(selectByOutpoint, [chain, outpoints]), ({ outpoint }) => outpoint);
 }
+
+const newDeposits = bulk({
+  id: 'text',
+  outpoint: 'text',
+  invoiceId: 'text',
+  asset: 'text',
+  address: 'text',
+  derivationIndex: 'int',
+  amount: 'numeric',
+  txHash: 'text',
+  outputIndex: 'int',
+  blockHeight: 'int',
+  blockHash: 'text',
+  firstSeenAt: 'timestamptz',
+  minConfirmations: 'int',
+});
 
 const insertNew = statement(
   'deposits_insert',
-  `insert into deposits (chain, id, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash,
-     output_index, block_height, block_hash, first_seen_at, min_confirmations, state, due_height)
-   select $1, u.*, 'seen', u.block_height + u.min_confirmations - 1
-   from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::numeric[],
-     $9::text[], $10::int[], $11::int[], $12::text[], $13::timestamptz[], $14::int[])
-     as u(id, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash, output_index,
-       block_height, block_hash, first_seen_at, min_confirmations)`,
+  `insert into deposits (id, outpoint, invoice_id, asset, address, derivation_index, amount, tx_hash, output_index,
+     block_height, block_hash, first_seen_at, min_confirmations, chain, state, due_height)
+   select u.*, $14, 'seen', u.block_height + u.min_confirmations - 1 from ${newDeposits.from('u')}`,
 );
 
 export type NewDeposit = Omit<
@@ -123,24 +106,16 @@ export type NewDeposit = Omit<
 >;
 
 export async function insertDeposits(trx: Trx, chain: Chain, deposits: readonly NewDeposit[]): Promise<void> {
-  if (deposits.length === 0) return;
-  await trx.rows(insertNew, [
-    chain,
-    deposits.map((deposit) => deposit.id),
-    deposits.map((deposit) => deposit.outpoint),
-    deposits.map((deposit) => deposit.invoiceId),
-    deposits.map((deposit) => deposit.asset),
-    deposits.map((deposit) => deposit.address),
-    deposits.map((deposit) => deposit.derivationIndex),
-    deposits.map((deposit) => deposit.amount),
-    deposits.map((deposit) => deposit.txHash),
-    deposits.map((deposit) => deposit.outputIndex),
-    deposits.map((deposit) => deposit.blockHeight),
-    deposits.map((deposit) => deposit.blockHash),
-    deposits.map((deposit) => deposit.firstSeenAt),
-    deposits.map((deposit) => deposit.minConfirmations),
-  ]);
+  if (deposits.length > 0) await trx.rows(insertNew, [...newDeposits.values(deposits), chain]);
 }
+
+const returnedDeposits = bulk({
+  id: 'text',
+  state: 'text',
+  blockHeight: 'int',
+  blockHash: 'text',
+  firstSeenAt: 'timestamptz',
+});
 
 const updateReturned = statement(
   'deposits_return',
@@ -148,34 +123,22 @@ const updateReturned = statement(
      state = u.state, block_height = u.block_height, block_hash = u.block_hash, dropped_height = null,
      first_seen_at = u.first_seen_at,
      due_height = case when u.state = 'seen' then u.block_height + d.min_confirmations - 1 end
-   from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::timestamptz[])
-     as u(id, state, block_height, block_hash, first_seen_at)
-   where d.id = u.id`,
+   from ${returnedDeposits.from('u')} where d.id = u.id`,
 );
 
+export type ReturnedDeposit = Pick<Deposit, 'id' | 'blockHeight' | 'blockHash' | 'firstSeenAt'> & {
+  state: 'seen' | 'settled';
+};
+
 /** Saves that dropped or missing deposits are in a block again. */
-export async function returnDeposits(
-  trx: Trx,
-  returned: readonly {
-    id: DepositId;
-    state: 'seen' | 'settled';
-    blockHeight: number;
-    blockHash: string;
-    firstSeenAt: Date;
-  }[],
-): Promise<void> {
-  if (returned.length === 0) return;
-  await trx.rows(updateReturned, [
-    returned.map(({ id }) => id),
-    returned.map(({ state }) => state),
-    returned.map(({ blockHeight }) => blockHeight),
-    returned.map(({ blockHash }) => blockHash),
-    returned.map(({ firstSeenAt }) => firstSeenAt),
-  ]);
+export async function returnDeposits(trx: Trx, returned: readonly ReturnedDeposit[]): Promise<void> {
+  if (returned.length > 0) await trx.rows(updateReturned, returnedDeposits.values(returned));
 }
 
+type OfInvoice = { invoiceId: InvoiceId };
+
 // Deposits above the height, and those below it that the dropped blocks made final.
-const selectAffected = statement(
+const selectAffected = query<OfInvoice>(
   'deposits_affected_by_drop',
   `select distinct invoice_id from deposits
    where chain = $1 and block_height > $2 - 10000 and state in ('seen', 'settled')
@@ -184,8 +147,7 @@ const selectAffected = statement(
 
 /** The invoices that change when the blocks above `height` are dropped. */
 export async function invoicesAbove(trx: Trx, chain: Chain, height: number): Promise<InvoiceId[]> {
-  const rows = await trx.rows<{ invoice_id: InvoiceId }>(selectAffected, [chain, height]);
-  return rows.map((row) => row.invoice_id);
+  return (await trx.rows(selectAffected, [chain, height])).map(({ invoiceId }) => invoiceId);
 }
 
 const dropAbove = statement(
@@ -209,7 +171,7 @@ export async function dropDeposits(trx: Trx, chain: Chain, height: number, top: 
   await trx.rows(rescheduleBelow, [chain, height]);
 }
 
-const selectDue = statement(
+const selectDue = query<OfInvoice>(
   'deposits_due',
   `select distinct invoice_id from deposits where chain = $1 and due_height > $2 and due_height <= $3`,
 );
@@ -221,11 +183,10 @@ export async function invoicesDue(
   below: number,
   height: number,
 ): Promise<InvoiceId[]> {
-  const rows = await db.rows<{ invoice_id: InvoiceId }>(selectDue, [chain, below, height]);
-  return rows.map((row) => row.invoice_id);
+  return (await db.rows(selectDue, [chain, below, height])).map(({ invoiceId }) => invoiceId);
 }
 
-const selectOverdue = statement(
+const selectOverdue = query<OfInvoice>(
   'deposits_left_due',
   `select invoice_id from deposits where chain = $1 and due_height <= $2
    group by invoice_id order by min(due_height), invoice_id limit $3`,
@@ -238,8 +199,7 @@ export async function overdueInvoices(
   height: number,
   limit: number,
 ): Promise<InvoiceId[]> {
-  const rows = await db.rows<{ invoice_id: InvoiceId }>(selectOverdue, [chain, height, limit]);
-  return rows.map((row) => row.invoice_id);
+  return (await db.rows(selectOverdue, [chain, height, limit])).map(({ invoiceId }) => invoiceId);
 }
 
 const updateCredited = statement(
@@ -254,21 +214,19 @@ export async function markCredited(trx: Trx, ids: readonly DepositId[], now: Dat
   return (await trx.rows(updateCredited, [ids, now])).length;
 }
 
+const firstSeen = bulk({ outpoint: 'text', firstSeenAt: 'timestamptz' });
+
 const updateFirstSeen = statement(
-  'deposits_sighted',
-  `update deposits d set first_seen_at = least(d.first_seen_at, u.seen_at)
-   from unnest($2::text[], $3::timestamptz[]) as u(outpoint, seen_at)
-   where d.chain = $1 and d.outpoint = u.outpoint and d.state in ('seen', 'settled')`,
+  'deposits_first_seen',
+  `update deposits d set first_seen_at = least(d.first_seen_at, u.first_seen_at)
+   from ${firstSeen.from('u')} where d.chain = $3 and d.outpoint = u.outpoint and d.state in ('seen', 'settled')`,
 );
 
-/** Sets an earlier first sight of deposits. */
+/** Deposits were first seen earlier than they say. */
 export async function setEarlierFirstSeen(
   trx: Trx,
   chain: Chain,
-  sighted: readonly { outpoint: string; firstSeenAt: Date }[],
+  seen: readonly { outpoint: string; firstSeenAt: Date }[],
 ): Promise<void> {
-  if (sighted.length === 0) return;
-  const outpoints = sighted.map(({ outpoint }) => outpoint);
-  const times = sighted.map(({ firstSeenAt }) => firstSeenAt);
-  await trx.rows(updateFirstSeen, [chain, outpoints, times]);
+  if (seen.length > 0) await trx.rows(updateFirstSeen, [...firstSeen.values(seen), chain]);
 }

@@ -1,14 +1,14 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, type Statement, statement } from '@quittance/shared/db';
+import { type Queryable, query } from '@quittance/shared/db';
 import { type AccountId, type InvoiceId, newInvoiceId } from '@quittance/shared/ids';
 import { countOf, type Place, pageOfFound } from '@quittance/shared/pages';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Invoice, Status } from '../domain/invoice.ts';
 import { LARGEST_SHOWN, type MempoolPayment, SHOWN_MAX, shownOf } from '../domain/mempool-payment.ts';
-import { type DepositRow, depositJson, depositOrder, toDeposit } from './deposits.ts';
-import { type InvoiceRow, toInvoice } from './invoices.ts';
+import { type DepositJson, depositJson, depositOrder, toDeposit } from './deposits.ts';
+import { type InvoiceRow, invoiceColumns, toInvoice } from './invoices.ts';
 import {
-  type MempoolPaymentRow,
+  type MempoolPaymentJson,
   mempoolPaymentJson,
   mempoolPaymentOrder,
   toMempoolPayment,
@@ -56,13 +56,19 @@ const shownMempoolPayments = `
     (select s.outpoint from sightings s where s.invoice_id = i.id and s.asset = i.asset and ${mempoolShown}
      order by s.amount desc, s.outpoint desc limit ${LARGEST_SHOWN}))`;
 
-const fullColumns = `i.*, coalesce(c.height, 0) as height,
+type FullRow = InvoiceRow & {
+  height: number;
+  deposits: DepositJson[] | null;
+  mempoolPayments: MempoolPaymentJson[] | null;
+  paymentsTotal: number;
+};
+const fullColumns = `${invoiceColumns}, coalesce(c.height, 0) as height,
      (${shownDeposits}) as deposits,
-     (${shownMempoolPayments}) as "mempoolPayments",
+     (${shownMempoolPayments}) as mempool_payments,
      (${countOf(`(${allShown}) as shown`)}) as payments_total
-   from invoices i left join cursors c on c.chain = i.chain`;
-const selectFull = statement('invoices_full', `select ${fullColumns} where i.id = $1`);
-const selectSeveral = statement(
+   from invoices i left join cursors c using (chain)`;
+const selectFull = query<FullRow>('invoices_full', `select ${fullColumns} where i.id = $1`);
+const selectSeveral = query<FullRow>(
   'invoices_full_several',
   `select ${fullColumns} where i.id = any($1::text[])`,
 );
@@ -72,22 +78,14 @@ export async function findInvoices(
   db: Queryable,
   ids: readonly InvoiceId[],
 ): Promise<(FullInvoice | undefined)[]> {
-  type Row = InvoiceRow & {
-    height: number;
-    deposits: DepositRow[] | null;
-    mempoolPayments: MempoolPaymentRow[] | null;
-    payments_total: number;
-  };
   const [only] = ids;
-  const rows =
-    ids.length === 1 ? await db.rows<Row>(selectFull, [only]) : await db.rows<Row>(selectSeveral, [ids]);
+  const rows = ids.length === 1 ? await db.rows(selectFull, [only]) : await db.rows(selectSeveral, [ids]);
   const found = new Map(
-    rows.map((row): [InvoiceId, FullInvoice] => {
+    rows.map(({ deposits, mempoolPayments, paymentsTotal, height, ...row }): [InvoiceId, FullInvoice] => {
       const seen = {
-        deposits: (row.deposits ?? []).map(toDeposit),
-        mempoolPayments: (row.mempoolPayments ?? []).map(toMempoolPayment),
+        deposits: (deposits ?? []).map(toDeposit),
+        mempoolPayments: (mempoolPayments ?? []).map(toMempoolPayment),
       };
-      const { payments_total: paymentsTotal, height } = row;
       return [row.id, { invoice: toInvoice(row), ...shownOf(seen, row.asset), paymentsTotal, height }];
     }),
   );
@@ -138,16 +136,16 @@ export async function listInvoices(
   const { values, where, name } = narrowed(account, filter);
   const n = values.length;
   // The ids of the page come from the index alone, one more than shown. Only then are the rows read.
-  const page: Statement = statement(
+  const page = query<InvoiceRow>(
     `invoices_page_${name}`,
     `with page as (
        select id from invoices where ${where} order by id desc limit $${n + 1} + 1 offset $${n + 2})
-     select i.* from page join invoices i using (id) order by id desc`,
+     select ${invoiceColumns} from page join invoices using (id) order by id desc`,
   );
-  const counting: Statement = statement(`invoices_total_${name}`, countOf(`invoices where ${where}`));
+  const counting = query<{ total: number }>(`invoices_total_${name}`, countOf(`invoices where ${where}`));
   const [rows, { total }] = await Promise.all([
-    db.rows<InvoiceRow>(page, [...values, place.limit, place.offset]),
-    db.one<{ total: number }>(counting, values),
+    db.rows(page, [...values, place.limit, place.offset]),
+    db.one(counting, values),
   ]);
   return pageOfFound(total, place, rows.map(toInvoice));
 }

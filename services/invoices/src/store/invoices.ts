@@ -1,75 +1,27 @@
-import type { AssetSymbol, Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import type { Chain } from '@quittance/shared/assets';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { IdempotencyKey } from '@quittance/shared/idempotency';
-import type { AccountId, EventId, InvoiceId } from '@quittance/shared/ids';
-import { cents, formatRate, parseRate, type Rate, units } from '@quittance/shared/money';
-import type { Quote } from '@quittance/shared/quotes';
+import type { EventId, InvoiceId } from '@quittance/shared/ids';
+import { formatRate, parseRate } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import type { Invoice, Progress, Status } from '../domain/invoice.ts';
+import { bulk } from '@quittance/shared/store-kit';
+import type { Invoice, Progress } from '../domain/invoice.ts';
 import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
 
-export type InvoiceRow = {
-  id: InvoiceId;
-  account_id: AccountId;
-  external_id: string | null;
-  asset: AssetSymbol;
-  chain: Chain;
-  amount_fiat: string;
-  usd_rate: string;
-  quote: Quote;
-  amount_due: string;
-  tolerance_bps: number;
-  min_confirmations: number;
-  dust: string;
-  status: Status;
-  pending_amount: string;
-  paid_amount: string;
-  reversed_amount: string;
-  created_at: Date;
-  expires_at: Date | null;
-  paid_at: Date | null;
-  closed_at: Date | null;
-  succeed_url: string | null;
-  timeout_url: string | null;
-  address: string;
-  derivation_index: number;
-  version: number;
-  announced: string[];
-};
+/** Columns that are stored as the invoice has them. */
+const plainColumns = `id, external_id, asset, chain, amount_fiat, quote, amount_due, tolerance_bps, min_confirmations,
+  dust, created_at, expires_at, succeed_url, timeout_url, address, derivation_index`;
 
-export const toInvoice = (row: InvoiceRow): Invoice => ({
-  id: row.id,
-  account: row.account_id,
-  externalId: row.external_id,
-  asset: row.asset,
-  chain: row.chain,
-  amountFiat: cents(row.amount_fiat),
-  usdRate: toRate(row.usd_rate),
-  quote: row.quote,
-  amountDue: units(row.amount_due),
-  toleranceBps: row.tolerance_bps,
-  minConfirmations: row.min_confirmations,
-  dust: units(row.dust),
-  status: row.status,
-  pendingAmount: units(row.pending_amount),
-  paidAmount: units(row.paid_amount),
-  reversedAmount: units(row.reversed_amount),
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  paidAt: row.paid_at,
-  closedAt: row.closed_at,
-  succeedUrl: row.succeed_url,
-  timeoutUrl: row.timeout_url,
-  address: row.address,
-  derivationIndex: row.derivation_index,
-  version: row.version,
-  announced: row.announced,
-});
+export const invoiceColumns = `${plainColumns}, account_id as account, usd_rate::text as usd_rate, status,
+  pending_amount, paid_amount, reversed_amount, paid_at, closed_at, version, announced`;
 
-function toRate(text: string): Rate {
-  const rate = parseRate(text);
+/** Rates have decimals, so the driver leaves them text. */
+export type InvoiceRow = Omit<Invoice, 'usdRate'> & { usdRate: string };
+
+export function toInvoice(row: InvoiceRow): Invoice {
+  const rate = parseRate(row.usdRate);
   invariant(rate.ok, 'a stored rate is valid');
-  return rate.value;
+  return { ...row, usdRate: rate.value };
 }
 
 /** A new invoice with its event, saved together. */
@@ -80,101 +32,69 @@ export type NewInvoice = {
   watchBalance: boolean;
 };
 
-const newColumns = [
-  ['id', 'text'],
-  ['account_id', 'text'],
-  ['external_id', 'text'],
-  ['asset', 'text'],
-  ['chain', 'text'],
-  ['amount_fiat', 'numeric'],
-  ['usd_rate', 'numeric'],
-  ['quote', 'jsonb'],
-  ['amount_due', 'numeric'],
-  ['tolerance_bps', 'int'],
-  ['min_confirmations', 'int'],
-  ['dust', 'numeric'],
-  ['created_at', 'timestamptz'],
-  ['expires_at', 'timestamptz'],
-  ['succeed_url', 'text'],
-  ['timeout_url', 'text'],
-  ['address', 'text'],
-  ['derivation_index', 'int'],
-] as const;
-const besideColumns = [
-  ['balance_check_at', 'timestamptz'],
-  ['event_id', 'text'],
-  ['payload', 'jsonb'],
-  ['request_id', 'text'],
-] as const;
-const columns = [...newColumns, ...besideColumns];
-const names = (of: readonly (readonly [string, string])[]): string => of.map(([name]) => name).join(', ');
+const newInvoices = bulk({
+  id: 'text',
+  account: 'account_id text',
+  externalId: 'text',
+  asset: 'text',
+  chain: 'text',
+  amountFiat: 'numeric',
+  usdRate: 'numeric',
+  quote: 'jsonb',
+  amountDue: 'numeric',
+  toleranceBps: 'int',
+  minConfirmations: 'int',
+  dust: 'numeric',
+  createdAt: 'timestamptz',
+  expiresAt: 'timestamptz',
+  succeedUrl: 'text',
+  timeoutUrl: 'text',
+  address: 'text',
+  derivationIndex: 'int',
+  balanceCheckAt: 'timestamptz',
+  eventId: 'text',
+  payload: 'jsonb',
+  requestId: 'text',
+});
 
-/** Inserts invoice, address and event from the rows of `given`, in one statement. */
-const insertGiven = (given: string, afterwards = ''): string => `
-  with given as (${given}),
+/** Inserts invoices with their addresses and events in one statement, and what `beside` inserts. */
+const insertNew = (beside = ''): string => `
+  with given as (select * from ${newInvoices.from('given')}),
   invoice as (
-    insert into invoices (${names(newColumns)}, announced)
-    select ${names(newColumns)}, '{invoice.created}' from given),
+    insert into invoices (account_id, usd_rate, ${plainColumns}, announced)
+    select account_id, usd_rate, ${plainColumns}, '{invoice.created}' from given),
   address as (
     insert into addresses (chain, address, invoice_id, derivation_index, given_height, balance_check_at)
     select chain, address, id, derivation_index,
       (select height from cursors where cursors.chain = given.chain), balance_check_at
-    from given)${afterwards === '' ? '' : `, key as (${afterwards})`}
+    from given)${beside}
   insert into outbox (id, kind, payload, request_id)
   select event_id, 'invoice.created', payload, request_id from given`;
 
-const one = `select ${columns.map(([name, type], i) => `$${i + 1}::${type} as ${name}`).join(', ')}`;
-const several = `select * from unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')})
-    as given(${names(columns)})`;
-
-const insertInvoice = statement('invoices_insert', insertGiven(one));
-const insertInvoices = statement('invoices_insert_several', insertGiven(several));
-const n = columns.length;
+const insertInvoices = statement('invoices_insert', insertNew());
 const insertInvoiceWithKey = statement(
   'invoices_insert_with_key',
-  insertGiven(
-    one,
-    `insert into idempotency_keys (account_id, key, body_hash, resource_id, status, body)
-     values ($2, $${n + 1}, $${n + 2}, $1, $${n + 3}, $${n + 4})`,
-  ),
+  insertNew(`, key as (
+    insert into idempotency_keys (account_id, key, body_hash, resource_id, status, body)
+    select account_id, $23, $24, id, $25, $26 from given)`),
 );
 
-const newValues = ({ invoice, event, watchBalance }: NewInvoice): unknown[] => [
-  invoice.id,
-  invoice.account,
-  invoice.externalId,
-  invoice.asset,
-  invoice.chain,
-  invoice.amountFiat,
-  formatRate(invoice.usdRate),
-  JSON.stringify(invoice.quote),
-  invoice.amountDue,
-  invoice.toleranceBps,
-  invoice.minConfirmations,
-  invoice.dust,
-  invoice.createdAt,
-  invoice.expiresAt,
-  invoice.succeedUrl,
-  invoice.timeoutUrl,
-  invoice.address,
-  invoice.derivationIndex,
-  watchBalance ? invoice.createdAt : null,
-  event.id,
-  JSON.stringify(event.payload),
-  event.requestId,
-];
+const newValues = (given: readonly NewInvoice[]): unknown[] =>
+  newInvoices.values(
+    given.map(({ invoice, event, watchBalance }) => ({
+      ...invoice,
+      usdRate: formatRate(invoice.usdRate),
+      quote: JSON.stringify(invoice.quote),
+      balanceCheckAt: watchBalance ? invoice.createdAt : null,
+      eventId: event.id,
+      payload: JSON.stringify(event.payload),
+      requestId: event.requestId,
+    })),
+  );
 
 /** Saves new invoices, all or none, in one statement. */
 export async function saveNewInvoices(db: Queryable, given: readonly NewInvoice[]): Promise<void> {
-  const rows = given.map(newValues);
-  const [first] = rows;
-  if (first === undefined) return;
-  if (rows.length === 1) await db.rows(insertInvoice, first);
-  else
-    await db.rows(
-      insertInvoices,
-      columns.map((_, i) => rows.map((row) => row[i])),
-    );
+  if (given.length > 0) await db.rows(insertInvoices, newValues(given));
 }
 
 /** Saves a new invoice together with the answer to the request that came with `key`. */
@@ -184,13 +104,13 @@ export async function saveAnsweredInvoice(
   key: IdempotencyKey,
   { status, body }: { status: number; body: object },
 ): Promise<void> {
-  const values = [...newValues(given), key.key, key.bodyHash, status, JSON.stringify(body)];
+  const values = [...newValues([given]), key.key, key.bodyHash, status, JSON.stringify(body)];
   await db.rows(insertInvoiceWithKey, values);
 }
 
-const lockInvoicesById = statement(
+const lockInvoicesById = query<InvoiceRow>(
   'invoices_lock',
-  `select * from invoices where id = any($1::text[]) order by id for update`,
+  `select ${invoiceColumns} from invoices where id = any($1::text[]) order by id for update`,
 );
 
 /**
@@ -200,10 +120,22 @@ const lockInvoicesById = statement(
 export async function lockInvoices(trx: Trx, ids: Iterable<InvoiceId>): Promise<Invoice[]> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0) return [];
-  const rows = await trx.rows<InvoiceRow>(lockInvoicesById, [wanted]);
+  const rows = await trx.rows(lockInvoicesById, [wanted]);
   invariant(rows.length === wanted.length, 'an invoice is never deleted');
   return rows.map(toInvoice);
 }
+
+const progress = bulk({
+  id: 'text',
+  status: 'text',
+  pendingAmount: 'numeric',
+  paidAmount: 'numeric',
+  reversedAmount: 'numeric',
+  paidAt: 'timestamptz',
+  closedAt: 'timestamptz',
+  announced: 'jsonb',
+  version: 'int',
+});
 
 const updateProgress = statement(
   'invoices_update',
@@ -211,10 +143,7 @@ const updateProgress = statement(
      status = u.status, pending_amount = u.pending_amount, paid_amount = u.paid_amount,
      reversed_amount = u.reversed_amount, paid_at = u.paid_at, closed_at = u.closed_at,
      announced = array(select jsonb_array_elements_text(u.announced)), version = u.version
-   from unnest($1::text[], $2::text[], $3::numeric[], $4::numeric[], $5::numeric[], $6::timestamptz[],
-     $7::timestamptz[], $8::jsonb[], $9::int[])
-     as u(id, status, pending_amount, paid_amount, reversed_amount, paid_at, closed_at, announced, version)
-   where i.id = u.id`,
+   from ${progress.from('u')} where i.id = u.id`,
 );
 
 export async function saveInvoiceStates(
@@ -222,20 +151,11 @@ export async function saveInvoiceStates(
   changed: readonly (Progress & Pick<Invoice, 'id' | 'version'>)[],
 ): Promise<void> {
   if (changed.length === 0) return;
-  await trx.rows(updateProgress, [
-    changed.map(({ id }) => id),
-    changed.map(({ status }) => status),
-    changed.map(({ pendingAmount }) => pendingAmount),
-    changed.map(({ paidAmount }) => paidAmount),
-    changed.map(({ reversedAmount }) => reversedAmount),
-    changed.map(({ paidAt }) => paidAt),
-    changed.map(({ closedAt }) => closedAt),
-    changed.map(({ announced }) => JSON.stringify(announced)),
-    changed.map(({ version }) => version),
-  ]);
+  const rows = changed.map((one) => ({ ...one, announced: JSON.stringify(one.announced) }));
+  await trx.rows(updateProgress, progress.values(rows));
 }
 
-const selectExpiring = statement(
+const selectExpiring = query<{ id: InvoiceId }>(
   'invoices_expiring',
   `select i.id from invoices i
    join addresses a on a.chain = i.chain and a.address = i.address
@@ -264,8 +184,7 @@ export async function expiringInvoices(
   limit: number,
 ): Promise<InvoiceId[]> {
   const values = [chain, knownUntil, limit, height, AWAITED_AFTER_DROP_MS];
-  const rows = await db.rows<{ id: InvoiceId }>(selectExpiring, values);
-  return rows.map(({ id }) => id);
+  return (await db.rows(selectExpiring, values)).map(({ id }) => id);
 }
 
 const deleteOldKeys = statement(

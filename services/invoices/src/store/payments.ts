@@ -1,12 +1,12 @@
-import { statement, type Trx } from '@quittance/shared/db';
+import { query, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
-import { units } from '@quittance/shared/money';
+import { bulk } from '@quittance/shared/store-kit';
 import type { Deposit } from '../domain/deposit.ts';
 import type { Destinations } from '../domain/invoice-state.ts';
 import { AWAITED_AFTER_DROP_MS } from '../domain/mempool-payment.ts';
 import type { ChainView, PaymentTotals } from '../domain/payment-totals.ts';
 import { isHeld } from './contradictions.ts';
-import { type DepositRow, depositFields, toDeposit } from './deposits.ts';
+import { depositFields } from './deposits.ts';
 
 /*
  * Anybody may send an invoice any number of payments: no statement here reads all of them. These conditions classify
@@ -43,14 +43,18 @@ const dropUnreported = `s.gone_at is not null and s.gone_at is distinct from s.g
   and not 'invoice.payment_reversed:' || s.outpoint || '.' || (extract(epoch from s.gone_at) * 1000)::bigint
     = any(i.announced)`;
 
-const sumOf = (p: string, condition: string) =>
-  `coalesce(sum(${p}.amount) filter (where ${condition}), 0)::text`;
+const sumOf = (p: string, condition: string) => `coalesce(sum(${p}.amount) filter (where ${condition}), 0)`;
 const any = (condition: string) => `coalesce(bool_or(${condition}), false)`;
 
-const selectTotals = statement(
+// Before the first check of a balance, nothing is known: '-infinity' is no Date.
+type TotalsRow = PaymentTotals & { id: InvoiceId; height: number; knownUntil: Date | number };
+
+const selectTotals = query<TotalsRow>(
   'payments_totals',
-  `select i.id, c.height, v.known_until as "knownUntil", d.*, s.*, d.awaited or s.awaited as "isAwaited",
-     d.unreported or s.unreported as "isReversalUnreported"
+  `select i.id, c.height, v.known_until, d.timely_final, d.timely_pending, d.timely_credited, d.late_final,
+     d.late_pending, s.timely_waiting, s.late_waiting, d.reversed, d.awaited or s.awaited as is_awaited, d.unsettled,
+     d.unsettled_uncounted, d.lost, d.unreported or s.unreported as is_reversal_unreported, d.is_timely_unreported,
+     d.is_late_unreported
    from invoices i
    join cursors c on c.chain = i.chain
    join addresses a on a.chain = i.chain and a.address = i.address
@@ -60,19 +64,19 @@ const selectTotals = statement(
           else least(c.known_until, coalesce(a.balance_known_until, '-infinity')) end as known_until) as v
    cross join lateral (
      select
-       ${sumOf('d', `d.stands and d.timely and d.final`)} as "timelyFinal",
-       ${sumOf('d', `d.stands and d.timely and not d.final`)} as "timelyPending",
-       ${sumOf('d', `d.stands and d.timely and d.credited_at is not null`)} as "timelyCredited",
-       ${sumOf('d', `d.stands and not d.timely and d.final`)} as "lateFinal",
-       ${sumOf('d', `d.stands and not d.timely and not d.final`)} as "latePending",
+       ${sumOf('d', `d.stands and d.timely and d.final`)} as timely_final,
+       ${sumOf('d', `d.stands and d.timely and not d.final`)} as timely_pending,
+       ${sumOf('d', `d.stands and d.timely and d.credited_at is not null`)} as timely_credited,
+       ${sumOf('d', `d.stands and not d.timely and d.final`)} as late_final,
+       ${sumOf('d', `d.stands and not d.timely and not d.final`)} as late_pending,
        ${sumOf('d', `d.reversed`)} as reversed,
        ${any(`d.state = 'dropped' and d.counted and d.timely and not d.given_up`)} as awaited,
        count(*) filter (where d.unsettled and d.counted)::int as unsettled,
-       count(*) filter (where d.unsettled and not d.counted)::int as "unsettledUncounted",
+       count(*) filter (where d.unsettled and not d.counted)::int as unsettled_uncounted,
        count(*) filter (where d.lost)::int as lost,
        ${any(`d.unreported`)} as unreported,
-       ${any(`d.stands and d.timely and d.late_unreported`)} as "isTimelyUnreported",
-       ${any(`d.stands and not d.timely and d.late_unreported`)} as "isLateUnreported"
+       ${any(`d.stands and d.timely and d.late_unreported`)} as is_timely_unreported,
+       ${any(`d.stands and not d.timely and d.late_unreported`)} as is_late_unreported
      from (
        select d.amount, d.state, d.credited_at, ${counts('d')} as counted, ${inTime('d')} as timely,
          ${final} as final, ${present('d')} and ${counts('d')} as stands, ${givenUp('d')} as given_up,
@@ -85,8 +89,8 @@ const selectTotals = statement(
        from deposits d where d.invoice_id = i.id offset 0) as d) as d
    cross join lateral (
      select
-       ${sumOf('s', `s.gone_at is null and s.timely`)} as "timelyWaiting",
-       ${sumOf('s', `s.gone_at is null and not s.timely`)} as "lateWaiting",
+       ${sumOf('s', `s.gone_at is null and s.timely`)} as timely_waiting,
+       ${sumOf('s', `s.gone_at is null and not s.timely`)} as late_waiting,
        ${any(`s.timely and (s.gone_at is null or s.gone_at >= v.known_until - $2::int * interval '1 millisecond')`)}
          as awaited,
        ${any(`s.timely and s.unreported`)} as unreported
@@ -97,40 +101,16 @@ const selectTotals = statement(
    where i.id = any($1::text[])`,
 );
 
-type TotalsRow = { id: InvoiceId; height: number; knownUntil: Date | number } & {
-  [name in keyof PaymentTotals]: PaymentTotals[name] extends bigint ? string : PaymentTotals[name];
-};
-
 /** The totals of each invoice's payments, and the state of its chain. */
 export async function paymentTotals(
   trx: Trx,
   ids: readonly InvoiceId[],
 ): Promise<Map<InvoiceId, { paid: PaymentTotals; view: ChainView }>> {
-  const rows = await trx.rows<TotalsRow>(selectTotals, [ids, AWAITED_AFTER_DROP_MS]);
+  const rows = await trx.rows(selectTotals, [ids, AWAITED_AFTER_DROP_MS]);
   return new Map(
-    rows.map(({ id, height, knownUntil, ...row }) => [
+    rows.map(({ id, height, knownUntil, ...paid }) => [
       id,
-      {
-        // '-infinity' is no Date: nothing is known yet.
-        view: { height, knownUntil: knownUntil instanceof Date ? knownUntil : null },
-        paid: {
-          timelyFinal: units(row.timelyFinal),
-          timelyPending: units(row.timelyPending),
-          timelyCredited: units(row.timelyCredited),
-          lateFinal: units(row.lateFinal),
-          latePending: units(row.latePending),
-          timelyWaiting: units(row.timelyWaiting),
-          lateWaiting: units(row.lateWaiting),
-          reversed: units(row.reversed),
-          isAwaited: row.isAwaited,
-          unsettled: row.unsettled,
-          unsettledUncounted: row.unsettledUncounted,
-          lost: row.lost,
-          isReversalUnreported: row.isReversalUnreported,
-          isTimelyUnreported: row.isTimelyUnreported,
-          isLateUnreported: row.isLateUnreported,
-        },
-      },
+      { paid, view: { height, knownUntil: knownUntil instanceof Date ? knownUntil : null } },
     ]),
   );
 }
@@ -152,11 +132,13 @@ export async function markRecomputed(trx: Trx, ids: readonly InvoiceId[], now: D
 export const SETTLED_PER_STEP_MAX = 1_000;
 
 // Payments that count come first, and large ones before small ones, so that dust delays nobody.
-const updateSettled = statement(
+const settling = bulk({ id: 'invoice_id text', counted: 'text', uncounted: 'text' });
+
+const updateSettled = query<Deposit>(
   'deposits_settle',
   `with chosen as (
      select d.id, case when d.counted then u.counted else u.uncounted end as disposition
-     from unnest($1::text[], $2::text[], $3::text[]) as u(invoice_id, counted, uncounted)
+     from ${settling.from('u')}
      join invoices i on i.id = u.invoice_id
      join cursors c on c.chain = i.chain
      cross join lateral (
@@ -176,16 +158,11 @@ export async function settleDeposits(
   now: Date,
 ): Promise<Deposit[]> {
   if (given.length === 0) return [];
-  const rows = await trx.rows<DepositRow>(updateSettled, [
-    given.map(({ id }) => id),
-    given.map(({ destinations }) => destinations.counted),
-    given.map(({ destinations }) => destinations.uncounted),
-    now,
-  ]);
-  return rows.map(toDeposit).sort(byId);
+  const rows = given.map(({ id, destinations }) => ({ id, ...destinations }));
+  return (await trx.rows(updateSettled, [...settling.values(rows), now])).sort(byId);
 }
 
-const updateReversed = statement(
+const updateReversed = query<Deposit>(
   'deposits_reverse',
   `with chosen as (
      select d.id from invoices i
@@ -202,7 +179,7 @@ const updateReversed = statement(
 /** Reverses settled deposits that did not come back in time. @returns them in the order of their ids */
 export async function reverseDeposits(trx: Trx, ids: readonly InvoiceId[], now: Date): Promise<Deposit[]> {
   if (ids.length === 0) return [];
-  return (await trx.rows<DepositRow>(updateReversed, [ids, now])).map(toDeposit).sort(byId);
+  return (await trx.rows(updateReversed, [ids, now])).sort(byId);
 }
 
 const byId = (a: Deposit, b: Deposit): number => (a.id < b.id ? -1 : 1);

@@ -1,5 +1,5 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { InvoiceId } from '@quittance/shared/ids';
 
 /** A rescan that an operator requested, and its progress. */
@@ -17,10 +17,9 @@ export type Rescan = {
   found: number;
 };
 
-const selectOpen = statement(
+const selectOpen = query<Rescan>(
   'rescans_open',
-  `select id, from_height as "fromHeight", next_height as "nextHeight", until_height as "untilHeight",
-     last_hash as "lastHash", looks_asked_to as "balancesRequestedTo", found
+  `select id, from_height, next_height, until_height, last_hash, looks_asked_to as balances_requested_to, found
    from rescans where chain = $1 and ended_at is null order by id limit 1`,
 );
 
@@ -30,7 +29,7 @@ export const isRescanOpen = (alias: string): string =>
 
 /** The oldest open rescan. */
 export const openRescan = (db: Queryable, chain: Chain): Promise<Rescan | undefined> =>
-  db.maybe<Rescan>(selectOpen, [chain]);
+  db.maybe(selectOpen, [chain]);
 
 const update = statement(
   'rescans_advance',
@@ -58,14 +57,14 @@ export async function advanceRescan(
   await trx.rows(update, [id, untilHeight, first.height, last.height, last.hash, found]);
 }
 
-const updateTries = statement(
+const updateTries = query<{ tries: number }>(
   'rescans_try',
   'update rescans set tries = tries + 1 where id = $1 returning tries',
 );
 
 /** Counts a step without the next blocks. @returns how many in a row */
 export async function countTry(db: Queryable, id: string): Promise<number> {
-  return (await db.one<{ tries: number }>(updateTries, [id])).tries;
+  return (await db.one(updateTries, [id])).tries;
 }
 
 const updateEnded = statement(
@@ -84,7 +83,7 @@ export async function endRescan(
 }
 
 // The outpoint of such a deposit is its block and address, see check-balances.ts.
-const selectByBalance = statement(
+const selectByBalance = query<{ address: string }>(
   'deposits_found_by_balance',
   `select distinct address from deposits
    where chain = $1 and asset = $2 and invoice_id = any($3::text[]) and outpoint = block_hash || ':' || address`,
@@ -97,7 +96,7 @@ export async function addressesPaidInternally(
   nativeAsset: string,
   invoices: readonly InvoiceId[],
 ): Promise<Set<string>> {
-  const rows = await trx.rows<{ address: string }>(selectByBalance, [chain, nativeAsset, invoices]);
+  const rows = await trx.rows(selectByBalance, [chain, nativeAsset, invoices]);
   return new Set(rows.map(({ address }) => address));
 }
 
