@@ -226,7 +226,7 @@ export async function openFixture(endpoints: number): Promise<Fixture> {
       const registered = await registerEndpoint(ports, {
         account,
         url,
-        kinds: [...defaultEventTypes],
+        eventTypes: [...defaultEventTypes],
         description: null,
       });
       if (!registered.ok) throw new Error(registered.refusal);

@@ -52,7 +52,7 @@ end $$;
 
 grant select on
   gateway.accounts,
-  invoices.invoices, invoices.deposits, invoices.sightings, invoices.cursors, invoices.blocks, invoices.leases,
+  invoices.invoices, invoices.deposits, invoices.mempool_payments, invoices.cursors, invoices.blocks, invoices.leases,
   invoices.rescans,
   payouts.payouts, payouts.payments, payouts.wallets, payouts.wallet_histories, payouts.coins, payouts.leases,
   payouts.halted_assets,
@@ -77,8 +77,8 @@ grant insert (asset, discrepancies, halted_at), update (resumed_at, forced, noti
 grant insert, update, delete on auditor.discrepancies to quittance_operator;
 grant insert (id, kind, payload, request_id, created_at) on auditor.outbox to quittance_operator;
 
--- For redelivering, as the merchant may: the endpoint's queue is locked first, see webhooks' store/endpoint-queues.ts.
-grant update (state, due_at, round_start, asked_for) on webhooks.deliveries to quittance_operator;
+-- To ask for a delivery again, as its merchant may: its endpoint's queue is locked first, see webhooks' store/endpoint-queues.ts.
+grant update (state, due_at, cycle_start, manual) on webhooks.deliveries to quittance_operator;
 grant update (new_due_at, retry_due_at) on webhooks.endpoint_queues to quittance_operator;
 
 create or replace function operator.write_audit_log(of_actor text, of_action text, of_subject text) returns void

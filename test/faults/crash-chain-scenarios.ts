@@ -96,7 +96,7 @@ export const unpaid: Scenario = async (fixture) => {
 
 /** Nobody has looked at the chain for two minutes: invoices are given that time back. */
 export const outage: Scenario = async ({ quittance }) => {
-  await quittance.db.rows(`update invoices.cursors set caught_up_at = now() - interval '2 minutes'`);
+  await quittance.db.rows(`update invoices.cursors set synced_at = now() - interval '2 minutes'`);
   return async () => {};
 };
 

@@ -37,9 +37,9 @@ const allowed: Record<Exclude<Service, 'auditor'>, Record<string, string>> = {
     invoices: 'iu',
     key_comparisons: 'iu',
     rescans: 'u',
-    sightings: 'iud',
+    mempool_payments: 'iud',
     // Its update is a lock on the row that is taken away next.
-    spare_addresses: 'iud',
+    address_pool: 'iud',
     spends: 'id',
   },
   payouts: {
@@ -217,7 +217,7 @@ test.each([
   ['what a merchant was told is changed', 'webhooks', `update events set data = '{}'`],
   ['an attempt is denied', 'webhooks', 'delete from attempts'],
   ['what merchants were told is removed', 'webhooks', 'delete from events'],
-  ['what was told counts as forgotten', 'webhooks', 'update accounts set forgotten = last_sequence'],
+  ['what was reported counts as pruned', 'webhooks', 'update accounts set pruned_through = last_sequence'],
   ['the audit log is rewritten', 'gateway', `update audit_log set actor = 'nobody'`],
   ['an account changes hands', 'gateway', `update accounts set name = 'mine'`],
 ] as const)('%s: never by %s', async (_what, service, sql) => {

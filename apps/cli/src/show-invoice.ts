@@ -121,7 +121,7 @@ async function sightingMoments(db: Db, invoice: string): Promise<Moment[]> {
     at: Date;
     goneAt: Date | null;
   }>(
-    `select asset, outpoint, amount::text, first_seen_at as at, gone_at as "goneAt" from invoices.sightings
+    `select asset, outpoint, amount::text, first_seen_at as at, dropped_at as "goneAt" from invoices.mempool_payments
      where invoice_id = $1`,
     [invoice],
   );

@@ -295,7 +295,7 @@ test('the operator’s role changes what its commands change and nothing else, a
     for (const sql of [
       'delete from payouts.dead_letters',
       'select raw from payouts.transactions',
-      'select sealed from webhooks.endpoint_secrets',
+      'select encrypted_secret from webhooks.endpoint_secrets',
       'select hash from gateway.tokens',
       'update ledger.balances set available = 1',
       'insert into payouts.outbox (id, kind, payload) values (1, 2, null)',

@@ -43,7 +43,7 @@ beforeAll(async () => {
       at,
     ],
     [
-      `insert into invoices.sightings (chain, outpoint, invoice_id, asset, amount, first_seen_at, address, tx_hash, output_index)
+      `insert into invoices.mempool_payments (chain, outpoint, invoice_id, asset, amount, first_seen_at, address, tx_hash, output_index)
        values ('ethereum', $1, 'inv_1', 'ETH', 1, now(), $1, $1, 0)`,
       at,
     ],
@@ -69,7 +69,7 @@ beforeAll(async () => {
       [],
     ],
     [
-      `insert into webhooks.endpoints (id, account_id, url, kinds, created_at) values ('whe_1', 'acc_1', $1, '{}', now())`,
+      `insert into webhooks.endpoints (id, account_id, url, event_types, created_at) values ('whe_1', 'acc_1', $1, '{}', now())`,
       [`https://shop.example/${HOSTILE}`],
     ],
     [

@@ -58,7 +58,7 @@ const itsCreditIsGone = `update ledger.balances set available = available - 100;
 const itsEvent = `insert into invoices.outbox (id, kind, payload)
     values ('evt_10', 'deposit.settled', '{"deposit_id":"dep_2","asset":"ETH"}');
   insert into payouts.inbox (event_id) values ('evt_10') on conflict do nothing`;
-const anEndpoint = `insert into webhooks.endpoints (key, id, account_id, url, kinds, created_at) overriding system value
+const anEndpoint = `insert into webhooks.endpoints (key, id, account_id, url, event_types, created_at) overriding system value
   values (9, 'whe_9', 'acc_1', 'https://x', '{}', now())`;
 
 const noTriggers = 'set session_replication_role = replica';
@@ -86,8 +86,8 @@ const leftToWholeChecks = new Set([
   'a gap in an account’s events',
   'an account whose first events are gone',
   'an account all of whose events are gone',
-  'an event that was forgotten and is there',
-  'write-offs that are not booked',
+  'an event that was pruned and is there',
+  'losses that nobody booked',
 ]);
 
 /** What a check of what is new finds, since the beginning of time. */
@@ -189,9 +189,9 @@ const planted: [string, string, string, string[]][] = [
     ['I8'],
   ],
   [
-    'an event that was forgotten and is there',
-    `update webhooks.accounts set forgotten = 1`,
-    `update webhooks.accounts set forgotten = 0`,
+    'an event that was pruned and is there',
+    `update webhooks.accounts set pruned_through = 1`,
+    `update webhooks.accounts set pruned_through = 0`,
     ['I8'],
   ],
   [
@@ -297,7 +297,7 @@ const planted: [string, string, string, string[]][] = [
   ],
   [
     'an event without a delivery',
-    `${anEndpoint}; update webhooks.endpoints set created_at = now() - interval '1 day', kinds = '{invoice.paid}'`,
+    `${anEndpoint}; update webhooks.endpoints set created_at = now() - interval '1 day', event_types = '{invoice.paid}'`,
     `delete from webhooks.endpoints`,
     ['I8'],
   ],
@@ -424,11 +424,14 @@ test.each<[string, (by: number) => string, string, bigint]>([
 });
 
 test.each([
-  ['it was not enabled, or not told of that kind, when the event happened', 'told_since = now()'],
+  [
+    'it was not enabled, or not subscribed to that event type, when the event happened',
+    'subscribed_since = now()',
+  ],
   ['it is disabled', 'enabled = false'],
   ['it is deleted', 'deleted_at = now()'],
 ])('an event needs no delivery to an endpoint when %s', async (_, state) => {
-  const wantsIt = `created_at = now() - interval '1 day', kinds = '{invoice.paid}'`;
+  const wantsIt = `created_at = now() - interval '1 day', event_types = '{invoice.paid}'`;
   await run(`${anEndpoint}; update webhooks.endpoints set ${wantsIt}, ${state}`);
   try {
     expect((await verify()).discrepancies).toEqual([]);

@@ -10,11 +10,11 @@ grant select on
   payouts.payouts, payouts.payments, payouts.wallets, payouts.holdings, payouts.coins,
   payouts.outbox, payouts.inbox, payouts.halted_assets,
   invoices.invoices, invoices.deposits, invoices.cursors, invoices.outbox, invoices.inbox,
-  webhooks.accounts, webhooks.lanes, webhooks.deliveries, webhooks.outbox, webhooks.inbox
+  webhooks.accounts, webhooks.endpoint_queues, webhooks.deliveries, webhooks.outbox, webhooks.inbox
 to quittance_auditor;
 
 grant select (id, chain, wallet, family, attempt, purpose, asset, amount, tx_hash, state, block_height, block_hash,
   final_at, created_at, updated_at) on payouts.transactions to quittance_auditor;
 grant select (event_id, kind) on ledger.dead_letters, payouts.dead_letters, invoices.dead_letters, webhooks.dead_letters to quittance_auditor;
 grant select (account_id, sequence, kind, created_at) on webhooks.events to quittance_auditor;
-grant select (key, account_id, kinds, enabled, created_at, deleted_at) on webhooks.endpoints to quittance_auditor;
+grant select (key, account_id, event_types, enabled, created_at, deleted_at) on webhooks.endpoints to quittance_auditor;

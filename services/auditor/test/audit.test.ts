@@ -513,7 +513,7 @@ it('its role reads what it needs, neither signed bytes nor secrets, and changes 
     'select raw from payouts.transactions',
     'select terms from payouts.transactions',
     'select data from webhooks.events',
-    'select sealed from webhooks.endpoint_secrets',
+    'select encrypted_secret from webhooks.endpoint_secrets',
     'select body from payouts.idempotency_keys',
     'select envelope from ledger.dead_letters',
     'select failure from invoices.dead_letters',

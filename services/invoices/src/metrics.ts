@@ -15,7 +15,7 @@ const selectHeights = statement('metrics_heights', `select chain, height::float 
 
 const selectBehind = statement(
   'metrics_chains_behind',
-  `select chain, greatest(0, extract(epoch from now() - coalesce(caught_up_at, known_until)))::float as value
+  `select chain, greatest(0, extract(epoch from now() - coalesce(synced_at, known_until)))::float as value
    from cursors`,
 );
 

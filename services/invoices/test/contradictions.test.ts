@@ -196,7 +196,7 @@ it('a credited payment is not reported as held, and an operator can end its cont
   ]);
   expect(deposit?.state).toBe('settled');
   await fixture.rows(
-    `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
+    `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, check_at)
      values ('ethereum', $1, $2, $3, $4, $5, now(), 'infinity')`,
     [block?.hash, block?.height, deposit?.outpoint, deposit?.id, booked.id],
   );
@@ -276,7 +276,7 @@ it('a balance that was first reported too low is completed from the newest block
 /** As if the node had told a payment of a block that the chain does not hold. */
 const anyBlock = async (id: string, outpoint: string, height: number): Promise<void> => {
   await fixture.rows(
-    `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
+    `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, check_at)
      select chain, 'nowhere', $3, outpoint, id, invoice_id, now(), '2026-01-01' from deposits
      where invoice_id = $1 and outpoint = $2`,
     [id, outpoint, height],

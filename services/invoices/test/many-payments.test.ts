@@ -103,8 +103,11 @@ it('thousands of payments that lose their block are one event', async () => {
   expect(told.get('invoice.payment_reversed')).toHaveLength(1);
   expect(await merchant.read(invoice.id)).toMatchObject({ pending_amount: '0' });
   // What was told stands beside each payment: the invoice's own list does not grow with them.
-  const [{ announced }] = await fixture.rows('select announced from invoices where id = $1', [invoice.id]);
-  expect(announced.length).toBeLessThan(10);
+  const [{ reported_events: reported }] = await fixture.rows(
+    'select reported_events from invoices where id = $1',
+    [invoice.id],
+  );
+  expect(reported.length).toBeLessThan(10);
 });
 
 /** How much the database hands over while `work` is done, in characters. */

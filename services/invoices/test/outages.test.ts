@@ -153,7 +153,7 @@ describe('while a chain is not synced', () => {
     fixture.ports.db.transaction = (work) =>
       transaction(async (trx) => {
         const { n } = await trx.one<{ n: number }>(
-          'select count(*)::int as n from invoices where account_id = $1 and clock_until is not null',
+          'select count(*)::int as n from invoices where account_id = $1 and extended_until is not null',
           [merchant.account],
         );
         if (n > 0 && batches++ === 0) throw new Error('cut');

@@ -214,7 +214,7 @@ describe('the payment page on other chains', () => {
     const there = await startFixture({ chain });
     try {
       await there.scan();
-      const pooled = `insert into spare_addresses values ('solana', 0, 'Ds1Ed5GoyDVfnTFSQJGPBLfQQhqKVkSUs1nQxz9LPdrx')`;
+      const pooled = `insert into address_pool values ('solana', 0, 'Ds1Ed5GoyDVfnTFSQJGPBLfQQhqKVkSUs1nQxz9LPdrx')`;
       await there.rows(pooled);
       const invoice = await there.merchant().invoice({ asset });
       await work(there, invoice.address.address, invoice.id);

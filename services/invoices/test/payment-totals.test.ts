@@ -110,7 +110,7 @@ async function write(
   for (const d of rows) {
     if (d.isHeld) {
       await fixture.rows(
-        `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, look_at)
+        `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, check_at)
          values ('ethereum', $1, 1, $2, $1, $3, $4, $4)`,
         [d.id, d.outpoint, id, START],
       );
@@ -133,8 +133,8 @@ async function write(
   }
   for (const s of seen.values()) {
     await fixture.rows(
-      `insert into sightings (chain, outpoint, invoice_id, asset, address, amount, tx_hash, output_index, first_seen_at,
-         gone_at)
+      `insert into mempool_payments (chain, outpoint, invoice_id, asset, address, amount, tx_hash, output_index, first_seen_at,
+         dropped_at)
        values ('ethereum', $1, $2, $3, $2, $4, '0x', 0, $5, $6)`,
       [s.outpoint, id, s.asset, s.amount.toString(), s.firstSeenAt, s.droppedAt],
     );

@@ -116,9 +116,12 @@ it('an upgrade keeps which payments were reported and which were reversed', asyn
       ]);
     expect(await untold('inv_told')).toEqual([false, false, false]);
     expect(await untold('inv_untold')).toEqual([true, true, false]);
-    // A replica of before, beside us in a rolling restart, writes what it tells into the invoice.
+    // The former release stored what it reported in the invoice.
     const also = ['invoice.late_payment:dep_new', 'invoice.payment_reversed:dep_again.0xa'];
-    await db.rows(`update invoices set announced = announced || $1::text[] where id = 'inv_untold'`, [also]);
+    await db.rows(
+      `update invoices set reported_events = reported_events || $1::text[] where id = 'inv_untold'`,
+      [also],
+    );
     expect(await untold('inv_untold')).toEqual([false, false, false]);
   } finally {
     await drop();

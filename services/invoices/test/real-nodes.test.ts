@@ -77,11 +77,11 @@ beforeAll(async () => {
     },
   );
   await service.ports.db.rows(
-    `insert into spare_addresses select 'solana', i - 1, address from unnest($1::text[]) with ordinality as g(address, i)`,
+    `insert into address_pool select 'solana', i - 1, address from unnest($1::text[]) with ordinality as g(address, i)`,
     [[0, 1, 2, 3].map((index) => wallet.depositAddress(index))],
   );
   await eventually(async () => {
-    const rows = await service.ports.db.rows('select 1 from cursors where caught_up_at is not null');
+    const rows = await service.ports.db.rows('select 1 from cursors where synced_at is not null');
     expect(rows).toHaveLength(2);
   }, WITHIN_MS);
 });

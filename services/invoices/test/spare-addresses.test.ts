@@ -47,7 +47,7 @@ function refill(ports = fixture.ports) {
   if (storedPool === undefined) throw new Error('this chain’s addresses are named by the key holder');
   return refillAddressPool(ports, 'solana', storedPool);
 }
-const ready = async () => await fixture.rows('select * from spare_addresses order by derivation_index');
+const ready = async () => await fixture.rows('select * from address_pool order by derivation_index');
 
 describe('addresses that only payouts can derive', () => {
   it('are missing at first: 503, and nothing is created', async () => {
@@ -113,7 +113,7 @@ describe('addresses that only payouts can derive', () => {
     ['of another chain', ([, ...rest]) => ['0x00000000000000000000000000000000000000aa', ...rest]],
     ['nothing', () => []],
   ])('are refused when they are %s', async (_what, spoil) => {
-    await fixture.rows('delete from spare_addresses');
+    await fixture.rows('delete from address_pool');
     answer = spoil;
     try {
       await expect(refill()).rejects.toThrow('payouts returned invalid addresses of solana');
@@ -125,7 +125,7 @@ describe('addresses that only payouts can derive', () => {
   });
 
   it('are refused when they were given out before', async () => {
-    await fixture.rows('delete from spare_addresses');
+    await fixture.rows('delete from address_pool');
     const [{ address }] = await fixture.rows('select address from addresses limit 1');
     answer = ([, ...rest]) => [address, ...rest];
     try {
@@ -189,7 +189,7 @@ describe('on Solana', () => {
         fresh.pass(60_000);
       }
       await fresh.rows(
-        `insert into spare_addresses values ('solana', 0, '${openWallet(WORDS).depositAddress(0)}')`,
+        `insert into address_pool values ('solana', 0, '${openWallet(WORDS).depositAddress(0)}')`,
       );
       const merchant = fresh.merchant();
       const { id, address } = await merchant.invoice({ asset: 'SOL' });

@@ -33,7 +33,7 @@ export type EventStreams = {
 type Stream = {
   res: ServerResponse;
   account: AccountId;
-  kinds: readonly string[] | null;
+  eventTypes: readonly string[] | null;
   /** Up to where the log was written out, or held nothing that was asked for. */
   after: string;
   /** Up to where the client knows that. */
@@ -233,7 +233,7 @@ export function createEventStreams(
   }
 
   return {
-    open(res, { account, after, kinds }) {
+    open(res, { account, after, eventTypes }) {
       // Its client has gone already, and `close` will not be heard again: it would keep its place for ever.
       if (res.destroyed) return undefined;
       const refused = refusal(account);
@@ -242,7 +242,7 @@ export function createEventStreams(
       const lastsMs = limits.lastsMs * (1 - Math.random() * ENDS_EARLIER_AT_MOST);
       const beatAt = now + limits.beatEveryMs;
       const stream: Stream = {
-        ...{ res, account, kinds, after, told: after },
+        ...{ res, account, eventTypes, after, told: after },
         ...{ endsAt: now + lastsMs, beatAt },
         ...{ stuckSince: undefined, aloneFrom: undefined },
       };

@@ -11,20 +11,20 @@ import {
 import type { DeliveryUpdate } from './domain/outcome.ts';
 
 const WAITING_MAX = 100_000;
-const kinds = `(values ('new', false), ('retry', true)) as named(lane, retry)`;
+const queues = `(values ('new', false), ('retry', true)) as named(queue, retry)`;
 
 const selectWaiting = statement(
   'metrics_deliveries_waiting',
-  `select lane, count(waiting.retry)::float as value from ${kinds} left join (
+  `select queue, count(waiting.retry)::float as value from ${queues} left join (
      select retry from deliveries where state = 'waiting' limit ${WAITING_MAX}) as waiting using (retry)
-   group by lane`,
+   group by queue`,
 );
 
 // Of each healthy endpoint, the first of each kind that is due. A queue without a free slot has no due time: it has attempts in
 // flight.
 const selectOldestDue = statement(
   'metrics_deliveries_oldest_due',
-  `select lane, coalesce(max(extract(epoch from now() - due.due_at)), 0)::float as value from ${kinds}
+  `select queue, coalesce(max(extract(epoch from now() - due.due_at)), 0)::float as value from ${queues}
    left join lateral (
      select first.due_at from endpoint_queues q, lateral (
        select d.due_at from deliveries d
@@ -34,20 +34,20 @@ const selectOldestDue = statement(
        and (least(q.new_due_at, q.retry_due_at) <= now()
          or q.endpoint_key in (select endpoint_key from deliveries where state = 'sending'))
        and first.due_at <= now()) as due on true
-   group by lane`,
+   group by queue`,
 );
 
 const gauges: readonly DatabaseGauge[] = [
   {
     name: 'quittance_deliveries_waiting',
     help: `Deliveries that wait to be sent, of all endpoints, up to ${WAITING_MAX}: what is new, and what is tried again.`,
-    labels: ['lane'],
+    labels: ['queue'],
     read: reading(selectWaiting),
   },
   {
     name: 'quittance_deliveries_oldest_due_seconds',
     help: 'How long the delivery that is due longest waits to be sent, of endpoints that take what they are sent.',
-    labels: ['lane'],
+    labels: ['queue'],
     read: reading(selectOldestDue),
   },
   ...messageGauges,

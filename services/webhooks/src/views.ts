@@ -8,7 +8,7 @@ import type { Endpoint } from './store/endpoints.ts';
 export const endpointView = (endpoint: Endpoint) => ({
   id: endpoint.id,
   url: endpoint.url,
-  events: endpoint.kinds,
+  events: endpoint.eventTypes,
   description: endpoint.description,
   enabled: endpoint.enabled,
   disabled_reason: endpoint.disabledReason,

@@ -42,7 +42,7 @@ afterAll(async () => {
 type Told = { id: string; sequence: number; version: number; data: { id: string; n: number } };
 
 const page = (account: AccountId, after: number, limit = 500) =>
-  listEvents(fixture.ports, account, { after, limit, kinds: null, from: null, to: null });
+  listEvents(fixture.ports, account, { after, limit, eventTypes: null, from: null, to: null });
 
 test('while many write, a reader who follows never sees a number before a smaller one', async () => {
   const accounts = [anAccount(), anAccount()];
@@ -194,7 +194,11 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
   expect((await changeEndpoint(fixture.ports, account, id, { enabled: true })).ok).toBe(true);
   await deliverAll(fixture.ports);
   expect(taken).toHaveLength(3);
-  const range = { from: missedSince as Date, to: new Date(fixture.clock.now().getTime() + 1), kinds: null };
+  const range = {
+    from: missedSince as Date,
+    to: new Date(fixture.clock.now().getTime() + 1),
+    eventTypes: null,
+  };
   const order = { ...range, includeDelivered: false };
   expect(await replayEvents(fixture.ports, account, id, order)).toMatchObject({
     ok: true,

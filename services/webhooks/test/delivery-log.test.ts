@@ -561,7 +561,7 @@ describe('a replay', () => {
     ).toBe(1);
 
     const tomorrow = { ...fixture.ports, clock: { now: () => new Date(Date.parse(until) + 1) } };
-    const order = { from: new Date(around().from), to: new Date(around().to), kinds: null };
+    const order = { from: new Date(around().from), to: new Date(around().to), eventTypes: null };
     for (const { id } of [one, other]) {
       expect(await replayEvents(tomorrow, account, id, { ...order, includeDelivered: false })).toMatchObject({
         ok: true,
@@ -621,7 +621,7 @@ describe('a replay', () => {
       },
     };
     const { from, to } = around();
-    const order = { from: new Date(from), to: new Date(to), kinds: null, includeDelivered: true };
+    const order = { from: new Date(from), to: new Date(to), eventTypes: null, includeDelivered: true };
     expect(await replayEvents({ ...fixture.ports, db }, account, id, order)).toEqual({ ok: false, refusal });
   });
 

@@ -58,9 +58,10 @@ const freshQueue = { consecutive_failures: 0, failing_since: null, has_succeeded
 /** Since when it should have had all that it wants; the books count from there. */
 const toldSince = async (key: string) =>
   (
-    await fixture.db.one<{ since: Date | null }>('select told_since as since from endpoints where key = $1', [
-      key,
-    ])
+    await fixture.db.one<{ since: Date | null }>(
+      'select subscribed_since as since from endpoints where key = $1',
+      [key],
+    )
   ).since;
 
 const url = 'https://shop.example/hook';

@@ -173,14 +173,14 @@ test('a half-open circuit sends one delivery at a time, the one that waited long
   await deliverAll(fixture.ports);
   fixture.clock.advance(6 * SECOND);
   await take(account, 3, 'new');
-  const kinds: boolean[] = [];
+  const retries: boolean[] = [];
   for (let i = 0; i < 9; i++) {
     const claimed = await claimDeliveries(fixture.ports, ROOM);
     expect(claimed).toHaveLength(1);
-    kinds.push(...claimed.map(({ retry }) => retry));
+    retries.push(...claimed.map(({ retry }) => retry));
     await send(claimed);
   }
-  expect(kinds).toEqual([...Array(6).fill(true), ...Array(3).fill(false)]);
+  expect(retries).toEqual([...Array(6).fill(true), ...Array(3).fill(false)]);
   expect((await deliveriesOf(fixture.db, key)).every(({ state }) => state === 'waiting')).toBe(true);
 });
 
@@ -229,10 +229,9 @@ test('a delivery that its owner requested again is claimed as a retry', async ()
   await take(account, 1, 'first');
   await deliverAll(fixture.ports);
   await take(account, 20, 'asked');
-  await fixture.db.rows(
-    `update deliveries set asked_for = true where endpoint_key = $1 and state = 'waiting'`,
-    [key],
-  );
+  await fixture.db.rows(`update deliveries set manual = true where endpoint_key = $1 and state = 'waiting'`, [
+    key,
+  ]);
   await fixture.db.rows(
     'update endpoint_queues set retry_due_at = new_due_at, new_due_at = null where endpoint_key = $1',
     [key],

@@ -276,7 +276,7 @@ test('who ends without taking its last words gives up its place all the same', a
   // The peer is there and reads nothing, and all that is written still goes into the buffer.
   const stuck = new ServerResponse(new IncomingMessage(new Socket()));
   const account = anAccount();
-  const follower = { account, after: '0', kinds: null };
+  const follower = { account, after: '0', eventTypes: null };
   expect(streams.open(stuck, follower)).toBeUndefined();
   await eventually(() => expect(stuck.writableEnded).toBe(true));
   expect(streams.open(stuck, follower)).toBe('too_many_of_account');
@@ -350,13 +350,17 @@ test('a kind that hardly ever happens is found among 300,000 others, and holds u
   const all = Array.from({ length: 10 }, () => ({
     account,
     after: '0',
-    kinds: ['payout.failed', 'invoice.paid', 'payout.failed', 'invoice.late_payment'],
+    eventTypes: ['payout.failed', 'invoice.paid', 'payout.failed', 'invoice.late_payment'],
   }));
   const took: number[] = [];
   let pages: Awaited<ReturnType<typeof eventsForFollowers>> = [];
   for (let i = 0; i < 3; i++) {
     const begun = performance.now();
-    pages = await eventsForFollowers(fixture.db, [...all, { account, after: '299999', kinds: null }], 32);
+    pages = await eventsForFollowers(
+      fixture.db,
+      [...all, { account, after: '299999', eventTypes: null }],
+      32,
+    );
     took.push(performance.now() - begun);
   }
   const numbersIn = (page: (typeof pages)[number] | undefined) =>

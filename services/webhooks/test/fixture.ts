@@ -128,9 +128,9 @@ export async function anEndpoint(
   ports: Ports,
   account: AccountId,
   url: string,
-  kinds: string[] = [...defaultEventTypes],
+  eventTypes: string[] = [...defaultEventTypes],
 ): Promise<{ key: string; id: EndpointId; secret: string }> {
-  const made = await registerEndpoint(ports, { account, url, kinds, description: null });
+  const made = await registerEndpoint(ports, { account, url, eventTypes, description: null });
   if (!made.ok) throw new Error(made.refusal);
   return { key: made.value.endpoint.key, id: made.value.endpoint.id, secret: made.value.secret };
 }
@@ -149,7 +149,7 @@ export const insertedEndpoints = (
       const id = newEndpointId(new Date(), randomBytes);
       await insertEndpoint(trx, {
         ...{ id, accountId: account, url, description: null, createdAt: new Date() },
-        kinds: ['invoice.created'],
+        eventTypes: ['invoice.created'],
         encryptedSecret: encryption.encrypt(newSecret(randomBytes), id),
       });
     }

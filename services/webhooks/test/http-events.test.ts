@@ -156,7 +156,7 @@ test('what is no longer kept is missing at the beginning, and the answer says so
 
 test.each([
   ['all of them', {}],
-  ['of a kind', { kinds: ['invoice.created'] }],
+  ['of a kind', { eventTypes: ['invoice.created'] }],
   ['of a span of time', { from: new Date(0) }],
 ])('what is removed while a page is read is missing at its beginning too: %s', async (_, filter) => {
   const account = anAccount();
@@ -171,7 +171,7 @@ test.each([
       return await fixture.db.rows<T>(sql, values);
     },
   };
-  const wanted = { after: 0, kinds: null, from: null, to: null, limit: 10, ...filter };
+  const wanted = { after: 0, eventTypes: null, from: null, to: null, limit: 10, ...filter };
   const { events, ...meta } = await listEvents({ db }, account, wanted);
   expect(events.map(({ sequence }) => sequence)).toEqual(['3']);
   expect(meta).toEqual({ hasMore: false, nextAfter: '3', firstSequence: '3', lastSequence: '3' });

@@ -64,7 +64,7 @@ test('an endpoint is registered; its secret is in this answer and in no other', 
   expect((await call('GET', '/api/webhooks', account)).body.data).toEqual([shown]);
   const dump = JSON.stringify(
     await fixture.db.rows(
-      `select encode(sealed, 'escape') as sealed, e.* from endpoint_secrets s join endpoints e on e.key = s.endpoint_key`,
+      `select encode(encrypted_secret, 'escape') as encrypted_secret, e.* from endpoint_secrets s join endpoints e on e.key = s.endpoint_key`,
     ),
   );
   expect(dump).toContain(shown.id);

@@ -170,7 +170,7 @@ test('a deleted endpoint goes with the last that it explains, and within hours w
   for (const { id } of [used, unused, fresh]) await deleteEndpoint(fixture.ports, account, id);
   await admin.rows(`delete from attempts where endpoint_key <> $1`, [used.key]);
   await admin.rows(`delete from deliveries where endpoint_key <> $1`, [used.key]);
-  await admin.rows('update endpoints set cancelling = false where account_id = $1', [account]);
+  await admin.rows('update endpoints set has_deliveries_to_cancel = false where account_id = $1', [account]);
   const deletedFor = (hours: number, { key }: { key: string }) =>
     admin.rows(`update endpoints set deleted_at = now() - $2 * interval '1 hour' where key = $1`, [
       key,
@@ -225,7 +225,7 @@ test('what an earlier release cancelled untried for a deleted endpoint goes, and
      where endpoint_key = any($1::bigint[])`,
     [[gone.key, live.key]],
   );
-  await admin.rows('update endpoints set cancelling = false where key = $1', [gone.key]);
+  await admin.rows('update endpoints set has_deliveries_to_cancel = false where key = $1', [gone.key]);
   await pruneOldEvents(fixture.ports);
   expect((await deliveriesOf(fixture.db, gone.key)).map(({ sequence }) => sequence)).toEqual(['2']);
   expect(await deliveriesOf(fixture.db, live.key)).toHaveLength(3);
@@ -247,7 +247,7 @@ test('the service itself may remove nothing, and its one way removes nothing you
     'delete from events',
     'delete from deliveries',
     'delete from attempts',
-    'update accounts set forgotten = 1',
+    'update accounts set pruned_through = 1',
     'update events set created_at = now()',
     'update deliveries set sequence = 1',
     'update deliveries set endpoint_key = 1',

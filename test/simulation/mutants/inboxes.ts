@@ -16,7 +16,7 @@ export const inboxMutants: readonly Mutant[] = [
       rewrite(wiring, 'invoices.deposits_credited', [
         /^/,
         `with anew as (
-           update invoices set announced = '{invoice.created}' where id in (
+           update invoices set reported_events = '{invoice.created}' where id in (
              select invoice_id from deposits where id = any($1::text[]) and credited_at is not null))
          `,
       ]);

@@ -23,7 +23,7 @@ export async function untilAddresses(
     select from unnest($1::text[]) as derived(chain)
     where not exists (select from key_comparisons k where k.chain = derived.chain)
     union all
-    select where $2 and not exists (select from spare_addresses where chain = 'solana')`;
+    select where $2 and not exists (select from address_pool where chain = 'solana')`;
   const db = openDb({ url: adminUrl, schema: 'invoices', pool: 1, logger: createLogger('sandbox', 'error') });
   const deadline = Date.now() + WITHIN_MS;
   try {

@@ -16,7 +16,7 @@ const anInvoice = (over: Partial<ExtendableInvoice> = {}): ExtendableInvoice => 
   createdAt: at(0),
   expiresAt: at(HOUR),
   extendedMs: 0,
-  clockUntil: null,
+  extendedUntil: null,
   ...over,
 });
 const inMinutes = (ms: number): number => ms / 60_000;
@@ -28,7 +28,7 @@ describe('an outage gives an invoice', () => {
     ['all of it, when its time was over meanwhile', { from: at(50), until: at(90) }, {}, 40],
     ['nothing, when its time was over before', { from: at(61), until: at(90) }, {}, 0],
     ['its whole life, when the chain was never seen', { from: null, until: at(45) }, {}, 45],
-    ['nothing twice', { from: at(10), until: at(30) }, { clockUntil: at(25), expiresAt: at(75) }, 5],
+    ['nothing twice', { from: at(10), until: at(30) }, { extendedUntil: at(25), expiresAt: at(75) }, 5],
     ['nothing for what it did not live to see', { from: at(-30), until: at(0) }, {}, 0],
     ['a day at most', { from: at(10), until: at(48 * HOUR) }, {}, 24 * HOUR],
     ['what is left of the day', { from: at(10), until: at(30) }, { extendedMs: EXTENDED_MAX_MS - 60_000 }, 1],
@@ -54,7 +54,7 @@ describe('an outage gives an invoice', () => {
       ...given,
       expiresAt: new Date(given.expiresAt.getTime() + ms),
       extendedMs: given.extendedMs + ms,
-      clockUntil: outage.until,
+      extendedUntil: outage.until,
     };
   };
 
@@ -110,7 +110,7 @@ describe('the outage of a chain that is synced at minute 60 is', () => {
   const ending = (reached: number | null, newest: number, next: number | null, over: object = {}) =>
     outageEnding(
       {
-        reachedAt: reached === null ? null : at(reached),
+        syncedAt: reached === null ? null : at(reached),
         knownUntil: at(newest),
         nextBlockAt: next === null ? null : at(next),
       },

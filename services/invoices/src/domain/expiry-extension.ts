@@ -4,7 +4,7 @@ export type Outage = { from: Date | null; until: Date };
 /** What is stored about a chain when it is synced again. */
 export type SyncState = {
   /** When the chain was synced before; null: never. */
-  reachedAt: Date | null;
+  syncedAt: Date | null;
   /** The time of the newest block at that sync. */
   knownUntil: Date;
   /** The time of the first block after that one; null: none yet. */
@@ -26,11 +26,11 @@ export type OutageLimits = {
  * or with its last block when the next one came much later.
  */
 export function outageEnding(sight: SyncState, seenAt: Date, limits: OutageLimits): Outage | undefined {
-  const { reachedAt, knownUntil, nextBlockAt } = sight;
-  if (reachedAt === null) return { from: null, until: seenAt };
+  const { syncedAt, knownUntil, nextBlockAt } = sight;
+  if (syncedAt === null) return { from: null, until: seenAt };
   const { outageMs, lateMs = Number.POSITIVE_INFINITY, gapMs = Number.POSITIVE_INFINITY } = limits;
   const unseen: number[] = [];
-  if (seenAt.getTime() - reachedAt.getTime() > outageMs) unseen.push(reachedAt.getTime());
+  if (seenAt.getTime() - syncedAt.getTime() > outageMs) unseen.push(syncedAt.getTime());
   if (nextBlockAt !== null) {
     const hasGap = nextBlockAt.getTime() - knownUntil.getTime() > gapMs;
     const missedAt = hasGap ? knownUntil : nextBlockAt;
@@ -48,7 +48,7 @@ export type ExtendableInvoice = {
   /** By how much it was extended already. */
   extendedMs: number;
   /** Up to when outages are counted already. */
-  clockUntil: Date | null;
+  extendedUntil: Date | null;
 };
 
 /**
@@ -56,10 +56,10 @@ export type ExtendableInvoice = {
  * so that the customer has as much time left as before.
  */
 export function extensionMs(invoice: ExtendableInvoice, outage: Outage): number {
-  const { createdAt, expiresAt, extendedMs, clockUntil } = invoice;
+  const { createdAt, expiresAt, extendedMs, extendedUntil } = invoice;
   const from = Math.max(
     createdAt.getTime(),
-    ...[outage.from, clockUntil].flatMap((time) => (time === null ? [] : [time.getTime()])),
+    ...[outage.from, extendedUntil].flatMap((time) => (time === null ? [] : [time.getTime()])),
   );
   if (expiresAt.getTime() < from) return 0;
   return Math.max(0, Math.min(outage.until.getTime() - from, EXTENDED_MAX_MS - extendedMs));

@@ -22,7 +22,7 @@ const anInvoice = (over: Partial<InvoiceFacts> = {}): InvoiceFacts => ({
   status: 'pending',
   paidAt: null,
   closedAt: null,
-  announced: ['invoice.created'],
+  reportedEvents: ['invoice.created'],
   ...over,
 });
 
@@ -398,7 +398,7 @@ describe('for any observations', () => {
           events: [],
           settlements: [],
           reversals: [],
-          announced: once.announced,
+          reportedEvents: once.reportedEvents,
         });
         expect(again.status).toBe(once.status);
         expect([again.pendingAmount, again.paidAmount]).toEqual([once.pendingAmount, once.paidAmount]);
@@ -494,11 +494,11 @@ describe('for any observations', () => {
   it('paid is never reported before confirmed', () => {
     fc.assert(
       fc.property(invoice, payments, chain, (given, list, seen) => {
-        const { events, announced } = stateOf(given, list, seen, NOW);
+        const { events, reportedEvents } = stateOf(given, list, seen, NOW);
         const paid = events.indexOf('invoice.paid');
         if (paid === -1) return expect(paid).toBe(-1);
         const confirmed = events.indexOf('invoice.confirmed');
-        expect(announced).toContain('invoice.confirmed');
+        expect(reportedEvents).toContain('invoice.confirmed');
         expect(confirmed).toBeLessThan(paid);
       }),
     );

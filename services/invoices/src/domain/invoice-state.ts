@@ -33,12 +33,12 @@ export type InvoiceFacts = Pick<
   | 'status'
   | 'paidAt'
   | 'closedAt'
-  | 'announced'
+  | 'reportedEvents'
 >;
 
 /**
  * The state table: the state of an invoice by its payments, its chain and the clock. Final decisions come in with the
- * invoice (`paid`, `closedAt`, `announced`) and with its payments (settled, credited, reported). A mempool payment
+ * invoice (`paid`, `closedAt`, `reportedEvents`) and with its payments (settled, credited, reported). A mempool payment
  * counts as seen, but decides nothing that cannot be undone.
  */
 export function computeInvoiceState(
@@ -78,7 +78,7 @@ export function computeInvoiceState(
       : [paid.timelyFinal, sum([paid.timelyPending, paid.timelyWaiting])];
   const arrived = covered ? sum([inChain, paid.lateFinal, paid.latePending]) : nothing;
 
-  const telling = eventCollector(invoice.announced);
+  const telling = eventCollector(invoice.reportedEvents);
   if (paid.isReversalUnreported) telling.reversal();
   // A payment after a reversal is reported again: the last event said that it is gone.
   if (status === 'partially_paid' && invoice.status === 'pending') {
@@ -101,7 +101,7 @@ export function computeInvoiceState(
     reversedAmount: paid.reversed,
     paidAt: status === 'paid' ? (invoice.paidAt ?? now) : null,
     closedAt,
-    announced: telling.announced,
+    reportedEvents: telling.reportedEvents,
     destinations: {
       counted: isClosed ? 'unresolved' : coveredForGood ? 'credit' : null,
       uncounted: 'unresolved',
@@ -157,7 +157,7 @@ function eventCollector(before: readonly string[]) {
     },
     /** How many reversals were reported so far; undefined for none. */
     reversals: (): string | undefined => (reversals === 0n ? undefined : String(reversals)),
-    get announced(): readonly string[] {
+    get reportedEvents(): readonly string[] {
       return known;
     },
   };

@@ -55,7 +55,7 @@ export type Progress = {
   paidAt: Date | null;
   /** When it was closed unpaid: no further payment can make it paid. */
   closedAt: Date | null;
-  announced: readonly string[];
+  reportedEvents: readonly string[];
 };
 
 export type Invoice = InvoiceTerms & Progress & { version: number };
@@ -68,5 +68,5 @@ export const unpaid: Progress = {
   reversedAmount: 0n as Units,
   paidAt: null,
   closedAt: null,
-  announced: ['invoice.created'],
+  reportedEvents: ['invoice.created'],
 };

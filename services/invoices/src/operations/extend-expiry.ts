@@ -12,7 +12,7 @@ const BATCH = 500;
 
 /**
  * Extends the expiry of invoices by the time of an outage, in batches. After a crash the next run continues:
- * `clock_until` keeps an invoice from being extended twice.
+ * `extended_until` keeps an invoice from being extended twice.
  * @returns how many were extended
  */
 export async function extendExpiry(

@@ -21,7 +21,7 @@ export async function nextAddressBlock(db: Queryable, kind: KindWithPublicKeys):
 const count = query<{ ready: number }>(
   'spares_count',
   `select count(*)::int as ready from (
-     select 1 from spare_addresses where chain = $1 limit $2) as counted`,
+     select 1 from address_pool where chain = $1 limit $2) as counted`,
 );
 
 /** How many unused addresses are stored, counted up to `enough`. */
@@ -53,7 +53,7 @@ const selectGiven = statement(
 );
 const insert = statement(
   'spares_insert',
-  `insert into spare_addresses (chain, derivation_index, address)
+  `insert into address_pool (chain, derivation_index, address)
    select $1, $2 + place - 1, address from unnest($3::text[]) with ordinality as named(address, place)`,
 );
 
@@ -82,9 +82,9 @@ export async function savePoolAddresses(
 const take = query<PoolAddress>(
   'spares_take',
   `with taken as materialized (
-     select chain, derivation_index from spare_addresses where chain = $1
+     select chain, derivation_index from address_pool where chain = $1
      order by derivation_index limit $2 for update skip locked)
-   delete from spare_addresses s using taken t
+   delete from address_pool s using taken t
    where s.chain = t.chain and s.derivation_index = t.derivation_index
    returning s.address, s.derivation_index`,
 );

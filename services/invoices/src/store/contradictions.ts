@@ -35,10 +35,10 @@ const foundContradictions = bulk({
 
 const insertFound = statement(
   'contradictions_insert',
-  `insert into contradictions (block_hash, block_height, outpoint, deposit_id, invoice_id, chain, found_at, look_at)
+  `insert into contradictions (block_hash, block_height, outpoint, deposit_id, invoice_id, chain, found_at, check_at)
    select u.*, $6, $7, $7 from ${foundContradictions.from('u')}
    on conflict on constraint contradictions_once do update
-   set ended_at = null, outcome = null, look_at = excluded.look_at,
+   set ended_at = null, outcome = null, check_at = excluded.check_at,
      deposit_id = excluded.deposit_id, invoice_id = excluded.invoice_id`,
 );
 
@@ -63,10 +63,10 @@ type ClaimedRow = Omit<Contradiction, 'deposit'> & { id: DepositId | null; invoi
 
 const claimDue = query<ClaimedRow>(
   'contradictions_claim',
-  `update contradictions set look_at = $2::timestamptz + $3::int * interval '1 millisecond'
+  `update contradictions set check_at = $2::timestamptz + $3::int * interval '1 millisecond'
    where (chain, block_hash, outpoint) in (
      select chain, block_hash, outpoint from contradictions
-     where chain = $1 and ended_at is null and look_at <= $2 order by look_at, outpoint limit 1)
+     where chain = $1 and ended_at is null and check_at <= $2 order by check_at, outpoint limit 1)
    returning block_hash, block_height, outpoint, deposit_id as id, invoice_id`,
 );
 

@@ -53,7 +53,7 @@ export async function moveCursor(trx: Trx, chain: Chain, { height, hash, time }:
 
 const updateSynced = statement(
   'cursors_caught_up',
-  `update cursors set caught_up_at = $3, known_until = greatest(known_until, least(time, $2), $4) where chain = $1`,
+  `update cursors set synced_at = $3, known_until = greatest(known_until, least(time, $2), $4) where chain = $1`,
 );
 
 /**

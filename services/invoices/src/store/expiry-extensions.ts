@@ -6,7 +6,7 @@ import type { ExtendableInvoice, Outage, SyncState } from '../domain/expiry-exte
 
 const selectSyncState = query<SyncState>(
   'cursors_sync_state',
-  `select caught_up_at as reached_at, known_until,
+  `select synced_at, known_until,
      (select min(b.time) from blocks b where b.chain = c.chain and b.time > c.known_until) as next_block_at
    from cursors c where chain = $1`,
 );
@@ -19,11 +19,11 @@ type LockedInvoice = ExtendableInvoice & { id: InvoiceId };
 
 const lockExtendable = query<LockedInvoice>(
   'invoices_lock_extendable',
-  `select id, created_at, expires_at, extended_ms::float8 as extended_ms, clock_until
+  `select id, created_at, expires_at, extended_ms::float8 as extended_ms, extended_until
    from invoices
    where chain = $1 and closed_at is null and status in ('pending', 'partially_paid', 'confirmed')
      and expires_at >= coalesce($2::timestamptz, '-infinity') and created_at < $3
-     and (clock_until is null or clock_until < $3) and id > coalesce($4::text, '')
+     and (extended_until is null or extended_until < $3) and id > coalesce($4::text, '')
    order by id limit $5 for update`,
 );
 
@@ -42,11 +42,11 @@ const updateExpiry = query<{ id: InvoiceId; isPaidTo: boolean }>(
   'invoices_extend',
   `update invoices i set
      expires_at = i.expires_at + u.ms * interval '1 millisecond', extended_ms = i.extended_ms + u.ms,
-     clock_until = $3, version = i.version + (u.ms > 0)::int
+     extended_until = $3, version = i.version + (u.ms > 0)::int
    from ${extensions.from('u')} where i.id = u.id
    returning i.id,
      exists (select 1 from deposits d where d.invoice_id = i.id)
-     or exists (select 1 from sightings s where s.invoice_id = i.id) as is_paid_to`,
+     or exists (select 1 from mempool_payments s where s.invoice_id = i.id) as is_paid_to`,
 );
 
 /** Saves the extensions. @returns the invoices with payments, which may be in time now */

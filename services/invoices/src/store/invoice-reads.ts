@@ -27,15 +27,15 @@ export type FullInvoice = {
 
 // Each payment once, in its current state (see `currentPayments`).
 const depositShown = `not (d.state in ('dropped', 'reversed') and exists (
-  select from sightings s where s.chain = d.chain and s.outpoint = d.outpoint and s.gone_at is null))`;
+  select from mempool_payments s where s.chain = d.chain and s.outpoint = d.outpoint and s.dropped_at is null))`;
 const mempoolShown = `not ${sameOutpoint(
   's',
-  `(s.gone_at is not null or o.state not in ('dropped', 'reversed'))`,
+  `(s.dropped_at is not null or o.state not in ('dropped', 'reversed'))`,
 )}`;
 
 /** The payments of an invoice `i`, to be counted. */
 const allShown = `select 1 from deposits d where d.invoice_id = i.id and ${depositShown}
-  union all select 1 from sightings s where s.invoice_id = i.id and ${mempoolShown}`;
+  union all select 1 from mempool_payments s where s.invoice_id = i.id and ${mempoolShown}`;
 
 /** The deposits of an invoice `i` that may be shown (see `shownOf`), read through indexes. */
 const shownDeposits = `
@@ -48,12 +48,12 @@ const shownDeposits = `
 
 /** Its mempool payments that may be shown. */
 const shownMempoolPayments = `
-  select json_agg(${mempoolPaymentJson('s')} order by ${mempoolPaymentOrder}) from sightings s
+  select json_agg(${mempoolPaymentJson('s')} order by ${mempoolPaymentOrder}) from mempool_payments s
   where s.chain = i.chain and s.outpoint in (
-    (select s.outpoint from sightings s where s.invoice_id = i.id and ${mempoolShown}
+    (select s.outpoint from mempool_payments s where s.invoice_id = i.id and ${mempoolShown}
      order by s.first_seen_at desc, s.outpoint desc limit ${SHOWN_MAX})
     union all
-    (select s.outpoint from sightings s where s.invoice_id = i.id and s.asset = i.asset and ${mempoolShown}
+    (select s.outpoint from mempool_payments s where s.invoice_id = i.id and s.asset = i.asset and ${mempoolShown}
      order by s.amount desc, s.outpoint desc limit ${LARGEST_SHOWN}))`;
 
 type FullRow = InvoiceRow & {

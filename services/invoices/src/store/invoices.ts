@@ -13,7 +13,7 @@ const plainColumns = `id, external_id, asset, chain, amount_fiat, quote, amount_
   dust, created_at, expires_at, succeed_url, timeout_url, address, derivation_index`;
 
 export const invoiceColumns = `${plainColumns}, account_id as account, usd_rate::text as usd_rate, status,
-  pending_amount, paid_amount, reversed_amount, paid_at, closed_at, version, announced`;
+  pending_amount, paid_amount, reversed_amount, paid_at, closed_at, version, reported_events`;
 
 /** Rates have decimals, so the driver leaves them text. */
 export type InvoiceRow = Omit<Invoice, 'usdRate'> & { usdRate: string };
@@ -61,7 +61,7 @@ const newInvoices = bulk({
 const insertNew = (beside = ''): string => `
   with given as (select * from ${newInvoices.from('given')}),
   invoice as (
-    insert into invoices (account_id, usd_rate, ${plainColumns}, announced)
+    insert into invoices (account_id, usd_rate, ${plainColumns}, reported_events)
     select account_id, usd_rate, ${plainColumns}, '{invoice.created}' from given),
   address as (
     insert into addresses (chain, address, invoice_id, derivation_index, given_height, balance_check_at)
@@ -133,7 +133,7 @@ const progress = bulk({
   reversedAmount: 'numeric',
   paidAt: 'timestamptz',
   closedAt: 'timestamptz',
-  announced: 'jsonb',
+  reportedEvents: 'jsonb',
   version: 'int',
 });
 
@@ -142,7 +142,7 @@ const updateProgress = statement(
   `update invoices i set
      status = u.status, pending_amount = u.pending_amount, paid_amount = u.paid_amount,
      reversed_amount = u.reversed_amount, paid_at = u.paid_at, closed_at = u.closed_at,
-     announced = array(select jsonb_array_elements_text(u.announced)), version = u.version
+     reported_events = array(select jsonb_array_elements_text(u.reported_events)), version = u.version
    from ${progress.from('u')} where i.id = u.id`,
 );
 
@@ -151,7 +151,7 @@ export async function saveInvoiceStates(
   changed: readonly (Progress & Pick<Invoice, 'id' | 'version'>)[],
 ): Promise<void> {
   if (changed.length === 0) return;
-  const rows = changed.map((one) => ({ ...one, announced: JSON.stringify(one.announced) }));
+  const rows = changed.map((one) => ({ ...one, reportedEvents: JSON.stringify(one.reportedEvents) }));
   await trx.rows(updateProgress, progress.values(rows));
 }
 
@@ -162,8 +162,8 @@ const selectExpiring = query<{ id: InvoiceId }>(
    where i.closed_at is null and i.status in ('pending', 'partially_paid') and i.chain = $1
      and i.expires_at < $2 and (a.balance_check_at is null or i.expires_at < a.balance_known_until)
      and not exists (
-       select 1 from sightings s
-       where s.invoice_id = i.id and (s.gone_at is null or s.gone_at >= $2 - $5::int * interval '1 millisecond')
+       select 1 from mempool_payments s
+       where s.invoice_id = i.id and (s.dropped_at is null or s.dropped_at >= $2 - $5::int * interval '1 millisecond')
          and s.first_seen_at <= i.expires_at and s.asset = i.asset and s.amount >= i.dust)
      and not exists (
        select 1 from deposits d

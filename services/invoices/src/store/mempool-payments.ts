@@ -17,7 +17,7 @@ const columns = [
 ];
 
 export const mempoolPaymentJson = (alias: string): string =>
-  `json_build_object(${jsonFields(alias, columns)}, 'droppedAt', ${alias}.gone_at)`;
+  `json_build_object(${jsonFields(alias, [...columns, 'dropped_at'])})`;
 
 export const mempoolPaymentOrder = 'first_seen_at, outpoint';
 
@@ -37,7 +37,7 @@ export const toMempoolPayment = (json: MempoolPaymentJson): MempoolPayment => ({
 
 const selectOpen = query<MempoolPayment>(
   'sightings_waiting',
-  `select ${columns.join(', ')}, gone_at as dropped_at from sightings where chain = $1 and gone_at is null`,
+  `select ${columns.join(', ')}, dropped_at from mempool_payments where chain = $1 and dropped_at is null`,
 );
 
 /** The payments that the mempool had at the last read. */
@@ -58,12 +58,12 @@ const seenPayments = bulk({
 // A payment that comes back, or a replaced one with the same outpoint, overwrites the row and keeps the first time.
 const upsert = statement(
   'sightings_save',
-  `insert into sightings (${columns.join(', ')}, chain)
+  `insert into mempool_payments (${columns.join(', ')}, chain)
    select seen.*, $9 from ${seenPayments.from('seen')}
    on conflict (chain, outpoint) do update set
      invoice_id = excluded.invoice_id, asset = excluded.asset, address = excluded.address,
-     amount = excluded.amount, gone_at = null,
-     first_seen_at = least(sightings.first_seen_at, excluded.first_seen_at)`,
+     amount = excluded.amount, dropped_at = null,
+     first_seen_at = least(mempool_payments.first_seen_at, excluded.first_seen_at)`,
 );
 
 export async function saveMempoolPayments(
@@ -76,7 +76,7 @@ export async function saveMempoolPayments(
 
 const updateDropped = statement(
   'sightings_gone',
-  `update sightings set gone_at = $3 where chain = $1 and outpoint = any($2::text[]) and gone_at is null`,
+  `update mempool_payments set dropped_at = $3 where chain = $1 and outpoint = any($2::text[]) and dropped_at is null`,
 );
 
 export async function markDropped(
@@ -90,7 +90,7 @@ export async function markDropped(
 
 const deleteMined = query<Pick<MempoolPayment, 'outpoint' | 'firstSeenAt'>>(
   'sightings_end',
-  `delete from sightings where chain = $1 and outpoint = any($2::text[])
+  `delete from mempool_payments where chain = $1 and outpoint = any($2::text[])
    returning outpoint, first_seen_at`,
 );
 

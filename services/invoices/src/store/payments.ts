@@ -36,12 +36,12 @@ export const sameOutpoint = (p: string, condition: string) =>
       and o.state not in ('seen', 'settled') and ${condition}))`;
 
 // Former releases stored what was reported in the invoice.
-const reversalUnreported = `(${reversalOf}) is distinct from d.reversal_told and (${reversalOf}) is not null
-  and not 'invoice.payment_reversed:' || d.id || '.' || (${reversalOf}) = any(i.announced)`;
-const lateUnreported = `not d.late_told and not 'invoice.late_payment:' || d.id = any(i.announced)`;
-const dropUnreported = `s.gone_at is not null and s.gone_at is distinct from s.gone_told_at
-  and not 'invoice.payment_reversed:' || s.outpoint || '.' || (extract(epoch from s.gone_at) * 1000)::bigint
-    = any(i.announced)`;
+const reversalUnreported = `(${reversalOf}) is distinct from d.reversal_reported and (${reversalOf}) is not null
+  and not 'invoice.payment_reversed:' || d.id || '.' || (${reversalOf}) = any(i.reported_events)`;
+const lateUnreported = `not d.late_reported and not 'invoice.late_payment:' || d.id = any(i.reported_events)`;
+const dropUnreported = `s.dropped_at is not null and s.dropped_at is distinct from s.drop_reported_at
+  and not 'invoice.payment_reversed:' || s.outpoint || '.' || (extract(epoch from s.dropped_at) * 1000)::bigint
+    = any(i.reported_events)`;
 
 const sumOf = (p: string, condition: string) => `coalesce(sum(${p}.amount) filter (where ${condition}), 0)`;
 const any = (condition: string) => `coalesce(bool_or(${condition}), false)`;
@@ -89,14 +89,14 @@ const selectTotals = query<TotalsRow>(
        from deposits d where d.invoice_id = i.id offset 0) as d) as d
    cross join lateral (
      select
-       ${sumOf('s', `s.gone_at is null and s.timely`)} as timely_waiting,
-       ${sumOf('s', `s.gone_at is null and not s.timely`)} as late_waiting,
-       ${any(`s.timely and (s.gone_at is null or s.gone_at >= v.known_until - $2::int * interval '1 millisecond')`)}
+       ${sumOf('s', `s.dropped_at is null and s.timely`)} as timely_waiting,
+       ${sumOf('s', `s.dropped_at is null and not s.timely`)} as late_waiting,
+       ${any(`s.timely and (s.dropped_at is null or s.dropped_at >= v.known_until - $2::int * interval '1 millisecond')`)}
          as awaited,
        ${any(`s.timely and s.unreported`)} as unreported
      from (
-       select s.amount, s.gone_at, ${inTime('s')} as timely, ${dropUnreported} as unreported
-       from sightings s
+       select s.amount, s.dropped_at, ${inTime('s')} as timely, ${dropUnreported} as unreported
+       from mempool_payments s
        where s.invoice_id = i.id and ${counts('s')} and not ${sameOutpoint('s', present('o'))} offset 0) as s) as s
    where i.id = any($1::text[])`,
 );
@@ -203,13 +203,13 @@ export async function markRestDue(trx: Trx, ids: readonly InvoiceId[]): Promise<
 
 const updateReversalsReported = statement(
   'deposits_reversals_told',
-  `update deposits d set reversal_told = ${reversalOf}
+  `update deposits d set reversal_reported = ${reversalOf}
    from invoices i join cursors c on c.chain = i.chain
    where d.invoice_id = i.id and i.id = any($1::text[]) and ${counts('d')} and ${reversalUnreported}`,
 );
 const updateDropReported = statement(
   'sightings_gone_told',
-  `update sightings s set gone_told_at = s.gone_at
+  `update mempool_payments s set drop_reported_at = s.dropped_at
    from invoices i join cursors c on c.chain = i.chain
    where s.invoice_id = i.id and i.id = any($1::text[]) and ${counts('s')} and ${inTime('s')} and ${dropUnreported}
      and not ${sameOutpoint('s', present('o'))}`,
@@ -224,7 +224,7 @@ export async function markReversalsReported(trx: Trx, ids: readonly InvoiceId[])
 
 const updateLateReported = statement(
   'deposits_late_told',
-  `update deposits d set late_told = true
+  `update deposits d set late_reported = true
    from invoices i join cursors c on c.chain = i.chain
    where d.invoice_id = i.id and i.id = any($1::text[]) and ${counts('d')} and ${present('d')}
      and (i.status = 'expired' or not ${inTime('d')}) and ${lateUnreported}`,

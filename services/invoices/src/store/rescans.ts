@@ -19,7 +19,7 @@ export type Rescan = {
 
 const selectOpen = query<Rescan>(
   'rescans_open',
-  `select id, from_height, next_height, until_height, last_hash, looks_asked_to as balances_requested_to, found
+  `select id, from_height, next_height, until_height, last_hash, balances_requested_to, found
    from rescans where chain = $1 and ended_at is null order by id limit 1`,
 );
 
@@ -123,7 +123,7 @@ const updateCheckSoon = statement(
 );
 const updateRequestedTo = statement(
   'rescans_looks_asked_to',
-  'update rescans set looks_asked_to = $2 where id = $1',
+  'update rescans set balances_requested_to = $2 where id = $1',
 );
 
 /** Requests a balance check of these addresses for the next block, as part of a rescan. */

@@ -43,7 +43,7 @@ export function circuitOf({ consecutiveFailures, openUntil }: CircuitHealth, now
   return consecutiveFailures < HALF_OPEN_FROM_FAILURES ? 'closed' : 'half_open';
 }
 
-/** How many attempts may be in flight to an endpoint: of both kinds together, and of each. */
+/** How many attempts may be in flight to an endpoint: new deliveries and retries together, and each. */
 export type Concurrency = { total: number; newDeliveries: number; retries: number };
 
 /**

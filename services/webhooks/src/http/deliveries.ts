@@ -73,8 +73,8 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: H
     const { identity, body } = contextOf(res);
     const read = readReplay(body, ports.clock.now());
     if (!read.ok) return send(res, answers.invalid(read.refusal));
-    const { from, to, events: kinds, include_delivered: includeDelivered } = read.value;
-    const order = { from, to, kinds, includeDelivered };
+    const { from, to, events, include_delivered: includeDelivered } = read.value;
+    const order = { from, to, eventTypes: events, includeDelivered };
     const replayed = await replayEvents(ports, identity.account, idOf(req.params), order);
     if (!replayed.ok) return send(res, refusedReplay(replayed.refusal, ports.clock.now()));
     const { queued, alreadyWaiting, alreadyDelivered } = replayed.value;

@@ -35,7 +35,7 @@ function refusedRotation(refusal: RotationRefusal): Answer {
 }
 
 const changesOf = ({ events, ...others }: EndpointChanges): Changes =>
-  events === undefined ? others : { ...others, kinds: events };
+  events === undefined ? others : { ...others, eventTypes: events };
 
 /** Lets a request through when its endpoint is there and the account's own: before anything is said of its fields. */
 export const ownEndpoint =
@@ -63,8 +63,8 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Ht
     const { identity, body } = contextOf(res);
     const read = readEndpointForm(body, ports.settings.allowInsecureEndpoints);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
-    const { url, events: kinds, description } = read.value;
-    const made = await registerEndpoint(ports, { account: identity.account, url, kinds, description });
+    const { events, ...fields } = read.value;
+    const made = await registerEndpoint(ports, { account: identity.account, eventTypes: events, ...fields });
     if (!made.ok) return send(res, refusals.registration[made.refusal]);
     const data = newEndpointView(made.value.endpoint, made.value.secret);
     send(res, { status: 201, body: { message: 'Webhook created successfully.', data } });

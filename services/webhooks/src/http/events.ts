@@ -36,8 +36,10 @@ export function routeEvents(app: Express, merchant: RequestHandler, ports: HttpP
   app.get('/api/events', merchant, async (req, res) => {
     const read = readEventsQuery(req.query);
     if (!read.ok) return send(res, answers.invalid(read.refusal));
-    const { created_from: from, created_to: to, ...wanted } = read.value;
-    const found = await listEvents(ports, contextOf(res).identity.account, { ...wanted, from, to });
+    const { created_from: from, created_to: to, kinds, ...wanted } = read.value;
+    const found = await listEvents(ports, contextOf(res).identity.account, {
+      ...{ ...wanted, eventTypes: kinds, from, to },
+    });
     const meta = {
       has_more: found.hasMore,
       next_after: placeOf(found.nextAfter),
@@ -52,7 +54,7 @@ export function routeEvents(app: Express, merchant: RequestHandler, ports: HttpP
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     if (req.method === 'HEAD') return answerHead(res);
     const { after, kinds } = read.value;
-    const wanted = { after: after ?? undefined, kinds };
+    const wanted = { after: after ?? undefined, eventTypes: kinds };
     const opened = await openEventStream(ports, res, contextOf(res).identity.account, wanted);
     if (opened.ok) return;
     if (typeof opened.refusal === 'string') return send(res, refusals.stream[opened.refusal]);

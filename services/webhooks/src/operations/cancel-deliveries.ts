@@ -1,6 +1,6 @@
 import type { Trx } from '@quittance/shared/db';
 import type { Ports } from '../ports.ts';
-import { cancelWaiting, lockCancellingEndpoint, pruneDeliveriesOfDeleted } from '../store/endpoints.ts';
+import { cancelWaiting, lockEndpointToCancel, pruneDeliveriesOfDeleted } from '../store/endpoints.ts';
 
 /** So few that whoever waits for the endpoint meanwhile waits for milliseconds. */
 export const CANCEL_BATCH = 1_000;
@@ -11,7 +11,7 @@ export const CANCEL_BATCH = 1_000;
  * never tried goes with a deleted endpoint: a replay can queue it by the ten thousand, and it explains nothing.
  */
 export async function cancelWaitingOf(trx: Trx, key?: string): Promise<number | undefined> {
-  const locked = await lockCancellingEndpoint(trx, key);
+  const locked = await lockEndpointToCancel(trx, key);
   if (locked === undefined) return undefined;
   if (locked.isDeleted) {
     const ended = await pruneDeliveriesOfDeleted(trx, locked.key, CANCEL_BATCH);

@@ -8,7 +8,7 @@ import { CANCEL_BATCH, cancelWaitingOf } from './cancel-deliveries.ts';
 import { lockEndpoint, readEndpoint } from './read-endpoint.ts';
 
 /** What is not named stays as it is. */
-export type Changes = Partial<Pick<Endpoint, 'url' | 'kinds' | 'description' | 'enabled'>>;
+export type Changes = Partial<Pick<Endpoint, 'url' | 'eventTypes' | 'description' | 'enabled'>>;
 
 /**
  * Changes an endpoint as its owner asks. What waits goes to a new URL from then on. Disabled, nothing is sent to it

@@ -44,7 +44,7 @@ export async function listEvents(
 export type StreamQuery = {
   /** What the client has had; undefined: it wants what happens from now on. */
   after: number | undefined;
-  kinds: readonly string[] | null;
+  eventTypes: readonly string[] | null;
 };
 
 /** Begins to write an account's events to a client that stays; refuses a place in the log that is yet to come. */
@@ -52,10 +52,10 @@ export async function openEventStream(
   { db, streams }: Pick<Ports, 'db' | 'streams'>,
   res: ServerResponse,
   account: AccountId,
-  { after, kinds }: StreamQuery,
+  { after, eventTypes }: StreamQuery,
 ): Promise<Result<null, StreamRefusal | { last: string }>> {
   const { lastSequence: last } = await extentOf(db, account);
   if (after !== undefined && BigInt(after) > BigInt(last)) return refuse({ last });
-  const refused = streams.open(res, { account, kinds, after: String(after ?? last) });
+  const refused = streams.open(res, { account, eventTypes, after: String(after ?? last) });
   return refused === undefined ? ok(null) : refuse(refused);
 }

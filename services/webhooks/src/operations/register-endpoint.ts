@@ -6,12 +6,12 @@ import { type Endpoint, endpointsOf, insertEndpoint, lockAccount } from '../stor
 
 export const ENDPOINTS_MAX = 20;
 
-type EndpointOrder = { account: AccountId; url: string; kinds: string[]; description: string | null };
+type EndpointOrder = { account: AccountId; url: string; eventTypes: string[]; description: string | null };
 
 /** Registers an endpoint with a secret of its own. The secret is in the answer, and nowhere else ever again. */
 export async function registerEndpoint(
   { db, clock, random, encryption }: Pick<Ports, 'db' | 'clock' | 'random' | 'encryption'>,
-  { account, url, kinds, description }: EndpointOrder,
+  { account, url, eventTypes, description }: EndpointOrder,
 ): Promise<Result<{ endpoint: Endpoint; secret: string }, 'too_many'>> {
   const now = clock.now();
   const id = newEndpointId(now, random);
@@ -24,7 +24,7 @@ export async function registerEndpoint(
       id,
       accountId: account,
       url,
-      kinds,
+      eventTypes,
       description,
       createdAt: now,
       encryptedSecret: encryption.encrypt(secret, id),

@@ -27,8 +27,8 @@ export const REPLAYED_PER_DAY_MAX = 100_000;
 /** The endpoint's queue is locked for so many at a time: what is new goes on between two chunks. */
 const CHUNK_EVENTS = 1_000;
 
-/** `kinds` are those that the endpoint is told of, unless given. */
-export type ReplayOrder = { from: Date; to: Date; kinds: string[] | null; includeDelivered: boolean };
+/** Without `eventTypes`, those that the endpoint is subscribed to. */
+export type ReplayOrder = { from: Date; to: Date; eventTypes: string[] | null; includeDelivered: boolean };
 
 export type ReplayRefusal =
   | AccessRefusal
@@ -45,13 +45,13 @@ export async function replayEvents(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   account: AccountId,
   id: string,
-  { from, to, kinds, includeDelivered }: ReplayOrder,
+  { from, to, eventTypes, includeDelivered }: ReplayOrder,
 ): Promise<Result<Replayed, ReplayRefusal>> {
   const found = await readEndpoint({ db }, account, id);
   if (!found.ok) return found;
   const endpoint = found.value;
   if (!endpoint.enabled) return refuse('disabled');
-  const range = { endpoint, kinds: kinds ?? endpoint.kinds, from, to };
+  const range = { endpoint, eventTypes: eventTypes ?? endpoint.eventTypes, from, to };
   const now = clock.now();
   const counted = await countEvents(db, range, { includeDelivered, atMost: REPLAYED_EVENTS_MAX + 1 });
   if (counted.events > REPLAYED_EVENTS_MAX) return refuse('too_many');

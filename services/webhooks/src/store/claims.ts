@@ -100,7 +100,7 @@ const claimDue = query<ClaimedRow>(
    claimed as (
      update deliveries d set state = 'sending', claim = $8, claimed_until = $7
      from chosen where d.endpoint_key = chosen.endpoint_key and d.sequence = chosen.sequence
-     returning d.endpoint_key, d.sequence, d.attempts, d.round_start, d.retry, d.due_at),
+     returning d.endpoint_key, d.sequence, d.attempts, d.cycle_start, d.retry, d.due_at),
    looked as (
      update endpoint_queues set new_due_at = after.new_due_at,
        retry_due_at = case when $9 then after.retry_due_at else endpoint_queues.retry_due_at end
@@ -110,7 +110,7 @@ const claimDue = query<ClaimedRow>(
          select (count(*) filter (where not retry))::int as new, (count(*) filter (where retry))::int as retry
          from chosen where chosen.endpoint_key = q.endpoint_key) as c) as after
      where endpoint_queues.endpoint_key = after.endpoint_key)
-   select claimed.endpoint_key, claimed.attempts, claimed.round_start as cycle_start, claimed.retry, ev.id, ev.kind,
+   select claimed.endpoint_key, claimed.attempts, claimed.cycle_start as cycle_start, claimed.retry, ev.id, ev.kind,
      ev.created_at, ev.sequence, ev.version, ev.data::text as data
    from claimed join endpoints e on e.key = claimed.endpoint_key
    join events ev on ev.account_id = e.account_id and ev.sequence = claimed.sequence
@@ -153,7 +153,7 @@ export type StoredRecipient = {
 const selectRecipients = query<StoredRecipient>(
   'recipients_of_queues',
   `select q.endpoint_key, e.id as endpoint_id, e.url, q.generation,
-     array(select s.sealed from endpoint_secrets s
+     array(select s.encrypted_secret from endpoint_secrets s
        where s.endpoint_key = q.endpoint_key and (s.ends_at is null or s.ends_at > $2)
        order by s.created_at desc) as encrypted_secrets
    from endpoint_queues q join endpoints e on e.key = q.endpoint_key where q.endpoint_key = any($1::bigint[])`,

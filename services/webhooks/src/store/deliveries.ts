@@ -9,13 +9,13 @@ const numberedEvents = bulk({ accountId: 'text', sequence: 'bigint', kind: 'text
 const insertForQueues = statement(
   'deliveries_insert',
   `with queue as materialized (
-     select q.endpoint_key, e.account_id, e.kinds from endpoint_queues q join endpoints e on e.key = q.endpoint_key
+     select q.endpoint_key, e.account_id, e.event_types from endpoint_queues q join endpoints e on e.key = q.endpoint_key
      where e.account_id = any($1::text[]) order by q.endpoint_key for update of q),
    inserted as (
      insert into deliveries (endpoint_key, sequence, state, due_at)
      select queue.endpoint_key, g.sequence, 'waiting', $4
      from ${numberedEvents.from('g')}
-     join queue on queue.account_id = g.account_id and g.kind = any(queue.kinds)
+     join queue on queue.account_id = g.account_id and g.kind = any(queue.event_types)
      returning endpoint_key)
    update endpoint_queues q set new_due_at = greatest(least(q.new_due_at, $4), q.open_until)
    where q.endpoint_key in (select endpoint_key from inserted)`,
@@ -52,7 +52,7 @@ const endClaims = query<EndedClaim>(
    ended as (
      update deliveries d set state = g.state, due_at = coalesce(g.due_at, d.due_at), claim = null,
        claimed_until = null, attempts = d.attempts + g.counted::int,
-       round_start = case when g.starts_new_cycle then d.attempts + g.counted::int else d.round_start end
+       cycle_start = case when g.starts_new_cycle then d.attempts + g.counted::int else d.cycle_start end
      from given g where d.endpoint_key = g.endpoint_key and d.sequence = g.sequence
        and d.state = 'sending' and d.claim = g.claim
      returning d.endpoint_key, d.sequence, g.claim, d.attempts),
@@ -71,7 +71,7 @@ export const recordEnds = (trx: Trx, records: readonly AttemptRow[]): Promise<En
 
 const beginAnew = statement(
   'delivery_begin_anew',
-  `update deliveries set state = 'waiting', due_at = $3, round_start = attempts, asked_for = true
+  `update deliveries set state = 'waiting', due_at = $3, cycle_start = attempts, manual = true
    where endpoint_key = $1 and sequence = $2 and state <> 'sending' returning 1`,
 );
 
@@ -104,7 +104,7 @@ export async function insertDelivery(
 /** The events of an account in [from, to) that an endpoint is to have. */
 export type Range = {
   endpoint: { key: string; id: EndpointId; accountId: AccountId };
-  kinds: readonly string[];
+  eventTypes: readonly string[];
   from: Date;
   to: Date;
 };
@@ -112,11 +112,11 @@ export type Range = {
 /** Tests are for the endpoint that was tested. */
 const inRange = `account_id = $1 and created_at >= $2 and created_at < $3 and kind = any($4::text[])
        and (kind <> 'webhook.test' or resource_id = $5)`;
-const rangeValues = ({ endpoint, kinds, from, to }: Range) => [
+const rangeValues = ({ endpoint, eventTypes, from, to }: Range) => [
   endpoint.accountId,
   from,
   to,
-  kinds,
+  eventTypes,
   endpoint.id,
 ];
 
@@ -188,11 +188,11 @@ const replayNext = query<Replayed & { events: number; last: Place | null }>(
      select chunk.sequence, d.state from chunk
      left join deliveries d on d.endpoint_key = $9 and d.sequence = chunk.sequence),
    queued as (
-     insert into deliveries (endpoint_key, sequence, state, due_at, asked_for)
+     insert into deliveries (endpoint_key, sequence, state, due_at, manual)
      select $9, sequence, 'waiting', $10, true from known
      where ${isQueued('$11')}
      on conflict (endpoint_key, sequence) do update
-       set state = 'waiting', due_at = excluded.due_at, round_start = deliveries.attempts, asked_for = true
+       set state = 'waiting', due_at = excluded.due_at, cycle_start = deliveries.attempts, manual = true
      returning sequence)
    select (select count(*) from queued)::int as queued,
      count(*) filter (where state in ('waiting', 'sending'))::int as already_waiting,

@@ -8,7 +8,7 @@ export type Endpoint = {
   id: EndpointId;
   accountId: AccountId;
   url: string;
-  kinds: string[];
+  eventTypes: string[];
   description: string | null;
   enabled: boolean;
   disabledReason: string | null;
@@ -23,7 +23,7 @@ export type Endpoint = {
   createdAt: Date;
 };
 
-const columns = `key, id, account_id, url, kinds, description, enabled, disabled_reason, disabled_at, created_at,
+const columns = `key, id, account_id, url, event_types, description, enabled, disabled_reason, disabled_at, created_at,
   missed_since,
   coalesce((select failing_since from endpoint_queues where endpoint_key = key), failing_since) as failing_since,
   (select open_until from endpoint_queues where endpoint_key = key) as paused_until`;
@@ -59,17 +59,17 @@ export const findEndpoint = (db: Queryable, id: string): Promise<Endpoint | unde
 const insertRow = query<Endpoint>(
   'endpoint_insert',
   `with made as (
-     insert into endpoints (id, account_id, url, kinds, description, created_at)
+     insert into endpoints (id, account_id, url, event_types, description, created_at)
      values ($1, $2, $3, $4, $5, $6) returning *),
-   sealed as (
-     insert into endpoint_secrets (endpoint_key, sealed, created_at) select key, $7, created_at from made),
+   secret as (
+     insert into endpoint_secrets (endpoint_key, encrypted_secret, created_at) select key, $7, created_at from made),
    queue as (insert into endpoint_queues (endpoint_key) select key from made)
    select ${columns} from made`,
 );
 
 export type NewEndpoint = Pick<
   Endpoint,
-  'id' | 'accountId' | 'url' | 'kinds' | 'description' | 'createdAt'
+  'id' | 'accountId' | 'url' | 'eventTypes' | 'description' | 'createdAt'
 > & {
   encryptedSecret: Buffer;
 };
@@ -80,7 +80,7 @@ export const insertEndpoint = (trx: Trx, made: NewEndpoint): Promise<Endpoint> =
     made.id,
     made.accountId,
     made.url,
-    made.kinds,
+    made.eventTypes,
     made.description,
     made.createdAt,
     made.encryptedSecret,
@@ -89,7 +89,7 @@ export const insertEndpoint = (trx: Trx, made: NewEndpoint): Promise<Endpoint> =
 const removeQueues = statement(
   'queues_remove',
   `with closed as (delete from endpoint_queues where endpoint_key = any($1::bigint[]) returning endpoint_key)
-   update endpoints set cancelling = true from closed where key = closed.endpoint_key`,
+   update endpoints set has_deliveries_to_cancel = true from closed where key = closed.endpoint_key`,
 );
 
 /**
@@ -100,22 +100,22 @@ async function closeEndpoints(trx: Trx, keys: readonly string[]): Promise<void> 
   await trx.rows(removeQueues, [keys]);
 }
 
-export type CancellingEndpoint = { key: string; isDeleted: boolean };
-const cancelling = 'key, deleted_at is not null as is_deleted';
+export type EndpointToCancel = { key: string; isDeleted: boolean };
+const toCancel = 'key, deleted_at is not null as is_deleted';
 
-const lockCancelling = query<CancellingEndpoint>(
-  'endpoint_cancelling_lock',
-  `select ${cancelling} from endpoints where key = $1 and cancelling for update`,
+const lockToCancel = query<EndpointToCancel>(
+  'endpoint_to_cancel_lock',
+  `select ${toCancel} from endpoints where key = $1 and has_deliveries_to_cancel for update`,
 );
 
-const lockNextCancelling = query<CancellingEndpoint>(
-  'endpoint_cancelling_lock_next',
-  `select ${cancelling} from endpoints where cancelling order by key limit 1 for update skip locked`,
+const lockNextToCancel = query<EndpointToCancel>(
+  'endpoint_to_cancel_lock_next',
+  `select ${toCancel} from endpoints where has_deliveries_to_cancel order by key limit 1 for update skip locked`,
 );
 
 /** Locks an endpoint for which something may wait that will not be sent: this one, or one that nobody works on. */
-export const lockCancellingEndpoint = (trx: Trx, key?: string): Promise<CancellingEndpoint | undefined> =>
-  key === undefined ? trx.maybe(lockNextCancelling) : trx.maybe(lockCancelling, [key]);
+export const lockEndpointToCancel = (trx: Trx, key?: string): Promise<EndpointToCancel | undefined> =>
+  key === undefined ? trx.maybe(lockNextToCancel) : trx.maybe(lockToCancel, [key]);
 
 // A statement of its own after the lock: a snapshot from before it may lack what waited last.
 const cancelSome = query<{ cancelled: number }>(
@@ -126,7 +126,7 @@ const cancelSome = query<{ cancelled: number }>(
      update deliveries d set state = 'cancelled' from part
      where d.endpoint_key = part.endpoint_key and d.sequence = part.sequence returning 1),
    finished as (
-     update endpoints set cancelling = false where key = $1 and (select count(*) from part) < $2)
+     update endpoints set has_deliveries_to_cancel = false where key = $1 and (select count(*) from part) < $2)
    select count(*)::int as cancelled from ended`,
 );
 
@@ -204,7 +204,7 @@ export async function disableEndpoints(
 const markEnabled = statement(
   'endpoint_enable',
   `with live as (
-     update endpoints set enabled = true, disabled_reason = null, failing_since = null, told_since = $2
+     update endpoints set enabled = true, disabled_reason = null, failing_since = null, subscribed_since = $2
      where key = $1 returning key, missed_since)
    insert into endpoint_queues (endpoint_key, missed_since) select key, missed_since + interval '1 hour' from live`,
 );
@@ -219,18 +219,18 @@ export async function enableEndpoint(trx: Trx, key: string, now: Date): Promise<
 
 const rewrite = statement(
   'endpoint_change',
-  `update endpoints set url = $2, kinds = $3, description = $4,
-     told_since = case when $3 <@ kinds then told_since else $5 end
+  `update endpoints set url = $2, event_types = $3, description = $4,
+     subscribed_since = case when $3 <@ event_types then subscribed_since else $5 end
    where key = $1`,
 );
 
-/** Writes what its owner may choose about an endpoint. Told of more kinds than before, it is so from now on. */
+/** Writes what its owner may choose about an endpoint. It is subscribed to added event types from now on. */
 export async function changeEndpointRow(
   trx: Trx,
-  { key, url, kinds, description }: Pick<Endpoint, 'key' | 'url' | 'kinds' | 'description'>,
+  { key, url, eventTypes, description }: Pick<Endpoint, 'key' | 'url' | 'eventTypes' | 'description'>,
   now: Date,
 ): Promise<void> {
-  await trx.rows(rewrite, [key, url, kinds, description, now]);
+  await trx.rows(rewrite, [key, url, eventTypes, description, now]);
 }
 
 const countTest = query<{ tests: number }>(

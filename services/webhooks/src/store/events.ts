@@ -52,7 +52,7 @@ export const findEvent = (db: Queryable, id: string): Promise<FoundEvent | undef
 
 export type EventsQuery = {
   after: number;
-  kinds: readonly string[] | null;
+  eventTypes: readonly string[] | null;
   /** Those that happened in a span of time: since then, and before then. */
   from: Date | null;
   to: Date | null;
@@ -72,7 +72,7 @@ const pageOf = (rows: readonly PageRow[]): Page => ({
 
 /** The first that is kept of the log of `account`; see `Page`. */
 const firstKept = (account: string) =>
-  `coalesce((select forgotten + 1 from accounts where account_id = ${account}), 1) as first_sequence`;
+  `coalesce((select pruned_through + 1 from accounts where account_id = ${account}), 1) as first_sequence`;
 
 // Without a name, so that it is planned for these very dates: a short span is found by time, a long one by sequence.
 const selectInSpan = query<PageRow>(
@@ -90,11 +90,15 @@ const selectInSpan = query<PageRow>(
 export async function eventsAfter(
   db: Queryable,
   account: AccountId,
-  { after, kinds, from, to, limit }: EventsQuery,
+  { after, eventTypes, from, to, limit }: EventsQuery,
 ): Promise<Page> {
   if (from !== null || to !== null)
-    return pageOf(await db.rows(selectInSpan, [account, after, kinds, limit, from, to]));
-  const [page = pageOf([])] = await eventsForFollowers(db, [{ account, after: String(after), kinds }], limit);
+    return pageOf(await db.rows(selectInSpan, [account, after, eventTypes, limit, from, to]));
+  const [page = pageOf([])] = await eventsForFollowers(
+    db,
+    [{ account, after: String(after), eventTypes }],
+    limit,
+  );
   return page;
 }
 
@@ -107,7 +111,7 @@ export type Extent = {
 
 const selectExtents = query<Extent & { accountId: AccountId }>(
   'account_extents',
-  `select account_id, last_sequence, forgotten + 1 as first_sequence
+  `select account_id, last_sequence, pruned_through + 1 as first_sequence
    from accounts where account_id = any($1::text[])`,
 );
 
@@ -127,11 +131,11 @@ export async function extentOf(db: Queryable, account: AccountId): Promise<Exten
 }
 
 /** Somebody who follows an account's log and has had all up to a number. */
-export type Follower = { account: AccountId; after: string; kinds: readonly string[] | null };
+export type Follower = { account: AccountId; after: string; eventTypes: readonly string[] | null };
 
 // Every kind is looked for by itself, so that a rare one costs as little as the others: through the log by its sequence
 // it would be sought among everything else. Compared as a whole row, as the index is ordered: nothing else will do then.
-const followers = bulk({ account: 'text', after: 'bigint', kinds: 'text' });
+const followers = bulk({ account: 'text', after: 'bigint', eventTypes: 'text' });
 
 const selectForFollowers = query<PageRow & { place: number }>(
   'events_for_followers',
@@ -141,11 +145,11 @@ const selectForFollowers = query<PageRow & { place: number }>(
    select f.place::int as place, f.first_sequence, e.*
    from f left join lateral (
      (select ${columns} from events
-      where f.kinds is null and account_id = f.account and sequence > f.after order by sequence limit $4)
+      where f.event_types is null and account_id = f.account and sequence > f.after order by sequence limit $4)
      union all
      (select ${columns} from (
         select found.sequence as next
-        from (select distinct kind from unnest(string_to_array(f.kinds, ',')) as kind) as wanted
+        from (select distinct kind from unnest(string_to_array(f.event_types, ',')) as kind) as wanted
         cross join lateral (
           select sequence from events
           where (account_id, kind, sequence) > (f.account, wanted.kind, f.after)
@@ -162,7 +166,7 @@ export async function eventsForFollowers(
   given: readonly Follower[],
   limit: number,
 ): Promise<Page[]> {
-  const listed = given.map((one) => ({ ...one, kinds: one.kinds?.join(',') ?? null }));
+  const listed = given.map((one) => ({ ...one, eventTypes: one.eventTypes?.join(',') ?? null }));
   const rows = await db.rows(selectForFollowers, [...followers.values(listed), limit]);
   const byPlace = Map.groupBy(rows, ({ place }) => place);
   return given.map((_, i) => pageOf(byPlace.get(i + 1) ?? []));
@@ -171,9 +175,9 @@ export async function eventsForFollowers(
 const selectAges = query<{ accountId: AccountId; isOld: boolean | null }>(
   'accounts_ages_of_event_logs',
   `select a.account_id, first.created_at < now() - interval '90 days' as is_old
-   from (select account_id, forgotten from accounts where account_id > $1 order by account_id limit $2) as a
+   from (select account_id, pruned_through from accounts where account_id > $1 order by account_id limit $2) as a
    left join lateral (
-     select created_at from events e where e.account_id = a.account_id and e.sequence > a.forgotten
+     select created_at from events e where e.account_id = a.account_id and e.sequence > a.pruned_through
      order by sequence limit 1) as first on true
    order by a.account_id`,
 );

@@ -19,7 +19,7 @@ const replace = statement(
   `with former as (
      update endpoint_secrets set ends_at = least(ends_at, $3)
      where endpoint_key = $1 and (ends_at is null or ends_at > $2))
-   insert into endpoint_secrets (endpoint_key, sealed, created_at)
+   insert into endpoint_secrets (endpoint_key, encrypted_secret, created_at)
    select $1, $4, greatest($2, max(created_at) + interval '1 millisecond')
    from endpoint_secrets where endpoint_key = $1`,
 );
