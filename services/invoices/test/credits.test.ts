@@ -27,10 +27,10 @@ async function settled(parts: number) {
   return { id: invoice.id as string, read: () => merchant.read(invoice.id), credits };
 }
 
-const takenIn = (eventId: string) =>
+const processed = (eventId: string) =>
   eventually(async () => {
     if ((await fixture.rows('select 1 from inbox where event_id = $1', [eventId])).length === 0) {
-      throw new Error(`${eventId} was not taken in`);
+      throw new Error(`${eventId} was not processed`);
     }
   });
 
@@ -41,7 +41,7 @@ it('an invoice is paid with its last credit, in any order', async () => {
   const { id, read, credits } = await settled(4);
   for (const [i, credit] of credits.toReversed().entries()) {
     expect((await read()).status).toBe('confirmed');
-    await takenIn(await fixture.tell('credit.recorded', credit));
+    await processed(await fixture.tell('credit.recorded', credit));
     expect((await read()).status).toBe(i === 3 ? 'paid' : 'confirmed');
   }
   expect(await paidEvents(id)).toBe(1);
@@ -53,13 +53,13 @@ it('a repeated credit counts once, as one event or as several', async () => {
   if (first === undefined || second === undefined) throw new Error('there are two');
   const event = await fixture.tell('credit.recorded', first);
   for (let n = 0; n < 4; n++) await fixture.tell('credit.recorded', first, event);
-  for (let n = 0; n < 3; n++) await takenIn(await fixture.tell('credit.recorded', first));
+  for (let n = 0; n < 3; n++) await processed(await fixture.tell('credit.recorded', first));
   expect((await read()).status).toBe('confirmed');
-  await takenIn(await fixture.tell('credit.recorded', second));
+  await processed(await fixture.tell('credit.recorded', second));
   expect((await read()).status).toBe('paid');
   const before = await fixture.told(id);
-  await takenIn(await fixture.tell('credit.recorded', second));
-  await takenIn(await fixture.tell('credit.recorded', first));
+  await processed(await fixture.tell('credit.recorded', second));
+  await processed(await fixture.tell('credit.recorded', first));
   expect(await fixture.told(id)).toEqual(before);
   const [{ credited_at }] = await fixture.rows('select credited_at from deposits where id = $1', [
     first.deposit_id,
@@ -76,7 +76,7 @@ it('many concurrent credits pay each of many invoices once', async () => {
     a.deposit_id.slice(-4) < b.deposit_id.slice(-4) ? -1 : 1,
   );
   const events = await Promise.all(order.map((credit) => fixture.tell('credit.recorded', credit)));
-  for (const event of events) await takenIn(event);
+  for (const event of events) await processed(event);
   for (const { id, read } of invoices) {
     expect((await read()).status).toBe('paid');
     expect(await paidEvents(id)).toBe(1);
@@ -89,7 +89,7 @@ it('a credit of an unsettled deposit becomes a dead letter and delays no other c
   if (credit === undefined) throw new Error('there is one');
   const stranger = { deposit_id: 'dep_unknown', invoice_id: credit.invoice_id };
   await fixture.tell('credit.recorded', stranger);
-  await takenIn(await fixture.tell('credit.recorded', credit));
+  await processed(await fixture.tell('credit.recorded', credit));
   expect((await read()).status).toBe('paid');
   expect(await fixture.rows(`select 1 from deposits where id = 'dep_unknown'`)).toEqual([]);
 });

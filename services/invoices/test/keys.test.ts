@@ -57,7 +57,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   const unconfirmed = expect.stringContaining(
     `no address of ${chain} is given out yet: payouts has not confirmed that ${chain.toUpperCase()}_XPUB belongs to its WALLET_SEED`,
   );
-  const barred = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong together`;
+  const mismatch = `no address of ${chain} is given out: ${chain.toUpperCase()}_XPUB and the WALLET_SEED of payouts do not belong together`;
 
   it('are refused with 503 and a reason before payouts has confirmed its keys', async () => {
     expect(await compare()).toBe(0);
@@ -100,7 +100,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   it('are refused with 503 and a reason while payouts has another recovery phrase', async () => {
     named = [firstOf(OTHER_WORDS)];
     const before = await fixture.rows('select id from invoices');
-    await expect(compare()).rejects.toThrow(barred);
+    await expect(compare()).rejects.toThrow(mismatch);
     const refused = await order();
     expect(refused.status).toBe(503);
     expect(refused.headers).toHaveProperty('retry-after');
@@ -109,11 +109,11 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     await eventually(async () =>
       expect(await readiness()).toEqual({
         status: 200,
-        body: { ...served.body, without: [expect.stringContaining(barred)] },
+        body: { ...served.body, without: [expect.stringContaining(mismatch)] },
       }),
     );
     named = [];
-    await expect(compare()).rejects.toThrow(barred);
+    await expect(compare()).rejects.toThrow(mismatch);
     expect(await order()).toMatchObject({ status: 503 });
   });
 
@@ -137,7 +137,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   it('are refused by a replica that starts then with payouts down', async () => {
     const late = await another();
     expect(await late.order()).toMatchObject({ status: 503 });
-    await expect(late.step()).rejects.toThrow(barred);
+    await expect(late.step()).rejects.toThrow(mismatch);
     expect(await late.order()).toMatchObject({ status: 503 });
   });
 
@@ -153,9 +153,9 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     expect(await late.order()).toMatchObject({ status: 201 });
     expect(await late.step()).toBe(0);
     named = [firstOf(OTHER_WORDS)];
-    await expect(compare()).rejects.toThrow(barred);
+    await expect(compare()).rejects.toThrow(mismatch);
     named = [];
-    await expect(late.step()).rejects.toThrow(barred);
+    await expect(late.step()).rejects.toThrow(mismatch);
     expect(await late.order()).toMatchObject({ status: 503 });
     named = [firstOf(WORDS)];
     expect(await compare()).toBe(0);
@@ -177,7 +177,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     const behind = await another();
     fixture.pass(-2 * 24 * 365 * HOUR);
     named = [firstOf(OTHER_WORDS)];
-    await expect(behind.step()).rejects.toThrow(barred);
+    await expect(behind.step()).rejects.toThrow(mismatch);
     const late = await another();
     expect(await late.order()).toMatchObject({ status: 503 });
     fixture.pass(3 * 24 * 365 * HOUR);

@@ -70,7 +70,7 @@ let made = 0;
 async function write(
   { expiresAt, isExpired }: { expiresAt: Date | null; isExpired: boolean },
   givenDeposits: readonly (Omit<Deposit, 'id'> & { place: number; isCredited: boolean })[],
-  givenSightings: readonly (Omit<MempoolPayment, 'outpoint'> & { place: number })[],
+  givenMempoolPayments: readonly (Omit<MempoolPayment, 'outpoint'> & { place: number })[],
   { height, knownUntil }: { height: number; knownUntil: Date },
 ) {
   made += 1;
@@ -127,7 +127,7 @@ async function write(
     );
   }
   const seen = new Map<string, MempoolPayment>();
-  for (const { place, ...one } of givenSightings) {
+  for (const { place, ...one } of givenMempoolPayments) {
     const outpoint = outpointOf(place);
     if (!seen.has(outpoint)) seen.set(outpoint, { ...one, outpoint, invoiceId: id });
   }

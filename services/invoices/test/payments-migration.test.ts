@@ -59,7 +59,7 @@ it('an upgrade keeps which payments were reported and which were reversed', asyn
   const { db, upgrade, drop } = await installed();
   try {
     const time = '2026-03-01T12:00:00.123Z';
-    const announced = [
+    const reported = [
       ...['invoice.created', 'invoice.late_payment:dep_late', 'invoice.payment_reversed:dep_dropped.0xa'],
       ...['invoice.payment_reversed:dep_reversed.settled', 'invoice.payment_reversed:dep_again.0xold'],
       `invoice.payment_reversed:0xgone:0.${new Date(time).getTime()}`,
@@ -87,7 +87,7 @@ it('an upgrade keeps which payments were reported and which were reversed', asyn
       `insert into cursors (chain, height, hash, time, known_until) values ('ethereum', 100, '0x', $1, $1)`,
       [time],
     );
-    await invoice('inv_told', announced);
+    await invoice('inv_told', reported);
     await deposit('dep_late', 'inv_told', 'settled');
     await deposit('dep_dropped', 'inv_told', 'dropped');
     await deposit('dep_reversed', 'inv_told', 'reversed');

@@ -21,8 +21,7 @@ async function anInvoice(order: object = {}) {
   return {
     ...invoice,
     kinds: async () => (await fixture.told(invoice.id)).map(({ kind }) => kind).slice(1),
-    mempool_payments: () =>
-      fixture.rows('select * from mempool_payments where invoice_id = $1', [invoice.id]),
+    mempoolPayments: () => fixture.rows('select * from mempool_payments where invoice_id = $1', [invoice.id]),
   };
 }
 
@@ -70,7 +69,7 @@ describe('a mempool payment', () => {
     expect(await invoice.kinds()).toEqual([]);
     fixture.pass(MINUTE);
     await mine(invoice.to, DUE, tx);
-    expect(await invoice.mempool_payments()).toEqual([]);
+    expect(await invoice.mempoolPayments()).toEqual([]);
     expect(await invoice.read()).toMatchObject({
       status: 'confirmed',
       pending_amount: '0.0005',

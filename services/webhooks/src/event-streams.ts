@@ -5,7 +5,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
 import { beatFrame, eventFrame, gapFrame, later, openingFrame } from './domain/envelope.ts';
-import { eventsForFollowers, extentsOf, type Follower, type Page } from './store/events.ts';
+import { eventsForFollowers, type Follower, type Page, sequenceRangesOf } from './store/events.ts';
 
 /** What a replica's streams may cost. */
 export const streamLimits = {
@@ -123,8 +123,8 @@ export function createEventStreams(
     if (reading.length === 0) return 0;
 
     // Read first: all events up to these numbers are there to be seen by the next statement.
-    const extents = await extentsOf(db, [...new Set(reading.map(({ account }) => account))]);
-    const lastOf = ({ account }: Stream) => extents.get(account)?.lastSequence ?? '0';
+    const ranges = await sequenceRangesOf(db, [...new Set(reading.map(({ account }) => account))]);
+    const lastOf = ({ account }: Stream) => ranges.get(account)?.lastSequence ?? '0';
     const behind = reading.filter(
       (stream) =>
         stream.stuckSince === undefined &&

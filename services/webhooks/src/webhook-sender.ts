@@ -36,7 +36,7 @@ export function createWebhookSender({
   const guard = createAddressGuard(options);
   const connections = openConnections(guard, ca);
   const { publicOnly } = options;
-  const underWay = new Set<() => void>();
+  const inFlight = new Set<() => void>();
   let isClosed = false;
 
   return {
@@ -48,15 +48,15 @@ export function createWebhookSender({
       if (isClosed) return Promise.resolve({ kind: 'stopped' });
       return new Promise((resolve) => {
         const stop = attempt({ guard, connections }, target, request, timeoutMs, (result) => {
-          underWay.delete(stop);
+          inFlight.delete(stop);
           resolve(result);
         });
-        underWay.add(stop);
+        inFlight.add(stop);
       });
     },
     async close() {
       isClosed = true;
-      for (const stop of underWay) stop();
+      for (const stop of inFlight) stop();
       await connections.close();
     },
   };

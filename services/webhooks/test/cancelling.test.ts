@@ -13,7 +13,7 @@ import {
   deliverAll,
   type Fixture,
   openFixture,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 const BACKLOG = 2_500;
@@ -48,7 +48,7 @@ const stored = async (key: string) =>
 async function withBacklog(path: string): Promise<{ account: AccountId; key: string; id: EndpointId }> {
   const account = anAccount();
   const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     ...Array.from({ length: BACKLOG }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
   );
@@ -69,7 +69,7 @@ test('disabled by 410 beside others: recorded without its backlog, which is canc
   const { account, key, id } = await withBacklog('/gone');
   const other = anAccount();
   const neighbour = await anEndpoint(fixture.ports, other, `${receiver.url}/neighbour`);
-  await takeIn(fixture.ports, anEvent({ account: other }));
+  await receiveEvents(fixture.ports, anEvent({ account: other }));
   receiver.answer((response, { path }) => response.writeHead(path === '/gone' ? 410 : 200).end());
   await deliver(fixture.ports);
   expect(await stored(neighbour.key)).toEqual({ delivered: 1 });
@@ -82,7 +82,8 @@ test('disabled by 410 beside others: recorded without its backlog, which is canc
   expect(await deliver(fixture.ports)).toEqual([]);
 
   const steps: number[] = [];
-  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelNextWaiting(fixture.ports);
+  for (let cancelled = -1; cancelled !== 0; steps.push(cancelled))
+    cancelled = await cancelNextWaiting(fixture.ports);
   expect(steps).toEqual([1, 1, 1, 0]);
   expect(await stored(key)).toEqual({ exhausted: 1, cancelled: BACKLOG - 1 });
   expect(await logOf(account, id, 'cancelled')).toHaveLength(100);
@@ -118,7 +119,8 @@ test('deleted: nothing is sent, what was never tried goes bit by bit, and what w
     expect.objectContaining({ delivery: expect.objectContaining({ endpointKey: key }) }),
   );
   const steps: number[] = [];
-  for (let gone = -1; gone !== 0; steps.push(gone)) gone = await cancelNextWaiting(fixture.ports);
+  for (let cancelled = -1; cancelled !== 0; steps.push(cancelled))
+    cancelled = await cancelNextWaiting(fixture.ports);
   expect(steps).toEqual([1, 1, 1, 0]);
   expect(await stored(key)).toEqual({ cancelled: 1 });
 });
@@ -136,7 +138,7 @@ test('deleted after it was disabled: what was cancelled and never tried goes as 
 
 test('registering, replaying and deleting again and again leaves no rows behind', async () => {
   const account = anAccount();
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     ...Array.from({ length: 50 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
   );

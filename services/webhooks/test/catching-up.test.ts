@@ -19,7 +19,7 @@ import {
   IDENTITY_SECRET,
   listenTo,
   openFixture,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 const HOUR = 3_600_000;
@@ -64,7 +64,7 @@ test('while many write, a reader who follows never sees a number before a smalle
         });
         await expect(trying).rejects.toBe(undone);
       }
-      await takeIn(fixture.ports, ...batch);
+      await receiveEvents(fixture.ports, ...batch);
       written += batch.length;
     }
   });
@@ -106,7 +106,7 @@ test('a receiver that drops older versions ends with the truth, in whatever orde
     const events = Array.from({ length: 6 }, (_, i) =>
       anEvent({ account, resource: `inv_${i}`, version, data: { id: `inv_${i}`, n: version } }),
     );
-    await takeIn(fixture.ports, ...events);
+    await receiveEvents(fixture.ports, ...events);
     await deliverAll(fixture.ports);
     fixture.clock.advance(60_000);
   }
@@ -126,7 +126,7 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
       ...anEvent({ account }),
       created_at: fixture.clock.now().toISOString(),
     }));
-    await takeIn(fixture.ports, ...events);
+    await receiveEvents(fixture.ports, ...events);
     await deliverAll(fixture.ports);
   };
   /** What the shop has taken: it answered 200, and may have been told again. */

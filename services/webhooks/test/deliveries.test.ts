@@ -19,7 +19,7 @@ import {
   type Fixture,
   openFixture,
   ROOM,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 const SECOND = 1_000;
@@ -47,7 +47,7 @@ test('a delivery is signed as Standard Webhooks has it, and its body is the deci
   const { secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/signed?shop=1`);
   const data = { id: 'inv_9', amount: '1.5', note: 'Grüße "quoted" \\ \u2028' };
   const event = anEvent({ account, kind: 'invoice.paid', data });
-  await takeIn(fixture.ports, event);
+  await receiveEvents(fixture.ports, event);
   await deliver(fixture.ports);
 
   const [one] = arrivedAt('/signed?shop=1');
@@ -69,7 +69,7 @@ test('a failed delivery is tried again when its pause is over, with the same id 
   const account = anAccount();
   const { key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/again`);
   receiver.answer((response) => response.writeHead(500).end('out of order'));
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   expect(arrivedAt('/again')).toHaveLength(1);
 
@@ -104,7 +104,7 @@ test('the whole schedule: ten attempts over 75 hours, each in its time, then non
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/never`);
   receiver.answer((response) => response.writeHead(503).end());
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   let due = fixture.clock.now();
   for (const [attempt, pause] of [...pauses.entries()].slice(1)) {
@@ -131,7 +131,7 @@ test('a restart between attempts forgets nothing', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/restart`);
   receiver.answer((response) => response.writeHead(500).end());
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
 
   // All that a new process has is the database.
@@ -149,7 +149,7 @@ test('a restart between attempts forgets nothing', async () => {
 test('what was sent and not recorded is sent again with the same id, and the late record is refused', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/unrecorded`);
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   const claimed = await claimDeliveries(fixture.ports, ROOM);
   const late = await Promise.all(claimed.map((delivery) => attemptDelivery(fixture.ports, delivery)));
 
@@ -174,7 +174,7 @@ test('deliveries of an endpoint begin in the order of the sequence', async () =>
   const account = anAccount();
   await anEndpoint(fixture.ports, account, `${receiver.url}/order`);
   for (let i = 0; i < 5; i++) {
-    await takeIn(
+    await receiveEvents(
       fixture.ports,
       ...Array.from({ length: 5 }, (_, j) => anEvent({ account, resource: `inv_${i}_${j}` })),
     );
@@ -195,7 +195,7 @@ test('deliveries of an endpoint begin in the order of the sequence', async () =>
 test('no endpoint is sent more at once than its slots, and each that ends frees one', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/slots`);
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     ...Array.from({ length: 40 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
   );
@@ -210,7 +210,7 @@ test('no endpoint is sent more at once than its slots, and each that ends frees 
   expect(first).toHaveLength(16);
   expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
   // A new event frees no slot.
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
 
   const three = await Promise.all(first.slice(0, 3).map((one) => attemptDelivery(fixture.ports, one)));
@@ -229,7 +229,7 @@ test('free attempts are shared evenly among the endpoints', async () => {
   const keys = [];
   for (let i = 0; i < 4; i++)
     keys.push((await anEndpoint(fixture.ports, account, `${receiver.url}/share`)).key);
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     ...Array.from({ length: 20 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
   );
@@ -247,7 +247,7 @@ test('a redirect is a failure and is not followed', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/moved`);
   receiver.answer((response) => response.writeHead(307, { location: `${receiver.url}/canary` }).end());
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting', attempts: 1 }]);
   expect(arrivedAt('/canary')).toHaveLength(0);
@@ -257,10 +257,10 @@ test('410 disables the endpoint, says why, and cancels what waits', async () => 
   const account = anAccount();
   const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/gone`);
   receiver.answer((response) => response.writeHead(500).end());
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   receiver.answer((response) => response.writeHead(410).end());
-  await takeIn(fixture.ports, anEvent({ account, resource: 'inv_2' }));
+  await receiveEvents(fixture.ports, anEvent({ account, resource: 'inv_2' }));
   await deliverAll(fixture.ports);
 
   while ((await cancelNextWaiting(fixture.ports)) > 0);
@@ -271,7 +271,7 @@ test('410 disables the endpoint, says why, and cancels what waits', async () => 
   expect(await readEndpoint(fixture.ports, account, id)).toMatchObject({
     value: { enabled: false, disabledReason: 'The endpoint answered 410 Gone.' },
   });
-  await takeIn(fixture.ports, anEvent({ account, resource: 'inv_3' }));
+  await receiveEvents(fixture.ports, anEvent({ account, resource: 'inv_3' }));
   fixture.clock.advance(HOUR);
   await deliverAll(fixture.ports);
   expect(arrivedAt('/gone')).toHaveLength(2);
@@ -282,7 +282,7 @@ test('five days of nothing but failures disable the endpoint', async () => {
   const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/dead`);
   receiver.answer((response) => response.writeHead(500).end());
   for (let day = 0; day < 5; day++) {
-    await takeIn(fixture.ports, anEvent({ account, resource: `inv_${day}` }));
+    await receiveEvents(fixture.ports, anEvent({ account, resource: `inv_${day}` }));
     await deliverAll(fixture.ports);
     fixture.clock.advance(24 * HOUR);
   }
@@ -297,7 +297,7 @@ test.each([429, 503])('%i with Retry-After is obeyed', async (status) => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/later`);
   receiver.answer((response) => response.writeHead(status, { 'retry-after': '600' }).end());
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   const [delivery] = await deliveriesOf(fixture.db, key);
   expect((delivery?.due_at.getTime() ?? 0) - fixture.clock.now().getTime()).toBe(600 * SECOND);
@@ -307,7 +307,7 @@ test('a deleted endpoint is sent nothing more, and its secret is gone', async ()
   const account = anAccount();
   const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/deleted`);
   receiver.answer((response) => response.writeHead(500).end());
-  await takeIn(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
+  await receiveEvents(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
   const claimed = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 1 });
   expect(await deleteEndpoint(fixture.ports, account, id)).toMatchObject({ ok: true });
   // This one was on its way; that it failed is recorded, and it is not tried again.
@@ -315,7 +315,7 @@ test('a deleted endpoint is sent nothing more, and its secret is gone', async ()
     fixture.ports,
     await Promise.all(claimed.map((one) => attemptDelivery(fixture.ports, one))),
   );
-  await takeIn(fixture.ports, anEvent({ account, resource: 'inv_3' }));
+  await receiveEvents(fixture.ports, anEvent({ account, resource: 'inv_3' }));
   fixture.clock.advance(HOUR);
   await takeBackDeliveries(fixture.ports);
   await deliverAll(fixture.ports);
@@ -330,7 +330,7 @@ test('a deleted endpoint is sent nothing more, and its secret is gone', async ()
 test('an endpoint is told of the kinds it asked for, and of no other account', async () => {
   const account = anAccount();
   await anEndpoint(fixture.ports, account, `${receiver.url}/kinds`, ['payout.failed', 'invoice.paid']);
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     anEvent({ account, kind: 'invoice.created' }),
     anEvent({ account, kind: 'payout.failed', resource: '7' }),
@@ -351,7 +351,7 @@ test('an answer that Postgres could not store as it is does not stop the record'
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/binary`);
   receiver.answer((response) => response.writeHead(500).end(Buffer.from([0, 255, 0xe2, 0x82])));
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   expect(await fixture.db.rows('select status, answer from attempts where endpoint_key = $1', [key])).toEqual(
     [{ status: 500, answer: '\ufffd\ufffd\ufffd' }],
@@ -365,7 +365,7 @@ test('an endpoint whose address has become private is refused at each attempt', 
     account,
     `${receiver.url.replace(/^http:/, 'https:')}/private`,
   );
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   const sender = createWebhookSender({ publicOnly: true });
   await deliverAll({ ...fixture.ports, sender });
   await sender.close();
@@ -380,7 +380,7 @@ test('what this process ended itself is given back and not counted', async () =>
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/stopped`);
   const arrived = new Promise<void>((resolve) => receiver.answer(() => resolve()));
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   const sender = createWebhookSender({ publicOnly: false });
   const [claimed] = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 1 });
   const sending = attemptDelivery({ ...fixture.ports, sender }, claimed as NonNullable<typeof claimed>);

@@ -19,7 +19,7 @@ import {
   type Fixture,
   openFixture,
   ROOM,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 const DAY = 24 * 3_600_000;
@@ -66,7 +66,7 @@ describe('the log', () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/log`);
     const [first, second] = [anEvent({ account }), anEvent({ account, kind: 'invoice.paid' })];
-    await takeIn(fixture.ports, first);
+    await receiveEvents(fixture.ports, first);
     const firstAt = fixture.clock.now().toISOString();
     answerWith(503, 'out of order');
     await deliverAll(fixture.ports);
@@ -74,7 +74,7 @@ describe('the log', () => {
     const secondAt = fixture.clock.now().toISOString();
     answerWith(204);
     await deliverAll(fixture.ports);
-    await takeIn(fixture.ports, second);
+    await receiveEvents(fixture.ports, second);
 
     const path = `/api/webhooks/${id}/deliveries`;
     const waiting = {
@@ -124,7 +124,7 @@ describe('the log', () => {
   test('an attempt without an answer says why', async () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, 'http://127.0.0.1:9/closed');
-    await takeIn(fixture.ports, anEvent({ account }));
+    await receiveEvents(fixture.ports, anEvent({ account }));
     await deliverAll(fixture.ports);
     const { body } = await caller.call('GET', `/api/webhooks/${id}/deliveries`, account);
     expect(body.data[0].attempts).toEqual([
@@ -135,7 +135,7 @@ describe('the log', () => {
   test('is filtered by status and kind, and read page by page without a hole', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/pages`);
-    await takeIn(
+    await receiveEvents(
       fixture.ports,
       ...someEvents(account, 12, 'invoice.created'),
       ...someEvents(account, 5, 'invoice.paid'),
@@ -179,7 +179,7 @@ describe('the log', () => {
   test('shows the latest ten attempts of a delivery', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/many`);
-    await takeIn(fixture.ports, anEvent({ account }));
+    await receiveEvents(fixture.ports, anEvent({ account }));
     await fixture.db.rows(
       `update deliveries set state = 'exhausted', attempts = 23 where endpoint_key = $1`,
       [key],
@@ -215,7 +215,7 @@ describe('the log', () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     const [told, other] = [anEvent({ account }), anEvent()];
-    await takeIn(fixture.ports, told, other);
+    await receiveEvents(fixture.ports, told, other);
     const of = (event: { id: typeof told.id }) => `/api/deliveries/${deliveryIdOf(id, event.id)}`;
     for (const [verb, more] of [
       ['GET', ''],
@@ -235,7 +235,7 @@ describe('a test', () => {
     const account = anAccount();
     const tested = await anEndpoint(fixture.ports, account, `${receiver.url}/tested`, ['payout.failed']);
     const other = await anEndpoint(fixture.ports, account, `${receiver.url}/untested`, ['webhook.test']);
-    await takeIn(fixture.ports, anEvent({ account }));
+    await receiveEvents(fixture.ports, anEvent({ account }));
     for (const version of [1, 2]) {
       const { status, body } = await caller.call('POST', `/api/webhooks/${tested.id}/test`, account);
       expect(status).toBe(202);
@@ -286,7 +286,7 @@ describe('a redelivery', () => {
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/anew`);
     const event = anEvent({ account });
     const path = `/api/deliveries/${deliveryIdOf(id, event.id)}`;
-    await takeIn(fixture.ports, event);
+    await receiveEvents(fixture.ports, event);
     answerWith(500);
     await exhaust(key);
     expect(await statesOf(key)).toEqual(['exhausted']);
@@ -325,9 +325,9 @@ describe('a redelivery', () => {
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/left-alone`);
     const [refused, held] = [anEvent({ account }), anEvent({ account, resource: 'inv_2' })];
     receiver.answer((response) => response.writeHead(429, { 'retry-after': '7200' }).end());
-    await takeIn(fixture.ports, refused);
+    await receiveEvents(fixture.ports, refused);
     await deliverAll(fixture.ports);
-    await takeIn(fixture.ports, held);
+    await receiveEvents(fixture.ports, held);
     const pausedUntil = new Date(fixture.clock.now().getTime() + 2 * 3_600_000).toISOString();
     expect((await caller.call('GET', `/api/webhooks/${id}`, account)).body.paused_until).toBe(pausedUntil);
     const path = `/api/deliveries/${deliveryIdOf(id, refused.id)}`;
@@ -354,7 +354,7 @@ describe('a redelivery', () => {
     const event = anEvent({ account });
     const redeliver = () =>
       caller.call('POST', `/api/deliveries/${deliveryIdOf(id, event.id)}/redeliver`, account);
-    await takeIn(fixture.ports, event);
+    await receiveEvents(fixture.ports, event);
     await deliverAll(fixture.ports);
     expect((await redeliver()).status).toBe(202);
     await deliverAll(fixture.ports);
@@ -384,7 +384,7 @@ describe('a redelivery', () => {
     const event = anEvent({ account });
     const path = `/api/deliveries/${deliveryIdOf(id, event.id)}`;
     const redeliver = () => caller.call('POST', `${path}/redeliver`, account);
-    await takeIn(fixture.ports, event);
+    await receiveEvents(fixture.ports, event);
     await claimDeliveries(fixture.ports, ROOM);
     expect(await redeliver()).toEqual({
       status: 409,
@@ -421,17 +421,17 @@ describe('a replay', () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/replayed`);
     const replay = (body: object) => caller.call('POST', `/api/webhooks/${id}/replay`, account, body);
-    await takeIn(fixture.ports, ...someEvents(account, 2, 'invoice.created'));
+    await receiveEvents(fixture.ports, ...someEvents(account, 2, 'invoice.created'));
     await deliverAll(fixture.ports);
-    await takeIn(fixture.ports, ...someEvents(account, 3, 'invoice.paid'));
+    await receiveEvents(fixture.ports, ...someEvents(account, 3, 'invoice.paid'));
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
-    await takeIn(
+    await receiveEvents(
       fixture.ports,
       ...someEvents(account, 4, 'invoice.paid'),
       anEvent({ account, kind: 'payout.created' }),
     );
     await caller.call('POST', `/api/webhooks/${id}/enable`, account);
-    await takeIn(fixture.ports, anEvent({ account, kind: 'invoice.expired' }));
+    await receiveEvents(fixture.ports, anEvent({ account, kind: 'invoice.expired' }));
     expect(sequencesAt('/replayed')).toEqual([1, 2]);
 
     expect(await replay(around())).toEqual(counts(7, 1, 2));
@@ -456,7 +456,7 @@ describe('a replay', () => {
 
   test('reaches an endpoint that is younger than the events', async () => {
     const account = anAccount();
-    await takeIn(fixture.ports, ...someEvents(account, 3, 'invoice.paid'));
+    await receiveEvents(fixture.ports, ...someEvents(account, 3, 'invoice.paid'));
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/younger`);
     expect(await caller.call('POST', `/api/webhooks/${id}/replay`, account, around())).toEqual(
       counts(3, 0, 0),
@@ -471,7 +471,7 @@ describe('a replay', () => {
     const start = Date.now() - 10 * DAY;
     const at = (second: number) => new Date(start + second * 1_000).toISOString();
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
-    await takeIn(
+    await receiveEvents(
       fixture.ports,
       ...[0, 1, 2, 3].map((second) => ({
         ...anEvent({ account, resource: `inv_${second}` }),
@@ -511,7 +511,7 @@ describe('a replay', () => {
   test('goes through many, and asked for many times at once queues each once', async () => {
     const account = anAccount();
     const EVENTS = 3_500;
-    await takeIn(fixture.ports, ...someEvents(account, EVENTS, 'invoice.paid'));
+    await receiveEvents(fixture.ports, ...someEvents(account, EVENTS, 'invoice.paid'));
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/many-replayed`);
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => caller.call('POST', `/api/webhooks/${id}/replay`, account, around())),
@@ -532,7 +532,7 @@ describe('a replay', () => {
     await Promise.all(
       [one, other].map(({ id }) => caller.call('POST', `/api/webhooks/${id}/disable`, account)),
     );
-    await takeIn(fixture.ports, ...someEvents(account, 3, 'invoice.paid'));
+    await receiveEvents(fixture.ports, ...someEvents(account, 3, 'invoice.paid'));
     await Promise.all(
       [one, other].map(({ id }) => caller.call('POST', `/api/webhooks/${id}/enable`, account)),
     );
@@ -554,7 +554,7 @@ describe('a replay', () => {
     expect(await replay(done.id)).toEqual(counts(0, 3, 0));
     // Another account has a day of its own.
     const neighbour = anAccount();
-    await takeIn(fixture.ports, anEvent({ account: neighbour }));
+    await receiveEvents(fixture.ports, anEvent({ account: neighbour }));
     const theirs = await anEndpoint(fixture.ports, neighbour, `${receiver.url}/a-day`);
     expect(
       (await caller.call('POST', `/api/webhooks/${theirs.id}/replay`, neighbour, around())).body.data.queued,
@@ -575,7 +575,7 @@ describe('a replay', () => {
   test('more than fifty thousand events are too many at once, and then nothing is queued', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
-    await takeIn(fixture.ports, anEvent({ account }));
+    await receiveEvents(fixture.ports, anEvent({ account }));
     await deliverAll(fixture.ports);
     await fixture.db.rows(
       `insert into events (account_id, sequence, id, kind, created_at, resource_id, version, data)
@@ -612,7 +612,7 @@ describe('a replay', () => {
   ] as const)('of an endpoint that is %s while it goes on says so', async (refusal, end) => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
-    await takeIn(fixture.ports, anEvent({ account }));
+    await receiveEvents(fixture.ports, anEvent({ account }));
     const db: Db = {
       ...fixture.db,
       async transaction(work) {

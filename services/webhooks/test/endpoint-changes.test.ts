@@ -18,7 +18,7 @@ import {
   type Fixture,
   openFixture,
   ROOM,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 let fixture: Fixture;
@@ -56,7 +56,7 @@ async function finish(): Promise<void> {
 const freshQueue = { consecutive_failures: 0, failing_since: null, has_succeeded: false };
 
 /** Since when it should have had all that it wants; the books count from there. */
-const toldSince = async (key: string) =>
+const subscribedSince = async (key: string) =>
   (
     await fixture.db.one<{ since: Date | null }>(
       'select subscribed_since as since from endpoints where key = $1',
@@ -147,24 +147,24 @@ describe('PATCH', () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/kinds`, ['invoice.paid']);
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['invoice.paid'], description: 'x' });
-    expect(await toldSince(key)).toBeNull();
-    await takeIn(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
+    expect(await subscribedSince(key)).toBeNull();
+    await receiveEvents(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['invoice.paid', 'payout.failed'] });
-    await takeIn(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
+    await receiveEvents(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
     expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ sequence: '2', state: 'waiting' }]);
     const since = fixture.clock.now();
-    expect(await toldSince(key)).toEqual(since);
+    expect(await subscribedSince(key)).toEqual(since);
     // Told of less, it still is to have had the rest.
     fixture.clock.advance(1_000);
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['payout.failed'] });
-    expect(await toldSince(key)).toEqual(since);
+    expect(await subscribedSince(key)).toEqual(since);
   });
 
   test('what waits goes to a new url, whose health begins anew', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/old`);
     receiver.answer((response) => response.writeHead(500).end());
-    await takeIn(fixture.ports, anEvent({ account }));
+    await receiveEvents(fixture.ports, anEvent({ account }));
     await deliverAll(fixture.ports);
     expect(await queuesOf(key)).toMatchObject([{ consecutive_failures: 1 }]);
     expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body.failing_since).toEqual(
@@ -186,7 +186,7 @@ describe('PATCH', () => {
 test('what its former address refused for the last time begins a schedule of its own at the new one', async () => {
   const account = anAccount();
   const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/tenth`);
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await fixture.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
   await fixture.db.rows('update endpoint_queues set retry_due_at = new_due_at where endpoint_key = $1', [
     key,
@@ -205,7 +205,7 @@ test('what its former address refused for the last time begins a schedule of its
 test('an attempt that ends after its delivery was claimed again is not taken for the later one', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/twice`);
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   const claim = async () =>
     (await claimDeliveries(fixture.ports, ROOM)).find(({ endpointKey }) => endpointKey === key);
   const first = await claim();
@@ -228,7 +228,7 @@ test.each([
 ])('what its former address answers says nothing of an endpoint that %s meanwhile', async (_, verb, path) => {
   const account = anAccount();
   const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/former-${verb}`);
-  await takeIn(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
+  await receiveEvents(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
   const claimed = await claimDeliveries(fixture.ports, ROOM);
   let turn = 0;
   receiver.answer((response) => response.writeHead(turn++ === 0 ? 410 : 500).end());
@@ -267,7 +267,7 @@ describe('disabling and enabling', () => {
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/paused-${verb}`);
     const turn = (on: boolean): Promise<Answered> =>
       lax.call(verb, `/api/webhooks/${id}${path(on)}`, account, body(on));
-    await takeIn(fixture.ports, anEvent({ account }));
+    await receiveEvents(fixture.ports, anEvent({ account }));
 
     fixture.clock.advance(1_000);
     const disabledAt = fixture.clock.now().toISOString();
@@ -284,22 +284,22 @@ describe('disabling and enabling', () => {
     fixture.clock.advance(1_000);
     // Once more changes nothing, not even since when.
     expect(await turn(false)).toEqual(off);
-    await takeIn(fixture.ports, anEvent({ account }));
+    await receiveEvents(fixture.ports, anEvent({ account }));
     expect(await deliver(fixture.ports)).toEqual([]);
 
     const on = await turn(true);
     const enabledAt = fixture.clock.now();
-    expect(await toldSince(key)).toEqual(enabledAt);
+    expect(await subscribedSince(key)).toEqual(enabledAt);
     expect(on).toMatchObject({
       status: 200,
       body: { data: { enabled: true, disabled_reason: null, disabled_at: disabledAt } },
     });
     fixture.clock.advance(1_000);
     expect(await turn(true)).toEqual(on);
-    expect(await toldSince(key)).toEqual(enabledAt);
+    expect(await subscribedSince(key)).toEqual(enabledAt);
     expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body).toEqual(on.body.data);
     await deliverAll(fixture.ports);
-    await takeIn(fixture.ports, anEvent({ account }));
+    await receiveEvents(fixture.ports, anEvent({ account }));
     await deliverAll(fixture.ports);
     expect(arrivedAt(`/paused-${verb}`).map((one) => JSON.parse(one.body).sequence)).toEqual([3]);
     expect(await deliveriesOf(fixture.db, key)).toMatchObject([
@@ -312,7 +312,7 @@ describe('disabling and enabling', () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/missed`);
     const happens = (count: number) =>
-      takeIn(
+      receiveEvents(
         fixture.ports,
         ...Array.from({ length: count }, (_, i) => ({
           ...anEvent({ account, resource: `inv_${i}` }),
@@ -380,7 +380,10 @@ describe('disabling and enabling', () => {
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/moving`);
     receiver.answer((response) => response.writeHead(500).end());
     const happens = () =>
-      takeIn(fixture.ports, { ...anEvent({ account }), created_at: fixture.clock.now().toISOString() });
+      receiveEvents(fixture.ports, {
+        ...anEvent({ account }),
+        created_at: fixture.clock.now().toISOString(),
+      });
     const first = fixture.clock.now();
     await happens();
     await fixture.db.rows('update deliveries set attempts = 9 where endpoint_key = $1', [key]);
@@ -406,7 +409,7 @@ describe('disabling and enabling', () => {
       ...anEvent({ account }),
       created_at: new Date(fixture.clock.now().getTime() - 5_000).toISOString(),
     };
-    await takeIn(fixture.ports, event);
+    await receiveEvents(fixture.ports, event);
     await deliverAll(fixture.ports);
     const disabled = (await lax.call('GET', `/api/webhooks/${id}`, account)).body;
     expect(disabled).toMatchObject({
@@ -476,7 +479,7 @@ test('everything at once: each change is whole, no one waits for ever, and no de
   await Promise.all([
     ...Array.from({ length: 60 }, (_, round) => change(round)),
     ...Array.from({ length: 30 }, (_, i) =>
-      takeIn(fixture.ports, anEvent({ account, resource: `inv_${i}` })),
+      receiveEvents(fixture.ports, anEvent({ account, resource: `inv_${i}` })),
     ),
     (async () => {
       for (let i = 0; i < 30; i++) await deliver(fixture.ports);

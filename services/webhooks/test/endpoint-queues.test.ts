@@ -27,7 +27,7 @@ import {
   insertedEndpoints,
   openFixture,
   ROOM,
-  takeIn,
+  receiveEvents,
   withinTransactions,
 } from './fixture.ts';
 
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 const take = (account: AccountId, count: number, name: string) =>
-  takeIn(
+  receiveEvents(
     fixture.ports,
     ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `${name}_${i}` })),
   );
@@ -300,7 +300,7 @@ test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', a
   const workers = startWorkers(ports);
   const tell = async (): Promise<number> => {
     const event = anEvent({ account: good, resource: `inv_${Math.random()}` });
-    await takeIn(ports, event);
+    await receiveEvents(ports, event);
     const begun = performance.now();
     workers.wake();
     await eventually(() => expect(arrived.has(event.id)).toBe(true), 20_000, 2);
@@ -311,7 +311,10 @@ test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', a
     for (let i = 0; i < 20; i++) before.push(await tell());
     const strangers = await manyEndpoints(2_000, 'http://hang.example/');
     for (const account of strangers)
-      await takeIn(ports, ...Array.from({ length: 3 }, (_, i) => anEvent({ account, resource: `inv_${i}` })));
+      await receiveEvents(
+        ports,
+        ...Array.from({ length: 3 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
+      );
     workers.wake();
     const after: number[] = [];
     for (let i = 0; i < 20; i++) after.push(await tell());
@@ -337,7 +340,7 @@ test('a claim reads only the index of the queues that it may take from, however 
      select key, $2::timestamptz - key * interval '1 second', key % 3 > 0, key % 2 * 3 from made`,
     [account, fixture.clock.now()],
   );
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   const tables = ['endpoint_queues', 'deliveries', 'events', 'endpoints', 'endpoint_secrets'];
   for (const table of tables) await onServer(fixture.database.adminUrl, `vacuum analyze webhooks.${table}`);
   const plans = new Map<string, string>();

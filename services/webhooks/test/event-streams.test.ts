@@ -18,7 +18,7 @@ import {
   IDENTITY_SECRET,
   listenTo,
   openFixture,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 let fixture: Fixture;
@@ -74,7 +74,7 @@ const numbers = ({ text }: StreamReading): number[] =>
   [...text().matchAll(/^id: (\d+)\nevent: /gm)].map(([, id]) => Number(id));
 const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, i) => from + i);
 const many = (account: AccountId, n: number) =>
-  takeIn(fixture.ports, ...Array.from({ length: n }, () => anEvent({ account })));
+  receiveEvents(fixture.ports, ...Array.from({ length: n }, () => anEvent({ account })));
 
 test('an event comes as its webhook would have it, named by its number and kind', async () => {
   const server = await serve();
@@ -85,7 +85,7 @@ test('an event comes as its webhook would have it, named by its number and kind'
     'cache-control': 'no-store, no-transform',
   });
   const event = anEvent({ account, kind: 'invoice.paid', version: 3, data: { note: 'a\nb' } });
-  await takeIn(fixture.ports, event, anEvent());
+  await receiveEvents(fixture.ports, event, anEvent());
   const body = `{"id":"${event.id}","event":"invoice.paid","created_at":"${event.created_at}","sequence":1,"version":3,"data":{"note":"a\\nb"}}`;
   await eventually(() =>
     expect(reading.text()).toBe(`retry: 3000\nid: 0\n\nid: 1\nevent: invoice.paid\ndata: ${body}\n\n`),
@@ -111,7 +111,7 @@ test('kinds that were not asked for do not come, but count as seen', async () =>
   const account = anAccount();
   const reading = await read(server, account, '?kinds=invoice.paid,payout.failed');
   await many(account, 40);
-  await takeIn(fixture.ports, anEvent({ account, kind: 'invoice.paid' }), anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account, kind: 'invoice.paid' }), anEvent({ account }));
   await eventually(() => expect(numbers(reading)).toEqual([41]));
   // Cut off now, it would come back to here.
   await eventually(() => expect(reading.text()).toMatch(/:\nid: 42\n\n(:\n\n)*$/));
@@ -130,7 +130,7 @@ test('pages of any size: none is waited for that will never come', async () => {
   const server = await serve();
   const account = anAccount();
   for (const size of [1_990, 2_040, 4_000, 9_000, 33_000, 64_000]) {
-    await takeIn(
+    await receiveEvents(
       fixture.ports,
       ...Array.from({ length: 32 }, () => anEvent({ account, data: { note: 'x'.repeat(size) } })),
     );
@@ -147,7 +147,7 @@ test('many streams of many accounts each get their own, all of it', async () => 
     accounts.flatMap((account) => Array.from({ length: 4 }, () => read(server, account))),
   );
   for (let i = 0; i < 5; i++) {
-    await takeIn(
+    await receiveEvents(
       fixture.ports,
       ...accounts.flatMap((account) => [1, 2].map(() => anEvent({ account, resource: account }))),
     );
@@ -204,11 +204,11 @@ test('an account has so many at a time, a replica has so many, and who leaves ma
 test('who leaves before its stream begins takes no place', async () => {
   const looked = Promise.withResolvers<void>();
   let looking = 0;
-  let gone = 0;
+  let answered = 0;
   const db: Db = {
     ...fixture.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      if (typeof sql === 'object' && sql.name === 'account_extents') {
+      if (typeof sql === 'object' && sql.name === 'account_sequence_ranges') {
         looking += 1;
         await looked.promise;
       }
@@ -216,7 +216,7 @@ test('who leaves before its stream begins takes no place', async () => {
     },
   };
   const debug = (_: object, message: string) => {
-    if (message === 'answered a request') gone += 1;
+    if (message === 'answered a request') answered += 1;
   };
   const logger = Object.assign(Object.create(fixture.ports.logger), { debug }) as typeof fixture.ports.logger;
   const server = await serve({ perAccount: 2 }, { db, logger });
@@ -229,7 +229,7 @@ test('who leaves before its stream begins takes no place', async () => {
   );
   await eventually(() => expect(looking).toBe(2));
   for (const client of leaving) client.destroy();
-  await eventually(() => expect(gone).toBe(2));
+  await eventually(() => expect(answered).toBe(2));
   looked.resolve();
   expect((await read(server, account)).answer.statusCode).toBe(200);
 });
@@ -249,7 +249,7 @@ test('who does not read is dropped; it holds up nobody, and little is kept for i
   const account = anAccount();
   const data = { note: 'x'.repeat(100_000) };
   for (let i = 0; i < 15; i++) {
-    await takeIn(fixture.ports, ...Array.from({ length: 10 }, () => anEvent({ account, data })));
+    await receiveEvents(fixture.ports, ...Array.from({ length: 10 }, () => anEvent({ account, data })));
   }
   const stuck = await read(server, account, '?after=0');
   stuck.answer.pause();
@@ -291,7 +291,7 @@ test('who comes back after longer than events are kept is told what it has misse
   const server = await serve();
   const account = anAccount();
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString();
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     ...[93, 92, 91, 1].map((days) => ({ ...anEvent({ account }), created_at: daysAgo(days) })),
   );
@@ -312,7 +312,7 @@ test('what is removed while a page is read is told as missed, in the same answer
   const account = anAccount();
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString();
   const happened = (days: number) => ({ ...anEvent({ account }), created_at: daysAgo(days) });
-  await takeIn(fixture.ports, ...[93, 92, 1].map(happened));
+  await receiveEvents(fixture.ports, ...[93, 92, 1].map(happened));
   const db: Db = {
     ...fixture.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
@@ -332,7 +332,7 @@ test('what is removed while a page is read is told as missed, in the same answer
 
 test('a kind that hardly ever happens is found among 300,000 others, and holds up no other account', async () => {
   const [account, other] = [anAccount(), anAccount()];
-  await takeIn(fixture.ports, anEvent({ account, kind: 'invoice.paid' }));
+  await receiveEvents(fixture.ports, anEvent({ account, kind: 'invoice.paid' }));
   const admin = openDb({
     ...{ url: fixture.database.adminUrl, schema: 'webhooks', pool: 1, answerWithinMs: 120_000 },
     ...{ logger: fixture.ports.logger, settings: { statement_timeout: '120s' } },
@@ -345,7 +345,7 @@ test('a kind that hardly ever happens is found among 300,000 others, and holds u
   await admin.rows('update accounts set last_sequence = 300000 where account_id = $1', [account]);
   await admin.rows('analyze events');
   await admin.close();
-  await takeIn(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
+  await receiveEvents(fixture.ports, anEvent({ account, kind: 'payout.failed' }));
 
   const all = Array.from({ length: 10 }, () => ({
     account,
@@ -393,12 +393,12 @@ test('an account whose events cannot be read holds up no other', async () => {
   const server = await serve({}, { db, logger: fixture.ports.logger });
   const [its] = await Promise.all([read(server, broken), read(server, broken)]);
   const open = await Promise.all(others.map((account) => read(server, account)));
-  await takeIn(fixture.ports, ...[broken, ...others].map((account) => anEvent({ account })));
+  await receiveEvents(fixture.ports, ...[broken, ...others].map((account) => anEvent({ account })));
   await eventually(() => {
     for (const reading of open) expect(numbers(reading)).toEqual([1]);
   });
   expect(its && numbers(its)).toEqual([]);
-  await takeIn(fixture.ports, ...others.map((account) => anEvent({ account })));
+  await receiveEvents(fixture.ports, ...others.map((account) => anEvent({ account })));
   await eventually(() => {
     for (const reading of open) expect(numbers(reading)).toEqual([1, 2]);
   }, 10_000);

@@ -120,7 +120,7 @@ export function anEvent({
 }
 
 /** Takes events in, as the consumer does, in one transaction. */
-export const takeIn = (ports: Ports, ...events: MerchantEvent[]): Promise<void> =>
+export const receiveEvents = (ports: Ports, ...events: MerchantEvent[]): Promise<void> =>
   ports.db.transaction((trx) => recordEvents(trx, events, ports));
 
 /** An endpoint of this account, and its secret. */

@@ -12,10 +12,10 @@ const SMALL_LINES = Buffer.from('x: y\r\n'.repeat(10_000));
 const EARLY_HINTS = Buffer.from('HTTP/1.1 103 E\r\n\r\n'.repeat(3_000));
 const CHUNK = Buffer.alloc(65_536, 'x');
 const bomb = gzipSync(Buffer.alloc(200_000_000));
-let canaryCalls = 0;
+let privateCalls = 0;
 
-const canary = createHttpServer((_, response) => {
-  canaryCalls += 1;
+const privateServer = createHttpServer((_, response) => {
+  privateCalls += 1;
   response.end();
 });
 
@@ -44,7 +44,7 @@ const onRequest = (talk: (socket: Socket) => void) => (socket: Socket) => {
 
 const says = (text: string) => onRequest((socket) => void socket.end(text));
 
-const canaryUrl = () => `http://127.0.0.1:${(canary.address() as AddressInfo).port}/`;
+const privateUrl = () => `http://127.0.0.1:${(privateServer.address() as AddressInfo).port}/`;
 
 const receivers: Record<string, (socket: Socket) => void> = {
   hangs: (socket) => void socket.resume(),
@@ -58,7 +58,7 @@ const receivers: Record<string, (socket: Socket) => void> = {
     );
   }),
   redirects: onRequest((socket) => {
-    socket.end(`HTTP/1.1 307 Temporary Redirect\r\nLocation: ${canaryUrl()}\r\nContent-Length: 0\r\n\r\n`);
+    socket.end(`HTTP/1.1 307 Temporary Redirect\r\nLocation: ${privateUrl()}\r\nContent-Length: 0\r\n\r\n`);
   }),
   'answers 10 GB': onRequest((socket) => pour(socket, `${OK}Content-Length: 10000000000\r\n\r\n`)),
   'answers 10 GB in chunks': onRequest((socket) => pour(socket, `${CHUNKED}fffffff\r\n`)),
@@ -84,7 +84,7 @@ const listen = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-await listen(canary);
+await listen(privateServer);
 const urls: Record<string, string> = {};
 for (const [name, talk] of Object.entries(receivers)) {
   const server = createServer((socket) => {
@@ -93,6 +93,6 @@ for (const [name, talk] of Object.entries(receivers)) {
   });
   urls[name] = `${name.endsWith('TLS') ? 'https' : 'http'}://127.0.0.1:${await listen(server)}/`;
 }
-process.on('message', () => process.send?.({ canaryCalls }));
+process.on('message', () => process.send?.({ privateCalls }));
 process.on('disconnect', () => process.exit(0));
-process.send?.({ urls, canary: canaryUrl() });
+process.send?.({ urls, privateServer: privateUrl() });

@@ -13,7 +13,7 @@ import { readEndpoint } from '../src/operations/read-endpoint.ts';
 import type { Ports } from '../src/ports.ts';
 import { createWebhookSender } from '../src/webhook-sender.ts';
 import { startWorkers } from '../src/workers.ts';
-import { anAccount, anEndpoint, anEvent, type Fixture, openFixture, takeIn } from './fixture.ts';
+import { anAccount, anEndpoint, anEvent, type Fixture, openFixture, receiveEvents } from './fixture.ts';
 
 const GOOD_ENDPOINTS = 49;
 const PER_ACCOUNT = 7;
@@ -88,16 +88,16 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
     arrivals = new Map();
     receiver.received.length = 0;
     const begun = performance.now();
-    await takeIn(ports, ...events);
+    await receiveEvents(ports, ...events);
     workers.wake();
     await eventually(() => expect(own.filter((name) => !arrivals.has(name))).toEqual([]), 30_000, 2);
     await sleep(20);
     return own.map((name) => (arrivals.get(name) ?? Infinity) - begun);
   };
-  const rounds = async (meanwhile = async () => {}) => {
+  const rounds = async (before = async () => {}) => {
     const took: number[] = [];
     for (let i = 0; i < ROUNDS; i++) {
-      await meanwhile();
+      await before();
       took.push(p95(await round()));
     }
     return took;
@@ -114,7 +114,7 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   for (const { account } of bad.values()) {
-    await takeIn(
+    await receiveEvents(
       ports,
       ...Array.from({ length: BACKLOG }, (_, i) => anEvent({ account, resource: `r_${i}` })),
     );
@@ -122,7 +122,7 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
   workers.wake();
   // Each goes on getting news, beside its backlog and its retries.
   const news = () =>
-    takeIn(
+    receiveEvents(
       ports,
       ...[...bad.values()].map(({ account }) => anEvent({ account, resource: `n_${Math.random()}` })),
     );
@@ -181,12 +181,12 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
     1_000,
   );
 
-  const gone = bad.get('is gone');
-  expect(await readEndpoint(ports, gone?.account ?? anAccount(), gone?.id ?? '')).toMatchObject({
+  const disabled = bad.get('is gone');
+  expect(await readEndpoint(ports, disabled?.account ?? anAccount(), disabled?.id ?? '')).toMatchObject({
     value: { enabled: false, disabledReason: 'The endpoint answered 410 Gone.' },
   });
-  hostile.send('canary?');
-  expect((await once(hostile, 'message'))[0]).toEqual({ canaryCalls: 0 });
+  hostile.send('calls?');
+  expect((await once(hostile, 'message'))[0]).toEqual({ privateCalls: 0 });
   for (const { account, id } of bad.values()) await deleteEndpoint(ports, account, id);
   // A shared machine has better and worse minutes: before and after it, both count.
   const alone = [...without, ...(await rounds())];

@@ -12,7 +12,7 @@ import {
   IDENTITY_SECRET,
   listenTo,
   openFixture,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 let fixture: Fixture;
@@ -46,8 +46,8 @@ test('events are read in order from where the reader was, and say where to go on
   const events = Array.from({ length: 5 }, (_, i) =>
     anEvent({ account, resource: `inv_${i}`, data: { n: i } }),
   );
-  await takeIn(fixture.ports, ...events, anEvent());
-  await takeIn(fixture.ports, anEvent({ account, kind: 'payout.failed', resource: '77' }));
+  await receiveEvents(fixture.ports, ...events, anEvent());
+  await receiveEvents(fixture.ports, anEvent({ account, kind: 'payout.failed', resource: '77' }));
   const all = await call('GET', '/api/events', account);
   expect(all.body.data.map((event: { sequence: number }) => event.sequence)).toEqual([1, 2, 3, 4, 5, 6]);
   expect(all.body.data.slice(0, 5).map((event: { id: string }) => event.id)).toEqual(
@@ -103,7 +103,7 @@ test.each([
 test('one event is read as it is delivered; another account’s is forbidden', async () => {
   const account = anAccount();
   const event = anEvent({ account, data: { amount: '1.5' } });
-  await takeIn(fixture.ports, event);
+  await receiveEvents(fixture.ports, event);
   expect((await call('GET', `/api/events/${event.id}`, account)).body).toEqual({
     id: event.id,
     event: 'invoice.created',
@@ -122,7 +122,10 @@ test('one event is read as it is delivered; another account’s is forbidden', a
 test('events of a span of time: from then on, and before then', async () => {
   const account = anAccount();
   const days = [4, 3, 2, 1];
-  await takeIn(fixture.ports, ...days.map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })));
+  await receiveEvents(
+    fixture.ports,
+    ...days.map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })),
+  );
   const sequences = async (query: string) => {
     const { body } = await call('GET', `/api/events?${query}`, account);
     return [body.data.map((event: { sequence: number }) => event.sequence), body.meta.next_after];
@@ -144,7 +147,7 @@ test('events of a span of time: from then on, and before then', async () => {
 
 test('what is no longer kept is missing at the beginning, and the answer says so', async () => {
   const account = anAccount();
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     ...[92, 91, 1].map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })),
   );
@@ -160,14 +163,15 @@ test.each([
   ['of a span of time', { from: new Date(0) }],
 ])('what is removed while a page is read is missing at its beginning too: %s', async (_, filter) => {
   const account = anAccount();
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     ...[92, 91, 1].map((ago) => ({ ...anEvent({ account }), created_at: daysAgo(ago) })),
   );
   const db: Db = {
     ...fixture.db,
     async rows<T extends object>(sql: Statement | string, values: readonly unknown[] = []) {
-      if (typeof sql === 'string' || sql.name !== 'account_extents') await pruneOldEvents(fixture.ports);
+      if (typeof sql === 'string' || sql.name !== 'account_sequence_ranges')
+        await pruneOldEvents(fixture.ports);
       return await fixture.db.rows<T>(sql, values);
     },
   };

@@ -15,7 +15,7 @@ import {
   deliveriesOf,
   type Fixture,
   openFixture,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 let fixture: Fixture;
@@ -52,7 +52,7 @@ afterAll(async () => {
 async function tell(account: AccountId, path: string, endpoints: number): Promise<number> {
   const event = anEvent({ account, resource: `inv_${Math.random()}` });
   const start = performance.now();
-  await takeIn(ports, event);
+  await receiveEvents(ports, event);
   workers.wake();
   const arrived = () =>
     receiver.received.filter((one) => one.path === path && one.headers['webhook-id'] === event.id);
@@ -77,7 +77,7 @@ async function hang(beside: AccountId): Promise<() => Promise<void>> {
   const backlog = Array.from({ length: BACKLOG }, (_, i) =>
     anEvent({ account: stranger, resource: `s_${i}` }),
   );
-  await takeIn(ports, ...backlog);
+  await receiveEvents(ports, ...backlog);
   workers.wake();
   return async () => {
     // They never took anything: each has two slots.
@@ -109,7 +109,7 @@ test('endpoints that hang, with a backlog, delay nobody else', async () => {
 test('a claim lives as long as its sender is at it', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, tarPit.url);
-  await takeIn(ports, anEvent({ account }));
+  await receiveEvents(ports, anEvent({ account }));
   workers.wake();
   const claim = () =>
     fixture.db.one<{ claim: string; claimed_until: Date }>(
@@ -128,7 +128,7 @@ test('a claim lives as long as its sender is at it', async () => {
 test('stopping gives back what hangs, for another replica to send at once', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, tarPit.url);
-  await takeIn(ports, anEvent({ account }));
+  await receiveEvents(ports, anEvent({ account }));
   workers.wake();
   await eventually(async () =>
     expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'sending' }]),

@@ -6,7 +6,7 @@ import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { deleteEndpoint } from '../src/operations/delete-endpoint.ts';
 import { pruneOldEvents } from '../src/operations/prune.ts';
 import { pruneDeliveriesOfDeleted } from '../src/store/endpoints.ts';
-import { extentOf, pruneEvents } from '../src/store/events.ts';
+import { pruneEvents, sequenceRangeOf } from '../src/store/events.ts';
 import {
   anAccount,
   anEndpoint,
@@ -15,7 +15,7 @@ import {
   deliveriesOf,
   type Fixture,
   openFixture,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 type Made = Awaited<ReturnType<typeof anEndpoint>>;
@@ -60,7 +60,7 @@ const attemptsOf = async (key: string): Promise<string[]> => {
 test('events older than 90 days go, from the oldest on, with their deliveries and attempts', async () => {
   const [account, other] = [anAccount(), anAccount()];
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/old`);
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     ...[120, 91, 89, 0].map((days) => happened(account, days)),
     happened(other, 89),
@@ -72,36 +72,36 @@ test('events older than 90 days go, from the oldest on, with their deliveries an
   expect(await sequencesOf(account)).toEqual(['3', '4']);
   expect((await deliveriesOf(fixture.db, key)).map(({ sequence }) => sequence)).toEqual(['3', '4']);
   expect(await attemptsOf(key)).toEqual(['3', '4']);
-  expect(await extentOf(fixture.db, account)).toEqual({ firstSequence: '3', lastSequence: '4' });
+  expect(await sequenceRangeOf(fixture.db, account)).toEqual({ firstSequence: '3', lastSequence: '4' });
   expect(await sequencesOf(other)).toEqual(['1']);
   expect(await pruneOldEvents(fixture.ports)).toBe(0);
 
   // The sequence goes on as if nothing had happened.
-  await takeIn(fixture.ports, happened(account, 0));
+  await receiveEvents(fixture.ports, happened(account, 0));
   expect(await sequencesOf(account)).toEqual(['3', '4', '5']);
 });
 
 test('an old event behind a younger one waits for it: there is no gap in what is kept', async () => {
   const account = anAccount();
-  await takeIn(fixture.ports, ...[100, 80, 100].map((days) => happened(account, days)));
+  await receiveEvents(fixture.ports, ...[100, 80, 100].map((days) => happened(account, days)));
   await pruneOldEvents(fixture.ports);
   expect(await sequencesOf(account)).toEqual(['2', '3']);
 });
 
 test('all of an account’s events may go, and its next one has the next number', async () => {
   const account = anAccount();
-  await takeIn(fixture.ports, happened(account, 100), happened(account, 95));
+  await receiveEvents(fixture.ports, happened(account, 100), happened(account, 95));
   await pruneOldEvents(fixture.ports);
   expect(await sequencesOf(account)).toEqual([]);
-  expect(await extentOf(fixture.db, account)).toEqual({ firstSequence: '3', lastSequence: '2' });
-  await takeIn(fixture.ports, happened(account, 0));
+  expect(await sequenceRangeOf(fixture.db, account)).toEqual({ firstSequence: '3', lastSequence: '2' });
+  await receiveEvents(fixture.ports, happened(account, 0));
   expect(await sequencesOf(account)).toEqual(['3']);
 });
 
 test('what is still to be delivered stays, and what comes after it', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/late`);
-  await takeIn(fixture.ports, ...[100, 99, 98].map((days) => happened(account, days)));
+  await receiveEvents(fixture.ports, ...[100, 99, 98].map((days) => happened(account, days)));
   await admin.rows(`update deliveries set state = 'delivered' where endpoint_key = $1 and sequence <> 2`, [
     key,
   ]);
@@ -138,7 +138,7 @@ test('thousands go in small batches, and new ones of the same account hardly wai
   void forgetting.then(() => (done = true));
   while (!done) {
     const start = performance.now();
-    await takeIn(fixture.ports, happened(account, 0));
+    await receiveEvents(fixture.ports, happened(account, 0));
     waits.push(performance.now() - start);
   }
   expect(await forgetting).toBe(5_000);
@@ -150,13 +150,13 @@ test('thousands go in small batches, and new ones of the same account hardly wai
 
 test('two replicas that forget at once remove each event once', async () => {
   const account = anAccount();
-  await takeIn(
+  await receiveEvents(
     fixture.ports,
     ...Array.from({ length: 500 }, () => happened(account, 91)),
     happened(account, 0),
   );
-  const gone = await Promise.all([pruneOldEvents(fixture.ports), pruneOldEvents(fixture.ports)]);
-  expect(gone[0] + gone[1]).toBe(500);
+  const removed = await Promise.all([pruneOldEvents(fixture.ports), pruneOldEvents(fixture.ports)]);
+  expect(removed[0] + removed[1]).toBe(500);
   expect(await sequencesOf(account)).toEqual(['501']);
 });
 
@@ -165,7 +165,7 @@ test('a deleted endpoint goes with the last that it explains, and within hours w
   const [used, unused, fresh] = (await Promise.all(
     ['/used', '/unused', '/new'].map((path) => anEndpoint(fixture.ports, account, `${receiver.url}${path}`)),
   )) as [Made, Made, Made];
-  await takeIn(fixture.ports, ...[100, 80].map((days) => happened(account, days)));
+  await receiveEvents(fixture.ports, ...[100, 80].map((days) => happened(account, days)));
   await deliverAll(fixture.ports);
   for (const { id } of [used, unused, fresh]) await deleteEndpoint(fixture.ports, account, id);
   await admin.rows(`delete from attempts where endpoint_key <> $1`, [used.key]);
@@ -199,7 +199,7 @@ test('a deleted endpoint goes with the last that it explains, and within hours w
 
 test('an account whose events cannot be removed keeps no other', async () => {
   const accounts = Array.from({ length: 3 }, anAccount).toSorted();
-  await takeIn(fixture.ports, ...accounts.map((account) => happened(account, 91)));
+  await receiveEvents(fixture.ports, ...accounts.map((account) => happened(account, 91)));
   const [, broken] = accounts;
   const db: Db = {
     ...fixture.db,
@@ -214,35 +214,35 @@ test('an account whose events cannot be removed keeps no other', async () => {
 
 test('what an earlier release cancelled untried for a deleted endpoint goes, and what was tried stays', async () => {
   const account = anAccount();
-  const [gone, live] = await Promise.all([
+  const [deleted, live] = await Promise.all([
     anEndpoint(fixture.ports, account, `${receiver.url}/earlier`),
     anEndpoint(fixture.ports, account, `${receiver.url}/live-still`),
   ]);
-  await takeIn(fixture.ports, ...Array.from({ length: 3 }, () => happened(account, 1)));
-  await deleteEndpoint(fixture.ports, account, gone.id);
+  await receiveEvents(fixture.ports, ...Array.from({ length: 3 }, () => happened(account, 1)));
+  await deleteEndpoint(fixture.ports, account, deleted.id);
   await admin.rows(
     `update deliveries set state = 'cancelled', attempts = case when sequence = 2 then 1 else 0 end
      where endpoint_key = any($1::bigint[])`,
-    [[gone.key, live.key]],
+    [[deleted.key, live.key]],
   );
-  await admin.rows('update endpoints set has_deliveries_to_cancel = false where key = $1', [gone.key]);
+  await admin.rows('update endpoints set has_deliveries_to_cancel = false where key = $1', [deleted.key]);
   await pruneOldEvents(fixture.ports);
-  expect((await deliveriesOf(fixture.db, gone.key)).map(({ sequence }) => sequence)).toEqual(['2']);
+  expect((await deliveriesOf(fixture.db, deleted.key)).map(({ sequence }) => sequence)).toEqual(['2']);
   expect(await deliveriesOf(fixture.db, live.key)).toHaveLength(3);
 });
 
 test('a batch has a limit, whoever asks', async () => {
   const account = anAccount();
   const events = Array.from({ length: 1_100 }, () => happened(account, 91));
-  await takeIn(fixture.ports, ...events);
+  await receiveEvents(fixture.ports, ...events);
   expect(await pruneEvents(fixture.db, account, 1_000_000)).toBe(1_000);
-  const [{ gone } = {}] = await fixture.db.rows('select prune_events($1, null) as gone', [account]);
-  expect(gone).toBe(100);
+  const [{ pruned } = {}] = await fixture.db.rows('select prune_events($1, null) as pruned', [account]);
+  expect(pruned).toBe(100);
 });
 
 test('the service itself may remove nothing, and its one way removes nothing young', async () => {
   const account = anAccount();
-  await takeIn(fixture.ports, happened(account, 89));
+  await receiveEvents(fixture.ports, happened(account, 89));
   for (const sql of [
     'delete from events',
     'delete from deliveries',
@@ -262,7 +262,7 @@ test('the service itself may remove nothing, and its one way removes nothing you
   expect(await sequencesOf(account)).toEqual(['1']);
   // Nor what waits for an endpoint that is not deleted.
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/not-deleted`);
-  await takeIn(fixture.ports, happened(account, 0));
+  await receiveEvents(fixture.ports, happened(account, 0));
   expect(await pruneDeliveriesOfDeleted(fixture.db, key, 1_000)).toBe(0);
   expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'waiting' }]);
 });

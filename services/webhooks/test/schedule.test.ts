@@ -18,7 +18,7 @@ import {
   type Fixture,
   openFixture,
   ROOM,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 
 const SECOND = 1_000;
@@ -51,7 +51,7 @@ test('each attempt has the same id and body, and a timestamp and a signature of 
   const { secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/signed`);
   receiver.answer((response) => response.writeHead(500).end());
   const event = anEvent({ account });
-  await takeIn(fixture.ports, event);
+  await receiveEvents(fixture.ports, event);
   const attempted: Date[] = [];
   for (const pause of [...pauses.slice(1), 0]) {
     attempted.push(fixture.clock.now());
@@ -103,7 +103,7 @@ test.each<[string, number | undefined]>([
   const path = `/after/${encodeURIComponent(asked).slice(0, 50)}`;
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
   receiver.answer((response) => response.writeHead(503, { 'retry-after': asked }).end());
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   const [delivery] = await deliveriesOf(fixture.db, key);
   const waits = (delivery?.due_at.getTime() ?? 0) - fixture.clock.now().getTime();
@@ -124,11 +124,11 @@ test('a delivery that is always answered with a day’s pause still gets ten att
       ? response.writeHead(429, { 'retry-after': '86400' }).end()
       : response.writeHead(200).end(),
   );
-  await takeIn(fixture.ports, event);
+  await receiveEvents(fixture.ports, event);
   // Its other deliveries succeed, so that it stays enabled for these days.
   for (let day = 0; day < 12; day++) {
     await deliverAll(fixture.ports);
-    await takeIn(fixture.ports, anEvent({ account, resource: `inv_${day}` }));
+    await receiveEvents(fixture.ports, anEvent({ account, resource: `inv_${day}` }));
     fixture.clock.advance(1.2 * DAY);
   }
   const [first] = await deliveriesOf(fixture.db, key);
@@ -138,10 +138,10 @@ test('a delivery that is always answered with a day’s pause still gets ten att
 test('an endpoint that asks to be left alone is left alone by all that is due; then one goes first', async () => {
   const account = anAccount();
   const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/pause`);
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
   const more = (count: number) =>
-    takeIn(
+    receiveEvents(
       fixture.ports,
       ...Array.from({ length: count }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
     );
@@ -198,7 +198,7 @@ test('a single success begins the five days anew; when they are over it is disab
   const fails = async (days: number) => {
     receiver.answer((response) => response.writeHead(500).end());
     for (let half = 0; half < 2 * days; half++) {
-      await takeIn(fixture.ports, anEvent({ account, resource: `inv_${events++}` }));
+      await receiveEvents(fixture.ports, anEvent({ account, resource: `inv_${events++}` }));
       await deliverAll(fixture.ports);
       fixture.clock.advance(12 * HOUR);
     }
@@ -207,7 +207,7 @@ test('a single success begins the five days anew; when they are over it is disab
   expect((await endpoint()).enabled).toBe(true);
 
   receiver.answer((response) => response.writeHead(204).end());
-  await takeIn(fixture.ports, anEvent({ account, resource: 'good' }));
+  await receiveEvents(fixture.ports, anEvent({ account, resource: 'good' }));
   await deliverAll(fixture.ports);
   // Nine days of failures but for one success.
   await fails(4.5);

@@ -21,7 +21,7 @@ import {
   type Fixture,
   openFixture,
   ROOM,
-  takeIn,
+  receiveEvents,
   withinTransactions,
 } from './fixture.ts';
 
@@ -52,7 +52,7 @@ async function aShop(path: string) {
     read: async () => (await caller.call('GET', `/api/webhooks/${id}`, account)).body,
     /** Which of these secrets the next delivery can be verified with. */
     async goodOf(secrets: readonly string[]): Promise<boolean[]> {
-      await takeIn(fixture.ports, anEvent({ account }));
+      await receiveEvents(fixture.ports, anEvent({ account }));
       await deliverAll(fixture.ports);
       const one = receiver.received.findLast((received) => received.path === path);
       const {
@@ -202,7 +202,7 @@ async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelive
 test('a delivery goes by what changed while its endpoint’s queue was being locked', async () => {
   const account = anAccount();
   const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/before`);
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   const queue = () =>
     fixture.db.one<{ generation: string }>('select generation from endpoint_queues where endpoint_key = $1', [
       key,
@@ -222,7 +222,7 @@ test('a delivery goes by what changed while its endpoint’s queue was being loc
 test('an endpoint that fails while its queue is being locked is claimed within its new concurrency limit', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/failing`);
-  await takeIn(fixture.ports, ...Array.from({ length: 3 }, () => anEvent({ account })));
+  await receiveEvents(fixture.ports, ...Array.from({ length: 3 }, () => anEvent({ account })));
   const fail = (failures: number) =>
     fixture.db.rows(
       'update endpoint_queues set consecutive_failures = $2, has_succeeded = true where endpoint_key = $1',
@@ -242,7 +242,7 @@ const withAnotherKey = (): Ports => ({
 test('a secret that cannot be opened any more is a failure like any other, and a new one heals it', async () => {
   const account = anAccount();
   const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/lost-key`);
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   const ports = withAnotherKey();
   const arrived = () => receiver.received.filter(({ path }) => path === '/lost-key');
 
@@ -255,7 +255,7 @@ test('a secret that cannot be opened any more is a failure like any other, and a
 
   const rotated = await rotateSecret(ports, account, id, 24);
   if (!rotated.ok) throw new Error(rotated.refusal.kind);
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliver(ports);
   const [one] = arrived();
   const {

@@ -22,7 +22,7 @@ import {
   type Fixture,
   insertedEndpoints,
   openFixture,
-  takeIn,
+  receiveEvents,
 } from './fixture.ts';
 import { forms, names, PUBLIC } from './ssrf-forms.ts';
 
@@ -47,14 +47,14 @@ async function listen(server: Server, port: number, host: string): Promise<numbe
   return (server.address() as AddressInfo).port;
 }
 
-const canary = (server: Server): Server =>
+const counted = (server: Server): Server =>
   server.on('connection', () => {
     calls += 1;
   });
 
 beforeAll(async () => {
-  httpPort = await listen(canary(createHttpServer((_, response) => response.end())), 0, '::');
-  httpsPort = await listen(canary(createHttpsServer(tls, (_, response) => response.end())), 0, '::');
+  httpPort = await listen(counted(createHttpServer((_, response) => response.end())), 0, '::');
+  httpsPort = await listen(counted(createHttpsServer(tls, (_, response) => response.end())), 0, '::');
   dns = await startDnsServer((name, query) => rebinding(name, query) ?? names[name] ?? loopbackOf(name));
   fixture = await openFixture();
   const proxy = `http://127.0.0.1:${httpPort}`;
@@ -106,7 +106,7 @@ const urlsOf = (host: string): string[] => [
 async function attemptAll(urls: readonly string[], sender: WebhookSender): Promise<Record<string, number>> {
   const account = anAccount();
   await insertedEndpoints(fixture.ports, account, urls);
-  await takeIn(fixture.ports, anEvent({ account }));
+  await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll({ ...fixture.ports, sender });
   const rows = await fixture.db.rows<{ outcome: string; count: number }>(
     `select coalesce(a.failure, 'answered') as outcome, count(*)::int from attempts a
@@ -203,7 +203,7 @@ test('the connection goes to the address that was judged, with the name’s own 
     });
   });
   // Here waits who is meant when the name has changed: at the same port of the loopback address.
-  await listen(canary(createHttpsServer(tls, (_, response) => response.end())), port, '127.0.0.1');
+  await listen(counted(createHttpsServer(tls, (_, response) => response.end())), port, '127.0.0.1');
   const sender = aSender({ isPublic });
   const url = `https://rebinding.test:${port}/`;
   expect(await sender.send({ ...order, url })).toMatchObject({ kind: 'answered', status: 200 });

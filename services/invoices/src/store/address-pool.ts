@@ -19,7 +19,7 @@ export async function nextAddressBlock(db: Queryable, kind: KindWithPublicKeys):
 }
 
 const count = query<{ ready: number }>(
-  'spares_count',
+  'address_pool_count',
   `select count(*)::int as ready from (
      select 1 from address_pool where chain = $1 limit $2) as counted`,
 );
@@ -30,7 +30,7 @@ export async function countPoolAddresses(db: Queryable, chain: Chain, enough: nu
 }
 
 const selectNext = query<{ next: number }>(
-  'spares_next_index',
+  'address_pool_next_index',
   `select next_index as next from address_series where chain = $1`,
 );
 
@@ -40,19 +40,19 @@ export async function nextPoolIndex(db: Queryable, chain: Chain): Promise<number
 }
 
 const begin = statement(
-  'spares_begin',
+  'address_pool_begin',
   `insert into address_series (chain, next_index) values ($1, 0) on conflict (chain) do nothing`,
 );
 const advance = statement(
-  'spares_advance',
+  'address_pool_advance',
   `update address_series set next_index = $2 + $3 where chain = $1 and next_index = $2 returning 1`,
 );
 const selectGiven = statement(
-  'spares_given_before',
+  'address_pool_given_before',
   `select 1 from addresses where chain = $1 and address = any($2::text[]) limit 1`,
 );
 const insert = statement(
-  'spares_insert',
+  'address_pool_insert',
   `insert into address_pool (chain, derivation_index, address)
    select $1, $2 + place - 1, address from unnest($3::text[]) with ordinality as named(address, place)`,
 );
@@ -80,7 +80,7 @@ export async function savePoolAddresses(
 
 // Concurrent calls skip locked rows and take the next ones.
 const take = query<PoolAddress>(
-  'spares_take',
+  'address_pool_take',
   `with taken as materialized (
      select chain, derivation_index from address_pool where chain = $1
      order by derivation_index limit $2 for update skip locked)

@@ -7,7 +7,7 @@ import { type OurAddress, ownedColumns } from './addresses.ts';
 import { notContradicted } from './contradictions.ts';
 
 const selectBalancesHeight = query<{ balancesHeight: number | null }>(
-  'cursors_balances_seen',
+  'cursors_select_balances_height',
   `select balances_height from cursors where chain = $1`,
 );
 
@@ -50,7 +50,7 @@ export const balancesDue = (
 ): Promise<WatchedAddress[]> => db.rows(selectBalancesDue, [chain, now, height, limit]);
 
 const selectBalancesBlockingExpiry = query<WatchedAddress>(
-  'addresses_balance_holding_up',
+  'addresses_balance_blocking_expiry',
   `select ${watchedColumns}
    from invoices i join addresses a on a.chain = i.chain and a.address = i.address
    where i.closed_at is null and i.status in ('pending', 'partially_paid') and i.chain = $1
@@ -120,7 +120,7 @@ const balanceChecks = bulk({
 });
 
 const updateBalanceChecks = statement(
-  'addresses_balance_looked',
+  'addresses_save_balance_checks',
   `update addresses a set
      balance_height = u.height, balance_known_until = u.known_until,
      balance_before = u.before, balance_check_at = u.next_at

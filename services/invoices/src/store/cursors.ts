@@ -52,7 +52,7 @@ export async function moveCursor(trx: Trx, chain: Chain, { height, hash, time }:
 }
 
 const updateSynced = statement(
-  'cursors_caught_up',
+  'cursors_synced',
   `update cursors set synced_at = $3, known_until = greatest(known_until, least(time, $2), $4) where chain = $1`,
 );
 
@@ -92,7 +92,7 @@ export async function saveBlocks(trx: Trx, chain: Chain, blocks: readonly KnownB
   await trx.rows(insertBlocks, [...newBlocks.values(blocks), chain]);
 }
 
-const deleteBlocksBelow = statement('blocks_forget', `delete from blocks where chain = $1 and height < $2`);
+const deleteBlocksBelow = statement('blocks_prune', `delete from blocks where chain = $1 and height < $2`);
 
 export async function pruneBlocksBelow(trx: Trx, chain: Chain, height: number): Promise<void> {
   await trx.rows(deleteBlocksBelow, [chain, height]);

@@ -36,7 +36,7 @@ export const toMempoolPayment = (json: MempoolPaymentJson): MempoolPayment => ({
 });
 
 const selectOpen = query<MempoolPayment>(
-  'sightings_waiting',
+  'mempool_payments_open',
   `select ${columns.join(', ')}, dropped_at from mempool_payments where chain = $1 and dropped_at is null`,
 );
 
@@ -57,7 +57,7 @@ const seenPayments = bulk({
 
 // A payment that comes back, or a replaced one with the same outpoint, overwrites the row and keeps the first time.
 const upsert = statement(
-  'sightings_save',
+  'mempool_payments_save',
   `insert into mempool_payments (${columns.join(', ')}, chain)
    select seen.*, $9 from ${seenPayments.from('seen')}
    on conflict (chain, outpoint) do update set
@@ -75,7 +75,7 @@ export async function saveMempoolPayments(
 }
 
 const updateDropped = statement(
-  'sightings_gone',
+  'mempool_payments_dropped',
   `update mempool_payments set dropped_at = $3 where chain = $1 and outpoint = any($2::text[]) and dropped_at is null`,
 );
 
@@ -89,7 +89,7 @@ export async function markDropped(
 }
 
 const deleteMined = query<Pick<MempoolPayment, 'outpoint' | 'firstSeenAt'>>(
-  'sightings_end',
+  'mempool_payments_end',
   `delete from mempool_payments where chain = $1 and outpoint = any($2::text[])
    returning outpoint, first_seen_at`,
 );

@@ -116,7 +116,7 @@ export async function paymentTotals(
 }
 
 const updateRecomputed = statement(
-  'deposits_looked_at',
+  'deposits_recomputed',
   `update deposits d set due_height = null,
      confirmed_at = case when ${unsettled} then coalesce(d.confirmed_at, $2) else d.confirmed_at end
    from invoices i join cursors c on c.chain = i.chain
@@ -202,13 +202,13 @@ export async function markRestDue(trx: Trx, ids: readonly InvoiceId[]): Promise<
 }
 
 const updateReversalsReported = statement(
-  'deposits_reversals_told',
+  'deposits_reversal_reported',
   `update deposits d set reversal_reported = ${reversalOf}
    from invoices i join cursors c on c.chain = i.chain
    where d.invoice_id = i.id and i.id = any($1::text[]) and ${counts('d')} and ${reversalUnreported}`,
 );
 const updateDropReported = statement(
-  'sightings_gone_told',
+  'mempool_payments_drop_reported',
   `update mempool_payments s set drop_reported_at = s.dropped_at
    from invoices i join cursors c on c.chain = i.chain
    where s.invoice_id = i.id and i.id = any($1::text[]) and ${counts('s')} and ${inTime('s')} and ${dropUnreported}
@@ -223,7 +223,7 @@ export async function markReversalsReported(trx: Trx, ids: readonly InvoiceId[])
 }
 
 const updateLateReported = statement(
-  'deposits_late_told',
+  'deposits_late_reported',
   `update deposits d set late_reported = true
    from invoices i join cursors c on c.chain = i.chain
    where d.invoice_id = i.id and i.id = any($1::text[]) and ${counts('d')} and ${present('d')}

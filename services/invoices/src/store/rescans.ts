@@ -101,7 +101,7 @@ export async function addressesPaidInternally(
 }
 
 const updateRecheck = statement(
-  'addresses_look_again',
+  'addresses_recheck_balance',
   `update addresses set balance_check_at = $3, balance_height = null
    where chain = $1 and address = any($2::text[])`,
 );
@@ -117,12 +117,12 @@ export async function recheckBalances(
 }
 
 const updateCheckSoon = statement(
-  'addresses_look_soon',
+  'addresses_check_balance_soon',
   `update addresses set balance_check_at = $3
    where chain = $1 and address = any($2::text[]) and (balance_check_at is null or balance_check_at > $3)`,
 );
 const updateRequestedTo = statement(
-  'rescans_looks_asked_to',
+  'rescans_balances_requested_to',
   'update rescans set balances_requested_to = $2 where id = $1',
 );
 

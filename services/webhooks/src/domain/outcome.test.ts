@@ -29,11 +29,11 @@ test.each([
 
 const delivery = { name: '1/1', attempts: 0, endpoint: 'same' as const };
 const renewed = { ...delivery, attempts: 9, endpoint: 'renewed' as const };
-const gone = { ...delivery, endpoint: 'gone' as const };
+const withoutEndpoint = { ...delivery, endpoint: 'gone' as const };
 
 test.each([
   ['a success ends it', delivery, answered(200), 'delivered'],
-  ['also of an endpoint deleted meanwhile', gone, answered(200), 'delivered'],
+  ['also of an endpoint deleted meanwhile', withoutEndpoint, answered(200), 'delivered'],
   ['and of one renewed meanwhile', renewed, answered(200), 'delivered'],
   ['which may take what its former address did not', renewed, failed, 'waiting'],
   ['even asked to stop', renewed, answered(410), 'waiting'],
@@ -41,9 +41,9 @@ test.each([
   ['the ninth too', { ...delivery, attempts: 8 }, failed, 'waiting'],
   ['the tenth was the last', { ...delivery, attempts: 9 }, failed, 'exhausted'],
   ['410 is not tried again', delivery, answered(410), 'exhausted'],
-  ['nobody is left to try', gone, failed, 'cancelled'],
+  ['nobody is left to try', withoutEndpoint, failed, 'cancelled'],
   ['what we ended waits', delivery, stopped, 'waiting'],
-  ['what we ended of nobody', gone, stopped, 'cancelled'],
+  ['what we ended of nobody', withoutEndpoint, stopped, 'cancelled'],
 ])('%s', (_, of, result, state) => {
   expect(deliveryAfter(of, result, now).state).toBe(state);
 });

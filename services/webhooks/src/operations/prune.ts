@@ -55,13 +55,13 @@ async function removeUntried(db: Ports['db']): Promise<void> {
 }
 
 /** Goes on until a batch was not full; answers how many there were in all. */
-async function untilFewer(most: number, forget: (most: number) => Promise<number>): Promise<number> {
+async function untilFewer(most: number, prune: (most: number) => Promise<number>): Promise<number> {
   let all = 0;
-  let gone: number;
+  let pruned: number;
   do {
-    gone = await forget(most);
-    all += gone;
-  } while (gone === most);
+    pruned = await prune(most);
+    all += pruned;
+  } while (pruned === most);
   return all;
 }
 
@@ -71,7 +71,7 @@ export async function pruneEndedSecrets({
   clock,
   logger,
 }: Pick<Ports, 'db' | 'clock' | 'logger'>): Promise<number> {
-  const gone = await removeEndedSecrets(db, clock.now());
-  if (gone > 0) logger.info({ secrets: gone }, 'removed secrets that have ended');
-  return gone;
+  const removed = await removeEndedSecrets(db, clock.now());
+  if (removed > 0) logger.info({ secrets: removed }, 'removed secrets that have ended');
+  return removed;
 }

@@ -5,7 +5,13 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { type LoggedEvent, later } from '../domain/envelope.ts';
 import type { StreamRefusal } from '../event-streams.ts';
 import type { Ports } from '../ports.ts';
-import { type EventsQuery, type Extent, eventsAfter, extentOf, findEvent } from '../store/events.ts';
+import {
+  type EventsQuery,
+  eventsAfter,
+  findEvent,
+  type SequenceRange,
+  sequenceRangeOf,
+} from '../store/events.ts';
 
 /** One event, if it is there and the account's own. */
 export async function readEvent(
@@ -19,7 +25,7 @@ export async function readEvent(
 }
 
 /** `nextAfter` is where to go on with the same filters: nothing they ask for, now or later, is at or before it unseen. */
-export type EventsAfter = Extent & { events: LoggedEvent[]; hasMore: boolean; nextAfter: string };
+export type EventsAfter = SequenceRange & { events: LoggedEvent[]; hasMore: boolean; nextAfter: string };
 
 /** What an account was told after a number of its sequence, in order and without a hole. */
 export async function listEvents(
@@ -28,7 +34,7 @@ export async function listEvents(
   wanted: EventsQuery,
 ): Promise<EventsAfter> {
   // Read first: all events up to its last number are there to be seen by the next statement.
-  const { lastSequence } = await extentOf(db, account);
+  const { lastSequence } = await sequenceRangeOf(db, account);
   const found = await eventsAfter(db, account, { ...wanted, limit: wanted.limit + 1 });
   const events = found.events.slice(0, wanted.limit);
   const hasMore = found.events.length > wanted.limit;
@@ -54,7 +60,7 @@ export async function openEventStream(
   account: AccountId,
   { after, eventTypes }: StreamQuery,
 ): Promise<Result<null, StreamRefusal | { last: string }>> {
-  const { lastSequence: last } = await extentOf(db, account);
+  const { lastSequence: last } = await sequenceRangeOf(db, account);
   if (after !== undefined && BigInt(after) > BigInt(last)) return refuse({ last });
   const refused = streams.open(res, { account, eventTypes, after: String(after ?? last) });
   return refused === undefined ? ok(null) : refuse(refused);

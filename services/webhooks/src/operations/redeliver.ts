@@ -3,7 +3,7 @@ import type { AccessRefusal } from '@quittance/shared/http-answers';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
-import { beginDeliveryAnew } from '../store/deliveries.ts';
+import { requeueDelivery } from '../store/deliveries.ts';
 import type { LoggedDelivery } from '../store/delivery-log.ts';
 import { lockQueues } from '../store/endpoint-queues.ts';
 import { readDelivery } from './read-deliveries.ts';
@@ -27,7 +27,7 @@ export async function redeliver(
     if (!found.ok) return found;
     if (found.value.endpointDeleted) return refuse('deleted');
     if (queues.length === 0) return refuse('disabled');
-    if (!(await beginDeliveryAnew(trx, found.value, now))) return refuse('sending');
+    if (!(await requeueDelivery(trx, found.value, now))) return refuse('sending');
     await note?.(trx);
     return await readDelivery({ db: trx }, account, id);
   });

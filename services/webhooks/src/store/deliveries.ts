@@ -69,19 +69,19 @@ export const recordEnds = (trx: Trx, records: readonly AttemptRow[]): Promise<En
 
 // What is asked for again goes with the retries; see the lock order in store/endpoint-queues.ts.
 
-const beginAnew = statement(
-  'delivery_begin_anew',
+const requeue = statement(
+  'delivery_requeue',
   `update deliveries set state = 'waiting', due_at = $3, cycle_start = attempts, manual = true
    where endpoint_key = $1 and sequence = $2 and state <> 'sending' returning 1`,
 );
 
 /** Makes one delivery due now, its schedule at the beginning; its queue must be locked. Nothing while it is being sent. */
-export async function beginDeliveryAnew(
+export async function requeueDelivery(
   trx: Trx,
   { endpointKey, sequence }: { endpointKey: string; sequence: string },
   now: Date,
 ): Promise<boolean> {
-  const begun = await trx.rows(beginAnew, [endpointKey, sequence, now]);
+  const begun = await trx.rows(requeue, [endpointKey, sequence, now]);
   await wakeQueues(trx, [endpointKey], now);
   return begun.length > 0;
 }

@@ -103,31 +103,31 @@ export async function eventsAfter(
 }
 
 /** The numbers of an account's events: "0" and "1" when nothing has happened yet. */
-export type Extent = {
+export type SequenceRange = {
   lastSequence: string;
   /** The oldest that is still kept; one more than the last when none is. */
   firstSequence: string;
 };
 
-const selectExtents = query<Extent & { accountId: AccountId }>(
-  'account_extents',
+const selectSequenceRanges = query<SequenceRange & { accountId: AccountId }>(
+  'account_sequence_ranges',
   `select account_id, last_sequence, pruned_through + 1 as first_sequence
    from accounts where account_id = any($1::text[])`,
 );
 
 /** How far the logs of accounts go; none for an account to which nothing has happened yet. */
-export async function extentsOf(
+export async function sequenceRangesOf(
   db: Queryable,
   accounts: readonly AccountId[],
-): Promise<Map<AccountId, Extent>> {
-  const rows = await db.rows(selectExtents, [accounts]);
-  return new Map(rows.map(({ accountId, ...extent }) => [accountId, extent]));
+): Promise<Map<AccountId, SequenceRange>> {
+  const rows = await db.rows(selectSequenceRanges, [accounts]);
+  return new Map(rows.map(({ accountId, ...range }) => [accountId, range]));
 }
 
-const nothingYet: Extent = { lastSequence: '0', firstSequence: '1' };
+const nothingYet: SequenceRange = { lastSequence: '0', firstSequence: '1' };
 
-export async function extentOf(db: Queryable, account: AccountId): Promise<Extent> {
-  return (await extentsOf(db, [account])).get(account) ?? nothingYet;
+export async function sequenceRangeOf(db: Queryable, account: AccountId): Promise<SequenceRange> {
+  return (await sequenceRangesOf(db, [account])).get(account) ?? nothingYet;
 }
 
 /** Somebody who follows an account's log and has had all up to a number. */
