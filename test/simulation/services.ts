@@ -238,14 +238,16 @@ function startPayouts(common: Common): Replica {
     throttledLog: throttledLog(logger, () => clock.now().getTime()),
     quotes: quotesForPayouts(environment),
     chains: new Map([[chain.chain, on]]),
+    stalled: new Map(),
     settings: {
       identitySecret: new Secret('x'.repeat(32)),
       publicUrl: 'http://localhost',
       replica: name,
+      chainWorkerEveryMs: 1_000,
       leaseMs: LEASE_MS,
       gracePeriods: PATIENCE,
     },
-    announced: () => {},
+    wakeRelay: () => {},
   };
   bus.answer(commandSubject('addresses.derive'), (body) =>
     deriveAddresses(ports, commands['addresses.derive'].request.parse(body)),

@@ -9,6 +9,7 @@ import type { QuoteBoard } from '@quittance/shared/quotes';
 import type { Secret } from '@quittance/shared/secret';
 import type { ThrottledLog } from '@quittance/shared/throttled-log';
 import type { GracePeriods } from './domain/transaction-state.ts';
+import type { Stalled } from './store/payouts.ts';
 
 /** Why nothing is signed at the moment although the node answers: the wrong network, a seed mismatch, or lost commits. */
 export type SigningPause = { reason: string | undefined };
@@ -29,10 +30,14 @@ export type PayoutChain<K extends ChainKind = ChainKind> = {
 }[K];
 
 export type Settings = {
-  identitySecret: Secret;
-  publicUrl: string;
   /** Tells this process from the other replicas: leases are held under this name. */
   replica: string;
+  /** Signs what the gateway says about whose request it is. */
+  identitySecret: Secret;
+  /** Where merchants reach the API: the lists' links start with it. */
+  publicUrl: string;
+  chainWorkerEveryMs: number;
+  /** How long after a replica died another one takes over its chains. */
   leaseMs: number;
   gracePeriods: GracePeriods;
 };
@@ -40,7 +45,7 @@ export type Settings = {
 /** Everything an operation may need from the outside; each takes the part it uses. */
 export type Ports = {
   db: Db;
-  bus: Pick<Bus, 'connected' | 'ask'>;
+  bus: Bus;
   clock: Clock;
   random: Random;
   logger: Logger;
@@ -48,9 +53,11 @@ export type Ports = {
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
   /** Those that are configured. */
   chains: ReadonlyMap<Chain, PayoutChain>;
+  /** Payouts without progress, by chain, as this replica has found them last. */
+  stalled: Map<Chain, Stalled>;
   settings: Settings;
-  /** Called after a commit that wrote an event: carry it at once. */
-  announced: () => void;
+  /** Wakes the relay: call it after a commit that wrote to the outbox. */
+  wakeRelay: () => void;
 };
 
 /** What the chain worker of one chain works with: everything, and that chain; of its assets those that are not halted. */

@@ -1,7 +1,7 @@
 import { showAddress } from '@quittance/chains/registry';
 import { assets } from '@quittance/shared/assets';
 import type { PayloadOf } from '@quittance/shared/events';
-import { answers } from '@quittance/shared/http';
+import { answers } from '@quittance/shared/http-answers';
 import type { PayoutId } from '@quittance/shared/ids';
 import { formatUnits } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';

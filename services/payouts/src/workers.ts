@@ -1,40 +1,36 @@
-import type { Chain, ChainKind } from '@quittance/shared/assets';
+import type { ChainKind } from '@quittance/shared/assets';
+import { publishFeeEstimates } from '@quittance/shared/fee-estimates';
 import { prolongLease, releaseLease, takeLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
+import type { Stoppable } from '@quittance/shared/start-service';
 import { startWorker } from '@quittance/shared/worker';
-import { type PublishFees, publishFees } from './operations/publish-fees.ts';
+import { publishFees } from './operations/publish-fees.ts';
 import { chainLease, handOverChain, runChainWorker } from './operations/run-chain-worker.ts';
 import { voidStaleRequests } from './operations/void-requests.ts';
 import { watchStalled } from './operations/watch-stalled.ts';
 import type { PayoutChain, Ports } from './ports.ts';
-import { reservedPayouts, type Stalled } from './store/payouts.ts';
+import { reservedPayouts } from './store/payouts.ts';
 import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
 
 const VOID_EVERY_MS = 500;
 const FEES_EVERY_MS = 15_000;
 /** Another process publishes fees well before the ledger finds the last ones too old. */
 const FEES_LEASE_MS = 2 * FEES_EVERY_MS + 5_000;
-/** While nothing is open, one of so many rounds asks the chain: sweeping a deposit may have become economical. */
+/** While nothing is open, one round of this many asks the chain: a deposit may have become economical to sweep. */
 const IDLE_ROUNDS = 15;
 const STALLED_EVERY_MS = 15_000;
 
 /**
- * Starts the workers. Each chain has a chain worker and a worker that publishes its fees, so that a node that is away
- * delays only its own chain. One worker voids undecided requests, one finds payouts without progress and keeps them in
- * `stalled`.
+ * Each chain has a chain worker and a worker that publishes its fees, so that a node that is down delays only its own
+ * chain. One worker voids undecided requests, one finds payouts without progress.
  */
-export function startWorkers(
-  ports: Ports,
-  chainWorkerEveryMs: number,
-  publish: PublishFees,
-  stalled: Map<Chain, Stalled>,
-): { stop(): Promise<void> } {
-  const { logger } = ports;
+export function startWorkers(ports: Ports): Stoppable {
+  const { logger, settings } = ports;
   const chains = [...ports.chains.values()];
   const chainWorkers = chains.map((on) =>
     startWorker({
       name: `engine.${on.chain}`,
-      everyMs: chainWorkerEveryMs,
+      everyMs: settings.chainWorkerEveryMs,
       step: chainWorkerStep(ports, on),
       logger,
     }),
@@ -44,7 +40,7 @@ export function startWorkers(
       name: `fees.${on.chain}`,
       everyMs: FEES_EVERY_MS,
       async step() {
-        await publishFeesForAll(ports, on, publish);
+        await publishFeesForAll(ports, on);
         return 0;
       },
       logger,
@@ -60,7 +56,7 @@ export function startWorkers(
     name: 'stalled',
     everyMs: STALLED_EVERY_MS,
     async step() {
-      await watchStalled(ports, stalled);
+      await watchStalled(ports);
       return 0;
     },
     logger,
@@ -113,15 +109,15 @@ async function hasOpen(
 }
 
 /** One replica asks a chain's node for its fees, and publishes them for all. */
-async function publishFeesForAll(ports: Ports, on: PayoutChain, publish: PublishFees): Promise<void> {
-  const { db, settings } = ports;
+async function publishFeesForAll(ports: Ports, on: PayoutChain): Promise<void> {
+  const { db, bus, settings } = ports;
   const lease = await takeLease(db, `fees:${on.chain}`, settings.replica, FEES_LEASE_MS);
   if (lease === undefined) return;
-  let isTold = false;
+  let isPublished = false;
   try {
-    isTold = await publishFees({ ...ports, ...on }, publish);
+    isPublished = await publishFees({ ...ports, ...on }, (estimates) => publishFeeEstimates(bus, estimates));
   } finally {
-    // Another process may have a node that tells.
-    if (!isTold) await releaseLease(db, lease);
+    // The node of another replica may answer.
+    if (!isPublished) await releaseLease(db, lease);
   }
 }

@@ -10,7 +10,7 @@ import { type BitcoinWallet, openBitcoinWallet } from '@quittance/chains/bitcoin
 import type { Broadcast, Payment } from '@quittance/chains/chain';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import { type BitcoindHandle, startBitcoind } from '@quittance/engines/bitcoind';
-import type { Asked } from '@quittance/shared/bus';
+import type { Bus } from '@quittance/shared/bus';
 import { type Db, openDb } from '@quittance/shared/db';
 import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger, type Logger } from '@quittance/shared/logger';
@@ -78,7 +78,7 @@ export async function bitcoinEngines(): Promise<BitcoinEngines> {
 
 export type BitcoinFixturePorts = Ports & PayoutChain<'bitcoin'>;
 export type Deposit = { outpoint: string; index: number; amount: bigint; payload: DepositPayload };
-type DepositPayload = Parameters<typeof recordDeposits>[1][number];
+type DepositPayload = Parameters<typeof recordDeposits>[1][number]['payload'];
 
 /** The chain worker with everything around it, for one test: empty tables, and a real node. */
 export class BitcoinFixture {
@@ -135,7 +135,7 @@ export class BitcoinFixture {
       checkAddress: (text) => checkAddress('regtest', text),
       chains: new Map(),
       db: this.db,
-      bus: { connected: () => true, ask: async () => placed as Asked<never> },
+      bus: { connected: () => true, ask: async () => placed } as Partial<Bus> as Bus,
       clock: this.clock,
       random: randomBytes,
       logger,
@@ -143,14 +143,16 @@ export class BitcoinFixture {
       quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.sender,
       signingPause: { reason: undefined },
+      stalled: new Map(),
       settings: {
         identitySecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
+        chainWorkerEveryMs: 1_000,
         leaseMs: 60_000,
         gracePeriods: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
       },
-      announced: () => {},
+      wakeRelay: () => {},
       ...given,
     };
   }
@@ -191,7 +193,12 @@ export class BitcoinFixture {
     const payloads = addresses.map((address, i) =>
       this.#payload({ address, index: first + i, satoshi, outpoint: `${txHash}:${placeOf.get(address)}` }),
     );
-    await this.db.transaction((trx) => recordDeposits(trx, payloads));
+    await this.db.transaction((trx) =>
+      recordDeposits(
+        trx,
+        payloads.map((payload) => ({ payload })),
+      ),
+    );
   }
 
   #payload({
@@ -222,12 +229,12 @@ export class BitcoinFixture {
   }
 
   async settled(payload: DepositPayload): Promise<void> {
-    await this.db.transaction((trx) => recordDeposits(trx, [payload]));
+    await this.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
   }
 
   async reversed({ disposition, ...payload }: DepositPayload): Promise<void> {
     expect(disposition).toBeDefined();
-    await this.db.transaction((trx) => reverseDeposits(trx, [payload]));
+    await this.db.transaction((trx) => reverseDeposits(trx, [{ payload }]));
   }
 
   async outpointOf(txHash: string, address: string): Promise<string> {

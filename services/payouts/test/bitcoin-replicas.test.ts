@@ -90,7 +90,7 @@ async function deposit(bitcoins: string, satoshi: string): Promise<void> {
     block_hash: 'block',
     disposition: 'credit',
   } as const;
-  await db.transaction((trx) => recordDeposits(trx, [told]));
+  await db.transaction((trx) => recordDeposits(trx, [{ payload: told }]));
 }
 
 let recipients = 0;

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { checkAddress } from '@quittance/chains/evm/address';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import type { Asked } from '@quittance/shared/bus';
+import type { Bus } from '@quittance/shared/bus';
 import { type Db, openDb } from '@quittance/shared/db';
 import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger, type Logger } from '@quittance/shared/logger';
@@ -89,7 +89,7 @@ export class EngineFixture {
       checkAddress,
       chains: new Map(),
       db: this.db,
-      bus: { connected: () => true, ask: async () => placed as Asked<never> },
+      bus: { connected: () => true, ask: async () => placed } as Partial<Bus> as Bus,
       clock: this.clock,
       random: randomBytes,
       logger,
@@ -97,14 +97,16 @@ export class EngineFixture {
       quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.chain.sender,
       signingPause: { reason: undefined },
+      stalled: new Map(),
       settings: {
         identitySecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
+        chainWorkerEveryMs: 1_000,
         leaseMs: 60_000,
         gracePeriods: { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 },
       },
-      announced: () => {},
+      wakeRelay: () => {},
       ...given,
     };
   }
@@ -135,7 +137,7 @@ export class EngineFixture {
   async deposit(index: number, asset: AssetSymbol, amount: bigint, address = depositAddress(index)) {
     this.chain.fund(asset, address, amount);
     const payload = this.depositPayload(index, asset, amount, address);
-    await this.db.transaction((trx) => recordDeposits(trx, [payload]));
+    await this.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
     return payload;
   }
 

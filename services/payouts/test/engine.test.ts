@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { WrongNetwork } from '@quittance/chains/chain';
 import { TOKEN_SWEEP_GAS } from '@quittance/chains/evm/sender';
-import type { Chain } from '@quittance/shared/assets';
 import type { PayoutId } from '@quittance/shared/ids';
 import { LeaseLost, takeLease } from '@quittance/shared/lease';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
@@ -14,7 +13,7 @@ import { recordDeposits, reverseDeposits } from '../src/operations/record-deposi
 import { chainLease } from '../src/operations/run-chain-worker.ts';
 import { watchEnded } from '../src/operations/watch-ended.ts';
 import { watchStalled } from '../src/operations/watch-stalled.ts';
-import { findPayout, type Stalled } from '../src/store/payouts.ts';
+import { findPayout } from '../src/store/payouts.ts';
 import { chainWorkerStep } from '../src/workers.ts';
 import { CONFIRMATIONS, EngineFixture, ETHER } from './engine-fixture.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
@@ -411,23 +410,22 @@ describe('a reorganisation of blocks that were final', () => {
 });
 
 it('a payout that makes no progress is logged once when that begins and once when it ends', async () => {
-  const known = new Map<Chain, Stalled>();
   const { id } = await fixture.reserve();
-  await watchStalled(fixture.ports, known);
+  await watchStalled(fixture.ports);
   const said = () => fixture.lines.filter(({ msg }) => msg.startsWith('payouts make'));
   expect(said()).toEqual([]);
   await fixture.admin.rows(`update payouts set created_at = now() - interval '31 minutes' where id = $1`, [
     id,
   ]);
-  for (let i = 0; i < 3; i++) await watchStalled(fixture.ports, known);
+  for (let i = 0; i < 3; i++) await watchStalled(fixture.ports);
   expect(said()).toMatchObject([
     { level: 'error', chain: 'ethereum', payouts: 1, msg: expect.stringContaining('no progress') },
   ]);
   fixture.chain.fund('ETH', HOT, 10n * ETHER);
   await fixture.finish();
-  for (let i = 0; i < 3; i++) await watchStalled(fixture.ports, known);
+  for (let i = 0; i < 3; i++) await watchStalled(fixture.ports);
   expect(said()).toMatchObject([{}, { level: 'info', msg: 'payouts make progress again' }]);
-  expect(known.size).toBe(0);
+  expect(fixture.ports.stalled.size).toBe(0);
 });
 
 describe('money is given back', () => {
@@ -720,7 +718,7 @@ describe('a sweep', () => {
     const { sender } = fixture.chain;
     const meanwhile: typeof sender.balance = async (asset, address) => {
       if (address === depositAddress(1)) {
-        await fixture.db.transaction((trx) => reverseDeposits(trx, [deposit]));
+        await fixture.db.transaction((trx) => reverseDeposits(trx, [{ payload: deposit }]));
       }
       return sender.balance(asset, address);
     };
@@ -735,7 +733,7 @@ describe('a sweep', () => {
     const { id } = await fixture.reserve({ amount: 4n * ETHER });
     fixture.chain.fates.push('lose_bytes');
     await fixture.run();
-    await fixture.db.transaction((trx) => reverseDeposits(trx, [deposit]));
+    await fixture.db.transaction((trx) => reverseDeposits(trx, [{ payload: deposit }]));
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
     expect((await fixture.transactions()).map((one) => one['swept_address'])).toContain(depositAddress(2));
@@ -780,18 +778,18 @@ it('many payouts that nothing can cover do not hide the payout behind them', asy
 describe('deposits', () => {
   it('are stored once, however often the event arrives, and refuse other contents', async () => {
     const payload = await fixture.deposit(1, 'ETH', ETHER);
-    await fixture.db.transaction((trx) => recordDeposits(trx, [payload]));
+    await fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
     expect(await fixture.db.rows('select 1 from holdings')).toHaveLength(1);
     const other = { ...payload, amount: '5' };
-    await expect(fixture.db.transaction((trx) => recordDeposits(trx, [other]))).rejects.toThrow(
+    await expect(fixture.db.transaction((trx) => recordDeposits(trx, [{ payload: other }]))).rejects.toThrow(
       'other contents',
     );
   });
 
   it('are never counted when their reversal arrives first', async () => {
     const payload = fixture.depositPayload(1, 'ETH', 9n * ETHER);
-    await fixture.db.transaction((trx) => reverseDeposits(trx, [payload]));
-    await fixture.db.transaction((trx) => recordDeposits(trx, [payload]));
+    await fixture.db.transaction((trx) => reverseDeposits(trx, [{ payload }]));
+    await fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
     await fixture.reserve();
     await fixture.run();
     expect(await fixture.transactions()).toEqual([]);

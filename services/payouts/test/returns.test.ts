@@ -68,7 +68,8 @@ function untold({ asset = 'ETH', amount = 10n * FINNEY, disposition = 'unresolve
   };
 }
 
-const tell = (told: ReturnType<typeof untold>) => db.transaction((trx) => recordDeposits(trx, [told]));
+const tell = (told: ReturnType<typeof untold>) =>
+  db.transaction((trx) => recordDeposits(trx, [{ payload: told }]));
 
 async function deposit(given: Given = {}) {
   const payload = untold(given);
@@ -143,7 +144,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     const gone = await deposit();
     const headers = { 'idempotency-key': 'before the chain took it' };
     const first = await giveBack(gone.deposit_id, { address }, headers);
-    await db.transaction((trx) => reverseDeposits(trx, [gone]));
+    await db.transaction((trx) => reverseDeposits(trx, [{ payload: gone }]));
     const again = await giveBack(gone.deposit_id, { address }, headers);
     expect([again.status, again.body]).toEqual([201, first.body]);
     const reversed = { message: 'These funds were already reversed.' };
@@ -231,7 +232,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     const refused = await giveBack(deposit_id, { address: 'x' }, {}, stranger);
     expect([refused.status, refused.body]).toEqual([403, { message: 'This action is unauthorized.' }]);
     const gone = await deposit();
-    await db.transaction((trx) => reverseDeposits(trx, [gone]));
+    await db.transaction((trx) => reverseDeposits(trx, [{ payload: gone }]));
     const reversed = await giveBack(gone.deposit_id);
     expect([reversed.status, reversed.body]).toEqual([
       409,

@@ -147,7 +147,10 @@ it('and is settled by the first one when a miner takes that after all', async ()
 });
 
 it('each network pays by itself, with the same address and nonces of its own; one that is away delays only itself', async () => {
-  const workers = startWorkers(service.ports, 50, async () => {}, new Map());
+  const workers = startWorkers({
+    ...service.ports,
+    settings: { ...service.ports.settings, chainWorkerEveryMs: 50 },
+  });
   try {
     const both = { ETH: await payout('ETH'), ETH_BASE: await payout('ETH_BASE') };
     await eventually(async () => {

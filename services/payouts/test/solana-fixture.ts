@@ -9,7 +9,7 @@ import { createSolanaSender, type SolanaSender } from '@quittance/chains/solana/
 import { openWallet, type SolanaWallet } from '@quittance/chains/solana/wallet';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
 import type { AssetSymbol } from '@quittance/shared/assets';
-import type { Asked } from '@quittance/shared/bus';
+import type { Bus } from '@quittance/shared/bus';
 import { type Db, openDb } from '@quittance/shared/db';
 import { type AccountId, newAccountId, newDepositId, type PayoutId } from '@quittance/shared/ids';
 import { createLogger, type Logger } from '@quittance/shared/logger';
@@ -173,7 +173,7 @@ export class SolanaFixture {
       checkAddress: (text) => checkAddress(this.network, text),
       chains: new Map(),
       db: this.db,
-      bus: { connected: () => true, ask: async () => placed as Asked<never> },
+      bus: { connected: () => true, ask: async () => placed } as Partial<Bus> as Bus,
       clock: this.clock,
       random: randomBytes,
       logger,
@@ -181,14 +181,16 @@ export class SolanaFixture {
       quotes: { latest: () => undefined, fresh: () => undefined },
       sender: this.sender,
       signingPause: { reason: undefined },
+      stalled: new Map(),
       settings: {
         identitySecret: new Secret('x'.repeat(32)),
         publicUrl: 'http://localhost',
         replica: randomUUID(),
+        chainWorkerEveryMs: 1_000,
         leaseMs: 60_000,
         gracePeriods: GRACE_PERIODS,
       },
-      announced: () => {},
+      wakeRelay: () => {},
       ...given,
     };
   }
@@ -259,7 +261,7 @@ export class SolanaFixture {
       block_hash: 'block',
       disposition: 'credit' as const,
     };
-    await this.db.transaction((trx) => recordDeposits(trx, [payload]));
+    await this.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
     return address;
   }
 

@@ -1,5 +1,6 @@
 import { assetSymbols } from '@quittance/shared/assets';
-import { type Answer, answers, contextOf } from '@quittance/shared/http';
+import { contextOf } from '@quittance/shared/http';
+import { type AccessRefusal, type Answer, accessAnswers, answers } from '@quittance/shared/http-answers';
 import {
   findKey,
   type IdempotencyKey,
@@ -53,9 +54,10 @@ export async function listPayouts({ db, settings }: Ports, req: Request, res: Re
 
 export async function showPayout(ports: Ports, account: AccountId, id: string): Promise<Answer> {
   // At most 16 digits: longer ones name no payout, and not even a number of Postgres.
-  const found = /^[1-9]\d{0,15}$/.test(id) ? await getPayout(ports, account, id as PayoutId) : undefined;
-  if (found?.ok === true) return { status: 200, body: payoutView(found.value) };
-  return found?.refusal === 'not_yours' ? answers.unauthorized : answers.noModel('Payout');
+  const found = /^[1-9]\d{0,15}$/.test(id)
+    ? await getPayout(ports, account, id as PayoutId)
+    : refuse('not_found' as const);
+  return found.ok ? { status: 200, body: payoutView(found.value) } : accessAnswers('Payout')[found.refusal];
 }
 
 export function createPayout(ports: Ports, req: Request, res: Response): Promise<Answer> {
@@ -124,8 +126,8 @@ async function getPayout(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
   id: PayoutId,
-): Promise<Result<Payout, 'not_found' | 'not_yours'>> {
+): Promise<Result<Payout, AccessRefusal>> {
   const payout = await findPayout(db, id);
   if (payout === undefined || shownAs[payout.status] === null) return refuse('not_found');
-  return payout.account === account ? ok(payout) : refuse('not_yours');
+  return payout.account === account ? ok(payout) : refuse('forbidden');
 }

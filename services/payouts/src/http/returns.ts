@@ -1,6 +1,7 @@
 import { assets } from '@quittance/shared/assets';
 import { sleepBy } from '@quittance/shared/clock';
-import { type Answer, answers, contextOf, Unavailable } from '@quittance/shared/http';
+import { contextOf, Unavailable } from '@quittance/shared/http';
+import { type Answer, answers } from '@quittance/shared/http-answers';
 import { formatUnits, units } from '@quittance/shared/money';
 import type { QuoteBoard } from '@quittance/shared/quotes';
 import { ok, type Result, refuse } from '@quittance/shared/result';

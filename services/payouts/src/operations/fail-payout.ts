@@ -32,7 +32,7 @@ export async function failPayout(
 
 /** Fails a payout that its recipient would refuse. Nothing was signed for it, so all of its money goes back. */
 export async function failUnsigned(
-  { db, logger, announced }: Pick<Ports, 'db' | 'logger' | 'announced'>,
+  { db, logger, wakeRelay }: Pick<Ports, 'db' | 'logger' | 'wakeRelay'>,
   lease: Lease,
   { id }: Payout,
 ): Promise<void> {
@@ -42,6 +42,6 @@ export async function failUnsigned(
     if (await failPayout(trx, id, ['reserved'], failure)) failpoint('payouts.failing');
   });
   failpoint('payouts.failed');
-  announced();
+  wakeRelay();
   logger.info({ payout: id }, 'a payout failed, its recipient would refuse it');
 }

@@ -25,8 +25,8 @@ export async function invalidateGroup(
     chain,
     clock,
     logger,
-    announced,
-  }: Pick<ChainPorts, 'db' | 'chain' | 'clock' | 'logger' | 'announced'>,
+    wakeRelay,
+  }: Pick<ChainPorts, 'db' | 'chain' | 'clock' | 'logger' | 'wakeRelay'>,
   lease: Lease,
   { group, purpose, wallet, nonce, txHash }: Transaction,
   alongside: (trx: Trx) => Promise<void> = async () => {},
@@ -49,7 +49,7 @@ export async function invalidateGroup(
   });
   if (invalidated === undefined) return false;
   failpoint(`${purpose}s.invalidated`);
-  announced();
+  wakeRelay();
   const payouts = invalidated.map(({ payoutId }) => payoutId);
   logger.error({ chain, transaction: txHash, payouts, wallet, nonce }, 'a transaction can never be mined');
   return true;

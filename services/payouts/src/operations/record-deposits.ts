@@ -1,27 +1,27 @@
 import { chainKinds } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
-import type { PayloadOf } from '@quittance/shared/events';
+import type { EventOf } from '@quittance/shared/events';
 import { chainWorkers } from '../chain-workers.ts';
 import { depositOf, insertDepositsOnce, markDepositsReversed } from '../store/unswept-deposits.ts';
 
-/** Money on our deposit addresses is final: payouts may use it. */
+/** Records settled deposits. Payouts may be paid from them from now on. */
 export async function recordDeposits(
   trx: Trx,
-  payloads: readonly PayloadOf<'deposit.settled'>[],
+  events: readonly Pick<EventOf<'deposit.settled'>, 'payload'>[],
 ): Promise<void> {
-  const deposits = payloads.map(depositOf);
+  const deposits = events.map(({ payload }) => depositOf(payload));
   await insertDepositsOnce(trx, deposits);
   for (const [kind, ofKind] of Map.groupBy(deposits, ({ chain }) => chainKinds[chain])) {
     await chainWorkers[kind].recordDeposits?.(trx, ofKind);
   }
 }
 
-/** Money that was final is gone. The reversal may come before the deposit itself: then it is never counted. */
+/** Records that settled deposits were dropped. A reversal may arrive before its deposit, which then never counts. */
 export async function reverseDeposits(
   trx: Trx,
-  payloads: readonly PayloadOf<'deposit.reversed'>[],
+  events: readonly Pick<EventOf<'deposit.reversed'>, 'payload'>[],
 ): Promise<void> {
-  const deposits = payloads.map(depositOf);
+  const deposits = events.map(({ payload }) => depositOf(payload));
   await insertDepositsOnce(trx, deposits);
   await markDepositsReversed(
     trx,

@@ -27,7 +27,7 @@ const RESERVE_PAUSE_MS = 500;
 /** With a million payouts, one drawn id in 280 million is taken. */
 const ID_DRAWS_MAX = 3;
 
-type RequestPorts = Pick<Ports, 'db' | 'bus' | 'random' | 'clock' | 'logger' | 'announced'>;
+type RequestPorts = Pick<Ports, 'db' | 'bus' | 'random' | 'clock' | 'logger' | 'wakeRelay'>;
 
 export type PayoutRequest = PayoutOrder & {
   account: AccountId;
@@ -74,7 +74,7 @@ export async function requestPayout(
     case 'unknown':
       await ports.db.transaction((trx) => voidRequest(trx, payout.id, request.requestId));
       failpoint('payouts.voided');
-      ports.announced();
+      ports.wakeRelay();
       return refuse('unavailable');
     default:
       return assertNever(outcome);
@@ -182,7 +182,7 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
     }
   }
   failpoint('payouts.reserved');
-  ports.announced();
+  ports.wakeRelay();
   return moved;
 }
 

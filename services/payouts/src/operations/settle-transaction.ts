@@ -40,8 +40,8 @@ export async function settleTransaction(
     chain,
     clock,
     logger,
-    announced,
-  }: Pick<ChainPorts, 'db' | 'kind' | 'chain' | 'clock' | 'logger' | 'announced'>,
+    wakeRelay,
+  }: Pick<ChainPorts, 'db' | 'kind' | 'chain' | 'clock' | 'logger' | 'wakeRelay'>,
   lease: Lease,
   transaction: Transaction,
   ending: MinedOutcome,
@@ -67,7 +67,7 @@ export async function settleTransaction(
   });
   if (settled === undefined) return false;
   failpoint(`${kind}.${purpose}s.settled`);
-  announced();
+  wakeRelay();
   const payouts = settled.map(({ payoutId }) => payoutId);
   const details = { chain, transaction: txHash, payouts, purpose, height: ending.height };
   if (ending.succeeded) logger.info(details, 'mined');

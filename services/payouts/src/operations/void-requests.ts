@@ -14,7 +14,7 @@ const STALE_AFTER_MS = 6_000;
  * @returns how many.
  */
 export async function voidStaleRequests(
-  { db, logger, announced }: Pick<Ports, 'db' | 'logger' | 'announced'>,
+  { db, logger, wakeRelay }: Pick<Ports, 'db' | 'logger' | 'wakeRelay'>,
   olderThanMs = STALE_AFTER_MS,
 ): Promise<number> {
   const voided = await db.transaction(async (trx) => {
@@ -26,7 +26,7 @@ export async function voidStaleRequests(
   if (voided.length > 0) failpoint('payouts.requests_swept');
   if (voided.length > 0) {
     logger.warn({ payouts: voided }, 'gave up requests that were never decided');
-    announced();
+    wakeRelay();
   }
   return voided.length;
 }

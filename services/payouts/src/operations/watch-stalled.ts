@@ -2,14 +2,12 @@ import { type Chain, chains } from '@quittance/shared/assets';
 import type { Ports } from '../ports.ts';
 import { type Stalled, stalledPayouts } from '../store/payouts.ts';
 
-/**
- * Looks for payouts that make no progress, whatever the reason. Their beginning and their end are log lines. What was
- * found stays in `known`, for `/readyz`.
- */
-export async function watchStalled(
-  { db, logger }: Pick<Ports, 'db' | 'logger'>,
-  known: Map<Chain, Stalled>,
-): Promise<void> {
+/** Finds payouts without progress, keeps them in the port `stalled` for `/readyz`, and logs when that begins and ends. */
+export async function watchStalled({
+  db,
+  logger,
+  stalled: known,
+}: Pick<Ports, 'db' | 'logger' | 'stalled'>): Promise<void> {
   const found = await stalledPayouts(db);
   for (const chain of chains) {
     const stalled = found.get(chain);
