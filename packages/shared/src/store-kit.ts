@@ -3,7 +3,7 @@ type ColumnValues = {
   text: string | null;
   numeric: bigint | string | null;
   int: number | bigint | null;
-  bigint: bigint | number | string | null;
+  bigint: number | bigint | string | null;
   bool: boolean | null;
   timestamptz: Date | null;
   uuid: string | null;
@@ -24,6 +24,8 @@ type TypeOf<S extends Column> = S extends ColumnType
 type BulkRow<C extends Record<string, Column>> = { readonly [K in keyof C]: ColumnValues[TypeOf<C[K]>] };
 
 export type Bulk<C extends Record<string, Column>> = {
+  /** `id, …`: the columns' names. */
+  columns: string;
   /** `unnest($1::text[], …) as alias (id, …)`: what follows `from` in a statement that takes many rows. */
   from(alias: string): string;
   /** The same, with the place of each row, counted from 1, in a column of this name. */
@@ -55,6 +57,7 @@ export function bulk<const C extends Record<string, Column>>(map: C, first = 1):
   const arrays = parts.map(({ type }, i) => `$${first + i}::${type}[]`).join(', ');
   const from = (alias: string) => `unnest(${arrays}) as ${alias} (${columns})`;
   return {
+    columns,
     from,
     numbered: (alias, column) => `unnest(${arrays}) with ordinality as ${alias} (${columns}, ${column})`,
     insertInto: (table) => `insert into ${table} (${columns}) select ${columns} from ${from('given')}`,

@@ -1,18 +1,11 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, statement } from '@quittance/shared/db';
-import {
-  isIn,
-  type Transaction,
-  type TransactionRow,
-  takes,
-  transactionColumns,
-  transactionOf,
-} from './transaction-rows.ts';
+import { type Queryable, query, statement } from '@quittance/shared/db';
+import { isIn, type Transaction, takes, transactionColumns } from './transaction-rows.ts';
 
 const isDue = (every: string): string =>
   `(looked_at is null or looked_at < now() - ${every}::int * interval '1 millisecond')`;
 
-const selectNotFinal = statement(
+const selectNotFinal = query<Transaction>(
   'transactions_not_final',
   `select ${transactionColumns} from transactions
    where chain = $1 and ${isIn('ended')} and final_at is null
@@ -24,17 +17,14 @@ const selectNotFinal = statement(
 export type LookEvery = { presentMs: number; missingMs: number };
 
 /** Ended transactions whose blocks are not final, those first that were not looked at for longest. */
-export async function endedNotFinal(
+export const endedNotFinal = (
   db: Queryable,
   chain: Chain,
   { presentMs, missingMs }: LookEvery,
   limit: number,
-): Promise<Transaction[]> {
-  const rows = await db.rows<TransactionRow>(selectNotFinal, [chain, presentMs, missingMs, limit]);
-  return rows.map(transactionOf);
-}
+): Promise<Transaction[]> => db.rows(selectNotFinal, [chain, presentMs, missingMs, limit]);
 
-const selectNewestFinal = statement(
+const selectNewestFinal = query<Transaction>(
   'transactions_newest_final',
   `select ${transactionColumns} from (
      select * from transactions where chain = $1 and final_at is not null
@@ -43,14 +33,11 @@ const selectNewestFinal = statement(
 );
 
 /** The final transaction in the highest block; undefined when it was looked at a moment ago. */
-export async function newestFinal(
+export const newestFinal = (
   db: Queryable,
   chain: Chain,
   lookEveryMs: number,
-): Promise<Transaction | undefined> {
-  const row = await db.maybe<TransactionRow>(selectNewestFinal, [chain, lookEveryMs]);
-  return row && transactionOf(row);
-}
+): Promise<Transaction | undefined> => db.maybe(selectNewestFinal, [chain, lookEveryMs]);
 
 const markLooked = statement(
   'transactions_looked',
@@ -70,27 +57,25 @@ export type Whereabouts = {
 };
 
 export async function noteLooked(db: Queryable, id: string, { is, block }: Whereabouts): Promise<void> {
-  await db.rows(markLooked, [id, is, block?.height ?? null, block?.blockHash ?? null]);
+  await db.rows(markLooked, [id, is, block?.height, block?.blockHash]);
 }
 
-const selectEndedFrom = statement(
+const selectEndedFrom = query<Transaction>(
   'transactions_ended_from_nonce',
   `select ${transactionColumns} from transactions
    where ${isIn('ended')} and family in (
      select id from transactions where chain = $1 and wallet = $2 and nonce >= $3 and attempt = 1)
-   order by nonce limit $4`,
+   order by transactions.nonce limit $4`,
 );
 
 /** Transactions of a wallet that have ended and have this nonce or a later one. */
-export async function endedFromNonce(
+export const endedFromNonce = (
   db: Queryable,
   chain: Chain,
   wallet: string,
   nonce: number,
   limit: number,
-): Promise<Transaction[]> {
-  return (await db.rows<TransactionRow>(selectEndedFrom, [chain, wallet, nonce, limit])).map(transactionOf);
-}
+): Promise<Transaction[]> => db.rows(selectEndedFrom, [chain, wallet, nonce, limit]);
 
 const markMissing = statement(
   'transactions_mark_missing',

@@ -1,16 +1,19 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
 
 /** Part of a statement that must do nothing while the auditor has halted an asset. */
 export const isHalted = (asset: string): string =>
   `exists (select from halted_assets where asset = ${asset} and resumed_at is null)`;
 
-const selectHalted = statement('halted_assets', `select asset from halted_assets where resumed_at is null`);
+const selectHalted = query<{ asset: AssetSymbol }>(
+  'halted_assets',
+  `select asset from halted_assets where resumed_at is null`,
+);
 
 /** Assets for which nothing new is signed, because their books are wrong. */
 export async function haltedAssets(db: Queryable): Promise<Set<AssetSymbol>> {
-  return new Set((await db.rows<{ asset: AssetSymbol }>(selectHalted)).map(({ asset }) => asset));
+  return new Set((await db.rows(selectHalted)).map(({ asset }) => asset));
 }
 
 // The bus may bring a halt after its end: whichever has the higher number was said later.

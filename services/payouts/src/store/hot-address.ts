@@ -1,12 +1,15 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
+import { bulk } from '@quittance/shared/store-kit';
+
+const outputs = bulk({ outpoint: 'text', amount: 'numeric' }, 3);
 
 const insertHot = statement(
   'coins_insert_hot',
   `insert into coins (outpoint, chain, address, branch, derivation_index, amount, state)
    select outpoint, $1, $2, 'hot', 0, amount, 'available'
-   from unnest($3::text[], $4::numeric[]) as found(outpoint, amount)
+   from ${outputs.from('found')}
    on conflict do nothing`,
 );
 
@@ -17,16 +20,17 @@ export async function insertHotUtxos(
   address: string,
   found: readonly { outpoint: string; amount: Units }[],
 ): Promise<void> {
-  const amounts = found.map(({ amount }) => amount.toString());
-  await trx.rows(insertHot, [chain, address, found.map(({ outpoint }) => outpoint), amounts]);
+  await trx.rows(insertHot, [chain, address, ...outputs.values(found)]);
 }
 
-const selectCursor = statement('coin_cursors_one', `select height from coin_cursors where chain = $1`);
+const selectCursor = query<{ height: number }>(
+  'coin_cursors_one',
+  `select height::float8 from coin_cursors where chain = $1`,
+);
 
 /** Up to which block the hot address was looked for; undefined when it never was. */
 export async function hotAddressCursor(db: Queryable, chain: Chain): Promise<number | undefined> {
-  const row = await db.maybe<{ height: string }>(selectCursor, [chain]);
-  return row && Number(row.height); // eslint-disable-line no-restricted-syntax -- a height
+  return (await db.maybe(selectCursor, [chain]))?.height;
 }
 
 const moveCursor = statement(

@@ -1,8 +1,9 @@
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayoutId } from '@quittance/shared/ids';
-import { type Units, units } from '@quittance/shared/money';
+import type { Units } from '@quittance/shared/money';
+import { bulk } from '@quittance/shared/store-kit';
 
-/** What a group of transactions pays to whom; on every chain but Bitcoin a group pays one. */
+/** What a group of transactions pays to whom; on every chain but Bitcoin a group pays one payout. */
 export type Payment = {
   payoutId: PayoutId;
   /** Canonical. */
@@ -12,37 +13,27 @@ export type Payment = {
   outputIndex: number | null;
 };
 
-const insert = statement(
-  'payments_insert',
-  `insert into payments (family, payout_id, address, amount, output_index)
-   select $1, * from unnest($2::bigint[], $3::text[], $4::numeric[], $5::int[])`,
-);
+const payments = bulk({
+  group: 'family bigint',
+  payoutId: 'bigint',
+  address: 'text',
+  amount: 'numeric',
+  outputIndex: 'int',
+});
+
+const insert = statement('payments_insert', payments.insertInto('payments'));
 
 /** Binds payouts to the group that pays them, for ever. */
-export async function insertPayments(trx: Trx, group: string, payments: readonly Payment[]): Promise<void> {
-  await trx.rows(insert, [
-    group,
-    payments.map((payment) => payment.payoutId),
-    payments.map((payment) => payment.address),
-    payments.map((payment) => payment.amount.toString()),
-    payments.map((payment) => payment.outputIndex),
-  ]);
+export async function insertPayments(trx: Trx, group: string, paid: readonly Payment[]): Promise<void> {
+  await trx.rows(insert, payments.values(paid.map((payment) => ({ ...payment, group }))));
 }
 
-const selectOfGroup = statement(
+const selectOfGroup = query<Payment>(
   'payments_of_family',
   `select payout_id, address, amount, output_index from payments
    where family = $1 order by output_index nulls first, payout_id`,
 );
 
-type PaymentRow = { payout_id: PayoutId; address: string; amount: string; output_index: number | null };
-
 /** What a group pays, in the order of its outputs; nothing for a sweep. */
-export async function paymentsOf(db: Queryable, group: string): Promise<Payment[]> {
-  return (await db.rows<PaymentRow>(selectOfGroup, [group])).map((row) => ({
-    payoutId: row.payout_id,
-    address: row.address,
-    amount: units(row.amount),
-    outputIndex: row.output_index,
-  }));
-}
+export const paymentsOf = (db: Queryable, group: string): Promise<Payment[]> =>
+  db.rows(selectOfGroup, [group]);

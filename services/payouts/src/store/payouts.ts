@@ -1,9 +1,10 @@
 import { type AssetSymbol, assetSymbols, assets, type Chain } from '@quittance/shared/assets';
-import { type Db, type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Db, type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import { type AccountId, newEventId, type PayoutId } from '@quittance/shared/ids';
-import { type Units, units } from '@quittance/shared/money';
+import type { Units } from '@quittance/shared/money';
 import { countOf, type Place, pageOfFound, TOTAL_EXACT_MAX } from '@quittance/shared/pages';
 import { stalledAfterSeconds } from '@quittance/shared/stalled-payouts';
+import { bulk } from '@quittance/shared/store-kit';
 import {
   assertMoves,
   type PayoutStatus,
@@ -35,57 +36,30 @@ export type Payout = {
   completedAt: Date | null;
 };
 
-type PayoutRow = {
-  seq: string;
-  id: PayoutId;
-  account_id: AccountId;
-  asset: AssetSymbol;
-  amount: string;
-  network_fee: string;
-  address: string;
-  min_confirmations: number;
-  returns_deposit: string | null;
-  status: PayoutStatus;
-  tx_hash: string | null;
-  failed_reason: string | null;
-  version: number;
-  created_at: Date;
-  completed_at: Date | null;
-};
-
 const sqlList = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
 const isPaid = (column: string): string => `${column} in (${sqlList(paidStatuses)})`;
 
-const columns = (table = 'payouts') =>
-  ['seq', 'id', 'account_id', 'asset', 'amount', 'network_fee', 'address', 'min_confirmations', 'status']
-    .concat(['returns_deposit', 'tx_hash', 'failed_reason', 'version', 'created_at', 'completed_at'])
-    .map((column) => `${table}.${column}`)
+/** The columns of a payout, of the relation `of`. */
+const columns = (of = 'payouts') =>
+  ['seq', 'id', 'asset', 'amount', 'network_fee', 'address', 'min_confirmations', 'status', 'returns_deposit']
+    .concat(['account_id as account', 'tx_hash', 'failed_reason', 'version', 'created_at', 'completed_at'])
+    .map((column) => `${of}.${column}`)
     .join(', ');
 
-const payoutOf = (row: PayoutRow): Payout => ({
-  seq: row.seq,
-  id: row.id,
-  account: row.account_id,
-  asset: row.asset,
-  amount: units(row.amount),
-  networkFee: units(row.network_fee),
-  address: row.address,
-  minConfirmations: row.min_confirmations,
-  returnsDeposit: row.returns_deposit,
-  status: row.status,
-  txHash: row.tx_hash,
-  failedReason: row.failed_reason,
-  version: row.version,
-  createdAt: row.created_at,
-  completedAt: row.completed_at,
+const requests = bulk({
+  id: 'bigint',
+  account: 'account_id text',
+  asset: 'text',
+  amount: 'numeric',
+  networkFee: 'numeric',
+  address: 'text',
+  minConfirmations: 'int',
+  returnsDeposit: 'text',
 });
 
-const insertRequest = statement(
+const insertRequest = query<Payout>(
   'payouts_insert',
-  `insert into payouts (id, account_id, asset, amount, network_fee, address, min_confirmations, returns_deposit)
-   select $1::bigint, $2::text, $3::text, $4::numeric, $5::numeric, $6::text, $7::int, $8::text
-   where not ${isHalted('$3::text')}
-   returning ${columns()}`,
+  `${requests.insertInto('payouts')} where not ${isHalted('given.asset')} returning ${columns()}`,
 );
 
 export type NewPayout = Pick<
@@ -93,26 +67,12 @@ export type NewPayout = Pick<
   'id' | 'account' | 'asset' | 'amount' | 'networkFee' | 'address' | 'minConfirmations' | 'returnsDeposit'
 >;
 
-/**
- * Writes down that a payout was asked for, before anybody is asked to reserve its money. Undefined when payouts of its
- * asset are halted.
- */
-export async function insertRequested(db: Queryable, payout: NewPayout): Promise<Payout | undefined> {
-  const row = await db.maybe<PayoutRow>(insertRequest, [
-    payout.id,
-    payout.account,
-    payout.asset,
-    payout.amount.toString(),
-    payout.networkFee.toString(),
-    payout.address,
-    payout.minConfirmations,
-    payout.returnsDeposit,
-  ]);
-  return row && payoutOf(row);
-}
+/** Stores a request before the ledger is asked to reserve its money. Undefined when payouts of its asset are halted. */
+export const insertRequested = (db: Queryable, payout: NewPayout): Promise<Payout | undefined> =>
+  db.maybe(insertRequest, requests.values([payout]));
 
 // One statement, because a client waits for it: the move, its event and the answer that its key keeps.
-const reserveRequest = statement(
+const reserveRequest = query<{ moved: number }>(
   'payouts_reserve',
   `with moved as (
      update payouts set status = 'reserved', version = version + 1, updated_at = now()
@@ -139,7 +99,7 @@ export type Reservation = {
 /** The ledger has placed the hold: the payout exists. False when it was no longer `requested`. */
 export async function reserveRequested(db: Db, reservation: Reservation, now: Date): Promise<boolean> {
   assertMoves(payoutMoves, ['requested'], 'reserved');
-  const { moved } = await db.one<{ moved: number }>(reserveRequest, [
+  const { moved } = await db.one(reserveRequest, [
     reservation.id,
     newEventId(now),
     JSON.stringify(reservation.created),
@@ -149,7 +109,7 @@ export async function reserveRequested(db: Db, reservation: Reservation, now: Da
   return moved === 1;
 }
 
-const move = statement(
+const move = query<Payout>(
   'payouts_move',
   `update payouts set
      status = $3,
@@ -162,17 +122,16 @@ const move = statement(
    returning ${columns()}`,
 );
 
-/** Moves a payout on if it still is where the caller believes it to be; undefined when it is not. */
-export async function movePayout(
+/** Changes the status of a payout that has one of the statuses `from`; undefined when it has none of them. */
+export function movePayout(
   trx: Trx,
   id: PayoutId,
   from: readonly PayoutStatus[],
   to: PayoutStatus,
-  { txHash = null, failedReason = null }: { txHash?: string | null; failedReason?: string | null } = {},
+  { txHash, failedReason }: { txHash?: string; failedReason?: string } = {},
 ): Promise<Payout | undefined> {
   assertMoves(payoutMoves, from, to);
-  const row = await trx.maybe<PayoutRow>(move, [id, from, to, txHash, failedReason]);
-  return row && payoutOf(row);
+  return trx.maybe(move, [id, from, to, txHash, failedReason]);
 }
 
 const showSent = statement(
@@ -181,13 +140,13 @@ const showSent = statement(
    where id = $1 and ${isPaid('status')}`,
 );
 
-/** A node has taken the first attempt at a payout, or a later one: that is the one shown. */
+/** A node has accepted an attempt at a payout: that attempt is shown. */
 export async function showPayoutSent(trx: Trx, id: PayoutId, txHash: string): Promise<void> {
   assertMoves(payoutMoves, ['signed'], 'broadcast');
   await trx.rows(showSent, [id, txHash]);
 }
 
-const selectStale = statement(
+const selectStale = query<{ id: PayoutId }>(
   'payouts_stale',
   `select id from payouts
    where status = 'requested' and created_at < now() - $1::int * interval '1 millisecond'
@@ -196,20 +155,20 @@ const selectStale = statement(
 
 /** Requests without a decision for so long, locked: the process that made them is gone. */
 export async function staleRequests(trx: Trx, olderThanMs: number): Promise<PayoutId[]> {
-  return (await trx.rows<{ id: PayoutId }>(selectStale, [olderThanMs])).map((row) => row.id);
+  return (await trx.rows(selectStale, [olderThanMs])).map((row) => row.id);
 }
 
-const selectOne = statement('payouts_one', `select ${columns()} from payouts where id = $1`);
+const selectOne = query<Payout>('payouts_one', `select ${columns()} from payouts where id = $1`);
 
-export async function findPayout(db: Queryable, id: PayoutId): Promise<Payout | undefined> {
-  const row = await db.maybe<PayoutRow>(selectOne, [id]);
-  return row && payoutOf(row);
-}
+export const findPayout = (db: Queryable, id: PayoutId): Promise<Payout | undefined> =>
+  db.maybe(selectOne, [id]);
+
+const wanted = bulk({ symbol: 'text', after: 'bigint' });
 
 // The oldest of each asset, so that many payouts of one do not hide the others.
-const selectReserved = statement(
+const selectReserved = query<Payout>(
   'payouts_reserved',
-  `select ${columns('oldest')} from unnest($1::text[], $2::bigint[]) as wanted(symbol, after),
+  `select ${columns('oldest')} from ${wanted.from('wanted')},
    lateral (
      select * from payouts
      where asset = wanted.symbol and status = 'reserved' and seq > wanted.after
@@ -218,14 +177,15 @@ const selectReserved = statement(
 );
 
 /** Payouts with a hold and without a signature, oldest first: of each asset those after the given `seq`. */
-export async function reservedPayouts(
+export const reservedPayouts = (
   db: Queryable,
   after: ReadonlyMap<AssetSymbol, string>,
   perAsset: number,
-): Promise<Payout[]> {
-  const values = [[...after.keys()], [...after.values()], perAsset];
-  return (await db.rows<PayoutRow>(selectReserved, values)).map(payoutOf);
-}
+): Promise<Payout[]> =>
+  db.rows(selectReserved, [
+    ...wanted.values([...after].map(([symbol, seq]) => ({ symbol, after: seq }))),
+    perAsset,
+  ]);
 
 // Those that are signed are found by their transactions: of all that ever were, only the open ones have an index. The
 // offsets keep Postgres to that order.
@@ -235,15 +195,16 @@ export const openPayouts = `
   union all select paid.status, paid.asset, paid.created_at
   from (select distinct payout_id from transactions t,
       lateral (select payout_id from payments where family = t.family offset 0) as of_family
-    where ${isIn('open', 't.state')}) as under_way,
+    where ${isIn('open', 't.state')}) as in_flight,
     lateral (select status, asset, created_at from payouts where id = payout_id offset 0) as paid
   where ${isPaid('paid.status')}`;
 
-const selectStalled = statement(
+const limits = bulk({ asset: 'text', chain: 'text', seconds: 'int' });
+
+const selectStalled = query<Stalled & { chain: Chain }>(
   'payouts_stalled',
   `select chain, count(*)::int as payouts, min(created_at) as oldest
-   from (${openPayouts}) as payout
-     join unnest($1::text[], $2::text[], $3::int[]) as known(asset, chain, seconds) using (asset)
+   from (${openPayouts}) as payout join ${limits.from('known')} using (asset)
    where status <> 'requested' and created_at < now() - seconds * interval '1 second'
    group by chain`,
 );
@@ -253,9 +214,11 @@ export type Stalled = { payouts: number; oldest: Date };
 
 /** By chain; one without such payouts is not in the map. */
 export async function stalledPayouts(db: Queryable): Promise<Map<Chain, Stalled>> {
-  const chainsOf = assetSymbols.map((asset) => assets[asset].chain);
-  const seconds = chainsOf.map((chain) => stalledAfterSeconds[chain]);
-  const rows = await db.rows<Stalled & { chain: Chain }>(selectStalled, [assetSymbols, chainsOf, seconds]);
+  const known = assetSymbols.map((asset) => {
+    const { chain } = assets[asset];
+    return { asset, chain, seconds: stalledAfterSeconds[chain] };
+  });
+  const rows = await db.rows(selectStalled, limits.values(known));
   return new Map(rows.map(({ chain, ...stalled }) => [chain, stalled]));
 }
 
@@ -274,10 +237,10 @@ const filtered = `account_id = $1
   and ($4::timestamptz is null or created_at >= $4)
   and ($5::timestamptz is null or created_at <= $5)`;
 
-const countPage = statement('payouts_count', countOf(`payouts where ${filtered}`));
+const countPage = query<{ total: number }>('payouts_count', countOf(`payouts where ${filtered}`));
 
 // Which rows are on the page, and whether one follows it, is found in the index alone; only those are fetched.
-const selectPage = statement(
+const selectPage = query<Payout>(
   'payouts_page',
   `select ${columns()} from payouts
    join (
@@ -293,8 +256,7 @@ export async function payoutPage(
   place: Place,
 ): Promise<{ items: Payout[]; total: number }> {
   const values = [filter.account, filter.statuses, filter.asset, filter.createdFrom, filter.createdTo];
-  const { total } = await db.one<{ total: number }>(countPage, values);
+  const { total } = await db.one(countPage, values);
   if (total < TOTAL_EXACT_MAX && place.offset >= total) return { items: [], total };
-  const rows = await db.rows<PayoutRow>(selectPage, [...values, place.limit, place.offset]);
-  return pageOfFound(total, place, rows.map(payoutOf));
+  return pageOfFound(total, place, await db.rows(selectPage, [...values, place.limit, place.offset]));
 }

@@ -1,16 +1,9 @@
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import { assertEndsOpen } from '../domain/transaction-state.ts';
-import {
-  isIn,
-  type ReplacementGroup,
-  type Transaction,
-  type TransactionRow,
-  transactionColumns,
-  transactionOf,
-} from './transaction-rows.ts';
+import { isIn, type ReplacementGroup, type Transaction, transactionColumns } from './transaction-rows.ts';
 
-const selectOpenWallets = statement(
+const selectOpenWallets = query<{ wallet: string }>(
   'transactions_open_wallets',
   `select wallet from transactions where chain = $1 and ${isIn('open')}
    group by wallet order by wallet <> $2, max(last_broadcast_at) nulls first, wallet limit $3`,
@@ -23,18 +16,21 @@ export async function walletsWithOpenTransactions(
   hotAddress: string,
   limit: number,
 ): Promise<string[]> {
-  const rows = await db.rows<{ wallet: string }>(selectOpenWallets, [chain, hotAddress, limit]);
+  const rows = await db.rows(selectOpenWallets, [chain, hotAddress, limit]);
   return rows.map((row) => row.wallet);
 }
 
-const selectOpen = statement(
+const groupsOf = (transactions: readonly Transaction[]): ReplacementGroup[] =>
+  [...Map.groupBy(transactions, ({ group }) => group).values()] as unknown as ReplacementGroup[];
+
+const selectOpen = query<Transaction>(
   'transactions_open_of_wallet',
   `select ${transactionColumns} from transactions
    where ${isIn('open')} and family in (
      select family from transactions
      where chain = $1 and wallet = $2 and ${isIn('open')}
      group by family order by min(nonce), family limit $3)
-   order by nonce, family, attempt`,
+   order by transactions.nonce, family, attempt`,
 );
 
 /**
@@ -47,11 +43,10 @@ export async function openGroups(
   wallet: string,
   limit: number,
 ): Promise<ReplacementGroup[]> {
-  const open = (await db.rows<TransactionRow>(selectOpen, [chain, wallet, limit])).map(transactionOf);
-  return [...Map.groupBy(open, (one) => one.group).values()] as unknown as ReplacementGroup[];
+  return groupsOf(await db.rows(selectOpen, [chain, wallet, limit]));
 }
 
-const selectStuck = statement(
+const selectStuck = query<Transaction>(
   'transactions_stuck',
   `select ${transactionColumns} from transactions
    where ${isIn('open')} and family in (
@@ -60,7 +55,7 @@ const selectStuck = statement(
      group by family
      having bool_and(block_hash is null) and bool_and(first_broadcast_at < $2)
      order by min(nonce), family limit $3)
-   order by nonce, family, attempt`,
+   order by transactions.nonce, family, attempt`,
 );
 
 /** Which of the stuck groups are asked for. */
@@ -72,9 +67,7 @@ export async function stuckGroups(
   { chain, assets, sentBefore, wallet }: StuckFilter,
   limit: number,
 ): Promise<ReplacementGroup[]> {
-  const values = [chain, sentBefore, limit, assets, wallet ?? null];
-  const stuck = (await db.rows<TransactionRow>(selectStuck, values)).map(transactionOf);
-  return [...Map.groupBy(stuck, (one) => one.group).values()] as unknown as ReplacementGroup[];
+  return groupsOf(await db.rows(selectStuck, [chain, sentBefore, limit, assets, wallet]));
 }
 
 const invalidateOthers = statement(
@@ -101,12 +94,11 @@ export async function invalidateAttempts(trx: Trx, group: string): Promise<boole
   return (await trx.rows(invalidateAll, [group])).length > 0;
 }
 
-const selectGroup = statement(
+const selectGroup = query<Transaction>(
   'transactions_of_family',
   `select ${transactionColumns} from transactions where family = $1 order by attempt`,
 );
 
 /** All attempts of a group, whatever became of them, the first one first. */
-export async function attemptsOf(db: Queryable, group: string): Promise<Transaction[]> {
-  return (await db.rows<TransactionRow>(selectGroup, [group])).map(transactionOf);
-}
+export const attemptsOf = (db: Queryable, group: string): Promise<Transaction[]> =>
+  db.rows(selectGroup, [group]);

@@ -1,5 +1,5 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
-import { type Units, units } from '@quittance/shared/money';
+import type { Units } from '@quittance/shared/money';
 import {
   type TransactionMark,
   type TransactionPhase,
@@ -60,64 +60,8 @@ export type ReplacementGroup = readonly [Transaction, ...Transaction[]];
 /** The one that counts while none is in a block: it pays the highest fee, or is the only one still valid. */
 export const newestOf = (group: ReplacementGroup): Transaction => group.at(-1) ?? group[0];
 
-export type TransactionRow = {
-  id: string;
-  family: string;
-  attempt: number;
-  wallet: string;
-  nonce: string | null;
-  purpose: 'payout' | 'sweep';
-  asset: AssetSymbol;
-  amount: string;
-  max_cost: string;
-  min_confirmations: number;
-  raw: string;
-  tx_hash: string;
-  state: TransactionState;
-  block_hash: string | null;
-  block_height: string | null;
-  created_at: Date;
-  first_broadcast_at: Date | null;
-  last_broadcast_at: Date | null;
-  doubted_at: Date | null;
-  final_at: Date | null;
-  missing_since: Date | null;
-  final_height_when_signed: string | null;
-  searched_to: string | null;
-  valid_to_height: string | null;
-  terms: unknown;
-};
-
-export const transactionColumns = `id, family, attempt, wallet, nonce, purpose, asset, amount, max_cost, min_confirmations, raw,
-  tx_hash, state, block_hash, block_height, created_at, first_broadcast_at, last_broadcast_at, doubted_at,
-  final_at, missing_since, final_height_when_signed, searched_to, valid_to_height, terms`;
-
-const countOf = (text: string | null): number | null => (text === null ? null : Number(text)); // eslint-disable-line no-restricted-syntax -- a height or a nonce
-
-export const transactionOf = (row: TransactionRow): Transaction => ({
-  id: row.id,
-  group: row.family,
-  attempt: row.attempt,
-  wallet: row.wallet,
-  nonce: countOf(row.nonce),
-  purpose: row.purpose,
-  asset: row.asset,
-  amount: units(row.amount),
-  maxCost: units(row.max_cost),
-  minConfirmations: row.min_confirmations,
-  raw: row.raw,
-  txHash: row.tx_hash,
-  state: row.state,
-  blockHash: row.block_hash,
-  blockHeight: countOf(row.block_height),
-  createdAt: row.created_at,
-  firstBroadcastAt: row.first_broadcast_at,
-  lastBroadcastAt: row.last_broadcast_at,
-  doubtedAt: row.doubted_at,
-  finalAt: row.final_at,
-  missingSince: row.missing_since,
-  finalHeightWhenSigned: countOf(row.final_height_when_signed),
-  searchedTo: countOf(row.searched_to),
-  validToHeight: countOf(row.valid_to_height),
-  terms: row.terms,
-});
+/** Postgres gives bigint as text: heights and nonces are read as float8, which is exact for them. */
+export const transactionColumns = `id, family as "group", attempt, wallet, nonce::float8, purpose, asset, amount, max_cost,
+  min_confirmations, raw, tx_hash, state, block_hash, block_height::float8, created_at, first_broadcast_at,
+  last_broadcast_at, doubted_at, final_at, missing_since, final_height_when_signed::float8, searched_to::float8,
+  valid_to_height::float8, terms`;

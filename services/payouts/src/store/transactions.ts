@@ -1,27 +1,42 @@
 import type { SignedTransaction } from '@quittance/chains/chain';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
+import { bulk } from '@quittance/shared/store-kit';
 import { assertMoves } from '../domain/payout-state.ts';
 import { type TransactionState, transactionMoves } from '../domain/transaction-state.ts';
 import { isHalted } from './halts.ts';
-import {
-  type Transaction,
-  type TransactionRow,
-  takes,
-  transactionColumns,
-  transactionOf,
-} from './transaction-rows.ts';
+import { type Transaction, takes, transactionColumns } from './transaction-rows.ts';
+
+const signed = bulk(
+  {
+    attempt: 'int',
+    chain: 'text',
+    wallet: 'text',
+    nonce: 'bigint',
+    purpose: 'text',
+    sweptAddress: 'text',
+    asset: 'text',
+    amount: 'numeric',
+    maxCost: 'numeric',
+    minConfirmations: 'int',
+    raw: 'text',
+    txHash: 'text',
+    fence: 'bigint',
+    finalHeightWhenSigned: 'bigint',
+    validToHeight: 'bigint',
+    terms: 'jsonb',
+  },
+  2,
+);
 
 // The id is drawn first: the first attempt names the group after itself.
-const insertTransaction = statement(
+const insertTransaction = query<Transaction>(
   'transactions_insert',
-  `insert into transactions (id, family, attempt, chain, wallet, nonce, purpose, swept_address, asset, amount,
-     max_cost, min_confirmations, raw, tx_hash, fence, final_height_when_signed, valid_to_height, terms)
-   overriding system value
-   select drawn.id, coalesce($1::bigint, drawn.id), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
-   from (select nextval(pg_get_serial_sequence('transactions', 'id')) as id) as drawn
-   where not ${isHalted('$8')}
+  `insert into transactions (id, family, ${signed.columns}) overriding system value
+   select drawn.id, coalesce($1::bigint, drawn.id), ${signed.columns}
+   from (select nextval(pg_get_serial_sequence('transactions', 'id')) as id) as drawn, ${signed.from('given')}
+   where not ${isHalted('given.asset')}
    returning ${transactionColumns}`,
 );
 
@@ -59,30 +74,20 @@ export class AssetHalted extends Error {
  * AssetHalted for what may not be signed at the moment, whatever was planned.
  */
 export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Transaction> {
-  const row = await trx.maybe<TransactionRow>(insertTransaction, [
-    made.after?.group ?? null,
-    (made.after?.attempt ?? 0) + 1,
-    made.chain,
-    made.wallet,
-    made.nonce,
-    made.sweptAddress === null ? 'payout' : 'sweep',
-    made.sweptAddress,
-    made.asset,
-    made.amount.toString(),
-    made.signed.maxCost.toString(),
-    made.minConfirmations,
-    made.signed.raw,
-    made.signed.txHash,
-    made.fence,
-    made.finalHeight,
-    made.validToHeight,
-    made.terms === null ? null : JSON.stringify(made.terms),
-  ]);
-  if (row === undefined) throw new AssetHalted(made.asset);
-  return transactionOf(row);
+  const row = {
+    ...made,
+    ...made.signed,
+    attempt: (made.after?.attempt ?? 0) + 1,
+    purpose: made.sweptAddress === null ? 'payout' : 'sweep',
+    finalHeightWhenSigned: made.finalHeight,
+    terms: made.terms && JSON.stringify(made.terms),
+  };
+  const stored = await trx.maybe(insertTransaction, [made.after?.group ?? null, ...signed.values([row])]);
+  if (stored === undefined) throw new AssetHalted(made.asset);
+  return stored;
 }
 
-const moveState = statement(
+const moveState = query<Transaction>(
   'transactions_move',
   `update transactions set
      state = $3,
@@ -97,7 +102,7 @@ const moveState = statement(
 export type Mined = { height: number; blockHash: string; feePaid: Units };
 
 /** Moves a transaction on if it still is where the caller believes it to be; undefined when it is not. */
-export async function moveTransaction(
+export function moveTransaction(
   trx: Trx,
   id: string,
   from: readonly TransactionState[],
@@ -105,18 +110,10 @@ export async function moveTransaction(
   mined: Mined | null = null,
 ): Promise<Transaction | undefined> {
   assertMoves(transactionMoves, from, to);
-  const row = await trx.maybe<TransactionRow>(moveState, [
-    id,
-    from,
-    to,
-    mined?.height ?? null,
-    mined?.blockHash ?? null,
-    mined?.feePaid.toString() ?? null,
-  ]);
-  return row && transactionOf(row);
+  return trx.maybe(moveState, [id, from, to, mined?.height, mined?.blockHash, mined?.feePaid]);
 }
 
-const markSent = statement(
+const markSent = query<{ broadcasts: number }>(
   'transactions_sent',
   `update transactions set
      broadcasts = broadcasts + 1,
@@ -127,7 +124,7 @@ const markSent = statement(
 
 /** How often the bytes were sent, this time included. */
 export async function noteSent(db: Queryable, id: string, at: Date): Promise<number> {
-  return (await db.one<{ broadcasts: number }>(markSent, [id, at])).broadcasts;
+  return (await db.one(markSent, [id, at])).broadcasts;
 }
 
 const markBlock = statement(
@@ -142,7 +139,7 @@ export async function noteBlock(
   id: string,
   block: { height: number; blockHash: string } | null,
 ): Promise<void> {
-  await db.rows(markBlock, [id, block?.height ?? null, block?.blockHash ?? null]);
+  await db.rows(markBlock, [id, block?.height, block?.blockHash]);
 }
 
 const markDoubt = statement(

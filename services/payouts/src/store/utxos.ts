@@ -1,6 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
-import { type Units, units } from '@quittance/shared/money';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
+import type { Units } from '@quittance/shared/money';
 
 /** An output of ours on a chain that knows outputs and no accounts. */
 export type Utxo = {
@@ -12,48 +12,33 @@ export type Utxo = {
   amount: Units;
 };
 
-type UtxoRow = {
-  outpoint: string;
-  branch: Utxo['branch'];
-  derivation_index: string;
-  address: string;
-  amount: string;
-};
-
-const columns = 'outpoint, branch, derivation_index, address, amount';
-
-const utxoOf = (row: UtxoRow): Utxo => ({
-  outpoint: row.outpoint,
-  branch: row.branch,
-  index: Number(row.derivation_index), // eslint-disable-line no-restricted-syntax -- an index counts addresses
-  address: row.address,
-  amount: units(row.amount),
-});
+const columns = 'outpoint, branch, derivation_index::float8 as index, address, amount';
 
 const isSpendable = `chain = $1 and state = 'available' and reversed_at is null
      and (retry_at is null or retry_at < now())`;
 
-const selectSpendable = statement(
+const selectSpendable = query<Utxo>(
   'coins_spendable',
   `select ${columns} from coins where ${isSpendable} order by amount desc, outpoint limit $2`,
 );
 
 /** The largest UTXOs that may be spent. */
-export async function spendableUtxos(db: Queryable, chain: Chain, limit: number): Promise<Utxo[]> {
-  return (await db.rows<UtxoRow>(selectSpendable, [chain, limit])).map(utxoOf);
-}
+export const spendableUtxos = (db: Queryable, chain: Chain, limit: number): Promise<Utxo[]> =>
+  db.rows(selectSpendable, [chain, limit]);
 
-const sumSpendable = statement(
+type Sum = { amount: Units };
+
+const sumSpendable = query<Sum>(
   'coins_spendable_sum',
   `select coalesce(sum(amount), 0) as amount from coins where ${isSpendable} and amount > $2`,
 );
 
 /** What all UTXOs come to that may be spent and are worth more than `above`. */
 export async function spendableSum(db: Queryable, chain: Chain, above: Units): Promise<Units> {
-  return units((await db.one<{ amount: string }>(sumSpendable, [chain, above.toString()])).amount);
+  return (await db.one(sumSpendable, [chain, above])).amount;
 }
 
-const selectStillSpendable = statement(
+const selectStillSpendable = query<{ outpoint: string }>(
   'coins_still_spendable',
   `select outpoint from coins where ${isSpendable} and outpoint = any($2)`,
 );
@@ -65,13 +50,13 @@ export async function stillSpendable(
   utxos: readonly Utxo[],
 ): Promise<Set<string>> {
   const outpoints = utxos.map(({ outpoint }) => outpoint);
-  const rows = await db.rows<{ outpoint: string }>(selectStillSpendable, [chain, outpoints]);
+  const rows = await db.rows(selectStillSpendable, [chain, outpoints]);
   return new Set(rows.map(({ outpoint }) => outpoint));
 }
 
 // Of a group's attempts one will be mined: the one that brings least is counted on. Not on one whose UTXOs are gone:
 // whether anything of it will ever be mined is open.
-const sumIncoming = statement(
+const sumIncoming = query<Sum>(
   'coins_coming',
   `select coalesce(sum(least_change), 0) as amount from (
      select min(amount) as least_change from coins
@@ -82,10 +67,13 @@ const sumIncoming = statement(
 
 /** Our change that is in no block yet. */
 export async function incomingChange(db: Queryable, chain: Chain): Promise<Units> {
-  return units((await db.one<{ amount: string }>(sumIncoming, [chain])).amount);
+  return (await db.one(sumIncoming, [chain])).amount;
 }
 
-const lock = statement(
+/** A UTXO of a deposit names it; change and the operator's money have none. */
+export type Source = { sourceDepositId: string | null };
+
+const lock = query<Source>(
   'coins_lock',
   `update coins set state = 'locked', locked_by = $2, updated_at = now()
    where outpoint = any($1) and state = 'available' and reversed_at is null
@@ -95,7 +83,7 @@ const lock = statement(
 /** Locks UTXOs for a group, all or none: false means that nothing may be signed with them. */
 export async function lockUtxos(trx: Trx, utxos: readonly Utxo[], group: string): Promise<boolean> {
   const outpoints = utxos.map(({ outpoint }) => outpoint);
-  const locked = await trx.rows<Source>(lock, [outpoints, group]);
+  const locked = await trx.rows(lock, [outpoints, group]);
   if (locked.length !== utxos.length) return false;
   await noteDeposits(trx, locked);
   return true;
@@ -114,21 +102,18 @@ export async function insertChangeUtxo(
   group: string,
   utxo: Omit<Utxo, 'branch'>,
 ): Promise<void> {
-  await trx.rows(insertChange, [
-    utxo.outpoint,
-    chain,
-    utxo.address,
-    utxo.index,
-    utxo.amount.toString(),
-    group,
-  ]);
+  const { outpoint, address, index, amount } = utxo;
+  await trx.rows(insertChange, [outpoint, chain, address, index, amount, group]);
 }
 
-const drawIndex = statement('coins_change_index', `select nextval('coin_change_indexes') as index`);
+const drawIndex = query<{ index: number }>(
+  'coins_change_index',
+  `select nextval('coin_change_indexes')::float8 as index`,
+);
 
 /** An address for change is used by one group. */
 export async function nextChangeIndex(db: Queryable): Promise<number> {
-  return Number((await db.one<{ index: string }>(drawIndex)).index); // eslint-disable-line no-restricted-syntax -- an index counts addresses
+  return (await db.one(drawIndex)).index;
 }
 
 const showChange = statement(
@@ -153,14 +138,14 @@ export async function isChangeUsed(db: Queryable, group: string): Promise<boolea
   return (await db.maybe(selectUsedChange, [group])) !== undefined;
 }
 
-const free = statement(
+const free = query<Source>(
   'coins_free',
   `update coins set state = 'available', locked_by = null, updated_at = now()
    where locked_by = $1 and state = 'locked'
    returning source_deposit_id`,
 );
 
-const settleAll = statement(
+const settleAll = query<Source>(
   'coins_settle_all',
   `update coins set
      state = case when outpoint = any($2) then 'spent' else 'available' end,
@@ -193,7 +178,7 @@ export async function settleUtxos(
   group: string,
   mined: { txHash: string; spends: readonly string[] },
 ): Promise<void> {
-  await noteDeposits(trx, await trx.rows<Source>(settleAll, [group, mined.spends]));
+  await noteDeposits(trx, await trx.rows(settleAll, [group, mined.spends]));
   await trx.rows(bringBackChange, [group, mined.txHash]);
   await noteChange(trx, group, mined.txHash);
   await trx.rows(dropChange, [group, mined.txHash]);
@@ -207,11 +192,9 @@ const markGone = statement(
 /** No attempt of a group can ever be mined, because one of its UTXOs is gone: the others are free again. */
 export async function freeUtxos(trx: Trx, group: string, goneOutpoint: string): Promise<void> {
   await trx.rows(markGone, [goneOutpoint]);
-  await noteDeposits(trx, await trx.rows<Source>(free, [group]));
+  await noteDeposits(trx, await trx.rows(free, [group]));
   await trx.rows(dropChange, [group, null]);
 }
-
-export type Source = { source_deposit_id: string | null };
 
 const followUtxos = statement(
   'holdings_follow_coins',
@@ -224,7 +207,7 @@ const followUtxos = statement(
 
 /** What is said of deposits on every chain is said of these too: they are moved by a transaction, or are not. */
 export async function noteDeposits(trx: Trx, sources: readonly Source[]): Promise<void> {
-  const ids = sources.flatMap(({ source_deposit_id }) => source_deposit_id ?? []);
+  const ids = sources.flatMap(({ sourceDepositId }) => sourceDepositId ?? []);
   if (ids.length > 0) await trx.rows(followUtxos, [ids]);
 }
 

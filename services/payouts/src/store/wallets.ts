@@ -1,7 +1,7 @@
 import type { Chain } from '@quittance/shared/assets';
-import { type Queryable, statement, type Trx } from '@quittance/shared/db';
+import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 
-const selectOther = statement(
+const selectOther = query<{ address: string }>(
   'wallets_other_hot',
   `select address from (
      select address from known_hot_wallets where chain = $1
@@ -16,7 +16,7 @@ export async function otherHotWallet(
   chain: Chain,
   hotAddress: string,
 ): Promise<string | undefined> {
-  return (await db.maybe<{ address: string }>(selectOther, [chain, hotAddress]))?.address;
+  return (await db.maybe(selectOther, [chain, hotAddress]))?.address;
 }
 
 const insertKnown = statement(
@@ -52,15 +52,14 @@ export async function insertWalletOnce(
   await trx.rows(insertWallet, [chain, address, role, firstNonce]);
 }
 
-const selectNext = statement(
+const selectNext = query<{ nextNonce: number }>(
   'wallets_next_nonce',
-  `select next_nonce from wallets where chain = $1 and address = $2`,
+  `select next_nonce::float8 from wallets where chain = $1 and address = $2`,
 );
 
 /** The nonce that the wallet's next transaction will get; undefined for a wallet that never signed. */
 export async function nextNonce(db: Queryable, chain: Chain, address: string): Promise<number | undefined> {
-  const row = await db.maybe<{ next_nonce: string }>(selectNext, [chain, address]);
-  return row && Number(row.next_nonce); // eslint-disable-line no-restricted-syntax -- a nonce counts transactions
+  return (await db.maybe(selectNext, [chain, address]))?.nextNonce;
 }
 
 const raiseNonce = statement(
@@ -78,18 +77,18 @@ export async function skipUsedNonces(
   return (await trx.rows(raiseNonce, [chain, address, finalized])).length > 0;
 }
 
-const takeNext = statement(
+const takeNext = query<{ nonce: number }>(
   'wallets_take_nonce',
-  `update wallets set next_nonce = next_nonce + 1 where chain = $1 and address = $2 returning next_nonce - 1 as nonce`,
+  `update wallets set next_nonce = next_nonce + 1 where chain = $1 and address = $2 
+   returning (next_nonce - 1)::float8 as nonce`,
 );
 
 /** Gives out the wallet's next nonce. It is used exactly when the transaction commits, with what it signed. */
 export async function takeNonce(trx: Trx, chain: Chain, address: string): Promise<number> {
-  const { nonce } = await trx.one<{ nonce: string }>(takeNext, [chain, address]);
-  return Number(nonce); // eslint-disable-line no-restricted-syntax -- a nonce counts transactions
+  return (await trx.one(takeNext, [chain, address])).nonce;
 }
 
-const selectHistory = statement(
+const selectHistory = query<{ signature: string | null }>(
   'wallet_histories_one',
   'select signature from wallet_histories where chain = $1 and address = $2',
 );
@@ -99,8 +98,7 @@ export const historyOf = (
   db: Queryable,
   chain: Chain,
   address: string,
-): Promise<{ signature: string | null } | undefined> =>
-  db.maybe<{ signature: string | null }>(selectHistory, [chain, address]);
+): Promise<{ signature: string | null } | undefined> => db.maybe(selectHistory, [chain, address]);
 
 const moveHistory = statement(
   'wallet_histories_move',
@@ -118,7 +116,7 @@ export async function noteHistory(
   await db.rows(moveHistory, [chain, address, signature]);
 }
 
-const selectUnknown = statement(
+const selectUnknown = query<{ hash: string }>(
   'transactions_unknown',
   `select hash from unnest($1::text[]) with ordinality as told(hash, place)
    where not exists (select from transactions where tx_hash = hash) order by place`,
@@ -126,5 +124,5 @@ const selectUnknown = statement(
 
 /** Those of the hashes that nothing here was ever signed with, in their order. */
 export async function unknownHashes(db: Queryable, hashes: readonly string[]): Promise<string[]> {
-  return (await db.rows<{ hash: string }>(selectUnknown, [hashes])).map(({ hash }) => hash);
+  return (await db.rows(selectUnknown, [hashes])).map(({ hash }) => hash);
 }

@@ -4,7 +4,7 @@ import type { Lease } from '@quittance/shared/lease';
 import { units } from '@quittance/shared/money';
 import pMap from 'p-map';
 import type { EvmPorts } from '../../ports.ts';
-import { sweepsInNoBlock } from '../../store/open-sums.ts';
+import { sweepsOutsideBlocks } from '../../store/open-sums.ts';
 import { nextNonce } from '../../store/wallets.ts';
 import type { AccountChainDriver, ChainTerms } from './driver.ts';
 import { bumpStuck } from './evm-bump.ts';
@@ -85,7 +85,7 @@ async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms> {
  * node does not tell of its wallet.
  */
 async function sweptMeanwhile({ db, chain, sender }: EvmPorts) {
-  const sweeps = await sweepsInNoBlock(db, chain);
+  const sweeps = await sweepsOutsideBlocks(db, chain);
   return async () => {
     const reached = await pMap(
       Map.groupBy(sweeps, ({ wallet }) => wallet),
