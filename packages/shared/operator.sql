@@ -54,13 +54,13 @@ grant select on
   gateway.accounts,
   invoices.invoices, invoices.deposits, invoices.mempool_payments, invoices.cursors, invoices.blocks, invoices.leases,
   invoices.rescans,
-  payouts.payouts, payouts.payments, payouts.wallets, payouts.wallet_histories, payouts.coins, payouts.leases,
+  payouts.payouts, payouts.payments, payouts.wallets, payouts.wallet_histories, payouts.utxos, payouts.leases,
   payouts.halted_assets,
   ledger.holds, ledger.transfers, ledger.entries, ledger.unresolved, ledger.reversals,
   webhooks.endpoints, webhooks.deliveries, webhooks.attempts, webhooks.endpoint_queues
 to quittance_operator;
 -- Not the signed bytes, not the secrets.
-grant select (id, chain, wallet, nonce, family, attempt, purpose, asset, amount, fee_paid, tx_hash, state, broadcasts,
+grant select (id, chain, wallet, nonce, replacement_group, attempt, purpose, asset, amount, fee_paid, tx_hash, state, broadcasts,
   first_broadcast_at, last_broadcast_at, block_height, block_hash, final_at, missing_since,
   created_at, updated_at)
   on payouts.transactions to quittance_operator;
@@ -155,7 +155,7 @@ declare
   accepted int;
 begin
   if of_chain = 'bitcoin' then
-    update payouts.coins set reversed_at = now(), updated_at = now()
+    update payouts.utxos set reversed_at = now(), updated_at = now()
     where chain = of_chain and outpoint = up_to and state = 'available' and reversed_at is null;
   elsif of_chain = 'solana' then
     update payouts.wallet_histories h set signature = up_to, updated_at = now()

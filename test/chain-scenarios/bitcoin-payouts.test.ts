@@ -128,7 +128,7 @@ it(`${PAYOUTS} payouts, a quarter of their broadcasts unanswered: one output eac
 type Signed = { tx_hash: string; raw: string };
 const signed = (): Promise<Signed[]> =>
   treasury.db.rows<Signed>(
-    `select tx_hash, raw from payouts.transactions where purpose = 'payout' order by family, attempt`,
+    `select tx_hash, raw from payouts.transactions where purpose = 'payout' order by replacement_group, attempt`,
   );
 
 it('payouts whose blocks are dropped are mined again by the same bytes', async () => {

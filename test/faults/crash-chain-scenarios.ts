@@ -36,7 +36,7 @@ export const refusedByRecipient: Scenario = async (fixture) => {
 async function attemptsOf({ quittance }: CrashFixture, payout: number) {
   return await quittance.db.rows<{ id: string; state: string; nonce: string; height: string | null }>(
     `select t.id, t.state, t.nonce, t.valid_to_height as height from payouts.transactions t
-     join payouts.payments p using (family) where p.payout_id = $1 order by t.attempt desc`,
+     join payouts.payments p using (replacement_group) where p.payout_id = $1 order by t.attempt desc`,
     [payout],
   );
 }
@@ -184,7 +184,7 @@ export const late: Scenario = async (fixture) => {
 export const float: Scenario = async (fixture) => {
   const { quittance } = fixture;
   const { hotAddress } = openBitcoinWallet('regtest', quittance.stack.secrets.walletSeed);
-  const utxos = () => quittance.db.rows(`select outpoint from payouts.coins where branch = 'hot'`);
+  const utxos = () => quittance.db.rows(`select outpoint from payouts.utxos where branch = 'hot'`);
   const before = (await utxos()).length;
   await quittance.bitcoin.pay('BTC', hotAddress, '0.5');
   return async () => expect(await utxos()).toHaveLength(before + 1);
@@ -201,7 +201,7 @@ export const manyUtxos: Scenario = async (fixture) => {
   await eventually(() => expectInvoice(fixture, id, { status: 'paid' }), STEP_MS);
   const available = () =>
     quittance.db.rows<{ amount: string }>(
-      `select amount from payouts.coins where state = 'available' order by amount desc`,
+      `select amount from payouts.utxos where state = 'available' order by amount desc`,
     );
   const utxos = await eventually(async () => {
     const all = await available();
@@ -226,7 +226,7 @@ export const manyUtxos: Scenario = async (fixture) => {
 export async function takeNonce(fixture: CrashFixture): Promise<Ended> {
   const { quittance } = fixture;
   const [payout] = await quittance.db.rows<{ id: string; nonce: string }>(
-    `select p.payout_id as id, t.nonce from payouts.transactions t join payouts.payments p using (family)
+    `select p.payout_id as id, t.nonce from payouts.transactions t join payouts.payments p using (replacement_group)
      where t.state = 'signed' and t.purpose = 'payout' and t.chain = 'ethereum'`,
   );
   if (payout === undefined) throw new Error('nothing is signed');

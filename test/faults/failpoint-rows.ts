@@ -214,7 +214,7 @@ const bitcoin: FailpointSuite = {
     // First, while there is little to be read again.
     ...neverFollowed('invoices', 'invoices.chain_started').map((row) => ({ ...row, scenario: btc })),
     ...at('payouts', 'bitcoin.planned', ...family('bitcoin.payout'), 'bitcoin.block_noted'),
-    ...during(float, 'payouts', 'bitcoin.hot_coins_stored'),
+    ...during(float, 'payouts', 'bitcoin.hot_utxos_stored'),
     ...alone(stuck('BTC'), 'payouts', 'bitcoin.bumps.signing', 'bitcoin.bumps.signed'),
     ...alone(manyUtxos, 'payouts', ...family('bitcoin.sweep')),
     ...at('payouts', 'payouts.requested', 'payouts.held', 'payouts.reserved'),
@@ -222,8 +222,8 @@ const bitcoin: FailpointSuite = {
     ...alone(unanswered('BTC'), 'payouts', 'payouts.voided'),
     ...after(['payouts', 'payouts.requested'], btc, nothing)(
       'payouts',
-      'payouts.sweeping_requests',
-      'payouts.requests_swept',
+      'payouts.voiding_requests',
+      'payouts.requests_voided',
     ),
     ...alone(unmined('BTC'), 'invoices', 'invoices.pending_written', 'invoices.pending_committed'),
     ...at('invoices', ...relay, ...consumer),
@@ -257,7 +257,7 @@ const solana: FailpointSuite = {
       'sweeps.invalidating',
       'sweeps.invalidated',
     ),
-    ...at('payouts', 'payouts.addresses_named', ...relay, ...consumer),
+    ...at('payouts', 'payouts.addresses_derived', ...relay, ...consumer),
     ...at('invoices', 'invoices.pool_derived', 'invoices.pool_saved'),
     ...at('auditor', 'auditor.looked'),
     ...alone(miscounted('SOL'), 'auditor', 'auditor.halting', 'auditor.halted'),

@@ -161,7 +161,7 @@ async function overtake(found: Findings): Promise<void> {
       ...late.map(({ id }) => `transaction ${id} was signed under a lease that was lost`),
     );
     const twice = await quittance.db.rows<{ payout_id: string }>(
-      `select payout_id from payouts.payments m join payouts.transactions t using (family)
+      `select payout_id from payouts.payments m join payouts.transactions t using (replacement_group)
        group by payout_id having count(*) > 1`,
     );
     found.violations.push(...twice.map((one) => `payout ${one.payout_id} has two transactions`));

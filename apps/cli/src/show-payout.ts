@@ -115,9 +115,10 @@ async function missingBefore(db: Db, { id, asset, status }: Payout): Promise<Mis
     `select m.nonce::text, m.wallet, m.tx_hash as "txHash", m.missing_since as since, p.payout_id::text as payout
      from payouts.transactions m
      join payouts.wallets w on w.chain = m.chain and w.address = m.wallet and w.role = 'hot'
-     left join payouts.payments p on p.family = m.family
+     left join payouts.payments p on p.replacement_group = m.replacement_group
      where m.chain = $2 and m.missing_since is not null and m.nonce < coalesce((
-       select min(t.nonce) from payouts.payments own join payouts.transactions t on t.family = own.family
+       select min(t.nonce)
+       from payouts.payments own join payouts.transactions t on t.replacement_group = own.replacement_group
        where own.payout_id = $1::bigint), m.nonce + 1)
      order by m.nonce limit 1`,
     [id, assets[asset].chain],
@@ -160,7 +161,7 @@ async function attemptMoments(db: Db, { id }: Payout): Promise<Moment[]> {
     `select t.attempt, t.tx_hash as "txHash", t.state, t.created_at as "createdAt", t.broadcasts,
        t.first_broadcast_at as "firstAt", t.last_broadcast_at as "lastAt", t.block_height::text as height,
        t.fee_paid::text as "feePaid", t.final_at as "finalAt", t.missing_since as "missingSince", t.updated_at as "updatedAt"
-     from payouts.payments p join payouts.transactions t on t.family = p.family
+     from payouts.payments p join payouts.transactions t on t.replacement_group = p.replacement_group
      where p.payout_id = $1::bigint order by t.attempt`,
     [id],
   );

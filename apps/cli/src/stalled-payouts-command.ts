@@ -30,7 +30,7 @@ export const listStalledPayouts = (around: Surroundings): Promise<SaidOutcome> =
        where p.created_at < now() - seconds * interval '1 second' and (
          p.status = 'reserved'
          or p.status in ('signed', 'broadcast') and p.id in (
-           select m.payout_id from payouts.transactions t join payouts.payments m on m.family = t.family
+           select m.payout_id from payouts.transactions t join payouts.payments m using (replacement_group)
            where t.state in ('signed', 'broadcast')))
        order by p.created_at, p.seq`,
       [assetSymbols, seconds],

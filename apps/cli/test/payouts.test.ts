@@ -34,18 +34,18 @@ async function payout(id: number, asset: string, status: string, minutes: number
     [id, asset, status, nonce === undefined ? null : `0xhash${nonce}`, minutes],
   );
   if (nonce === undefined) return;
-  const { family } = await db.one<{ family: string }>(
-    `insert into transactions (id, family, chain, wallet, nonce, purpose, asset, amount, max_cost, min_confirmations, raw,
+  const { group } = await db.one<{ group: string }>(
+    `insert into transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost, min_confirmations, raw,
        tx_hash, fence, state, block_height, block_hash)
      overriding system value
      select drawn, drawn, 'ethereum', $1, $2, 'payout', $3, 5, 1, 3, '0xraw', $4, 1, $5, 1, '0xblock'
      from (select nextval(pg_get_serial_sequence('transactions', 'id')) as drawn) as id
-     returning family`,
+     returning replacement_group as "group"`,
     [HOT, nonce, asset, `0xhash${nonce}`, status],
   );
   await db.rows(
-    `insert into payments (payout_id, family, address, amount) values ($1, $2, '0xrecipient', 5)`,
-    [id, family],
+    `insert into payments (payout_id, replacement_group, address, amount) values ($1, $2, '0xrecipient', 5)`,
+    [id, group],
   );
 }
 

@@ -20,7 +20,7 @@ export type ChainRecords = {
   deposits: DepositRow[];
   transactions: TransactionRow[];
   /** The inputs of the transactions that may leave the chain for a while. */
-  inputs: { family: string; input: SingleUseInput }[];
+  inputs: { group_id: string; input: SingleUseInput }[];
   costs: { tx_hash: string; amount: string }[];
   owed: { asset: AssetSymbol; amount: string }[];
   hot: string[];
@@ -40,7 +40,7 @@ export type PayoutRow = {
   asset: AssetSymbol;
   address: string;
   amount: string;
-  family: string;
+  group_id: string;
   /** Its hold is still placed. */
   is_held: boolean;
 };
@@ -57,7 +57,7 @@ export type DepositRow = {
   by_balance: boolean;
 };
 export type TransactionRow = {
-  family: string;
+  group_id: string;
   tx_hash: string;
   state: string;
   purpose: string;
@@ -95,16 +95,16 @@ export async function readChainRecords(
   const suspectPayouts = suspects.flatMap((subject) => /^payout (\d+) chain/.exec(subject)?.[1] ?? []);
   const suspectDeposits = suspects.flatMap((subject) => /^deposit (\S+) chain/.exec(subject)?.[1] ?? []);
   const suspectHashes = suspects.flatMap((subject) => /^cost ([^ ,]+)/.exec(subject)?.[1] ?? []);
-  const open = `select family from payouts.transactions where state in ('signed', 'broadcast')`;
+  const open = `select replacement_group from payouts.transactions where state in ('signed', 'broadcast')`;
   const replacementGroups =
     watermarks === undefined
       ? 'true'
-      : `family in (${open}
-           union select family from payouts.transactions where state in ('mined', 'reverted') and final_at is null
-           union select family from payouts.transactions where id > ${watermarks.transactions}
-           union select family from payouts.payments where payout_id in (${recentPayouts(watermarks)}))`;
+      : `replacement_group in (${open}
+           union select replacement_group from payouts.transactions where state in ('mined', 'reverted') and final_at is null
+           union select replacement_group from payouts.transactions where id > ${watermarks.transactions}
+           union select replacement_group from payouts.payments where payout_id in (${recentPayouts(watermarks)}))`;
   const transactions = await trx.rows<TransactionRow>(
-    `select family::text as family, tx_hash, state, purpose, asset,
+    `select replacement_group::text as group_id, tx_hash, state, purpose, asset,
             state in ('mined', 'reverted') and final_at < now() - $3::int * interval '1 second'
               and not exists (select 1 from (${onTheWay('network.spent', 'ledger')}) as w
                               where w.payload ->> 'tx_hash' = tx_hash) as cost_due,
@@ -112,8 +112,8 @@ export async function readChainRecords(
               and updated_at > now() - $3::int * ${AWAY_GRACE_PERIODS} * interval '1 second' as may_leave
      from payouts.transactions
      where chain = $1 and ((updated_at >= $2 or state in ('signed', 'broadcast')) and ${replacementGroups}
-       or family in (select family from payouts.payments where payout_id = any($4::bigint[])
-                     union select family from payouts.transactions where tx_hash = any($5)))`,
+       or replacement_group in (select replacement_group from payouts.payments where payout_id = any($4::bigint[])
+                     union select replacement_group from payouts.transactions where tx_hash = any($5)))`,
     [name, since, gracePeriodSeconds, suspectPayouts, suspectHashes],
   );
   const one = await trx.one<{ mined: string | null }>(
@@ -136,12 +136,12 @@ export async function readChainRecords(
     // eslint-disable-next-line no-restricted-syntax -- a height
     height: Math.max(cursor?.height ?? 0, Number(one.mined ?? 0)),
     payouts: await trx.rows<PayoutRow>(
-      `select p.id::text as id, p.status, p.asset, m.address, m.amount::text as amount, m.family::text as family,
+      `select p.id::text as id, p.status, p.asset, m.address, m.amount::text as amount, m.replacement_group::text as group_id,
               h.payout_id is not null as is_held
        from payouts.payments m join payouts.payouts p on p.id = m.payout_id
        left join ledger.holds h on h.payout_id = p.id::text and h.state = 'placed'
-       where m.family = any($1::bigint[]) and p.asset = any($2)`,
-      [[...new Set(transactions.map(({ family }) => family))], symbols],
+       where m.replacement_group = any($1::bigint[]) and p.asset = any($2)`,
+      [[...new Set(transactions.map(({ group_id }) => group_id))], symbols],
     ),
     deposits: await trx.rows<DepositRow>(
       `with looked_at as (
@@ -188,7 +188,7 @@ export async function readChainRecords(
     ).map(({ address }) => address),
     held: await trx.rows<ChainRecords['held'][number]>(
       `select asset, address, sum(amount)::text as amount, bool_or(moving) as moving from (
-         select asset, address, amount, state = 'sweeping' as moving from payouts.holdings
+         select asset, address, amount, state = 'sweeping' as moving from payouts.unswept_deposits
          where chain = $1 and state <> 'swept' and reversed_at is null
          union all
          select payload ->> 'asset', ${kind === 'evm' ? `lower(payload ->> 'address')` : `payload ->> 'address'`},
@@ -201,7 +201,7 @@ export async function readChainRecords(
       kind === 'bitcoin'
         ? (
             await trx.rows<{ outpoint: string }>(
-              `select outpoint from payouts.coins where chain = $1 and state <> 'spent' and reversed_at is null
+              `select outpoint from payouts.utxos where chain = $1 and state <> 'spent' and reversed_at is null
                union select payload ->> 'outpoint' from (${onTheWay('deposit.settled', 'payouts')}) as w
                where payload ->> 'asset' = any($2)`,
               [name, symbols],
@@ -226,25 +226,25 @@ async function inputsOf(
   kind: ChainKind,
   transactions: readonly TransactionRow[],
 ): Promise<ChainRecords['inputs']> {
-  const replacementGroups = [...new Set(transactions.map(({ family }) => family))];
+  const replacementGroups = [...new Set(transactions.map(({ group_id }) => group_id))];
   switch (kind) {
     case 'bitcoin': {
-      const rows = await trx.rows<{ family: string; outpoint: string }>(
-        `select locked_by::text as family, outpoint from payouts.coins
+      const rows = await trx.rows<{ group_id: string; outpoint: string }>(
+        `select locked_by::text as group_id, outpoint from payouts.utxos
          where locked_by = any($1::bigint[]) and state = 'spent'`,
         [replacementGroups],
       );
-      return rows.map(({ family, outpoint }) => ({ family, input: { outpoint } }));
+      return rows.map(({ group_id, outpoint }) => ({ group_id, input: { outpoint } }));
     }
     case 'evm': {
-      const rows = await trx.rows<{ family: string; wallet: string; nonce: string }>(
-        `select family::text as family, wallet, nonce::text as nonce from payouts.transactions
+      const rows = await trx.rows<{ group_id: string; wallet: string; nonce: string }>(
+        `select replacement_group::text as group_id, wallet, nonce::text as nonce from payouts.transactions
          where id = any($1::bigint[]) and nonce is not null`,
         [replacementGroups],
       );
-      return rows.map(({ family, wallet, nonce }) => ({
-        family,
-        input: { wallet, nonce: Number(nonce) }, // eslint-disable-line no-restricted-syntax -- a nonce counts transactions
+      return rows.map(({ group_id, wallet, nonce }) => ({
+        group_id,
+        input: { wallet, nonce: Number(nonce) }, // tidy-allow number: a nonce counts transactions
       }));
     }
     case 'solana':

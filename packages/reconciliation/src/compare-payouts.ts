@@ -8,15 +8,15 @@ export function comparePayouts(
   { payouts, transactions }: ChainRecords,
   observed: TransactionsByHash,
 ): ChainDiscrepancy[] {
-  const replacementGroups = Map.groupBy(transactions, ({ family }) => family);
-  const payoutsOf = Map.groupBy(payouts, ({ family }) => family);
-  const confirmedOf = (family: string) =>
-    (replacementGroups.get(family) ?? []).flatMap(({ tx_hash }) => {
+  const replacementGroups = Map.groupBy(transactions, ({ group_id }) => group_id);
+  const payoutsOf = Map.groupBy(payouts, ({ group_id }) => group_id);
+  const confirmedOf = (group_id: string) =>
+    (replacementGroups.get(group_id) ?? []).flatMap(({ tx_hash }) => {
       const found = observed.get(tx_hash);
       return found?.succeeded === true ? [{ hash: tx_hash, ...found }] : [];
     });
   const discrepancies: ChainDiscrepancy[] = [];
-  const mayLeave = new Set(transactions.filter((one) => one.may_leave).map(({ family }) => family));
+  const mayLeave = new Set(transactions.filter((one) => one.may_leave).map(({ group_id }) => group_id));
   for (const payout of payouts) {
     const { id, asset } = payout;
     const report = (what: string, amount?: bigint) =>
@@ -27,7 +27,7 @@ export function comparePayouts(
         subject: `payout ${id} chain`,
         ...(amount === undefined ? {} : { amount }),
       });
-    const confirmed = confirmedOf(payout.family);
+    const confirmed = confirmedOf(payout.group_id);
     const hashes = confirmed.map(({ hash }) => hash).join(', ');
     const [first] = confirmed;
     if (confirmed.length > 1)
@@ -36,12 +36,12 @@ export function comparePayouts(
       report(`payout ${payout.id} failed, and ${hashes} of it is in the chain`);
     if (payout.status !== 'mined') continue;
     if (first === undefined) {
-      if (mayLeave.has(payout.family)) continue;
+      if (mayLeave.has(payout.group_id)) continue;
       report(`payout ${payout.id} is mined, and no transaction of it is in the chain`);
       continue;
     }
     // Payouts of one transaction to one address cannot be told apart there: their sum must be right.
-    const alike = (payoutsOf.get(payout.family) ?? []).filter(
+    const alike = (payoutsOf.get(payout.group_id) ?? []).filter(
       ({ address, asset }) => address === payout.address && asset === payout.asset,
     );
     const wanted = alike.reduce((sum, { amount }) => sum + BigInt(amount), 0n);

@@ -21,12 +21,12 @@ export async function compareReserves(
   }
   // A mined payout whose hold is still placed: its money has left the chain, and is still part of what we owe.
   const payoutsHeld = payouts.filter(({ is_held }) => is_held);
-  const replacementGroupsHeld = new Set(payoutsHeld.map(({ family }) => family));
-  const sent = transactions.filter(({ family }) => replacementGroupsHeld.has(family));
+  const replacementGroupsHeld = new Set(payoutsHeld.map(({ group_id }) => group_id));
+  const sent = transactions.filter(({ group_id }) => replacementGroupsHeld.has(group_id));
   await observeTransactions(observer, hashesOf({ transactions: sent, costs: [] }), observed);
   const paid = sent.filter(({ tx_hash }) => observed.get(tx_hash)?.succeeded === true);
-  const gone = new Set(paid.map(({ family }) => family));
-  const leaving = payoutsHeld.filter(({ family }) => gone.has(family));
+  const gone = new Set(paid.map(({ group_id }) => group_id));
+  const leaving = payoutsHeld.filter(({ group_id }) => gone.has(group_id));
   const sumOf = (rows: readonly { asset: AssetSymbol; amount: string }[], asset: AssetSymbol) =>
     rows.filter((row) => row.asset === asset).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   const discrepancies: ChainDiscrepancy[] = [];

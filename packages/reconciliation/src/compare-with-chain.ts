@@ -85,13 +85,13 @@ async function withConflictedTransactions(
   observer: ChainObserver,
 ): Promise<ChainRecords> {
   const there = new Set(
-    records.transactions.filter(({ tx_hash }) => observed.has(tx_hash)).map(({ family }) => family),
+    records.transactions.filter(({ tx_hash }) => observed.has(tx_hash)).map(({ group_id }) => group_id),
   );
   const lost = new Set<string>();
   await pMap(
-    records.inputs.filter(({ family }) => !there.has(family)),
-    async ({ family, input }) => {
-      if (await observer.isUsed(input)) lost.add(family);
+    records.inputs.filter(({ group_id }) => !there.has(group_id)),
+    async ({ group_id, input }) => {
+      if (await observer.isUsed(input)) lost.add(group_id);
     },
     { concurrency: OBSERVED_AT_ONCE },
   );
@@ -99,7 +99,7 @@ async function withConflictedTransactions(
   return {
     ...records,
     transactions: records.transactions.map((one) =>
-      lost.has(one.family) ? { ...one, may_leave: false } : one,
+      lost.has(one.group_id) ? { ...one, may_leave: false } : one,
     ),
   };
 }

@@ -5,7 +5,7 @@ import { recentPayouts } from './recent-records.ts';
 const payoutsAgree = (those: string, holds: string) => `
   with confirmed as (
     select m.payout_id, count(*) as n
-    from payouts.payments m join payouts.transactions t on t.family = m.family
+    from payouts.payments m join payouts.transactions t on t.replacement_group = m.replacement_group
     where t.state = 'mined' and ${those.replaceAll('p.id', 'm.payout_id')} group by m.payout_id)
   select 'payout ' || p.id || ' is ' || p.status || ' with ' || coalesce(c.n, 0) || ' confirmed transactions' as what,
     p.asset, 'payout ' || p.id || ' transactions' as subject,
@@ -20,12 +20,12 @@ const payoutsAgree = (those: string, holds: string) => `
   where ${those} and (p.address, p.amount) is distinct from (m.address, m.amount)
   union all
   select distinct 'transaction ' || t.tx_hash || ' was signed for ' || t.amount::text || ', its payouts sum to ' ||
-    (select coalesce(sum(o.amount), 0) from payouts.payments o where o.family = t.family)::text,
-    t.asset, 'family ' || t.family,
-    t.amount - (select coalesce(sum(o.amount), 0) from payouts.payments o where o.family = t.family)
-  from payouts.transactions t join payouts.payments p on p.family = t.family
+    (select coalesce(sum(o.amount), 0) from payouts.payments o where o.replacement_group = t.replacement_group)::text,
+    t.asset, 'replacement group ' || t.replacement_group,
+    t.amount - (select coalesce(sum(o.amount), 0) from payouts.payments o where o.replacement_group = t.replacement_group)
+  from payouts.transactions t join payouts.payments p on p.replacement_group = t.replacement_group
   where ${those.replaceAll('p.id', 'p.payout_id')} and t.purpose = 'payout'
-    and t.amount <> (select coalesce(sum(o.amount), 0) from payouts.payments o where o.family = t.family)
+    and t.amount <> (select coalesce(sum(o.amount), 0) from payouts.payments o where o.replacement_group = t.replacement_group)
   union all
   select 'payout ' || p.id || ' is ' || p.status || ', its hold is ' || coalesce(h.state, 'missing'), p.asset,
     'payout ' || p.id || ' hold', null

@@ -31,17 +31,17 @@ const leftInTransit = `
   from ledger.unresolved u left join ledger.holds h on h.payout_id = u.payout_id
   where u.state = 'returning' and h.state is distinct from 'placed'
   union all
-  select 'deposit ' || h.deposit_id || ' is being swept by family ' || h.sweep_id || ', of which nothing is open', h.asset,
+  select 'deposit ' || h.deposit_id || ' is being swept by replacement group ' || h.sweep_id || ', of which nothing is open', h.asset,
     'sweep ' || h.deposit_id
-  from payouts.holdings h
+  from payouts.unswept_deposits h
   where h.state = 'sweeping' and h.reversed_at is null and not exists (
-    select 1 from payouts.transactions t where t.family = h.sweep_id and t.state in ('signed', 'broadcast'))
+    select 1 from payouts.transactions t where t.replacement_group = h.sweep_id and t.state in ('signed', 'broadcast'))
   union all
-  select 'coin ' || c.outpoint || ' is locked by family ' || c.locked_by || ', of which nothing is open', 'BTC',
-    'coin ' || c.outpoint
-  from payouts.coins c
+  select 'UTXO ' || c.outpoint || ' is locked by replacement group ' || c.locked_by || ', of which nothing is open', 'BTC',
+    'UTXO ' || c.outpoint
+  from payouts.utxos c
   where c.state = 'locked' and c.reversed_at is null and not exists (
-    select 1 from payouts.transactions t where t.family = c.locked_by and t.state in ('signed', 'broadcast'))`;
+    select 1 from payouts.transactions t where t.replacement_group = c.locked_by and t.state in ('signed', 'broadcast'))`;
 
 /** Work that takes a worker seconds, and is not done after ten grace periods. */
 const overdue = `

@@ -7,7 +7,7 @@ import type { Watermarks } from './watermarks.ts';
 export const openPayouts = `
   select id from payouts.payouts where status = 'requested'
   union select id from payouts.payouts where status = 'reserved'
-  union select m.payout_id from payouts.transactions t join payouts.payments m on m.family = t.family
+  union select m.payout_id from payouts.transactions t join payouts.payments m on m.replacement_group = t.replacement_group
     where t.state in ('signed', 'broadcast')
   ${(['hold.settle', 'hold.release', 'hold.void'] as const)
     .map((kind) => `union select (payload ->> 'payout_id')::bigint from (${onTheWay(kind, 'ledger')}) as w`)

@@ -48,11 +48,11 @@ const payout = {
   asset: 'ETH',
   address: RECIPIENT,
   amount: '30',
-  family: '1',
+  group_id: '1',
   is_held: false,
 } as const;
 const transaction = {
-  family: '1',
+  group_id: '1',
   tx_hash: PAID,
   purpose: 'payout',
   asset: 'ETH',
@@ -231,7 +231,7 @@ test('a payment that is not final may leave the chain for a while, with its cost
 
 test('a payment that is not final and whose nonce another transaction has used is named at once, with its cost', async () => {
   const transactions = [{ ...transaction, state: 'mined', may_leave: true }];
-  const inputs = [{ family: '1', input: { wallet: HOT, nonce: 4 } }];
+  const inputs = [{ group_id: '1', input: { wallet: HOT, nonce: 4 } }];
   const away = { ...mined, transactions, inputs, costs: [{ tx_hash: PAID, amount: '20' }] };
   node.nonces.set(HOT, 4);
   expect(await discrepanciesOf(away)).toEqual([]);

@@ -32,10 +32,10 @@ const books = `${noBooks};
   insert into payouts.wallets (chain, address, role, next_nonce) values ('ethereum', '${HOT}', 'hot', 1);
   insert into payouts.payouts (seq, id, account_id, asset, amount, network_fee, address, min_confirmations, status)
     values (1, 7, 'acc_1', 'ETH', ${AMOUNT}, ${FEE}, '${RECIPIENT}', 3, 'broadcast');
-  insert into payouts.transactions (id, family, chain, wallet, nonce, purpose, asset, amount, max_cost,
+  insert into payouts.transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost,
       min_confirmations, raw, tx_hash, fence, state) overriding system value
     values (1, 1, 'ethereum', '${HOT}', 0, 'payout', 'ETH', ${AMOUNT}, 1, 3, 'bytes', '${PAID}', 1, 'broadcast');
-  insert into payouts.payments (payout_id, family, address, amount) values (7, 1, '${RECIPIENT}', ${AMOUNT})`;
+  insert into payouts.payments (payout_id, replacement_group, address, amount) values (7, 1, '${RECIPIENT}', ${AMOUNT})`;
 
 async function run(sql: string): Promise<void> {
   for (const one of sql.split(';')) if (one.trim() !== '') await db.rows(one);

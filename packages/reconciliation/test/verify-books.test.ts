@@ -38,7 +38,7 @@ const rightBooks = `
   insert into ledger.outbox (id, kind, payload) values ('evt_9', 'credit.recorded', '{}');
   insert into invoices.inbox (event_id) values ('evt_9')`;
 
-const aTransaction = `insert into payouts.transactions (id, family, chain, wallet, nonce, purpose, asset, amount, max_cost,
+const aTransaction = `insert into payouts.transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost,
     min_confirmations, raw, tx_hash, fence) overriding system value
   values (1, 1, 'ethereum', '0xhot', 0, 'payout', 'ETH', 30, 1, 3, 'bytes', '0x9', 1)`;
 const aSecondDeposit = (state: string) => `insert into invoices.deposits
@@ -223,14 +223,14 @@ const planted: [string, string, string, string[]][] = [
   ],
   [
     'a transaction signed for more than its payouts',
-    `${aTransaction}; insert into payouts.payments (payout_id, family, address, amount) values (7, 1, '0x1', 30);
+    `${aTransaction}; insert into payouts.payments (payout_id, replacement_group, address, amount) values (7, 1, '0x1', 30);
      update payouts.payouts set status = 'signed'; update payouts.transactions set amount = 31`,
     `update payouts.payouts set status = 'reserved'; delete from payouts.payments; delete from payouts.transactions`,
     ['I4'],
   ],
   [
     'a payment to another address than its payout',
-    `${aTransaction}; insert into payouts.payments (payout_id, family, address, amount) values (7, 1, '0x2', 30);
+    `${aTransaction}; insert into payouts.payments (payout_id, replacement_group, address, amount) values (7, 1, '0x2', 30);
      update payouts.payouts set status = 'signed'`,
     `update payouts.payouts set status = 'reserved'; delete from payouts.payments; delete from payouts.transactions`,
     ['I4'],
@@ -311,17 +311,17 @@ const planted: [string, string, string, string[]][] = [
   [
     'a deposit that is being swept by nothing',
     `${aTransaction}; update payouts.transactions set state = 'dead', purpose = 'sweep', swept_address = '0xa';
-     insert into payouts.holdings (deposit_id, chain, address, derivation_index, asset, amount, state, sweep_id)
+     insert into payouts.unswept_deposits (deposit_id, chain, address, derivation_index, asset, amount, state, sweep_id)
        values ('dep_1', 'ethereum', '0xa', 0, 'ETH', 100, 'sweeping', 1)`,
-    `delete from payouts.holdings; delete from payouts.transactions`,
+    `delete from payouts.unswept_deposits; delete from payouts.transactions`,
     ['I10'],
   ],
   [
     'a coin that is locked for nothing',
     `${aTransaction}; update payouts.transactions set state = 'dead';
-     insert into payouts.coins (outpoint, chain, address, branch, derivation_index, amount, state, locked_by)
+     insert into payouts.utxos (outpoint, chain, address, branch, derivation_index, amount, state, locked_by)
        values ('t:0', 'bitcoin', 'bc1', 'hot', 0, 100, 'locked', 1)`,
-    `delete from payouts.coins; delete from payouts.transactions`,
+    `delete from payouts.utxos; delete from payouts.transactions`,
     ['I10'],
   ],
   [
@@ -481,7 +481,7 @@ test('discrepancies of one asset hide neither another’s nor, once they are kno
 test('money in motion is no discrepancy, however long its event is on the way', async () => {
   await run(`${noTriggers}; ${aSecondDeposit('settled')}; ${itsEvent};
     update invoices.deposits set settled_at = now() - interval '1 day' where id = 'dep_2';
-    ${aTransaction}; insert into payouts.payments (payout_id, family, address, amount) values (7, 1, '0x1', 30);
+    ${aTransaction}; insert into payouts.payments (payout_id, replacement_group, address, amount) values (7, 1, '0x1', 30);
     update payouts.transactions set state = 'mined', amount = 30, block_height = 1, block_hash = '0xb';
     update payouts.payouts set status = 'mined', tx_hash = '0x9', completed_at = now(), updated_at = now() - interval '1 day';
     insert into payouts.outbox (id, kind, payload, sent_at) values ('evt_11', 'hold.settle', '{"payout_id":"7"}', now())`);

@@ -7,13 +7,13 @@ grant usage on schema ledger, payouts, invoices, webhooks to quittance_auditor;
 grant select on
   ledger.transfers, ledger.entries, ledger.balances, ledger.holds, ledger.unresolved, ledger.reversals, ledger.write_offs,
   ledger.outbox, ledger.inbox,
-  payouts.payouts, payouts.payments, payouts.wallets, payouts.holdings, payouts.coins,
+  payouts.payouts, payouts.payments, payouts.wallets, payouts.unswept_deposits, payouts.utxos,
   payouts.outbox, payouts.inbox, payouts.halted_assets,
   invoices.invoices, invoices.deposits, invoices.cursors, invoices.outbox, invoices.inbox,
   webhooks.accounts, webhooks.endpoint_queues, webhooks.deliveries, webhooks.outbox, webhooks.inbox
 to quittance_auditor;
 
-grant select (id, chain, wallet, family, attempt, purpose, asset, amount, tx_hash, state, block_height, block_hash,
+grant select (id, chain, wallet, replacement_group, attempt, purpose, asset, amount, tx_hash, state, block_height, block_hash,
   final_at, created_at, updated_at) on payouts.transactions to quittance_auditor;
 grant select (event_id, kind) on ledger.dead_letters, payouts.dead_letters, invoices.dead_letters, webhooks.dead_letters to quittance_auditor;
 grant select (account_id, sequence, kind, created_at) on webhooks.events to quittance_auditor;

@@ -453,15 +453,18 @@ it('a node that is down delays no check of the records, nor does a suspected dis
 
 it.each([
   [
-    "select amount from payouts.holdings where chain = $1 and state <> 'swept' and reversed_at is null",
-    'holdings_there',
+    "select amount from payouts.unswept_deposits where chain = $1 and state <> 'swept' and reversed_at is null",
+    'unswept_deposits_there',
   ],
   [
-    "select 1 from payouts.coins where chain = $1 and state <> 'spent' and reversed_at is null",
-    'coins_there',
+    "select 1 from payouts.utxos where chain = $1 and state <> 'spent' and reversed_at is null",
+    'utxos_there',
   ],
-  ["select 1 from payouts.holdings h where state = 'sweeping' and reversed_at is null", 'holdings_sweeping'],
-  ["select 1 from payouts.coins where state = 'locked' and reversed_at is null", 'coins_locked'],
+  [
+    "select 1 from payouts.unswept_deposits h where state = 'sweeping' and reversed_at is null",
+    'unswept_deposits_sweeping',
+  ],
+  ["select 1 from payouts.utxos where state = 'locked' and reversed_at is null", 'utxos_locked'],
   [
     "select account_id, asset, sum(amount) from ledger.unresolved where state = 'open' group by 1, 2",
     'unresolved_open',

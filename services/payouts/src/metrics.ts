@@ -30,7 +30,7 @@ const selectOldest = statement(
 
 const selectHotHeights = statement(
   'metrics_hot_heights',
-  `select chain, height::float as value from coin_cursors`,
+  `select chain, height::float as value from hot_address_cursors`,
 );
 
 const selectMissing = statement(

@@ -94,7 +94,7 @@ async function deposit(asset: AssetSymbol, whole: string, amount: bigint): Promi
   const address = wallet.depositAddress(index);
   await chain.pay(asset, address, whole);
   await chain.mine();
-  const holding = {
+  const deposited = {
     depositId: newDepositId(new Date()),
     chain: 'ethereum',
     address,
@@ -104,7 +104,7 @@ async function deposit(asset: AssetSymbol, whole: string, amount: bigint): Promi
     invoiceId: null,
     disposition: null,
   } as const;
-  await db.transaction((trx) => insertDepositsOnce(trx, [{ ...holding, asset, amount: units(amount) }]));
+  await db.transaction((trx) => insertDepositsOnce(trx, [{ ...deposited, asset, amount: units(amount) }]));
   return address;
 }
 

@@ -104,7 +104,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])('anything, %i', async (seed) => {
     await fixture.run();
     await fixture.expectSound();
     const ends = await fixture.db.rows<{ status: string; proved: boolean }>(
-      `select status, exists (select from payments join transactions using (family)
+      `select status, exists (select from payments join transactions using (replacement_group)
          where payout_id = payouts.id and transactions.state = 'dead') as proved from payouts`,
     );
     for (const { status, proved } of ends)

@@ -131,13 +131,13 @@ it('killed at consumer.after_commit: a deposit whose event arrives again is one 
   const id = await payouts.ask('BTC', '0.01', to);
   await payouts.ends(id, 'mined');
   await expectPaidOnce(id, to);
-  const utxos = `select 1 from coins where branch = 'deposit' and derivation_index = $1`;
+  const utxos = `select 1 from utxos where branch = 'deposit' and derivation_index = $1`;
   await eventually(async () => expect(await payouts.db.rows(utxos, [index])).toHaveLength(1), PATIENCE_MS);
 });
 
 it('no UTXO was spent by two transactions in any of these crashes', async () => {
   const rows = await payouts.db.rows<{ outpoint: string }>(
-    `select coin->>'outpoint' as outpoint from transactions, jsonb_array_elements(terms->'coins') as coin
+    `select coin->>'outpoint' as outpoint from transactions, jsonb_array_elements(terms->'utxos') as coin
      where state = 'mined'`,
   );
   expect(rows.length).toBeGreaterThan(4);

@@ -118,7 +118,15 @@ export class BitcoinFixture {
 
   static async fresh(engines: BitcoinEngines): Promise<BitcoinFixture> {
     const fixture = new BitcoinFixture(engines);
-    const tables = ['coins', 'coin_cursors', 'holdings', 'payments', 'transactions', 'wallets', 'payouts'];
+    const tables = [
+      'utxos',
+      'hot_address_cursors',
+      'unswept_deposits',
+      'payments',
+      'transactions',
+      'wallets',
+      'payouts',
+    ];
     for (const table of [...tables, 'leases', 'outbox']) await fixture.admin.rows(`delete from ${table}`);
     // What another test left waiting is none of this one's.
     await fixture.node.mine(1);
@@ -291,7 +299,7 @@ export class BitcoinFixture {
   transactions(): Promise<
     {
       id: string;
-      family: string;
+      replacement_group: string;
       attempt: number;
       purpose: string;
       tx_hash: string;
@@ -305,7 +313,7 @@ export class BitcoinFixture {
   utxos(): Promise<
     { outpoint: string; branch: string; state: string; amount: string; reversed_at: Date | null }[]
   > {
-    return this.db.rows('select * from coins order by created_at, outpoint');
+    return this.db.rows('select * from utxos order by created_at, outpoint');
   }
 
   /** What was announced about a payout, in order. */
@@ -358,22 +366,27 @@ export class BitcoinFixture {
   /** Two groups never spend the same UTXO, and all attempts of one spend those of its first. */
   async #expectSpentOnce(): Promise<void> {
     const rows = await this.db.rows<{
-      family: string;
+      replacement_group: string;
       attempt: number;
       terms: { utxos: { outpoint: string }[] };
     }>(
-      `select family, attempt, terms from transactions where family not in (select family from transactions where state = 'dead'
-         except select family from transactions where state <> 'dead') order by id`,
+      `select replacement_group, attempt, terms from transactions 
+       where replacement_group not in (
+         select replacement_group from transactions where state = 'dead'
+         except select replacement_group from transactions where state <> 'dead') order by id`,
     );
     const owner = new Map<string, string>();
     const first = new Map<string, string[]>();
-    for (const { family, attempt, terms } of rows) {
+    for (const { replacement_group, attempt, terms } of rows) {
       const outpoints = terms.utxos.map(({ outpoint }) => outpoint);
-      if (attempt === 1) first.set(family, outpoints);
-      expect(outpoints).toEqual(expect.arrayContaining(first.get(family) ?? []));
+      if (attempt === 1) first.set(replacement_group, outpoints);
+      expect(outpoints).toEqual(expect.arrayContaining(first.get(replacement_group) ?? []));
       for (const outpoint of outpoints) {
-        expect({ outpoint, family: owner.get(outpoint) ?? family }).toEqual({ outpoint, family });
-        owner.set(outpoint, family);
+        expect({ outpoint, replacement_group: owner.get(outpoint) ?? replacement_group }).toEqual({
+          outpoint,
+          replacement_group,
+        });
+        owner.set(outpoint, replacement_group);
       }
     }
   }

@@ -44,7 +44,7 @@ describe('a payout', () => {
     const [transaction] = await fixture.transactions();
     expect((await fixture.utxos()).map(({ branch, state }) => [branch, state])).toEqual([
       ['deposit', 'locked'],
-      ['change', 'coming'],
+      ['change', 'incoming'],
     ]);
     await fixture.node.mine(CONFIRMATIONS - 1);
     await fixture.run();
@@ -57,7 +57,7 @@ describe('a payout', () => {
     expect([deposit?.state, change?.state]).toEqual(['spent', 'available']);
     const [spent] = await fixture.spent();
     expect(BigInt(change?.amount ?? 0) + BigInt(spent?.amount ?? 0) + payout.amount).toBe(BITCOIN);
-    expect(await fixture.db.rows('select state from holdings')).toEqual([{ state: 'swept' }]);
+    expect(await fixture.db.rows('select state from unswept_deposits')).toEqual([{ state: 'swept' }]);
     await fixture.run();
     expect(await fixture.spent()).toEqual([{ tx_hash: transaction?.tx_hash, amount: '282' }]);
   });
@@ -165,9 +165,9 @@ describe('a payout', () => {
     expect(await fixture.statusOf(payout)).toBe('mined');
     expect(await fixture.transactions()).toHaveLength(2);
     expect(await fixture.spent()).toHaveLength(2);
-    const left = (await fixture.db.rows<{ state: string }>('select distinct state from holdings')).map(
-      ({ state }) => state,
-    );
+    const left = (
+      await fixture.db.rows<{ state: string }>('select distinct state from unswept_deposits')
+    ).map(({ state }) => state);
     expect(left.sort()).toEqual(['held', 'swept']);
   });
 
@@ -259,7 +259,7 @@ describe('a payout', () => {
 describe('a deposit whose block was dropped and that is mined again, as a deposit of its own', () => {
   const again = ({ payload }: Deposit) => ({ ...payload, deposit_id: newDepositId(new Date()) });
   const utxo = () =>
-    fixture.db.rows('select source_deposit_id, state, reversed_at is not null as reversed from coins');
+    fixture.db.rows('select source_deposit_id, state, reversed_at is not null as reversed from utxos');
 
   it('is spent like any other, and a late event of the earlier one changes nothing', async () => {
     const deposit = await fixture.deposit(BITCOIN);
@@ -275,7 +275,9 @@ describe('a deposit whose block was dropped and that is mined again, as a deposi
     await fixture.finish();
     expect(await fixture.statusOf(payout)).toBe('mined');
     expect(
-      await fixture.db.rows('select deposit_id, state, reversed_at is not null as reversed from holdings'),
+      await fixture.db.rows(
+        'select deposit_id, state, reversed_at is not null as reversed from unswept_deposits',
+      ),
     ).toEqual(
       expect.arrayContaining([
         { deposit_id: deposit.payload.deposit_id, state: 'held', reversed: true },
@@ -288,7 +290,7 @@ describe('a deposit whose block was dropped and that is mined again, as a deposi
     const deposit = await fixture.deposit(BITCOIN);
     const later = again(deposit);
     await expect(fixture.settled(later)).rejects.toThrow('one deposit for each output');
-    expect(await fixture.db.rows('select deposit_id from holdings')).toHaveLength(1);
+    expect(await fixture.db.rows('select deposit_id from unswept_deposits')).toHaveLength(1);
     await fixture.reversed(deposit.payload);
     await fixture.settled(later);
     expect(await utxo()).toMatchObject([{ source_deposit_id: later.deposit_id, reversed: false }]);
@@ -315,13 +317,14 @@ describe('a deposit whose block was dropped and that is mined again, as a deposi
     await fixture.reversed(deposit.payload);
     await fixture.settled(later);
     expect(
-      await fixture.db.rows(`select source_deposit_id, state from coins where branch = 'deposit'`),
+      await fixture.db.rows(`select source_deposit_id, state from utxos where branch = 'deposit'`),
     ).toEqual([{ source_deposit_id: later.deposit_id, state: 'locked' }]);
-    const holding = (id: string) => fixture.db.one(`select state from holdings where deposit_id = $1`, [id]);
-    expect(await holding(later.deposit_id)).toEqual({ state: 'sweeping' });
+    const unswept = (id: string) =>
+      fixture.db.one(`select state from unswept_deposits where deposit_id = $1`, [id]);
+    expect(await unswept(later.deposit_id)).toEqual({ state: 'sweeping' });
     await fixture.finish();
     expect(await fixture.statusOf(payout)).toBe('mined');
-    expect(await holding(later.deposit_id)).toEqual({ state: 'swept' });
+    expect(await unswept(later.deposit_id)).toEqual({ state: 'swept' });
   });
 });
 
@@ -391,7 +394,7 @@ describe('a reorganisation', () => {
       expect((await fixture.utxos()).find(({ branch }) => branch === 'change')?.state).toBe('available');
       await fixture.node.reorganise(depth);
       await fixture.run();
-      expect((await fixture.utxos()).find(({ branch }) => branch === 'change')?.state).toBe('coming');
+      expect((await fixture.utxos()).find(({ branch }) => branch === 'change')?.state).toBe('incoming');
       expect(await fixture.statusOf(payout)).toBe('broadcast');
       for (let i = 0; i < 3; i++) {
         await fixture.run();
@@ -411,7 +414,7 @@ describe('a reorganisation', () => {
     const refusing = <Q extends Queryable>(of: Q): Q => ({
       ...of,
       rows: async (sql, values) => {
-        if (typeof sql !== 'string' && sql.name === 'coins_change_in_block') throw new Error('no');
+        if (typeof sql !== 'string' && sql.name === 'utxos_change_in_block') throw new Error('no');
         return of.rows(sql, values);
       },
     });
@@ -570,13 +573,15 @@ describe('a fee that is too low', () => {
     await fixture.node.mine(CONFIRMATIONS - 1);
     await fixture.run();
     expect(await fixture.statusOf(payout)).toBe('mined');
-    const ofOld = ['change coming reversed', 'deposit available', 'deposit spent'];
+    const ofOld = ['change incoming reversed', 'deposit available', 'deposit spent'];
     expect(await books()).toEqual(ofOld);
 
     await fixture.node.reorganise(CONFIRMATIONS, [[next?.raw ?? '']]);
     await look();
     expect(await books()).toEqual(['change available', 'deposit spent', 'deposit spent']);
-    expect(await fixture.db.rows('select distinct state from holdings')).toEqual([{ state: 'swept' }]);
+    expect(await fixture.db.rows('select distinct state from unswept_deposits')).toEqual([
+      { state: 'swept' },
+    ]);
     await look();
     expect(await books()).toEqual(['change available', 'deposit spent', 'deposit spent']);
 
@@ -653,7 +658,10 @@ describe('a fee that is too low', () => {
     await fixture.run();
     fixture.clock.advance(21 * 60_000);
     await fixture.run();
-    const attempts = (await fixture.transactions()).map(({ family, attempt }) => [family, attempt]);
+    const attempts = (await fixture.transactions()).map(({ replacement_group, attempt }) => [
+      replacement_group,
+      attempt,
+    ]);
     // The second one may: nothing hangs on it.
     expect(attempts.filter(([, attempt]) => attempt === 2)).toHaveLength(1);
     await fixture.finish();
@@ -747,7 +755,7 @@ describe('a UTXO that another party spends', () => {
     expect(await fixture.statusOf(payout)).toBe('reserved');
     expect(fixture.ports.signingPause.reason).toMatch(/does not know/);
     expect(fixture.lines).toContainEqual(expect.objectContaining({ msg: 'nothing is signed' }));
-    await fixture.db.rows(`update coins set reversed_at = now() where outpoint = $1`, [deposit.outpoint]);
+    await fixture.db.rows(`update utxos set reversed_at = now() where outpoint = $1`, [deposit.outpoint]);
     await fixture.deposit(BITCOIN);
     await fixture.finish();
     expect(await fixture.statusOf(payout)).toBe('mined');
@@ -812,7 +820,7 @@ describe('a deposit that is double-spent', () => {
     expect(fixture.lines).toContainEqual(
       expect.objectContaining({ level: 'error', msg: 'the chain does not have these UTXOs' }),
     );
-    await fixture.db.rows(`update coins set reversed_at = now() where outpoint like 'abab%'`);
+    await fixture.db.rows(`update utxos set reversed_at = now() where outpoint like 'abab%'`);
   });
 });
 

@@ -56,7 +56,13 @@ describe('a payout that is stuck', () => {
     const [first, second] = await fixture.transactions();
     expect([first, second]).toMatchObject([
       { attempt: 1, nonce: '0', state: 'broadcast' },
-      { attempt: 2, nonce: '0', state: 'broadcast', family: first?.['id'], amount: ETHER.toString() },
+      {
+        attempt: 2,
+        nonce: '0',
+        state: 'broadcast',
+        replacement_group: first?.['id'],
+        amount: ETHER.toString(),
+      },
     ]);
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast', tx_hash: second?.['tx_hash'] });
     await fixture.finish();
@@ -279,7 +285,7 @@ describe('a sweep that is stuck', () => {
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
-    expect(await fixture.db.rows('select state from holdings')).toEqual([{ state: 'swept' }]);
+    expect(await fixture.db.rows('select state from unswept_deposits')).toEqual([{ state: 'swept' }]);
     expect(fixture.chain.balance(asset, depositAddress(1))).toBe(0n);
     expect((await sentOf()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
   });

@@ -197,7 +197,7 @@ export async function crashProcess() {
         valid_to_height: string;
         first_broadcast_at: Date | null;
       }>(
-        `select transactions.* from transactions join payments using (family) where payout_id = $1 order by attempt`,
+        `select transactions.* from transactions join payments using (replacement_group) where payout_id = $1 order by attempt`,
         [id],
       ),
     /** What the network took for each transaction is told once. */

@@ -139,16 +139,16 @@ it.each(['evm.sweeps.signing', 'evm.sweeps.signed', 'evm.sweeps.settling'])(
       index,
       outpoint: `0x:${index}`,
     });
-    const holding = `select t.id, h.state from holdings h left join transactions t on h.sweep_id = t.id
+    const deposit = `select t.id, h.state from unswept_deposits h left join transactions t on h.sweep_id = t.id
       where h.deposit_id = $1`;
-    await eventually(async () => expect(await payouts.db.rows(holding, [depositId])).toHaveLength(1));
+    await eventually(async () => expect(await payouts.db.rows(deposit, [depositId])).toHaveLength(1));
     const to = newRecipient();
     const id = await payouts.ask('USDC_ERC20', '50', to);
     await payouts.died();
     await payouts.start();
     await payouts.ends(id, 'mined');
     expect(await chain.balance('USDC_ERC20', to)).toBe(amount);
-    expect(await payouts.db.rows(holding, [depositId])).toEqual([{ id: expect.any(String), state: 'swept' }]);
+    expect(await payouts.db.rows(deposit, [depositId])).toEqual([{ id: expect.any(String), state: 'swept' }]);
     await payouts.expectPublished(id, ['payout.created', 'hold.settle', 'payout.completed']);
   },
 );

@@ -166,7 +166,7 @@ async function take(fixture: EngineFixture, payouts: PayoutId[], step: Step): Pr
 async function mineOlder({ chain, db }: EngineFixture): Promise<void> {
   const older = await db.rows<{ raw: string }>(
     `select raw from transactions as one where state in ('signed', 'broadcast') and exists (
-       select from transactions as other where other.family = one.family and other.attempt > one.attempt)
+       select from transactions as other where other.replacement_group = one.replacement_group and other.attempt > one.attempt)
      order by nonce, attempt`,
   );
   const next = older.find(({ raw }) => chain.arrived.includes(raw) && chain.canMine(raw));

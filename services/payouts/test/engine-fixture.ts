@@ -73,7 +73,15 @@ export class EngineFixture {
   /** A world with empty tables, in a database that one suite uses for one test after the other. */
   static async fresh(database: TestDatabase): Promise<EngineFixture> {
     const fixture = new EngineFixture(database);
-    for (const table of ['holdings', 'payments', 'transactions', 'wallets', 'payouts', 'leases', 'outbox']) {
+    for (const table of [
+      'unswept_deposits',
+      'payments',
+      'transactions',
+      'wallets',
+      'payouts',
+      'leases',
+      'outbox',
+    ]) {
       await fixture.admin.rows(`delete from ${table}`);
     }
     return fixture;
@@ -177,7 +185,7 @@ export class EngineFixture {
 
   transactions(): Promise<Record<string, unknown>[]> {
     return this.db.rows(
-      `select transactions.*, payout_id from transactions left join payments using (family) order by id`,
+      `select transactions.*, payout_id from transactions left join payments using (replacement_group) order by id`,
     );
   }
 

@@ -594,7 +594,7 @@ describe('a sweep', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
-    expect(await fixture.db.rows('select state from holdings order by derivation_index')).toEqual([
+    expect(await fixture.db.rows('select state from unswept_deposits order by derivation_index')).toEqual([
       { state: 'held' },
       { state: 'swept' },
     ]);
@@ -661,12 +661,12 @@ describe('a sweep', () => {
     await fixture.run();
     await fixture.run();
     expect(await fixture.transactions()).toMatchObject([{ purpose: 'sweep', state: 'reverted' }]);
-    expect(await fixture.db.one('select state, sweep_id from holdings')).toEqual({
+    expect(await fixture.db.one('select state, sweep_id from unswept_deposits')).toEqual({
       state: 'held',
       sweep_id: null,
     });
     fixture.chain.refusing.clear();
-    await fixture.db.rows(`update holdings set retry_at = now() - interval '1 second'`);
+    await fixture.db.rows(`update unswept_deposits set retry_at = now() - interval '1 second'`);
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
   });
@@ -687,7 +687,7 @@ describe('a sweep', () => {
   it('of money that is not there is not tried, and said', async () => {
     const payload = fixture.depositPayload(4, 'ETH', 5n * ETHER);
     await fixture.deposit(4, 'ETH', ETHER);
-    await fixture.db.rows(`update holdings set amount = $1`, [payload.amount]);
+    await fixture.db.rows(`update unswept_deposits set amount = $1`, [payload.amount]);
     await fixture.reserve();
     await fixture.run();
     expect(await fixture.transactions()).toEqual([]);
@@ -698,7 +698,7 @@ describe('a sweep', () => {
     await fixture.deposit(1, 'ETH', 5n * ETHER, `0x${'99'.repeat(20)}`);
     await fixture.deposit(2, 'ETH', 3n * ETHER);
     const { id } = await fixture.reserve();
-    await fixture.db.rows(`update holdings set amount = 1.5e18 where derivation_index = 1`);
+    await fixture.db.rows(`update unswept_deposits set amount = 1.5e18 where derivation_index = 1`);
     await fixture.finish();
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
@@ -779,7 +779,7 @@ describe('deposits', () => {
   it('are stored once, however often the event arrives, and refuse other contents', async () => {
     const payload = await fixture.deposit(1, 'ETH', ETHER);
     await fixture.db.transaction((trx) => recordDeposits(trx, [{ payload }]));
-    expect(await fixture.db.rows('select 1 from holdings')).toHaveLength(1);
+    expect(await fixture.db.rows('select 1 from unswept_deposits')).toHaveLength(1);
     const other = { ...payload, amount: '5' };
     await expect(fixture.db.transaction((trx) => recordDeposits(trx, [{ payload: other }]))).rejects.toThrow(
       'other contents',
@@ -793,7 +793,7 @@ describe('deposits', () => {
     await fixture.reserve();
     await fixture.run();
     expect(await fixture.transactions()).toEqual([]);
-    expect(await fixture.db.one('select reversed_at from holdings')).toEqual({
+    expect(await fixture.db.one('select reversed_at from unswept_deposits')).toEqual({
       reversed_at: expect.any(Date),
     });
   });

@@ -579,14 +579,14 @@ describe('the bus', () => {
           body: JSON.stringify({ id, kind, created_at: new Date().toISOString(), request_id: null, payload }),
         },
       ]);
-    const holding = () =>
+    const unswept = () =>
       db.maybe<{ reversed_at: Date | null }>(
-        `select amount, address, state, reversed_at from holdings where deposit_id = 'dep_bus'`,
+        `select amount, address, state, reversed_at from unswept_deposits where deposit_id = 'dep_bus'`,
       );
     try {
       for (let i = 0; i < 3; i++) expect(await send('evt_a', 'deposit.settled')).toEqual([true]);
       await eventually(async () =>
-        expect(await holding()).toEqual({
+        expect(await unswept()).toEqual({
           amount: '7',
           address: payload.address.toLowerCase(),
           state: 'held',
@@ -594,7 +594,7 @@ describe('the bus', () => {
         }),
       );
       await send('evt_b', 'deposit.reversed');
-      await eventually(async () => expect((await holding())?.reversed_at).toBeInstanceOf(Date));
+      await eventually(async () => expect((await unswept())?.reversed_at).toBeInstanceOf(Date));
     } finally {
       await invoices.close();
     }

@@ -170,12 +170,13 @@ describe('POST /api/unresolved/{deposit}/return', () => {
       await trx.rows(
         `with drawn as (select nextval(pg_get_serial_sequence('transactions', 'id')) as id),
          sent as (
-           insert into transactions (id, family, chain, wallet, nonce, purpose, asset, amount, max_cost,
+           insert into transactions (id, replacement_group, chain, wallet, nonce, purpose, asset, amount, max_cost,
              min_confirmations, raw, tx_hash, state, fence, block_height, block_hash)
            overriding system value
            select id, id, 'ethereum', '0xhot', 7, 'payout', 'ETH', 1, 1, 1, '0x', '0xreverted', 'reverted', 1, 1, '0x1'
-           from drawn returning family)
-         insert into payments (payout_id, family, address, amount) select $1, family, '0x1', 1 from sent`,
+           from drawn returning replacement_group)
+         insert into payments (payout_id, replacement_group, address, amount)
+         select $1, replacement_group, '0x1', 1 from sent`,
         [payout],
       );
       await movePayout(trx, payout as PayoutId, ['reserved'], 'failed', { failedReason: 'refused' });

@@ -98,7 +98,7 @@ const round = (chain: Chain, stuckAfterMs = 180_000) => {
 type Attempt = { tx_hash: string; raw: string; nonce: string; state: string; terms: { max_fee: string } };
 const attemptsAt = (id: number): Promise<Attempt[]> =>
   db.rows(
-    `select tx_hash, raw, nonce, state, terms from transactions join payments using (family)
+    `select tx_hash, raw, nonce, state, terms from transactions join payments using (replacement_group)
      where payout_id = $1 order by attempt`,
     [id],
   );

@@ -78,7 +78,7 @@ it('killed at solana.sweeps.signed: one sweep, one payout', async () => {
   const id = await payouts.ask('USDC_SOL', '50', to);
   await payouts.ends(id, 'mined');
   expect(await customer.balance('USDC_SOL', to)).toBe(amount);
-  const swept = `select t.state from transactions t join holdings h on h.sweep_id = t.id where h.deposit_id = $1`;
+  const swept = `select t.state from transactions t join unswept_deposits h on h.sweep_id = t.id where h.deposit_id = $1`;
   expect(await payouts.db.rows(swept, [depositId])).toEqual([{ state: 'mined' }]);
   await payouts.expectSpentOnce();
 });

@@ -149,7 +149,7 @@ export class SolanaFixture {
     const fixture = new SolanaFixture(engines);
     const tables = [
       'wallet_histories',
-      'holdings',
+      'unswept_deposits',
       'payments',
       'transactions',
       'wallets',
@@ -325,7 +325,7 @@ export class SolanaFixture {
     const stored = new Set(transactions.map(({ raw }) => raw));
     for (const raw of this.sent) expect(stored).toContain(raw);
     const open = transactions.filter(({ state }) => state === 'signed' || state === 'broadcast');
-    expect(new Set(open.map(({ family }) => family)).size).toBe(open.length);
+    expect(new Set(open.map(({ replacement_group }) => replacement_group)).size).toBe(open.length);
     // The chain and the books agree on what it cost.
     const mined = transactions.filter(({ state }) => state === 'mined' || state === 'reverted');
     expect((await this.spent()).map(({ tx_hash }) => tx_hash).sort()).toEqual(

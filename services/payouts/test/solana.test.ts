@@ -197,7 +197,7 @@ describe('sweeps', () => {
     const ports = fixture.replica({ quotes });
     await fixture.until(async () => {
       await fixture.run(ports);
-      expect(await fixture.db.rows(`select 1 from holdings where state = 'swept'`)).toHaveLength(1);
+      expect(await fixture.db.rows(`select 1 from unswept_deposits where state = 'swept'`)).toHaveLength(1);
     });
     expect(await fixture.customer.balance('USDC_SOL', worth)).toBe(0n);
     expect(await fixture.customer.balance('USDC_SOL', small)).toBe(1_000n);
@@ -214,7 +214,7 @@ describe('sweeps', () => {
     await fixture.run();
     expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }]);
     // By the database's clock, which no test moves.
-    await fixture.db.rows('update holdings set retry_at = now()');
+    await fixture.db.rows('update unswept_deposits set retry_at = now()');
     fixture.onBroadcast = (_raw, send) => send();
     await fixture.ends(id, 'mined');
     expect((await fixture.transactions()).map(({ purpose, state }) => [purpose, state])).toEqual([
@@ -251,7 +251,7 @@ describe('a payout that no block takes', () => {
     await fixture.run();
     const [first, second] = await fixture.transactions();
     expect(first).toMatchObject({ attempt: 1, state: 'dead' });
-    expect(second).toMatchObject({ attempt: 2, state: 'signed', family: first?.['id'] });
+    expect(second).toMatchObject({ attempt: 2, state: 'signed', replacement_group: first?.['id'] });
     for (let i = 0; i < 5; i++) await fixture.run();
     expect(await fixture.transactions()).toHaveLength(2);
     fixture.onBroadcast = (_raw, send) => send();

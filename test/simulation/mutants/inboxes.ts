@@ -32,7 +32,7 @@ export const inboxMutants: readonly Mutant[] = [
     what: 'payouts takes in every message that it is handed, and writes its deposit down anew',
     apply(wiring) {
       rewrite(wiring, 'payouts.inbox_insert', everyMessage);
-      rewrite(wiring, 'payouts.holdings_insert', ['on conflict (deposit_id) do nothing', '']);
+      rewrite(wiring, 'payouts.unswept_deposits_insert', ['on conflict (deposit_id) do nothing', '']);
     },
   },
 ];

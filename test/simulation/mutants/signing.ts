@@ -38,8 +38,8 @@ function givingUp(
     const lease = await takeLease(db, chainLease(on), settings.replica, settings.leaseMs);
     if (lease === undefined) return;
     for (const wallet of await walletsWithOpenTransactions(db, on.chain, on.sender.hotAddress, ALL)) {
-      for (const family of await openGroups(db, on.chain, wallet, ALL)) {
-        const newest = family.at(-1) ?? family[0];
+      for (const group of await openGroups(db, on.chain, wallet, ALL)) {
+        const newest = group.at(-1) ?? group[0];
         if (newest.purpose === 'payout' && (await isGivenUp(newest, ports, on))) {
           await invalidateGroup({ ...ports, ...on }, lease, newest);
         }
@@ -53,7 +53,7 @@ function guardNothing(wiring: Wiring): void {
   rewrite(wiring, 'payouts.payouts_move', ['status = any($2)', '$2::text[] is not null']);
   wiring.sql.set(
     'payouts.payments_insert',
-    (text) => `${text} on conflict (payout_id) do update set family = excluded.family`,
+    (text) => `${text} on conflict (payout_id) do update set replacement_group = excluded.replacement_group`,
   );
   wiring.sql.set(
     'payouts.lease_fence',
@@ -76,18 +76,20 @@ export const signingMutants: readonly Mutant[] = [
     apply(wiring) {
       afterEachRound(wiring, ({ db }, { chain }) =>
         db.transaction(async (trx) => {
-          const thrown = await trx.rows<{ family: string }>(
+          const thrown = await trx.rows<{ replacement_group: string }>(
             `update transactions set state = 'dead'
-             where chain = $1 and purpose = 'payout' and state = 'signed' and broadcasts > 0 returning family`,
+             where chain = $1 and purpose = 'payout' and state = 'signed' and broadcasts > 0 returning replacement_group`,
             [chain],
           );
-          const replacementGroups = thrown.map(({ family }) => family);
+          const replacementGroups = thrown.map(({ replacement_group }) => replacement_group);
           await trx.rows(
             `update payouts set status = 'reserved'
-             where status = 'signed' and id in (select payout_id from payments where family = any($1::bigint[]))`,
+             where status = 'signed' and id in (select payout_id from payments where replacement_group = any($1::bigint[]))`,
             [replacementGroups],
           );
-          await trx.rows('delete from payments where family = any($1::bigint[])', [replacementGroups]);
+          await trx.rows('delete from payments where replacement_group = any($1::bigint[])', [
+            replacementGroups,
+          ]);
         }),
       );
     },
@@ -139,7 +141,10 @@ export const signingMutants: readonly Mutant[] = [
     what: 'a payout is done in its first block, and nobody looks at it again',
     kinds: ['evm', 'bitcoin'],
     apply(wiring) {
-      rewrite(wiring, 'payouts.payouts_insert', ['$8', 'least($8::int, 1)']);
+      rewrite(wiring, 'payouts.payouts_insert', [
+        'min_confirmations, returns_deposit from',
+        'least(min_confirmations, 1), returns_deposit from',
+      ]);
       rewrite(wiring, 'payouts.transactions_not_final', ['where chain = $1', 'where false and chain = $1']);
     },
   },

@@ -24,7 +24,7 @@ const forgetting = [
   `update invoices.deposits set state = 'dropped', dropped_height = 0, due_height = 1
    where chain = 'solana' and state = 'seen'`,
   // Nothing is left to sweep: the hot wallet is given all of it.
-  `delete from payouts.holdings where chain = 'solana'`,
+  `delete from payouts.unswept_deposits where chain = 'solana'`,
   `update payouts.transactions set final_at = now(), missing_since = null
    where chain = 'solana' and state in ('mined', 'reverted') and final_at is null`,
 ];

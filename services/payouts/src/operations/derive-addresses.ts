@@ -27,6 +27,6 @@ export async function deriveAddresses(
   } else if (isDeepStrictEqual(expected, addresses)) {
     await insertKnownHotWalletOnce(db, chain, sender.hotAddress);
   }
-  failpoint('payouts.addresses_named');
+  failpoint('payouts.addresses_derived');
   return { addresses };
 }

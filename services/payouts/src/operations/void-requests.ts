@@ -20,10 +20,10 @@ export async function voidStaleRequests(
   const voided = await db.transaction(async (trx) => {
     const ids = await staleRequests(trx, olderThanMs);
     for (const id of ids) await voidRequest(trx, id, null);
-    if (ids.length > 0) failpoint('payouts.sweeping_requests');
+    if (ids.length > 0) failpoint('payouts.voiding_requests');
     return ids;
   });
-  if (voided.length > 0) failpoint('payouts.requests_swept');
+  if (voided.length > 0) failpoint('payouts.requests_voided');
   if (voided.length > 0) {
     logger.warn({ payouts: voided }, 'gave up requests that were never decided');
     wakeRelay();

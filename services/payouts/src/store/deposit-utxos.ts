@@ -14,29 +14,29 @@ const deposits = bulk({
 });
 
 const insertDeposits = statement(
-  'coins_insert_deposits',
-  `insert into coins (outpoint, chain, address, branch, derivation_index, amount, state, source_deposit_id)
+  'utxos_insert_deposits',
+  `insert into utxos (outpoint, chain, address, branch, derivation_index, amount, state, source_deposit_id)
    select outpoint, chain, address, 'deposit', derivation_index, amount, 'available', deposit_id
    from ${deposits.from('given')} order by outpoint on conflict do nothing`,
 );
 
 // A late or repeated event of a deposit that is reversed by now says nothing about the UTXO of a later deposit.
-const isOfAnotherStanding = `coins.outpoint = given.outpoint
-     and coins.source_deposit_id is distinct from given.deposit_id
+const isOfAnotherStanding = `utxos.outpoint = given.outpoint
+     and utxos.source_deposit_id is distinct from given.deposit_id
      and not exists (
-       select from holdings where holdings.deposit_id = given.deposit_id and holdings.reversed_at is not null)`;
+       select from unswept_deposits d where d.deposit_id = given.deposit_id and d.reversed_at is not null)`;
 
 const takeOver = query<Source>(
-  'coins_take_over',
-  `update coins set source_deposit_id = given.deposit_id, reversed_at = null, retry_at = null, updated_at = now()
+  'utxos_take_over',
+  `update utxos set source_deposit_id = given.deposit_id, reversed_at = null, retry_at = null, updated_at = now()
    from ${deposits.from('given')}
-   where ${isOfAnotherStanding} and coins.branch = 'deposit' and coins.reversed_at is not null
-   returning coins.source_deposit_id`,
+   where ${isOfAnotherStanding} and utxos.branch = 'deposit' and utxos.reversed_at is not null
+   returning utxos.source_deposit_id`,
 );
 
 const selectOthers = query<{ outpoint: string }>(
-  'coins_differing',
-  `select coins.outpoint from coins, ${deposits.from('given')} where ${isOfAnotherStanding}`,
+  'utxos_differing',
+  `select utxos.outpoint from utxos, ${deposits.from('given')} where ${isOfAnotherStanding}`,
 );
 
 /**
@@ -56,8 +56,8 @@ export async function insertDepositUtxos(trx: Trx, settled: readonly SettledDepo
 }
 
 const reverse = statement(
-  'coins_reverse',
-  `update coins set reversed_at = coalesce(reversed_at, now()), updated_at = now()
+  'utxos_reverse',
+  `update utxos set reversed_at = coalesce(reversed_at, now()), updated_at = now()
    where source_deposit_id = any($1)`,
 );
 

@@ -63,7 +63,7 @@ export async function noteLooked(db: Queryable, id: string, { is, block }: Where
 const selectEndedFrom = query<Transaction>(
   'transactions_ended_from_nonce',
   `select ${transactionColumns} from transactions
-   where ${isIn('ended')} and family in (
+   where ${isIn('ended')} and replacement_group in (
      select id from transactions where chain = $1 and wallet = $2 and nonce >= $3 and attempt = 1)
    order by transactions.nonce limit $4`,
 );

@@ -6,8 +6,8 @@ import { bulk } from '@quittance/shared/store-kit';
 const outputs = bulk({ outpoint: 'text', amount: 'numeric' }, 3);
 
 const insertHot = statement(
-  'coins_insert_hot',
-  `insert into coins (outpoint, chain, address, branch, derivation_index, amount, state)
+  'utxos_insert_hot',
+  `insert into utxos (outpoint, chain, address, branch, derivation_index, amount, state)
    select outpoint, $1, $2, 'hot', 0, amount, 'available'
    from ${outputs.from('found')}
    on conflict do nothing`,
@@ -24,8 +24,8 @@ export async function insertHotUtxos(
 }
 
 const selectCursor = query<{ height: number }>(
-  'coin_cursors_one',
-  `select height::float8 from coin_cursors where chain = $1`,
+  'hot_address_cursors_one',
+  `select height::float8 from hot_address_cursors where chain = $1`,
 );
 
 /** Up to which block the hot address was looked for; undefined when it never was. */
@@ -34,9 +34,9 @@ export async function hotAddressCursor(db: Queryable, chain: Chain): Promise<num
 }
 
 const moveCursor = statement(
-  'coin_cursors_move',
-  `insert into coin_cursors (chain, height) values ($1, $2)
-   on conflict (chain) do update set height = greatest(coin_cursors.height, excluded.height), updated_at = now()`,
+  'hot_address_cursors_move',
+  `insert into hot_address_cursors (chain, height) values ($1, $2)
+   on conflict (chain) do update set height = greatest(hot_address_cursors.height, excluded.height), updated_at = now()`,
 );
 
 export async function moveHotAddressCursor(trx: Trx, chain: Chain, height: number): Promise<void> {

@@ -14,7 +14,7 @@ export type Payment = {
 };
 
 const payments = bulk({
-  group: 'family bigint',
+  group: 'replacement_group bigint',
   payoutId: 'bigint',
   address: 'text',
   amount: 'numeric',
@@ -29,9 +29,9 @@ export async function insertPayments(trx: Trx, group: string, paid: readonly Pay
 }
 
 const selectOfGroup = query<Payment>(
-  'payments_of_family',
+  'payments_of_group',
   `select payout_id, address, amount, output_index from payments
-   where family = $1 order by output_index nulls first, payout_id`,
+   where replacement_group = $1 order by output_index nulls first, payout_id`,
 );
 
 /** What a group pays, in the order of its outputs; nothing for a sweep. */

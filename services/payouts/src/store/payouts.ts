@@ -194,7 +194,7 @@ export const openPayouts = `
   union all select status, asset, created_at from payouts where status = 'reserved'
   union all select paid.status, paid.asset, paid.created_at
   from (select distinct payout_id from transactions t,
-      lateral (select payout_id from payments where family = t.family offset 0) as of_family
+      lateral (select payout_id from payments where replacement_group = t.replacement_group offset 0) as of_group
     where ${isIn('open', 't.state')}) as in_flight,
     lateral (select status, asset, created_at from payouts where id = payout_id offset 0) as paid
   where ${isPaid('paid.status')}`;

@@ -26,11 +26,11 @@ const groupsOf = (transactions: readonly Transaction[]): ReplacementGroup[] =>
 const selectOpen = query<Transaction>(
   'transactions_open_of_wallet',
   `select ${transactionColumns} from transactions
-   where ${isIn('open')} and family in (
-     select family from transactions
+   where ${isIn('open')} and replacement_group in (
+     select replacement_group from transactions
      where chain = $1 and wallet = $2 and ${isIn('open')}
-     group by family order by min(nonce), family limit $3)
-   order by transactions.nonce, family, attempt`,
+     group by replacement_group order by min(nonce), replacement_group limit $3)
+   order by transactions.nonce, replacement_group, attempt`,
 );
 
 /**
@@ -49,13 +49,13 @@ export async function openGroups(
 const selectStuck = query<Transaction>(
   'transactions_stuck',
   `select ${transactionColumns} from transactions
-   where ${isIn('open')} and family in (
-     select family from transactions
+   where ${isIn('open')} and replacement_group in (
+     select replacement_group from transactions
      where chain = $1 and ${isIn('open')} and asset = any($4) and ($5::text is null or wallet = $5)
-     group by family
+     group by replacement_group
      having bool_and(block_hash is null) and bool_and(first_broadcast_at < $2)
-     order by min(nonce), family limit $3)
-   order by transactions.nonce, family, attempt`,
+     order by min(nonce), replacement_group limit $3)
+   order by transactions.nonce, replacement_group, attempt`,
 );
 
 /** Which of the stuck groups are asked for. */
@@ -71,9 +71,9 @@ export async function stuckGroups(
 }
 
 const invalidateOthers = statement(
-  'transactions_bury_others',
+  'transactions_invalidate_others',
   `update transactions set state = 'dead', updated_at = now()
-   where family = $1 and id <> $2 and ${isIn('open')}`,
+   where replacement_group = $1 and id <> $2 and ${isIn('open')}`,
 );
 
 /** One attempt has come to its end in the chain: the others of its group can never be mined. */
@@ -83,9 +83,9 @@ export async function invalidateOtherAttempts(trx: Trx, { group, id }: Transacti
 }
 
 const invalidateAll = statement(
-  'transactions_bury_family',
+  'transactions_invalidate_group',
   `update transactions set state = 'dead', updated_at = now()
-   where family = $1 and ${isIn('open')} returning id`,
+   where replacement_group = $1 and ${isIn('open')} returning id`,
 );
 
 /** No attempt of a group can ever be mined. False when it had ended before. */
@@ -95,8 +95,8 @@ export async function invalidateAttempts(trx: Trx, group: string): Promise<boole
 }
 
 const selectGroup = query<Transaction>(
-  'transactions_of_family',
-  `select ${transactionColumns} from transactions where family = $1 order by attempt`,
+  'transactions_of_group',
+  `select ${transactionColumns} from transactions where replacement_group = $1 order by attempt`,
 );
 
 /** All attempts of a group, whatever became of them, the first one first. */

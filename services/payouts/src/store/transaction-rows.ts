@@ -61,7 +61,7 @@ export type ReplacementGroup = readonly [Transaction, ...Transaction[]];
 export const newestOf = (group: ReplacementGroup): Transaction => group.at(-1) ?? group[0];
 
 /** Postgres gives bigint as text: heights and nonces are read as float8, which is exact for them. */
-export const transactionColumns = `id, family as "group", attempt, wallet, nonce::float8, purpose, asset, amount, max_cost,
-  min_confirmations, raw, tx_hash, state, block_hash, block_height::float8, created_at, first_broadcast_at,
+export const transactionColumns = `id, replacement_group as "group", attempt, wallet, nonce::float8, purpose, asset, amount,
+  max_cost, min_confirmations, raw, tx_hash, state, block_hash, block_height::float8, created_at, first_broadcast_at,
   last_broadcast_at, doubted_at, final_at, missing_since, final_height_when_signed::float8, searched_to::float8,
   valid_to_height::float8, terms`;

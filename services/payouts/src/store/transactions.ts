@@ -33,7 +33,7 @@ const signed = bulk(
 // The id is drawn first: the first attempt names the group after itself.
 const insertTransaction = query<Transaction>(
   'transactions_insert',
-  `insert into transactions (id, family, ${signed.columns}) overriding system value
+  `insert into transactions (id, replacement_group, ${signed.columns}) overriding system value
    select drawn.id, coalesce($1::bigint, drawn.id), ${signed.columns}
    from (select nextval(pg_get_serial_sequence('transactions', 'id')) as id) as drawn, ${signed.from('given')}
    where not ${isHalted('given.asset')}
@@ -74,9 +74,12 @@ export class AssetHalted extends Error {
  * AssetHalted for what may not be signed at the moment, whatever was planned.
  */
 export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Transaction> {
+  const { raw, txHash, maxCost } = made.signed;
   const row = {
     ...made,
-    ...made.signed,
+    raw,
+    txHash,
+    maxCost,
     attempt: (made.after?.attempt ?? 0) + 1,
     purpose: made.sweptAddress === null ? 'payout' : 'sweep',
     finalHeightWhenSigned: made.finalHeight,

@@ -50,15 +50,14 @@ const deposits = bulk({
 });
 
 const insertDeposits = statement(
-  'holdings_insert',
-  `${deposits.insertInto('holdings')} order by deposit_id on conflict (deposit_id) do nothing`,
+  'unswept_deposits_insert',
+  `${deposits.insertInto('unswept_deposits')} order by deposit_id on conflict (deposit_id) do nothing`,
 );
 
 const selectOthers = query<{ depositId: string }>(
-  'holdings_differing',
-  `select deposit_id from holdings join ${deposits.from('given')} using (deposit_id)
-   where (holdings.chain, holdings.address, holdings.derivation_index, holdings.asset, holdings.amount,
-       coalesce(holdings.account_id, given.account_id))
+  'unswept_deposits_differing',
+  `select deposit_id from unswept_deposits d join ${deposits.from('given')} using (deposit_id)
+   where (d.chain, d.address, d.derivation_index, d.asset, d.amount, coalesce(d.account_id, given.account_id))
      is distinct from
        (given.chain, given.address, given.derivation_index, given.asset, given.amount, given.account_id)`,
 );
@@ -76,8 +75,8 @@ export async function insertDepositsOnce(trx: Trx, settled: readonly SettledDepo
 }
 
 const markReversed = statement(
-  'holdings_reverse',
-  `update holdings set reversed_at = coalesce(reversed_at, now()), updated_at = now()
+  'unswept_deposits_reverse',
+  `update unswept_deposits set reversed_at = coalesce(reversed_at, now()), updated_at = now()
    where deposit_id = any($1)`,
 );
 
@@ -96,14 +95,14 @@ export type UnresolvedDeposit = {
 
 // A return that was mined and reverted kept its network fee: the ledger has that much less of the deposit.
 const selectUnresolved = query<UnresolvedDeposit>(
-  'holdings_unresolved',
+  'unswept_deposits_unresolved',
   `select account_id as account, asset, reversed_at is not null as is_reversed,
      amount - coalesce((
        select sum(p.network_fee) from payouts p
-       where p.returns_deposit = holdings.deposit_id and p.status = 'failed' and exists (
-         select from payments m join transactions t on t.family = m.family
+       where p.returns_deposit = unswept_deposits.deposit_id and p.status = 'failed' and exists (
+         select from payments m join transactions t on t.replacement_group = m.replacement_group
          where m.payout_id = p.id and t.state = 'reverted')), 0) as amount
-   from holdings
+   from unswept_deposits
    where deposit_id = $1 and disposition = 'unresolved' and account_id is not null`,
 );
 
@@ -127,14 +126,14 @@ const isSweepable = `chain = $1 and asset = $2 and state = 'held' and reversed_a
      and (retry_at is null or retry_at < now())
      and not exists (
        select from transactions
-       where transactions.chain = $1 and swept_address = holdings.address and transactions.asset = $2
+       where transactions.chain = $1 and swept_address = unswept_deposits.address and transactions.asset = $2
          and transactions.purpose = 'sweep' and ${isIn('open', 'transactions.state')})`;
 
 // The largest deposits lead to the addresses; of those, everything is taken along.
 const selectSweepable = query<UnsweptDeposits>(
-  'holdings_sweepable',
-  `with largest as (select address from holdings where ${isSweepable} order by amount desc, deposit_id limit $3)
-   select ${unsweptColumns} from holdings
+  'unswept_deposits_sweepable',
+  `with largest as (select address from unswept_deposits where ${isSweepable} order by amount desc, deposit_id limit $3)
+   select ${unsweptColumns} from unswept_deposits
    where ${isSweepable} and address in (select address from largest)
    group by asset, address, derivation_index
    order by address`,
@@ -151,8 +150,8 @@ export const sweepableDeposits = (
 type Sum = { amount: Units };
 
 const sumSweepable = query<Sum>(
-  'holdings_sweepable_sum',
-  `select coalesce(sum(amount), 0) as amount from holdings where ${isSweepable}`,
+  'unswept_deposits_sweepable_sum',
+  `select coalesce(sum(amount), 0) as amount from unswept_deposits where ${isSweepable}`,
 );
 
 /** What all unswept deposits of an asset that could be swept come to. */
@@ -161,15 +160,15 @@ export async function sweepableSum(db: Queryable, chain: Chain, asset: AssetSymb
 }
 
 const claim = statement(
-  'holdings_claim',
-  `update holdings set state = 'sweeping', sweep_id = $2, updated_at = now()
+  'unswept_deposits_claim',
+  `update unswept_deposits set state = 'sweeping', sweep_id = $2, updated_at = now()
    where deposit_id = any($1) and state = 'held' and reversed_at is null`,
 );
 
 const lock = query<Sum>(
-  'holdings_lock',
+  'unswept_deposits_lock',
   `select coalesce(sum(amount), 0) as amount from (
-     select amount from holdings
+     select amount from unswept_deposits
      where deposit_id = any($1) and state = 'held' and reversed_at is null
      order by deposit_id for update) as held`,
 );
@@ -185,8 +184,8 @@ export async function assignSweep(trx: Trx, depositIds: readonly string[], sweep
 }
 
 const selectSwept = query<UnsweptDeposits>(
-  'holdings_of_sweep',
-  `select ${unsweptColumns} from holdings where sweep_id = $1 and state = 'sweeping'
+  'unswept_deposits_of_sweep',
+  `select ${unsweptColumns} from unswept_deposits where sweep_id = $1 and state = 'sweeping'
    group by asset, address, derivation_index`,
 );
 
@@ -195,8 +194,8 @@ export const depositsOfSweep = (db: Queryable, sweepId: string): Promise<Unswept
   db.maybe(selectSwept, [sweepId]);
 
 const finish = statement(
-  'holdings_swept',
-  `update holdings set state = 'swept', updated_at = now() where sweep_id = $1 and state = 'sweeping'`,
+  'unswept_deposits_swept',
+  `update unswept_deposits set state = 'swept', updated_at = now() where sweep_id = $1 and state = 'sweeping'`,
 );
 
 /** The sweep is mined: its money is at the hot wallet. */
@@ -205,8 +204,8 @@ export async function markSwept(trx: Trx, sweepId: string): Promise<void> {
 }
 
 const giveBack = statement(
-  'holdings_unswept',
-  `update holdings set state = 'held', sweep_id = null, retry_at = $2, updated_at = now()
+  'unswept_deposits_unswept',
+  `update unswept_deposits set state = 'held', sweep_id = null, retry_at = $2, updated_at = now()
    where sweep_id = $1 and state = 'sweeping'`,
 );
 
@@ -216,8 +215,8 @@ export async function markUnswept(trx: Trx, sweepId: string, retryAt: Date): Pro
 }
 
 const postpone = statement(
-  'holdings_postpone',
-  `update holdings set retry_at = $2, updated_at = now() where deposit_id = any($1) and state = 'held'`,
+  'unswept_deposits_postpone',
+  `update unswept_deposits set retry_at = $2, updated_at = now() where deposit_id = any($1) and state = 'held'`,
 );
 
 /** Something is wrong with these deposits: they are not planned with before `retryAt`. */

@@ -18,8 +18,8 @@ const isSpendable = `chain = $1 and state = 'available' and reversed_at is null
      and (retry_at is null or retry_at < now())`;
 
 const selectSpendable = query<Utxo>(
-  'coins_spendable',
-  `select ${columns} from coins where ${isSpendable} order by amount desc, outpoint limit $2`,
+  'utxos_spendable',
+  `select ${columns} from utxos where ${isSpendable} order by amount desc, outpoint limit $2`,
 );
 
 /** The largest UTXOs that may be spent. */
@@ -29,8 +29,8 @@ export const spendableUtxos = (db: Queryable, chain: Chain, limit: number): Prom
 type Sum = { amount: Units };
 
 const sumSpendable = query<Sum>(
-  'coins_spendable_sum',
-  `select coalesce(sum(amount), 0) as amount from coins where ${isSpendable} and amount > $2`,
+  'utxos_spendable_sum',
+  `select coalesce(sum(amount), 0) as amount from utxos where ${isSpendable} and amount > $2`,
 );
 
 /** What all UTXOs come to that may be spent and are worth more than `above`. */
@@ -39,8 +39,8 @@ export async function spendableSum(db: Queryable, chain: Chain, above: Units): P
 }
 
 const selectStillSpendable = query<{ outpoint: string }>(
-  'coins_still_spendable',
-  `select outpoint from coins where ${isSpendable} and outpoint = any($2)`,
+  'utxos_still_spendable',
+  `select outpoint from utxos where ${isSpendable} and outpoint = any($2)`,
 );
 
 /** The outpoints of those of the UTXOs that may be spent, still. */
@@ -57,12 +57,12 @@ export async function stillSpendable(
 // Of a group's attempts one will be mined: the one that brings least is counted on. Not on one whose UTXOs are gone:
 // whether anything of it will ever be mined is open.
 const sumIncoming = query<Sum>(
-  'coins_coming',
+  'utxos_incoming',
   `select coalesce(sum(least_change), 0) as amount from (
-     select min(amount) as least_change from coins
-     where chain = $1 and state = 'coming' and reversed_at is null
-       and not exists (select from transactions where id = source_family and doubted_at is not null)
-     group by source_family) as families`,
+     select min(amount) as least_change from utxos
+     where chain = $1 and state = 'incoming' and reversed_at is null
+       and not exists (select from transactions where id = source_group and doubted_at is not null)
+     group by source_group) as replacement_groups`,
 );
 
 /** Our change that is in no block yet. */
@@ -74,8 +74,8 @@ export async function incomingChange(db: Queryable, chain: Chain): Promise<Units
 export type Source = { sourceDepositId: string | null };
 
 const lock = query<Source>(
-  'coins_lock',
-  `update coins set state = 'locked', locked_by = $2, updated_at = now()
+  'utxos_lock',
+  `update utxos set state = 'locked', locked_by = $2, updated_at = now()
    where outpoint = any($1) and state = 'available' and reversed_at is null
    returning source_deposit_id`,
 );
@@ -90,9 +90,9 @@ export async function lockUtxos(trx: Trx, utxos: readonly Utxo[], group: string)
 }
 
 const insertChange = statement(
-  'coins_insert_change',
-  `insert into coins (outpoint, chain, address, branch, derivation_index, amount, state, source_family)
-   values ($1, $2, $3, 'change', $4, $5, 'coming', $6)`,
+  'utxos_insert_change',
+  `insert into utxos (outpoint, chain, address, branch, derivation_index, amount, state, source_group)
+   values ($1, $2, $3, 'change', $4, $5, 'incoming', $6)`,
 );
 
 /** What a signed transaction brings back, once it is in a block. */
@@ -107,8 +107,8 @@ export async function insertChangeUtxo(
 }
 
 const drawIndex = query<{ index: number }>(
-  'coins_change_index',
-  `select nextval('coin_change_indexes')::float8 as index`,
+  'utxos_change_index',
+  `select nextval('change_indexes')::float8 as index`,
 );
 
 /** An address for change is used by one group. */
@@ -117,10 +117,10 @@ export async function nextChangeIndex(db: Queryable): Promise<number> {
 }
 
 const showChange = statement(
-  'coins_change_in_block',
-  `update coins set
-     state = case when split_part(outpoint, ':', 1) = $2 then 'available' else 'coming' end, updated_at = now()
-   where source_family = $1 and state in ('coming', 'available') and reversed_at is null`,
+  'utxos_change_in_block',
+  `update utxos set
+     state = case when split_part(outpoint, ':', 1) = $2 then 'available' else 'incoming' end, updated_at = now()
+   where source_group = $1 and state in ('incoming', 'available') and reversed_at is null`,
 );
 
 /** The change of the attempt that is in a block may be spent; that of the others may not. Null: none is in a block. */
@@ -129,8 +129,8 @@ export async function noteChange(db: Queryable, group: string, minedTxHash: stri
 }
 
 const selectUsedChange = statement(
-  'coins_used_change',
-  `select 1 from coins where source_family = $1 and state in ('locked', 'spent') limit 1`,
+  'utxos_used_change',
+  `select 1 from utxos where source_group = $1 and state in ('locked', 'spent') limit 1`,
 );
 
 /** Whether another group already spends this one's change: then no other attempt of it may take its place. */
@@ -139,15 +139,15 @@ export async function isChangeUsed(db: Queryable, group: string): Promise<boolea
 }
 
 const free = query<Source>(
-  'coins_free',
-  `update coins set state = 'available', locked_by = null, updated_at = now()
+  'utxos_free',
+  `update utxos set state = 'available', locked_by = null, updated_at = now()
    where locked_by = $1 and state = 'locked'
    returning source_deposit_id`,
 );
 
 const settleAll = query<Source>(
-  'coins_settle_all',
-  `update coins set
+  'utxos_settle_all',
+  `update utxos set
      state = case when outpoint = any($2) then 'spent' else 'available' end,
      locked_by = case when outpoint = any($2) then $1::bigint end,
      updated_at = now()
@@ -157,15 +157,15 @@ const settleAll = query<Source>(
 );
 
 const bringBackChange = statement(
-  'coins_change_is_back',
-  `update coins set reversed_at = null, retry_at = null, updated_at = now()
-   where source_family = $1 and split_part(outpoint, ':', 1) = $2 and reversed_at is not null`,
+  'utxos_change_is_back',
+  `update utxos set reversed_at = null, retry_at = null, updated_at = now()
+   where source_group = $1 and split_part(outpoint, ':', 1) = $2 and reversed_at is not null`,
 );
 
 const dropChange = statement(
-  'coins_drop_change',
-  `update coins set reversed_at = coalesce(reversed_at, now()), updated_at = now()
-   where source_family = $1 and split_part(outpoint, ':', 1) is distinct from $2`,
+  'utxos_drop_change',
+  `update utxos set reversed_at = coalesce(reversed_at, now()), updated_at = now()
+   where source_group = $1 and split_part(outpoint, ':', 1) is distinct from $2`,
 );
 
 /**
@@ -185,8 +185,8 @@ export async function settleUtxos(
 }
 
 const markGone = statement(
-  'coins_gone',
-  `update coins set reversed_at = coalesce(reversed_at, now()), updated_at = now() where outpoint = $1`,
+  'utxos_dropped',
+  `update utxos set reversed_at = coalesce(reversed_at, now()), updated_at = now() where outpoint = $1`,
 );
 
 /** No attempt of a group can ever be mined, because one of its UTXOs is gone: the others are free again. */
@@ -197,12 +197,12 @@ export async function freeUtxos(trx: Trx, group: string, goneOutpoint: string): 
 }
 
 const followUtxos = statement(
-  'holdings_follow_coins',
-  `update holdings set
-     state = case coins.state when 'locked' then 'sweeping' when 'spent' then 'swept' else 'held' end,
-     sweep_id = coins.locked_by,
+  'unswept_deposits_follow_utxos',
+  `update unswept_deposits d set
+     state = case utxos.state when 'locked' then 'sweeping' when 'spent' then 'swept' else 'held' end,
+     sweep_id = utxos.locked_by,
      updated_at = now()
-   from coins where coins.source_deposit_id = holdings.deposit_id and holdings.deposit_id = any($1)`,
+   from utxos where utxos.source_deposit_id = d.deposit_id and d.deposit_id = any($1)`,
 );
 
 /** What is said of deposits on every chain is said of these too: they are moved by a transaction, or are not. */
@@ -212,8 +212,8 @@ export async function noteDeposits(trx: Trx, sources: readonly Source[]): Promis
 }
 
 const postpone = statement(
-  'coins_postpone',
-  `update coins set retry_at = $2, updated_at = now() where outpoint = any($1) and state = 'available'`,
+  'utxos_postpone',
+  `update utxos set retry_at = $2, updated_at = now() where outpoint = any($1) and state = 'available'`,
 );
 
 /** Something is wrong with these UTXOs: they are not planned with before `retryAt`. */

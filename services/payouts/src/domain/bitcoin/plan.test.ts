@@ -71,7 +71,7 @@ describe('the payouts that the next transaction pays', () => {
 });
 
 test.each([
-  ['one that needs more coins than a transaction takes', [25], 10, 5, 20, true],
+  ['one that needs more UTXOs than a transaction takes', [25], 10, 5, 20, true],
   ['one that change will pay', [15], 10, 5, 20, false],
   ['one that nothing pays', [50], 10, 5, 20, false],
   ['one that is paid now', [10], 10, 5, 20, false],

@@ -30,7 +30,7 @@ export async function signAgain(
   const { db, chain, sender, logger, throttledLog } = ports;
   const { group, attempt, asset } = dead;
   const [payment, ...others] = await paymentsOf(db, group);
-  invariant(payment !== undefined && others.length === 0, `family ${group} pays one payout`);
+  invariant(payment !== undefined && others.length === 0, `group ${group} pays one payout`);
   const payout = await findPayout(db, payment.payoutId);
   invariant(payout !== undefined, `payout ${payment.payoutId} is there`);
 

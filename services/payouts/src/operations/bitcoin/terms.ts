@@ -6,8 +6,7 @@ import type { Utxo } from '../../store/utxos.ts';
 const amount = z.string().regex(/^\d+$/).transform(units);
 
 const termsSchema = z.object({
-  // The key of the UTXOs in the transactions that are stored.
-  ['coins']: z.array(
+  utxos: z.array(
     z.object({
       outpoint: z.string(),
       branch: z.enum(['deposit', 'hot', 'change']),
@@ -31,12 +30,12 @@ export type BitcoinTerms = {
 };
 
 export function readBitcoinTerms(stored: unknown): BitcoinTerms {
-  const { ['coins']: utxos, change_index, fee, virtual_bytes } = termsSchema.parse(stored);
+  const { utxos, change_index, fee, virtual_bytes } = termsSchema.parse(stored);
   return { utxos, changeIndex: change_index, fee, virtualBytes: virtual_bytes };
 }
 
 export const writeBitcoinTerms = ({ utxos, changeIndex, fee, virtualBytes }: BitcoinTerms): object => ({
-  ['coins']: utxos.map((utxo) => ({ ...utxo, amount: utxo.amount.toString() })),
+  utxos: utxos.map((utxo) => ({ ...utxo, amount: utxo.amount.toString() })),
   change_index: changeIndex,
   fee: fee.toString(),
   virtual_bytes: virtualBytes,

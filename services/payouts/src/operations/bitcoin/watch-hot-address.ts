@@ -27,7 +27,7 @@ export async function watchHotAddress(ports: BitcoinPorts, lease: Lease): Promis
     await insertHotUtxos(trx, chain, sender.hotAddress, found);
     await moveHotAddressCursor(trx, chain, upTo);
   });
-  if (found.length > 0) failpoint('bitcoin.hot_coins_stored');
+  if (found.length > 0) failpoint('bitcoin.hot_utxos_stored');
   if (found.length > 0) ports.logger.info({ chain, outputs: found.length }, 'the hot address received money');
 }
 

@@ -52,27 +52,29 @@ it('payouts and sweeps that were under way keep their transactions', async () =>
          ('ethereum', '0xhot', 1, 'payout', 77, null, 'ETH', 5, 1, 3, '0x02', '0x2', 'broadcast', 1)`,
     );
     await migrateService({ ...target, folder: MIGRATIONS });
-    const transactions = await db.rows(`select id, family, attempt, nonce from transactions order by id`);
+    const transactions = await db.rows(
+      `select id, replacement_group, attempt, nonce from transactions order by id`,
+    );
     expect(transactions).toEqual([
-      { id: '1', family: '1', attempt: 1, nonce: '0' },
-      { id: '2', family: '2', attempt: 1, nonce: '1' },
+      { id: '1', replacement_group: '1', attempt: 1, nonce: '0' },
+      { id: '2', replacement_group: '2', attempt: 1, nonce: '1' },
     ]);
-    expect(await db.rows('select payout_id, family, address, amount from payments')).toEqual([
-      { payout_id: '77', family: '2', address: '0xto', amount: '5' },
+    expect(await db.rows('select payout_id, replacement_group, address, amount from payments')).toEqual([
+      { payout_id: '77', replacement_group: '2', address: '0xto', amount: '5' },
     ]);
     // A nonce is one group's, and a group's attempts have one nonce.
-    const another = (family: string, attempt: number, nonce: number) =>
+    const another = (replacement_group: string, attempt: number, nonce: number) =>
       db.rows(
-        `insert into transactions (id, family, attempt, chain, wallet, nonce, purpose, asset, amount, max_cost,
+        `insert into transactions (id, replacement_group, attempt, chain, wallet, nonce, purpose, asset, amount, max_cost,
            min_confirmations, raw, tx_hash, fence)
          overriding system value
-         values (9, ${family}, ${attempt}, 'ethereum', '0xhot', ${nonce}, 'payout', 'ETH', 5, 1, 3, '0x', '0x9', 1)`,
+         values (9, ${replacement_group}, ${attempt}, 'ethereum', '0xhot', ${nonce}, 'payout', 'ETH', 5, 1, 3, '0x', '0x9', 1)`,
       );
-    await expect(another('9', 1, 1)).rejects.toThrow('transactions_one_family_of_nonce');
+    await expect(another('9', 1, 1)).rejects.toThrow('transactions_one_group_of_nonce');
     await expect(another('2', 2, 3)).rejects.toThrow('transactions_attempts_share_nonce');
     await another('2', 2, 1);
-    const mined = `update transactions set state = 'mined', block_height = 1, block_hash = '0xb' where family = 2`;
-    await expect(db.rows(mined)).rejects.toThrow('transactions_one_mined_of_family');
+    const mined = `update transactions set state = 'mined', block_height = 1, block_hash = '0xb' where replacement_group = 2`;
+    await expect(db.rows(mined)).rejects.toThrow('transactions_one_mined_of_group');
   } finally {
     await db.close();
     await onServer(server, `drop database if exists ${name} with (force)`);
