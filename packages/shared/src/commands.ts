@@ -34,7 +34,7 @@ export const commands = {
     }),
     reply: z.object({
       outcome: z.enum(['placed', 'refused', 'voided']),
-      because: z.literal('repaid_loss').optional(),
+      because: z.literal('used_for_recovery').optional(),
     }),
   },
   /**

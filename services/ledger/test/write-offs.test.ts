@@ -129,7 +129,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     expect(await stateOf(again)).toEqual(['open', '40', null]);
     // Who pays it back knows of 100 only.
     const hold = aReturn(again);
-    const refused = { outcome: 'refused', because: 'repaid_loss' };
+    const refused = { outcome: 'refused', because: 'used_for_recovery' };
     for (const asked of [hold, hold, aReturn(again)])
       expect(await placeHold(ledger.ports, asked)).toEqual(refused);
     await expect(placeHold(ledger.ports, { ...aReturn(again), amount: '99' })).rejects.toThrow(

@@ -37,7 +37,7 @@ export const createdView = (id: PayoutId) => ({
 export const refusedView = {
   insufficient_balance: answers.insufficientBalance,
   already_accepted: answers.alreadyResolved('accepted'),
-  repaid_loss: answers.conflict(
+  used_for_recovery: answers.conflict(
     'A part of these funds repaid a loss: accept what is left, and pay it out from the balance.',
   ),
 } as const;

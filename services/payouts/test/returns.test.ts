@@ -199,7 +199,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
   });
 
   it('says so when a part of it repaid a loss: 409, the same to the same key', async () => {
-    ledger.reply = () => ({ outcome: 'refused', because: 'repaid_loss' });
+    ledger.reply = () => ({ outcome: 'refused', because: 'used_for_recovery' });
     const { deposit_id } = await deposit();
     const headers = { 'idempotency-key': 'repaid a loss' };
     const message =

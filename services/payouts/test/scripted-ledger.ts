@@ -17,7 +17,7 @@ type Outcome = 'placed' | 'refused' | 'voided';
  */
 export type Reply = {
   outcome?: Outcome;
-  because?: 'repaid_loss';
+  because?: 'used_for_recovery';
   times?: number;
   before?: () => Promise<unknown>;
 };

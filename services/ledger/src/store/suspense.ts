@@ -121,7 +121,7 @@ export async function decideRefunds(db: Queryable, payouts: readonly Refund[]): 
 async function withReason(db: Queryable, hold: Hold): Promise<Hold> {
   if (hold.state !== 'refused' || hold.deposit === null) return hold;
   const item = await findSuspense(db, hold.deposit);
-  return item?.state === 'open' ? { ...hold, because: 'repaid_loss' } : hold;
+  return item?.state === 'open' ? { ...hold, because: 'used_for_recovery' } : hold;
 }
 
 /** Its news has not arrived here yet: nobody can say what became of it. */

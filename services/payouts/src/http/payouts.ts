@@ -114,7 +114,7 @@ async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answe
 const refusals = {
   insufficient_balance: refusedView.insufficient_balance,
   already_accepted: refusedView.already_accepted,
-  repaid_loss: refusedView.repaid_loss,
+  used_for_recovery: refusedView.used_for_recovery,
   already_returned: answers.alreadyResolved('returned'),
   key_taken: answers.stillRunning,
   unavailable: answers.unavailable,

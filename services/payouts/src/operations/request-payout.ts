@@ -42,7 +42,7 @@ export type PayoutRequest = PayoutOrder & {
  * is unknown whether the ledger has reserved the money, so this request is never paid. `halted`: the books of
  * the asset are wrong, and nothing was done. Of unresolved money:
  * `already_returned` by another payout that has not failed, or `already_accepted` into the balance, or not all there any
- * more: `repaid_loss`.
+ * more: `used_for_recovery`.
  */
 export type PayoutRefusal =
   | 'halted'
