@@ -244,7 +244,7 @@ async function inputsOf(
       );
       return rows.map(({ group_id, wallet, nonce }) => ({
         group_id,
-        input: { wallet, nonce: Number(nonce) }, // tidy-allow number: a nonce counts transactions
+        input: { wallet, nonce: Number(nonce) }, // eslint-disable-line no-restricted-syntax -- a nonce counts transactions
       }));
     }
     case 'solana':

@@ -96,6 +96,6 @@ function backing({ memory, clock, settings }: Seen, side: 'there' | 'owed'): Sam
 }
 
 function inWholeUnits(asset: AssetSymbol, amount: bigint): number {
-  // tidy-allow number: for a graph; the amounts are compared exactly elsewhere
+  // eslint-disable-next-line no-restricted-syntax -- for a graph; the amounts are compared exactly elsewhere
   return Number(formatUnits(units(amount), assets[asset].decimals));
 }
