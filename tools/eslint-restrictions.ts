@@ -2,7 +2,7 @@ import type { Linter } from 'eslint';
 import tseslint from 'typescript-eslint';
 
 /**
- * The house rules that eslint can express; tools/house-rules.ts has those that it cannot, and biome forbids `console`,
+ * The project’s own rules that eslint can express; tools/house-rules.ts has those that it cannot, and biome forbids `console`,
  * default exports, and tests that are skipped or run alone.
  *
  * An exception says why:
