@@ -223,6 +223,30 @@ test('a claim takes no more than its capacity, and one from every endpoint befor
   await deliverAll(fixture.ports);
 });
 
+test('one slot at a time goes round all endpoints, also to those whose deliveries are younger than every backlog', async () => {
+  const accounts = Array.from({ length: 4 }, anAccount);
+  const backlogs: string[] = [];
+  for (const account of accounts)
+    backlogs.push((await anEndpoint(fixture.ports, account, `${receiver.url}/round`)).key);
+  receiver.answer((response) => response.writeHead(500).end());
+  for (const account of accounts) await take(account, 3, 'failed');
+  await deliverAll(fixture.ports);
+  receiver.answer((response) => response.writeHead(200).end());
+  fixture.clock.advance(60 * SECOND);
+  const young = anAccount();
+  const { key } = await anEndpoint(fixture.ports, young, `${receiver.url}/young`);
+  await take(young, 1, 'young');
+  const served: string[] = [];
+  for (let i = 0; i <= backlogs.length; i++) {
+    fixture.clock.advance(1);
+    const claimed = await claimDeliveries(fixture.ports, { pool: 'slow', capacity: 1 });
+    served.push(...claimed.map(({ endpointKey }) => endpointKey));
+    await send(claimed);
+  }
+  expect(new Set(served)).toEqual(new Set([...backlogs, key]));
+  await deliverAll(fixture.ports);
+});
+
 test('a delivery that its owner requested again is claimed as a retry', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/asked`);

@@ -10,6 +10,8 @@ export type RenewingAgent = HttpAgent | HttpsAgent;
 const KEPT_MS = 30_000;
 /** Not all at once: those that were made together at a start would be renewed together for ever. */
 const KEPT_MORE_MS = 10_000;
+/** Node's own 250 ms are over on a busy machine before an address that is there has answered. */
+const CONNECT_ATTEMPT_MS = 2_000;
 
 /**
  * Connections to a service of several replicas that share a name. A resolver gives the addresses in the order that it
@@ -20,7 +22,11 @@ export function renewingAgent(
   options: AgentOptions,
   resolve: Resolve = lookup,
 ): RenewingAgent {
-  const given = { ...options, lookup: inAnyOrder(resolve) };
+  const given = {
+    ...options,
+    autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS,
+    lookup: inAnyOrder(resolve),
+  };
   const agent = protocol === 'https:' ? new HttpsAgent(given) : new HttpAgent(given);
   const keep = agent.keepSocketAlive.bind(agent);
   const until = new WeakMap<Socket, number>();

@@ -62,11 +62,15 @@ const due = (kind: 'new' | 'retry') => `
         where endpoint_key = q.endpoint_key and state = 'waiting' and retry = ${kind === 'retry'} and due_at <= $6
         order by due_at, sequence limit greatest(0, least(q.total - q.in_flight, q.${kind}_max - q.${kind}_in_flight)))`;
 
-/** When to look again, after `claimed` of a kind; null without a free slot, for the next attempt that ends wakes it. */
+/**
+ * When to look again, after `claimed` of a kind; null without a free slot, for the next attempt that ends wakes it. A queue
+ * that got nothing keeps its place before those that did.
+ */
 const lookAgain = (kind: 'new' | 'retry') => `
        case when q.in_flight + c.new + c.retry >= greatest(q.total, 1)
          or q.${kind}_in_flight + c.${kind} >= greatest(q.${kind}_max, 1) then null
-       else (select greatest(d.due_at, $6, q.open_until) from deliveries d
+       else (select greatest(d.due_at, case when c.${kind} = 0 then q.${kind}_due_at else $6 end, q.open_until)
+         from deliveries d
          where d.endpoint_key = q.endpoint_key and d.state = 'waiting' and d.retry = ${kind === 'retry'}
          order by d.due_at, d.sequence offset c.${kind} limit 1) end`;
 
@@ -81,7 +85,8 @@ const limitsOfQueues = bulk({
 const claimDue = query<ClaimedRow>(
   'deliveries_claim',
   `with q as materialized (
-     select g.*, open_until, s.new_in_flight + s.retry_in_flight as in_flight, s.new_in_flight, s.retry_in_flight
+     select g.*, open_until, new_due_at, retry_due_at, s.new_in_flight + s.retry_in_flight as in_flight,
+       s.new_in_flight, s.retry_in_flight
      from ${limitsOfQueues.from('g')}
      join endpoint_queues using (endpoint_key)
      cross join lateral (
@@ -90,13 +95,15 @@ const claimDue = query<ClaimedRow>(
        from deliveries d where d.endpoint_key = g.endpoint_key and d.state = 'sending') as s),
    -- News before retries; with one slot, whichever has waited longer.
    candidate as materialized (
-     select q.endpoint_key, d.*, q.total - q.in_flight as free, row_number() over (
+     select q.endpoint_key, d.*, case when d.retry then q.retry_due_at else q.new_due_at end as queue_due_at,
+       q.total - q.in_flight as free, row_number() over (
        partition by q.endpoint_key order by d.retry and q.total > 1, d.due_at, d.sequence) as place
      from q cross join lateral (${due('new')}
        union all ${due('retry')}) as d),
-   -- Every endpoint gets one before any gets two.
+   -- Every endpoint gets one before any gets two; those that have waited longest for their turn come first.
    chosen as materialized (
-     select endpoint_key, sequence, retry from candidate where place <= free order by place, due_at limit $5),
+     select endpoint_key, sequence, retry from candidate where place <= free
+     order by place, queue_due_at, due_at limit $5),
    claimed as (
      update deliveries d set state = 'sending', claim = $8, claimed_until = $7
      from chosen where d.endpoint_key = chosen.endpoint_key and d.sequence = chosen.sequence
