@@ -5,6 +5,7 @@ import {
   type SolanaTransferOrder,
 } from '@quittance/chains/solana/transaction';
 import { assets, nativeAsset } from '@quittance/shared/assets';
+import type { Clock } from '@quittance/shared/clock';
 import type { Lease } from '@quittance/shared/lease';
 import { type Units, units } from '@quittance/shared/money';
 import { assertNever, invariant } from '@quittance/shared/result';
@@ -25,6 +26,7 @@ import { signAgain } from './solana-sign-again.ts';
 
 /** So many transactions are signed with one lifetime, which is valid for a minute. */
 const LIFETIME_USES = 8;
+const LIFETIME_SHARED_MS = 10_000;
 
 /**
  * Solana: signed bytes are valid for about a minute. What is in no finalized block after that can never be mined, and
@@ -96,12 +98,12 @@ async function goOn(
 }
 
 async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
-  const { chain, sender } = ports;
+  const { chain, sender, clock } = ports;
   const [priorityFee, rents] = [await sender.priorityFee(), await sender.rents()];
   const { transfer: transferFees } = feesAt(priceMost(priorityFee));
   const { sweep: sweepFees } = feesAt(priorityFee);
-  const trialLifetime = ofAFew(() => sender.lifetime());
-  const signingTime = ofAFew(async () => ({
+  const trialLifetime = briefly(clock, () => sender.lifetime());
+  const signingTime = briefly(clock, async () => ({
     lifetime: await sender.lifetime(),
     finalHeight: await sender.finalizedHeight(),
   }));
@@ -182,13 +184,19 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
   };
 }
 
-/** Asks anew after a few uses. */
-function ofAFew<T>(ask: () => Promise<T>): () => Promise<T> {
-  let uses = 0;
-  let current: Promise<T> | undefined;
+/** One answer for a few uses within a few seconds; asks again after these, and after a failure. */
+function briefly<T>(clock: Clock, ask: () => Promise<T>): () => Promise<T> {
+  let latest: { answer: Promise<T>; uses: number; until: number } | undefined;
   return () => {
-    if (current === undefined || uses % LIFETIME_USES === 0) current = ask();
-    uses += 1;
-    return current;
+    const now = clock.now().getTime();
+    if (latest === undefined || latest.uses === LIFETIME_USES || now > latest.until) {
+      const asked = { answer: ask(), uses: 0, until: now + LIFETIME_SHARED_MS };
+      asked.answer.catch(() => {
+        if (latest === asked) latest = undefined;
+      });
+      latest = asked;
+    }
+    latest.uses += 1;
+    return latest.answer;
   };
 }
