@@ -112,7 +112,7 @@ describe('two nodes', () => {
     await expect(reader.head()).rejects.toMatchObject({ name: 'RpcUnavailable' });
     await expect(reader.blocksAfter(0, 1)).rejects.toMatchObject({ name: 'RpcUnavailable' });
     await second.restart();
-    // It has lost everything, as a node does that begins anew: that is no new head.
+    // It has lost its data, as a node that starts from nothing: that is no new head.
     await expect(reader.head()).rejects.toMatchObject({ name: 'NoQuorum' });
     await catchUp();
     expect(await reader.head()).toEqual(before);

@@ -68,7 +68,7 @@ test('the check passes where all is as configured, and names what is not', async
   );
 });
 
-test('a rent of today, a lifetime of today, and a usual cost', async () => {
+test('has the current rent and lifetime, and an estimated fee', async () => {
   expect(rents).toEqual({ wallet: 890_880n, tokenAccount: 2_039_280n });
   const { lastValidBlockHeight } = await sender.lifetime();
   expect(lastValidBlockHeight).toBeGreaterThan(100);

@@ -122,7 +122,7 @@ function watchMempool(rpc: Rpc): PendingWatch {
   return {
     async look() {
       // In this order: what left the pool before it was listed is in a block that is counted after. And in one request:
-      // a node that is started anew in between does not pass for the one that had all its pool.
+      // a node that is restarted in between does not pass for the one that had all its pool.
       const [info, pool, count] = await rpc.batch(
         [
           { method: 'getmempoolinfo', params: [] },

@@ -45,7 +45,7 @@ export type BitcoinSender = ChainSender & {
   /** Signs. Asks no node. */
   signSpend(spend: Spend): SignedSpend;
   /**
-   * The least fee of a transaction of `virtualBytes` that nodes take in place of this one (BIP-125): what it and all
+   * The least fee of a transaction of `virtualBytes` that nodes accept as a replacement of this one (BIP-125): what it and all
    * that spends from it while it waits pay, and the relay of the new one. Undefined when the node does not have it
    * waiting.
    */

@@ -5,7 +5,7 @@ import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rp
 import { address, hash, toHex, units256 } from './rpc.ts';
 
 const TRACE_TIMEOUT_MS = 30_000;
-/** Providers limit how many calls they take in one request; 100 is the lowest limit in common use. */
+/** Providers limit the calls of one request; 100 is the lowest limit in common use. */
 const BALANCES_AT_ONCE = 100;
 /** Only the fields that are read; a trace has many more. */
 type Frame = {

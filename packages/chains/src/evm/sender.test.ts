@@ -76,7 +76,7 @@ describe('fees', () => {
   });
 });
 
-describe('the usual cost', () => {
+describe('the estimated fee', () => {
   const costOn = (base: bigint, tip: bigint, chain: EvmChain, asset: AssetSymbol) =>
     senderOn(
       {

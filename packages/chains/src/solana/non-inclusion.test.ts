@@ -128,7 +128,7 @@ describe('a transaction without a status', () => {
     expect(read.length - before).toBeGreaterThanOrEqual(206);
   });
 
-  test('is searched for anew where blocks did not fit or could not be read', async () => {
+  test('is searched for again where blocks did not fit or could not be read', async () => {
     const chain = chainOf(210);
     const wrong: (Partial<Block> | Error)[] = [
       { previousBlockhash: hashAt(7) },

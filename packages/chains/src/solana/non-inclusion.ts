@@ -35,7 +35,7 @@ type AssertNotIncluded = (txHash: string, fromSlot: number, lastHeight: number) 
 /**
  * Reads every finalized block from a slot to the first above a height, and throws unless they are one chain without a
  * hole and the transaction is in none of them: StatusMissing when it is in one. That a node has no status of a
- * transaction proves nothing by itself: one that was started anew from a snapshot has none of what came before.
+ * transaction proves nothing by itself: one that was restarted from a snapshot has none of what came before.
  *
  * When a node took nothing for a while, hundreds of transactions have to be searched for at once, and each search reads
  * some two hundred blocks: those that were read are kept for the next one, because what is finalized stays as it is.
@@ -70,7 +70,7 @@ export function nonInclusionSearch(rpc: Rpc): AssertNotIncluded {
         for (const next of await Promise.all(some.map(keptBlockAt))) {
           if (next.signatures.includes(wantedSignature)) throw new StatusMissing(txHash, next.slot);
           if (!(last === undefined ? isFirst(next, fromSlot) : follows(next, last))) {
-            // Whichever of them is wrong is asked for anew.
+            // Whichever of them is wrong is read again.
             kept.clear();
             throw new RpcUnavailable('getBlock', `a block is missing before the one at slot ${next.slot}`);
           }

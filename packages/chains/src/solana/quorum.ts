@@ -27,8 +27,8 @@ export const solanaRules: Rules<SolanaSender> = {
   // the transaction stops the proof; a node that is behind, or lacks a block, proves nothing and stops nothing.
   nonInclusion: proof((answers, nodes) => {
     if (answers.includes('included')) return 'included';
-    const proven = answers.filter((answer) => answer === 'proven');
-    return proven.length >= quorumOf(nodes) ? 'proven' : 'unproven';
+    const provers = answers.filter((answer) => answer === 'proven');
+    return provers.length >= quorumOf(nodes) ? 'proven' : 'unproven';
   }),
 };
 

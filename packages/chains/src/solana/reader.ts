@@ -174,12 +174,12 @@ function pendingWatch({ rpc, slotsAfter, blocks, blockAt }: WatchParts): Pending
       const unseen = waiting.filter((slot) => !seen.has(slot));
       for await (const block of blocks(unseen, 'confirmed')) fresh.push(block);
       const known = new Map([...seen, ...fresh.map((block) => [block.height, block] as const)]);
-      const { dropped, doubtful } = offChain(known, waiting.at(-1));
+      const { dropped, uncertain } = offChain(known, waiting.at(-1));
       for (const slot of dropped) known.delete(slot);
-      if (doubtful !== undefined) {
-        const now = await blockAt(doubtful.height, 'confirmed');
-        if (now === undefined) known.delete(doubtful.height);
-        else if (now.hash !== doubtful.hash) {
+      if (uncertain !== undefined) {
+        const now = await blockAt(uncertain.height, 'confirmed');
+        if (now === undefined) known.delete(uncertain.height);
+        else if (now.hash !== uncertain.hash) {
           known.set(now.height, now);
           fresh.push(now);
         }
@@ -208,7 +208,7 @@ function offChain(known: ReadonlyMap<number, Block>, tip: number | undefined) {
   const dropped: number[] = [];
   let skipped: Block[] = [];
   let child = tip === undefined ? undefined : known.get(tip);
-  if (tip === undefined || child === undefined) return { dropped, doubtful: undefined };
+  if (tip === undefined || child === undefined) return { dropped, uncertain: undefined };
   const below = [...known.values()].filter(({ height }) => height < tip);
   for (const block of below.toSorted((a, b) => b.height - a.height)) {
     if (block.hash === child.parentHash) {
@@ -217,5 +217,5 @@ function offChain(known: ReadonlyMap<number, Block>, tip: number | undefined) {
       child = block;
     } else skipped.push(block);
   }
-  return { dropped, doubtful: skipped[0] };
+  return { dropped, uncertain: skipped[0] };
 }

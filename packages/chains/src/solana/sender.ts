@@ -9,7 +9,7 @@ import { broadcast, NEVER_SENT, status, statusOf } from './broadcast.ts';
 import { checkNetwork, mintOf, type SolanaNetwork } from './network.ts';
 import { nonInclusionSearch } from './non-inclusion.ts';
 import { base58, type Commitment, count, lamports, slotAt } from './rpc.ts';
-import { isBarred, simulate } from './simulate.ts';
+import { isUnpayable, simulate } from './simulate.ts';
 import { TOKEN_ACCOUNT_BYTES, tokensAt } from './token-accounts.ts';
 import {
   associatedAccount,
@@ -183,7 +183,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     },
 
     async tryTransfer(order) {
-      if (await isBarred(rpc, order.asset, order.to)) return 'refused';
+      if (await isUnpayable(rpc, order.asset, order.to)) return 'refused';
       const plan = await planTransfer(order);
       const outcome = await simulate(rpc, plan);
       if (outcome === 'works') return 'works';

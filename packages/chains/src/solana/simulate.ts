@@ -14,7 +14,7 @@ const programRefusal = z.object({ InstructionError: z.array(z.unknown()) });
  * with the owner's own address). For tokens also an address that is no public key and has never been used: it may be
  * such an account that was closed; a vault is given tokens after its first lamports.
  */
-export async function isBarred(rpc: Rpc, asset: AssetSymbol, to: string): Promise<boolean> {
+export async function isUnpayable(rpc: Rpc, asset: AssetSymbol, to: string): Promise<boolean> {
   const account = await accountOf(rpc, to);
   if (account === undefined) return assets[asset].type === 'token' && isOffCurveAddress(to as Address);
   return account.executable || account.owner === TOKEN_PROGRAM || account.owner === TOKEN_2022_PROGRAM;

@@ -118,7 +118,7 @@ export function nativeSweep(hot: SolanaSigner, deposit: SolanaSigner, order: Sol
     const swept = nativeTransfer(deposit, hot.address, order.balance, order);
     return { ...swept, signers: [hot, deposit] };
   }
-  // Without a priority fee: a lamport that was set aside for it and not taken would stay, and nothing may stay.
+  // Without a priority fee: a lamport that was reserved for it and not charged would stay, and nothing may stay.
   const free = { lifetime: order.lifetime, priorityFee: 0n };
   const fee = feeOf(nativeTransfer(deposit, hot.address, 1n, free));
   return nativeTransfer(deposit, hot.address, order.balance - fee, free);

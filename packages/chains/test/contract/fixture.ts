@@ -38,7 +38,7 @@ export type Fixture = {
   mine(blocks: number): Promise<void>;
   /** Replaces the newest blocks by one more. Their transactions are mined `again` there, or not (`away`). */
   reorg?(depth: number, fate: 'again' | 'away'): Promise<void>;
-  /** A payment of native money from the hot wallet, as often as it is called, each time by keys opened anew. */
+  /** A payment of native money from the hot wallet, as often as it is called, each time with newly opened keys. */
   order(to: string, amount: Units): Promise<() => Promise<SignedTransaction>>;
   /** Native money of the hot wallet, wherever it keeps it. */
   wealth(): Promise<bigint>;

@@ -91,7 +91,7 @@ export function senderContract(candidate: Candidate): void {
       expect(await sender.broadcast(raw)).toBe('rejected');
     });
 
-    test('knows an amount of nothing, and a usual cost of something', async () => {
+    test('knows an amount of zero, and an estimated fee above zero', async () => {
       for (const asset of fixture.assets) {
         expect(await sender.balance(asset, fixture.newAddress())).toBe(0n);
         expect(await sender.estimatedFee(asset)).toBeGreaterThan(0n);
