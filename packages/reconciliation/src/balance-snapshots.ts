@@ -1,9 +1,9 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 
-/** Where money lies, and how much, by the books. */
+/** An address and the amount on it, by the records. */
 export type MoneyLocation = {
   at: string;
-  /** Its amount in the books: when that has changed, the chain is asked again. */
+  /** Its amount in the records: when that has changed, the chain is asked again. */
   amount: string;
   /** Its balance changes by itself or is being moved: always asked. */
   moving: boolean;

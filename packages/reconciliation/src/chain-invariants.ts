@@ -1,6 +1,6 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 
-/** What must be true between the books and a chain. invariants.ts says what must be true within the books. */
+/** Invariants between the records and a chain. invariants.ts has those within the records. */
 export const chainInvariants = {
   I4: {
     name: 'payout-matches-chain',

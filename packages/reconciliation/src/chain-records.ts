@@ -171,7 +171,7 @@ export async function readChainRecords(
         [...transactions.map(({ tx_hash }) => tx_hash), ...suspectHashes].map((hash) => `network:${hash}`),
       ],
     ),
-    // The fee of a payout that is under way pays for its transaction, which the chain may have taken already.
+    // The fee of a payout in flight pays for its transaction, and the chain may have charged it already.
     owed: await trx.rows<{ asset: AssetSymbol; amount: string }>(
       `select asset, sum(amount)::text as amount from (
          select asset, available + held + unresolved as amount from ledger.balances

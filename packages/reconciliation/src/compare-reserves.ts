@@ -25,8 +25,8 @@ export async function compareReserves(
   const sent = transactions.filter(({ group_id }) => replacementGroupsHeld.has(group_id));
   await observeTransactions(observer, hashesOf({ transactions: sent, costs: [] }), observed);
   const paid = sent.filter(({ tx_hash }) => observed.get(tx_hash)?.succeeded === true);
-  const gone = new Set(paid.map(({ group_id }) => group_id));
-  const leaving = payoutsHeld.filter(({ group_id }) => gone.has(group_id));
+  const left = new Set(paid.map(({ group_id }) => group_id));
+  const leaving = payoutsHeld.filter(({ group_id }) => left.has(group_id));
   const sumOf = (rows: readonly { asset: AssetSymbol; amount: string }[], asset: AssetSymbol) =>
     rows.filter((row) => row.asset === asset).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   const discrepancies: ChainDiscrepancy[] = [];

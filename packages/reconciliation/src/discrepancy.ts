@@ -2,7 +2,7 @@ import type { AssetSymbol, Chain } from '@quittance/shared/assets';
 
 export type InvariantNumber = `I${number}`;
 
-/** A place where the books contradict an invariant. */
+/** A case in which an invariant is not true. */
 export type Discrepancy = {
   /** The invariant's number: what the auditor stores, and an alias of the name. */
   invariant: string;
@@ -13,7 +13,7 @@ export type Discrepancy = {
   subject: string;
   /** By how much, where that can grow: an operator who acknowledges it acknowledges so much and no more. */
   amount?: bigint;
-  /** The asset whose books are wrong; none: all assets, or money is not affected. */
+  /** The asset that is affected; none: all assets, or money is not affected. */
   asset?: AssetSymbol;
   /** The chain whose node showed it. */
   chain?: Chain;

@@ -2,10 +2,10 @@ import type { InvariantNumber } from './discrepancy.ts';
 import type { Watermarks } from './watermarks.ts';
 
 /**
- * One statement that must be true of the books, as the query that finds what contradicts it. Each row of the query is a
- * discrepancy: `what` describes it, `asset` is the asset whose books are wrong (null: no particular asset), `subject`
+ * One statement that must be true of the records, as the query that finds what contradicts it. Each row of the query is a
+ * discrepancy: `what` describes it, `asset` is the asset that is affected (null: no particular asset), `subject`
  * identifies it and stays the same while money moves on around it or the discrepancy grows; `amount`, where there is one,
- * is by how much the books are off. `$1` is the grace period in seconds, for queries that have one: anything younger may
+ * is by how much the records are off. `$1` is the grace period in seconds, for queries that have one: anything younger may
  * still be on its way.
  *
  * All queries run in one snapshot of one database. Events that a service has sent and the receiver has not processed yet

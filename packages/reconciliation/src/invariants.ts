@@ -5,7 +5,7 @@ import { payoutInvariants } from './payout-invariants.ts';
 import { progressInvariants } from './progress-invariants.ts';
 import { webhookInvariants } from './webhook-invariants.ts';
 
-/** What must be true within the books. chain-invariants.ts says what must be true between them and a chain. */
+/** Invariants within the records. chain-invariants.ts has those between the records and a chain. */
 export const invariants: readonly Invariant[] = [
   ...ledgerInvariants,
   ...payoutInvariants,

@@ -29,13 +29,13 @@ export type BooksReport = {
 };
 
 export type BooksOptions = {
-  /** A role that may read every service's schema: the books of services in different databases cannot be compared. */
+  /** A role that may read every service's schema: the records of services in different databases cannot be compared. */
   databaseUrl: string;
   /** Anything younger may still be on its way from one service to the next. */
   gracePeriodSeconds?: number;
   /** Only what holds within each service by itself: for a service that is tested without the others. */
   aloneOnly?: boolean;
-  /** Chains that the books are compared with. */
+  /** Chains that the records are compared with. */
   chains?: readonly ReconciledChain[];
   /** Payouts that nothing happened to since then, and deposits settled before, are not looked up in their chains. */
   since?: Date;
@@ -43,22 +43,22 @@ export type BooksOptions = {
   logs?: { files: readonly string[]; secrets: Secrets };
 };
 
-/** No node of a chain could be asked, or all lag, so the books were not compared with the chain. */
+/** No node of a chain could be asked, or all lag, so the records were not compared with the chain. */
 export class ChainNotCompared extends Error {
   override name = 'ChainNotCompared';
 }
 
 /** How many discrepancies of each invariant and asset are named, so that one asset's do not hide another's. */
 const NAMED_MAX = 100;
-/** Money moves between reading the books and asking a chain: a discrepancy of that moment is gone at the next try. */
+/** Money moves between reading the records and asking a chain: such a discrepancy is not there at the next comparison. */
 const COMPARISONS_MAX = 3;
 const COMPARE_AGAIN_AFTER_MS = 2_000;
 /** Every row of every table is read, once a day or when somebody asks for it. */
 const WHOLE_CHECK_MAX_MS = 30 * 60_000;
 
 /**
- * Checks the books of all services against each other, in one read-only snapshot, so that money in motion is not
- * mistaken for money lost; then against the chains. Changes nothing. Throws ChainNotCompared when a node cannot be asked.
+ * Compares the records of all services with each other, in one read-only snapshot, so that money in motion is not
+ * mistaken for lost money; then with the chains. Changes nothing. Throws ChainNotCompared when a node cannot be asked.
  */
 export async function verifyBooks(options: BooksOptions): Promise<BooksReport> {
   const { databaseUrl, gracePeriodSeconds = 60, aloneOnly = false, chains = [], since, logs } = options;
@@ -168,7 +168,7 @@ export async function checkInvariants(
   });
 }
 
-/** The discrepancies between the books and a chain. Throws ChainNotCompared when its node cannot be asked, or is not in sync. */
+/** The discrepancies between the records and a chain. Throws ChainNotCompared when its node cannot be asked, or is not in sync. */
 export async function checkChain(
   snapshot: Snapshot,
   chain: ReconciledChain,

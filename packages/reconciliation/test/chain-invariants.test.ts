@@ -5,7 +5,7 @@ import { BalanceSnapshots } from '../src/balance-snapshots.ts';
 import type { ChainRecords } from '../src/chain-records.ts';
 import { compareWithChain, NodeOutOfSync } from '../src/compare-with-chain.ts';
 
-/** The books against a chain, as a node that does as it is told shows it. */
+/** Compares records with a chain of a scripted node. */
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`;
 const address = (digit: string) => `0x${digit.repeat(40)}`;
@@ -63,7 +63,7 @@ const mined = {
   payouts: [{ ...payout, status: 'mined' }],
   transactions: [{ ...transaction, state: 'mined' }],
 };
-/** The payment is in the chain; the story that is given is told of it. */
+/** The payment is in the chain, with the given records of it. */
 function paid(given: Partial<ChainRecords> = {}, value = 30n, to = RECIPIENT): Partial<ChainRecords> {
   node.mined.set(PAID, { to, value, succeeded: true, height: 10 });
   return given;

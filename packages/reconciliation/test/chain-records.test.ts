@@ -73,7 +73,7 @@ function isMined(): void {
   node.balances.set(HOT, DEPOSITED - AMOUNT - COST);
 }
 
-test('a payout under way is no shortage: its fee pays for what its transaction costs', async () => {
+test('a payout in flight is no shortage: its fee pays for its transaction', async () => {
   expect(await found()).toEqual([]);
   isMined();
   expect(await found()).toEqual([]);
@@ -144,20 +144,20 @@ describe('a deposit', () => {
     expect(await found()).toEqual([]);
     node.blocks.set(11, BLOCK);
     node.blocks.set(10, `0x${'b'.repeat(64)}`);
-    const gone = expect.stringMatching(/its block 0xa+ is not in the chain/);
-    expect(await found()).toEqual([gone, gone]);
+    const dropped = expect.stringMatching(/its block 0xa+ is not in the chain/);
+    expect(await found()).toEqual([dropped, dropped]);
   });
 
   test('is asked for when it is new, on its way to the ledger, booked since, or under suspicion', async () => {
     await deposit();
     expect(await found({ watermarks })).toEqual([]);
     expect(await found({ watermarks, suspects: ['deposit dep_1 chain'] })).toEqual(NOT_THERE);
-    const announced = `insert into invoices.outbox (id, kind, payload, sent_at, confirmed_at)
+    const event = `insert into invoices.outbox (id, kind, payload, sent_at, confirmed_at)
       values ('evt_1', 'deposit.settled', '{"deposit_id": "dep_1", "asset": "ETH", "amount": "0"}'`;
-    await run(`${announced}, now(), now())`);
+    await run(`${event}, now(), now())`);
     expect(await found({ watermarks: { ...watermarks, deposits: '0' } })).toEqual(NOT_THERE);
     expect(await found({ watermarks })).toEqual([]);
-    await run(`delete from invoices.outbox; ${announced}, null, null)`);
+    await run(`delete from invoices.outbox; ${event}, null, null)`);
     expect(await found({ watermarks })).toEqual(NOT_THERE);
     await run(
       `delete from invoices.outbox; insert into ledger.transfers (op, kind, account_id, asset, amount)
@@ -200,7 +200,7 @@ describe('what is known to be wrong', () => {
   const STOLEN = `0x${'8'.repeat(64)}`;
 
   test('is looked at however old, and as long as it is wrong', async () => {
-    // Three days ago: a payout that is mined in the books only, and a cost of which no transaction is known.
+    // Three days ago: a payout that is mined only in the records, and a network fee without a known transaction.
     await run(
       `update payouts.payouts set status = 'mined', tx_hash = '${PAID}', completed_at = now() - interval '3 days';
        update payouts.transactions set state = 'mined', block_height = 9, block_hash = '0xb', final_at = now() - interval '3 days',

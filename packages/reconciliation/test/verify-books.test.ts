@@ -52,7 +52,7 @@ const itsCredit = `insert into ledger.transfers (op, kind, account_id, asset, am
     select seq, 'acc_1', 'available', 'ETH', 100 from ledger.transfers where op = 'deposit:dep_2' union all
     select seq, null, 'custody', 'ETH', -100 from ledger.transfers where op = 'deposit:dep_2';
   update ledger.balances set available = available + 100`;
-const itsCreditIsGone = `update ledger.balances set available = available - 100;
+const itsCreditIsMissing = `update ledger.balances set available = available - 100;
   delete from ledger.entries where transfer_seq = (select seq from ledger.transfers where op = 'deposit:dep_2');
   delete from ledger.transfers where op = 'deposit:dep_2'`;
 const itsEvent = `insert into invoices.outbox (id, kind, payload)
@@ -105,8 +105,8 @@ test('right books have no discrepancy', async () => {
   expect(report.checked).toMatchObject({ transfers: 2, entries: 4, balances: 1, payouts: 1, deposits: 1 });
 });
 
-/** What is planted, what takes it away again, and the invariants that must name it. */
-const planted: [string, string, string, string[]][] = [
+/** What is seeded, what takes it away again, and the invariants that must name it. */
+const seeded: [string, string, string, string[]][] = [
   [
     'an entry changed by one unit',
     `update ledger.entries set amount = amount + 1 where bucket = 'custody'`,
@@ -239,7 +239,7 @@ const planted: [string, string, string, string[]][] = [
     'an outpoint that is credited twice',
     `${aSecondDeposit('missing')}; update invoices.deposits set outpoint = '0xt:0', dropped_height = 5 where id = 'dep_2';
      ${itsCredit}`,
-    `${itsCreditIsGone}; delete from invoices.deposits where id = 'dep_2'`,
+    `${itsCreditIsMissing}; delete from invoices.deposits where id = 'dep_2'`,
     ['I5'],
   ],
   [
@@ -259,7 +259,7 @@ const planted: [string, string, string, string[]][] = [
     ['I5'],
   ],
   [
-    'an event that was parked, with its deposit',
+    'an event that is a dead letter, with its deposit',
     `${aSecondDeposit('settled')}; ${itsEvent}; insert into ledger.dead_letters (event_id, kind, envelope, failure)
        values ('evt_10', 'deposit.settled', '{}', 'unreadable')`,
     `delete from ledger.dead_letters; delete from invoices.outbox; delete from invoices.deposits where id = 'dep_2';
@@ -500,7 +500,7 @@ test('money in motion is no discrepancy, however long its event is on the way', 
   expect((await verify()).discrepancies).toEqual([]);
 });
 
-test.each(planted)('%s', async (what, plant, heal, named) => {
+test.each(seeded)('%s', async (what, plant, heal, named) => {
   await run(`${noTriggers}; ${plant}`);
   try {
     const { discrepancies } = await verify();
