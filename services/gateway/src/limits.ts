@@ -138,23 +138,23 @@ function countIn(redis: Redis | undefined, { name, points, replicas, refused }: 
           inMemoryBlockOnConsumed: points,
           insuranceLimiter: new RateLimiterMemory({ ...window, points: Math.ceil(points / replicas) }),
         });
-  const underWay = new Map<string, number>();
+  const inFlight = new Map<string, number>();
   const begun = (key: string): (() => void) => {
-    underWay.set(key, (underWay.get(key) ?? 0) + 1);
+    inFlight.set(key, (inFlight.get(key) ?? 0) + 1);
     let isDone = false;
     return () => {
       if (isDone) return;
       isDone = true;
-      const left = (underWay.get(key) ?? 1) - 1;
-      if (left === 0) underWay.delete(key);
-      else underWay.set(key, left);
+      const left = (inFlight.get(key) ?? 1) - 1;
+      if (left === 0) inFlight.delete(key);
+      else inFlight.set(key, left);
     };
   };
   return {
     async begin(key) {
       if (redis !== undefined) batchWrites(redis);
       const so = await limiter.get(key);
-      const remaining = (so?.remainingPoints ?? points) - (underWay.get(key) ?? 0);
+      const remaining = (so?.remainingPoints ?? points) - (inFlight.get(key) ?? 0);
       const resetMs = so?.msBeforeNext ?? WINDOW_SECONDS * 1_000;
       if (remaining > 0) return { allowed: true, limit: points, remaining, resetMs, done: begun(key) };
       refused(name);

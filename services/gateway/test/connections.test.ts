@@ -12,7 +12,7 @@ import {
   startTestGateway,
   startUpstream,
   type Upstream,
-} from './gateway-world.ts';
+} from './gateway-fixture.ts';
 
 let database: TestDatabase;
 let url: string;

@@ -16,7 +16,7 @@ import {
   startTestGateway,
   startUpstream,
   type Upstream,
-} from './gateway-world.ts';
+} from './gateway-fixture.ts';
 
 /** A Postgres of its own, because it is killed. */
 

@@ -18,7 +18,7 @@ import {
   startTestGateway,
   startUpstream,
   type Upstream,
-} from './gateway-world.ts';
+} from './gateway-fixture.ts';
 
 type RedisServer = Awaited<ReturnType<typeof testRedis>>;
 
@@ -164,7 +164,7 @@ describe('with Redis', () => {
     return answers;
   }
 
-  test('a flushed Redis, scripts and all, counts anew and breaks nothing', async () => {
+  test('a flushed Redis, including its scripts, counts from zero and breaks nothing', async () => {
     const gateway = await connected(await start(settings()));
     const { token, id } = await newToken(url);
     expect((await ask(gateway, token)).headers.get('x-ratelimit-remaining')).toBe('29');

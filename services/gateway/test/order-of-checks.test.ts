@@ -8,7 +8,7 @@ import {
   startTestGateway,
   startUpstream,
   type Upstream,
-} from './gateway-world.ts';
+} from './gateway-fixture.ts';
 
 /** The contract's order: route and verb, then token, then limit, then length; only then a service is asked. */
 
@@ -189,7 +189,7 @@ describe('fourth: how long it is', () => {
     [64 * 1024, 200],
     [64 * 1024 + 1, 413],
     [10 * 1024 * 1024, 413],
-  ])('%d bytes with their length announced: %d', async (size, status) => {
+  ])('%d bytes with a Content-Length: %d', async (size, status) => {
     const { token } = await newToken(url);
     const answer = await ask('POST', '/api/payouts', [bearer(token)], 'x'.repeat(size));
     expect(answer.status).toBe(status);
@@ -213,7 +213,7 @@ describe('fourth: how long it is', () => {
     if (status === 413) expect(answer.body).toEqual(tooLarge);
   });
 
-  test('an announced length alone is enough to be refused', async () => {
+  test('a Content-Length alone is enough for a refusal', async () => {
     const { token } = await newToken(url);
     const head = bytesOf('POST', '/api/payouts', [bearer(token), 'Content-Length: 99999999']);
     expect(await sendRaw(gateway.port, head)).toMatchObject({ status: 413, body: tooLarge });

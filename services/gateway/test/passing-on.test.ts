@@ -17,7 +17,7 @@ import {
   startTestGateway,
   startUpstream,
   type Upstream,
-} from './gateway-world.ts';
+} from './gateway-fixture.ts';
 
 let database: TestDatabase;
 let url: string;
@@ -137,7 +137,7 @@ describe('whose request it is', () => {
   const identityOf = () =>
     verifyIdentity(IDENTITY_SECRET, upstream.asked.at(-1)?.headers['x-quittance-identity'], new Date());
 
-  test('is sealed by the gateway', async () => {
+  test('is signed by the gateway', async () => {
     await ask('GET', '/api/balances');
     expect(identityOf()).toEqual({ account: shop.account });
   });
@@ -320,7 +320,7 @@ describe('a service that', () => {
     upstream.answer((_res, _asked, req) => req.socket.destroy());
     const answer = await ask('POST', '/api/payouts', [], '{}');
     expect(answer).toMatchObject(serverError);
-    // The payout may be paid: nobody is told to come back and order it anew.
+    // The payout may be paid, so the client is not told to repeat it.
     expect(answer.headers.has('retry-after')).toBe(false);
     expect(upstream.asked).toHaveLength(1);
   });
@@ -416,7 +416,7 @@ describe('a service that', () => {
   });
 });
 
-test('stopping lets a request under way end, closes kept connections, and takes no longer than that', async () => {
+test('stopping lets a request in flight end, closes idle connections, and takes no longer than that', async () => {
   const stopping = await startedBeside({});
   upstream.answer((res) => setTimeout(() => res.end('{"done":true}'), 300));
   const bytes = bytesOf('GET', '/api/assets', [`Authorization: Bearer ${shop.token}`]);
@@ -430,14 +430,14 @@ test('stopping lets a request under way end, closes kept connections, and takes 
 });
 
 test('a client that goes away takes its request with it', async () => {
-  let gone = 0;
-  upstream.answer((res) => res.on('close', () => (gone += 1)));
+  let closed = 0;
+  upstream.answer((res) => res.on('close', () => (closed += 1)));
   const bytes = bytesOf('GET', '/api/assets', [`Authorization: Bearer ${shop.token}`]);
   const socket = connect(gateway.port, '127.0.0.1', () => socket.write(bytes));
   await eventually(() => expect(upstream.asked).toHaveLength(1), 10_000, 5);
   socket.destroy();
   // Sooner than the gateway itself gives it up.
-  await eventually(() => expect(gone).toBe(1), 5_000);
+  await eventually(() => expect(closed).toBe(1), 5_000);
 });
 
 /** A server that answers the first request of each connection, and cuts the connection at the second. */

@@ -9,7 +9,7 @@ import {
   startTestGateway,
   startUpstream,
   type Upstream,
-} from './gateway-world.ts';
+} from './gateway-fixture.ts';
 
 let database: TestDatabase;
 let upstream: Upstream;

@@ -16,7 +16,7 @@ import {
   startTestGateway,
   startUpstream,
   type Upstream,
-} from './gateway-world.ts';
+} from './gateway-fixture.ts';
 
 const PATH = '/api/events/stream';
 const REQUEST_TIMEOUT_MS = 700;

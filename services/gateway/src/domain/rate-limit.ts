@@ -3,7 +3,7 @@ export type RateLimitResult = {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Until the window ends and counting starts anew. */
+  /** Until the window ends and counting starts again. */
   resetMs: number;
 };
 

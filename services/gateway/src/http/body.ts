@@ -12,7 +12,7 @@ export function hasBody(req: IncomingMessage): boolean {
 }
 
 /**
- * Takes in a whole body before anything is passed on: an upload that is too large, too slow or cut off never
+ * Reads the whole body before anything is forwarded: an upload that is too large, too slow or cut off never
  * reaches a service.
  */
 export function readBody(req: IncomingMessage, maxBytes: number): Promise<Body> {

@@ -5,7 +5,7 @@ import type { Response } from 'express';
 import { isReturned } from '../domain/forwarded.ts';
 import { isOver, type ProxyContext } from './proxy-context.ts';
 
-/** Answers are small: taken in whole, one that breaks off half way can still become an honest refusal. */
+/** Answers are small: each is read as a whole, so that one that breaks off can still become an error response. */
 export function sendResponse(
   incoming: IncomingMessage,
   res: Response,
