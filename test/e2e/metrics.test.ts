@@ -186,7 +186,7 @@ test('a request is followed by its id from the gateway through payouts and the l
   expect(of.request_id).toMatch(/^req_\w+$/);
 
   const told = await eventually(() => {
-    const [event] = linesOf('webhooks', { ...of, msg: 'took in an event' });
+    const [event] = linesOf('webhooks', { ...of, msg: 'processed an event' });
     expect(event).toMatchObject({ kind: 'payout.created', event: expect.stringMatching(/^evt_/) });
     expect(linesOf('webhooks', { event: event?.['event'], msg: 'posted an event' })).toMatchObject([
       { kind: 'payout.created', status: 200 },

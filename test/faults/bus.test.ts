@@ -167,7 +167,7 @@ test('a message that always fails becomes a dead letter and stops nothing behind
     found.fired = poison.length;
     await load.nextAccepted(HEALS_WITHIN_MS);
     recovered(found, performance.now() - began);
-    await logs.said('ledger', /an event was parked: an operator must look at it/);
+    await logs.said('ledger', /an event became a dead letter: an operator must look at it/);
     await lookedAt();
     found.violations.push(...logs.unusable());
   }));
@@ -188,7 +188,7 @@ test('a forged sender credits nobody, whoever he says he is', () =>
     );
     await eventually(async () => expect(await deadLetters()).toHaveLength(1), HEALS_WITHIN_MS);
     expect(await deadLetters()).toEqual([expect.stringContaining('may not come as')]);
-    await logs.said('ledger', /an event was parked/);
+    await logs.said('ledger', /an event became a dead letter/);
     await lookedAt();
     const { n } = await quittance.db.one<{ n: number }>(
       'select count(*)::int as n from ledger.balances where account_id = $1',

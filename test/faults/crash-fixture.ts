@@ -148,11 +148,11 @@ export async function startCrashFixture(options: QuittanceOptions): Promise<Cras
       }, DIES_WITHIN_MS);
       over?.throwIfAborted();
       const lines = await eventually(() => {
-        const deaths = fixture.logOf(service).filter((line) => line.includes('"crash_point"'));
+        const deaths = fixture.logOf(service).filter((line) => line.includes('"failpoint"'));
         if (deaths.length === 0) throw new Error(`${service} does not say where it died`);
         return deaths;
       });
-      expect(lines.map((line) => JSON.parse(line).crash_point)).toEqual([name]);
+      expect(lines.map((line) => JSON.parse(line).failpoint)).toEqual([name]);
     },
     async releaseHeld(service) {
       for (const statement of held[service] ?? []) await quittance.db.rows(statement);

@@ -14,7 +14,7 @@ import {
   STREAM,
 } from '@quittance/shared/bus-names';
 import { ADMIN, busConfiguration, busUsers, permissionsOf } from '@quittance/shared/bus-permissions';
-import { type BusKeeper, keepBus } from '@quittance/shared/bus-setup';
+import { type Provisioner, startProvisioner } from '@quittance/shared/bus-setup';
 import {
   type CommandName,
   commandSubject,
@@ -54,7 +54,7 @@ const readers = services.filter((service) => kindsFor(service).length > 0);
 const streams = [STREAM, ...bucketNames.map(bucketStream)];
 
 let nats: NatsHandle;
-let keeper: BusKeeper;
+let keeper: Provisioner;
 let admin: NatsConnection;
 /** What the services' own connections had to say: a refusal in it is a right that is missing. */
 const log: string[] = [];
@@ -72,7 +72,7 @@ beforeAll(async () => {
     port: 0,
     config: busConfiguration(quoted, quoted(ADMIN)),
   });
-  keeper = keepBus({ url: urlOf(KEEPER), logger, everyMs: 200 });
+  keeper = startProvisioner({ url: urlOf(KEEPER), logger, everyMs: 200 });
   await keeper.made;
   admin = await login(ADMIN);
   for (const service of members)
@@ -438,7 +438,7 @@ test('answers of NATS that an earlier configuration let it store under anotherâ€
   await evil.close();
   expect(taken).toEqual([last.id]);
   expect(stored).toEqual([]);
-  expect(lines.filter((line) => line.includes('answers of the bus itself'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('answers of NATS itself'))).toHaveLength(1);
   const { num_pending, num_ack_pending } = await manager.consumers.info(STREAM, 'ledger');
   expect({ num_pending, num_ack_pending }).toEqual({ num_pending: 0, num_ack_pending: 0 });
 });

@@ -1,7 +1,7 @@
 import type { Asked, Bus } from '@quittance/shared/bus';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import { type EventKind, events, type Service, subjectOf } from '@quittance/shared/events';
-import type { Message } from '@quittance/shared/take-in';
+import type { Message } from '@quittance/shared/process-messages';
 import type { Chance } from './chance.ts';
 import type { FaultInjector } from './faults.ts';
 import type { Process } from './process.ts';

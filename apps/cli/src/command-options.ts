@@ -32,7 +32,7 @@ const CHAIN_DAYS = 30;
 
 export type ScopeOptions = { gracePeriod: number; patience?: number; days: number };
 
-/** Adds the options of a check of the books. --patience is the former name of --grace-period. */
+/** Adds the options of a reconciliation. --patience is the former name of --grace-period. */
 export const withScope = (command: Command): Command =>
   command
     .option(

@@ -56,6 +56,8 @@ export const listDeadLetters = (around: Surroundings): Promise<SaidOutcome> =>
         event,
         kind,
         failure,
+        failed_at: failedAt,
+        // The former name, for one release.
         parked_at: failedAt,
         can_be_requeued: senders.length > 0,
       })),

@@ -117,7 +117,7 @@ test.each(['BITCOIN', 'ETHEREUM', 'BASE', 'POLYGON'])(
   },
 );
 
-test('no words are made up for public keys that are there; without a place for words they stay', async () => {
+test('no recovery phrase is created when the public keys are there, and without a file for one they stay', async () => {
   const refused = await filled(await filledThen('WALLET_SEED', ''));
   expect(refused).toMatchObject({ code: 1, out: '' });
   expect(refused.err).toMatch(

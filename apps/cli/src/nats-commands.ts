@@ -1,9 +1,9 @@
 import { busConfiguration, busUsers, permissionsOf } from '@quittance/shared/bus-permissions';
-import { keepBus } from '@quittance/shared/bus-setup';
+import { startProvisioner } from '@quittance/shared/bus-setup';
 import { createLogger } from '@quittance/shared/logger';
 import type { Outcome, SaidOutcome } from './outcome.ts';
 import { say } from './output.ts';
-import { busPasswordVariable, keeperBus } from './settings.ts';
+import { busPasswordVariable, provisionerNats } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Creates what NATS lacks. With `watch` it goes on until the process is told to end, and creates what NATS loses. */
@@ -15,27 +15,27 @@ export async function provisionNats(
   // With --watch it logs as a service does, otherwise only failures.
   const to = watch ? around.out : around.err;
   const logger = createLogger('nats-provision', watch ? 'info' : 'warn', { write: (line) => to(line) });
-  const keeper = keepBus({ url: keeperBus(around), logger });
+  const provisioner = startProvisioner({ url: provisionerNats(around), logger });
   const stopped = new Promise<void>((resolve) => {
     if (stopping.aborted) resolve();
     else stopping.addEventListener('abort', () => resolve(), { once: true });
   });
   if (watch) {
     // A nats-server that is too old ends the command at once.
-    await Promise.race([stopped, keeper.made.then(() => stopped)]);
-    await keeper.stop();
+    await Promise.race([stopped, provisioner.made.then(() => stopped)]);
+    await provisioner.stop();
     return { text: say``, json: { stopped: true } };
   }
   // Interrupted before NATS answered: `made` rejects below.
-  void stopped.then(() => keeper.stop());
+  void stopped.then(() => provisioner.stop());
   try {
-    const made = await keeper.made;
+    const made = await provisioner.made;
     return {
       json: { made },
       text: made.length === 0 ? say`NATS lacks nothing.\n` : say`Created: ${made.join(', ')}.\n`,
     };
   } finally {
-    await keeper.stop();
+    await provisioner.stop();
   }
 }
 

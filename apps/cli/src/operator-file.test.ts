@@ -28,7 +28,7 @@ test('the checkout’s sandbox is found only by a process that was given its fol
 });
 
 test.each(['OPERATOR_DATABASE_URL', 'DATABASE_URL_ADMIN', 'GATEWAY_DATABASE_URL'])(
-  'the chains of a sandbox are not compared with the books of the database in %s',
+  'the chains of a sandbox are not compared with the records of the database in %s',
   (name) => {
     expect(watchedChains({ env: {}, cwd: '/', sandbox })).toHaveLength(1);
     expect(watchedChains({ env: { [name]: 'postgres://own/books' }, cwd: '/', sandbox })).toEqual([]);

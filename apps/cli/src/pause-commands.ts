@@ -23,7 +23,7 @@ export type ResumePayoutsOptions = {
   days: number;
 };
 
-/** Pauses the payouts of an asset at once, whatever the books say. */
+/** Pauses the payouts of an asset at once, whatever the reconciliation shows. */
 export const pausePayouts = (around: Surroundings, named: string, reason: string): Promise<SaidOutcome> => {
   const asset = assetNamed(named);
   const by = actor(around);
@@ -71,7 +71,7 @@ export const listPausedPayouts = (around: Surroundings): Promise<SaidOutcome> =>
     };
   });
 
-/** Resumes payouts that are paused, when the books are right again, or by force. */
+/** Resumes paused payouts when there is no discrepancy any more, or by force. */
 export async function resumePayouts(
   around: Surroundings,
   { asset: named, force, gracePeriodSeconds, days }: ResumePayoutsOptions,

@@ -68,8 +68,8 @@ export function databasePasswords(where: Where): (service: Service) => string {
 
 export const busPasswordVariable = (user: BusUser): string => `${user.toUpperCase()}_NATS_PASSWORD`;
 
-/** The bus as its keeper, who may make what the services need of it. */
-export function keeperBus({ env }: Where): string {
+/** NATS with the user of the provisioner, which may create what the services need. */
+export function provisionerNats({ env }: Where): string {
   const url = env['NATS_URL'];
   if (url && URL.canParse(url) && /^(nats|tls):$/.test(new URL(url).protocol)) return url;
   // Without its value: it holds a password.
@@ -81,7 +81,7 @@ export function keeperBus({ env }: Where): string {
 
 const chainsSchema = withChains(z.object(chainSettings));
 
-/** The chains whose nodes the books are compared with: those that are configured, else the sandbox's. */
+/** The chains that the records are compared with: the configured ones, otherwise the sandbox's. */
 export function watchedChains(where: Where): ReconciledChain[] {
   const own = Object.entries(where.env).filter(([name]) => Object.hasOwn(chainSettings, name));
   const operator = own.length > 0 ? undefined : findOperator(where);

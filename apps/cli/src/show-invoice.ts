@@ -5,7 +5,7 @@ import { accountName, amountOf, history } from './history.ts';
 import { withOperator } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
-import { announcedMoments, happened, inOrder, type Moment } from './timeline.ts';
+import { eventMoments, happened, inOrder, type Moment } from './timeline.ts';
 
 type Invoice = {
   id: string;
@@ -55,7 +55,7 @@ export const showInvoice = (around: Surroundings, id: string): Promise<SaidOutco
     const { asset } = invoice;
     const moments = inOrder([
       { at: invoice.createdAt, where: 'invoices', what: 'makes the invoice' },
-      ...(await sightingMoments(db, id)),
+      ...(await mempoolMoments(db, id)),
       ...(await depositMoments(db, id)),
       ...happened(invoice.paidAt, 'invoices', 'the invoice is paid'),
       ...happened(
@@ -63,13 +63,13 @@ export const showInvoice = (around: Surroundings, id: string): Promise<SaidOutco
         'invoices',
         `the invoice is closed as ${invoice.status}: no money makes it paid any more`,
       ),
-      ...(await announcedMoments(db, {
+      ...(await eventMoments(db, {
         sender: 'invoices',
         where: `o.created_at >= $2::timestamptz - interval '1 minute' and
           (o.payload ->> 'invoice_id' = $1 or o.payload ->> 'resource_id' = $1)`,
         values: [id, invoice.createdAt],
       })),
-      ...(await announcedMoments(db, {
+      ...(await eventMoments(db, {
         sender: 'ledger',
         where: `o.kind = 'credit.recorded' and o.created_at >= $2 and o.payload ->> 'invoice_id' = $1`,
         values: [id, invoice.createdAt],
@@ -113,21 +113,21 @@ export const showInvoice = (around: Surroundings, id: string): Promise<SaidOutco
     };
   });
 
-async function sightingMoments(db: Db, invoice: string): Promise<Moment[]> {
+async function mempoolMoments(db: Db, invoice: string): Promise<Moment[]> {
   const rows = await db.rows<{
     asset: AssetSymbol;
     outpoint: string;
     amount: string;
     at: Date;
-    goneAt: Date | null;
+    droppedAt: Date | null;
   }>(
-    `select asset, outpoint, amount::text, first_seen_at as at, dropped_at as "goneAt" from invoices.mempool_payments
+    `select asset, outpoint, amount::text, first_seen_at as at, dropped_at as "droppedAt" from invoices.mempool_payments
      where invoice_id = $1`,
     [invoice],
   );
-  return rows.flatMap(({ asset, outpoint, amount, at, goneAt }) => [
+  return rows.flatMap(({ asset, outpoint, amount, at, droppedAt }) => [
     { at, where: 'chain', what: `${amountOf(amount, asset)} is seen in no block yet (${outpoint})` },
-    ...happened(goneAt, 'chain', `${outpoint} waits no more and came into no block`),
+    ...happened(droppedAt, 'chain', `${outpoint} waits no more and came into no block`),
   ]);
 }
 

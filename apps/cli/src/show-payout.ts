@@ -5,7 +5,7 @@ import { accountName, amountOf, history } from './history.ts';
 import { withOperator } from './operator-database.ts';
 import type { SaidOutcome } from './outcome.ts';
 import { CommandError, type Surroundings } from './surroundings.ts';
-import { announcedMoments, happened, inOrder, type Moment } from './timeline.ts';
+import { eventMoments, happened, inOrder, type Moment } from './timeline.ts';
 
 type Payout = {
   id: string;
@@ -57,7 +57,7 @@ export const showPayout = (around: Surroundings, id: string): Promise<SaidOutcom
       ...(await holdMoments(db, payout)),
       ...(await attemptMoments(db, payout)),
       ...happened(payout.completedAt, 'payouts', `the payout is ${payout.status}`),
-      ...(await announcedMoments(db, {
+      ...(await eventMoments(db, {
         sender: 'payouts',
         where: `o.created_at >= $2::timestamptz - interval '1 minute' and
           (o.payload ->> 'payout_id' = $1 or (o.payload ->> 'resource_id' = $1 and o.kind like 'payout.%'))`,

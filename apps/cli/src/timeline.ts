@@ -5,7 +5,7 @@ import { isMerchantKind } from './merchant-kinds.ts';
 /** Something that happened, and who wrote it down. */
 export type Moment = { at: Date; where: Service | 'chain' | 'merchant'; what: string };
 
-type Announced = {
+type SentEvent = {
   id: string;
   kind: string;
   requestId: string | null;
@@ -16,12 +16,12 @@ type Announced = {
 export type Told = { sender: 'invoices' | 'payouts' | 'ledger'; where: string; values: readonly unknown[] };
 
 /**
- * What a service announced of something, when its receivers took it in or could not, and each attempt to deliver it to
- * the merchant's endpoints.
+ * The events of a service about one thing, when their receivers processed them or failed to, and each attempt to deliver
+ * them to the merchant's endpoints.
  * @param where a condition on the sender's outbox `o`
  */
-export async function announcedMoments(db: Queryable, { sender, where, values }: Told): Promise<Moment[]> {
-  const events = await db.rows<Announced>(
+export async function eventMoments(db: Queryable, { sender, where, values }: Told): Promise<Moment[]> {
+  const events = await db.rows<SentEvent>(
     `select id, kind, request_id as "requestId", created_at as "createdAt", sent_at as "sentAt"
      from ${sender}.outbox o where ${where} order by seq`,
     values,
@@ -45,7 +45,7 @@ export async function announcedMoments(db: Queryable, { sender, where, values }:
       [ids],
     );
     moments.push(
-      ...taken.map(({ id, at }) => ({ at, where: receiver, what: `takes in ${kindOf.get(id)} (${id})` })),
+      ...taken.map(({ id, at }) => ({ at, where: receiver, what: `processes ${kindOf.get(id)} (${id})` })),
       ...deadLetters.map(({ id, at, failure }) => ({
         at,
         where: receiver,

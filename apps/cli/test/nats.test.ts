@@ -10,7 +10,7 @@ import { services } from '@quittance/shared/events';
 import { eventually } from '@quittance/testkit/eventually';
 import { run } from '../src/run.ts';
 
-/** The operator's commands for the bus, and what docker compose gives nats-server. */
+/** The operator's commands for NATS, and what Docker Compose gives nats-server. */
 
 const checkout = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, checkout), 'utf8');
@@ -119,7 +119,7 @@ describe('docker compose', () => {
     ...busUsers.map((user) => `${user.toUpperCase()}_NATS_PASSWORD`),
   ];
 
-  test('asks for a password of its own for each role and each user of the bus', () => {
+  test('asks for a separate password for each role and each user of NATS', () => {
     const asked = read('.env.example')
       .split('\n')
       .filter((line) => /_(DATABASE|NATS)_PASSWORD=/.test(line));

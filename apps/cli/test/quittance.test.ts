@@ -324,7 +324,7 @@ describe('verify-books', () => {
 });
 
 describe('payouts resume', () => {
-  test('refuses to resume while the books were not compared with the chain of the asset', async () => {
+  test('refuses to resume while the records were not compared with the chain of the asset', async () => {
     const own = await testDatabase();
     try {
       await onServer(own.adminUrl, `insert into auditor.halts (asset, discrepancies) values ('ETH', '[]')`);

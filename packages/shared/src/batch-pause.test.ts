@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { batchPauseMs, withBatchPause } from './batch-pause.ts';
 import { sleep } from './clock.ts';
-import { restAfterMs, thenRest } from './gather-pause.ts';
 
 const STEP_MS = 4;
 /** A timer may end a little before its time. */
@@ -9,7 +9,7 @@ const EARLY_MS = 1;
 /** Does a step and answers how long it rested after it: not at all, or once. */
 async function restsOf(isFull: boolean): Promise<number[]> {
   const rests: number[] = [];
-  const done = await thenRest(
+  const done = await withBatchPause(
     async () => {
       await sleep(STEP_MS);
       return 'done';
@@ -24,9 +24,9 @@ async function restsOf(isFull: boolean): Promise<number[]> {
 }
 
 test('a rest is twice as long as the step before it, and never long', () => {
-  expect(restAfterMs(0)).toBe(0);
-  expect(restAfterMs(6)).toBe(12);
-  expect(restAfterMs(100)).toBe(20);
+  expect(batchPauseMs(0)).toBe(0);
+  expect(batchPauseMs(6)).toBe(12);
+  expect(batchPauseMs(100)).toBe(20);
 });
 
 test('a step is followed by a rest', async () => {
@@ -39,7 +39,7 @@ test('a step that left work behind is followed by the next at once', async () =>
 });
 
 test('a step that fails fails at once', async () => {
-  const failing = thenRest(
+  const failing = withBatchPause(
     () => Promise.reject(new Error('no')),
     () => false,
   );

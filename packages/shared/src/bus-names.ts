@@ -4,8 +4,8 @@ import type { Service } from './events.ts';
 export const STREAM = 'EVT';
 
 /**
- * What is told over and over and only the newest word of which counts: a key-value bucket of the bus each, a key an
- * asset. Who writes one does not read it: see docs/decisions/0014.
+ * Values that are published again and again and of which only the newest counts: a key-value bucket of NATS each, with a key
+ * per asset. The service that writes a bucket does not read it: see docs/decisions/0014.
  */
 export const buckets = {
   quotes: { writtenBy: 'ledger', readBy: ['invoices', 'payouts'] },

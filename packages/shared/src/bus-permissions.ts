@@ -31,8 +31,8 @@ const eventKinds = Object.keys(events) as EventKind[];
 const commandNames = Object.keys(commands) as CommandName[];
 
 /**
- * What a service may do on the bus, by the tables of events, commands and buckets: publish its own events to those who
- * must have them, ask its own questions, read its own durable. Nobody may make, change or delete anything of JetStream.
+ * What a service may do in NATS, from the tables of events, commands and buckets: publish its own events to their receivers,
+ * send its own requests, read its own durable consumer. No service may create, change or delete anything of JetStream.
  */
 function permissionsOfService(service: Service): BusPermissions {
   const own = eventKinds.filter((kind) => events[kind].from === service);
@@ -74,7 +74,7 @@ function permissionsOfService(service: Service): BusPermissions {
   };
 }
 
-/** Looks and makes, and makes a durable anew; deletes nothing else, empties and reads nothing, and sends no event. */
+/** May look up and create everything, and replace a durable consumer. May delete nothing else, read no message and send no event. */
 function permissionsOfKeeper(): BusPermissions {
   const streams = [STREAM, ...bucketNames.map(bucketStream)];
   return {
@@ -93,13 +93,13 @@ function permissionsOfKeeper(): BusPermissions {
 
 const all = new Map<BusUser, BusPermissions>([
   [KEEPER, permissionsOfKeeper()],
-  // Who has nothing to say and nothing to hear on the bus (the gateway) is not known to it.
+  // A service that sends and receives nothing (the gateway) is no user of NATS.
   ...services
     .map((service) => [service, permissionsOfService(service)] as const)
     .filter(([, { publish }]) => publish.length > 0),
 ]);
 
-/** All whom the bus knows. */
+/** All users of NATS. */
 export const busUsers: readonly BusUser[] = [...all.keys()];
 
 export const isBusUser = (service: Service): boolean => all.has(service);

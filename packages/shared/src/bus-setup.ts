@@ -14,15 +14,15 @@ import { receivers, type Service, subjectsTo } from './events.ts';
 import type { Logger } from './logger.ts';
 import { startWorker } from './worker.ts';
 
-/** What a service that died had fetched is handed out again after this long; writing a batch takes a tenth. */
+/** Messages that a dead process had fetched are delivered again after this time; writing a batch takes a tenth of it. */
 const ACK_WAIT_MS = 5_000;
 const STREAM_AGE_MS = 7 * 24 * 3_600_000;
 const DEDUPLICATION_MS = 120_000;
-const KEEP_EVERY_MS = 2_000;
+const PROVISION_EVERY_MS = 2_000;
 const ASK_TIMEOUT_MS = 2_000;
 const nanos = (ms: number) => ms * 1_000_000;
 
-/** On file, full means refuse (the outbox keeps it), nothing can be deleted from it. */
+/** Stored in files. When it is full it refuses events, which stay in the outbox. Nothing can be deleted from it. */
 const eventStream: Partial<StreamConfig> = {
   subjects: ['evt.>'],
   storage: StorageType.File,
@@ -34,7 +34,7 @@ const eventStream: Partial<StreamConfig> = {
   deny_purge: true,
 };
 
-/** As NATS' clients expect a key-value bucket; the last word of each key can be had without a consumer. */
+/** As NATS' clients expect a key-value bucket. The latest value of a key can be read without a consumer. */
 const bucketConfig = (bucket: BucketName): Partial<StreamConfig> => ({
   subjects: [`$KV.${bucket}.>`],
   storage: StorageType.File,
@@ -46,15 +46,15 @@ const bucketConfig = (bucket: BucketName): Partial<StreamConfig> => ({
   deny_delete: true,
 });
 
-/** The number in the stream up to which a durable has handed messages over. */
+/** The number in the stream up to which a durable consumer has delivered. */
 type Reached = { service: Service; delivered: number };
 
-/** What is handed out again to a durable that was made anew: all that can have come since somebody looked. */
+/** A durable consumer that was replaced delivers again what arrived within this time, which is longer than a round of checks. */
 const AGAIN_MS = 120_000;
 
 /**
- * Makes what the bus lacks of stream, durables and buckets; names what it made. Changes nothing that is there, but for a
- * durable that is past the end of its stream.
+ * Creates the stream, durable consumers and buckets that NATS lacks, and returns their names. Changes nothing that exists,
+ * except a durable consumer that is past the end of its stream.
  */
 async function ensureBus(manager: JetStreamManager): Promise<string[]> {
   const made: string[] = [];
@@ -80,12 +80,12 @@ async function ensureBus(manager: JetStreamManager): Promise<string[]> {
 }
 
 /**
- * A broker that lost its power may know less of its stream than of its durables: they wait at a number that the stream
- * has not reached yet, and what it is given until then they never hand over. Such a one is made anew, and hands out again
- * what came of late: an inbox takes nothing in twice, and what came before is found missing, or is there.
+ * After a power cut NATS may have lost more of its stream than of its durable consumers: they wait at a number that the
+ * stream has not reached, and never deliver the messages up to it. Such a consumer is replaced and delivers the latest
+ * messages again: the inbox removes duplicates, and the reconciler finds older events that are missing.
  */
 async function bringBack(manager: JetStreamManager, reached: readonly Reached[]): Promise<string[]> {
-  // Asked last: until then the stream has only grown.
+  // Read last, because the stream only grows.
   const { last_seq } = (await manager.streams.info(STREAM)).state;
   const astray = reached.filter(({ delivered }) => delivered > last_seq);
   for (const { service } of astray) {
@@ -120,31 +120,35 @@ async function found<T>(ask: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The stream or the durable that was asked for does not exist. */
+/** The stream or the durable consumer does not exist. */
 export const isNotFound = (error: unknown): boolean =>
   error instanceof NatsError && (error.api_error?.code === 404 || error.code === '404');
 
-export type BusKeeper = {
-  /** What was made at first; resolves once the bus is whole. */
+export type Provisioner = {
+  /** What was created at first. Resolves once NATS lacks nothing. */
   made: Promise<string[]>;
   stop(): Promise<void>;
 };
 
-export type BusKeeperOptions = {
-  /** With the keeper's name and password, where the bus knows users. */
+export type ProvisionerOptions = {
+  /** With the provisioner's name and password, where NATS has users. */
   url: string;
   logger: Logger;
   everyMs?: number;
 };
 
 /**
- * Makes the bus whole at once and looks after it from then on: a broker that lost its data has stream, durables and
- * buckets again within seconds, and the services, which may make none of them, go on.
+ * Creates what NATS lacks, at once and from then on: when NATS has lost its data, it has stream, durable consumers and buckets
+ * again within seconds, and the services, which may not create them, go on.
  */
-export function keepBus({ url, logger, everyMs = KEEP_EVERY_MS }: BusKeeperOptions): BusKeeper {
+export function startProvisioner({
+  url,
+  logger,
+  everyMs = PROVISION_EVERY_MS,
+}: ProvisionerOptions): Provisioner {
   const stopping = new AbortController();
   const first = Promise.withResolvers<string[]>();
-  // Who does not wait for it hears of trouble in the log.
+  // A caller that does not wait for it finds the failure in the log.
   first.promise.catch(() => undefined);
   const keeping = keep();
 
@@ -153,22 +157,22 @@ export function keepBus({ url, logger, everyMs = KEEP_EVERY_MS }: BusKeeperOptio
       const nc = await connectPatiently(url, KEEPER, logger, stopping.signal);
       const manager = await nc.jetstreamManager({ checkAPI: false, timeout: ASK_TIMEOUT_MS });
       const worker = startWorker({
-        name: 'bus keeper',
+        name: 'provisioner',
         everyMs,
         logger,
         async step() {
           try {
             const made = await ensureBus(manager);
-            if (made.length > 0) logger.info({ made }, 'the bus lacked something, it was made');
+            if (made.length > 0) logger.info({ made }, 'NATS lacked something, it was created');
             first.resolve(made);
           } catch (error) {
-            // Whoever ends it takes the connection away under a question.
+            // Stopping closes the connection while a request may be in flight.
             if (!stopping.signal.aborted) throw error;
           }
           return 0;
         },
       });
-      // One that is back after a while may be back without its data.
+      // After a reconnect NATS may have lost its data.
       void (async () => {
         for await (const { type } of nc.status()) if (type === 'reconnect') worker.wake();
       })();

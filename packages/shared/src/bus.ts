@@ -28,28 +28,28 @@ export type Bus = {
     reply: T,
     timeoutMs: number,
   ): Promise<Asked<z.infer<T>>>;
-  /** Answers questions on a subject, shared among the replicas of a service. A throw is no answer at all. */
+  /** Answers requests on a subject, shared among the replicas of a service. A throw is no answer at all. */
   answer(subject: string, handle: (body: unknown) => Promise<unknown>): void;
-  /** The service's durable pull consumer; throws while the bus lacks it. */
+  /** The service's durable pull consumer; throws while NATS lacks it. */
   consume(service: Service): Promise<ConsumerMessages>;
   kv(bucket: BucketName): Promise<Bucket>;
   connected(): boolean;
-  /** Whether the bus takes a body of this size at all; what it does not take once it never does. */
+  /** Whether NATS accepts a body of this size. A body that is too large is too large forever. */
   hasRoomFor(body: string): boolean;
   close(): Promise<void>;
 };
 
-/** Single keys, their newest value each: to read more of a bucket takes rights that no service has. */
+/** Single keys with their newest values: no service has the right to read more of a bucket. */
 export type Bucket = Pick<KV, 'get' | 'put'>;
 
 export type BusOptions = { url: string; service: string; logger: Logger };
 
-/** Connects and stays connected: a bus that is down at start or later is retried for ever, with a log line. */
+/** Connects and stays connected: while NATS is down, at start or later, it retries forever, with a log line. */
 export async function connectBus({ url, service, logger }: BusOptions): Promise<Bus> {
   const nc = await connectPatiently(url, service, logger);
   const js = nc.jetstream({ timeout: PUBLISH_TIMEOUT_MS, checkAPI: false });
   const throttled = throttledLog(logger);
-  /** The provisioner makes what the bus lacks; no service may. */
+  /** Only the provisioner may create what NATS lacks. */
   const lacks = (what: string, isLacking: boolean) => {
     if (isLacking) throttled.log('warn', what, {}, `the bus has no ${what}, waiting until it is made`);
     else throttled.ended(what, {}, `the bus has its ${what} now`);
@@ -127,7 +127,7 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
       try {
         const consumer = await js.consumers.get(STREAM, name);
         lacks('durable consumer', false);
-        // Ends when the stream or the durable is gone, so that its reader asks again and finds it made anew.
+        // Ends when the stream or the consumer no longer exists, so that the reader connects to the one created next.
         return await consumer.consume({ max_messages: 400, expires: 5_000, abort_on_missing_resource: true });
       } catch (error) {
         if (isNotFound(error)) lacks('durable consumer', true);
@@ -135,7 +135,7 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
       }
     },
 
-    // No question to the bus: who may read or write keys may not ask about the bucket.
+    // Without a request to NATS: a user that may read or write keys may not look up the bucket.
     kv: (bucket) => js.views.kv(bucket, { bindOnly: true, allow_direct: true }),
     connected: () => up && !nc.isClosed(),
     hasRoomFor(body) {
@@ -143,9 +143,9 @@ export async function connectBus({ url, service, logger }: BusOptions): Promise<
       return bytes === undefined || Buffer.byteLength(body) + HEADERS_MAX_BYTES <= bytes;
     },
     async close() {
-      // There is nothing to wait for from a bus that is away.
+      // While NATS is down there is nothing to wait for.
       if (!bus.connected()) return nc.close();
-      // Takes no more questions and answers those it has; the other replicas get the rest.
+      // Accepts no more requests and answers those it has. The other replicas get the rest.
       await Promise.all([...answering.keys()].map((subscription) => subscription.drain()));
       await Promise.all([...answering.values()].flatMap((open) => [...open]));
       await nc.drain();

@@ -26,9 +26,9 @@ export const sleepBy = (clock: Clock, ms: number, signal?: AbortSignal): Promise
   (clock.sleep ?? sleep)(ms, signal);
 
 /**
- * Does the work and, until it ends, `again` every `everyMs`, one at a time. The work is waited for, and what of `again`
- * is under way when it ends; a process that is stopped does neither. When `again` throws it is not done any more, and
- * its error is thrown when the work has ended well.
+ * Executes the work and, until it ends, `again` every `everyMs`, one at a time. Waits for the work, and for a call of `again`
+ * that is in flight when it ends. When `again` throws, it is not called any more, and its error is thrown after the work
+ * has succeeded.
  */
 export async function runWithHeartbeat<T>(
   clock: Clock,
@@ -44,10 +44,10 @@ export async function runWithHeartbeat<T>(
       await again();
     }
   })();
-  // Until it is waited for below, nobody hears of its failure, and Node would end the process.
+  // A rejection that nothing handles before the await below would end the process.
   const settled = Promise.allSettled([repeating]);
   const done = await work().finally(() => {
-    // With a reason, as one is made up otherwise, with a stack trace.
+    // Without a reason Node creates an error with a stack trace.
     ended.abort('the work has ended');
     return settled;
   });

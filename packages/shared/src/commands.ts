@@ -26,9 +26,9 @@ export const commands = {
       amount: z.string().regex(/^\d{1,78}$/),
       network_fee: z.string().regex(/^\d{1,78}$/),
       /**
-       * Null: from the balance. Else from the unresolved money of this deposit, all of which amount and network fee
-       * must come to: it goes back to a payer. `refused` when it was accepted or returned before, and when a part of
-       * it repaid a loss: `because` then.
+       * Null: from the balance. Otherwise a refund of this unresolved deposit: amount and network fee must add up to all of
+       * it. `refused` when it was accepted or refunded before, and when a part of it has recovered a write-off, which
+       * `because` says.
        */
       deposit_id: z.string().nullable(),
     }),
@@ -70,16 +70,16 @@ export type ReplyOf<C extends CommandName> = z.infer<(typeof commands)[C]['reply
 /** Where a command is asked: `rpc.<who answers>.<command>`. */
 export const commandSubject = (command: CommandName): string => `rpc.${commands[command].by}.${command}`;
 
-/** Every service answers which of these events are not in its inbox, and which it has parked: the reconciler's question. */
+/** The reconciler's request: each service answers which of these events are not in its inbox, and which are dead letters. */
 export const missingSubject = (service: Service): string => `rpc.${service}.inbox.missing`;
 export const missingQuestion = z.object({ ids: z.array(z.string()).max(1_000) });
 export const missingAnswer = z.object({
   missing: z.array(z.string()),
-  /** An older release says nothing of them. */
+  /** The dead letters. An older release leaves them out. */
   parked: z.array(z.string()).default([]),
 });
 
-/** Every sender answers which is the oldest event of these kinds that it may still send: a receiver's question before it removes inbox rows. */
+/** A receiver's request before it deletes inbox rows: each sender answers with its oldest event of these kinds that it may still send. */
 export const oldestSubject = (service: Service): string => `rpc.${service}.outbox.oldest`;
 export const oldestQuestion = z.object({ kinds: z.array(z.string()).max(100) });
 export const oldestAnswer = z.object({ id: z.string().max(64).nullable() });

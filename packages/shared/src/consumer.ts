@@ -1,22 +1,22 @@
+import { withBatchPause } from './batch-pause.ts';
 import type { Bus } from './bus.ts';
 import { sleep } from './clock.ts';
 import type { Service } from './events.ts';
-import { thenRest } from './gather-pause.ts';
 import { reason } from './logger.ts';
-import { type Message, type TakeInOptions, takeIn } from './take-in.ts';
+import { type Message, type ProcessOptions, processMessages } from './process-messages.ts';
 import { throttledLog } from './throttled-log.ts';
 
 const BATCH = 100;
 
-export type ConsumerOptions<P = unknown> = Omit<TakeInOptions<P>, 'throttled'> & {
+export type ConsumerOptions<P = unknown> = Omit<ProcessOptions<P>, 'throttled'> & {
   bus: Bus;
   service: Service;
 };
 
 const STRAY_ANSWER =
-  'answers of the bus itself were stored as events and are dropped: the user who asked named an event’s subject for them. Give nats-server the configuration that `quittance nats permissions` prints: it prevents this. Which user: see the log of nats-server, and change the password of each';
+  'answers of NATS itself were stored as events and are dropped: a user named an event’s subject as its reply subject. Give nats-server the configuration that `quittance nats permissions` prints, which prevents this. The log of nats-server shows the user: change the password of each';
 
-/** Takes events off the bus in batches: inbox row and effect in one transaction, acknowledged after commit. */
+/** Processes events of NATS in batches: inbox rows and effects in one transaction, acknowledged after the commit. */
 export function startConsumer<P>(given: ConsumerOptions<P>): { stop(): Promise<void> } {
   const { bus, service, logger } = given;
   const throttled = throttledLog(logger);
@@ -33,17 +33,12 @@ export function startConsumer<P>(given: ConsumerOptions<P>): { stop(): Promise<v
         try {
           await drain(messages, options);
         } finally {
-          // What was fetched and not taken in is handed out again when its time to acknowledge is over.
+          // Messages that were fetched and not processed are delivered again when their acknowledgement is overdue.
           messages.stop();
         }
       } catch (error) {
         const why = reason(error);
-        throttled.log(
-          'warn',
-          `lost: ${why}`,
-          { reason: why },
-          'the consumer lost the bus, starting it again',
-        );
+        throttled.log('warn', `lost: ${why}`, { reason: why }, 'the consumer lost NATS, starting it again');
       }
       await sleep(500, stopping.signal);
     }
@@ -58,10 +53,10 @@ export function startConsumer<P>(given: ConsumerOptions<P>): { stop(): Promise<v
   };
 }
 
-/** Gathers what has arrived while the last batch was written, so that a busy consumer writes large batches. */
+/** Puts all messages that arrived while the last batch was written into the next one: a busy consumer writes large batches. */
 async function drain<P>(
   messages: AsyncIterable<Message>,
-  options: TakeInOptions<P> & Pick<ConsumerOptions, 'service'>,
+  options: ProcessOptions<P> & Pick<ConsumerOptions, 'service'>,
 ): Promise<void> {
   const { service, logger, throttled } = options;
   const waiting: Message[] = [];
@@ -73,16 +68,16 @@ async function drain<P>(
   const reading = (async () => {
     try {
       for await (const message of messages) {
-        // A broker that lost its power may know less of its stream than of its durables. What it then hands out again
-        // by number is another event, of anybody's: its own durable brings it to where it belongs.
+        // After a power cut NATS may have lost more of its stream than of its durable consumers. A message with a number
+        // that is used again may belong to another service, which gets it from its own consumer.
         if (!isFor(service, message)) {
           message.ack();
           astray += 1;
           if (astray === 1)
-            logger.warn({ subject: message.subject }, 'the bus handed over what is for others');
+            logger.warn({ subject: message.subject }, 'NATS delivered an event of another service');
           continue;
         }
-        // Never put aside for an operator: there may be thousands a second, and no service has said any of them.
+        // No dead letters: there may be thousands a second, and no service has sent any of them.
         if (isAnswerOfTheBus(service, message)) {
           message.term();
           throttled.log(
@@ -112,8 +107,8 @@ async function drain<P>(
       continue;
     }
     const batch = waiting.splice(0, BATCH);
-    await thenRest(
-      () => takeIn(batch, options),
+    await withBatchPause(
+      () => processMessages(batch, options),
       () => ended || waiting.length >= BATCH,
     );
   }
@@ -123,7 +118,7 @@ async function drain<P>(
 
 const isFor = (service: Service, { subject }: Message): boolean => subject.split('.')[2] === service;
 
-/** So the bus' answers begin that have a body: to a question about a durable, to a publication. */
+/** How NATS' own answers with a body begin: to a request about a consumer, to a publication. */
 const answersBeginWith = ['{"type":"io.nats.jetstream.', '{"stream":"', '{"error":{'];
 
 /**

@@ -11,8 +11,8 @@ export const roleOf = (service: string): string => `quittance_${service}`;
 const NO_RIGHTS = 'nosuperuser nocreatedb nocreaterole noreplication nobypassrls';
 
 /**
- * Sets anew what no role of ours may do, and how often it may connect. A right is taken only from a role that has it: in a
- * managed Postgres the administrator is no superuser, and may not even say \`nosuperuser\` of a role that there is.
+ * Revokes what no role of ours may have, and limits its connections. A right is revoked only from a role that has it: in a
+ * managed Postgres the administrator is no superuser, and may not execute \`nosuperuser\` on an existing role.
  */
 export async function limitRole(client: pg.Client, role: string, connectionsMax: number): Promise<void> {
   const { rowCount } = await client.query(

@@ -100,14 +100,14 @@ export const events = {
       purpose: z.enum(['payout', 'sweep']),
     }),
   },
-  /** The answer to hold.place was not heard: undo it if it was placed, and refuse it if it comes later. */
+  /** The answer to hold.place did not arrive: the hold is undone if it was placed, and refused if it arrives later. */
   'hold.void': {
     from: 'payouts',
     to: ['ledger'],
     payload: z.object({ payout_id: z.string(), account_id: z.string(), asset }),
   },
 
-  /** The books of an asset are wrong: nothing new is signed for it until an operator has looked. */
+  /** Payouts of the asset halt until an operator resumes them, because of discrepancies or by an operator's order. */
   'asset.halted': {
     from: 'auditor',
     to: ['payouts'],
@@ -117,7 +117,7 @@ export const events = {
       breaches: z.array(z.object({ invariant: z.string(), what: z.string() })),
     }),
   },
-  /** An operator has lifted that halt, and all before it. */
+  /** Ends this halt of the asset and all earlier ones. */
   'asset.resumed': { from: 'auditor', to: ['payouts'], payload: z.object({ asset, halt: haltNumber }) },
 } as const satisfies Record<string, { from: Service; to: readonly Service[]; payload: z.ZodType }>;
 
@@ -128,8 +128,8 @@ export type Service = (typeof services)[number];
 export type EventKind = keyof typeof events;
 export type PayloadOf<K extends EventKind> = z.infer<(typeof events)[K]['payload']>;
 
-/** An event before it has an envelope; what `announce` takes. */
-export type Announcement = { [K in EventKind]: { kind: K; payload: PayloadOf<K> } }[EventKind];
+/** An event before it has an envelope, for `appendToOutbox`. */
+export type NewEvent = { [K in EventKind]: { kind: K; payload: PayloadOf<K> } }[EventKind];
 
 /** An event as a consumer receives it. `K` may be a union: the payload follows the kind. */
 export type EventOf<K extends EventKind> = {
@@ -143,12 +143,12 @@ export type EventOf<K extends EventKind> = {
 }[K];
 
 /**
- * Where a receiver's copy of an event travels: under its sender's name, so that the bus can forbid forgery,
- * and then the receiver's, so that one filter finds all that is for it.
+ * The subject of a receiver's copy of an event: the sender's name, so that NATS can forbid forgery, then the receiver's, so
+ * that one filter finds all its events.
  */
 export const subjectOf = (kind: EventKind, to: Service): string => `evt.${events[kind].from}.${to}.${kind}`;
 
-/** All that is for a service, whoever sends it. */
+/** All events for a service, of all senders. */
 export const subjectsTo = (service: Service): string => `evt.*.${service}.>`;
 
 export const kindsFor = (service: Service): EventKind[] =>
@@ -160,7 +160,7 @@ export const kindsFor = (service: Service): EventKind[] =>
 export const sendersTo = (service: Service): Service[] =>
   services.filter((sender) => kindsFor(service).some((kind) => events[kind].from === sender));
 
-/** Services that are handed events at all. */
+/** Services that receive events. */
 export const receivers: readonly Service[] = services.filter((service) => kindsFor(service).length > 0);
 
 const envelope = z.object({
@@ -171,7 +171,7 @@ const envelope = z.object({
   payload: z.unknown(),
 });
 
-/** Reads an event off the bus; throws with the reason when it is not one of ours. */
+/** Parses an event. Throws with the reason when it is none of ours. */
 export function parseEvent(json: unknown): EventOf<EventKind> {
   const outer = envelope.parse(json);
   if (!Object.hasOwn(events, outer.kind)) throw new Error(`unknown event kind ${JSON.stringify(outer.kind)}`);

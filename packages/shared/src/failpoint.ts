@@ -25,7 +25,7 @@ export function failpoint(point: string): void {
   const line = {
     level: 'fatal',
     time: new Date().toISOString(),
-    crash_point: point,
+    failpoint: point,
     msg: 'killed by CRASH_AT',
   };
   try {

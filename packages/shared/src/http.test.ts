@@ -34,19 +34,19 @@ beforeAll(async () => {
 });
 afterAll(() => server.close(1_000));
 
-const sealedAgo = (ms: number) => ({
+const signedAgo = (ms: number) => ({
   [IDENTITY_HEADER]: signIdentity(secret, { account: 'acc_1' as AccountId }, new Date(Date.now() - ms)),
 });
 
 test('a request that was held up on its way is not begun: 503, as its client has a right token', async () => {
-  expect((await fetch(`${base}/api/mine`, { headers: sealedAgo(9_000) })).status).toBe(200);
-  const late = await fetch(`${base}/api/mine`, { headers: sealedAgo(13_000) });
+  expect((await fetch(`${base}/api/mine`, { headers: signedAgo(9_000) })).status).toBe(200);
+  const late = await fetch(`${base}/api/mine`, { headers: signedAgo(13_000) });
   expect([late.status, await late.json()]).toEqual([503, { message: 'Service Unavailable' }]);
   expect(late.headers.get('retry-after')).not.toBeNull();
 });
 
 const post = async (body: Buffer) => {
-  const headers = { ...sealedAgo(0), 'Idempotency-Key': 'k' };
+  const headers = { ...signedAgo(0), 'Idempotency-Key': 'k' };
   const answer = await fetch(`${base}/api/echo`, { method: 'POST', headers, body: new Uint8Array(body) });
   return (await answer.json()) as { body: unknown; key: { bodyHash: string } };
 };
@@ -82,7 +82,7 @@ test('a route is found by its name as it is written, not in capitals', async () 
 });
 
 test('what is refused for how it was sent is told why, in JSON', async () => {
-  const headers = { ...sealedAgo(0), 'Content-Encoding': 'gzip' };
+  const headers = { ...signedAgo(0), 'Content-Encoding': 'gzip' };
   const zipped = await fetch(`${base}/api/echo`, { method: 'POST', headers, body: 'x' });
   expect([zipped.status, await zipped.json()]).toEqual([
     415,

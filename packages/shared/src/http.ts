@@ -185,7 +185,7 @@ export function merchantOnly(secret: Secret, clock: Clock): RequestHandler {
     }
     if (identity === 'stale') {
       // Held up on its way, or the clocks disagree. Its client is known, and nothing was done.
-      next(new Unavailable('the gateway sealed this request too long ago'));
+      next(new Unavailable('the gateway signed this request too long ago'));
       return;
     }
     context(res).identity = identity;

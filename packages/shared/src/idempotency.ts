@@ -95,7 +95,7 @@ const freeKey = statement(
   `delete from idempotency_keys where resource_id = $1 and status is null`,
 );
 
-/** Gives the key back: the request ended in a 5xx, which is never stored, and may be made anew. */
+/** Releases the key: the request ended in a 5xx, which is never stored, and may be repeated. */
 export async function forgetKey(trx: Trx, resourceId: string): Promise<void> {
   await trx.rows(freeKey, [resourceId]);
 }

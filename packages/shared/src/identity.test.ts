@@ -7,7 +7,7 @@ const now = new Date('2026-01-02T03:04:05.000Z');
 const later = (ms: number) => new Date(now.getTime() + ms);
 const account = 'acc_1' as AccountId;
 
-test('what the gateway sealed is opened for twelve seconds, whichever clock is ahead', () => {
+test('an identity header is valid for twelve seconds, whichever clock is ahead', () => {
   const signed = signIdentity(secret, { account }, now);
   for (const ms of [-12_000, 0, 12_000])
     expect(verifyIdentity(secret, signed, later(ms))).toEqual({ account });

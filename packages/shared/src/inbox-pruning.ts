@@ -7,12 +7,12 @@ import { firstEventIdAt } from './ids.ts';
 
 const BATCH = 500;
 const ASK_TIMEOUT_MS = 5_000;
-/** As long as a sender keeps what all have: nothing younger is even asked about. */
+/** As long as a sender keeps an event that all receivers have: nothing younger is removed. */
 const KEPT_AT_LEAST_MS = 30 * 24 * 3_600_000;
 
-const prune = statement('inbox_prune', `select prune_inbox(${BATCH}) as gone`);
+const prune = statement('inbox_prune', `select prune_inbox(${BATCH}) as pruned`);
 
-// Once in half an hour: each time what is refused now is removed ten minutes later, and many replicas would put that off for ever.
+// Once in half an hour: what is refused now is removed ten minutes later, and many replicas would postpone that forever.
 const refuseBefore = statement(
   'inbox_refuse_before',
   `insert into inbox_pruning (before_id)
@@ -27,11 +27,11 @@ const selectOldest = statement(
 );
 
 /**
- * Removes inbox rows of events that cannot come again. An event can come again while its sender keeps it: until 30 days after
- * all its receivers have it, for as long as one of them is away, and for as long as one has parked it. So each sender is asked
- * for the oldest that it keeps, and nothing is removed unless all have answered. What is older is refused first and removed
- * at a later step, see `firstTimes`.
- * @returns how many rows were removed; 0 means wait.
+ * Deletes inbox rows of events that cannot arrive again. A sender keeps an event, and may send it again, until 30 days after
+ * all receivers have it, while one of them is down, and while it is a dead letter of one. So each sender is asked for its
+ * oldest event, and nothing is deleted unless all have answered. Older events are refused first and their rows deleted in a
+ * later step, see `firstTimes`.
+ * @returns how many rows were deleted; 0 means wait.
  */
 export async function pruneInboxStep(
   db: Db,
@@ -39,8 +39,8 @@ export async function pruneInboxStep(
   service: Service,
   clock: Pick<Clock, 'now'> = systemClock,
 ): Promise<number> {
-  const { gone } = await db.one<{ gone: number }>(prune);
-  if (gone > 0 || !bus.connected()) return gone;
+  const { pruned } = await db.one<{ pruned: number }>(prune);
+  if (pruned > 0 || !bus.connected()) return pruned;
   let before: string = firstEventIdAt(new Date(clock.now().getTime() - KEPT_AT_LEAST_MS));
   const kinds = kindsFor(service);
   for (const sender of sendersTo(service)) {
@@ -58,7 +58,7 @@ async function oldestKept(db: Queryable, kinds: readonly string[]): Promise<stri
   return (await db.maybe<{ id: string }>(selectOldest, [kinds]))?.id ?? null;
 }
 
-/** Tells this service's receivers what it may still send them. */
+/** Answers this service's receivers with the oldest event that it may still send them. */
 export function answerPruning(bus: Bus, db: Db, service: Service): void {
   if (!Object.values(events).some(({ from }) => from === service)) return;
   bus.answer(oldestSubject(service), async (body) => {

@@ -1,7 +1,7 @@
 import { type Db, isUnstorable, type Queryable, statement, type Trx } from './db.ts';
 import type { EventId } from './ids.ts';
 
-// In one order: two replicas that are handed the same events in different ones would wait for each other.
+// In one order: two replicas that receive the same events in different orders would deadlock.
 const insertNew = statement(
   'inbox_insert',
   `with given as materialized (select distinct id from unnest($1::text[]) as given(id)),
@@ -9,7 +9,7 @@ const insertNew = statement(
      select id from given where id < (select before_id from inbox_pruning)
        and not exists (select from inbox where event_id = id)
        and not exists (select from inbox_exceptions where event_id = id)),
-   admitted as (delete from inbox_exceptions where event_id = any($1::text[])),
+   excepted as (delete from inbox_exceptions where event_id = any($1::text[])),
    fresh as (
      insert into inbox (event_id) select id from given where id not in (select id from forgotten) order by id
      on conflict do nothing returning event_id)
@@ -17,13 +17,13 @@ const insertNew = statement(
 );
 
 export type FirstTimes = {
-  /** Those that come for the first time. */
+  /** Events that arrive for the first time. */
   fresh: Set<EventId>;
-  /** Those that may have come before: so old that the inbox may have forgotten them, and no sender said that it keeps them. */
+  /** Events that may have been processed before: the inbox may have pruned their rows, and no sender has reported to keep them. */
   forgotten: Set<EventId>;
 };
 
-/** Which of these events come for the first time; recorded with the effect that follows in the same transaction. */
+/** Which of these events arrive for the first time. Their inbox rows are written in the transaction of their effects. */
 export async function firstTimes(trx: Trx, ids: readonly EventId[]): Promise<FirstTimes> {
   const rows = await trx.rows<{ event_id: EventId; forgotten: boolean }>(insertNew, [ids]);
   const { fresh = [], forgotten = [] } = Object.groupBy(rows, (row) =>
@@ -33,7 +33,7 @@ export async function firstTimes(trx: Trx, ids: readonly EventId[]): Promise<Fir
   return { fresh: idsOf(fresh), forgotten: idsOf(forgotten) };
 }
 
-// What the inbox may have forgotten counts as missing until it is parked: nobody confirms what was never taken in.
+// An event that the inbox may have pruned counts as missing until it is a dead letter, so that no event is confirmed unprocessed.
 const selectMissing = statement(
   'inbox_missing',
   `select id from unnest($1::text[]) as asked(id)
@@ -41,7 +41,7 @@ const selectMissing = statement(
      and not exists (select 1 from dead_letters where event_id = id)`,
 );
 
-/** Which of these events have neither been taken in nor parked. */
+/** Which of these events are neither processed nor dead letters. */
 export async function missingFromInbox(db: Queryable, ids: readonly string[]): Promise<string[]> {
   return (await db.rows<{ id: string }>(selectMissing, [ids])).map((row) => row.id);
 }
@@ -63,7 +63,7 @@ const insertDeadLetter = statement(
 );
 
 /**
- * Stores what cannot be taken in as a dead letter, for an operator to look at and retry: the envelope as it came, or
+ * Stores an event that cannot be processed as a dead letter, for an operator to look at and retry: its envelope, or
  * `{"base64": …}` of its bytes when jsonb cannot hold it (no JSON, a NUL in it, too deep).
  */
 export async function addDeadLetter(
@@ -74,7 +74,7 @@ export async function addDeadLetter(
   failure: string,
 ): Promise<void> {
   const bytes = Buffer.from(envelope);
-  // A parser's words quote what it read, and no text in Postgres can hold a NUL.
+  // A parser's message quotes what it read, and no text in Postgres can hold a NUL.
   const insert = (stored: string) =>
     db.rows(insertDeadLetter, [id, kind, stored, failure.replaceAll('\0', '')]);
   try {

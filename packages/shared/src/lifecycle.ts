@@ -9,7 +9,7 @@ const DRAIN_MS = 10_000;
 const NODE_WANTED = [24];
 
 export type Running = {
-  /** Stops taking work, ends what is under way, closes connections. */
+  /** Accepts no more work, finishes what is in flight, closes connections. */
   stop(): Promise<void>;
   /** Where it runs before everything it needs is there: rejects when that comes and is nothing it may work with. */
   ready?: Promise<void>;

@@ -1,8 +1,8 @@
+import { withBatchPause } from './batch-pause.ts';
 import type { Bus } from './bus.ts';
 import { startConsumer } from './consumer.ts';
 import type { Db } from './db.ts';
 import { kindsFor, type Service } from './events.ts';
-import { thenRest } from './gather-pause.ts';
 import type { BatchHandler, Handlers } from './handlers.ts';
 import { answerPruning, pruneInboxStep } from './inbox-pruning.ts';
 import type { Logger } from './logger.ts';
@@ -11,7 +11,7 @@ import { answerReconcilers, reconcileStep } from './reconcile.ts';
 import { startWorker } from './worker.ts';
 
 const RELAY_EVERY_MS = 100;
-/** An event that is lost is missed after twenty seconds at the earliest: two looks that nobody answers, and it is there within sixty. */
+/** A lost event is noticed after 20 s at the earliest. With two unanswered requests it still arrives within 60 s. */
 const RECONCILE_EVERY_MS = 10_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
@@ -20,24 +20,24 @@ export type MessengerOptions<P = unknown> = {
   bus: Bus;
   service: Service;
   logger: Logger;
-  /** What this service does with the events it takes; none for one that takes none. */
+  /** What this service does with events; none for a service that receives none. */
   handlers?: Handlers<P> | BatchHandler<P> | undefined;
   /** What the handlers are given. */
   ports?: P;
-  /** Called after each batch that was taken in. */
+  /** Called after each batch that was processed. */
   committed?: () => void;
 };
 
 export type Messenger = {
-  /** Something was written to the outbox: send it now instead of at the next look. */
+  /** The outbox has new events: send them now, not at the next step. */
   wake(): void;
-  /** Takes nothing more in, then ends carrying. */
+  /** Stops processing, then sending. */
   stop(): Promise<void>;
 };
 
 /**
- * The three ways in which a service takes part in the talk: it carries its outbox to the bus, takes events in
- * from it, and compares notes with the others so that nothing stays lost.
+ * Runs what a service needs for events: the relay publishes its outbox, the consumer processes events of other services, and
+ * the reconciler finds and sends again what was lost.
  */
 export function startMessenger<P>({
   db,
@@ -52,11 +52,11 @@ export function startMessenger<P>({
     name: 'relay',
     everyMs: RELAY_EVERY_MS,
     step: async () => {
-      const carried = await thenRest(
+      const carried = await withBatchPause(
         () => relayStep(db, bus, logger),
         (count) => count === 0 || count >= RELAY_BATCH,
       );
-      // Whoever announces more kicks; a look to find nothing costs as much as one that finds something.
+      // A commit with more events wakes the relay; a step that finds nothing costs as much as one that finds events.
       return carried >= RELAY_BATCH ? carried : 0;
     },
     logger,

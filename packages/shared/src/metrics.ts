@@ -138,7 +138,7 @@ function addGauge(
   );
 }
 
-/** What was read last, if that was not long ago; nothing while it cannot be read, and then its gauge alone is missing. */
+/** The latest samples, read again when they are old; none while they cannot be read, so that only their gauge is missing. */
 function remembering(
   read: () => Promise<Sample[]>,
   { cachedMs, logger, name }: { cachedMs: number; logger: Logger; name: string },
@@ -146,9 +146,9 @@ function remembering(
   const failures = throttledLog(logger);
   let known: readonly Sample[] = [];
   let readAtMs = Number.NEGATIVE_INFINITY;
-  let underWay: Promise<void> | undefined;
+  let inFlight: Promise<void> | undefined;
 
-  async function readAnew(): Promise<void> {
+  async function readAgain(): Promise<void> {
     try {
       known = await read();
       failures.ended(name, { metric: name }, 'the metric is read again');
@@ -157,15 +157,15 @@ function remembering(
       failures.log('warn', name, { metric: name, reason: reason(error) }, 'a metric could not be read');
     }
     readAtMs = performance.now();
-    underWay = undefined;
+    inFlight = undefined;
   }
 
   return async () => {
     if (performance.now() - readAtMs < cachedMs) return known;
-    underWay ??= readAnew();
+    inFlight ??= readAgain();
     const answered = new AbortController();
     const inTime = await Promise.race([
-      underWay.then(() => true),
+      inFlight.then(() => true),
       sleep(READ_WITHIN_MS, answered.signal).then(() => false),
     ]);
     answered.abort();

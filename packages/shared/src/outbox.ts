@@ -1,21 +1,21 @@
 import type { Bus } from './bus.ts';
 import { type Db, statement, type Trx } from './db.ts';
-import type { Announcement, EventKind } from './events.ts';
+import type { EventKind, NewEvent } from './events.ts';
 import { failpoint } from './failpoint.ts';
 import { newEventId } from './ids.ts';
 import type { Logger } from './logger.ts';
 import { invariant } from './result.ts';
 import { bulk } from './store-kit.ts';
 
-/** At most so many are carried in one step. */
+/** How many events one step publishes at most. */
 export const RELAY_BATCH = 200;
 
-/** Far below what the bus takes (a megabyte), and far above what anything we tell has. */
+/** Far below the limit of NATS (a megabyte), and far above the size of our events. */
 const PAYLOAD_MAX_BYTES = 256 * 1_024;
 
 /**
- * What a relay notes of its own work need not wait for the disk: a note that a power cut takes away is an event sent
- * twice, and the inbox makes it once. Said within the statement, it holds for its transaction alone.
+ * Relay bookkeeping uses `synchronous_commit = off`: losing it in a power cut sends events again, and the inbox removes the
+ * duplicates. Set within the statement, it holds for its transaction alone.
  */
 const WITHOUT_WAITING = `relaxed as materialized (select set_config('synchronous_commit', 'off', true))`;
 
@@ -28,19 +28,22 @@ const insertEvents = statement(
 );
 
 /**
- * Writes events beside the state change they tell of: both stand or neither does.
- * @param at when that change happened, by the clock that dated it: no event is older than what it tells
+ * Stores events in the transaction of the state change that caused them.
+ * @param at when the change happened, by the clock that dated it: no event is older than its cause
  */
 export async function appendToOutbox(
   trx: Trx,
-  announcements: readonly Announcement[],
+  events: readonly NewEvent[],
   requestId: string | null = null,
   at: Date | null = null,
 ): Promise<void> {
-  if (announcements.length === 0) return;
-  const rows = announcements.map(({ kind, payload: value }) => {
+  if (events.length === 0) return;
+  const rows = events.map(({ kind, payload: value }) => {
     const payload = JSON.stringify(value);
-    invariant(Buffer.byteLength(payload) <= PAYLOAD_MAX_BYTES, `an event has room on the bus, ${kind} too`);
+    invariant(
+      Buffer.byteLength(payload) <= PAYLOAD_MAX_BYTES,
+      `an event of the kind ${kind} is not too large`,
+    );
     return { id: newEventId(), kind, payload, requestId };
   });
   await trx.rows(insertEvents, [...outboxRows.values(rows), at]);
@@ -56,8 +59,8 @@ type OutboxRow = {
   sends: number;
 };
 
-// Claimed, so that no transaction stays open while the bus is asked: for a little longer than that may take, because
-// what a process that died had claimed waits for so long.
+// Claimed, so that no transaction stays open during the publication: for a little longer than that may take, because the
+// events that a dead process had claimed wait for this time.
 const claim = statement(
   'outbox_claim',
   `with ${WITHOUT_WAITING}
@@ -81,16 +84,16 @@ const giveBack = statement(
   `update outbox set claimed_until = now() + interval '1 second' where seq = any($1::bigint[])`,
 );
 
-// Nobody claims it again until an operator clears this.
-const setAside = statement(
-  'outbox_set_aside',
+// No relay claims it again until an operator clears this.
+const holdBack = statement(
+  'outbox_hold_back',
   `update outbox set claimed_until = 'infinity' where seq = any($1::bigint[])`,
 );
 
 /**
- * One step of the relay: carries a batch from the outbox to the bus. At least once; an inbox makes it once. What is too
- * large for the bus is set aside, so that the others go on.
- * @returns how many were dealt with; 0 means wait.
+ * One step of the relay: publishes a batch of the outbox, at least once; the inbox removes duplicates. An event that is too
+ * large for NATS is held back, so that the others go on.
+ * @returns how many were published or held back; 0 means wait.
  */
 export async function relayStep(db: Db, bus: Bus, logger: Logger): Promise<number> {
   if (!bus.connected()) return 0;
@@ -102,14 +105,14 @@ export async function relayStep(db: Db, bus: Bus, logger: Logger): Promise<numbe
   const { carried = [], tooLarge = [] } = Object.groupBy(all, ({ body }) =>
     bus.hasRoomFor(body) ? 'carried' : 'tooLarge',
   );
-  // Said first: what is set aside in silence would stay so.
+  // Logged first: an event that is held back without a log line would go unnoticed.
   for (const { id, kind, body } of tooLarge) {
     logger.error(
       { event: id, kind, bytes: Buffer.byteLength(body) },
-      'an event is too large for the bus and is set aside: nobody is told of it until an operator has looked',
+      'an event is too large for NATS and is held back: it is not sent until an operator clears claimed_until of its outbox row',
     );
   }
-  if (tooLarge.length > 0) await db.rows(setAside, [tooLarge.map(({ seq }) => seq)]);
+  if (tooLarge.length > 0) await db.rows(holdBack, [tooLarge.map(({ seq }) => seq)]);
   const stored = await bus.publish(
     carried.map(({ id, sends, kind, body }) => ({ kind, dedupe: `${id}.${sends}`, body })),
   );

@@ -8,11 +8,11 @@ import { type Logger, reason } from './logger.ts';
 import type { ThrottledLog } from './throttled-log.ts';
 
 const TRIES = 8;
-/** One event may end its connection, and be to blame; of two in a row neither is. */
+/** One event may close its database connection. When two in a row do, the database is down. */
 const AWAY_AFTER = 2;
 const RETRY_MS = [100, 500, 1_000, 2_000, 5_000] as const;
 
-/** What a consumer gets, and must acknowledge, put back or end. */
+/** A delivered message, which the consumer must acknowledge, return or end. */
 export type Message = {
   readonly subject: string;
   readonly data: Uint8Array;
@@ -21,41 +21,44 @@ export type Message = {
   readonly headers?: { get(name: string): string; has(name: string): boolean } | undefined;
   json<T = unknown>(): T;
   ack(): void;
-  /** To be handed out again, after a while. */
+  /** It is delivered again, after a while. */
   nak(afterMs?: number): void;
-  /** Never to be handed out again. */
+  /** It is never delivered again. */
   term(): void;
 };
 
-export type TakeInOptions<P = unknown> = {
+export type ProcessOptions<P = unknown> = {
   db: Db;
   handlers: Handlers<P> | BatchHandler<P>;
   /** What the handlers are given. */
   ports?: P;
   logger: Logger;
-  /** Kept from batch to batch: an hour without the database is a line a minute, not one for each event and try. */
+  /** Kept from batch to batch: an hour without the database is a line a minute, not one for each event and attempt. */
   throttled: ThrottledLog;
-  /** Called after each commit: kick what the effects have given work. */
+  /** Called after each commit: wakes the workers that have new work. */
   committed?: () => void;
 };
 
-type Aside = Pick<TakeInOptions, 'db' | 'logger'>;
+type DeadLetterPorts = Pick<ProcessOptions, 'db' | 'logger'>;
 
 type Taken = { message: Message; event: EventOf<EventKind> };
 type Failed = Taken & { error: unknown };
 
 const WAITING = 'waiting';
-function logWaiting({ throttled }: Pick<TakeInOptions, 'throttled'>, events: number, error: unknown): void {
+function logWaiting({ throttled }: Pick<ProcessOptions, 'throttled'>, events: number, error: unknown): void {
   const fields = { events, reason: reason(error) };
-  throttled.log('warn', WAITING, fields, 'events could not be taken in, they will be tried again');
+  throttled.log('warn', WAITING, fields, 'events could not be processed, they will be tried again');
 }
 
 /**
- * Takes in a batch: what is new and its effect in one transaction, acknowledged after the commit. What fails for a
- * reason that passes is handed out again later; an event that is refused, alone, as well, and parked when it never
- * succeeds. Never throws.
+ * Processes a batch: inbox rows and effects of new events in one transaction, acknowledged after the commit. Events that fail
+ * for a temporary reason are delivered again later. An event that fails alone is delivered again too, and becomes a dead
+ * letter when it never succeeds. Never throws.
  */
-export async function takeIn<P>(messages: readonly Message[], options: TakeInOptions<P>): Promise<void> {
+export async function processMessages<P>(
+  messages: readonly Message[],
+  options: ProcessOptions<P>,
+): Promise<void> {
   const batch: Taken[] = [];
   for (const message of messages) {
     const taken = await read(message, options);
@@ -68,17 +71,17 @@ export async function takeIn<P>(messages: readonly Message[], options: TakeInOpt
   for (const one of refused) await retryOrMoveToDeadLetters(one, options);
   const [first] = waiting;
   if (first !== undefined) logWaiting(options, waiting.length, first.error);
-  else if (failed.length < batch.length) options.throttled.ended(WAITING, {}, 'events are taken in again');
+  else if (failed.length < batch.length) options.throttled.ended(WAITING, {}, 'events are processed again');
 }
 
 const isWaiting = ({ error }: Failed): boolean => isPassing(error);
 
 /**
- * Writes a batch and answers what of it failed. One event that cannot be taken in must not hold up the others: it is
- * found by taking them one by one. Where the database is away that finds nothing, and would take each event's share of
- * time to learn the same: what the second in a row has met holds for those behind it.
+ * Writes a batch and returns the events that failed. One event that fails must not delay the others, so after a failure they
+ * are written one by one. While the database is down that would find nothing and take each event's timeout: the failure of
+ * two events in a row is taken for those behind them.
  */
-async function failedOf<P>(batch: readonly Taken[], options: TakeInOptions<P>): Promise<Failed[]> {
+async function failedOf<P>(batch: readonly Taken[], options: ProcessOptions<P>): Promise<Failed[]> {
   try {
     await write(batch, options);
     return [];
@@ -86,7 +89,7 @@ async function failedOf<P>(batch: readonly Taken[], options: TakeInOptions<P>): 
     if (batch.length === 1) return batch.map((taken) => ({ ...taken, error }));
     const fields = { events: batch.length, reason: reason(error) };
     if (isPassing(error)) logWaiting(options, batch.length, error);
-    else options.logger.warn(fields, 'a batch failed, taking its events one by one');
+    else options.logger.warn(fields, 'a batch failed, processing its events one by one');
   }
   const failed: Failed[] = [];
   let inARow = 0;
@@ -101,10 +104,10 @@ async function failedOf<P>(batch: readonly Taken[], options: TakeInOptions<P>): 
   return failed;
 }
 
-/** Nothing of the event's own: the database would have answered the same to any other. */
+/** The failure is not the event's own: the database would have answered the same to any other. */
 const isOfNone = ({ error }: Failed): boolean => isPassing(error) && !mayPassInParts(error);
 
-async function write<P>(batch: readonly Taken[], options: TakeInOptions<P>): Promise<void> {
+async function write<P>(batch: readonly Taken[], options: ProcessOptions<P>): Promise<void> {
   const { db, handlers, ports, logger, committed } = options;
   const forgotten = await db.transaction(async (trx) => {
     const { fresh, forgotten } = await firstTimes(
@@ -126,27 +129,27 @@ async function write<P>(batch: readonly Taken[], options: TakeInOptions<P>): Pro
     if (forgotten.has(event.id)) await moveToDeadLetters(message, event.kind, mayHaveComeBefore(), options);
   }
   for (const { event } of taken) {
-    logger.debug({ event: event.id, kind: event.kind, request_id: event.request_id }, 'took in an event');
+    logger.debug({ event: event.id, kind: event.kind, request_id: event.request_id }, 'processed an event');
   }
   committed?.();
 }
 
 const mayHaveComeBefore = () =>
   new Error(
-    'it is older than what the inbox remembers, and its sender had said that it keeps it no more: it may have been taken in before. Look whether its effect is there; if it is not, `quittance dead-letters retry EVENT --not-processed` has it taken in',
+    'it is older than what the inbox remembers, and its sender had reported that it keeps it no more: it may have been processed before. Check whether its effect exists; if it does not, `quittance dead-letters retry EVENT --not-processed` processes it',
   );
 
-/** The bus lets each service write under its own name only: what it says elsewhere of itself counts for nothing. */
+/** NATS lets each service write under its own name only, so the subject shows the sender, and not the event's contents. */
 const mayComeAs = (kind: EventKind, subject: string): boolean =>
   events[kind].to.some((to) => subjectOf(kind, to) === subject);
 
-async function read(message: Message, options: Aside): Promise<Taken | undefined> {
+async function read(message: Message, options: DeadLetterPorts): Promise<Taken | undefined> {
   const { subject } = message;
   try {
     const event = parseEvent(message.json());
     if (mayComeAs(event.kind, subject)) return { message, event };
     const forged = new Error(`${event.kind} may not come as ${subject}`);
-    // Not under the id it claims: by that the true one's sender would take it for arrived.
+    // Not under the id that it has: the sender of the true event with that id would count it as arrived.
     await moveToDeadLetters(message, subject, forged, options, namelessId(message));
   } catch (error) {
     await moveToDeadLetters(message, subject, error, options);
@@ -154,7 +157,7 @@ async function read(message: Message, options: Aside): Promise<Taken | undefined
   return undefined;
 }
 
-/** Its own id when it has one: by that its sender asks whether it arrived. */
+/** The message's own id when it has one: its sender asks by it whether it arrived. */
 function idOf(message: Message): string {
   try {
     const { id } = message.json<{ id?: unknown }>();
@@ -168,18 +171,21 @@ function idOf(message: Message): string {
 const namelessId = ({ data }: Message): string =>
   `unreadable_${createHash('sha256').update(data).digest('hex')}`;
 
-async function retryOrMoveToDeadLetters({ message, event, error }: Failed, options: Aside): Promise<void> {
+async function retryOrMoveToDeadLetters(
+  { message, event, error }: Failed,
+  options: DeadLetterPorts,
+): Promise<void> {
   const tries = message.info.deliveryCount;
-  // The count says little of the event: it also grows while a message waits its turn in here.
+  // The count also grows while a message waits in this process.
   if (tries >= TRIES) return moveToDeadLetters(message, event.kind, error, options);
   options.logger.warn(
     { event: event.id, kind: event.kind, tries, reason: reason(error) },
-    'an event could not be taken in, it will be tried again',
+    'an event could not be processed, it will be tried again',
   );
   handBack(message);
 }
 
-/** The oftener it was handed out, the later it is again. */
+/** The more often it was delivered, the later it is delivered again. */
 function handBack(message: Message): void {
   const tries = message.info.deliveryCount;
   message.nak(RETRY_MS[Math.min(tries, RETRY_MS.length) - 1] ?? RETRY_MS[0]);
@@ -190,18 +196,18 @@ async function moveToDeadLetters(
   message: Message,
   kind: string,
   error: unknown,
-  { db, logger }: Aside,
+  { db, logger }: DeadLetterPorts,
   id = idOf(message),
 ): Promise<void> {
   const said = { event: id, kind, tries: message.info.deliveryCount, reason: reason(error) };
   try {
     await addDeadLetter(db, id, kind, message.data, reason(error));
-    logger.error(said, 'an event was parked: an operator must look at it');
+    logger.error(said, 'an event became a dead letter: an operator must look at it');
     message.term();
   } catch (failure) {
     logger.warn(
       { ...said, parking: reason(failure) },
-      'an event could not be parked, it will be tried again',
+      'an event could not be stored as a dead letter, it will be tried again',
     );
     message.nak(RETRY_MS[RETRY_MS.length - 1] ?? RETRY_MS[0]);
   }

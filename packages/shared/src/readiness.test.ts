@@ -41,7 +41,7 @@ test('an answer is told again for a second after the check, and no longer', asyn
   expect(asked).toHaveLength(2);
 });
 
-test('a check that fails fails for all who waited for it, and the next one asks anew', async () => {
+test('a check that fails fails for all requests that waited for it, and the next request checks again', async () => {
   const { asked, ask } = aCheck();
   const answers = Promise.allSettled([ask(), ask()]);
   asked[0]?.reject(new Error('broken'));

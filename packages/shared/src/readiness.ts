@@ -63,7 +63,7 @@ function whyUnfit({ version, applied }: Found, known: readonly string[]): StartR
 const migrationsIn = async (folder: URL): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.endsWith('.sql')).map((name) => basename(name, '.sql'));
 
-/** One that answered and does not know our role or our tables is there, and not migrated. */
+/** A database that answers and does not have our role or our tables is not migrated. */
 function lackOf(error: unknown): string {
   const code = Error.isError(error) && 'code' in error ? error.code : undefined;
   if (code === '3D000') return 'the database of DATABASE_URL to be created';
@@ -93,12 +93,12 @@ export async function untilReady(
   }
 }
 
-/** How long an answer about readiness may be told again. */
+/** How long a result is reused. */
 const REMEMBERED_MS = 1_000;
 
 /**
- * One check for all who ask while it runs and for a second after it. Anybody may ask `/readyz`, as often as he likes: the
- * database is asked once a second at most. A check that fails is not remembered.
+ * One check for all requests while it runs and for a second after it. `/readyz` is public to the internal network, so the
+ * database is asked at most once a second. A failed check is not reused.
  */
 export function remembered<T>(
   check: () => Promise<T>,
@@ -107,7 +107,7 @@ export function remembered<T>(
   let latest: Promise<T> | undefined;
   let endedAtMs = Number.POSITIVE_INFINITY;
 
-  async function checkAnew(): Promise<T> {
+  async function checkAgain(): Promise<T> {
     try {
       const found = await check();
       endedAtMs = nowMs();
@@ -121,12 +121,12 @@ export function remembered<T>(
   return () => {
     if (latest !== undefined && nowMs() - endedAtMs < REMEMBERED_MS) return latest;
     endedAtMs = Number.POSITIVE_INFINITY;
-    latest = checkAnew();
+    latest = checkAgain();
     return latest;
   };
 }
 
-/** What a service waits for, for `/readyz`: its database and the bus. */
+/** What a service waits for, for `/readyz`: its database and NATS. */
 export async function waitsForEngines(
   check: DatabaseCheck,
   bus: Pick<Bus, 'connected'> | undefined,

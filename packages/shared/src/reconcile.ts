@@ -8,19 +8,19 @@ import type { Logger } from './logger.ts';
 
 const BATCH = 500;
 const ASK_TIMEOUT_MS = 5_000;
-/** An event gets this long to arrive before its receivers are asked for it. */
+/** An event has this long to arrive before its receivers are asked about it. */
 const GRACE_SECONDS = 20;
 
-/** A receiver that is merely behind has what it is sent again twice: ever later, up to this. */
+/** An event is sent again ever later, up to this, so that a slow receiver gets fewer duplicates. */
 const GRACE_MAX_SECONDS = 300;
 
 /**
- * The bus hands over in the order of sending: who has an event that was sent so much later than another is past that
- * one, which is lost, however often it was lost before. Longer than what a receiver could not take in yet stays away.
+ * NATS delivers in the order of sending: when a receiver has an event that was sent this much later than a missing one, the
+ * missing one is lost, however often it was lost before. Longer than the time after which a failed event is delivered again.
  */
 const OVERTAKEN_BY_SECONDS = 6;
 
-/** The latest too, however many come before them: they tell how far a receiver is. */
+/** The latest events too, however many come before them: they show how far a receiver is. */
 const LATEST = 20;
 
 const unconfirmed = (order: string, limit: number) =>
@@ -36,8 +36,8 @@ const selectUnconfirmed = statement(
   `${unconfirmed('seq', BATCH)} union ${unconfirmed('seq desc', LATEST)}`,
 );
 
-// The row itself knows who else has it: two replicas that hear from two receivers at once must both count. What an operator
-// has sent again since the question is asked about again.
+// The row lists the receivers that have it, because two replicas may hear from two receivers at once. An event that an
+// operator has sent again since the request is asked about again.
 const confirm = statement(
   'reconcile_confirm',
   `update outbox set confirmed_by = array_append(confirmed_by, $2::text),
@@ -56,9 +56,9 @@ const sendAgain = statement(
   `update outbox set sent_at = null, claimed_until = null where seq = any($1::bigint[]) and confirmed_at is null`,
 );
 
-// What a receiver has parked can be sent again from here and from nowhere else.
-const forgetOld = statement(
-  'reconcile_forget_old',
+// A dead letter of a receiver can be sent again from here only.
+const deleteOld = statement(
+  'reconcile_delete_old',
   `delete from outbox where seq in (
      select seq from outbox where confirmed_at < now() - interval '30 days' and dead_lettered_by = '{}'
      order by seq limit ${BATCH})`,
@@ -67,10 +67,10 @@ const forgetOld = statement(
 type Row = { seq: string; id: string; sentAt: Date; isOverdue: boolean };
 
 /**
- * Compares this service's outbox with the inboxes of those it wrote to, and sends again what did not
- * arrive: the bus may lose anything, even its whole data directory, and it costs only time.
- * Each receiver is asked for its own events, so that one that is down costs the others nothing.
- * @returns how many events were settled one way or the other; 0 means all is well or nobody answered.
+ * Compares this service's outbox with the inboxes of its receivers, and sends again what did not arrive: NATS may lose
+ * everything, even its data directory, and that costs only time. Each receiver is asked about its own events, so that one
+ * that is down does not affect the others.
+ * @returns how many events were confirmed or sent again; 0 means that there were none or no receiver answered.
  */
 export async function reconcileStep(
   db: Db,
@@ -81,7 +81,7 @@ export async function reconcileStep(
   if (!bus.connected()) return 0;
   let settled = 0;
   for (const service of services) settled += await reconcileWith(service, db, bus, logger, graceSeconds);
-  if (settled === 0) await db.rows(forgetOld);
+  if (settled === 0) await db.rows(deleteOld);
   return settled;
 }
 

@@ -10,7 +10,7 @@ export function assertNever(value: never): never {
   throw new Error(`unexpected value ${JSON.stringify(value)}`);
 }
 
-/** What must be true in production too; a breach is a defect, never an answer to a caller. */
+/** Checks what must be true, in production too. A failure is a defect, never an answer to a client. */
 export function invariant(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${what}`);
 }

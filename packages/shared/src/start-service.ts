@@ -32,7 +32,7 @@ export type ServiceConfig = {
 /** What every service's ports are made from. */
 export type BasePorts = {
   db: Db;
-  /** Connected at step 5; until then it answers that it is not there yet. */
+  /** Connected at step 5; until then its methods fail. */
   bus: Bus;
   clock: Clock;
   logger: Logger;
@@ -52,7 +52,7 @@ export type Closable = { close(): void | Promise<void> };
 export type Opened<P> = {
   ports: P;
   metrics: Metrics;
-  /** Stopped together with the workers: they use the bus. */
+  /** Stopped together with the workers: they use NATS. */
   watchers?: readonly Stoppable[];
   /** Closed last, together with the database: clients of nodes, of Redis, of other services. */
   connections?: readonly Closable[];
@@ -79,9 +79,9 @@ export type ServiceParts<S extends Service, P, W extends Stoppable | readonly St
   metricsHttp?: (ports: P, parts: ServiceHttpParts) => { app: Express; port: number } | undefined;
   /** HTTP is served as soon as it listens, with 503 for what needs the database: `startService` does not wait for it. */
   servesWithoutDatabase?: boolean;
-  /** Once the database is there and migrated, before the bus is connected. */
+  /** Once the database is there and migrated, before NATS is connected. */
   migrated?: (ports: P) => Promise<void>;
-  /** Once the bus is connected, before anything is received from it. */
+  /** Once NATS is connected, before anything is received from it. */
   connected?: (ports: P) => Promise<void>;
   responders?: { readonly [C in CommandName]?: Responder<C, P> };
   handlers?: HandlersOf<S, P>;
@@ -104,11 +104,11 @@ export type RunningService<P> = Running & { ports: P; port: number; ready: Promi
  * 2. `check`: what waiting would not mend refuses the start.
  * 3. HTTP listens: `/healthz` is 200, `/readyz` is 503 and names what is waited for.
  * 4. The database answers and has all migrations; then `migrated`.
- * 5. The bus is connected; then `connected`.
+ * 5. NATS is connected; then `connected`.
  * 6. Commands are answered, workers run, events are sent and received.
  *
  * `stop` takes it down in three steps: HTTP, workers, watchers, and the sending and receiving of events end at the same
- * time, each with what it has begun; then `leave`; then the bus and at last the database and other clients are closed.
+ * time, each with what it has begun; then `leave`; then NATS and at last the database and other clients are closed.
  * A start that fails takes down what it has opened, and rejects.
  *
  * Throws StartRefused when the database is newer than this code, or an engine too old, or the port is taken.

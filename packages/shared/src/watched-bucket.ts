@@ -38,8 +38,8 @@ export async function putInBucket<V>(
 }
 
 /**
- * Keeps the newest value of some keys of a key-value bucket, through outages of the bus. It reads every second: a
- * subscription takes a consumer, and who may create one can have its messages delivered to any subject.
+ * Keeps the newest value of some keys of a key-value bucket, through outages of NATS. It reads every second: a subscription
+ * takes a consumer, and a user that may create one can have its messages delivered to any subject.
  */
 export function watchBucket<K extends string, V extends { as_of: string }>({
   bus,

@@ -3,9 +3,9 @@ import { type Logger, reason } from './logger.ts';
 import { throttledLog } from './throttled-log.ts';
 
 export type Worker = {
-  /** There is work: step now instead of at the end of the pause. */
+  /** There is work: the next step begins now, not at the end of the pause. */
   wake(): void;
-  /** Ends after the step that is under way. */
+  /** Ends after the step in flight. */
   stop(): Promise<void>;
 };
 
@@ -13,14 +13,14 @@ export type WorkerOptions = {
   name: string;
   /** The pause after a step that found nothing to do. */
   everyMs: number;
-  /** One step; answers how much it did. It keeps nothing in memory that the next one needs. */
+  /** One step. Returns how much it did. It keeps nothing in memory for the next one. */
   step: () => Promise<number>;
   logger: Logger;
 };
 
 const FAILURE_PAUSE_MS = 1_000;
 
-/** Steps for ever: again at once while there is work, after a pause when there is none or a step failed. */
+/** Steps forever: again at once while there is work, after a pause when there is none or a step failed. */
 export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptions): Worker {
   let stopped = false;
   let pause = new AbortController();

@@ -80,7 +80,7 @@ test('one that closes answers the questions it has taken', async () => {
   });
 });
 
-test('one that closes while the bus is away does not wait for it', async () => {
+test('a connection that closes while NATS is down does not wait for it', async () => {
   const own = await testNats();
   const bus = await connectBus({ url: own.url, service: 'ledger', logger });
   await own.stop();

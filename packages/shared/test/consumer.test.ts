@@ -9,10 +9,10 @@ import type { Handlers } from '../src/handlers.ts';
 import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
 import { createLogger } from '../src/logger.ts';
-import { type Message, takeIn } from '../src/take-in.ts';
+import { type Message, processMessages } from '../src/process-messages.ts';
 import { throttledLog } from '../src/throttled-log.ts';
 
-/** What becomes of a message that cannot be taken in: a real database, and deliveries as a test needs them. */
+/** What happens to a message that cannot be processed: a real database, and deliveries as a test needs them. */
 
 const logger = createLogger('test', 'silent');
 let database: TestDatabase;
@@ -43,7 +43,7 @@ type Outcome = 'acked' | 'handed back' | 'ended';
 type Handle = NonNullable<Handlers['credit.recorded']>;
 type Delivered = { tries?: number | undefined; subject?: string | undefined };
 
-/** What the bus hands over for a body, and what the consumer says to it. */
+/** A delivered message with a body, which records how the consumer answers it. */
 const messageOf = (
   body: string,
   note: (outcome: Outcome) => void,
@@ -97,7 +97,7 @@ async function deliver(
   return outcomes;
 }
 
-const parkedAs = (id: string) =>
+const deadLetterAs = (id: string) =>
   db.maybe('select kind, envelope, failure from dead_letters where event_id = $1', [id]);
 const raise = (sqlstate: string) => async (trx: Trx) => {
   await trx.rows(`do $$ begin raise sqlstate '${sqlstate}'; end $$`);
@@ -108,23 +108,23 @@ test.each([
   ['a serialization failure', '40001'],
   ['a database that is shutting down', '57P01'],
   ['a lock held too long', '55P03'],
-])('%s parks no event, however often it was delivered', async (_what, sqlstate) => {
+])('%s makes no event a dead letter, however often it was delivered', async (_what, sqlstate) => {
   const event = anEvent();
   expect(await deliver([JSON.stringify(event)], { tries: 100, handle: raise(sqlstate) })).toEqual([
     'handed back',
   ]);
-  expect(await parkedAs(event.id)).toBeUndefined();
+  expect(await deadLetterAs(event.id)).toBeUndefined();
 });
 
-test('an event that is refused is tried again, and parked after many tries', async () => {
+test('an event that fails is tried again, and becomes a dead letter after many attempts', async () => {
   const event = anEvent();
   const refused = { handle: raise('23514') };
   expect(await deliver([JSON.stringify(event)], { ...refused, tries: 7 })).toEqual(['handed back']);
   expect(await deliver([JSON.stringify(event)], { ...refused, tries: 8 })).toEqual(['ended']);
-  expect(await parkedAs(event.id)).toMatchObject({ kind: event.kind, envelope: event });
+  expect(await deadLetterAs(event.id)).toMatchObject({ kind: event.kind, envelope: event });
 });
 
-test('an event that this code cannot read is parked under its own id', async () => {
+test('an event that this release cannot parse becomes a dead letter under its own id', async () => {
   const newer = { ...anEvent(), kind: 'credit.doubted' };
   const changed = anEvent({ deposit_id: 7 });
   const fine = anEvent();
@@ -133,8 +133,8 @@ test('an event that this code cannot read is parked under its own id', async () 
     'ended',
     'acked',
   ]);
-  expect(await parkedAs(newer.id)).toMatchObject({ envelope: newer });
-  expect(await parkedAs(changed.id)).toMatchObject({ envelope: changed });
+  expect(await deadLetterAs(newer.id)).toMatchObject({ envelope: newer });
+  expect(await deadLetterAs(changed.id)).toMatchObject({ envelope: changed });
   const all = [newer, changed, fine].map(({ id }) => id);
   expect(await missingFromInbox(db, all)).toEqual([]);
 });
@@ -147,7 +147,7 @@ test.each([
   ['a NUL in a field', JSON.stringify({ ...anEvent(), kind: 'nul \0' })],
   ['half a character', JSON.stringify({ ...anEvent(), kind: 'half \ud800' })],
   ['more depth than jsonb takes', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
-])('%s is parked, and what comes behind it is taken in', async (_what, poison) => {
+])('%s becomes a dead letter, and later events are processed', async (_what, poison) => {
   await admin.rows('delete from dead_letters');
   expect(await deliver([poison, JSON.stringify(anEvent())])).toEqual(['ended', 'acked']);
   const { envelope } = await db.one<{ envelope: unknown }>('select envelope from dead_letters');
@@ -158,22 +158,22 @@ test.each([
   ).toBe(poison);
 });
 
-test('two unreadable messages are two, even when the bus starts counting anew', async () => {
+test('two unreadable messages are two dead letters, also when NATS counts from one again', async () => {
   await admin.rows('delete from dead_letters');
   await deliver(['first']);
   await deliver(['second']);
   expect(await db.rows('select 1 from dead_letters')).toHaveLength(2);
 });
 
-test('an event refused for the NUL in it is parked too', async () => {
+test('an event with a NUL, which Postgres refuses, becomes a dead letter too', async () => {
   const event = anEvent({ deposit_id: '\0', invoice_id: 'inv_1' });
   const handle = async (trx: Trx) => void (await trx.rows('select $1::text', ['\0']));
   expect(await deliver([JSON.stringify(event)], { tries: 8, handle })).toEqual(['ended']);
-  expect(await parkedAs(event.id)).toBeDefined();
+  expect(await deadLetterAs(event.id)).toBeDefined();
   expect(await deliver([JSON.stringify({ ...event, id: '\0' })], { tries: 8 })).toEqual(['ended']);
 });
 
-test('what cannot even be parked is handed back, and what comes behind it is taken in', async () => {
+test('an event that cannot be stored as a dead letter is returned, and later events are processed', async () => {
   const admin = openDb({ url: database.adminUrl, schema: 'invoices', pool: 1, logger });
   await admin.rows('alter table dead_letters rename to dead_letters_elsewhere');
   try {
@@ -246,7 +246,12 @@ function aConsumer() {
           outcomes[i] = outcome;
         }),
       );
-      await takeIn(messages, { db, handlers: { 'credit.recorded': handle }, logger: written, throttled });
+      await processMessages(messages, {
+        db,
+        handlers: { 'credit.recorded': handle },
+        logger: written,
+        throttled,
+      });
       return outcomes;
     },
   };
@@ -268,7 +273,7 @@ test('a database that takes nothing is one line, however many events wait for it
       level: 'warn',
       events: 20,
       reason: expect.stringContaining('53100'),
-      msg: 'events could not be taken in, they will be tried again',
+      msg: 'events could not be processed, they will be tried again',
     },
   ]);
   // All together and two of them alone: the others would learn the same.
@@ -276,7 +281,7 @@ test('a database that takes nothing is one line, however many events wait for it
 
   const [again] = some(1);
   expect(await take([again ?? {}], async () => undefined)).toEqual(['acked']);
-  expect(lines.slice(1)).toEqual([{ level: 'info', suppressed: 9, msg: 'events are taken in again' }]);
+  expect(lines.slice(1)).toEqual([{ level: 'info', suppressed: 9, msg: 'events are processed again' }]);
   await take(some(1), full);
   expect(lines.slice(2)).toMatchObject([{ level: 'warn', events: 1 }]);
 });
@@ -317,8 +322,8 @@ test('an event that is refused is told of by its name, also while others wait fo
   // The last one is not tried: the database is away.
   expect(tried).toEqual([ids, ...ids.slice(0, 4).map((id) => [id])]);
   expect(lines).toMatchObject([
-    { level: 'warn', events: 5, msg: 'a batch failed, taking its events one by one' },
-    { level: 'warn', event: ids[1], msg: 'an event could not be taken in, it will be tried again' },
-    { level: 'warn', events: 3, msg: 'events could not be taken in, they will be tried again' },
+    { level: 'warn', events: 5, msg: 'a batch failed, processing its events one by one' },
+    { level: 'warn', event: ids[1], msg: 'an event could not be processed, it will be tried again' },
+    { level: 'warn', events: 3, msg: 'events could not be processed, they will be tried again' },
   ]);
 });

@@ -7,8 +7,8 @@ import { type EventId, newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
 import { answerPruning, pruneInboxStep } from '../src/inbox-pruning.ts';
 import { createLogger } from '../src/logger.ts';
+import { type Message, processMessages } from '../src/process-messages.ts';
 import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
-import { type Message, takeIn } from '../src/take-in.ts';
 import { throttledLog } from '../src/throttled-log.ts';
 
 /** Payouts hears from invoices and from the auditor: one real receiver with two real senders, over a bus that hands questions on. */
@@ -25,7 +25,7 @@ const dbOf = (service: Service): Db => dbs.get(service) as Db;
 let admin: Db;
 /** Who does not answer. */
 let away: Set<Service>;
-let effects: EventId[];
+let processed: EventId[];
 
 const answers = new Map<string, (body: unknown) => Promise<unknown>>();
 const bus = {
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   away = new Set();
-  effects = [];
+  processed = [];
   await admin.rows(
     'truncate payouts.inbox, payouts.dead_letters, payouts.inbox_pruning, payouts.inbox_exceptions',
   );
@@ -94,7 +94,7 @@ async function sent(
   return event;
 }
 
-/** Handed over by the bus; what was taken in is as old as its event. */
+/** Delivered by NATS; inbox rows get the age of their events. */
 async function delivered(...given: Sent[]): Promise<string[]> {
   const outcomes: string[] = [];
   const messages = given.map((event): Message => {
@@ -110,9 +110,9 @@ async function delivered(...given: Sent[]): Promise<string[]> {
     };
   });
   const handle = async (_trx: unknown, some: readonly { id: EventId }[]) => {
-    effects.push(...some.map(({ id }) => id));
+    processed.push(...some.map(({ id }) => id));
   };
-  await takeIn(messages, {
+  await processMessages(messages, {
     db: dbOf(PAYOUTS),
     handlers: { 'deposit.settled': handle, 'asset.resumed': handle },
     logger,
@@ -124,8 +124,8 @@ async function delivered(...given: Sent[]): Promise<string[]> {
 }
 
 /** The sender forgets what all have had for thirty days. */
-async function senderForgets(...gone: Sent[]): Promise<void> {
-  for (const { id, kind } of gone)
+async function senderForgets(...deleted: Sent[]): Promise<void> {
+  for (const { id, kind } of deleted)
     await admin.rows(`delete from ${events[kind].from}.outbox where id = $1`, [id]);
 }
 
@@ -148,7 +148,7 @@ test('removes what no sender keeps, and keeps what is younger than thirty days',
   await senderForgets(...old, ...young);
   await prune();
   expect(await inbox()).toEqual(idsOf(young));
-  expect(effects).toHaveLength(5);
+  expect(processed).toHaveLength(5);
 });
 
 test.each([
@@ -162,9 +162,9 @@ test.each([
   await senderForgets(before, ...after);
   await prune();
   expect(await inbox()).toEqual(idsOf([kept, ...after]));
-  // Sent again, as for another receiver that has parked it: no second effect.
+  // Sent again, as for another receiver where it was a dead letter: no second effect.
   expect(await delivered(kept)).toEqual(['acked']);
-  expect(effects).toHaveLength(4);
+  expect(processed).toHaveLength(4);
 });
 
 test('removes nothing while one of the senders does not answer', async () => {
@@ -179,7 +179,7 @@ test('removes nothing while one of the senders does not answer', async () => {
   expect(await inbox()).toEqual([]);
 });
 
-test('an event that its receiver was away for is taken in, however old it is', async () => {
+test('an event that was sent while its receiver was down is processed, however old it is', async () => {
   const others = [await sent(100), await sent(45)];
   const late = await sent(80, { confirmed: false });
   await delivered(...others);
@@ -187,10 +187,10 @@ test('an event that its receiver was away for is taken in, however old it is', a
   await prune();
   expect(await missingFromInbox(dbOf(PAYOUTS), [late.id])).toEqual([late.id]);
   expect(await delivered(late)).toEqual(['acked']);
-  expect(effects).toContain(late.id);
+  expect(processed).toContain(late.id);
 });
 
-test('what a restored backup of a sender sends again has no second effect, and is put aside', async () => {
+test('an event that a restored backup of its sender sends again has no second effect, and becomes a dead letter', async () => {
   const old = [await sent(60, { kind: 'asset.resumed' }), await sent(59, { kind: 'asset.resumed' })];
   await delivered(...old);
   await senderForgets(...old);
@@ -205,7 +205,7 @@ test('what a restored backup of a sender sends again has no second effect, and i
   const told = () =>
     admin.rows('select confirmed_by, dead_lettered_by, sent_at is null as again from auditor.outbox');
   await reconcileStep(dbOf('auditor'), bus, logger, 0);
-  // Nobody confirms what is neither taken in nor put aside.
+  // No event is confirmed that is neither processed nor a dead letter.
   expect(await told()).toEqual(old.map(() => ({ confirmed_by: [], dead_lettered_by: [], again: true })));
   await admin.rows(`update auditor.outbox set sent_at = now() - interval '1 hour'`);
   expect(await delivered(...old)).toEqual(['ended', 'ended']);
@@ -213,16 +213,16 @@ test('what a restored backup of a sender sends again has no second effect, and i
   expect(await told()).toEqual(
     old.map(() => ({ confirmed_by: [PAYOUTS], dead_lettered_by: [PAYOUTS], again: false })),
   );
-  expect(effects).toHaveLength(2);
+  expect(processed).toHaveLength(2);
   expect(await inbox()).toEqual([]);
-  const parked = await admin.rows<{ event_id: string; failure: string }>(
+  const deadLetters = await admin.rows<{ event_id: string; failure: string }>(
     'select event_id, failure from dead_letters',
   );
-  expect(parked.map(({ event_id }) => event_id).toSorted()).toEqual(idsOf(old));
-  expect(parked[0]?.failure).toContain('it may have been taken in before');
+  expect(deadLetters.map(({ event_id }) => event_id).toSorted()).toEqual(idsOf(old));
+  expect(deadLetters[0]?.failure).toContain('it may have been processed before');
 });
 
-test('an old event of which an operator has found no effect is taken in, once', async () => {
+test('an old event of which an operator has found no effect is processed once', async () => {
   const [taken, slow] = [await sent(60), await sent(61)];
   await delivered(taken);
   await senderForgets(taken, slow);
@@ -231,9 +231,9 @@ test('an old event of which an operator has found no effect is taken in, once', 
   await admin.rows('delete from dead_letters');
   await admin.rows('insert into inbox_exceptions (event_id) values ($1)', [slow.id]);
   expect(await delivered(slow, taken)).toEqual(['acked', 'ended']);
-  expect(effects).toEqual([taken.id, slow.id]);
+  expect(processed).toEqual([taken.id, slow.id]);
   expect(await delivered(slow)).toEqual(['acked']);
-  expect(effects).toEqual([taken.id, slow.id]);
+  expect(processed).toEqual([taken.id, slow.id]);
   expect(await admin.rows('select from inbox_exceptions')).toEqual([]);
 });
 
@@ -252,13 +252,13 @@ test('one that is refused as too old does not keep the others of its batch', asy
   await senderForgets(old);
   await prune();
   const fresh = [await sent(0), await sent(0, { kind: 'asset.resumed' })];
-  effects = [];
+  processed = [];
   expect((await delivered(fresh[0] as Sent, old, fresh[1] as Sent)).toSorted()).toEqual([
     'acked',
     'acked',
     'ended',
   ]);
-  expect(effects.toSorted()).toEqual(idsOf(fresh));
+  expect(processed.toSorted()).toEqual(idsOf(fresh));
 });
 
 test('refuses first, and removes when whoever began before that has ended', async () => {
@@ -272,7 +272,7 @@ test('refuses first, and removes when whoever began before that has ended', asyn
   expect(await delivered(old)).toEqual(['acked']);
   await admin.rows(`update inbox_pruning set since = since - interval '11 minutes'`);
   expect(await step()).toBe(1);
-  expect(effects).toEqual([old.id]);
+  expect(processed).toEqual([old.id]);
 });
 
 test('many replicas that step one after the other put the removal off for no longer', async () => {
@@ -303,7 +303,7 @@ test('removes thousands in batches, also when two replicas do', async () => {
   );
   await step();
   await hourPasses();
-  const gone = async () => {
+  const prune = async () => {
     let all = 0;
     for (let n = await step(); n > 0; n = await step()) {
       expect(n).toBeLessThanOrEqual(500);
@@ -311,7 +311,7 @@ test('removes thousands in batches, also when two replicas do', async () => {
     }
     return all;
   };
-  const [one, two] = await Promise.all([gone(), gone()]);
+  const [one, two] = await Promise.all([prune(), prune()]);
   expect(one + two).toBe(2_600);
   expect(await inbox()).toEqual([]);
 });
@@ -323,8 +323,8 @@ test('the service itself may remove nothing, and its one way removes nothing you
   await dbOf(PAYOUTS).rows(
     `insert into inbox_pruning (before_id, since) values ('z', now() - interval '1 day')`,
   );
-  const [{ gone } = {}] = await dbOf(PAYOUTS).rows('select prune_inbox(1000000) as gone');
-  expect(gone).toBe(0);
+  const [{ pruned } = {}] = await dbOf(PAYOUTS).rows('select prune_inbox(1000000) as pruned');
+  expect(pruned).toBe(0);
   await expect(dbOf(PAYOUTS).rows('delete from inbox')).rejects.toMatchObject({ code: '42501' });
   await expect(dbOf(PAYOUTS).rows('delete from inbox_pruning')).rejects.toMatchObject({ code: '42501' });
 });

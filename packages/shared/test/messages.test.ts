@@ -5,7 +5,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import { type Bus, connectBus } from '../src/bus.ts';
 import { startConsumer } from '../src/consumer.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
-import type { Announcement } from '../src/events.ts';
+import type { NewEvent } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
 import { appendToOutbox, relayStep } from '../src/outbox.ts';
 import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
@@ -40,14 +40,13 @@ afterAll(async () => {
 });
 
 let made = 0;
-const credit = (name: string): Announcement => ({
+const credit = (name: string): NewEvent => ({
   kind: 'credit.recorded',
   payload: { deposit_id: `${name}-${++made}`, invoice_id: name },
 });
 const credits = (name: string, count: number) => Array.from({ length: count }, () => credit(name));
 
-const send = (announcements: Announcement[]) =>
-  sender.db.transaction((trx) => appendToOutbox(trx, announcements));
+const send = (events: NewEvent[]) => sender.db.transaction((trx) => appendToOutbox(trx, events));
 
 async function relayAll(): Promise<void> {
   while ((await relayStep(sender.db, sender.bus, logger)) > 0);
@@ -73,7 +72,7 @@ function receive(handle: (trx: Trx, deposit: string) => Promise<void> = async ()
   return received;
 }
 
-test('what 16 writers announce at once arrives, each once, though the relay runs twice', async () => {
+test('events of 16 concurrent writers arrive once each, although two relays run', async () => {
   const received = receive();
   const writers = Array.from({ length: 16 }, async (_, writer) => {
     for (let i = 0; i < 25; i++) await send([credit(`writer-${writer}`)]);
@@ -105,7 +104,7 @@ test('what a relay notes waits for no disk, and everything else on its connectio
   }
 });
 
-test('what is rolled back is announced to nobody', async () => {
+test('an event of a transaction that is rolled back is sent to no service', async () => {
   const received = receive();
   const doomed = credit('doomed');
   await expect(
@@ -121,17 +120,17 @@ test('what is rolled back is announced to nobody', async () => {
   expect(received.some((name) => name.startsWith('doomed'))).toBe(false);
 });
 
-test('nothing is announced that the bus might not take', async () => {
-  const large: Announcement = {
+test('an event that NATS might refuse is refused by appendToOutbox', async () => {
+  const large: NewEvent = {
     kind: 'credit.recorded',
     payload: { deposit_id: 'x'.repeat(270_000), invoice_id: 'i' },
   };
-  await expect(send([credit('beside'), large])).rejects.toThrow('an event has room on the bus');
+  await expect(send([credit('beside'), large])).rejects.toThrow('is not too large');
   const beside = await sender.db.rows(`select 1 from outbox where payload->>'invoice_id' = 'beside'`);
   expect(beside).toEqual([]);
 });
 
-test('one that is too large all the same is set aside with an error that names it, and the others go on', async () => {
+test('an event that is too large all the same is held back with an error that names it, and the others are sent', async () => {
   const received = receive();
   const errors: unknown[] = [];
   const listening = {
@@ -181,7 +180,7 @@ test('an event sent a second time has no second effect', async () => {
   expect(received.filter((name) => name.startsWith('doubled'))).toHaveLength(5);
 });
 
-test('one event that fails does not hold up the others, and is taken in when it works again', async () => {
+test('one event that fails does not delay the others, and is processed when its handler works again', async () => {
   let broken = true;
   const received = receive(async (_trx, name) => {
     if (broken && name.startsWith('bad')) throw new Error('not today');
@@ -193,12 +192,12 @@ test('one event that fails does not hold up the others, and is taken in when it 
   await eventually(() => expect(received.filter((name) => name.startsWith('bad'))).toHaveLength(1));
 });
 
-test('a sender hears what its receiver has parked', async () => {
-  const announced = credit('parked');
-  await send([announced]);
+test('a sender learns which of its events are dead letters of the receiver', async () => {
+  const sent = credit('dead-letter');
+  await send([sent]);
   await relayAll();
   const { id } = await sender.db.one<{ id: string }>(`select id from outbox where payload = $1`, [
-    JSON.stringify(announced.payload),
+    JSON.stringify(sent.payload),
   ]);
   await receiver.db.rows(
     `insert into dead_letters (event_id, kind, envelope, failure) values ($1, 'credit.recorded', '{}', 'not today')`,

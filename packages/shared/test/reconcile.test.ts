@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** Those that are up, each with what it answers: nothing, everything or some is missing. */
 type Receivers = Partial<
-  Record<Service, 'has all' | 'has none' | 'has parked all' | { lacks: readonly string[] }>
+  Record<Service, 'has all' | 'has none' | 'has dead letters' | { lacks: readonly string[] }>
 >;
 
 /** One step; answers whom it asked for how many events. */
@@ -45,13 +45,13 @@ function step(receivers: Receivers, asked: Partial<Record<Service, number>> = {}
     const one = receivers[service];
     if (one === undefined) return { known: false, reason: 'timeout' };
     const lacks = typeof one === 'object' ? one.lacks : one === 'has none' ? ids : [];
-    const parked = one === 'has parked all' ? ids : [];
-    return { known: true, reply: { missing: ids.filter((id) => lacks.includes(id)), parked } };
+    const deadLetters = one === 'has dead letters' ? ids : [];
+    return { known: true, reply: { missing: ids.filter((id) => lacks.includes(id)), parked: deadLetters } };
   };
   return reconcileStep(db, { connected: () => true, request } as unknown as Bus, logger);
 }
 
-/** Events that the bus took from the relay some time ago. */
+/** Events that were published some time ago. */
 async function sent(kind: EventKind, count = 1, { secondsAgo = 60, sends = 1 } = {}): Promise<void> {
   await db.rows(
     `insert into outbox (id, kind, payload, sent_at, sends)
@@ -130,7 +130,7 @@ test('to wait for who is behind is not to be busy', async () => {
   expect(await step({ webhooks: 'has none' })).toBe(0);
 });
 
-test('what all have is forgotten after a month, but not while one of them has parked it', async () => {
+test('an event that all receivers have is deleted after a month, but not while it is a dead letter of one', async () => {
   const forgetting = async () => {
     await db.rows(
       `update outbox set confirmed_at = now() - interval '31 days' where confirmed_at is not null`,
@@ -144,13 +144,13 @@ test('what all have is forgotten after a month, but not while one of them has pa
   expect(await count('true', 'deposit.settled')).toBe(0);
 
   await sent('deposit.settled', 2);
-  await reconcile({ ledger: 'has parked all' });
+  await reconcile({ ledger: 'has dead letters' });
   await reconcile({ payouts: 'has all' });
   await forgetting();
   expect(await count(`confirmed_at is not null and dead_lettered_by = '{ledger}'`, 'deposit.settled')).toBe(
     2,
   );
-  // An operator has it sent again, and it is taken in.
+  // An operator retries it, and it is processed.
   await db.rows(
     `update outbox set confirmed_at = null, confirmed_by = '{payouts}', dead_lettered_by = '{}' where confirmed_at is not null`,
   );

@@ -1,5 +1,5 @@
+import { withBatchPause } from '@quittance/shared/batch-pause';
 import { sleep } from '@quittance/shared/clock';
-import { thenRest } from '@quittance/shared/gather-pause';
 import { reason } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
 import { createAttemptWriter } from './attempt-writer.ts';
@@ -66,7 +66,7 @@ export function startDeliveryWorker(
     startWorker({
       name,
       everyMs: CLAIM_EVERY_MS,
-      step: () => thenRest(step, (count) => count === 0 || count >= AT_ONCE_FROM),
+      step: () => withBatchPause(step, (count) => count === 0 || count >= AT_ONCE_FROM),
       logger,
     });
 
@@ -94,7 +94,7 @@ export function startDeliveryWorker(
   const recording: Worker = startWorker({
     name: 'record attempts',
     everyMs: 1_000,
-    step: () => thenRest(record, (count) => count === 0 || writer.size >= AT_ONCE_FROM),
+    step: () => withBatchPause(record, (count) => count === 0 || writer.size >= AT_ONCE_FROM),
     logger,
   });
 

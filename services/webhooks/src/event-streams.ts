@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { withBatchPause } from '@quittance/shared/batch-pause';
 import type { Db } from '@quittance/shared/db';
-import { thenRest } from '@quittance/shared/gather-pause';
 import type { AccountId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
@@ -93,7 +93,7 @@ export function createEventStreams(
     worker ??= startWorker({
       name: 'event streams',
       everyMs: limits.lookEveryMs,
-      step: () => thenRest(step, (more) => more > 0),
+      step: () => withBatchPause(step, (more) => more > 0),
       logger,
     });
     worker.wake();

@@ -1,6 +1,6 @@
 import type { Db, Trx } from '@quittance/shared/db';
 import { type Service, services } from '@quittance/shared/events';
-import type { takeIn } from '@quittance/shared/take-in';
+import type { processMessages } from '@quittance/shared/process-messages';
 import type { Mutant, Wiring } from '../mutant.ts';
 import { afterCommit, hooked, rewrite } from './statements.ts';
 
@@ -77,7 +77,7 @@ export const messageMutants: readonly Mutant[] = [
     apply(wiring) {
       wiring.steps.consume = (real) => async (messages, options) => {
         const fresh = new Set<unknown>();
-        const first: typeof takeIn = real;
+        const first: typeof processMessages = real;
         await first(messages, { ...options, db: processingFirst(options.db, fresh) });
       };
     },

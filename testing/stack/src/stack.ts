@@ -9,11 +9,10 @@ import type { RedisHandle } from '@quittance/engines/redis';
 import { busUrl } from '@quittance/shared/bus-connection';
 import { type BusUser, KEEPER } from '@quittance/shared/bus-names';
 import { ADMIN, busConfiguration } from '@quittance/shared/bus-permissions';
-import type { BusKeeper } from '@quittance/shared/bus-setup';
+import type { Provisioner } from '@quittance/shared/bus-setup';
 import { type Service, services } from '@quittance/shared/events';
 import { migrateAll } from '@quittance/shared/migrate-all';
 import { untilAddresses } from './addresses.ts';
-import { startBusKeeper } from './bus-keeper.ts';
 import {
   allOrNone,
   type ChainNodes,
@@ -28,6 +27,7 @@ import type { Nodes } from './faucet.ts';
 import { type Parts, processes } from './parts.ts';
 import { type Ports, portsFrom } from './ports.ts';
 import { pricesFile } from './prices.ts';
+import { startNatsProvisioner } from './provisioner.ts';
 import { type Secrets, sandboxSecrets } from './secrets.ts';
 import { serviceSettings } from './service-settings.ts';
 import { firstSolanaSlot } from './solana.ts';
@@ -111,11 +111,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   const engines: Engine[] = [];
   const running: Engine[] = [];
-  let keeper: BusKeeper | undefined;
+  let provisioner: Provisioner | undefined;
   const stop = async () => {
     // The services first, then what they stand on.
     await Promise.all(running.splice(0).map((service) => service.stop()));
-    await keeper?.stop();
+    await provisioner?.stop();
     await Promise.all(engines.splice(0).map((engine) => engine.stop()));
   };
   const keep = <E extends Engine>(engine: E): E => {
@@ -158,8 +158,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         })
         .then(async (server) => {
           const bus = keep(server);
-          keeper = startBusKeeper(busUrl(bus.url, KEEPER, secrets.busPasswords.keeper), join(dir, 'logs'));
-          await keeper.made;
+          provisioner = startNatsProvisioner(
+            busUrl(bus.url, KEEPER, secrets.busPasswords.keeper),
+            join(dir, 'logs'),
+          );
+          await provisioner.made;
           return bus;
         }),
       options.redis === true

@@ -7,7 +7,7 @@ import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type RedisHandle, startRedis } from '@quittance/engines/redis';
 import { verifyBooks } from '@quittance/reconciliation/verify-books';
 import { asAdmin } from '@quittance/shared/admin-connection';
-import { keepBus } from '@quittance/shared/bus-setup';
+import { startProvisioner } from '@quittance/shared/bus-setup';
 import { closeDatabases, grantConnect, roleOf } from '@quittance/shared/database-roles';
 import { type Service, services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
@@ -72,7 +72,7 @@ export async function testNats(): Promise<Either<NatsHandle> & { dataDir: string
     ? await (await import('./containers.ts')).natsContainer(dataDir)
     : await startNats({ dataDir, port: 0 });
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-  const startKeeper = () => keepBus({ url: nats.url, logger: createLogger('keep-bus', 'silent') });
+  const startKeeper = () => startProvisioner({ url: nats.url, logger: createLogger('keep-bus', 'silent') });
   let keeper = startKeeper();
   await keeper.made;
   const { stop, restart } = nats;

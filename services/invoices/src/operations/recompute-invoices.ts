@@ -1,5 +1,5 @@
 import type { Trx } from '@quittance/shared/db';
-import type { Announcement } from '@quittance/shared/events';
+import type { NewEvent } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { InvoiceId } from '@quittance/shared/ids';
 import { appendToOutbox } from '@quittance/shared/outbox';
@@ -91,7 +91,7 @@ const toSettle = ({ paid, computed }: Change): number =>
   paid.unsettledUncounted + (computed.destinations.counted === null ? 0 : paid.unsettled);
 
 /** Settles and reverses deposits, and returns the events for ledger and payouts. */
-async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date): Promise<Announcement[]> {
+async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date): Promise<NewEvent[]> {
   const all = changes.map(({ before }) => before.id);
   await markRecomputed(trx, all, now);
   await markReversalsReported(
@@ -135,12 +135,12 @@ async function settleAndReverse(trx: Trx, changes: readonly Change[], now: Date)
     };
   };
   return [
-    ...settled.map((deposit): Announcement => {
+    ...settled.map((deposit): NewEvent => {
       const { disposition } = deposit;
       invariant(disposition !== null, 'a settled deposit has a disposition');
       return { kind: 'deposit.settled', payload: { ...payloadOf(deposit), disposition } };
     }),
-    ...reversed.map((deposit): Announcement => ({ kind: 'deposit.reversed', payload: payloadOf(deposit) })),
+    ...reversed.map((deposit): NewEvent => ({ kind: 'deposit.reversed', payload: payloadOf(deposit) })),
   ];
 }
 
@@ -148,7 +148,7 @@ const idsOf = (changes: readonly Change[], is: (change: Change) => boolean): Inv
   changes.filter(is).map(({ before }) => before.id);
 
 /** The events for merchants. Each carries the whole invoice as it is now. */
-async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Promise<Announcement[]> {
+async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Promise<NewEvent[]> {
   const telling = changes.filter(({ computed }) => computed.events.length > 0);
   if (telling.length === 0) return [];
   await markLateReported(
@@ -168,7 +168,7 @@ async function tell(trx: Trx, changes: readonly Change[], shown: ViewPorts): Pro
       version: invoice.version,
       data: invoiceView(full, shown),
     };
-    return computed.events.map((kind): Announcement => ({ kind, payload }));
+    return computed.events.map((kind): NewEvent => ({ kind, payload }));
   });
 }
 

@@ -1,6 +1,6 @@
 import { nativeAsset } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
-import type { Announcement } from '@quittance/shared/events';
+import type { NewEvent } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { PayoutId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
@@ -98,7 +98,7 @@ function spent(
   purpose: Transaction['purpose'],
   txHash: string,
   feePaid: Units,
-): Announcement[] {
+): NewEvent[] {
   if (feePaid === 0n) return [];
   const payload = {
     chain,
