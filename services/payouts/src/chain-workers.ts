@@ -18,35 +18,35 @@ import { insertDepositUtxos, reverseDepositUtxos } from './store/deposit-utxos.t
 import type { Transaction } from './store/transaction-rows.ts';
 import type { SettledDeposit } from './store/unswept-deposits.ts';
 
-/** How money leaves on the chains of one kind, and what is kept of the money that comes in there. */
+/** How payouts are paid on the chains of one kind, and what is stored of deposits there. */
 export type ChainWorker<K extends ChainKind> = {
   /**
-   * One round: follows what is signed, then pays. Called with the lease of the chain's hot
-   * wallet, on the right network and with the right wallet; nothing is kept in memory between rounds.
+   * One round: follows open transactions, then pays. Called with the lease of the hot wallet, after network and seed were
+   * checked.
    * @returns how much was moved on; 0 means wait.
    */
   run(ports: ChainPorts<K>, lease: Lease): Promise<number>;
   /**
-   * Why nothing may be signed at the moment, beside a seed mismatch or network; asked before every round. What was
-   * signed is followed all the same, so `run` is called, and asks again before it signs.
+   * Why signing is paused for another reason than the seed or the network. Asked before every round. `run` is called all
+   * the same, because open transactions are followed, and checks the reason before it signs.
    */
   signingPauseReason?(ports: ChainPorts<K>): Promise<string | undefined>;
   /**
-   * An attempt of a group that has ended is in a block that may still be dropped: mostly the one that it ended with,
-   * but another one can have taken its place. Brings what this kind keeps in line with it. Called repeatedly.
+   * Updates the tables of this kind to the attempt of an ended group that a block includes. After a reorganisation it may
+   * be another attempt than the one that ended the group. Called repeatedly.
    */
   alignWithMined?(db: Db, mined: Transaction): Promise<void>;
   /**
-   * The node knows nothing of a transaction whose block was final: whether it may be in the chain all the same, because
-   * nodes of this kind forget old ones. Kinds whose nodes never do leave this out.
+   * Whether a final transaction that the node does not know may be in the chain, because nodes of this kind prune old
+   * ones.
    */
   mayBePruned?(ports: ChainPorts<K>, transaction: Transaction): Promise<boolean>;
   /**
-   * Deposits on chains of this kind were written down as unswept deposits: what this kind keeps beside that. They may be told of
-   * after their reversal.
+   * Called after deposits were stored as unswept deposits, in the same transaction. A deposit may arrive after its
+   * reversal.
    */
   recordDeposits?(trx: Trx, deposits: readonly SettledDeposit[]): Promise<void>;
-  /** The same for reversed deposits. The reversal may come before the deposit itself. */
+  /** The same for reversed deposits. A reversal may arrive before its deposit. */
   reverseDeposits?(trx: Trx, deposits: readonly SettledDeposit[]): Promise<void>;
 };
 
@@ -59,7 +59,7 @@ export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
       return followed + (await payBatch(ports, lease));
     },
     alignWithMined: (db, mined) => db.transaction((trx) => settleMined(trx, mined)),
-    // Settled deposits are outputs that can be spent.
+    // Settled deposits are UTXOs.
     recordDeposits: insertDepositUtxos,
     async reverseDeposits(trx, deposits) {
       await insertDepositUtxos(trx, deposits);
@@ -73,7 +73,7 @@ export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
   evm: {
     signingPauseReason: async (ports) => (await readHistory(ports)).unknown,
     run: (ports, lease) => runAccountChain(ports, lease, evmDriver(ports, lease)),
-    // Nodes prune receipts. A nonce that the chain has used is no gap.
+    // Nodes prune receipts. Then the chain has still used the nonce.
     mayBePruned: async ({ sender }, { wallet, nonce }) =>
       nonce !== null && (await sender.nonce(wallet, 'latest')) > nonce,
   },
@@ -81,12 +81,12 @@ export const chainWorkers: { readonly [K in ChainKind]: ChainWorker<K> } = {
   solana: {
     signingPauseReason: unknownHistory,
     run: (ports, lease) => runAccountChain(ports, lease, solanaDriver(ports, lease)),
-    // Nodes keep signatures for a few days. Nothing later waits for one that is missing.
+    // Nodes keep signatures for a few days.
     mayBePruned: async () => true,
   },
 };
 
-/** One round on an account chain: follows what is signed, then pays and sweeps. */
+/** One round on an account chain: follows open transactions, then pays and sweeps. */
 async function runAccountChain(
   ports: AccountChainPorts,
   lease: Lease,

@@ -41,7 +41,7 @@ const selectMissing = statement(
    group by chain`,
 );
 
-const selectLed = statement(
+const selectLeaders = statement(
   'metrics_engines_led',
   `select name, (expires_at > clock_timestamp())::int::float as value from leases where name = any($1::text[])`,
 );
@@ -83,9 +83,9 @@ const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
     labels: ['chain'],
     async read(db) {
       const all = [...chains.values()];
-      const found = await db.rows<{ name: string; value: number }>(selectLed, [all.map(chainLease)]);
-      const led = new Map(found.map(({ name, value }) => [name, value]));
-      return all.map((on) => ({ chain: on.chain, value: led.get(chainLease(on)) ?? 0 }));
+      const found = await db.rows<{ name: string; value: number }>(selectLeaders, [all.map(chainLease)]);
+      const leaders = new Map(found.map(({ name, value }) => [name, value]));
+      return all.map((on) => ({ chain: on.chain, value: leaders.get(chainLease(on)) ?? 0 }));
     },
   },
   {
@@ -103,7 +103,7 @@ const gaugesOf = (chains: Ports['chains']): readonly DatabaseGauge[] => [
   ...messageGauges,
 ];
 
-/** Whether an chain worker is paused only by the replicas that find it so. */
+/** Only the replicas that found the reason export that signing is paused. */
 export function payoutsMetrics(databaseUrl: string, logger: Logger, chains: Ports['chains']): Metrics {
   const db = openMetricsDb('payouts', databaseUrl, logger);
   const metrics = createMetrics({ logger, db, gauges: gaugesOf(chains) });

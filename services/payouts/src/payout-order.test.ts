@@ -41,7 +41,7 @@ const order = (asset: string, amount: string, to = address) =>
   readPayoutOrder(body(`"asset":"${asset}","amount":${amount},"address":"${to}"`), { quotes: board, chains });
 
 describe('the body of a new payout', () => {
-  it('is read exactly, with the terms of the moment', () => {
+  it('is read exactly, with the current fee and confirmations', () => {
     expect(order('ETH', '1.000000000000000001')).toEqual({
       ok: true,
       value: {
@@ -152,7 +152,7 @@ describe('the body of a new payout', () => {
     expect(readPayoutOrder(body(fields), { quotes: board, chains })).toEqual({ ok: false, refusal: errors });
   });
 
-  it('has its fields’ failures in the order of the form', () => {
+  it('has its errors in the order of the form', () => {
     const orders = ['"asset":"BTC","amount":"x"', '"asset":"NOPE","amount":-5', '"asset":"ETH","amount":0'];
     for (const fields of orders) {
       const answer = readPayoutOrder(body(`"address":7,${fields}`), { quotes: board, chains });
@@ -162,7 +162,7 @@ describe('the body of a new payout', () => {
     }
   });
 
-  it('that is no object is empty', () => {
+  it('that is not an object counts as empty', () => {
     for (const input of [undefined, null, [], 'ETH', 7]) {
       expect(readPayoutOrder(input, { quotes: board, chains })).toMatchObject({
         ok: false,
@@ -171,7 +171,7 @@ describe('the body of a new payout', () => {
     }
   });
 
-  it('is not answered with terms from yesterday, but what is wrong with it is still details', () => {
+  it('without a fresh quote is refused, and errors of its fields are still listed', () => {
     const right = body(`"asset":"ETH","amount":1,"address":"${address}"`);
     expect(() => readPayoutOrder(right, { quotes: stale, chains })).toThrow(Unavailable);
     expect(() => readPayoutOrder(right, { quotes: silent, chains })).toThrow(Unavailable);
@@ -250,7 +250,7 @@ describe('a recipient', () => {
   });
 });
 
-it('an amount is at least one unit even where there is no dust', () => {
+it('an amount is at least one unit also without a dust limit', () => {
   expect(amountWithin('0', 18, units(0n))).toEqual({
     ok: false,
     refusal: ['The amount must be at least 0.000000000000000001.'],

@@ -7,10 +7,10 @@ import { type FieldErrors, form, messages, rules } from '@quittance/shared/valid
 import type { PayoutChain } from './ports.ts';
 
 export const ADDRESS_CHARACTERS_MAX = 255;
-/** With a fee on top it still has fewer digits than the books can hold; no asset has so many units. */
+/** With a fee added it still fits into numeric(78). No asset has so many units. */
 const UNITS_MAX = units(10n ** 75n);
 
-/** What a merchant asks for, with the terms of this moment. */
+/** What a merchant requests, with the fee and the confirmations of this moment. */
 export type PayoutOrder = {
   asset: AssetSymbol;
   amount: Units;
@@ -20,7 +20,7 @@ export type PayoutOrder = {
   minConfirmations: number;
 };
 
-/** What of a chain an order depends on. */
+/** The parts of a chain that an order depends on. */
 export type PayableChain = Pick<PayoutChain, 'kind' | 'assets' | 'checkAddress'> & {
   sender: Pick<PayoutChain['sender'], 'hotAddress'>;
 };
@@ -33,9 +33,9 @@ const fields = {
 };
 
 /**
- * Reads the body of a new payout; all failures of all fields are listed. Limits and addresses depend on the asset,
- * so they are judged only for one that is known; less than nothing is too little of any. Throws Unavailable when the body is right but the terms are not
- * known: an outdated fee is not promised.
+ * Reads the body of a new payout and lists all errors of all fields. Limits and addresses depend on the asset, so they
+ * are checked only when the asset is valid; a negative amount is too small for any asset. Throws Unavailable when the
+ * body is valid and there is no fresh quote, because an old fee must not be promised.
  */
 export function readPayoutOrder(
   body: unknown,
@@ -45,43 +45,43 @@ export function readPayoutOrder(
   const named = given.asset.ok ? given.asset.value.asset : undefined;
   const latest = named && quotes.latest(named);
   const on = named && chains.get(assets[named].chain);
-  const judged = named !== undefined && isPayable(named, on, latest?.active) ? named : undefined;
+  const asset = named !== undefined && isPayable(named, on, latest?.active) ? named : undefined;
 
   const errors: FieldErrors = {};
   if (!given.asset.ok) Object.assign(errors, given.asset.refusal);
-  else if (judged === undefined) errors['asset'] = [messages.invalid('asset')];
+  else if (asset === undefined) errors['asset'] = [messages.invalid('asset')];
 
   let amount: Units | undefined;
   if (!given.amount.ok) Object.assign(errors, given.amount.refusal);
-  else if (judged !== undefined) {
+  else if (asset !== undefined) {
     const dust = units(latest?.dust ?? '0');
-    const within = amountWithin(given.amount.value.amount, assets[judged].decimals, dust);
+    const within = amountWithin(given.amount.value.amount, assets[asset].decimals, dust);
     if (within.ok) amount = within.value;
     else errors['amount'] = within.refusal;
   } else if (given.amount.value.amount.startsWith('-')) {
-    // Too little of whatever it is.
+    // A negative amount is too small for any asset.
     errors['amount'] = [messages.atLeast('amount', '0')];
   }
 
   let address: string | undefined;
   if (!given.address.ok) Object.assign(errors, given.address.refusal);
-  else if (judged !== undefined && on !== undefined) {
+  else if (asset !== undefined && on !== undefined) {
     address = checkRecipient(on, given.address.value.address);
     if (address === undefined) errors['address'] = [messages.invalid('address')];
   }
 
   if (
     Object.keys(errors).length > 0 ||
-    judged === undefined ||
+    asset === undefined ||
     amount === undefined ||
     address === undefined
   ) {
     return refuse(errors);
   }
-  const quote = quotes.fresh(judged);
-  if (quote === undefined) throw new Unavailable(`there is no fresh quote of ${judged}`);
+  const quote = quotes.fresh(asset);
+  if (quote === undefined) throw new Unavailable(`there is no fresh quote of ${asset}`);
   return ok({
-    asset: judged,
+    asset,
     amount,
     address,
     networkFee: units(quote.network_fee),
@@ -89,13 +89,12 @@ export function readPayoutOrder(
   });
 }
 
-/** `active` is unknown while no quote was ever heard: then nothing is held against the asset. */
+/** `active` is unknown until the first quote arrives, and counts as true until then. */
 const isPayable = (asset: AssetSymbol, on: PayableChain | undefined, active = true): boolean =>
   active && on?.assets.includes(asset) === true;
 
 /**
- * Nobody holds the keys of these: what is sent there is burnt, or is refused and costs the fee. On EVM chains the zero
- * address and what stands behind it, where the precompiled contracts are.
+ * Addresses without a key: a payment is burnt, or refused and costs the fee. On EVM chains also precompiled contracts.
  */
 const burners = {
   bitcoin: undefined,
@@ -104,8 +103,8 @@ const burners = {
 } as const satisfies Record<ChainKind, RegExp | undefined>;
 
 /**
- * A recipient of that chain and network, canonical. The hot wallet is none: it would pay itself, which costs the merchant
- * all of it, and which shows in no balance on Solana, so that nothing could prove it.
+ * The canonical address of a recipient; undefined when it is not valid on that chain and network. The hot wallet is not
+ * valid: it would pay itself at the merchant's cost, and on Solana no balance would prove the payment.
  */
 export function checkRecipient(on: PayableChain, text: string): string | undefined {
   const canonical = on.checkAddress(text);
@@ -116,9 +115,9 @@ export function checkRecipient(on: PayableChain, text: string): string | undefin
 /** The amount, exact, or every limit that it breaks. `text` is plain decimal text. */
 export function amountWithin(text: string, decimals: number, dust: Units): Result<Units, string[]> {
   const broken: string[] = [];
-  // Not even where there is no dust can nothing be sent.
+  // Also without a dust limit, the least amount is one unit.
   const least = dust > 0n ? dust : units(1n);
-  // Cutting digits off cannot carry an amount over a whole number of units: good enough to compare with.
+  // Without the digits that are too many, the amount compares with the limits in the same way.
   const cut = parseUnits(cutAfter(text, decimals), decimals);
   const value = cut.ok ? cut.value : text.startsWith('-') ? -1n : UNITS_MAX + 1n;
   if (value < least) broken.push(messages.atLeast('amount', formatUnits(least, decimals)));

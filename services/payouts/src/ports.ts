@@ -11,7 +11,7 @@ import type { ThrottledLog } from '@quittance/shared/throttled-log';
 import type { GracePeriods } from './domain/transaction-state.ts';
 import type { Stalled } from './store/payouts.ts';
 
-/** Why nothing is signed at the moment although the node answers: the wrong network, a seed mismatch, or lost commits. */
+/** Why signing is paused although the node answers: the wrong network, a seed mismatch, or lost commits. */
 export type SigningPause = { reason: string | undefined };
 
 /** A chain that payouts leave on, its sender, and why signing is paused there. */
@@ -20,11 +20,11 @@ export type PayoutChain<K extends ChainKind = ChainKind> = {
     kind: Kind;
     chain: ChainOf<Kind>;
     sender: SenderOf<Kind>;
-    /** Of this chain alone: the others go on. */
+    /** Of this chain alone. */
     signingPause: SigningPause;
-    /** What can be paid there, as it is configured. */
+    /** The configured assets that can be paid there. */
     assets: readonly AssetSymbol[];
-    /** A recipient's address as it is stored and compared; undefined when it is none of this chain and network. */
+    /** The canonical form of a recipient's address; undefined when it is not valid on this chain and network. */
     checkAddress: (text: string) => string | undefined;
   };
 }[K];
@@ -42,7 +42,6 @@ export type Settings = {
   gracePeriods: GracePeriods;
 };
 
-/** Everything an operation may need from the outside; each takes the part it uses. */
 export type Ports = {
   db: Db;
   bus: Bus;
@@ -51,7 +50,7 @@ export type Ports = {
   logger: Logger;
   throttledLog: ThrottledLog;
   quotes: Pick<QuoteBoard, 'latest' | 'fresh'>;
-  /** Those that are configured. */
+  /** The configured chains. */
   chains: ReadonlyMap<Chain, PayoutChain>;
   /** Payouts without progress, by chain, as this replica has found them last. */
   stalled: Map<Chain, Stalled>;
@@ -60,7 +59,7 @@ export type Ports = {
   wakeRelay: () => void;
 };
 
-/** What the chain worker of one chain works with: everything, and that chain; of its assets those that are not halted. */
+/** The ports of the chain worker of one chain. `assets` are those that are not halted. */
 export type ChainPorts<K extends ChainKind = ChainKind> = Omit<Ports, 'chains'> & PayoutChain<K>;
 export type EvmPorts = ChainPorts<'evm'>;
 export type BitcoinPorts = ChainPorts<'bitcoin'>;

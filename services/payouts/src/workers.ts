@@ -14,7 +14,7 @@ import { walletsWithOpenTransactions } from './store/replacement-groups.ts';
 
 const VOID_EVERY_MS = 500;
 const FEES_EVERY_MS = 15_000;
-/** Another process publishes fees well before the ledger finds the last ones too old. */
+/** Another replica publishes fees before the last ones expire in the ledger. */
 const FEES_LEASE_MS = 2 * FEES_EVERY_MS + 5_000;
 /** While nothing is open, one round of this many asks the chain: a deposit may have become economical to sweep. */
 const IDLE_ROUNDS = 15;
@@ -78,7 +78,7 @@ export function startWorkers(ports: Ports): Stoppable {
   };
 }
 
-/** A round of the chain worker while something is open on its chain; otherwise the node is left in peace most of the time. */
+/** Runs a round of the chain worker while something is open on its chain, otherwise only one of IDLE_ROUNDS. */
 export function chainWorkerStep<K extends ChainKind>(
   ports: Ports,
   on: PayoutChain<K>,
@@ -88,7 +88,7 @@ export function chainWorkerStep<K extends ChainKind>(
   return async () => {
     if (idleRounds > 0 && !(await hasOpen(ports, on))) {
       idleRounds -= 1;
-      // Otherwise the other replicas would take it in turn, and each would ask its node.
+      // Otherwise other replicas would take the lease, and each would ask its node.
       await prolongLease(db, chainLease(on), settings.replica, settings.leaseMs);
       return 0;
     }
@@ -98,7 +98,7 @@ export function chainWorkerStep<K extends ChainKind>(
   };
 }
 
-/** Whether a payout waits to be signed, or the end of something signed is open. */
+/** Whether a payout waits to be signed, or a transaction is open. */
 async function hasOpen(
   { db }: Pick<Ports, 'db'>,
   { chain, sender, assets }: Pick<PayoutChain, 'chain' | 'sender' | 'assets'>,
@@ -108,7 +108,7 @@ async function hasOpen(
   return (await walletsWithOpenTransactions(db, chain, sender.hotAddress, 1)).length > 0;
 }
 
-/** One replica asks a chain's node for its fees, and publishes them for all. */
+/** One replica publishes the fees of a chain for all. */
 async function publishFeesForAll(ports: Ports, on: PayoutChain): Promise<void> {
   const { db, bus, settings } = ports;
   const lease = await takeLease(db, `fees:${on.chain}`, settings.replica, FEES_LEASE_MS);

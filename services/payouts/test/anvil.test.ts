@@ -108,7 +108,7 @@ async function deposit(asset: AssetSymbol, whole: string, amount: bigint): Promi
   return address;
 }
 
-it('Ether from the hot wallet', async () => {
+it('pays Ether from the hot wallet', async () => {
   const { id, to } = await payout('ETH', '0.5');
   const { status, tx_hash } = await ended(id);
   expect(status).toBe('mined');
@@ -116,7 +116,7 @@ it('Ether from the hot wallet', async () => {
   expect(await chain.balance('ETH', to)).toBe(ETHER / 2n);
 });
 
-it('tokens that have to be swept first', async () => {
+it('pays tokens that must be swept first', async () => {
   const address = await deposit('USDC_ERC20', '300', 300_000_000n);
   const { id, to } = await payout('USDC_ERC20', '250.000001');
   expect((await ended(id)).status).toBe('mined');
@@ -124,7 +124,7 @@ it('tokens that have to be swept first', async () => {
   expect(await chain.balance('USDC_ERC20', address)).toBe(0n);
 });
 
-it('Ether that has to be swept first', async () => {
+it('pays Ether that must be swept first', async () => {
   const address = await deposit('ETH', '20', 20n * ETHER);
   const { id, to } = await payout('ETH', '15');
   expect((await ended(id)).status).toBe('mined');
@@ -132,7 +132,7 @@ it('Ether that has to be swept first', async () => {
   expect(await chain.balance('ETH', address)).toBeLessThan(ETHER / 1_000n);
 });
 
-it('many payouts at once through both replicas: one chain worker, nonces without a gap, each paid once', async () => {
+it('many simultaneous payouts through both replicas are paid once each, with nonces without a gap', async () => {
   const payouts = await Promise.all(Array.from({ length: 30 }, () => payout('ETH', '0.01')));
   for (const { id, to } of payouts) {
     expect((await ended(id)).status).toBe('mined');
@@ -147,14 +147,14 @@ it('many payouts at once through both replicas: one chain worker, nonces without
   expect(new Set(payouts.map(({ id }) => id)).size).toBe(30);
 });
 
-it('a contract that takes no Ether is refused before anything is signed', async () => {
+it('a payout to a contract that refuses Ether fails before anything is signed', async () => {
   const { id } = await payout('ETH', '0.01', usdc);
   const { status, tx_hash, failed_reason } = await ended(id);
   expect([status, tx_hash]).toEqual(['failed', null]);
   expect(failed_reason).toMatch(/does not accept/);
 });
 
-it('a block that is dropped takes a payout with it: the same bytes bring it again', async () => {
+it('a payout in a dropped block is sent again with the same bytes', async () => {
   const { id, to } = await payout('ETH', '0.02');
   await eventually(async () => expect((await shown(id)).tx_hash).not.toBeNull());
   const { tx_hash } = await shown(id);
@@ -173,7 +173,7 @@ it('a block that is dropped takes a payout with it: the same bytes bring it agai
   expect(await chain.transactions(to)).toEqual([tx_hash]);
 });
 
-it('final blocks that are dropped take a payout with them: it comes again by itself, and so do the payouts after it', async () => {
+it('a payout in dropped final blocks is sent again, and the payouts after it are paid', async () => {
   const first = await payout('ETH', '0.04');
   const { tx_hash } = await ended(first.id);
   await chain.mine(2 * SLOTS_IN_AN_EPOCH + 1);
@@ -193,7 +193,7 @@ it('final blocks that are dropped take a payout with them: it comes again by its
   expect(await chain.transactions(later.to)).toHaveLength(1);
 });
 
-it('a node that hangs: payouts are taken, wait, and are paid when it answers again', async () => {
+it('payouts are accepted while the node hangs, and paid when it answers again', async () => {
   anvil.pause();
   const { id, to } = await payout('ETH', '0.03');
   expect(await shown(id)).toMatchObject({ status: 'pending', tx_hash: null });

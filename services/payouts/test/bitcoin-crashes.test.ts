@@ -69,7 +69,7 @@ async function expectPaidOnce(id: PayoutId, to: string): Promise<void> {
 }
 
 it.each(['bitcoin.payouts.signing', 'bitcoin.payouts.signed', 'bitcoin.payouts.settling'])(
-  'killed at %s: one transaction, one end',
+  'killed at %s, a payout has one transaction and one end',
   async (point) => {
     await payouts.start(point);
     await deposit();
@@ -83,7 +83,7 @@ it.each(['bitcoin.payouts.signing', 'bitcoin.payouts.signed', 'bitcoin.payouts.s
   },
 );
 
-it('killed at bitcoin.payouts.sent: noted as sent, though it waits in the pool already', async () => {
+it('killed at bitcoin.payouts.sent, the transaction in the mempool is stored as sent', async () => {
   await payouts.start('bitcoin.payouts.sent');
   await deposit();
   const to = newRecipient();
@@ -100,7 +100,7 @@ it('killed at bitcoin.payouts.sent: noted as sent, though it waits in the pool a
 });
 
 it.each(['bitcoin.bumps.signing', 'bitcoin.bumps.signed'])(
-  'killed at %s: one of the attempts is mined',
+  'killed at %s, one of the attempts is mined',
   async (point) => {
     await payouts.start(point);
     await deposit();
@@ -122,7 +122,7 @@ it.each(['bitcoin.bumps.signing', 'bitcoin.bumps.signed'])(
   },
 );
 
-it('killed at consumer.after_commit: a deposit whose event arrives again is one UTXO', async () => {
+it('killed at consumer.after_commit, a deposit whose event arrives again is one UTXO', async () => {
   await payouts.start('consumer.after_commit');
   await deposit();
   await payouts.died();

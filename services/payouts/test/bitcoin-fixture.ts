@@ -316,8 +316,8 @@ export class BitcoinFixture {
     return this.db.rows('select * from utxos order by created_at, outpoint');
   }
 
-  /** What was announced about a payout, in order. */
-  async announced({ id }: { id: PayoutId }): Promise<string[]> {
+  /** The kinds of the events about a payout, in order. */
+  async published({ id }: { id: PayoutId }): Promise<string[]> {
     const rows = await this.db.rows<{ kind: string }>(
       `select kind from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
       [id],
@@ -391,7 +391,7 @@ export class BitcoinFixture {
     }
   }
 
-  /** What the books call free is unspent in the chain, with that amount. */
+  /** UTXOs that are available in the database are unspent in the chain, with the same amount. */
   async #expectUtxosOnChain(): Promise<void> {
     const free = (await this.utxos()).filter(
       (utxo) => utxo.state === 'available' && utxo.reversed_at === null,

@@ -120,7 +120,7 @@ async function paid(to: string): Promise<number[]> {
   return unspents.map(({ amount }) => amount);
 }
 
-it('many at once through both replicas: few transactions, each paid once', async () => {
+it('many simultaneous payouts through both replicas share few transactions, and each is paid once', async () => {
   await deposit('1', '100000000');
   const payouts = await Promise.all(Array.from({ length: 25 }, () => payout('0.01')));
   for (const { id, to } of payouts) {
@@ -132,7 +132,7 @@ it('many at once through both replicas: few transactions, each paid once', async
   expect(ledger.asked).toHaveLength(25);
 });
 
-it('a node that hangs: payouts are taken, wait, and are paid when it answers again', async () => {
+it('payouts are accepted while the node hangs, and paid when it answers again', async () => {
   await deposit('0.5', '50000000');
   node.pause();
   const { id, to } = await payout('0.3');
@@ -142,7 +142,7 @@ it('a node that hangs: payouts are taken, wait, and are paid when it answers aga
   expect(await paid(to)).toEqual([0.3]);
 });
 
-it('an address of another network is refused before anything is asked for', async () => {
+it('an address of another network is refused before the ledger is asked', async () => {
   const { status, body } = await shop.post({
     asset: 'BTC',
     amount: '0.01',

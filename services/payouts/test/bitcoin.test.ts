@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 describe('a payout', () => {
-  it('is paid from a deposit, and what is left comes back', async () => {
+  it('is paid from a deposit, and the rest returns as change', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
     await fixture.run();
@@ -52,7 +52,7 @@ describe('a payout', () => {
     await fixture.node.mine(1);
     await fixture.run();
     expect(await fixture.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: transaction?.tx_hash });
-    expect(await fixture.announced(payout)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    expect(await fixture.published(payout)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
     const [deposit, change] = await fixture.utxos();
     expect([deposit?.state, change?.state]).toEqual(['spent', 'available']);
     const [spent] = await fixture.spent();
@@ -62,7 +62,7 @@ describe('a payout', () => {
     expect(await fixture.spent()).toEqual([{ tx_hash: transaction?.tx_hash, amount: '282' }]);
   });
 
-  it('takes as many UTXOs as it needs', async () => {
+  it('spends as many UTXOs as it needs', async () => {
     for (let i = 0; i < 4; i++) await fixture.deposit(BITCOIN / 10n);
     const payout = await fixture.reserve((BITCOIN * 35n) / 100n);
     await fixture.finish();
@@ -70,7 +70,7 @@ describe('a payout', () => {
     expect((await fixture.utxos()).filter(({ state }) => state === 'spent')).toHaveLength(4);
   });
 
-  it('with others is one transaction, in which each has its output', async () => {
+  it('shares a transaction with others, and each has its own output', async () => {
     await fixture.deposit(BITCOIN);
     const payouts = [];
     // Two of the same amount to the same address: each is one of two outputs.
@@ -89,7 +89,7 @@ describe('a payout', () => {
     expect(await fixture.spent()).toHaveLength(1);
   });
 
-  it('waits a moment for others', async () => {
+  it('waits a moment to share its transaction with others', async () => {
     await fixture.deposit(BITCOIN);
     await fixture.reserve(10_000n);
     fixture.clock.advance(-60_000);
@@ -100,7 +100,7 @@ describe('a payout', () => {
     expect(await fixture.transactions()).toHaveLength(1);
   });
 
-  it('waits for change to come back with a block, and is paid out of it', async () => {
+  it('waits for change until a block includes it, and is paid from it', async () => {
     await fixture.deposit(BITCOIN);
     const first = await fixture.reserve(BITCOIN / 4n);
     await fixture.run();
@@ -118,7 +118,7 @@ describe('a payout', () => {
     expect(await fixture.spent()).toHaveLength(2);
   });
 
-  it('that all UTXOs do not cover is passed over, and an error is logged', async () => {
+  it('that all UTXOs do not cover is skipped, and an error is logged', async () => {
     await fixture.deposit(BITCOIN);
     const large = await fixture.reserve(2n * BITCOIN);
     const small = await fixture.reserve(BITCOIN / 2n);
@@ -132,7 +132,7 @@ describe('a payout', () => {
     expect(await fixture.statusOf(large)).toBe('mined');
   });
 
-  it('of all there is waits for the fee', async () => {
+  it('of the whole balance waits for money for the fee', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN);
     await fixture.run();
@@ -143,7 +143,7 @@ describe('a payout', () => {
     expect(await fixture.spent()).toMatchObject([{ amount: expect.stringMatching(/^\d{3,5}$/) }]);
   });
 
-  it('whose fee is not covered does not keep smaller ones waiting', async () => {
+  it('whose fee is not covered does not delay smaller payouts', async () => {
     await fixture.deposit(BITCOIN);
     const all = await fixture.reserve(BITCOIN);
     const small = await fixture.reserve(BITCOIN / 2n);
@@ -151,7 +151,7 @@ describe('a payout', () => {
     expect([await fixture.statusOf(all), await fixture.statusOf(small)]).toEqual(['reserved', 'mined']);
   });
 
-  it('that needs more UTXOs than a transaction takes is paid when they are merged', async () => {
+  it('that needs more UTXOs than one transaction can spend is paid after they are merged', async () => {
     await fixture.depositMany(250, 10_000n);
     const payout = await fixture.reserve(2_400_000n);
     await fixture.run();
@@ -171,7 +171,7 @@ describe('a payout', () => {
     expect(left.sort()).toEqual(['held', 'swept']);
   });
 
-  it('that as many UTXOs as a transaction takes cover, but not its fee, is paid when they are merged', async () => {
+  it('whose fee needs more UTXOs than one transaction can spend is paid after they are merged', async () => {
     await fixture.depositMany(200, 10_000n);
     await fixture.depositMany(50, 9_000n);
     const payout = await fixture.reserve(1_999_000n);
@@ -183,7 +183,7 @@ describe('a payout', () => {
     expect(await fixture.spent()).toHaveLength(2);
   });
 
-  it('for which UTXOs cannot be merged at this fee does not delay others', async () => {
+  it('whose UTXOs cannot be merged at this fee does not delay others', async () => {
     await fixture.depositMany(200, 100_000n);
     await fixture.depositMany(50, 90_000n);
     const sender = { ...fixture.sender, feeRate: async () => 400n };
@@ -197,7 +197,7 @@ describe('a payout', () => {
     );
   });
 
-  it('is not paid from UTXOs that cost more to spend than they hold, and they are not merged', async () => {
+  it('does not spend or merge UTXOs that cost more to spend than their amount', async () => {
     await fixture.depositMany(199, 10_000n);
     await fixture.depositMany(61, 600n);
     const payout = await fixture.reserve(1_993_000n);
@@ -215,10 +215,10 @@ describe('a payout', () => {
     const other = await fixture.reserve(546n);
     await fixture.finish();
     expect([await fixture.statusOf(dust), await fixture.statusOf(other)]).toEqual(['failed', 'mined']);
-    expect(await fixture.announced(dust)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.published(dust)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
   });
 
-  it('is paid from what an operator sent to the hot address', async () => {
+  it('is paid from money that an operator sent to the hot address', async () => {
     await fixture.node.pay(fixture.wallet.hotAddress, '0.5');
     await fixture.node.mine(1);
     await fixture.run();
@@ -238,13 +238,13 @@ describe('a payout', () => {
     expect(await fixture.statusOf(payout)).toBe('mined');
   });
 
-  it('never uses a UTXO whose deposit was reversed, in whichever order the events arrive', async () => {
-    const [gone, never, stays] = [
+  it('never spends a UTXO whose deposit was reversed, in whichever order the events arrive', async () => {
+    const [settled, never, stays] = [
       await fixture.deposit(5n * BITCOIN),
       await fixture.deposit(6n * BITCOIN, { settled: false }),
       await fixture.deposit(BITCOIN),
     ];
-    await fixture.reversed(gone.payload);
+    await fixture.reversed(settled.payload);
     await fixture.reversed(never.payload);
     await fixture.settled(never.payload);
     const payout = await fixture.reserve(BITCOIN / 2n);
@@ -256,7 +256,7 @@ describe('a payout', () => {
   });
 });
 
-describe('a deposit whose block was dropped and that is mined again, as a deposit of its own', () => {
+describe('a deposit whose block was dropped and that is mined again as another deposit', () => {
   const again = ({ payload }: Deposit) => ({ ...payload, deposit_id: newDepositId(new Date()) });
   const utxo = () =>
     fixture.db.rows('select source_deposit_id, state, reversed_at is not null as reversed from utxos');
@@ -286,7 +286,7 @@ describe('a deposit whose block was dropped and that is mined again, as a deposi
     );
   });
 
-  it('has to wait for the reversal of the earlier one', async () => {
+  it('waits for the reversal of the earlier one', async () => {
     const deposit = await fixture.deposit(BITCOIN);
     const later = again(deposit);
     await expect(fixture.settled(later)).rejects.toThrow('one deposit for each output');
@@ -332,8 +332,8 @@ describe('a deposit whose block was dropped and that is mined again, as a deposi
 const mineRaw = (raw: readonly string[]) =>
   fixture.node.rpc('generateblock', `raw(6a08${randomBytes(8).toString('hex')})`, raw);
 
-describe('a node that cannot be trusted to answer', () => {
-  it('takes a transaction and its answer is lost: the same bytes again, one payment', async () => {
+describe('a node with faults', () => {
+  it('that accepts a transaction and loses its answer gets the same bytes again, and pays once', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
     fixture.onBroadcast = async (_raw, send) => {
@@ -348,7 +348,7 @@ describe('a node that cannot be trusted to answer', () => {
   });
 
   it.each(['unknown', 'rejected'] as const)(
-    'never sees the bytes (%s): they are sent until it does',
+    'that never gets the bytes (%s) gets them again until it has them',
     async (answer) => {
       await fixture.deposit(BITCOIN);
       const payout = await fixture.reserve(BITCOIN / 4n);
@@ -366,7 +366,7 @@ describe('a node that cannot be trusted to answer', () => {
     },
   );
 
-  it('loses its pool: to be thrown out is no end, the same bytes again', async () => {
+  it('that loses its mempool gets the same bytes again', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
     await fixture.run();
@@ -384,7 +384,7 @@ describe('a node that cannot be trusted to answer', () => {
 
 describe('a reorganisation', () => {
   it.each([1, 2, 3, 4, 5, 6])(
-    'of %s blocks drops a payout: the same bytes are mined again',
+    'of %s blocks that drops a payout makes the worker send the same bytes again',
     async (depth) => {
       await fixture.deposit(BITCOIN);
       const payout = await fixture.reserve(BITCOIN / 4n, undefined, 8);
@@ -406,7 +406,7 @@ describe('a reorganisation', () => {
     },
   );
 
-  it('or a block is not remembered by half: change of what is in a block can be spent', async () => {
+  it('is stored together with its change, so that the change of a mined transaction can be spent', async () => {
     await fixture.deposit(BITCOIN);
     await fixture.reserve(BITCOIN / 4n);
     await fixture.run();
@@ -428,7 +428,7 @@ describe('a reorganisation', () => {
     expect((await fixture.utxos()).find(({ branch }) => branch === 'change')?.state).toBe('available');
   });
 
-  it('that drops a payout and the one that spends its change: both come again', async () => {
+  it('that drops a payout and the one that spends its change makes the worker send both again', async () => {
     await fixture.deposit(BITCOIN);
     const first = await fixture.reserve(BITCOIN / 4n);
     await fixture.run();
@@ -446,7 +446,7 @@ describe('a reorganisation', () => {
     expect(await fixture.transactions()).toHaveLength(2);
   });
 
-  it('deeper than was waited for: a settled payout is sent again', async () => {
+  it('deeper than the confirmations makes the worker send a settled payout again', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
     await fixture.finish();
@@ -461,7 +461,7 @@ describe('a reorganisation', () => {
     expect(await fixture.paidTo(payout.to)).toHaveLength(1);
   });
 
-  it('of blocks that were final: a settled payout is sent again', async () => {
+  it('of final blocks makes the worker send a settled payout again', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
     await fixture.finish();
@@ -480,7 +480,7 @@ describe('a reorganisation', () => {
     expect(await fixture.transactions()).toMatchObject([{ state: 'mined', missing_since: null }]);
   });
 
-  it('is not seen where a node is merely behind: a payout that was final is not sent again', async () => {
+  it('is not assumed when a node lags, and a final payout is not sent again', async () => {
     await fixture.deposit(BITCOIN);
     await fixture.reserve(BITCOIN / 4n);
     await fixture.finish();
@@ -516,18 +516,18 @@ describe('a fee that is too low', () => {
     return { payout, old, next };
   }
 
-  it('is raised, and the new one is mined', async () => {
+  it('is raised, and the new transaction is mined', async () => {
     const { payout, next } = await bumped([BITCOIN], BITCOIN / 4n);
     await fixture.finish();
     expect(await fixture.payout(payout.id)).toMatchObject({ status: 'mined', tx_hash: next?.tx_hash });
     expect((await fixture.transactions()).map(({ state }) => state)).toEqual(['dead', 'mined']);
     expect(await fixture.spent()).toMatchObject([{ tx_hash: next?.tx_hash }]);
-    expect(await fixture.announced(payout)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    expect(await fixture.published(payout)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
     const change = (await fixture.utxos()).filter(({ branch }) => branch === 'change');
     expect(change.map(({ reversed_at }) => reversed_at === null).sort()).toEqual([false, true]);
   });
 
-  it('is raised, and a miner takes the old one all the same', async () => {
+  it('is raised, and a miner includes the former transaction all the same', async () => {
     const { payout, old } = await bumped([BITCOIN], BITCOIN / 4n);
     await mineRaw([old?.raw ?? '']);
     await fixture.node.mine(CONFIRMATIONS - 1);
@@ -554,7 +554,7 @@ describe('a fee that is too low', () => {
     ]);
   });
 
-  it('is raised with one more UTXO, and a deep reorganisation changes which of the two is mined, and back', async () => {
+  it('is raised with one more UTXO, and deep reorganisations change twice which attempt is mined', async () => {
     const { payout, old, next } = await bumped([BITCOIN, 50_000n], BITCOIN - 500n);
     const books = async () =>
       (await fixture.utxos())
@@ -564,7 +564,7 @@ describe('a fee that is too low', () => {
         .sort();
     const look = async () => {
       await fixture.db.rows('update transactions set looked_at = null');
-      // What the books call free is spent in the chain, until the transaction has been looked at.
+      // A UTXO is available in the database and spent in the chain until the transaction is checked.
       await fixture.run();
       await fixture.run();
       expect(fixture.ports.signingPause.reason).toBeUndefined();
@@ -595,7 +595,7 @@ describe('a fee that is too low', () => {
     return status.state === 'mined' ? status.height : 0;
   };
 
-  it('is raised by a transaction that the node does not hear of at first: it is sent until it does', async () => {
+  it('is raised by a transaction that is sent until the node has it', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
     await fixture.run();
@@ -612,7 +612,7 @@ describe('a fee that is too low', () => {
     expect(await fixture.payout(payout.id)).toMatchObject({ tx_hash: next?.tx_hash });
   });
 
-  it('is raised again and again, but not for ever', async () => {
+  it('is raised a limited number of times', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
     for (let i = 0; i < 12; i++) {
@@ -625,7 +625,7 @@ describe('a fee that is too low', () => {
     expect(await fixture.payout(payout.id)).toMatchObject({ tx_hash: attempts.at(-1)?.tx_hash });
   });
 
-  it('is not raised for a price that its recipient makes', async () => {
+  it('is not raised to a fee that its recipient causes', async () => {
     await fixture.deposit(BITCOIN);
     const index = 5_000_000;
     const payout = await fixture.reserve(BITCOIN / 4n, fixture.wallet.address('deposit', index));
@@ -687,7 +687,7 @@ describe('a UTXO that another party spends', () => {
     }).raw;
   }
 
-  it('fails the payout when that is six blocks deep, and not a block earlier', async () => {
+  it('fails the payout when the spending transaction is six blocks deep, and not earlier', async () => {
     const deposit = await fixture.deposit(BITCOIN);
     const other = await fixture.deposit(BITCOIN / 2n);
     const payout = await fixture.reserve((BITCOIN * 5n) / 4n);
@@ -696,12 +696,12 @@ describe('a UTXO that another party spends', () => {
     await fixture.node.mine(PROOF_CONFIRMATIONS - 2);
     for (let i = 0; i < 15; i++) await fixture.run();
     expect(await fixture.statusOf(payout)).toBe('broadcast');
-    expect(await fixture.announced(payout)).toEqual(['payout.created']);
+    expect(await fixture.published(payout)).toEqual(['payout.created']);
     await fixture.node.mine(1);
     await fixture.run();
     await fixture.run();
     expect(await fixture.statusOf(payout)).toBe('failed');
-    expect(await fixture.announced(payout)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.published(payout)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
     const utxos = await fixture.utxos();
     const stateOf = (outpoint: string) => utxos.find((utxo) => utxo.outpoint === outpoint);
     expect(stateOf(other.outpoint)).toMatchObject({ state: 'available', reversed_at: null });
@@ -725,7 +725,7 @@ describe('a UTXO that another party spends', () => {
     expect([await fixture.statusOf(lost), await fixture.statusOf(larger)]).toEqual(['broadcast', 'reserved']);
   });
 
-  it('in a block that is dropped again fails nothing', async () => {
+  it('in a block that is dropped again fails no payout', async () => {
     const deposit = await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
     await fixture.run();
@@ -747,7 +747,7 @@ describe('a UTXO that another party spends', () => {
     expect(await fixture.statusOf(payout)).toBe('mined');
   });
 
-  it('before anything is signed with it stops everything, until an operator decides', async () => {
+  it('before we sign with it pauses signing until an operator decides', async () => {
     const deposit = await fixture.deposit(BITCOIN);
     await mineRaw([elsewhere(deposit)]);
     const payout = await fixture.reserve(BITCOIN / 4n);
@@ -763,7 +763,7 @@ describe('a UTXO that another party spends', () => {
 });
 
 describe('a deposit that is double-spent', () => {
-  it('under a payout that waits: the payout fails when that is proved', async () => {
+  it('fails a waiting payout that spends it when that is proved', async () => {
     const customer = await fixture.deposit(3n * BITCOIN, { settled: false });
     // The customer is somebody whose UTXO we can spend twice.
     const index = customer.index + 1_000_000;
@@ -810,7 +810,7 @@ describe('a deposit that is double-spent', () => {
     );
   });
 
-  it('and planned with is left out: others are used', async () => {
+  it('is left out of plans, and other UTXOs are spent', async () => {
     await fixture.deposit(BITCOIN);
     const absent = await fixture.deposit(2n * BITCOIN, { settled: false });
     await fixture.settled({ ...absent.payload, outpoint: `${'ab'.repeat(32)}:0` });
@@ -824,8 +824,8 @@ describe('a deposit that is double-spent', () => {
   });
 });
 
-describe('two processes', () => {
-  it('one that lost its lease in its sleep signs nothing', async () => {
+describe('two replicas', () => {
+  it('sign nothing with a lease that was lost during a pause', async () => {
     await fixture.deposit(BITCOIN);
     const payout = await fixture.reserve(BITCOIN / 4n);
     const sleeper = fixture.replica({
@@ -847,7 +847,7 @@ describe('two processes', () => {
     expect(await fixture.transactions()).toHaveLength(1);
   });
 
-  it('with another seed sign nothing for the same database', async () => {
+  it('sign nothing with another seed for the same database', async () => {
     await fixture.deposit(BITCOIN);
     await fixture.reserve(BITCOIN / 4n);
     await fixture.run();

@@ -69,14 +69,14 @@ describe('a payout that is stuck', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined', tx_hash: second?.['tx_hash'] });
     expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }, { state: 'mined' }]);
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
     const spent = [
       { purpose: 'payout', tx_hash: second?.['tx_hash'], amount: (21_000n * 3n * MAX_FEE).toString() },
     ];
     expect(await sentOf()).toEqual(spent);
   });
 
-  it('is not signed again before its time, nor while it is in a block', async () => {
+  it('is not signed again too early, nor while a block includes it', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     await fixture.reserve();
     await fixture.run();
@@ -89,7 +89,7 @@ describe('a payout that is stuck', () => {
     expect(await fixture.transactions()).toHaveLength(1);
   });
 
-  it('is settled by the older attempt when that one is mined after all', async () => {
+  it('is settled by the older attempt when that one is mined', async () => {
     const { id, to } = await aStuckPayout();
     await fixture.run();
     const [first] = await fixture.transactions();
@@ -117,7 +117,7 @@ describe('a payout that is stuck', () => {
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
 
-  it('never fails because another attempt of its own took the nonce, even when that one is final before it is deep', async () => {
+  it('does not fail when another of its attempts used the nonce, also when that one is final before it has its confirmations', async () => {
     fixture.chain.finalizedLag = 0;
     const { id, to } = await aStuckPayout();
     await fixture.run();
@@ -136,7 +136,7 @@ describe('a payout that is stuck', () => {
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
 
-  it('is released only when another transaction took the nonce: all its attempts are dead then', async () => {
+  it('fails only when another transaction used the nonce, and all its attempts are dead then', async () => {
     const { id, to } = await aStuckPayout();
     await fixture.run();
     fixture.chain.useNonce(HOT);
@@ -147,11 +147,11 @@ describe('a payout that is stuck', () => {
     }
     expect(await fixture.payout(id)).toMatchObject({ status: 'failed' });
     expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }, { state: 'dead' }]);
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
     expect(fixture.chain.paymentsTo(to)).toEqual([]);
   });
 
-  it('gets so many successors and no more, and an operator hears of it', async () => {
+  it('gets a limited number of attempts, and then an error is logged', async () => {
     await aStuckPayout();
     fixture.chain.leastFee = 1_000n * MAX_FEE;
     for (let i = 0; i < 12; i++) {
@@ -168,7 +168,7 @@ describe('a payout that is stuck', () => {
     await fixture.finish();
   });
 
-  it('goes out with those behind it, when they offer too little as well', async () => {
+  it('is replaced together with later ones that offer too little as well', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const payouts = [await fixture.reserve(), await fixture.reserve(), await fixture.reserve()];
     await fixture.run();
@@ -183,7 +183,7 @@ describe('a payout that is stuck', () => {
     }
   });
 
-  it('keeps the chance of the older attempt while no node takes the newer one', async () => {
+  it('sends the older attempt as well while no node accepts the newer one', async () => {
     const { id, to } = await aStuckPayout();
     // The older bytes again, and their successor.
     fixture.chain.fates.push('accept', 'reject');
@@ -200,7 +200,7 @@ describe('a payout that is stuck', () => {
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
 
-  it('waits when the hot wallet cannot pay more, and it is said', async () => {
+  it('waits when the hot wallet cannot pay a higher fee, and an error is logged', async () => {
     const cost = 21_000n * MAX_FEE;
     fixture.chain.fund('ETH', HOT, ETHER + cost);
     await fixture.reserve();
@@ -213,13 +213,13 @@ describe('a payout that is stuck', () => {
   });
 });
 
-describe('a process that dies over a successor', () => {
+describe('a process that dies while it replaces a transaction', () => {
   const dying = (given: Partial<EvmSender>) => ({
     ...fixture.ports,
     sender: { ...fixture.chain.sender, ...given },
   });
 
-  it('before it is stored has done nothing', async () => {
+  it('before the next attempt is stored has changed nothing', async () => {
     const { id, to } = await aStuckPayout();
     const signTransfer = () => Promise.reject(new Error('killed'));
     await expect(fixture.run(dying({ signTransfer }))).rejects.toThrow('killed');
@@ -230,7 +230,7 @@ describe('a process that dies over a successor', () => {
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
 
-  it('before it is sent has it sent by the next, with the stored bytes', async () => {
+  it('before the next attempt is sent leaves the stored bytes to be sent by another process', async () => {
     const { id, to } = await aStuckPayout();
     const known = (await fixture.transactions()).length;
     const broadcast: EvmSender['broadcast'] = async (raw) => {
@@ -249,7 +249,7 @@ describe('a process that dies over a successor', () => {
   });
 
   it.each(['lose_answer', 'lose_bytes', 'reject'] as const)(
-    'or hears nothing of it (%s): one payment',
+    'or gets no answer (%s) pays once',
     async (fate) => {
       const { id, to } = await aStuckPayout();
       // The first is the older bytes, sent again as they are in no block.
@@ -290,7 +290,7 @@ describe('a sweep that is stuck', () => {
     expect((await sentOf()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
   });
 
-  it('brings the money when the older attempt is mined', async () => {
+  it('brings the deposits when the older attempt is mined', async () => {
     await fixture.deposit(1, 'ETH', 5n * ETHER);
     const { id } = await fixture.reserve();
     await fixture.run();

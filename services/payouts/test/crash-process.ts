@@ -104,9 +104,9 @@ export async function crashProcess() {
         const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
         expect(await ready.json()).toEqual({ ready: true, waits_for: [] });
       }, PATIENCE_MS);
-      // It may have taken long to start, and an old quote is none.
+      // The start may have taken longer than a quote is fresh.
       await publishTerms();
-      // The quotes arrive a moment after the bus: an order without an amount is told so as soon as they are there.
+      // Quotes arrive a moment after NATS is connected. From then on, an order without an amount is told so.
       await eventually(async () => {
         const answer: Answered = await shop.post({ asset: chain?.asset, amount: 0, address: '0x1' });
         expect([answer.status, Object.keys(answer.body.errors)]).toEqual([422, ['amount', 'address']]);
@@ -140,7 +140,7 @@ export async function crashProcess() {
       );
       return row.id;
     },
-    /** Money on a deposit address, of which the treasury hears over the bus. */
+    /** A settled deposit, published to NATS. */
     async deposit({ asset, amount, address, index, outpoint }: Deposited): Promise<string> {
       const depositId = newDepositId(new Date());
       const payload = {

@@ -10,8 +10,8 @@ import { type CrashProcess, crashProcess, PATIENCE_MS } from './crash-process.ts
 import { SEED } from './service-client.ts';
 
 /**
- * What a crash leaves in this service's own tables and outbox, to the letter: test/faults kills a whole stack at every
- * point and sees how it ends. These are the points where the most is under way.
+ * Checks exactly what a crash leaves in the tables and the outbox of this service, at the failpoints where most work is in
+ * flight. test/faults kills a whole stack at every failpoint.
  */
 const CONFIRMATIONS = 2;
 const DOLLAR = 1_000_000n;
@@ -62,7 +62,7 @@ let recipients = 0;
 const newRecipient = () => `0x${(++recipients).toString(16).padStart(8, '0')}${'c7'.repeat(16)}`;
 
 it.each(['payouts.requested', 'payouts.held'])(
-  'killed at %s: no payout was accepted, the hold is undone, the key is free',
+  'killed at %s, no payout was accepted, the hold is released and the key is free',
   async (point) => {
     await payouts.start(point);
     const to = newRecipient();
@@ -76,7 +76,7 @@ it.each(['payouts.requested', 'payouts.held'])(
   },
 );
 
-it('killed at payouts.refused: nothing is announced and nothing is ever paid', async () => {
+it('killed at payouts.refused, no event is published and nothing is ever paid', async () => {
   payouts.ledger.reply = () => ({ outcome: 'refused' });
   await payouts.start('payouts.refused');
   const to = newRecipient();
@@ -90,7 +90,7 @@ it('killed at payouts.refused: nothing is announced and nothing is ever paid', a
 });
 
 it.each(['evm.payouts.signing', 'evm.payouts.signed', 'evm.payouts.sent', 'evm.payouts.settling'])(
-  'killed at %s: one transaction, the same bytes, one end',
+  'killed at %s, a payout has one transaction, the same bytes and one end',
   async (point) => {
     await payouts.start(point);
     const to = newRecipient();
@@ -110,7 +110,7 @@ it.each(['evm.payouts.signing', 'evm.payouts.signed', 'evm.payouts.sent', 'evm.p
   },
 );
 
-it('killed at payouts.failing: everything goes back once', async () => {
+it('killed at payouts.failing, the hold is released once', async () => {
   await payouts.start('payouts.failing');
   // A contract that takes no Ether.
   const id = await payouts.ask('ETH', '0.01', usdc);
@@ -124,7 +124,7 @@ it('killed at payouts.failing: everything goes back once', async () => {
 let index = 0;
 
 it.each(['evm.sweeps.signing', 'evm.sweeps.signed', 'evm.sweeps.settling'])(
-  'killed at %s: one sweep, one payout',
+  'killed at %s, there is one sweep and one payout',
   async (point) => {
     await payouts.start(point);
     index += 1;
@@ -153,7 +153,7 @@ it.each(['evm.sweeps.signing', 'evm.sweeps.signed', 'evm.sweeps.settling'])(
   },
 );
 
-it('no nonce was left out or used twice in all of this', async () => {
+it('no nonce was skipped or used twice in these crashes', async () => {
   const rows = await payouts.db.rows<{ nonce: string }>(
     'select nonce from transactions where wallet = $1 order by nonce',
     [wallet.hotAddress],

@@ -189,8 +189,8 @@ export class EngineFixture {
     );
   }
 
-  /** What was announced about a payout, in order. */
-  async announced(id: PayoutId): Promise<string[]> {
+  /** The kinds of the events about a payout, in order. */
+  async published(id: PayoutId): Promise<string[]> {
     const rows = await this.db.rows<{ kind: string; payload: { fee_kept?: boolean } }>(
       `select kind, payload from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
       [id],

@@ -50,10 +50,10 @@ describe('a payout', () => {
     expect(mined).toMatchObject({ status: 'mined', completed_at: expect.any(Date), failed_reason: null });
     expect(mined['tx_hash']).toBe((await fixture.transactions())[0]?.['tx_hash']);
     expect(fixture.chain.paymentsTo(to)).toEqual([{ asset: 'ETH', amount: 2n * ETHER }]);
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
   });
 
-  it('comes after those that were asked for before it', async () => {
+  it('is paid after payouts that were requested earlier', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const first = await fixture.reserve();
     const second = await fixture.reserve();
@@ -64,7 +64,7 @@ describe('a payout', () => {
     ]);
   });
 
-  it('waits while the hot wallet has too little, and says so once a minute', async () => {
+  it('waits while the hot wallet has too little, and an error is logged once a minute', async () => {
     fixture.chain.fund('ETH', HOT, ETHER);
     const { id } = await fixture.reserve({ amount: ETHER });
     for (let i = 0; i < 5; i++) expect(await fixture.run()).toBe(0);
@@ -92,7 +92,7 @@ describe('a payout', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
   });
 
-  it('does not promise the same money twice while nothing is mined', async () => {
+  it('is not paid with money that an open transaction will take', async () => {
     fixture.chain.fund('ETH', HOT, 3n * ETHER);
     for (let i = 0; i < 4; i++) await fixture.reserve({ amount: ETHER });
     await fixture.run();
@@ -111,7 +111,7 @@ describe('a payout', () => {
       tx_hash: null,
       failed_reason: expect.stringMatching(/^The recipient .*\.$/),
     });
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
     expect(await fixture.payout(other.id)).toMatchObject({ status: 'mined' });
   });
 
@@ -132,14 +132,14 @@ describe('a payout', () => {
     await fixture.run();
     expect(await fixture.payout(id)).toMatchObject({ status: 'failed', tx_hash: expect.any(String) });
     expect(await fixture.transactions()).toMatchObject([{ state: 'reverted' }]);
-    expect(await fixture.announced(id)).toEqual([
+    expect(await fixture.published(id)).toEqual([
       'payout.created',
       'hold.release, fee kept',
       'payout.failed',
     ]);
   });
 
-  it('that cannot be estimated waits, and does not hold up the others', async () => {
+  it('whose fee cannot be estimated waits, and the others are paid', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const odd = await fixture.reserve();
     const other = await fixture.reserve();
@@ -157,7 +157,7 @@ describe('a payout', () => {
   });
 });
 
-it('a payout that is no longer waiting is not signed again, and no nonce is taken for it', async () => {
+it('a payout that is not reserved any more is not signed, and takes no nonce', async () => {
   fixture.chain.fund('ETH', HOT, 10n * ETHER);
   const { id } = await fixture.reserve();
   const payout = await findPayout(fixture.db, id);
@@ -178,7 +178,7 @@ it('a payout that is no longer waiting is not signed again, and no nonce is take
 
 describe('a broadcast', () => {
   it.each(['lose_answer', 'lose_bytes', 'reject'] as const)(
-    'that goes wrong (%s) is unknown: the same bytes again until they are mined, one payment',
+    'that fails (%s) is repeated with the same bytes until they are mined, and pays once',
     async (fate) => {
       fixture.chain.fund('ETH', HOT, 10n * ETHER);
       const { id, to } = await fixture.reserve();
@@ -198,7 +198,7 @@ describe('a broadcast', () => {
     },
   );
 
-  it('is repeated only after a while, and until it is in a block', async () => {
+  it('is repeated after a pause until a block includes the transaction', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     await fixture.reserve();
     await fixture.run();
@@ -214,7 +214,7 @@ describe('a broadcast', () => {
     await fixture.finish();
   });
 
-  it('that the node forgot, with its whole pool, is repeated', async () => {
+  it('is repeated when the node has lost its mempool', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const payouts = [await fixture.reserve(), await fixture.reserve()];
     await fixture.run();
@@ -226,7 +226,7 @@ describe('a broadcast', () => {
     expect(await fixture.transactions()).toHaveLength(2);
   });
 
-  it('that never happened, because the process died after signing, is made with the stored bytes', async () => {
+  it('that a process did not make before it died is made with the stored bytes', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
     const { sender } = fixture.chain;
@@ -242,7 +242,7 @@ describe('a broadcast', () => {
 
 describe('a reorganisation', () => {
   it.each(['gone', 'pending'] as const)(
-    'that takes a payout’s block away (%s) takes its confirmations: the same bytes go out again',
+    'that drops a payout (%s) makes the worker send the same bytes again',
     async (held) => {
       fixture.chain.fund('ETH', HOT, 10n * ETHER);
       const { id, to } = await fixture.reserve();
@@ -259,7 +259,7 @@ describe('a reorganisation', () => {
     },
   );
 
-  it('deeper than the confirmations brings the same bytes again, and an operator hears of it', async () => {
+  it('deeper than the confirmations makes the worker send the same bytes again and log an error', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id, to } = await fixture.reserve();
     await fixture.run();
@@ -276,7 +276,7 @@ describe('a reorganisation', () => {
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
   });
 
-  it('is not looked for any more when the block is final', async () => {
+  it('is not looked for any more once the block is final', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     await fixture.reserve();
     await fixture.finish();
@@ -329,7 +329,7 @@ describe('a reorganisation of blocks that were final', () => {
     expect(gaps()).toHaveLength(1);
   });
 
-  it('sends a payout again although other payouts of its wallet wait behind it already', async () => {
+  it('sends a payout again although later payouts of its wallet wait already', async () => {
     const { to, depth } = await paidForGood();
     const later = await fixture.reserve();
     await fixture.run();
@@ -339,7 +339,7 @@ describe('a reorganisation of blocks that were final', () => {
     expect(await fixture.payout(later.id)).toMatchObject({ status: 'mined' });
   });
 
-  it('does not promise the money of a dropped payout to another one', async () => {
+  it('does not pay another payout with the money of a dropped one', async () => {
     const { to, depth } = await paidForGood();
     const large = await fixture.reserve({ amount: (19n * ETHER) / 2n });
     fixture.chain.reorg(depth);
@@ -373,7 +373,7 @@ describe('a reorganisation of blocks that were final', () => {
     expect(fixture.chain.paymentsTo(large.to)).toHaveLength(1);
   });
 
-  it('is not seen where a node is merely behind, and nothing new is signed before it has caught up', async () => {
+  it('is not assumed when a node lags, and nothing new is signed until it has caught up', async () => {
     await paidForGood();
     const unread = fixture.chain.blocks.splice(1);
     const later = await fixture.reserve();
@@ -399,7 +399,7 @@ describe('a reorganisation of blocks that were final', () => {
     expect(await fixture.payout(later.id)).toMatchObject({ status: 'mined' });
   });
 
-  it('is not seen where a node has only pruned the receipts', async () => {
+  it('is not assumed when a node has pruned receipts', async () => {
     await paidForGood();
     fixture.chain.hasNoReceipts = true;
     await watchEnded(fixture.ports, 0);
@@ -428,8 +428,8 @@ it('a payout that makes no progress is logged once when that begins and once whe
   expect(fixture.ports.stalled.size).toBe(0);
 });
 
-describe('money is given back', () => {
-  it('not for a reverted payment that a deeper reorganisation lets succeed', async () => {
+describe('the hold of a failed payout', () => {
+  it('is not released for a reverted payment that a deeper reorganisation lets succeed', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id, to } = await fixture.reserve();
     fixture.chain.refusing.add(to);
@@ -442,10 +442,10 @@ describe('money is given back', () => {
     await fixture.finish();
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
   });
 
-  it('only when it is proved, twice, that the transaction can never be mined', async () => {
+  it('is released only when two observations prove that the transaction can never be mined', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
     fixture.chain.fates.push('lose_bytes');
@@ -468,7 +468,7 @@ describe('money is given back', () => {
       tx_hash: null,
       failed_reason: expect.stringMatching(/\.$/),
     });
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
 
     // The wallet goes on behind the nonce that somebody else used.
     const next = await fixture.reserve();
@@ -476,7 +476,7 @@ describe('money is given back', () => {
     expect(await fixture.payout(next.id)).toMatchObject({ status: 'mined' });
   });
 
-  it('not while the node merely has no receipt: the blocks themselves are searched, and it is found there', async () => {
+  it('is not released when only the receipt is missing and a block includes the transaction', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id, to } = await fixture.reserve();
     await fixture.run();
@@ -498,7 +498,7 @@ describe('money is given back', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
   });
 
-  it('not while a block is missing that may hold it', async () => {
+  it('is not released while a block is missing that may include the transaction', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
     fixture.chain.fates.push('lose_bytes');
@@ -519,7 +519,7 @@ describe('money is given back', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'failed' });
   });
 
-  it('not when nothing with its nonce is found: that is said, and never ends', async () => {
+  it('is not released when no transaction with the nonce is found, and an error is logged', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
     fixture.chain.fates.push('lose_bytes');
@@ -539,7 +539,7 @@ describe('money is given back', () => {
     ).toBeGreaterThan(1);
   });
 
-  it('after a search that goes on where it stopped, however long it is', async () => {
+  it('is released after a search that continues over several rounds', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
     fixture.chain.fates.push(...Array.from({ length: 9 }, () => 'lose_bytes' as const));
@@ -557,7 +557,7 @@ describe('money is given back', () => {
     expect(fixture.chain.searched).toBe(701);
   });
 
-  it('not for a transaction that was long out of sight and then mined', async () => {
+  it('is not released for a transaction that no node knew for long and that was then mined', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id, to } = await fixture.reserve();
     // Once at first; then, every hour, it and a successor with a higher fee.
@@ -577,7 +577,7 @@ describe('money is given back', () => {
 });
 
 describe('a sweep', () => {
-  it('of Ether brings what a payout lacks, and the payout waits until it is deep enough', async () => {
+  it('of Ether brings what a payout lacks, and the payout waits until the sweep is confirmed', async () => {
     fixture.chain.fund('ETH', HOT, ETHER);
     await fixture.deposit(1, 'ETH', 3n * ETHER);
     await fixture.deposit(2, 'ETH', 2n * ETHER);
@@ -601,7 +601,7 @@ describe('a sweep', () => {
   });
 
   it.each(['ETH', 'USDC_ERC20'] as const)(
-    'of %s that is mined between the look at it and at the balance is not spent yet',
+    'of %s that is mined between reading transactions and balances is not spent yet',
     async (asset) => {
       const amount = asset === 'ETH' ? 3n * ETHER : 3_000_000n;
       fixture.chain.fund('ETH', HOT, ETHER);
@@ -643,7 +643,7 @@ describe('a sweep', () => {
     expect(fixture.chain.balance('USDC_ERC20', HOT)).toBe(2_000_000n);
   });
 
-  it('happens only for what is needed', async () => {
+  it('is made only for what a payout needs', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     await fixture.deposit(1, 'ETH', 3n * ETHER);
     await fixture.reserve();
@@ -651,7 +651,7 @@ describe('a sweep', () => {
     expect((await fixture.transactions()).map((one) => one['purpose'])).toEqual(['payout']);
   });
 
-  it('is made again when the token refused it, but not at once', async () => {
+  it('is repeated after a pause when the token refused it', async () => {
     fixture.chain.fund('ETH', HOT, ETHER);
     await fixture.deposit(1, 'USDC_ERC20', 7_000_000n);
     const { id } = await fixture.reserve({ asset: 'USDC_ERC20', amount: 7_000_000n });
@@ -671,7 +671,7 @@ describe('a sweep', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
   });
 
-  it('of an address whose key is not ours is not tried, and said', async () => {
+  it('of an address whose key is not ours is not tried, and an error is logged', async () => {
     await fixture.deposit(1, 'ETH', 5n * ETHER, `0x${'99'.repeat(20)}`);
     await fixture.reserve();
     await fixture.run();
@@ -684,7 +684,7 @@ describe('a sweep', () => {
     );
   });
 
-  it('of money that is not there is not tried, and said', async () => {
+  it('of deposits that the chain does not have is not tried, and an error is logged', async () => {
     const payload = fixture.depositPayload(4, 'ETH', 5n * ETHER);
     await fixture.deposit(4, 'ETH', ETHER);
     await fixture.db.rows(`update unswept_deposits set amount = $1`, [payload.amount]);
@@ -694,7 +694,7 @@ describe('a sweep', () => {
     expect(fixture.lines).toContainEqual(expect.objectContaining({ level: 'error', has: '1', settled: '5' }));
   });
 
-  it('that cannot be made makes way for another one', async () => {
+  it('that cannot be made is replaced by another one', async () => {
     await fixture.deposit(1, 'ETH', 5n * ETHER, `0x${'99'.repeat(20)}`);
     await fixture.deposit(2, 'ETH', 3n * ETHER);
     const { id } = await fixture.reserve();
@@ -716,18 +716,18 @@ describe('a sweep', () => {
     fixture.chain.fund('ETH', HOT, ETHER);
     await fixture.reserve({ asset: 'USDC_ERC20', amount: 5_000_000n });
     const { sender } = fixture.chain;
-    const meanwhile: typeof sender.balance = async (asset, address) => {
+    const reversing: typeof sender.balance = async (asset, address) => {
       if (address === depositAddress(1)) {
         await fixture.db.transaction((trx) => reverseDeposits(trx, [{ payload: deposit }]));
       }
       return sender.balance(asset, address);
     };
-    await fixture.run(fixture.replica({ sender: { ...sender, balance: meanwhile } }));
+    await fixture.run(fixture.replica({ sender: { ...sender, balance: reversing } }));
     expect(await fixture.transactions()).toEqual([]);
     expect(await fixture.db.one('select next_nonce from wallets')).toEqual({ next_nonce: '0' });
   });
 
-  it('of a deposit that was reversed is not waited for', async () => {
+  it('of a reversed deposit does not make a payout wait', async () => {
     const deposit = await fixture.deposit(1, 'ETH', 5n * ETHER);
     await fixture.deposit(2, 'ETH', 6n * ETHER);
     const { id } = await fixture.reserve({ amount: 4n * ETHER });
@@ -740,8 +740,8 @@ describe('a sweep', () => {
   });
 });
 
-describe('a payout that needs more deposits than are looked at together', () => {
-  it('gets them in turns, and is paid', async () => {
+describe('a payout that needs more deposits than one round plans', () => {
+  it('is paid after several rounds of sweeps', async () => {
     fixture.chain.fund('ETH', HOT, ETHER / 1_000n);
     for (let index = 0; index < 210; index++) await fixture.deposit(index, 'ETH', ETHER / 10n);
     const { id } = await fixture.reserve({ amount: (205n * ETHER) / 10n });
@@ -752,7 +752,7 @@ describe('a payout that needs more deposits than are looked at together', () => 
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
   });
 
-  it('of which only some can be paid for now gets those, and waits', async () => {
+  it('gets the sweeps whose fees can be paid now, and waits for the others', async () => {
     const gas = (TOKEN_SWEEP_GAS + 90_000n) * MAX_FEE;
     fixture.chain.fund('ETH', HOT, gas);
     for (const index of [1, 2]) await fixture.deposit(index, 'USDC_ERC20', 6_000_000n);
@@ -766,7 +766,7 @@ describe('a payout that needs more deposits than are looked at together', () => 
   });
 });
 
-it('many payouts that nothing can cover do not hide the payout behind them', async () => {
+it('many payouts that cannot be covered do not stop the next payout', async () => {
   fixture.chain.fund('ETH', HOT, 2n * ETHER);
   const payouts = [];
   for (let i = 0; i < 60; i++) payouts.push(await fixture.reserve({ amount: 1_000n * ETHER }));
@@ -844,7 +844,7 @@ describe('the node', () => {
     );
   });
 
-  it('is down: payouts wait, and go on when it is back', async () => {
+  it('that is down makes payouts wait until it is back', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
     fixture.chain.isDown = true;
@@ -855,7 +855,7 @@ describe('the node', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
   });
 
-  it('is on another network: nothing is signed, and an error is logged', async () => {
+  it('on another network stops signing, and an error is logged', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     await fixture.reserve();
     fixture.chain.wrongNetwork = true;
@@ -868,7 +868,7 @@ describe('the node', () => {
     expect(fixture.ports.signingPause.reason).toBeUndefined();
   });
 
-  it('knows the hot wallet already: its nonces go on where its history ended, once that is final', async () => {
+  it('that knows earlier transactions of the hot wallet makes nonces continue after them once they are final', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     for (let i = 0; i < 3; i++) fixture.chain.useNonce(HOT);
     const { id } = await fixture.reserve();
@@ -966,7 +966,7 @@ describe('the chain worker', () => {
     expect(await fixture.transactions()).toHaveLength(5);
   });
 
-  it('asks a node nothing in a process that does not have the lease', async () => {
+  it('asks the node nothing without the lease', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     await fixture.run();
     const follower = counted();
@@ -1016,7 +1016,7 @@ describe('the chain worker', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
   });
 
-  it('keeps its lease through the rounds that ask its node nothing: other replicas ask theirs nothing at all', async () => {
+  it('keeps its lease in idle rounds, so that other replicas do not ask their nodes', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const [leader, follower] = [counted(), counted()];
     const leads = chainWorkerStep<'evm'>(leader.ports, leader.ports);
@@ -1032,7 +1032,7 @@ describe('the chain worker', () => {
     expect(follower.calls()).toBe(0);
   });
 
-  it('that gave its lease to others, because its node is on another network, does not keep it while it rests', async () => {
+  it('does not renew the lease in idle rounds after it gave it up for a node on another network', async () => {
     const { sender } = fixture.chain;
     const wrong = fixture.replica({
       sender: { ...sender, check: () => Promise.reject(new WrongNetwork('the node is on chain 1')) },
@@ -1046,7 +1046,7 @@ describe('the chain worker', () => {
     }
   });
 
-  it('keeps its lease through a long round, and finds out when it is lost', async () => {
+  it('keeps its lease during a long round, and notices when it is lost', async () => {
     const { settings } = fixture.ports;
     const lease = await takeLease(fixture.db, chainLease(fixture.ports), settings.replica, 1_000);
     if (lease === undefined) throw new Error('nobody else has it');
@@ -1061,7 +1061,7 @@ describe('the chain worker', () => {
     await expect(keepLease(fixture.ports, lease)).rejects.toThrow(LeaseLost);
   });
 
-  it('keeps its lease while a slow node thinks about one answer for longer than that', async () => {
+  it('keeps its lease while one answer of a slow node takes longer than the lease', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id } = await fixture.reserve();
     const { sender } = fixture.chain;
@@ -1078,7 +1078,7 @@ describe('the chain worker', () => {
     expect(await fixture.transactions()).toMatchObject([{ fence: '1' }]);
   });
 
-  it('that lost its lease in mid-run signs nothing more', async () => {
+  it('signs nothing after it lost its lease during a round', async () => {
     fixture.chain.fund('ETH', HOT, 100n * ETHER);
     const { id } = await fixture.reserve();
     const { sender } = fixture.chain;

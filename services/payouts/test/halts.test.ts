@@ -20,11 +20,11 @@ import { SOL, SolanaFixture, solanaEngines } from './solana-fixture.ts';
 /** What the auditor has said, and what is not signed because of it. */
 
 const halt = (db: Db, asset: AssetSymbol, number = '1') =>
-  db.transaction((trx) => noteHalt(trx, { asset, halt: number, breaches: [] }));
+  db.transaction((trx) => noteHalt(trx, { asset, halt: number }));
 const resume = (db: Db, asset: AssetSymbol, number = '1') =>
   db.transaction((trx) => noteResume(trx, { asset, halt: number }));
 
-describe('on Ethereum', () => {
+describe('a halt on Ethereum', () => {
   let database: TestDatabase;
   let fixture: EngineFixture;
 
@@ -44,7 +44,7 @@ describe('on Ethereum', () => {
     }
   }
 
-  it('nothing new is signed for what is halted, other assets go on, and it goes on when resumed', () =>
+  it('stops new signatures for the asset until it is resumed, and other assets are paid', () =>
     run(async () => {
       fixture.chain.fund('ETH', HOT, 10n * ETHER);
       fixture.chain.fund('USDC_ERC20', HOT, 1_000n);
@@ -60,7 +60,7 @@ describe('on Ethereum', () => {
       expect(await fixture.payout(ether.id)).toMatchObject({ status: 'mined' });
     }));
 
-  it('what was signed before is followed and sent again, and its fee is not raised', () =>
+  it('does not stop signed transactions from being followed and sent again, and their fees are not raised', () =>
     run(async () => {
       fixture.chain.fund('ETH', HOT, 10n * ETHER);
       const { id } = await fixture.reserve();
@@ -79,7 +79,7 @@ describe('on Ethereum', () => {
       expect(await fixture.payout(id)).toMatchObject({ status: 'mined' });
     }));
 
-  it('what is stuck of it, however much, does not keep the fee of another asset from being raised', () =>
+  it('does not stop the fees of another asset from being raised, however many transactions of the halted one are stuck', () =>
     run(async () => {
       fixture.chain.fund('ETH', HOT, ETHER);
       fixture.chain.fund('USDC_ERC20', HOT, 1_000n);
@@ -104,7 +104,7 @@ describe('on Ethereum', () => {
       expect(await fixture.payout(token.id)).toMatchObject({ status: 'mined' });
     }));
 
-  it('what is stuck of it in the hot wallet is said to stop what is behind it', () =>
+  it('of an asset with a stuck transaction logs that later transactions of the hot wallet wait for it', () =>
     run(async () => {
       fixture.chain.fund('ETH', HOT, 10n * ETHER);
       fixture.chain.fund('USDC_ERC20', HOT, 1_000n);
@@ -121,7 +121,7 @@ describe('on Ethereum', () => {
       );
     }));
 
-  it('no deposit of it is swept', () =>
+  it('stops sweeps of the asset', () =>
     run(async () => {
       await fixture.deposit(1, 'ETH', 3n * ETHER, depositAddress(1));
       await fixture.reserve();
@@ -133,7 +133,7 @@ describe('on Ethereum', () => {
       expect((await fixture.transactions()).map(({ purpose }) => purpose)).toEqual(['sweep', 'payout']);
     }));
 
-  it('what was planned before the halt came is refused when it is to be signed', () =>
+  it('stops a signature that was planned before the halt', () =>
     run(async () => {
       fixture.chain.fund('ETH', HOT, 10n * ETHER);
       const { id } = await fixture.reserve();
@@ -151,7 +151,7 @@ describe('on Ethereum', () => {
       expect(await fixture.transactions()).toEqual([]);
     }));
 
-  it('a message that comes late says nothing about a later halt', () =>
+  it('is not ended by the late message of an earlier one', () =>
     run(async () => {
       const { db } = fixture;
       const isHalted = async () => (await haltedAssets(db)).has('ETH');
@@ -187,7 +187,7 @@ describe('a request', () => {
     await database?.drop();
   });
 
-  it('is answered 503 while its asset is halted, nothing is written, and its key is free again', async () => {
+  it('is answered 503 while its asset is halted, nothing is stored, and its key is free again', async () => {
     const shop = new Client(() => service);
     const to = '0x52908400098527886E0F7030069857D2E4169EE7';
     const post = (asset: string, key?: string) =>
@@ -213,7 +213,7 @@ describe('a request', () => {
     expect((await post('ETH', 'during')).status).toBe(201);
   });
 
-  it('follows what the bus brings', async () => {
+  it('depends on the halts and resumptions that NATS delivers', async () => {
     const { connectBus } = await import('@quittance/shared/bus');
     const bus = await connectBus({ url: nats.url, service: 'auditor', logger: service.ports.logger });
     const { db } = service.ports;
@@ -226,8 +226,8 @@ describe('a request', () => {
         },
       ]);
     try {
-      const breaches = [{ invariant: 'I2', what: 'a balance is off by 1' }];
-      await send('evt_h', 'asset.halted', { asset: 'USDC_ERC20', halt: '7', breaches });
+      const found = [{ invariant: 'I2', what: 'a balance is off by 1' }];
+      await send('evt_h', 'asset.halted', { asset: 'USDC_ERC20', halt: '7', ['breaches']: found });
       await eventually(async () => expect([...(await haltedAssets(db))]).toEqual(['USDC_ERC20']));
       await send('evt_r', 'asset.resumed', { asset: 'USDC_ERC20', halt: '7' });
       await eventually(async () => expect([...(await haltedAssets(db))]).toEqual([]));
@@ -237,7 +237,7 @@ describe('a request', () => {
   });
 });
 
-it('on Bitcoin nothing new is signed, and what was signed is followed', async () => {
+it('a halt on Bitcoin stops new signatures, and signed transactions are followed', async () => {
   const engines = await bitcoinEngines();
   const fixture = await BitcoinFixture.fresh(engines);
   try {
@@ -260,7 +260,7 @@ it('on Bitcoin nothing new is signed, and what was signed is followed', async ()
   }
 });
 
-it('on Solana nothing new is signed for what is halted, and other assets go on', async () => {
+it('a halt on Solana stops new signatures for the asset, and other assets are paid', async () => {
   const engines = await solanaEngines();
   const fixture = await SolanaFixture.fresh(engines, { lamports: 10n * SOL, usdc: 1_000n });
   try {

@@ -53,12 +53,12 @@ async function compared(seed: string, publicKeysOf: string): Promise<void> {
   }
 }
 
-it('a seed that differs from the public keys of invoices may still be replaced', async () => {
+it('a seed that does not match the public keys of invoices can still be replaced', async () => {
   await compared(OTHER_SEED, SEED);
   await compared(SEED, OTHER_SEED);
 });
 
-it('a seed whose addresses invoices gives out is that of the database, before anything is signed', async () => {
+it('a seed whose addresses invoices assigns is bound to the database before anything is signed', async () => {
   await compared(SEED, SEED);
   const failure = await start(OTHER_SEED).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ConfigError);

@@ -20,7 +20,7 @@ function upTo(number: string): string {
   return folder;
 }
 
-it('payouts and sweeps that were under way keep their transactions', async () => {
+it('payouts and sweeps in flight keep their transactions', async () => {
   const server = process.env['TEST_POSTGRES_URL'];
   if (server === undefined) throw new Error('no TEST_POSTGRES_URL');
   const name = `t_${randomBytes(8).toString('hex')}`;

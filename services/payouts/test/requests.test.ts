@@ -137,7 +137,7 @@ describe('POST /api/payouts', () => {
     expect(await rowsOf(shop)).toEqual([]);
   });
 
-  it('answers 503 when its terms are not known', async () => {
+  it('answers 503 without a fresh quote', async () => {
     board.isFresh = false;
     const { status, headers, body } = await shop.post(order);
     expect([status, body]).toEqual([503, { message: 'Service Unavailable' }]);
@@ -145,7 +145,7 @@ describe('POST /api/payouts', () => {
     expect(await rowsOf(shop)).toEqual([]);
   });
 
-  it('answers 503 when the ledger is silent, and never pays for it: a late hold is undone', async () => {
+  it('answers 503 when the ledger does not answer, and releases a late hold', async () => {
     ledger.reply = () => ({
       outcome: 'placed',
       before: () => new Promise((resolve) => setTimeout(resolve, 2_300)),
@@ -161,7 +161,7 @@ describe('POST /api/payouts', () => {
     expect((await shop.get(`/api/payouts/${id}`)).status).toBe(404);
   });
 
-  it('answers 503 when the ledger never answers, or says that it was given up', async () => {
+  it('answers 503 when the ledger never answers, or answers that the hold is void', async () => {
     ledger.reply = ({ amount }) => (amount === '1000000000000000000' ? {} : { outcome: 'voided' });
     const answers = await Promise.all([
       shop.post({ ...order, amount: 1 }),
@@ -171,13 +171,13 @@ describe('POST /api/payouts', () => {
     expect(await rowsOf(shop)).toMatchObject([{ status: 'voided' }, { status: 'voided' }]);
   });
 
-  it('hears an answer that comes twice once', async () => {
+  it('handles an answer that arrives twice once', async () => {
     ledger.reply = () => ({ outcome: 'placed', times: 2 });
     expect((await shop.post(order)).status).toBe(201);
     expect(await rowsOf(shop)).toMatchObject([{ status: 'reserved' }]);
   });
 
-  it('answers 503 when the request was given up while the ledger thought about it', async () => {
+  it('answers 503 when the request was voided before the ledger answered', async () => {
     ledger.reply = () => ({ outcome: 'placed', before: () => voidStaleRequests(service.ports, 0) });
     expect((await shop.post(order)).status).toBe(503);
     const [row] = await rowsOf(shop);
@@ -185,7 +185,7 @@ describe('POST /api/payouts', () => {
     expect(await kindsOf(row?.id as PayoutId)).toEqual(['hold.void']);
   });
 
-  it('gives up requests whose process died, and undoes their holds', async () => {
+  it('voids requests whose process died, and releases their holds', async () => {
     const id = newPayoutId(service.ports.random);
     const payout = {
       asset: 'ETH',
@@ -202,7 +202,7 @@ describe('POST /api/payouts', () => {
     expect(await kindsOf(id)).toEqual(['hold.void']);
   });
 
-  describe('drawing ids', () => {
+  describe('drawing payout ids', () => {
     let drawn: (size: number) => Uint8Array;
     beforeEach(() => {
       drawn = service.ports.random;
@@ -242,13 +242,13 @@ describe('POST /api/payouts', () => {
     });
   });
 
-  it('is unauthenticated without the gateway’s word', async () => {
+  it('answers 401 without an identity that the gateway has signed', async () => {
     const answer = await fetch(`http://127.0.0.1:${service.port}/api/payouts`, { method: 'POST' });
     expect(answer.status).toBe(401);
   });
 });
 
-describe('a database that is cut off in the middle of a commit', () => {
+describe('a connection that breaks during the commit', () => {
   /** The service on a database whose answers to one statement are lost, before or after it was carried out. */
   async function withLostAnswers(
     statement: string,
@@ -277,7 +277,7 @@ describe('a database that is cut off in the middle of a commit', () => {
     }
   }
 
-  it('is asked again until it is known what stands: accepted once, answered 201', async () => {
+  it('makes the service ask until it knows the result: accepted once, answered 201', async () => {
     await withLostAnswers(
       'payouts_reserve',
       (call) => (call === 1 ? 'after' : 'no'),
@@ -290,7 +290,7 @@ describe('a database that is cut off in the middle of a commit', () => {
     );
   });
 
-  it('and is cut off again when it is asked what stands: 201 all the same', async () => {
+  it('and breaks again during the question still leads to 201', async () => {
     await withLostAnswers(
       'payouts_reserve',
       (call) => (call === 1 ? 'after' : 'no'),
@@ -314,7 +314,7 @@ describe('a database that is cut off in the middle of a commit', () => {
     );
   });
 
-  it('and the commit had not gone through: it is made then', async () => {
+  it('before the commit succeeded leads to another commit', async () => {
     await withLostAnswers(
       'payouts_reserve',
       (call) => (call <= 2 ? 'before' : 'no'),
@@ -325,7 +325,7 @@ describe('a database that is cut off in the middle of a commit', () => {
     );
   });
 
-  it('for good: the answer promises nothing, least of all that nothing will be paid', async () => {
+  it('for long leads to an answer that promises nothing', async () => {
     await withLostAnswers(
       'payouts_reserve',
       () => 'after',
@@ -341,7 +341,7 @@ describe('Idempotency-Key', () => {
   const withKey = (key: string, body: object | string = order, client = shop) =>
     client.post(body, { 'idempotency-key': key });
 
-  it('a hundred times at once is one payout', async () => {
+  it('used a hundred times at once creates one payout', async () => {
     ledger.reply = () => ({
       outcome: 'placed',
       before: () => new Promise((resolve) => setTimeout(resolve, 50)),
@@ -391,19 +391,19 @@ describe('Idempotency-Key', () => {
     expect(await rowsOf(shop)).toMatchObject([{ status: 'voided' }, { status: 'reserved' }]);
   });
 
-  it('is not taken by a body that is wrong', async () => {
+  it('is not taken by an invalid body', async () => {
     expect((await withKey('four', { ...order, amount: 0 })).status).toBe(422);
     expect((await withKey('four')).status).toBe(201);
   });
 
-  it('of another account is another key', async () => {
+  it('of another account is a different key', async () => {
     const other = new Client(() => service);
     const [first, second] = [await withKey('five'), await withKey('five', order, other)];
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(first.body.data.id).not.toBe(second.body.data.id);
   });
 
-  it('that is too long is listed with what else is wrong', async () => {
+  it('that is too long is listed with the other errors', async () => {
     const { status, body } = await withKey('k'.repeat(256), { ...order, amount: 0 });
     expect(status).toBe(422);
     expect(Object.keys(body.errors).sort()).toEqual(['Idempotency-Key', 'amount']);
@@ -442,7 +442,7 @@ describe('GET /api/payouts', () => {
     });
   });
 
-  it('comes in pages', async () => {
+  it('is paginated', async () => {
     const ids = (await payouts(5)).reverse();
     const page = async (query: string) => (await shop.get(`/api/payouts?${query}`)).body;
     const second = await page('perPage=2&page=2');
@@ -506,7 +506,7 @@ describe('GET /api/payouts', () => {
     expect([status, body.errors]).toEqual([422, errors]);
   });
 
-  it('shows nobody else’s', async () => {
+  it('does not show payouts of another account', async () => {
     await payouts(1);
     expect((await new Client(() => service).get('/api/payouts')).body.data).toEqual([]);
   });
@@ -549,8 +549,8 @@ describe('GET /api/payouts/{id}', () => {
   });
 });
 
-describe('the bus', () => {
-  it('stores settled deposits once, however often their events arrive, and their reversals', async () => {
+describe('NATS', () => {
+  it('delivers settled deposits and reversals several times, and each is stored once', async () => {
     const { connectBus } = await import('@quittance/shared/bus');
     const invoices = await connectBus({
       url: nats.url,
@@ -600,7 +600,7 @@ describe('the bus', () => {
     }
   });
 
-  it('is away: reads go on, payouts answer 503 at once, nothing is written; and back: payouts are made again', async () => {
+  it('that is down makes new payouts answer 503 at once and store nothing, and reads work, until it is back', async () => {
     await shop.post(order);
     await nats.stop();
     await eventually(async () => {
@@ -613,7 +613,7 @@ describe('the bus', () => {
     expect(await rowsOf(shop)).toEqual(before);
     expect((await shop.get('/api/payouts')).body.data).toHaveLength(1);
     const ready = await fetch(`http://127.0.0.1:${service.port}/readyz`);
-    expect([ready.status, await ready.json()]).toEqual([503, { ready: false, waits_for: ['the bus'] }]);
+    expect([ready.status, await ready.json()]).toEqual([503, { ready: false, waits_for: ['NATS'] }]);
     await nats.restart();
     await eventually(async () => expect((await shop.post(order)).status).toBe(201));
     expect((await rowsOf(shop)).filter((row) => row.status === 'requested')).toEqual([]);

@@ -87,7 +87,7 @@ const payoutsOf = (id: string) =>
   );
 
 describe('POST /api/unresolved/{deposit}/return', () => {
-  it('makes a payout of all of it, less the fee, from the deposit', async () => {
+  it('creates a payout of the whole deposit less the fee', async () => {
     const { deposit_id } = await deposit();
     const { status, body } = await giveBack(deposit_id);
     expect([status, body]).toEqual([
@@ -117,7 +117,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect((await answer).status).toBe(201);
   });
 
-  it('does so once: also at the same moment, and whether it was asked or not', async () => {
+  it('refunds a deposit once, also when requests arrive at the same time', async () => {
     const { deposit_id } = await deposit();
     const answers = await Promise.all(Array.from({ length: 12 }, () => giveBack(deposit_id)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -128,7 +128,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect((await giveBack(deposit_id)).status).toBe(409);
   });
 
-  it('answers the same key again, and another deposit under the same key is another request', async () => {
+  it('answers a repeated key alike, and refuses the key for another deposit', async () => {
     const [one, other] = [await deposit(), await deposit()];
     const headers = { 'idempotency-key': 'once' };
     const first = await giveBack(one.deposit_id, { address }, headers);
@@ -140,19 +140,19 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(await payoutsOf(other.deposit_id)).toEqual([]);
   });
 
-  it('answers the same key as before when the chain has taken the deposit back since', async () => {
-    const gone = await deposit();
+  it('answers a repeated key alike when the deposit was reversed since', async () => {
+    const dropped = await deposit();
     const headers = { 'idempotency-key': 'before the chain took it' };
-    const first = await giveBack(gone.deposit_id, { address }, headers);
-    await db.transaction((trx) => reverseDeposits(trx, [{ payload: gone }]));
-    const again = await giveBack(gone.deposit_id, { address }, headers);
+    const first = await giveBack(dropped.deposit_id, { address }, headers);
+    await db.transaction((trx) => reverseDeposits(trx, [{ payload: dropped }]));
+    const again = await giveBack(dropped.deposit_id, { address }, headers);
     expect([again.status, again.body]).toEqual([201, first.body]);
     const reversed = { message: 'These funds were already reversed.' };
-    const other = await giveBack(gone.deposit_id, { address }, { 'idempotency-key': 'after it' });
+    const other = await giveBack(dropped.deposit_id, { address }, { 'idempotency-key': 'after it' });
     expect([other.status, other.body]).toEqual([409, reversed]);
   });
 
-  it('may be asked again when the payout has failed', async () => {
+  it('accepts another request when the payout has failed', async () => {
     const { deposit_id } = await deposit();
     const { body } = await giveBack(deposit_id);
     await db.transaction((trx) =>
@@ -162,7 +162,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'failed' }, { status: 'reserved' }]);
   });
 
-  it('is less by the fee of a payout that the chain charged for and did not carry out', async () => {
+  it('pays less by the fee of an earlier payout that was mined and reverted', async () => {
     const { deposit_id, amount } = await deposit();
     const { body } = await giveBack(deposit_id);
     const payout = String(body.data.id);
@@ -187,7 +187,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(BigInt(second?.amount ?? 0)).toBe(BigInt(amount) - 2n * FEE);
   });
 
-  it('says so when the money was accepted: 409, the same to the same key', async () => {
+  it('answers 409 when the deposit was accepted, also to the same key', async () => {
     ledger.reply = () => ({ outcome: 'refused' });
     const { deposit_id } = await deposit();
     const headers = { 'idempotency-key': 'accepted' };
@@ -198,7 +198,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'refused' }]);
   });
 
-  it('says so when a part of it repaid a loss: 409, the same to the same key', async () => {
+  it('answers 409 when a part of the deposit was used for a recovery, also to the same key', async () => {
     ledger.reply = () => ({ outcome: 'refused', because: 'used_for_recovery' });
     const { deposit_id } = await deposit();
     const headers = { 'idempotency-key': 'repaid a loss' };
@@ -211,7 +211,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect(await payoutsOf(deposit_id)).toMatchObject([{ status: 'refused' }]);
   });
 
-  it('is 503 when the ledger says nothing, and free again', async () => {
+  it('answers 503 when the ledger does not answer, and the key is free again', async () => {
     ledger.reply = () => ({});
     const { deposit_id } = await deposit();
     const headers = { 'idempotency-key': 'the ledger says nothing' };
@@ -221,7 +221,7 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     expect((await giveBack(deposit_id, { address }, headers)).status).toBe(201);
   });
 
-  it('knows no deposit that is credited, unknown or taken back by the chain, and none of another account', async () => {
+  it('refuses deposits that are credited, unknown, reversed or of another account', async () => {
     const nothing = { message: 'No query results for model [Deposit].' };
     const credited = await deposit({ disposition: 'credit' });
     for (const id of [credited.deposit_id, 'dep_unknown', '%00']) {
@@ -232,9 +232,9 @@ describe('POST /api/unresolved/{deposit}/return', () => {
     const stranger = new Client(() => service);
     const refused = await giveBack(deposit_id, { address: 'x' }, {}, stranger);
     expect([refused.status, refused.body]).toEqual([403, { message: 'This action is unauthorized.' }]);
-    const gone = await deposit();
-    await db.transaction((trx) => reverseDeposits(trx, [{ payload: gone }]));
-    const reversed = await giveBack(gone.deposit_id);
+    const dropped = await deposit();
+    await db.transaction((trx) => reverseDeposits(trx, [{ payload: dropped }]));
+    const reversed = await giveBack(dropped.deposit_id);
     expect([reversed.status, reversed.body]).toEqual([
       409,
       { message: 'These funds were already reversed.' },

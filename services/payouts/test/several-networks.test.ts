@@ -129,7 +129,7 @@ it('a payout that a real node does not mine is replaced by one that pays more', 
   expect(await balanceOf('ethereum', to)).toBe(ETHER / 2n);
 });
 
-it('and is settled by the first one when a miner takes that after all', async () => {
+it('a payout that was replaced is settled by its first transaction when a miner includes that one', async () => {
   const { id, to } = await stuck();
   await round('ethereum', 0);
   const [first, second] = await attemptsAt(id);
@@ -146,7 +146,7 @@ it('and is settled by the first one when a miner takes that after all', async ()
   expect(await balanceOf('ethereum', to)).toBe(ETHER / 2n);
 });
 
-it('each network pays by itself, with the same address and nonces of its own; one that is away delays only itself', async () => {
+it('each network has nonces of its own for the same address, and a node that is down delays only its own network', async () => {
   const workers = startWorkers({
     ...service.ports,
     settings: { ...service.ports.settings, chainWorkerEveryMs: 50 },

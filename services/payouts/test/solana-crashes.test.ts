@@ -57,7 +57,7 @@ let index = 0;
 let recipients = 1_000_000;
 const newRecipient = () => wallet.depositAddress(++recipients);
 
-it('killed at solana.sweeps.signed: one sweep, one payout', async () => {
+it('killed at solana.sweeps.signed, there is one sweep and one payout', async () => {
   await payouts.start('solana.sweeps.signed');
   index += 1;
   const address = wallet.depositAddress(index);
@@ -84,7 +84,7 @@ it('killed at solana.sweeps.signed: one sweep, one payout', async () => {
 });
 
 it.each(['solana.resigns.signing', 'solana.resigns.signed'])(
-  'killed at %s, after an attempt that expired: several attempts, one of them mined',
+  'killed at %s after an attempt expired, one of several attempts is mined',
   async (point) => {
     await payouts.start('solana.payouts.signed');
     const to = newRecipient();
@@ -117,7 +117,7 @@ it.each(['solana.resigns.signing', 'solana.resigns.signed'])(
   },
 );
 
-it('names addresses to invoices over the bus', async () => {
+it('derives addresses for invoices by a NATS command', async () => {
   await payouts.start();
   const answer = await payouts.bus.ask('addresses.derive', { chain: 'solana', from: 5, count: 500 });
   const addresses = Array.from({ length: 500 }, (_, i) => wallet.depositAddress(5 + i));

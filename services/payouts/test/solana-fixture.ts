@@ -286,8 +286,8 @@ export class SolanaFixture {
     return this.db.rows('select * from transactions order by id');
   }
 
-  /** What was announced about a payout, in order. */
-  async announced(id: PayoutId): Promise<string[]> {
+  /** The kinds of the events about a payout, in order. */
+  async published(id: PayoutId): Promise<string[]> {
     const rows = await this.db.rows<{ kind: string; payload: { fee_kept?: boolean } }>(
       `select kind, payload from outbox where payload->>'payout_id' = $1 or payload->>'resource_id' = $1 order by seq`,
       [id],
@@ -326,7 +326,7 @@ export class SolanaFixture {
     for (const raw of this.sent) expect(stored).toContain(raw);
     const open = transactions.filter(({ state }) => state === 'signed' || state === 'broadcast');
     expect(new Set(open.map(({ replacement_group }) => replacement_group)).size).toBe(open.length);
-    // The chain and the books agree on what it cost.
+    // The published costs are those of the mined transactions.
     const mined = transactions.filter(({ state }) => state === 'mined' || state === 'reverted');
     expect((await this.spent()).map(({ tx_hash }) => tx_hash).sort()).toEqual(
       mined.map(({ tx_hash }) => tx_hash).sort(),

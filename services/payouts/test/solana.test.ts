@@ -47,13 +47,13 @@ describe('a payout', () => {
     const [transaction] = await fixture.transactions();
     expect(payout['tx_hash']).toBe(transaction?.['tx_hash']);
     expect(await fixture.customer.balance('SOL', to)).toBe(3n * SOL);
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
     const [spent] = await fixture.spent();
     expect(spent).toMatchObject({ purpose: 'payout', asset: 'SOL', tx_hash: payout['tx_hash'] });
     expect(await hotBalance('SOL')).toBe(7n * SOL - BigInt(spent?.amount ?? 0));
   });
 
-  it('of tokens to a new owner opens its account, at our expense; to a known one it does not', async () => {
+  it('of tokens opens the account of a new owner at our cost', async () => {
     await fresh(SOL, 1_000n);
     const { id, to } = await fixture.reserve('USDC_SOL', 600n);
     await fixture.ends(id, 'mined');
@@ -66,7 +66,7 @@ describe('a payout', () => {
     expect(await hotBalance('SOL')).toBe(SOL - (first ?? 0n) - (second ?? 0n));
   });
 
-  it('that is like another one is another transaction', async () => {
+  it('that equals another one has a transaction of its own', async () => {
     await fresh();
     const to = fixture.newRecipient();
     const alike = await Promise.all(Array.from({ length: 5 }, () => fixture.reserve('SOL', SOL, to)));
@@ -90,14 +90,14 @@ describe('a payout', () => {
     // The others go on.
     const other = await fixture.reserve('SOL', RENT);
     expect((await fixture.ends(id, 'failed'))['failed_reason']).toMatch(/does not accept/);
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
     await fixture.ends(other.id, 'mined');
     expect(await fixture.transactions()).toHaveLength(1);
     // Of the token account's own tokens nothing moved; it is no recipient whose balance was due.
     await fixture.admin.rows('delete from payouts where id = $1', [id]);
   });
 
-  it('of what the hot wallet must keep waits, and delays no other payout', async () => {
+  it('of rent that the hot wallet must keep waits, and delays no other payout', async () => {
     await fresh(SOL);
     const { id } = await fixture.reserve('SOL', SOL - 6_000n);
     const small = await fixture.reserve('SOL', RENT);
@@ -116,7 +116,7 @@ describe('a payout', () => {
     };
     const { id } = await fixture.reserve('USDC_SOL', 50n, recipient.address);
     expect((await fixture.ends(id, 'failed'))['failed_reason']).toMatch(/did not accept/);
-    expect(await fixture.announced(id)).toEqual([
+    expect(await fixture.published(id)).toEqual([
       'payout.created',
       'hold.release, fee kept',
       'payout.failed',
@@ -141,7 +141,7 @@ async function closedToUs() {
 }
 
 describe('sweeps', () => {
-  it('bring SOL for a payout that is larger than the hot wallet, and leave nothing behind', async () => {
+  it('bring SOL for a payout that the hot wallet does not cover, and leave nothing behind', async () => {
     await fresh(SOL);
     const addresses = [await fixture.deposit('SOL', 2n * SOL), await fixture.deposit('SOL', 3n * SOL)];
     const { id, to } = await fixture.reserve('SOL', 5n * SOL);
@@ -185,7 +185,7 @@ describe('sweeps', () => {
     expect(await fixture.customer.balance('SOL', address)).toBe(SOL);
   });
 
-  it('happen before they are needed when they are economical', async () => {
+  it('are made before a payout needs them when they are economical', async () => {
     await fresh(SOL);
     const worth = await fixture.deposit('USDC_SOL', 5_000_000n);
     const small = await fixture.deposit('USDC_SOL', 1_000n);
@@ -237,8 +237,8 @@ async function expires(): Promise<void> {
   fixture.clock.advance(31_000);
 }
 
-describe('a payout that no block takes', () => {
-  it('is signed again when that is proved and not before, once, and is paid once', async () => {
+describe('a payout that no block includes', () => {
+  it('is signed again once, only after its expiry is proved, and is paid once', async () => {
     await fresh();
     fixture.onBroadcast = async () => 'unknown';
     const { id, to } = await fixture.reserve('SOL', SOL);
@@ -260,10 +260,10 @@ describe('a payout that no block takes', () => {
     await fixture.sender.broadcast(String(first?.['raw']));
     await fixture.pay('SOL', fixture.newRecipient(), SOL);
     expect(await fixture.customer.balance('SOL', to)).toBe(SOL);
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.settle', 'payout.completed']);
   });
 
-  it('and that was mined all the same is not signed again, however late we hear of it', async () => {
+  it('but that was mined before its expiry is not signed again, however late we learn of it', async () => {
     await fresh();
     fixture.onBroadcast = async (_raw, send) => {
       await send();
@@ -284,7 +284,7 @@ describe('a payout that no block takes', () => {
     expect(await fixture.transactions()).toHaveLength(1);
   });
 
-  it('waits while the node cannot tell', async () => {
+  it('waits while the node cannot prove its expiry', async () => {
     await fresh();
     fixture.onBroadcast = async () => 'unknown';
     const { id } = await fixture.reserve('SOL', SOL);
@@ -305,7 +305,7 @@ describe('a payout that no block takes', () => {
     expect(await fixture.transactions()).toHaveLength(2);
   });
 
-  it('and whose recipient cannot be paid any more goes back', async () => {
+  it('and whose recipient refuses payments now fails', async () => {
     await fresh(SOL, 100n);
     const recipient = await closedToUs();
     fixture.onBroadcast = async () => 'unknown';
@@ -314,11 +314,11 @@ describe('a payout that no block takes', () => {
     await recipient.close();
     await expires();
     await fixture.ends(id, 'failed');
-    expect(await fixture.announced(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
+    expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
     expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }]);
   });
 
-  it('is not signed again by a process that has lost the lease meanwhile', async () => {
+  it('is not signed again by a process that has lost the lease', async () => {
     await fresh();
     fixture.onBroadcast = async () => 'unknown';
     const { id } = await fixture.reserve('SOL', SOL);
@@ -347,7 +347,7 @@ describe('a broadcast', () => {
   it.each([
     ['whose answer is lost', (send: () => Promise<unknown>) => send()],
     ['that is lost', async () => undefined],
-  ])('%s: the same bytes again, one transaction', async (_, what) => {
+  ])('%s is repeated with the same bytes', async (_, what) => {
     await fresh();
     let lost = 3;
     fixture.onBroadcast = async (_raw, send) => {
@@ -361,7 +361,7 @@ describe('a broadcast', () => {
     expect(new Set(fixture.sent).size).toBe(2);
   });
 
-  it('that the process did not live to see: another one sends the same bytes', async () => {
+  it('that a process did not make before it died is made by another one with the same bytes', async () => {
     await fresh();
     fixture.onBroadcast = () => Promise.reject(new Error('killed'));
     const { id } = await fixture.reserve('SOL', SOL);
@@ -379,7 +379,7 @@ describe('a broadcast', () => {
 });
 
 describe('a database that has lost commits', () => {
-  it('signs nothing: what looks unpaid may be paid', async () => {
+  it('pauses signing, because payouts that look unpaid may be paid', async () => {
     await fresh();
     const first = await fixture.reserve('SOL', SOL);
     await fixture.ends(first.id, 'mined');
@@ -406,7 +406,7 @@ describe('a database that has lost commits', () => {
     fixture.sent.length = 0;
   });
 
-  it('is looked for where the last look ended, also when that failed half-way', async () => {
+  it('is checked from where the last check ended, also when that failed half-way', async () => {
     await fresh();
     await fixture.run();
     for (let i = 1n; i <= 3n; i++) await fixture.pay('SOL', fixture.wallet.hotAddress, i * SOL);

@@ -48,7 +48,7 @@ const stalled = async ({ port }: PayoutsService) =>
     await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
   )?.[1];
 
-it('a payout that makes no progress shows in the readiness and in a metric until it ends', async () => {
+it('a payout without progress shows in /readyz and in a metric until it ends', async () => {
   const first = await start(false);
   const shop = new Client(() => first);
   const address = `0x${'e1'.repeat(20)}`;

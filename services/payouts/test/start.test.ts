@@ -14,7 +14,7 @@ async function run(env: Record<string, string>): Promise<{ code: number | null; 
   return { code: await ended, said: said.join('') };
 }
 
-it('wrong settings are named, all of them, without their values, and nothing starts', async () => {
+it('refuses to start with wrong settings, and names all of them without their values', async () => {
   const wrongSeed = SEED.replace(/yellow$/, 'year');
   const { code, said } = await run({
     ...right,
@@ -42,13 +42,13 @@ it('wrong settings are named, all of them, without their values, and nothing sta
   for (const word of ['legal', 'winner', 'short']) expect(said).not.toMatch(word);
 });
 
-it('without any chain nothing starts', async () => {
+it('refuses to start without a chain', async () => {
   const { code, said } = await run({ ...right, ETHEREUM_RPC_URL: '' });
   expect(code).toBe(1);
   expect(said).toMatch(/BITCOIN_RPC_URL or .*ETHEREUM_RPC_URL.*: is required/);
 });
 
-it('what is away at the start is waited for, and said', async () => {
+it('waits for the database and logs that', async () => {
   const child = spawn(process.execPath, [MAIN], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...right, PORT: String(21_000 + Math.floor(Math.random() * 9_000)), LOG_LEVEL: 'warn' },

@@ -12,7 +12,7 @@ const anOpen = (given: Partial<OpenSum>): OpenSum => ({
   asset: 'ETH',
   paidByHot: true,
   inBlock: false,
-  doubtful: false,
+  hasReversedDeposit: false,
   amount: units(100n),
   maxCost: units(7n),
   ...given,
@@ -50,7 +50,7 @@ it.each([
   ],
   [
     'what is being swept was reversed',
-    [anOpen({ purpose: 'sweep', paidByHot: false, doubtful: true })],
+    [anOpen({ purpose: 'sweep', paidByHot: false, hasReversedDeposit: true })],
     [1_000n, 500n],
     [undefined, undefined],
   ],

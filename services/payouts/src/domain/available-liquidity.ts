@@ -1,26 +1,26 @@
 import { type AssetSymbol, type Chain, nativeAsset } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 
-/** Transactions that were signed and whose end is open, summed up by what they have in common. */
+/** The sums of open transactions, by what they have in common. */
 export type OpenSum = {
   purpose: 'payout' | 'sweep';
   asset: AssetSymbol;
-  /** The hot wallet sends it, and so pays its fee; otherwise the deposit address it empties does. */
+  /** The hot wallet pays the fee. Otherwise the deposit address pays it. */
   paidByHot: boolean;
-  /** It is in a block, if not a deep one: the hot wallet's balance has felt it. */
+  /** A block includes it, so the balance of the hot wallet does too. */
   inBlock: boolean;
-  /** A sweep of money that is no longer there: it may never be mined. */
-  doubtful: boolean;
+  /** A sweep of a deposit that was reversed: it may never be mined. */
+  hasReversedDeposit: boolean;
   amount: Units;
   maxCost: Units;
 };
 
-/** What the hot wallet can still promise, and what is on its way to it. May be below zero. */
+/** What the hot wallet can still pay, and what sweeps will bring. Both may be below zero. */
 export type Liquidity = { free: Map<AssetSymbol, Units>; incoming: Map<AssetSymbol, Units> };
 
 /**
- * What is free at the hot wallet: its balances at the newest block, less what signed transactions will still
- * take from them, less what sweeps have brought that a reorganisation could take away again.
+ * The liquidity of the hot wallet: its balances at the newest block, less what open transactions will still take, less
+ * what sweeps have brought in blocks that can still be dropped.
  */
 export function liquidityOf(
   chain: Chain,
@@ -30,12 +30,12 @@ export function liquidityOf(
   const free = new Map(balances);
   const incoming = new Map<AssetSymbol, Units>();
   const native = nativeAsset[chain];
-  for (const { purpose, asset, paidByHot, inBlock, doubtful, amount, maxCost } of open) {
+  for (const { purpose, asset, paidByHot, inBlock, hasReversedDeposit, amount, maxCost } of open) {
     if (paidByHot && !inBlock) add(free, native, -maxCost);
     if (purpose === 'payout' && !inBlock) add(free, asset, -amount);
     if (purpose === 'sweep') {
       if (inBlock) add(free, asset, -amount);
-      if (!doubtful) add(incoming, asset, amount);
+      if (!hasReversedDeposit) add(incoming, asset, amount);
     }
   }
   return { free, incoming };

@@ -39,7 +39,7 @@ it('no sweep is economical without both rates', () => {
   }
 });
 
-it('the most valuable sweeps are taken, and no more than can be paid for', () => {
+it('the most valuable sweeps are chosen, and no more than can be paid for', () => {
   const offers = [dollars(500n), dollars(900n), dollars(700n)];
   expect(economicalSweeps(offers, 'ETH', rates, plenty, 2)).toEqual([offers[1], offers[2]]);
   expect(economicalSweeps(offers, 'ETH', rates, 4n * COST, 5)).toEqual([offers[1]]);

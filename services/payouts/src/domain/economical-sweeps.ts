@@ -6,22 +6,22 @@ export type SweepOffer = {
   asset: AssetSymbol;
   /** What arrives at the hot wallet. */
   net: Units;
-  /** The most the network takes for it, in the chain's native asset. */
+  /** The highest fee of the sweep, in the chain's native asset. */
   cost: Units;
 };
 
-/** The network may take one part in so many of what is brought: half a percent. */
+/** The fee of a sweep may be at most half a percent of what it brings. */
 const WORTH_TIMES_COST = 200n;
 /**
- * A round of sweeps costs at most one part in so many of what is free at the hot wallet: that is for payouts first. It
- * also bounds sweeps of native money, which pay for themselves out of what merchants were credited in full: without
- * money of our own to make up for it, they wait until they are needed.
+ * The fees of a round of sweeps are at most a quarter of the hot wallet's liquidity, because payouts come first. This
+ * also limits sweeps of native money. Their fees are deducted from deposits that merchants were credited in full, so the
+ * operator's own money must cover them.
  */
 const SHARE_OF_FREE = 4n;
 
 /**
- * The offers that are economical at these rates, the most valuable first and at most `limit`. What has no rate
- * is left where it is: it can be brought when it is needed.
+ * The economical offers at these rates, the most valuable first and at most `limit`. An asset without a rate is not
+ * swept.
  */
 export function economicalSweeps<O extends SweepOffer>(
   offers: readonly O[],
@@ -48,10 +48,10 @@ export function economicalSweeps<O extends SweepOffer>(
   return chosen;
 }
 
-/** More digits than any asset or rate has, so that nothing is lost between assets of different decimals. */
+/** More digits than any asset or rate has, so that assets of different decimals are compared exactly. */
 const DIGITS = 36;
 
-/** Dollars as a large integer, to compare with others of its kind. */
+/** A value in dollars as a large integer, to compare it with another one. */
 function dollarsOf(amount: Units, asset: AssetSymbol, rate: Rate | undefined): bigint | undefined {
   return rate && amount * rate * 10n ** BigInt(DIGITS - assets[asset].decimals);
 }

@@ -26,17 +26,17 @@ function reachable<S extends string>(moves: Record<S, readonly S[]>, from: S): S
 const ends: PayoutStatus[] = ['mined', 'failed', 'refused', 'voided'];
 
 describe('the states of a payout', () => {
-  it('never come back: no state can be reached from itself', () => {
+  it('never come back', () => {
     for (const status of payoutStatuses) expect(reachable(payoutMoves, status)).not.toContain(status);
   });
 
-  it('lead everywhere from `requested`, and out of an end nowhere', () => {
+  it('can all be reached from `requested`, and an end leads nowhere', () => {
     const reached = reachable<PayoutStatus>(payoutMoves, 'requested');
     expect(reached).toEqual(new Set(payoutStatuses.filter((status) => status !== 'requested')));
     for (const end of ends) expect(payoutMoves[end]).toEqual([]);
   });
 
-  it('can be signed only with a hold, and given up for want of one only before', () => {
+  it('are signed only after a hold, and refused or voided only before', () => {
     const before = (to: PayoutStatus) =>
       payoutStatuses.filter((from) => (payoutMoves[from] as readonly PayoutStatus[]).includes(to));
     expect(before('signed')).toEqual(['reserved']);
@@ -45,7 +45,7 @@ describe('the states of a payout', () => {
     expect(before('voided')).toEqual(['requested']);
   });
 
-  it('are shown as the contract names them; a request that is no payout is not shown', () => {
+  it('are shown by the names of the contract, and a request that never became a payout is not shown', () => {
     expect(shownStatuses.map((shown) => [shown, statusesShownAs(shown)])).toEqual([
       ['pending', ['reserved', 'signed', 'broadcast']],
       ['mined', ['mined']],
@@ -59,7 +59,7 @@ describe('the states of a payout', () => {
   });
 });
 
-it('a move that the table does not know is a defect', () => {
+it('a move that the table does not list throws', () => {
   expect(() => assertMoves<PayoutStatus>(payoutMoves, ['signed', 'broadcast'], 'failed')).not.toThrow();
   expect(() => assertMoves<PayoutStatus>(payoutMoves, ['voided'], 'reserved')).toThrow(
     'no move from voided to reserved',

@@ -13,8 +13,8 @@ export const payoutStatuses = [
 export type PayoutStatus = (typeof payoutStatuses)[number];
 
 /**
- * What can become of a payout. Before the ledger has placed its hold: refused for want of balance, or voided
- * when the ledger's answer was not heard. Nothing leaves the wallet before `signed`.
+ * The statuses of a payout. Before the ledger has placed its hold, a payout is refused when the balance is too low, and
+ * voided when the ledger's answer did not arrive. Nothing leaves the wallet before `signed`.
  */
 export const payoutMoves = {
   requested: ['reserved', 'refused', 'voided'],
@@ -30,7 +30,7 @@ export const payoutMoves = {
 export const shownStatuses = ['pending', 'mined', 'failed'] as const;
 export type ShownStatus = (typeof shownStatuses)[number];
 
-/** What a merchant sees; null for a request that never became a payout. */
+/** The status that a merchant sees; null for a request that never became a payout. */
 export const shownAs = {
   requested: null,
   reserved: 'pending',
@@ -45,10 +45,10 @@ export const shownAs = {
 export const statusesShownAs = (shown: ShownStatus): PayoutStatus[] =>
   payoutStatuses.filter((status) => shownAs[status] === shown);
 
-/** A transaction pays these. */
+/** A signed transaction pays a payout with one of these statuses. */
 export const paidStatuses = ['signed', 'broadcast'] as const satisfies readonly PayoutStatus[];
 
-/** Throws when the table does not know one of these moves: a statement was written that must not be. */
+/** Throws when the table does not list one of these moves. */
 export function assertMoves<S extends string>(
   moves: Record<S, readonly S[]>,
   from: readonly S[],

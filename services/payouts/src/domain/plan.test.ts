@@ -8,7 +8,7 @@ import { planRun, type Queued, type Sweepable, sweepsFor } from './plan.ts';
 type Amounts = Partial<Record<AssetSymbol, bigint>>;
 const amounts = (given: Amounts) =>
   new Map(Object.entries(given).map(([asset, amount]) => [asset as AssetSymbol, units(amount)]));
-const aPurse = (free: Amounts, incoming: Amounts = {}): Liquidity => ({
+const aLiquidity = (free: Amounts, incoming: Amounts = {}): Liquidity => ({
   free: amounts(free),
   incoming: amounts(incoming),
 });
@@ -28,7 +28,7 @@ const usdcAt = (net: bigint, gasCost = 2n): Sweepable => ({
 describe('a run', () => {
   it('pays in order what the hot wallet covers, fees included', () => {
     const [first, second] = [eth(10n), usdc(5n)];
-    expect(planRun('ethereum', [first, second], aPurse({ ETH: 12n, USDC_ERC20: 5n }), [])).toEqual({
+    expect(planRun('ethereum', [first, second], aLiquidity({ ETH: 12n, USDC_ERC20: 5n }), [])).toEqual({
       pay: [first, second],
       sweep: [],
       waiting: [],
@@ -39,32 +39,32 @@ describe('a run', () => {
   it('sweeps what the next payout lacks, and not more', () => {
     const payout = eth(10n);
     const [small, large, larger] = [ethAt(3n), ethAt(8n), ethAt(20n)];
-    const plan = planRun('ethereum', [payout], aPurse({ ETH: 4n }), [small, large, larger]);
+    const plan = planRun('ethereum', [payout], aLiquidity({ ETH: 4n }), [small, large, larger]);
     expect(plan).toEqual({ pay: [], sweep: [large], waiting: [payout], short: [] });
   });
 
-  it('waits for sweeps that are under way instead of making others', () => {
+  it('waits for sweeps in flight instead of making others', () => {
     const payout = eth(10n);
-    const plan = planRun('ethereum', [payout], aPurse({ ETH: 4n }, { ETH: 7n }), [ethAt(20n)]);
+    const plan = planRun('ethereum', [payout], aLiquidity({ ETH: 4n }, { ETH: 7n }), [ethAt(20n)]);
     expect(plan).toEqual({ pay: [], sweep: [], waiting: [payout], short: [] });
   });
 
   it('does not spend on a later payout what an earlier one waits for', () => {
     const [early, late] = [eth(100n), eth(5n)];
-    const plan = planRun('ethereum', [early, late], aPurse({ ETH: 50n }, { ETH: 51n }), [ethAt(10n)]);
+    const plan = planRun('ethereum', [early, late], aLiquidity({ ETH: 50n }, { ETH: 51n }), [ethAt(10n)]);
     expect(plan).toMatchObject({ pay: [], sweep: [ethAt(10n)], waiting: [early, late] });
   });
 
-  it('passes over a payout that nothing could cover, says what is missing, and pays the next', () => {
+  it('skips a payout that nothing could cover, reports what is missing, and pays the next', () => {
     const [huge, small] = [eth(1_000n), eth(5n)];
-    const plan = planRun('ethereum', [huge, small], aPurse({ ETH: 50n }, { ETH: 20n }), [ethAt(30n)]);
+    const plan = planRun('ethereum', [huge, small], aLiquidity({ ETH: 50n }, { ETH: 20n }), [ethAt(30n)]);
     expect(plan.pay).toEqual([small]);
     expect(plan.short).toEqual([{ asset: 'ETH', has: 100n, needs: 1_001n, payouts: 1 }]);
   });
 
-  it('does not sweep Ether to pay the fees of tokens: it says that the fees are missing', () => {
+  it('does not sweep Ether to pay the fees of tokens, and reports that the fees are missing', () => {
     const payouts = [usdc(5n, 10n), usdc(6n, 10n)];
-    const plan = planRun('ethereum', payouts, aPurse({ ETH: 9n, USDC_ERC20: 100n }), [ethAt(1_000n)]);
+    const plan = planRun('ethereum', payouts, aLiquidity({ ETH: 9n, USDC_ERC20: 100n }), [ethAt(1_000n)]);
     expect(plan).toMatchObject({ pay: [], sweep: [], waiting: [] });
     expect(plan.short).toEqual([{ asset: 'ETH', has: 9n, needs: 10n, payouts: 2 }]);
   });
@@ -72,20 +72,20 @@ describe('a run', () => {
   it('counts the fees of token sweeps, which the hot wallet pays', () => {
     const payout = usdc(100n, 5n);
     const sweeps = [usdcAt(60n, 3n), usdcAt(50n, 3n)];
-    expect(planRun('ethereum', [payout], aPurse({ ETH: 11n }), sweeps)).toMatchObject({
+    expect(planRun('ethereum', [payout], aLiquidity({ ETH: 11n }), sweeps)).toMatchObject({
       sweep: sweeps,
       waiting: [payout],
     });
-    expect(planRun('ethereum', [payout], aPurse({ ETH: 7n }), sweeps)).toMatchObject({
+    expect(planRun('ethereum', [payout], aLiquidity({ ETH: 7n }), sweeps)).toMatchObject({
       sweep: [],
       short: [{ asset: 'ETH', has: 7n, needs: 11n, payouts: 1 }],
     });
   });
 
-  it('sweeps as much as the fees are there for, and the payout keeps its turn', () => {
+  it('makes the sweeps whose fees can be paid, and the payout keeps its turn', () => {
     const payout = usdc(100n, 5n);
     const sweeps = [usdcAt(60n, 3n), usdcAt(50n, 3n)];
-    const liquidity = aPurse({ ETH: 10n, USDC_ERC20: 3n });
+    const liquidity = aLiquidity({ ETH: 10n, USDC_ERC20: 3n });
     expect(planRun('ethereum', [payout, usdc(3n, 3n)], liquidity, sweeps)).toEqual({
       pay: [],
       sweep: [sweeps[0]],
@@ -94,26 +94,26 @@ describe('a run', () => {
     });
   });
 
-  it('sweeps all it was shown for a payout that needs more, when there is enough beyond that', () => {
+  it('makes all given sweeps for a payout that needs more, when further deposits cover it', () => {
     const [payout, later] = [eth(100n), eth(5n)];
     const shown = [ethAt(30n), ethAt(20n)];
     const beyond = (amount: bigint) => new Map([['ETH' as const, units(amount)]]);
-    expect(planRun('ethereum', [payout, later], aPurse({ ETH: 10n }), shown, beyond(41n))).toEqual({
+    expect(planRun('ethereum', [payout, later], aLiquidity({ ETH: 10n }), shown, beyond(41n))).toEqual({
       pay: [],
       sweep: shown,
       waiting: [payout],
       short: [{ asset: 'ETH', has: 0n, needs: 6n, payouts: 1 }],
     });
-    expect(planRun('ethereum', [payout, later], aPurse({ ETH: 10n }), shown, beyond(40n))).toMatchObject({
+    expect(planRun('ethereum', [payout, later], aLiquidity({ ETH: 10n }), shown, beyond(40n))).toMatchObject({
       pay: [later],
       sweep: [],
       short: [{ asset: 'ETH', has: 100n, needs: 101n, payouts: 1 }],
     });
   });
 
-  it('fills a hole first when more was promised than is there', () => {
+  it('covers a negative liquidity with incoming money first', () => {
     const payout = eth(10n);
-    const plan = planRun('ethereum', [payout], aPurse({ ETH: -20n }), [ethAt(25n), ethAt(6n)]);
+    const plan = planRun('ethereum', [payout], aLiquidity({ ETH: -20n }), [ethAt(25n), ethAt(6n)]);
     expect(plan).toMatchObject({ pay: [], sweep: [ethAt(25n), ethAt(6n)], waiting: [payout] });
   });
 
@@ -135,7 +135,7 @@ describe('a run', () => {
   );
   const liquidity = fc
     .tuple(amount, amount, amount, amount)
-    .map(([a, b, c, d]) => aPurse({ ETH: a - 100n, USDC_ERC20: b }, { ETH: c, USDC_ERC20: d }));
+    .map(([a, b, c, d]) => aLiquidity({ ETH: a - 100n, USDC_ERC20: b }, { ETH: c, USDC_ERC20: d }));
 
   /** What payouts and sweeps take from the hot wallet now. */
   const spent = (asset: AssetSymbol, pay: readonly Queued[], sweep: readonly Sweepable[]): bigint => {
@@ -144,7 +144,7 @@ describe('a run', () => {
     return [...pay, ...sweep].reduce((sum, one) => sum + one.gasCost, own);
   };
 
-  it('never spends more than is free, whatever the queue', () => {
+  it('never spends more than is free', () => {
     fc.assert(
       fc.property(queue, liquidity, sweepable, (payouts, given, held) => {
         const { pay, sweep } = planRun('ethereum', payouts, given, held);
@@ -156,7 +156,7 @@ describe('a run', () => {
     );
   });
 
-  it('has every payout once: paid, waiting, or among those it calls short', () => {
+  it('has every payout once: paid, waiting or short', () => {
     fc.assert(
       fc.property(queue, liquidity, sweepable, (payouts, given, held) => {
         const { pay, waiting, short } = planRun('ethereum', payouts, given, held);
@@ -169,7 +169,7 @@ describe('a run', () => {
     );
   });
 
-  it('has enough for all that wait, and sweeps nothing twice', () => {
+  it('covers all waiting payouts, and sweeps nothing twice', () => {
     fc.assert(
       fc.property(queue, liquidity, sweepable, amount, (payouts, given, held, beyond) => {
         const more = new Map([['USDC_ERC20' as const, units(beyond)]]);
@@ -186,14 +186,14 @@ describe('a run', () => {
   });
 });
 
-describe('the sweeps for a need', () => {
+describe('the sweeps for an amount', () => {
   const held = fc.array(
     fc.bigInt({ min: 0n, max: 100n }).map((net) => ethAt(net)),
     { maxLength: 12 },
   );
   const total = (sweeps: readonly Sweepable[]): bigint => sweeps.reduce((sum, one) => sum + one.net, 0n);
 
-  it('are enough and none too many, or there is not enough at all', () => {
+  it('are enough and none too many, or undefined when all together are not enough', () => {
     fc.assert(
       fc.property(held, fc.bigInt({ min: 1n, max: 1_000n }), (all, need) => {
         const sweeps = sweepsFor(all, need as Units);

@@ -2,7 +2,7 @@ import { type AssetSymbol, assets, type Chain, nativeAsset } from '@quittance/sh
 import { type Units, units } from '@quittance/shared/money';
 import { add, amountOf, type Liquidity } from './available-liquidity.ts';
 
-/** A payout that waits for its turn, with the most its fee can take from the hot wallet. */
+/** A payout in the queue, with the highest fee that the hot wallet may pay for it. */
 export type Queued = { asset: AssetSymbol; amount: Units; gasCost: Units };
 
 /** The money of one asset on one deposit address. */
@@ -10,28 +10,29 @@ export type Sweepable = {
   asset: AssetSymbol;
   /** What arrives at the hot wallet. */
   net: Units;
-  /** What the hot wallet pays for the sweep: nothing when the address pays for itself. */
+  /** The fee that the hot wallet pays for the sweep; 0 when the deposit address pays it. */
   gasCost: Units;
 };
 
-/** The first payout that cannot be paid whatever is swept: what there is of the asset, and what it needs. */
+/** What the first payout of an asset needs that not even all sweeps could cover, and what there is. */
 export type Shortage = { asset: AssetSymbol; has: Units; needs: Units; payouts: number };
 
 export type Plan<Q extends Queued, S extends Sweepable> = {
   pay: Q[];
   sweep: S[];
-  /** Payouts whose money is on its way. */
+  /** Payouts that wait for incoming money. */
   waiting: Q[];
   short: Shortage[];
 };
 
 /**
- * On a chain of accounts: which payouts are paid now, and which deposits are swept for the next ones. First come, first served: what an
- * earlier payout waits for is not spent on a later one. One that not even all deposits could cover is passed over.
- * `sweepable` are the largest deposits, `beyond` is what the others come to: a payout that needs those too gets all
- * that is shown now, and its turn comes again. So does one when the fees of its sweeps cannot all be paid at once.
+ * On an account chain: which payouts are paid now, and which deposits are swept for the next ones. The oldest payout
+ * comes first, and money that it waits for is not spent on a later one. A payout that not even all deposits could cover
+ * is skipped. `sweepable` are the largest deposits, `beyond` is the sum of the others. A payout that needs those too gets
+ * all of `sweepable` now and the rest in later rounds, and so does a payout whose sweeps cost more fees than can be paid
+ * now.
  *
- * Fees of token payouts are not paid by sweeping native money: that belongs to merchants, the fee is ours.
+ * Native deposits are never swept to pay the fees of token payouts: they belong to merchants, and the operator pays fees.
  */
 export function planRun<Q extends Queued, S extends Sweepable>(
   chain: Chain,
@@ -77,7 +78,7 @@ export function planRun<Q extends Queued, S extends Sweepable>(
       plan.sweep.push(sweep);
       add(free, native, -sweep.gasCost);
     }
-    // What cannot be swept yet is set aside for it all the same.
+    // Sweeps that cannot be paid for yet are reserved for this payout as well.
     for (const sweep of sweeps) add(incoming, main.asset, sweep.net);
     add(hidden, main.asset, -fromHidden);
     add(incoming, main.asset, fromHidden);
@@ -93,7 +94,7 @@ export function planRun<Q extends Queued, S extends Sweepable>(
 
 type Need = { asset: AssetSymbol; amount: Units };
 
-/** What a payout takes from the hot wallet: its own asset first, then the native one that pays the fee. */
+/** What a payout takes from the hot wallet: first its own asset, then the native asset of the fee. */
 function needsOf({ asset, amount, gasCost }: Queued): [Need, ...Need[]] {
   if (assets[asset].type === 'native') return [{ asset, amount: units(amount + gasCost) }];
   return [
@@ -103,8 +104,8 @@ function needsOf({ asset, amount, gasCost }: Queued): [Need, ...Need[]] {
 }
 
 /**
- * The fewest deposits that bring at least `lack`: the largest ones, and as the last the smallest that is
- * enough. Undefined when all of them are not enough.
+ * The fewest deposits that bring at least `lack`: the largest ones, and last the smallest one that is enough. Undefined
+ * when all deposits together bring less.
  */
 export function sweepsFor<S extends Sweepable>(held: readonly S[], lack: Units): S[] | undefined {
   const worth = held
@@ -124,13 +125,13 @@ export function sweepsFor<S extends Sweepable>(held: readonly S[], lack: Units):
   return undefined;
 }
 
-/** The sweeps for what is lacking; all there are when more than they bring is lacking. */
+/** The sweeps that bring `lack`, or all of them when they bring less. */
 function wanted<S extends Sweepable>(held: readonly S[], lack: bigint): S[] {
   if (lack <= 0n) return [];
   return sweepsFor(held, units(lack)) ?? held.filter((one) => one.net > 0n);
 }
 
-/** Those of the sweeps that can be paid for beside the payout itself; undefined when none can, or not even that. */
+/** The sweeps whose fees can be paid beside the payout's own fee; undefined when none can, or when its own fee cannot. */
 function affordable<S extends Sweepable>(
   needs: readonly Need[],
   sweeps: readonly S[],
@@ -144,7 +145,7 @@ function affordable<S extends Sweepable>(
   return isEnough ? chosen : undefined;
 }
 
-/** What the hot wallet pays in fees, now and out of what it has now, for a token payout and the sweeps before it. */
+/** The fees that the hot wallet pays now for a token payout and its sweeps. */
 function gasOf([, fee]: readonly Need[], sweeps: readonly Sweepable[]): Units {
   return units(sweeps.reduce((sum, sweep) => sum + sweep.gasCost, fee?.amount ?? 0n));
 }
@@ -152,7 +153,7 @@ function gasOf([, fee]: readonly Need[], sweeps: readonly Sweepable[]): Units {
 const worthOf = (held: readonly Sweepable[]): bigint =>
   held.reduce((sum, one) => (one.net > 0n ? sum + one.net : sum), 0n);
 
-/** More was promised than is there: the next that comes fills the hole first. */
+/** Where more was promised than the hot wallet has, incoming money covers the difference first. */
 function solvent({ free, incoming }: Liquidity): Liquidity {
   const settled = { free: new Map(free), incoming: new Map(incoming) };
   for (const [asset, amount] of free) {
@@ -169,7 +170,7 @@ function note(short: Shortage[], shortage: Shortage): void {
   else known.payouts += 1;
 }
 
-/** Sets aside what a waiting payout will need: first what is there, then what is coming. */
+/** Reserves what a waiting payout will need, first of the free money and then of the incoming money. */
 function earmark(
   free: Map<AssetSymbol, Units>,
   incoming: Map<AssetSymbol, Units>,

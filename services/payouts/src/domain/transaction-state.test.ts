@@ -1,13 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  transactionMarks,
-  transactionMoves,
-  transactionPhases,
-  transactionStates,
-} from './transaction-state.ts';
+import { columnPhases, transactionMoves, transactionPhases, transactionStates } from './transaction-state.ts';
 
 describe('the states of a transaction', () => {
-  it('never lead back: no state is reached from itself, and an end leads nowhere', () => {
+  it('never lead back, and an end leads nowhere', () => {
     expect(transactionMoves.signed).not.toContain('signed');
     for (const state of transactionMoves.broadcast) expect(transactionMoves[state]).toEqual([]);
     for (const end of ['mined', 'reverted', 'dead'] as const) expect(transactionMoves[end]).toEqual([]);
@@ -28,6 +23,6 @@ describe('the states of a transaction', () => {
   });
 
   it('are doubted and searched for only while they are open', () => {
-    expect([transactionMarks.doubted_at, transactionMarks.searched_to]).toEqual(['open', 'open']);
+    expect([columnPhases.doubted_at, columnPhases.searched_to]).toEqual(['open', 'open']);
   });
 });

@@ -22,7 +22,7 @@ export const transactionMoves = {
 export type TransactionState = keyof typeof transactionMoves;
 export const transactionStates = Object.keys(transactionMoves) as TransactionState[];
 
-/** Where a transaction is on its way: the chain decides about the open ones, and can still drop the ended ones. */
+/** Open: the chain has not decided. Ended: the chain has decided, and can still drop the block. */
 export const transactionPhases = {
   open: ['signed', 'broadcast'],
   ended: ['mined', 'reverted'],
@@ -42,22 +42,22 @@ export type TransactionPhase = keyof typeof transactionPhases;
  * | `final_at` | its block is final since | the same | the same |
  * | `missing_since` | a reorganisation has dropped it since | the same | the same |
  */
-export const transactionMarks = {
+export const columnPhases = {
   block_hash: 'open',
   doubted_at: 'open',
   searched_to: 'open',
   looked_at: 'ended',
   missing_since: 'ended',
 } as const satisfies Record<string, TransactionPhase>;
-export type TransactionMark = keyof typeof transactionMarks;
+export type PhaseColumn = keyof typeof columnPhases;
 
 /** Throws when an open transaction must not move to that state. */
 export const assertEndsOpen = (to: TransactionState): void =>
   assertMoves<TransactionState>(transactionMoves, transactionPhases.open, to);
 
 /**
- * Whether a node has not come to the block in which a transaction was final: it is new, or lags. That it does not know
- * the transaction shows no reorganisation then.
+ * Whether a node has not reached the block in which a transaction was final. That such a node does not know the
+ * transaction is no sign of a reorganisation.
  * @param finalized the height of the node's last final block
  */
 export const isNodeBehind = (
@@ -66,10 +66,10 @@ export const isNodeBehind = (
 ): boolean => finalAt !== null && blockHeight !== null && finalized < blockHeight;
 
 export type GracePeriods = {
-  /** The same bytes are sent again after so long in no block. */
+  /** The same bytes are sent again when no block includes them after this time. */
   resendAfterMs: number;
-  /** What looks impossible may be a node that is late: the blocks are searched for it only after so long. */
+  /** A node may lag, so blocks are searched for a conflicting transaction only after this time. */
   doubtForMs: number;
-  /** After so long in no block, an attempt gets a successor that pays a higher fee. */
+  /** An attempt that no block includes after this time is replaced by one with a higher fee. */
   stuckAfterMs: number;
 };

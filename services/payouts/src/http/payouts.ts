@@ -20,7 +20,7 @@ import type { Ports } from '../ports.ts';
 import { findPayout, type Payout, payoutPage } from '../store/payouts.ts';
 import { createdView, payoutView, refusedView } from '../views.ts';
 
-/** A halt waits for a person. */
+/** Only an operator ends a halt. */
 const HALTED_RETRY_AFTER_SECONDS = 60;
 
 const listForm = form({
@@ -53,7 +53,7 @@ export async function listPayouts({ db, settings }: Ports, req: Request, res: Re
 }
 
 export async function showPayout(ports: Ports, account: AccountId, id: string): Promise<Answer> {
-  // At most 16 digits: longer ones name no payout, and not even a number of Postgres.
+  // An id has at most 16 digits, and Postgres refuses numbers that are too long.
   const found = /^[1-9]\d{0,15}$/.test(id)
     ? await getPayout(ports, account, id as PayoutId)
     : refuse('not_found' as const);
@@ -65,7 +65,7 @@ export function createPayout(ports: Ports, req: Request, res: Response): Promise
   return payOnce(ports, req, res, rawBody, null, () => readPayoutOrder(body, ports));
 }
 
-/** What both kinds of payout have in common. `asked` is what the same Idempotency-Key must come with again. */
+/** Creates a payout or a refund. A request that repeats the Idempotency-Key must have the same bytes `asked`. */
 export async function payOnce(
   ports: Ports,
   req: Request,
@@ -90,13 +90,13 @@ export async function payOnce(
   const made = await requestPayout(ports, { ...order.value, account, returnsDeposit, requestId, key });
   if (made.ok) return { status: 201, body: createdView(made.value) };
   if (made.refusal === 'key_taken' && key !== undefined) {
-    // Taken in this very moment; when its owner gave it up again already, the client may just ask again.
+    // The other request took the key a moment ago. If it has freed the key again, the client may repeat its request.
     return (await answeredBefore(ports, key)) ?? answers.stillRunning;
   }
   return refusals[made.refusal];
 }
 
-/** What an earlier request with this key is answered, or undefined when there was none. */
+/** The answer to an earlier request with this key; undefined when there was none. */
 async function answeredBefore({ db }: Ports, key: IdempotencyKey): Promise<Answer | undefined> {
   const known = await findKey(db, key);
   switch (known?.state) {
@@ -121,7 +121,7 @@ const refusals = {
   halted: { ...answers.unavailable, headers: { 'Retry-After': String(HALTED_RETRY_AFTER_SECONDS) } },
 } as const satisfies Record<PayoutRefusal, Answer>;
 
-/** A merchant's own payout. What never became one is not found. */
+/** A merchant's own payout. A request that never became a payout is not found. */
 async function getPayout(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,

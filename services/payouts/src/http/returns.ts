@@ -17,66 +17,62 @@ import type { Ports } from '../ports.ts';
 import { findUnresolved, type UnresolvedDeposit } from '../store/unswept-deposits.ts';
 import { payOnce } from './payouts.ts';
 
-/** Pauses between looks for a deposit whose event has not arrived yet: about three seconds, then it is unknown. */
-const HEARD_AFTER_MS = [50, 100, 200, 400, 800, 1_600] as const;
-/** Requests that may wait so at once: requests for unknown deposits must not hold up the others. */
-const LISTENING_MAX = 8;
+/** Pauses between reads of a deposit whose event has not arrived yet. After about three seconds it counts as unknown. */
+const ARRIVES_AFTER_MS = [50, 100, 200, 400, 800, 1_600] as const;
+/** How many requests may wait at once, because requests for unknown deposits must not delay others. */
+const WAITING_MAX = 8;
 
-/** How many requests of this server wait for a deposit's event. */
-type Listening = { count: number };
+/** How many requests of this replica wait for a deposit's event. */
+type WaitingRequests = { count: number };
 
-/** Unresolved money goes back to a payer: a payout like any other, of all that came in less the network fee. */
+/** Refunds an unresolved deposit: a payout of its whole amount less the network fee. */
 export async function returnDeposit(
   ports: Ports,
-  listening: Listening,
+  waiting: WaitingRequests,
   req: Request,
   res: Response,
 ): Promise<Answer> {
   const depositId = String(req.params['id']);
   const { identity, rawBody, body } = contextOf(res);
-  // Anything else names no deposit, and may not even be a text of Postgres.
+  // Any other text names no deposit, and Postgres refuses some texts.
   const deposit = /^\w{1,64}$/.test(depositId)
-    ? await heardUnresolved(ports, listening, depositId)
+    ? await arrivedUnresolved(ports, waiting, depositId)
     : undefined;
   if (deposit === undefined) return answers.noModel('Deposit');
   if (deposit.account !== identity.account) return answers.unauthorized;
-  // The deposit is named by the path alone: the same key for another one is another request.
+  // The body does not name the deposit, so the same key for another deposit is another request.
   const asked = Buffer.concat([Buffer.from(`return ${depositId}\n`), rawBody]);
   return payOnce(ports, req, res, asked, depositId, () =>
-    // After the key: what an earlier request was answered stays, whatever the chain has done since.
+    // After the key: a repeated request gets its first answer, also when the deposit was reversed since.
     deposit.isReversed ? answers.alreadyResolved('reversed') : readReturnOrder(body, deposit, ports),
   );
 }
 
-/**
- * The ledger lists a deposit, and webhooks tell of it, as soon as it is booked there; this service may hear of it a
- * moment later.
- */
-async function heardUnresolved(
+/** Merchants can see a deposit as soon as the ledger has booked it. Its event may arrive here a moment later. */
+async function arrivedUnresolved(
   { db, clock }: Ports,
-  listening: Listening,
+  waiting: WaitingRequests,
   depositId: string,
 ): Promise<UnresolvedDeposit | undefined> {
   const known = await findUnresolved(db, depositId);
-  if (known !== undefined || listening.count >= LISTENING_MAX) return known;
-  listening.count += 1;
+  if (known !== undefined || waiting.count >= WAITING_MAX) return known;
+  waiting.count += 1;
   try {
-    for (const ms of HEARD_AFTER_MS) {
+    for (const ms of ARRIVES_AFTER_MS) {
       await sleepBy(clock, ms);
       const found = await findUnresolved(db, depositId);
       if (found !== undefined) return found;
     }
     return undefined;
   } finally {
-    listening.count -= 1;
+    waiting.count -= 1;
   }
 }
 
 const fields = form({ address: rules.text(ADDRESS_CHARACTERS_MAX).required });
 
 /**
- * Reads to whom unresolved money goes back: all of it, less the network fee. Throws Unavailable when the body is right
- * but the fee, or the chain, is not known now.
+ * Reads the recipient of a refund. Throws Unavailable when the body is valid and the fee, or the chain, is not known now.
  */
 function readReturnOrder(
   body: unknown,
@@ -96,7 +92,7 @@ function readReturnOrder(
   if (latest !== undefined) {
     const dust = units(latest.dust);
     const least = units(units(latest.network_fee) + (dust > 0n ? dust : 1n));
-    // What is left after the fee must be worth sending.
+    // The rest after the fee must not be dust.
     if (amount < least) errors['amount'] = [messages.atLeast('amount', formatUnits(least, decimals))];
   }
   if (Object.keys(errors).length > 0 || address === undefined) return refuse(errors);

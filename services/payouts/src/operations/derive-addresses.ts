@@ -6,9 +6,9 @@ import { insertKnownHotWalletOnce, insertWalletOnce } from '../store/wallets.ts'
 import { seedMismatch } from './signing-pause.ts';
 
 /**
- * Derives deposit addresses, for a chain whose keys have no public derivation or to compare them with `expected`. Throws,
- * which is no answer, when the chain is not configured or the seed is not that of this database: deposits there could
- * not be swept.
+ * Derives deposit addresses, for a chain whose keys have no public derivation, or to compare them with `expected`.
+ * Throws, so that the command gets no reply, when the chain is not configured, or on a seed mismatch, because deposits
+ * could not be swept.
  */
 export async function deriveAddresses(
   { db, chains }: Pick<Ports, 'db' | 'chains'>,
@@ -20,8 +20,8 @@ export async function deriveAddresses(
   const mismatch = await seedMismatch({ db, chain, sender });
   if (mismatch !== undefined) throw new Error(mismatch);
   const addresses = Array.from({ length: count }, (_, i) => sender.depositAddress(from + i));
-  // From the first address on, customers pay to it and another seed is a mismatch. Where the caller expects another address
-  // than ours, our seed may be the wrong one: it is not recorded.
+  // From the first address on, another seed is a mismatch. When the caller expects other addresses, our seed may be the
+  // wrong one, so it is not recorded.
   if (on.kind === 'solana') {
     await db.transaction((trx) => insertWalletOnce(trx, chain, sender.hotAddress, 'hot', null));
   } else if (isDeepStrictEqual(expected, addresses)) {

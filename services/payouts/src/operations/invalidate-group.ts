@@ -14,10 +14,9 @@ const NEVER_MINED =
   'The payment could not be sent: its transaction can never be confirmed. The amount and the network fee were returned to your balance.';
 
 /**
- * It is proved that no attempt of a group can ever be mined, and there will be no further one: only now does the
- * money go back. The proof is the caller's: of every attempt that was ever signed, not of the last one alone.
- * `alongside` writes what the chain's own tables say of it, in the same database transaction. False when the group
- * had ended before.
+ * Ends a group after the caller has proved that no attempt of it can ever be mined, of all attempts that were ever
+ * signed. Only now does the money go back. `alongside` updates the tables of one kind of chain in the same database
+ * transaction. False when the group had ended before.
  */
 export async function invalidateGroup(
   {

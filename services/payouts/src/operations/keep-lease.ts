@@ -2,11 +2,11 @@ import { type Lease, renewLease, withLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { Ports } from '../ports.ts';
 
-/** Prolongs the lease in the middle of a long round; throws when it has gone to another process meanwhile. */
+/** Prolongs the lease during a long round. Throws when another replica has taken it. */
 export const keepLease = ({ db, settings }: Pick<Ports, 'db' | 'settings'>, lease: Lease): Promise<void> =>
   renewLease(db, lease, settings.leaseMs);
 
-/** Does a round and prolongs the lease meanwhile. Signing with a lost lease throws. */
+/** Runs a round and prolongs the lease while it runs. Signing with a lost lease throws. */
 export function keepingLease<T>(
   { db, clock, settings, throttledLog }: Pick<Ports, 'db' | 'clock' | 'settings' | 'throttledLog'>,
   lease: Lease,

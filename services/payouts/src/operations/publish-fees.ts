@@ -5,9 +5,9 @@ import type { ChainPorts } from '../ports.ts';
 export type PublishFees = (estimates: readonly FeeEstimate[]) => Promise<void>;
 
 /**
- * Tells the ledger what payouts on a chain cost there now: the network fee of the next ones follows it. An asset whose
- * cost cannot be estimated is left out, and its last estimate grows old.
- * @returns whether all of them were published.
+ * Publishes what payouts on a chain cost now. The ledger computes network fees from it. An asset whose fee the node does
+ * not estimate is left out, and its last estimate expires.
+ * @returns whether the fees of all assets were published.
  */
 export async function publishFees(
   {

@@ -21,7 +21,7 @@ import { AssetHalted } from '../store/transactions.ts';
 import { createdView, eventView, refusedView } from '../views.ts';
 import { voidRequest } from './void-requests.ts';
 
-/** Shorter than clients wait, and than the time after which undecided requests are voided. */
+/** Shorter than the timeout of clients, and than the time after which undecided requests are voided. */
 const RESERVE_FOR_MS = 3_000;
 const RESERVE_PAUSE_MS = 500;
 /** With a million payouts, one drawn id in 280 million is taken. */
@@ -31,18 +31,23 @@ type RequestPorts = Pick<Ports, 'db' | 'bus' | 'random' | 'clock' | 'logger' | '
 
 export type PayoutRequest = PayoutOrder & {
   account: AccountId;
-  /** The deposit whose unresolved money goes back, all of it; none to pay from the balance. */
+  /** The deposit whose unresolved funds are refunded; none to pay from the balance. */
   returnsDeposit?: string | null;
   requestId: string;
   key: IdempotencyKey | undefined;
 };
 
 /**
- * `key_taken`: another request with this key came first, look what it was answered. `unavailable`: it
- * is unknown whether the ledger has reserved the money, so this request is never paid. `halted`: the books of
- * the asset are wrong, and nothing was done. Of unresolved money:
- * `already_returned` by another payout that has not failed, or `already_accepted` into the balance, or not all there any
- * more: `used_for_recovery`.
+ * Why a request creates no payout.
+ *
+ * | refusal | meaning |
+ * |---|---|
+ * | `key_taken` | Another request with this idempotency key came first. |
+ * | `unavailable` | It is unknown whether the ledger has placed the hold, so this request is never paid. |
+ * | `halted` | Payouts of the asset are halted. Nothing was done. |
+ * | `already_returned` | Another payout that has not failed refunds the deposit. |
+ * | `already_accepted` | The deposit was accepted into the balance. |
+ * | `used_for_recovery` | A part of the deposit was used for a recovery. |
  */
 export type PayoutRefusal =
   | 'halted'
@@ -51,7 +56,7 @@ export type PayoutRefusal =
   | 'already_returned'
   | keyof typeof refusedView;
 
-/** Creates a payout, when the ledger reserves its money: amount and network fee. */
+/** Creates a payout when the ledger places its hold: amount and network fee. */
 export async function requestPayout(
   ports: RequestPorts,
   request: PayoutRequest,
@@ -81,7 +86,7 @@ export async function requestPayout(
   }
 }
 
-/** Draws another id when a payout has the drawn one already. */
+/** Stores the request. Draws another id when a payout has the drawn one already. */
 async function writeRequest(
   { db, random }: Pick<RequestPorts, 'db' | 'random'>,
   request: PayoutRequest,
@@ -109,14 +114,16 @@ async function writeRequest(
   }
 }
 
-/** Throws, so that the key that was taken for it is free again. */
+/** Throws AssetHalted, so that the idempotency key is free again. */
 async function insertUnlessHalted(db: Queryable, payout: NewPayout): Promise<Payout> {
   const written = await insertRequested(db, payout);
   if (written === undefined) throw new AssetHalted(payout.asset);
   return written;
 }
 
-/** Of unresolved money the ledger says no for good: as the account has accepted it, unless it says why. */
+/**
+ * Why the ledger refused a hold. A refund is refused because its funds were accepted, unless the ledger gives a reason.
+ */
 function whyRefused(
   { returnsDeposit }: Payout,
   asked: Asked<ReplyOf<'hold.place'>>,
@@ -144,10 +151,10 @@ function askForHold(
 const outcomeOf = (asked: Asked<ReplyOf<'hold.place'>>) => (asked.known ? asked.reply.outcome : 'unknown');
 
 /**
- * From here on the payout exists. False when it was given up meanwhile: its hold is being undone.
+ * Marks the payout as reserved: from here on it exists. False when it was voided in between, which releases its hold.
  *
- * A commit whose answer is lost may stand or not, and a client that hears 503 must never be paid. So this asks
- * until it knows, and throws, which makes a 500 that promises nothing, when it cannot be known in time.
+ * A commit whose answer is lost may have succeeded, and a client that gets 503 must never be paid. So this repeats until
+ * the result is known. If it is not known in time, it throws, and the client gets a 500, which promises nothing.
  */
 async function reserve(ports: RequestPorts, requested: Payout, requestId: string): Promise<boolean> {
   const { db, clock, logger } = ports;
@@ -163,7 +170,7 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
   for (let tries = 1; moved === undefined; tries++) {
     try {
       const isMine = await reserveRequested(db, reservation, clock.now());
-      // Or moved by a try before this one, whose answer was lost. Until that is known nothing is.
+      // An earlier try, whose answer was lost, may have moved it.
       moved = isMine || (tries > 1 && (await findPayout(db, requested.id))?.status !== 'voided');
     } catch (error) {
       if (!isDatabaseDown(error) || clock.now().getTime() > deadline) {
@@ -186,7 +193,7 @@ async function reserve(ports: RequestPorts, requested: Payout, requestId: string
   return moved;
 }
 
-/** Keeps why for the same key. Unavailable when it was given up meanwhile. */
+/** Stores the refusal as the answer to the same key. Unavailable when the request was voided in between. */
 async function refuseRequest(
   { db }: RequestPorts,
   { id }: Payout,

@@ -13,10 +13,10 @@ export const chainLease = ({ chain, sender }: Pick<PayoutChain, 'chain' | 'sende
   `engine:${chain}:${sender.hotAddress}`;
 
 /**
- * One round of the chain worker that pays on one chain. One process at a time does this for a hot wallet; another one that
- * believes it is the one is refused when it wants to sign. One without the lease asks its nodes nothing, unless it has
- * found itself unfit to sign: then it finds out when that is over. Nothing is kept in memory between rounds, so that any
- * process can go on where another one died.
+ * One round of the chain worker of one chain. Only the replica that holds the lease of the hot wallet runs it; signing
+ * with a lost lease is refused. A replica without the lease does not ask its node, except while its own signing is
+ * paused, to find out when that ends. Nothing is kept in memory between rounds, so that another replica can continue at
+ * any time.
  * @returns how much was moved on; 0 means wait.
  */
 export async function runChainWorker<K extends ChainKind>(all: Ports, on: PayoutChain<K>): Promise<number> {
@@ -39,16 +39,16 @@ export async function runChainWorker<K extends ChainKind>(all: Ports, on: Payout
       logger.warn({ lease: lease.name }, 'another replica has taken the lease of the chain worker');
       return 0;
     }
-    // Halted between the plan and the signature: the next round leaves it out.
+    // Halted between the plan and the signature. The next round skips the asset.
     if (error instanceof AssetHalted) return 0;
     throw error;
   } finally {
-    // Another process may have a node that answers, and is on the right network.
+    // The node of another replica may answer and be on the right network.
     if (!isFit) await releaseLease(db, lease);
   }
 }
 
-/** What may be signed for. What was signed before is followed and sent again all the same. */
+/** The assets for which may be signed. Transactions of halted assets are still followed and sent again. */
 async function notHalted(
   { db, throttledLog }: Pick<Ports, 'db' | 'throttledLog'>,
   { chain, assets }: Pick<PayoutChain, 'chain' | 'assets'>,
@@ -57,7 +57,7 @@ async function notHalted(
   const stopped = assets.filter((asset) => halted.has(asset));
   if (stopped.length > 0) {
     const message =
-      'the books are wrong: nothing new is signed for these assets until an operator resumes them';
+      'payouts of these assets are halted: nothing new is signed until `quittance payouts resume`';
     throttledLog.log('error', `halted.${chain}`, { assets: stopped }, message);
   }
   return assets.filter((asset) => !halted.has(asset));
@@ -69,7 +69,7 @@ async function round<K extends ChainKind>(ports: ChainPorts<K>, lease: Lease): P
   return moved;
 }
 
-/** A node of another network and a seed of another wallet are refused before anything is signed. */
+/** Checks the network of the node and the seed before anything is signed. */
 async function isRightSeedAndNetwork<K extends ChainKind>(ports: ChainPorts<K>): Promise<boolean> {
   const { sender, signingPause } = ports;
   try {
@@ -85,7 +85,7 @@ async function isRightSeedAndNetwork<K extends ChainKind>(ports: ChainPorts<K>):
   return false;
 }
 
-/** Hands the chain worker over when this process ends in order, so that another need not wait for the lease to run out. */
+/** Releases the lease of a chain when this replica stops, so that another one need not wait until it expires. */
 export async function handOverChain(
   { db, settings }: Pick<Ports, 'db' | 'settings'>,
   on: Pick<PayoutChain, 'chain' | 'sender'>,

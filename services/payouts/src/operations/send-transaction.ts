@@ -6,8 +6,8 @@ import type { Transaction } from '../store/transaction-rows.ts';
 import { moveTransaction, noteSent } from '../store/transactions.ts';
 
 /**
- * Sends signed bytes that are stored, for the first time or again. Only a node's yes is believed: anything else
- * leaves open whether they are on their way, and they are sent again until they are in a block.
+ * Sends stored bytes, for the first time or again. Unless a node accepts them it is unknown whether they arrived, and
+ * they are sent again until a block includes them.
  */
 export async function sendTransaction(
   {
@@ -40,6 +40,6 @@ export async function sendTransaction(
       'warn',
       `broadcast.${wallet}.${answer}`,
       details,
-      'the node has not taken a transaction, sending the same bytes again',
+      'the node did not accept a transaction, sending the same bytes again',
     );
 }

@@ -1,6 +1,5 @@
 import { nativeAsset } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
-import type { NewEvent } from '@quittance/shared/events';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { PayoutId } from '@quittance/shared/ids';
 import { assertLease, type Lease } from '@quittance/shared/lease';
@@ -19,19 +18,19 @@ import { markSwept, markUnswept } from '../store/unswept-deposits.ts';
 import { eventView, outcomeView } from '../views.ts';
 import { failPayout } from './fail-payout.ts';
 
-/** A sweep that the token refused costs a fee: whatever was wrong gets time to pass. */
+/** A sweep that the token refuses costs a fee, so it is not repeated at once. */
 const SWEEP_AGAIN_AFTER_MS = 10 * 60_000;
 
 const REVERTED =
   'The recipient address did not accept the payment. The amount was returned to your balance, the network fee was spent.';
 
-/** `feePaid`: all that it cost, in the chain's native asset; on Solana with the rent of accounts that it opened. */
+/** `feePaid`: the whole cost in the chain's native asset; on Solana with the rent of accounts that it opened. */
 export type MinedOutcome = { height: number; blockHash: string; succeeded: boolean; feePaid: Units };
 
 /**
- * One attempt of a group is as deep in the chain as its asset asks: what the group was made for is done, or has
- * failed for good, and its other attempts are dead. `alongside` writes what the chain's own tables say of it, in the
- * same database transaction. False when it was settled before.
+ * Ends a group when one of its attempts has enough confirmations: its payouts or its sweep are completed, or have failed
+ * for good, and its other attempts are invalid. `alongside` updates the tables of one kind of chain in the same database
+ * transaction. False when it was settled before.
  */
 export async function settleTransaction(
   {
@@ -60,7 +59,17 @@ export async function settleTransaction(
       if (ending.succeeded) await markSwept(trx, group);
       else await markUnswept(trx, group, new Date(clock.now().getTime() + SWEEP_AGAIN_AFTER_MS));
     }
-    await appendToOutbox(trx, spent(chain, purpose, txHash, ending.feePaid));
+    if (ending.feePaid > 0n) {
+      // The operator bears what the network took, whatever fee the merchant pays.
+      const payload = {
+        chain,
+        asset: nativeAsset[chain],
+        amount: ending.feePaid.toString(),
+        tx_hash: txHash,
+        purpose,
+      };
+      await appendToOutbox(trx, [{ kind: 'network.spent', payload }]);
+    }
     await alongside(trx);
     failpoint(`${kind}.${purpose}s.settling`);
     return payments;
@@ -90,22 +99,4 @@ async function endPayout(trx: Trx, id: PayoutId, txHash: string, succeeded: bool
     { kind: 'hold.settle', payload: outcomeView(mined) },
     { kind: 'payout.completed', payload: eventView(mined) },
   ]);
-}
-
-/** What the network took is the platform's expense, whatever fee the merchant pays. */
-function spent(
-  chain: ChainPorts['chain'],
-  purpose: Transaction['purpose'],
-  txHash: string,
-  feePaid: Units,
-): NewEvent[] {
-  if (feePaid === 0n) return [];
-  const payload = {
-    chain,
-    asset: nativeAsset[chain],
-    amount: feePaid.toString(),
-    tx_hash: txHash,
-    purpose,
-  };
-  return [{ kind: 'network.spent', payload }];
 }

@@ -6,9 +6,9 @@ const bad = { chain: 'base', signingPause: { reason: 'chain 1' } };
 const details = 'the right wallet, network and database of base: chain 1';
 
 it.each([
-  ['none is barred', [good], { waitsFor: [], without: [] }],
-  ['one of several is barred', [good, bad], { waitsFor: [], without: [details] }],
-  ['all are barred', [bad], { waitsFor: [details], without: [] }],
+  ['signing is paused on no chain', [good], { waitsFor: [], without: [] }],
+  ['signing is paused on one of several chains', [good, bad], { waitsFor: [], without: [details] }],
+  ['signing is paused on all chains', [bad], { waitsFor: [details], without: [] }],
   ['there are none', [], { waitsFor: [], without: [] }],
 ])('when %s', (_what, chains, expected) => {
   expect(pausedChains(chains)).toEqual(expected);

@@ -3,8 +3,8 @@ import type { ChainPorts, Ports } from '../ports.ts';
 import { otherHotWallet } from '../store/wallets.ts';
 
 /**
- * Why this wallet must not sign for this database, or undefined when it may: another seed than the database was first
- * used with has another hot wallet, and none of the keys of the deposits made since.
+ * Why this wallet must not sign for this database: the database was used with another seed, so this one has another hot
+ * wallet and none of the keys of the deposits. Undefined when there is no mismatch.
  */
 export async function seedMismatch({
   db,
@@ -16,7 +16,7 @@ export async function seedMismatch({
   return `WALLET_SEED belongs to the hot wallet ${sender.hotAddress}, this database was used with ${other}`;
 }
 
-/** Signing stays paused on this chain until an operator has looked. */
+/** Logs why signing is paused on this chain. */
 export function reportSigningPaused({
   chain,
   signingPause,

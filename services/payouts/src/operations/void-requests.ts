@@ -6,11 +6,11 @@ import { appendToOutbox } from '@quittance/shared/outbox';
 import type { Ports } from '../ports.ts';
 import { movePayout, staleRequests } from '../store/payouts.ts';
 
-/** Longer than any request waits for the ledger: the process that made it has died. */
+/** Longer than any request waits for the ledger, so its process has died. */
 const STALE_AFTER_MS = 6_000;
 
 /**
- * Gives up requests that were never decided because the process that made them died.
+ * Voids requests whose process died before the ledger's decision was stored.
  * @returns how many.
  */
 export async function voidStaleRequests(
@@ -25,16 +25,15 @@ export async function voidStaleRequests(
   });
   if (voided.length > 0) failpoint('payouts.requests_voided');
   if (voided.length > 0) {
-    logger.warn({ payouts: voided }, 'gave up requests that were never decided');
+    logger.warn({ payouts: voided }, 'voided requests that were never decided');
     wakeRelay();
   }
   return voided.length;
 }
 
 /**
- * Gives up a request that the ledger has not answered: it can never be paid, and the ledger will undo its
- * hold, or refuse it when the question arrives late. Its idempotency key may be used anew.
- * False when the request was decided meanwhile.
+ * Voids a request that the ledger has not answered: it can never be paid, and the ledger releases its hold, or refuses
+ * the hold when the command arrives late. Its idempotency key can be used again. False when the request was decided.
  */
 export async function voidRequest(trx: Trx, id: PayoutId, requestId: string | null): Promise<boolean> {
   const voided = await movePayout(trx, id, ['requested'], 'voided');

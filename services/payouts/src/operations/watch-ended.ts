@@ -12,9 +12,9 @@ const LOOK_EVERY_MS = 60_000;
 const LOOKS_TOGETHER = 16;
 
 /**
- * Keeps an eye on transactions that are deep enough: a chain that reorganises deeper than the asset's confirmations
- * takes a payment back. The same bytes bring it again, and an operator hears of it. A block that is final may be
- * dropped too. The newest final transaction shows that, and then the ones before it are looked at as well.
+ * Watches ended transactions: a reorganisation deeper than the asset's confirmations drops a payment. The same bytes are
+ * sent again and an error is logged. A final block may be dropped too. The newest final transaction shows that, and then
+ * the earlier ones are checked as well.
  */
 export async function watchEnded<K extends ChainKind>(
   ports: ChainPorts<K>,
@@ -39,7 +39,7 @@ export async function watchEnded<K extends ChainKind>(
   }
 }
 
-/** From the newest final transaction back to one that is where it was: what is below its block is there as well. */
+/** Checks final transactions from the newest back to one whose block is the same: earlier blocks are the same then. */
 async function watchFinal<K extends ChainKind>(ports: ChainPorts<K>, lookEveryMs: number): Promise<void> {
   const { db, chain } = ports;
   for (let looks = 0; looks < LOOKS_TOGETHER; looks++) {
@@ -51,7 +51,7 @@ async function watchFinal<K extends ChainKind>(ports: ChainPorts<K>, lookEveryMs
   }
 }
 
-/** One that the node will not talk about stays as it was, and is looked at again in its turn, like any other. */
+/** When the node fails, the stored result stays and the transaction is checked again in its turn. */
 async function lookOrReport<K extends ChainKind>(
   ports: ChainPorts<K>,
   transaction: Transaction,
@@ -81,7 +81,7 @@ async function look<K extends ChainKind>(
 ): Promise<Whereabouts> {
   const { db, sender, chain, logger } = ports;
   const { id, group, txHash, state, finalAt, missingSince, blockHash, blockHeight } = transaction;
-  // Asked first: what is final now was so, or was not, when the transaction is asked about.
+  // Asked before the status: a block that is final now is final for the status as well.
   const finalized = await sender.finalizedHeight();
   const status = await sender.status(txHash);
   const details = { chain, transaction: txHash, group, state };
@@ -108,7 +108,7 @@ async function look<K extends ChainKind>(
     logger.error(details, 'a settled transaction ended the other way after a reorganisation');
   }
   if (missingSince !== null) logger.info(details, 'a settled transaction is in the chain again');
-  // Its block was dropped and another one has it: the blocks before it may be others too.
+  // When another block includes it now, earlier blocks may have changed too.
   const isWhereItWas = finalAt === null || status.blockHash === blockHash;
   return { is: status.height <= finalized && isWhereItWas ? 'final' : 'not_final', block: status };
 }
@@ -121,7 +121,7 @@ async function sendAgain<K extends ChainKind>(
   await noteSent(db, id, clock.now());
   const details = { chain, transaction: txHash, group, state, wallet, nonce, answer };
   const message = 'a settled transaction has left the chain, sending it again';
-  // It is told of when it begins and when it ends. Meanwhile a metric counts it.
+  // Logged when it begins and when it ends. In between a metric counts it.
   if (missingSince === null) logger.error(details, message);
   else logger.debug(details, message);
 }

@@ -20,8 +20,8 @@ const insertDeposits = statement(
    from ${deposits.from('given')} order by outpoint on conflict do nothing`,
 );
 
-// A late or repeated event of a deposit that is reversed by now says nothing about the UTXO of a later deposit.
-const isOfAnotherStanding = `utxos.outpoint = given.outpoint
+// A late or repeated event of a deposit that was reversed does not change the UTXO of a later deposit.
+const isOfAnother = `utxos.outpoint = given.outpoint
      and utxos.source_deposit_id is distinct from given.deposit_id
      and not exists (
        select from unswept_deposits d where d.deposit_id = given.deposit_id and d.reversed_at is not null)`;
@@ -30,19 +30,19 @@ const takeOver = query<Source>(
   'utxos_take_over',
   `update utxos set source_deposit_id = given.deposit_id, reversed_at = null, retry_at = null, updated_at = now()
    from ${deposits.from('given')}
-   where ${isOfAnotherStanding} and utxos.branch = 'deposit' and utxos.reversed_at is not null
+   where ${isOfAnother} and utxos.branch = 'deposit' and utxos.reversed_at is not null
    returning utxos.source_deposit_id`,
 );
 
 const selectOthers = query<{ outpoint: string }>(
   'utxos_differing',
-  `select utxos.outpoint from utxos, ${deposits.from('given')} where ${isOfAnotherStanding}`,
+  `select utxos.outpoint from utxos, ${deposits.from('given')} where ${isOfAnother}`,
 );
 
 /**
- * Stores the outputs of deposits once, after the deposits themselves. An output whose block was dropped may be mined again,
- * as another deposit: the UTXO belongs to that deposit then, locked or not. Two deposits of one output at a time are an
- * error, until the reversal of the earlier one arrives.
+ * Stores the outputs of deposits once, after the deposits themselves. An output whose block was dropped may be mined
+ * again, as another deposit: the UTXO belongs to that deposit then, locked or not. Two deposits of one output at a time
+ * are an error, until the reversal of the earlier one arrives.
  */
 export async function insertDepositUtxos(trx: Trx, settled: readonly SettledDeposit[]): Promise<void> {
   const values = deposits.values(settled);

@@ -1,6 +1,6 @@
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, query, statement } from '@quittance/shared/db';
-import { isIn, type Transaction, takes, transactionColumns } from './transaction-rows.ts';
+import { isIn, maySet, type Transaction, transactionColumns } from './transaction-rows.ts';
 
 const isDue = (every: string): string =>
   `(looked_at is null or looked_at < now() - ${every}::int * interval '1 millisecond')`;
@@ -13,10 +13,10 @@ const selectNotFinal = query<Transaction>(
    order by looked_at nulls first, id limit $4`,
 );
 
-/** How often a transaction that has ended is looked at again. */
+/** How often an ended transaction is checked again. */
 export type LookEvery = { presentMs: number; missingMs: number };
 
-/** Ended transactions whose blocks are not final, those first that were not looked at for longest. */
+/** Ended transactions whose blocks are not final, the longest unchecked first. */
 export const endedNotFinal = (
   db: Queryable,
   chain: Chain,
@@ -32,7 +32,7 @@ const selectNewestFinal = query<Transaction>(
    where ${isDue('$2')}`,
 );
 
-/** The final transaction in the highest block; undefined when it was looked at a moment ago. */
+/** The final transaction in the highest block; undefined when it was checked within `lookEveryMs`. */
 export const newestFinal = (
   db: Queryable,
   chain: Chain,
@@ -47,7 +47,7 @@ const markLooked = statement(
      missing_since = case when $2 = 'missing' then coalesce(missing_since, now()) end,
      block_height = coalesce($3, block_height),
      block_hash = coalesce($4, block_hash)
-   where id = $1 and ${takes('looked_at')}`,
+   where id = $1 and ${maySet('looked_at')}`,
 );
 
 /** Where an ended transaction was found. `not_final`: in a block that may still be dropped. */
@@ -80,10 +80,10 @@ export const endedFromNonce = (
 const markMissing = statement(
   'transactions_mark_missing',
   `update transactions set missing_since = coalesce(missing_since, now()), final_at = null, looked_at = null
-   where id = any($1::bigint[]) and ${takes('missing_since')}`,
+   where id = any($1::bigint[]) and ${maySet('missing_since')}`,
 );
 
-/** They are not in the chain any more: they are the next that are looked at. */
+/** Marks transactions as dropped from the chain, and as the next to be checked. */
 export async function noteMissing(db: Queryable, ids: readonly string[]): Promise<void> {
   await db.rows(markMissing, [ids]);
 }

@@ -2,7 +2,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { PayloadOf } from '@quittance/shared/events';
 
-/** Part of a statement that must do nothing while the auditor has halted an asset. */
+/** A condition of statements that must do nothing while payouts of an asset are halted. */
 export const isHalted = (asset: string): string =>
   `exists (select from halted_assets where asset = ${asset} and resumed_at is null)`;
 
@@ -11,12 +11,12 @@ const selectHalted = query<{ asset: AssetSymbol }>(
   `select asset from halted_assets where resumed_at is null`,
 );
 
-/** Assets for which nothing new is signed, because their books are wrong. */
+/** Assets for which nothing new is signed. */
 export async function haltedAssets(db: Queryable): Promise<Set<AssetSymbol>> {
   return new Set((await db.rows(selectHalted)).map(({ asset }) => asset));
 }
 
-// The bus may bring a halt after its end: whichever has the higher number was said later.
+// NATS may deliver a halt after its end: the later one has the higher number.
 const halt = statement(
   'halted_assets_halt',
   `insert into halted_assets (asset, halt) values ($1, $2)
@@ -24,7 +24,10 @@ const halt = statement(
    where halted_assets.halt < excluded.halt`,
 );
 
-export async function noteHalt(trx: Trx, { asset, halt: number }: PayloadOf<'asset.halted'>): Promise<void> {
+export async function noteHalt(
+  trx: Trx,
+  { asset, halt: number }: Pick<PayloadOf<'asset.halted'>, 'asset' | 'halt'>,
+): Promise<void> {
   await trx.rows(halt, [asset, number]);
 }
 
@@ -35,7 +38,7 @@ const resume = statement(
    where halted_assets.halt <= excluded.halt`,
 );
 
-/** Ends that halt, and every one before it; one after it stands. */
+/** Ends this halt and the earlier ones; a later one stays. */
 export async function noteResume(
   trx: Trx,
   { asset, halt: number }: PayloadOf<'asset.resumed'>,

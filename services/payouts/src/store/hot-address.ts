@@ -13,7 +13,7 @@ const insertHot = statement(
    on conflict do nothing`,
 );
 
-/** Money that an operator sent to the hot address. What is known already stays as it is. */
+/** Stores money that an operator sent to the hot address. Known UTXOs stay as they are. */
 export async function insertHotUtxos(
   trx: Trx,
   chain: Chain,
@@ -28,7 +28,7 @@ const selectCursor = query<{ height: number }>(
   `select height::float8 from hot_address_cursors where chain = $1`,
 );
 
-/** Up to which block the hot address was looked for; undefined when it never was. */
+/** Up to which block payments to the hot address were read; undefined before the first time. */
 export async function hotAddressCursor(db: Queryable, chain: Chain): Promise<number | undefined> {
   return (await db.maybe(selectCursor, [chain]))?.height;
 }

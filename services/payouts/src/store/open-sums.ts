@@ -20,7 +20,7 @@ const sumOpen = query<OpenSum>(
        coalesce(min(amount) filter (where block_hash is not null), min(amount)) as amount, max(max_cost) as max_cost
      from ${inFlight} group by 1, 2, 3, 4)
    select purpose, asset, paid_by_hot, in_block,
-     exists (select from unswept_deposits where sweep_id = replacement_group and reversed_at is not null) as doubtful,
+     exists (select from unswept_deposits where sweep_id = replacement_group and reversed_at is not null) as has_reversed_deposit,
      sum(amount) as amount, sum(max_cost) as max_cost
    from replacement_groups group by 1, 2, 3, 4, 5`,
 );

@@ -26,7 +26,7 @@ export type Payout = {
   /** Canonical. */
   address: string;
   minConfirmations: number;
-  /** The deposit whose unresolved money goes back; null when it pays from the balance. */
+  /** The deposit that a refund pays back; null when it pays from the balance. */
   returnsDeposit: string | null;
   status: PayoutStatus;
   txHash: string | null;
@@ -96,7 +96,7 @@ export type Reservation = {
   requestId: string;
 };
 
-/** The ledger has placed the hold: the payout exists. False when it was no longer `requested`. */
+/** Marks a payout as reserved after the ledger has placed its hold. False when it is not `requested` any more. */
 export async function reserveRequested(db: Db, reservation: Reservation, now: Date): Promise<boolean> {
   assertMoves(payoutMoves, ['requested'], 'reserved');
   const { moved } = await db.one(reserveRequest, [
@@ -153,7 +153,7 @@ const selectStale = query<{ id: PayoutId }>(
    order by created_at, id limit 100 for update skip locked`,
 );
 
-/** Requests without a decision for so long, locked: the process that made them is gone. */
+/** Requests that are undecided for that long, locked. Their process has died. */
 export async function staleRequests(trx: Trx, olderThanMs: number): Promise<PayoutId[]> {
   return (await trx.rows(selectStale, [olderThanMs])).map((row) => row.id);
 }
@@ -187,8 +187,8 @@ export const reservedPayouts = (
     perAsset,
   ]);
 
-// Those that are signed are found by their transactions: of all that ever were, only the open ones have an index. The
-// offsets keep Postgres to that order.
+// Signed payouts are found by their open transactions, because only those have an index. The offsets keep Postgres to
+// that order.
 export const openPayouts = `
   select status, asset, created_at from payouts where status = 'requested'
   union all select status, asset, created_at from payouts where status = 'reserved'
@@ -239,7 +239,7 @@ const filtered = `account_id = $1
 
 const countPage = query<{ total: number }>('payouts_count', countOf(`payouts where ${filtered}`));
 
-// Which rows are on the page, and whether one follows it, is found in the index alone; only those are fetched.
+// The rows of the page, and one more, are found in the index alone; only these are read.
 const selectPage = query<Payout>(
   'payouts_page',
   `select ${columns()} from payouts

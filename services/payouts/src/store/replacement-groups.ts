@@ -9,7 +9,7 @@ const selectOpenWallets = query<{ wallet: string }>(
    group by wallet order by wallet <> $2, max(last_broadcast_at) nulls first, wallet limit $3`,
 );
 
-/** Wallets that have signed something whose end is open, the hot wallet first. */
+/** Wallets with open transactions, the hot wallet first. */
 export async function walletsWithOpenTransactions(
   db: Queryable,
   chain: Chain,
@@ -33,10 +33,7 @@ const selectOpen = query<Transaction>(
    order by transactions.nonce, replacement_group, attempt`,
 );
 
-/**
- * A wallet's groups whose end is open, those first that are mined first; of each all attempts that may still be
- * mined, the first one first.
- */
+/** A wallet's open groups in the order of their nonces, each with its open attempts in their order. */
 export async function openGroups(
   db: Queryable,
   chain: Chain,
@@ -58,10 +55,9 @@ const selectStuck = query<Transaction>(
    order by transactions.nonce, replacement_group, attempt`,
 );
 
-/** Which of the stuck groups are asked for. */
 export type StuckFilter = { chain: Chain; assets: readonly AssetSymbol[]; sentBefore: Date; wallet?: string };
 
-/** Groups of which no attempt is in a block, and whose newest was sent before that time for the first time. */
+/** Groups that no block includes, and all of whose attempts were first sent before `sentBefore`. */
 export async function stuckGroups(
   db: Queryable,
   { chain, assets, sentBefore, wallet }: StuckFilter,
@@ -76,7 +72,7 @@ const invalidateOthers = statement(
    where replacement_group = $1 and id <> $2 and ${isIn('open')}`,
 );
 
-/** One attempt has come to its end in the chain: the others of its group can never be mined. */
+/** Marks the other attempts of a group as dead, after one has ended in the chain. */
 export async function invalidateOtherAttempts(trx: Trx, { group, id }: Transaction): Promise<void> {
   assertEndsOpen('dead');
   await trx.rows(invalidateOthers, [group, id]);
@@ -88,7 +84,7 @@ const invalidateAll = statement(
    where replacement_group = $1 and ${isIn('open')} returning id`,
 );
 
-/** No attempt of a group can ever be mined. False when it had ended before. */
+/** Marks all open attempts of a group as dead. False when the group had ended before. */
 export async function invalidateAttempts(trx: Trx, group: string): Promise<boolean> {
   assertEndsOpen('dead');
   return (await trx.rows(invalidateAll, [group])).length > 0;
@@ -99,6 +95,6 @@ const selectGroup = query<Transaction>(
   `select ${transactionColumns} from transactions where replacement_group = $1 order by attempt`,
 );
 
-/** All attempts of a group, whatever became of them, the first one first. */
+/** All attempts of a group in their order, whatever their state. */
 export const attemptsOf = (db: Queryable, group: string): Promise<Transaction[]> =>
   db.rows(selectGroup, [group]);

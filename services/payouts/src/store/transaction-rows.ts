@@ -1,23 +1,23 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import {
-  type TransactionMark,
+  columnPhases,
+  type PhaseColumn,
   type TransactionPhase,
   type TransactionState,
-  transactionMarks,
   transactionPhases,
 } from '../domain/transaction-state.ts';
 
-/** Part of a statement: the transaction is in one of the states of that phase. */
+/** A condition: the state of the transaction is one of that phase. */
 export const isIn = (phase: TransactionPhase, column = 'state'): string =>
   `${column} in (${transactionPhases[phase].map((state) => `'${state}'`).join(', ')})`;
 
-export const takes = (mark: TransactionMark): string => isIn(transactionMarks[mark]);
+export const maySet = (mark: PhaseColumn): string => isIn(columnPhases[mark]);
 
-/** Signed bytes and what is known of them: one attempt of a group, of which at most one is ever mined. */
+/** Signed bytes and what is known of them: one attempt of a group. At most one attempt of a group is ever mined. */
 export type Transaction = {
   id: string;
-  /** The id of the first attempt. What the group pays: payments.ts. */
+  /** The id of the first attempt. payments.ts has what the group pays. */
   group: string;
   /** 1 is the first. */
   attempt: number;
@@ -40,24 +40,23 @@ export type Transaction = {
   firstBroadcastAt: Date | null;
   lastBroadcastAt: Date | null;
   doubtedAt: Date | null;
-  /** Since when its block is final. */
   finalAt: Date | null;
-  /** It had ended, and since then it is not in the chain. */
+  /** Since when a reorganisation has dropped it after its end. */
   missingSince: Date | null;
-  /** The last final block when it was signed. Unknown for those signed before this was written down. */
+  /** The last final block when it was signed. Null for transactions from before this was stored. */
   finalHeightWhenSigned: number | null;
-  /** EVM: up to here the blocks after that were searched for its nonce. */
+  /** Up to which block a conflicting transaction was searched for. */
   searchedTo: number | null;
   /** Solana: the last block it can be mined in. */
   validToHeight: number | null;
-  /** What the next attempt is signed from: the chain worker that wrote it reads it. */
+  /** What the next attempt is signed from, in the form of its kind of chain. */
   terms: unknown;
 };
 
 /** Attempts of one group, the first one first. */
 export type ReplacementGroup = readonly [Transaction, ...Transaction[]];
 
-/** The one that counts while none is in a block: it pays the highest fee, or is the only one still valid. */
+/** The newest attempt. It pays the highest fee, or is the only one that is still valid. */
 export const newestOf = (group: ReplacementGroup): Transaction => group.at(-1) ?? group[0];
 
 /** Postgres gives bigint as text: heights and nonces are read as float8, which is exact for them. */

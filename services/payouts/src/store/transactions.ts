@@ -6,7 +6,7 @@ import { bulk } from '@quittance/shared/store-kit';
 import { assertMoves } from '../domain/payout-state.ts';
 import { type TransactionState, transactionMoves } from '../domain/transaction-state.ts';
 import { isHalted } from './halts.ts';
-import { type Transaction, takes, transactionColumns } from './transaction-rows.ts';
+import { maySet, type Transaction, transactionColumns } from './transaction-rows.ts';
 
 const signed = bulk(
   {
@@ -54,14 +54,14 @@ export type NewTransaction = {
   minConfirmations: number;
   /** The token of the lease under which it is signed. */
   fence: string;
-  /** Of the last final block, read before the first attempt was signed. */
+  /** The height of the last final block, read before the first attempt was signed. */
   finalHeight: number | null;
   validToHeight: number | null;
   /** See Transaction. Bigints as text. */
   terms: object | null;
 };
 
-/** Thrown to undo the transaction that was to sign: the books of the asset are wrong, and an operator has to look. */
+/** Thrown to roll back the database transaction that signs: payouts of the asset are halted. */
 export class AssetHalted extends Error {
   constructor(asset: AssetSymbol) {
     super(`nothing is signed for ${asset}: its payouts are halted`);
@@ -70,8 +70,8 @@ export class AssetHalted extends Error {
 }
 
 /**
- * Stores signed bytes, before anybody else sees them. What they pay is bound to their group by insertPayments. Throws
- * AssetHalted for what may not be signed at the moment, whatever was planned.
+ * Stores signed bytes before they are sent. insertPayments stores what they pay. Throws AssetHalted while the asset is
+ * halted.
  */
 export async function insertSigned(trx: Trx, made: NewTransaction): Promise<Transaction> {
   const { raw, txHash, maxCost } = made.signed;
@@ -104,7 +104,7 @@ const moveState = query<Transaction>(
 
 export type Mined = { height: number; blockHash: string; feePaid: Units };
 
-/** Moves a transaction on if it still is where the caller believes it to be; undefined when it is not. */
+/** Changes the state of a transaction that has one of the states `from`; undefined when it has none of them. */
 export function moveTransaction(
   trx: Trx,
   id: string,
@@ -125,7 +125,7 @@ const markSent = query<{ broadcasts: number }>(
    where id = $1 returning broadcasts`,
 );
 
-/** How often the bytes were sent, this time included. */
+/** Counts a sending of the bytes. @returns how often they were sent. */
 export async function noteSent(db: Queryable, id: string, at: Date): Promise<number> {
   return (await db.one(markSent, [id, at])).broadcasts;
 }
@@ -133,10 +133,10 @@ export async function noteSent(db: Queryable, id: string, at: Date): Promise<num
 const markBlock = statement(
   'transactions_in_block',
   `update transactions set block_height = $2, block_hash = $3, doubted_at = null, updated_at = now()
-   where id = $1 and ${takes('block_hash')}`,
+   where id = $1 and ${maySet('block_hash')}`,
 );
 
-/** Remembers the block that an open transaction is in, or that it is in none. */
+/** Stores the block that includes an open transaction, or that no block does. */
 export async function noteBlock(
   db: Queryable,
   id: string,
@@ -147,20 +147,20 @@ export async function noteBlock(
 
 const markDoubt = statement(
   'transactions_doubted',
-  `update transactions set doubted_at = $2 where id = $1 and ${takes('doubted_at')}`,
+  `update transactions set doubted_at = $2 where id = $1 and ${maySet('doubted_at')}`,
 );
 
-/** Remembers since when the chain seems to have passed a transaction by, or that it has not. */
+/** Stores since when an open transaction may never be mined, or that it may. */
 export async function noteDoubt(db: Queryable, id: string, since: Date | null): Promise<void> {
   await db.rows(markDoubt, [id, since]);
 }
 
 const markSearched = statement(
   'transactions_searched',
-  `update transactions set searched_to = $2 where id = $1 and ${takes('searched_to')}`,
+  `update transactions set searched_to = $2 where id = $1 and ${maySet('searched_to')}`,
 );
 
-/** Remembers up to which block a transaction's nonce was searched for. */
+/** Stores up to which block a conflicting transaction was searched for. */
 export async function noteSearched(db: Queryable, id: string, searchedTo: number): Promise<void> {
   await db.rows(markSearched, [id, searchedTo]);
 }

@@ -13,28 +13,29 @@ export type SettledDeposit = {
   derivationIndex: number;
   asset: AssetSymbol;
   amount: Units;
-  /** On Bitcoin the output that can be spent. */
+  /** On Bitcoin the UTXO. */
   outpoint: string;
-  /** Unknown for deposits that came before this was stored. */
+  /** Null for deposits from before this was stored. */
   account: AccountId | null;
   invoiceId: string | null;
-  /** Unknown when its reversal came first. */
+  /** Null when the reversal arrived first. */
   disposition: Disposition | null;
 };
 export type Disposition = PayloadOf<'deposit.settled'>['disposition'];
 
-export const depositOf = (told: PayloadOf<'deposit.settled' | 'deposit.reversed'>): SettledDeposit => ({
-  depositId: told.deposit_id,
-  chain: assets[told.asset].chain,
-  // Elsewhere the case of a letter says something.
-  address: chainKinds[assets[told.asset].chain] === 'evm' ? told.address.toLowerCase() : told.address,
-  derivationIndex: told.derivation_index,
-  asset: told.asset,
-  amount: units(told.amount),
-  outpoint: told.outpoint,
-  account: told.account_id as AccountId,
-  invoiceId: told.invoice_id,
-  disposition: 'disposition' in told ? told.disposition : null,
+export const depositOf = (payload: PayloadOf<'deposit.settled' | 'deposit.reversed'>): SettledDeposit => ({
+  depositId: payload.deposit_id,
+  chain: assets[payload.asset].chain,
+  // On other chains addresses are case-sensitive.
+  address:
+    chainKinds[assets[payload.asset].chain] === 'evm' ? payload.address.toLowerCase() : payload.address,
+  derivationIndex: payload.derivation_index,
+  asset: payload.asset,
+  amount: units(payload.amount),
+  outpoint: payload.outpoint,
+  account: payload.account_id as AccountId,
+  invoiceId: payload.invoice_id,
+  disposition: 'disposition' in payload ? payload.disposition : null,
 });
 
 const deposits = bulk({
@@ -89,11 +90,11 @@ export type UnresolvedDeposit = {
   account: AccountId;
   asset: AssetSymbol;
   amount: Units;
-  /** The chain has taken it back. */
+  /** A reorganisation has dropped it. */
   isReversed: boolean;
 };
 
-// A return that was mined and reverted kept its network fee: the ledger has that much less of the deposit.
+// A refund that was mined and reverted cost its network fee, so the ledger has that much less of the deposit.
 const selectUnresolved = query<UnresolvedDeposit>(
   'unswept_deposits_unresolved',
   `select account_id as account, asset, reversed_at is not null as is_reversed,
@@ -110,7 +111,7 @@ const selectUnresolved = query<UnresolvedDeposit>(
 export const findUnresolved = (db: Queryable, depositId: string): Promise<UnresolvedDeposit | undefined> =>
   db.maybe(selectUnresolved, [depositId]);
 
-/** What lies on one deposit address in one asset and has not been moved. */
+/** The unswept deposits of one asset at one address. */
 export type UnsweptDeposits = {
   asset: AssetSymbol;
   address: string;
@@ -129,7 +130,7 @@ const isSweepable = `chain = $1 and asset = $2 and state = 'held' and reversed_a
        where transactions.chain = $1 and swept_address = unswept_deposits.address and transactions.asset = $2
          and transactions.purpose = 'sweep' and ${isIn('open', 'transactions.state')})`;
 
-// The largest deposits lead to the addresses; of those, everything is taken along.
+// The largest deposits choose the addresses, and all deposits at these addresses are swept together.
 const selectSweepable = query<UnsweptDeposits>(
   'unswept_deposits_sweepable',
   `with largest as (select address from unswept_deposits where ${isSweepable} order by amount desc, deposit_id limit $3)
@@ -154,7 +155,7 @@ const sumSweepable = query<Sum>(
   `select coalesce(sum(amount), 0) as amount from unswept_deposits where ${isSweepable}`,
 );
 
-/** What all unswept deposits of an asset that could be swept come to. */
+/** The sum of all deposits of an asset that could be swept. */
 export async function sweepableSum(db: Queryable, chain: Chain, asset: AssetSymbol): Promise<Units> {
   return (await db.one(sumSweepable, [chain, asset])).amount;
 }
@@ -173,12 +174,12 @@ const lock = query<Sum>(
      order by deposit_id for update) as held`,
 );
 
-/** Locks these deposits and answers what they still come to. */
+/** Locks these deposits. @returns the sum of those that are still unswept. */
 export async function lockDeposits(trx: Trx, depositIds: readonly string[]): Promise<Units> {
   return (await trx.one(lock, [depositIds])).amount;
 }
 
-/** These deposits are moved by that transaction. */
+/** Records which transaction sweeps these deposits. */
 export async function assignSweep(trx: Trx, depositIds: readonly string[], sweepId: string): Promise<void> {
   await trx.rows(claim, [depositIds, sweepId]);
 }
@@ -198,7 +199,7 @@ const finish = statement(
   `update unswept_deposits set state = 'swept', updated_at = now() where sweep_id = $1 and state = 'sweeping'`,
 );
 
-/** The sweep is mined: its money is at the hot wallet. */
+/** Marks the deposits of a mined sweep. */
 export async function markSwept(trx: Trx, sweepId: string): Promise<void> {
   await trx.rows(finish, [sweepId]);
 }
@@ -209,7 +210,7 @@ const giveBack = statement(
    where sweep_id = $1 and state = 'sweeping'`,
 );
 
-/** The sweep came to nothing: its money is where it was, and may be swept again after `retryAt`. */
+/** Returns the deposits of a failed sweep to unswept. They may be swept again after `retryAt`. */
 export async function markUnswept(trx: Trx, sweepId: string, retryAt: Date): Promise<void> {
   await trx.rows(giveBack, [sweepId, retryAt]);
 }
@@ -219,7 +220,7 @@ const postpone = statement(
   `update unswept_deposits set retry_at = $2, updated_at = now() where deposit_id = any($1) and state = 'held'`,
 );
 
-/** Something is wrong with these deposits: they are not planned with before `retryAt`. */
+/** Excludes deposits from plans until `retryAt`. */
 export async function postponeDeposits(
   db: Queryable,
   depositIds: readonly string[],

@@ -2,7 +2,7 @@ import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
 import type { Units } from '@quittance/shared/money';
 
-/** An output of ours on a chain that knows outputs and no accounts. */
+/** An unspent output of ours on Bitcoin. */
 export type Utxo = {
   /** `<tx hash>:<n>` */
   outpoint: string;
@@ -33,7 +33,7 @@ const sumSpendable = query<Sum>(
   `select coalesce(sum(amount), 0) as amount from utxos where ${isSpendable} and amount > $2`,
 );
 
-/** What all UTXOs come to that may be spent and are worth more than `above`. */
+/** The sum of the UTXOs that may be spent and are larger than `above`. */
 export async function spendableSum(db: Queryable, chain: Chain, above: Units): Promise<Units> {
   return (await db.one(sumSpendable, [chain, above])).amount;
 }
@@ -43,7 +43,7 @@ const selectStillSpendable = query<{ outpoint: string }>(
   `select outpoint from utxos where ${isSpendable} and outpoint = any($2)`,
 );
 
-/** The outpoints of those of the UTXOs that may be spent, still. */
+/** The outpoints of those UTXOs that may still be spent. */
 export async function stillSpendable(
   db: Queryable,
   chain: Chain,
@@ -54,8 +54,8 @@ export async function stillSpendable(
   return new Set(rows.map(({ outpoint }) => outpoint));
 }
 
-// Of a group's attempts one will be mined: the one that brings least is counted on. Not on one whose UTXOs are gone:
-// whether anything of it will ever be mined is open.
+// One of a group's attempts will be mined, and the one with the least change is counted. A doubted group does not count,
+// because it may never be mined.
 const sumIncoming = query<Sum>(
   'utxos_incoming',
   `select coalesce(sum(least_change), 0) as amount from (
@@ -65,7 +65,7 @@ const sumIncoming = query<Sum>(
      group by source_group) as replacement_groups`,
 );
 
-/** Our change that is in no block yet. */
+/** The sum of our change that no block includes yet. */
 export async function incomingChange(db: Queryable, chain: Chain): Promise<Units> {
   return (await db.one(sumIncoming, [chain])).amount;
 }
@@ -95,7 +95,7 @@ const insertChange = statement(
    values ($1, $2, $3, 'change', $4, $5, 'incoming', $6)`,
 );
 
-/** What a signed transaction brings back, once it is in a block. */
+/** Stores the change of a signed transaction. It becomes available once a block includes the transaction. */
 export async function insertChangeUtxo(
   trx: Trx,
   chain: Chain,
@@ -111,7 +111,7 @@ const drawIndex = query<{ index: number }>(
   `select nextval('change_indexes')::float8 as index`,
 );
 
-/** An address for change is used by one group. */
+/** The index of a new change address, for one group. */
 export async function nextChangeIndex(db: Queryable): Promise<number> {
   return (await db.one(drawIndex)).index;
 }
@@ -123,7 +123,7 @@ const showChange = statement(
    where source_group = $1 and state in ('incoming', 'available') and reversed_at is null`,
 );
 
-/** The change of the attempt that is in a block may be spent; that of the others may not. Null: none is in a block. */
+/** Makes the change of the mined attempt available, and that of the others incoming. Null: no attempt is mined. */
 export async function noteChange(db: Queryable, group: string, minedTxHash: string | null): Promise<void> {
   await db.rows(showChange, [group, minedTxHash]);
 }
@@ -133,7 +133,7 @@ const selectUsedChange = statement(
   `select 1 from utxos where source_group = $1 and state in ('locked', 'spent') limit 1`,
 );
 
-/** Whether another group already spends this one's change: then no other attempt of it may take its place. */
+/** Whether another group spends this group's change. Then the attempt must not be replaced. */
 export async function isChangeUsed(db: Queryable, group: string): Promise<boolean> {
   return (await db.maybe(selectUsedChange, [group])) !== undefined;
 }
@@ -169,9 +169,9 @@ const dropChange = statement(
 );
 
 /**
- * An attempt of a group is deep in the chain: the UTXOs it spends are spent, those that only another attempt would
- * have spent are free again, and the change of the others will never be there. Told again of another attempt, when a
- * reorganisation went deeper still, it undoes what it wrote of the one before.
+ * Updates the UTXOs of a group after one attempt has ended in the chain: its inputs are spent, the inputs of other
+ * attempts are available again, and the change of other attempts is dropped. After a deeper reorganisation it may be
+ * called with another attempt, and then undoes the former update.
  */
 export async function settleUtxos(
   trx: Trx,
@@ -184,14 +184,14 @@ export async function settleUtxos(
   await trx.rows(dropChange, [group, mined.txHash]);
 }
 
-const markGone = statement(
+const markDropped = statement(
   'utxos_dropped',
   `update utxos set reversed_at = coalesce(reversed_at, now()), updated_at = now() where outpoint = $1`,
 );
 
-/** No attempt of a group can ever be mined, because one of its UTXOs is gone: the others are free again. */
-export async function freeUtxos(trx: Trx, group: string, goneOutpoint: string): Promise<void> {
-  await trx.rows(markGone, [goneOutpoint]);
+/** Frees the UTXOs of a group that can never be mined, except the one that is missing in the chain. */
+export async function freeUtxos(trx: Trx, group: string, missingOutpoint: string): Promise<void> {
+  await trx.rows(markDropped, [missingOutpoint]);
   await noteDeposits(trx, await trx.rows(free, [group]));
   await trx.rows(dropChange, [group, null]);
 }
@@ -205,7 +205,7 @@ const followUtxos = statement(
    from utxos where utxos.source_deposit_id = d.deposit_id and d.deposit_id = any($1)`,
 );
 
-/** What is said of deposits on every chain is said of these too: they are moved by a transaction, or are not. */
+/** Updates the unswept deposits of these UTXOs: whether a transaction sweeps them. */
 export async function noteDeposits(trx: Trx, sources: readonly Source[]): Promise<void> {
   const ids = sources.flatMap(({ sourceDepositId }) => sourceDepositId ?? []);
   if (ids.length > 0) await trx.rows(followUtxos, [ids]);
@@ -216,7 +216,7 @@ const postpone = statement(
   `update utxos set retry_at = $2, updated_at = now() where outpoint = any($1) and state = 'available'`,
 );
 
-/** Something is wrong with these UTXOs: they are not planned with before `retryAt`. */
+/** Excludes UTXOs from plans until `retryAt`. */
 export async function postponeUtxos(db: Queryable, utxos: readonly Utxo[], retryAt: Date): Promise<void> {
   await db.rows(postpone, [utxos.map(({ outpoint }) => outpoint), retryAt]);
 }

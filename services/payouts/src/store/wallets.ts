@@ -10,7 +10,7 @@ const selectOther = query<{ address: string }>(
    ) as known where address <> $2 limit 1`,
 );
 
-/** The hot wallet of another seed that this database was used with before; undefined when there is none. */
+/** The hot wallet of another seed with which this database was used; undefined when there is none. */
 export async function otherHotWallet(
   db: Queryable,
   chain: Chain,
@@ -39,8 +39,8 @@ const insertWallet = statement(
 );
 
 /**
- * Writes down that a wallet signs for this database; from then on another hot wallet is a seed mismatch. Before its first
- * signature on that chain. `firstNonce` is null on chains that do not number a wallet's transactions.
+ * Records a wallet before its first signature on a chain. From then on another hot wallet is a seed mismatch.
+ * `firstNonce` is null on chains without nonces.
  */
 export async function insertWalletOnce(
   trx: Trx,
@@ -57,7 +57,7 @@ const selectNext = query<{ nextNonce: number }>(
   `select next_nonce::float8 from wallets where chain = $1 and address = $2`,
 );
 
-/** The nonce that the wallet's next transaction will get; undefined for a wallet that never signed. */
+/** The nonce of the wallet's next transaction; undefined for a wallet that has never signed. */
 export async function nextNonce(db: Queryable, chain: Chain, address: string): Promise<number | undefined> {
   return (await db.maybe(selectNext, [chain, address]))?.nextNonce;
 }
@@ -67,7 +67,7 @@ const raiseNonce = statement(
   `update wallets set next_nonce = $3 where chain = $1 and address = $2 and next_nonce < $3 returning address`,
 );
 
-/** Leaves out nonces that others have used, in blocks that are final. True when there were some. */
+/** Skips nonces that others have used in final blocks. True when there were some. */
 export async function skipUsedNonces(
   trx: Trx,
   chain: Chain,
@@ -83,7 +83,7 @@ const takeNext = query<{ nonce: number }>(
    returning (next_nonce - 1)::float8 as nonce`,
 );
 
-/** Gives out the wallet's next nonce. It is used exactly when the transaction commits, with what it signed. */
+/** Takes the wallet's next nonce. It is used exactly when the database transaction commits. */
 export async function takeNonce(trx: Trx, chain: Chain, address: string): Promise<number> {
   return (await trx.one(takeNext, [chain, address])).nonce;
 }
@@ -93,7 +93,7 @@ const selectHistory = query<{ signature: string | null }>(
   'select signature from wallet_histories where chain = $1 and address = $2',
 );
 
-/** The newest transaction of a wallet that was looked at; undefined before the first look. */
+/** The newest checked transaction of a wallet; undefined before the first check. */
 export const historyOf = (
   db: Queryable,
   chain: Chain,
@@ -106,7 +106,7 @@ const moveHistory = statement(
    on conflict (chain, address) do update set signature = excluded.signature, updated_at = now()`,
 );
 
-/** Everything up to that transaction was looked at. Two processes may do so at once: looking twice does no harm. */
+/** Stores that everything up to that transaction was checked. Two replicas may check at once. */
 export async function noteHistory(
   db: Queryable,
   chain: Chain,
@@ -122,7 +122,7 @@ const selectUnknown = query<{ hash: string }>(
    where not exists (select from transactions where tx_hash = hash) order by place`,
 );
 
-/** Those of the hashes that nothing here was ever signed with, in their order. */
+/** The hashes of transactions that this database does not have, in their order. */
 export async function unknownHashes(db: Queryable, hashes: readonly string[]): Promise<string[]> {
   return (await db.rows(selectUnknown, [hashes])).map(({ hash }) => hash);
 }

@@ -18,7 +18,7 @@ test.each([
   expect(nextFeeRate(attempt, current, now)).toBe(rate);
 });
 
-test('a replacement costs at most twice what its own bytes ask for, and never more than the limit', () => {
+test('a replacement costs at most twice its own fee, and never more than the limit', () => {
   expect(mostFor(10n, 250)).toBe(5_000n);
   expect(mostFor(300n, 10_000)).toBe(FEE_MAX);
 });

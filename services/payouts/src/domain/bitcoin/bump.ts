@@ -1,24 +1,24 @@
 import { type Units, units } from '@quittance/shared/money';
 
-/** Two blocks, as they usually come: what is in none by then pays too little. */
+/** The usual time of two blocks. A transaction that no block includes by then pays too little. */
 export const BUMP_AFTER_MS = 20 * 60_000;
 export const ATTEMPTS_MAX = 8;
-/** Satoshi for each virtual byte: more is a mistake. The sender has a limit of its own. */
+/** Satoshi per virtual byte. A higher rate is a mistake. The sender has a limit of its own. */
 const RATE_MAX = 300n;
-/** 0.05 BTC: no transaction costs us more, however large it is. */
+/** 0.05 BTC: the limit for a transaction of any size. */
 export const FEE_MAX = units(5_000_000n);
 
 /**
- * The most that a transaction at that rate may cost. A replacement also pays the fees of all that spends from what it
- * replaces, and its recipients can spend from it what they like: up to twice its own fee that is ours to pay, then it
- * waits.
+ * The highest fee of a transaction at that rate. A replacement must also pay the fees of all transactions that spend from
+ * the one that it replaces, and recipients can add such transactions. We pay up to twice the own fee; beyond that the
+ * transaction waits.
  */
 export function mostFor(feeRate: bigint, virtualBytes: number): Units {
   const twice = 2n * feeRate * BigInt(virtualBytes);
   return twice < FEE_MAX ? units(twice) : FEE_MAX;
 }
 
-/** The last attempt at a payment that is in no block. */
+/** The newest attempt of a group that no block includes. */
 export type StuckAttempt = {
   attempt: number;
   /** When it was first sent. */
@@ -26,7 +26,7 @@ export type StuckAttempt = {
   feeRate: bigint;
 };
 
-/** The rate of the next attempt: a quarter more, or what blocks cost by now. Undefined while it may wait. */
+/** The rate of the next attempt: a quarter higher, or the current rate if that is more. Undefined while it can wait. */
 export function nextFeeRate(
   { attempt, sentAt, feeRate }: StuckAttempt,
   current: bigint,

@@ -44,7 +44,7 @@ describe('a replacement group', () => {
     expect(outcome(...attempts)).toEqual(expected);
   });
 
-  test('never ends because no node has it, however long', () => {
+  test('never ends because no node knows it, however long', () => {
     const states: BitcoinObservation['state'][] = ['absent'];
     for (const state of states)
       expect(outcome({ ...absent, seen: { state } as BitcoinObservation })).toEqual({ is: 'to_send' });

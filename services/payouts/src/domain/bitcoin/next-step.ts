@@ -6,27 +6,27 @@ export type BitcoinObservation =
   | { state: 'pending' }
   | { state: 'mined'; confirmations: number };
 
-/** Of a group, its attempts in their order: they spend the same UTXOs, so that one at most is mined. */
+/** The attempts of a group in their order. They spend the same UTXOs, so at most one is mined. */
 export type OpenBitcoinGroup = {
   minConfirmations: number;
   attempts: readonly { seen: BitcoinObservation; blockHash: string | null; lastBroadcastAt: Date | null }[];
 };
 
 export type BitcoinStep =
-  /** `attempt` is as deep as its asset asks: this is how it ended. */
+  /** `attempt` has enough confirmations. */
   | { is: 'settled'; attempt: number }
   /** `attempt` is in a block that may still be dropped. */
   | { is: 'in_block'; attempt: number }
-  /** `attempt` waits in the node's pool, where nothing waits that contradicts the chain; it is the newest, or that was just sent. */
+  /** `attempt` is in the node's mempool, and it is the newest, or the newest was sent a moment ago. */
   | { is: 'waiting'; attempt: number }
-  /** The same, but a newer one should be in its place, or it is not known when it was sent: send the newest (again). */
+  /** `attempt` is in the mempool in place of a newer one, or no time of sending is stored: send the newest again. */
   | { is: 'to_replace'; attempt: number }
-  /** The node has none, and was given one a moment ago. */
+  /** The node knows no attempt, and one was sent a moment ago. */
   | { is: 'sent' }
-  /** The node has none: send them again. Why it has none may have to be found out. */
+  /** The node knows no attempt: send all again, and look for a conflict. */
   | { is: 'to_send' };
 
-/** What the chain's state means for a group. Not to be in a pool, or to be thrown out of one, is never an end. */
+/** What the chain's state means for a group. That a mempool does not hold a transaction never ends it. */
 export function nextBitcoinStep(
   group: OpenBitcoinGroup,
   now: Date,
@@ -42,11 +42,11 @@ export function nextBitcoinStep(
   const sentAt = attempts.at(-1)?.lastBroadcastAt?.getTime();
   const sentLately = sentAt !== undefined && now.getTime() - sentAt < resendAfterMs;
   if (waiting !== -1) {
-    // Who sent it may have died before that was noted: it would be called unsent, and wait for ever at a fee too low.
+    // A process may die after it sent and before it stored that. Without the time of sending no fee is ever raised.
     const isReplaced = (waiting === attempts.length - 1 && sentAt !== undefined) || sentLately;
     return { is: isReplaced ? 'waiting' : 'to_replace', attempt: waiting };
   }
-  // Its block was dropped: at once.
+  // Its block was dropped, so it is sent again at once.
   if (attempts.some(({ blockHash }) => blockHash !== null)) return { is: 'to_send' };
   return { is: sentLately ? 'sent' : 'to_send' };
 }

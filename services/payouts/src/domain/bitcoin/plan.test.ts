@@ -31,12 +31,12 @@ describe('the payouts that the next transaction pays', () => {
     expect(plan(queue(5, 7, 8), 20)).toEqual({ pay: [5n, 7n, 8n], waiting: [], short: undefined });
   });
 
-  test('what an earlier one waits for is not spent on a later one', () => {
+  test('do not include money that an earlier payout waits for', () => {
     expect(plan(queue(15, 4), 10, 10)).toEqual({ pay: [], waiting: [15n, 4n], short: undefined });
     expect(plan(queue(4, 15, 1), 10, 10)).toEqual({ pay: [4n], waiting: [15n, 1n], short: undefined });
   });
 
-  test('one that everything together does not cover is passed over', () => {
+  test('skip a payout that all UTXOs do not cover', () => {
     expect(plan(queue(30, 4, 50), 10, 10)).toEqual({
       pay: [4n],
       waiting: [],
@@ -44,7 +44,7 @@ describe('the payouts that the next transaction pays', () => {
     });
   });
 
-  test('the first one waits a moment for others, not for the last one’s moment', () => {
+  test('wait for a moment that starts with the first payout', () => {
     const young = { amount: units(5n), createdAt: new Date(now.getTime() - BATCH_MS + 1) };
     const available = { free: units(100n), incoming: none, beyond: none };
     expect(planBatch([young], available, now)).toMatchObject({ pay: [], waiting: [young] });
@@ -54,7 +54,7 @@ describe('the payouts that the next transaction pays', () => {
     expect(planBatch(full, available, now).pay).toHaveLength(BATCH_MAX);
   });
 
-  test('no payout is lost, and never more is paid than there is', () => {
+  test('lose no payout, and never exceed the UTXOs', () => {
     const some = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 2 * BATCH_MAX });
     fc.assert(
       fc.property(some, fc.nat(500), fc.nat(500), (wanted, free, incoming) => {
@@ -97,7 +97,7 @@ test.each([
   expect(paidByChange(units(BigInt(needs)), available)).toBe(isPaid);
 });
 
-test('the most that fit are found with few questions', () => {
+test('the highest number that fits is found with few attempts', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 200 }), fc.nat(250), (count, limit) => {
       let asked = 0;

@@ -2,38 +2,39 @@ import { type Units, units } from '@quittance/shared/money';
 
 /** Payouts that arrive within this time are paid by one transaction. */
 export const BATCH_MS = 2_000;
-/** So many are paid by one transaction; its outputs are some 4,000 virtual bytes. */
+/** Payouts per transaction. The outputs of this many take about 4,000 virtual bytes. */
 export const BATCH_MAX = 100;
 
 export type QueuedForBatch = {
   amount: Units;
-  /** When it was asked for. */
+  /** When it was requested. */
   createdAt: Date;
 };
 
 /**
- * What our UTXOs come to: those that may be spent now, change that is in no block yet, and UTXOs beyond as many as one
- * transaction takes.
+ * Sums of our UTXOs: those that can be spent now, change that no block includes yet, and those beyond one transaction's
+ * limit.
  */
 export type AvailableUtxos = { free: Units; incoming: Units; beyond: Units };
 
-/** Payouts that cannot be paid whatever comes back to us: what there is, and what the first of them needs. */
+/** Payouts that not even all our UTXOs cover: what there is, and what the first of them needs. */
 export type BatchShortage = { has: Units; needs: Units; payouts: number };
 
 export type BatchPlan<Q extends QueuedForBatch> = {
   /** Paid now, by one transaction. */
   pay: Q[];
-  /** Those whose money comes back with a block, and those that wait to share a transaction. */
+  /** Payouts that wait for change, and payouts that wait to share a transaction. */
   waiting: Q[];
   short: BatchShortage | undefined;
 };
 
 /**
- * Who is paid by the next transaction: first come, first served. What an earlier payout waits for is not spent on a
- * later one; one that all our UTXOs do not cover is passed over. Fees come on top, and may leave out the last ones.
+ * Which payouts the next transaction pays. The oldest payout comes first, and money that it waits for is not spent on a
+ * later one. A payout that all our UTXOs do not cover is skipped. Fees are not counted here, so the last payouts may not
+ * fit.
  *
- * A UTXO is spent as a whole and its change comes back with a block, so one transaction for many payouts is not only
- * cheaper: those that come a moment too late would wait for a block. The first one waits a moment for the others.
+ * A UTXO is spent as a whole, and its change returns with a block. One transaction for many payouts is cheaper, and no
+ * payout waits for the change of another one. So the first payout waits a moment for others.
  */
 export function planBatch<Q extends QueuedForBatch>(
   queue: readonly Q[],
@@ -65,8 +66,8 @@ export function planBatch<Q extends QueuedForBatch>(
 }
 
 /**
- * Whether many small UTXOs have to become a large one first: a payout needs more of them than one transaction takes,
- * and no change that is on its way will do.
+ * Whether small UTXOs must be merged first: a payout needs more of them than one transaction can spend, and incoming
+ * change does not cover it.
  */
 export function needsMerging<Q extends QueuedForBatch>(
   { pay, waiting }: BatchPlan<Q>,
@@ -77,17 +78,11 @@ export function needsMerging<Q extends QueuedForBatch>(
   return first.amount > available.free + available.incoming;
 }
 
-/**
- * Whether change that is on its way brings what a payout lacks. `needs` is its amount with a fee: one that our UTXOs
- * cover, but not together with the fee of so many of them, has to be helped like one that they do not cover.
- */
+/** Whether a payout is covered once incoming change is there. `needs` is its amount with the fee of all inputs. */
 export const paidByChange = (needs: Units, { free, incoming }: AvailableUtxos): boolean =>
   incoming > 0n && needs <= free + incoming;
 
-/**
- * How many of the first ones fit, when fewer always fit where more do; asks about few numbers, because each question
- * is a selection among all UTXOs.
- */
+/** How many of the first ones fit, by binary search: each attempt is a selection among all UTXOs. */
 export function mostThatFit<T>(
   count: number,
   attempt: (count: number) => T | undefined,
@@ -95,7 +90,7 @@ export function mostThatFit<T>(
   let best: { count: number; fit: T } | undefined;
   let low = 1;
   let high = count;
-  // All of them, most often.
+  // Usually all fit.
   let next = count;
   while (low <= high) {
     const fit = attempt(next);

@@ -25,7 +25,7 @@ it.each([
   expect(bumpedFees(stuck, usual)).toEqual(expected);
 });
 
-it('whatever is offered: a node takes it in place of the old, it is within the caps, and there is an end', () => {
+it('every next attempt is high enough for nodes, within the limits, and the attempts end', () => {
   const amount = fc.bigInt(1n, 10n ** 12n);
   fc.assert(
     fc.property(

@@ -1,32 +1,31 @@
-/** What a transaction offers for each unit of gas, in wei: at most this much in all, and of it this much to its block's maker. */
+/** What a transaction offers per unit of gas, in wei: the maximum in total, and of that the priority fee. */
 export type EvmFees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
-/** How a transaction that no block takes gets a higher fee. */
+/** The limits of fee increases. */
 export type BumpPolicy = {
-  /** The first one is not counted. */
+  /** Without the first attempt. */
   bumpsMax: number;
-  /** Never more than so many times what the first attempt offered. */
+  /** The fees of an attempt are at most this many times those of the first attempt. */
   timesFirstMax: bigint;
 };
 
 export const bumpPolicy: BumpPolicy = { bumpsMax: 6, timesFirstMax: 10n };
 
-/** Both fields must grow by so much for a node to take the new bytes in place of the old: most ask for a tenth. */
+/** Nodes accept a replacement only when both fields grow, most by a tenth. */
 const STEP_PER_MILLE = 125n;
 
 export type StuckGroup = {
-  /** What the first attempt and the newest offer. */
+  /** The fees of the first attempt and of the newest. */
   first: EvmFees;
   newest: EvmFees;
-  /** How many attempts there are. */
   attempts: number;
-  /** The chain waits for this one: those behind it cannot be mined before it. */
+  /** It has the next nonce, so later transactions of the wallet wait for it. */
   isNext: boolean;
 };
 
 /**
- * The fees of the next attempt, or undefined when there is to be none: what waits behind others and offers what is
- * usual now is not what is stuck, and beyond the caps an operator must decide.
+ * The fees of the next attempt. Undefined when there is none: a transaction that waits for earlier nonces and offers the
+ * usual fee is not stuck, and beyond the limits an operator must decide.
  */
 export function bumpedFees(
   { first, newest, attempts, isNext }: StuckGroup,
@@ -42,11 +41,11 @@ export function bumpedFees(
   const maxFeePerGas = raised(newest.maxFeePerGas, usual.maxFeePerGas, cap.maxFeePerGas);
   const tip = raised(newest.maxPriorityFeePerGas, usual.maxPriorityFeePerGas, cap.maxPriorityFeePerGas);
   if (maxFeePerGas === undefined || tip === undefined) return undefined;
-  // The tip is a part of the whole.
+  // The priority fee is a part of the maximum.
   return { maxFeePerGas, maxPriorityFeePerGas: least(tip, maxFeePerGas) };
 }
 
-/** At least a step more, what is usual if that is more, and never beyond the cap. */
+/** At least one step higher, or the usual value if that is more, and at most the cap. */
 function raised(offered: bigint, usual: bigint, cap: bigint): bigint | undefined {
   const step = offered + (offered * STEP_PER_MILLE + 999n) / 1_000n;
   if (step > cap) return undefined;

@@ -46,13 +46,13 @@ describe('a signed EVM transaction', () => {
     expect(outcome(anOpen(), seen)).toEqual(expected);
   });
 
-  it('has failed only when that is final: another order of blocks could run the same bytes well', () => {
+  it('has failed only when that is final, because the same bytes could succeed in another block', () => {
     expect(outcome(anOpen(), mined(40, false), { latest: 8, finalized: 7 })).toEqual({ is: 'in_block' });
     expect(outcome(anOpen(), mined(40, false), past)).toEqual({ is: 'settled', succeeded: false });
     expect(outcome(anOpen(), mined(11, false), past)).toEqual({ is: 'in_block' });
   });
 
-  it('is sent at once when it never was, and again when it was long ago', () => {
+  it('is sent at once when it was never sent, and again after a pause', () => {
     expect(outcome(anOpen({ lastBroadcastAt: null }), { state: 'not_reached' })).toEqual({ is: 'to_send' });
     expect(outcome(anOpen({ lastBroadcastAt: ago(4_999) }), { state: 'pending' })).toEqual({ is: 'sent' });
     expect(outcome(anOpen({ lastBroadcastAt: ago(5_000) }), { state: 'pending' })).toEqual({ is: 'to_send' });
@@ -83,7 +83,7 @@ describe('a signed EVM transaction', () => {
     expect(search({ blockHash: '0xb1' })).toBe(true);
   });
 
-  it('is replaced when another one was found in its place, and in a block when it was found itself', () => {
+  it('is replaced when another transaction with its nonce was found, and in a block when it was found itself', () => {
     expect(outcome(anOpen(), { state: 'replaced' }, past)).toEqual({ is: 'replaced' });
     expect(outcome(anOpen(), { state: 'found' }, past)).toEqual({ is: 'in_block' });
   });
@@ -114,7 +114,7 @@ describe('a signed EVM transaction', () => {
   );
   const anyProgress = fc.record({ latest: fc.nat(20), finalized: fc.nat(20) });
 
-  it('is replaced only on proof, whatever else is true', () => {
+  it('is replaced only when it is proved', () => {
     fc.assert(
       fc.property(anyOpen, anySeen, anyProgress, (open, seen, progress) => {
         expect(outcome(open, seen, progress).is === 'replaced').toBe(seen.state === 'replaced');

@@ -1,6 +1,6 @@
 import type { GracePeriods } from '../transaction-state.ts';
 
-/** A group whose end is open: signed transactions with one nonce, of which at most one is mined. */
+/** An open group: signed transactions with one nonce, of which at most one is mined. */
 export type OpenEvmGroup = {
   nonce: number;
   minConfirmations: number;
@@ -10,36 +10,33 @@ export type OpenEvmGroup = {
   doubtedAt: Date | null;
 };
 
-/** How far the chain has come with the wallet that sends it: the nonces it has used, at two depths. */
+/** How many nonces of the wallet the chain has used, in all blocks and in final blocks. */
 export type NonceProgress = { latest: number; finalized: number };
 
 export type EvmStep =
-  /** As deep as the asset asks, and final when it failed: this is how it ended. */
+  /** It has enough confirmations, and is final if it failed. */
   | { is: 'settled'; succeeded: boolean }
-  /** In a block that may still be dropped. */
+  /** A block includes it that can still be dropped. */
   | { is: 'in_block' }
-  /** In no block, sent a moment ago. */
+  /** No block includes it, and it was sent a moment ago. */
   | { is: 'sent' }
-  /** In no block: send the same bytes, for the first time or again. */
+  /** No block includes it: send its bytes, for the first time or again. */
   | { is: 'to_send' }
-  /** The chain seems to have passed it by, which is no proof of anything. */
+  /** The chain has used its nonce and the node has no receipt. This proves nothing. */
   | { is: 'doubtful' }
-  /** Proved: another transaction with its nonce was found in a block that is final. */
+  /** Proved: a final block includes another transaction with its nonce. */
   | { is: 'replaced' };
 
-/**
- * What a node says of it. `not_reached`: the chain has not come to its nonce, so that it cannot be in a block.
- * `confirmations` is 1 in the head block.
- */
+/** What a node reports. `not_reached`: the chain has not used its nonce. `confirmations` is 1 in the head block. */
 export type EvmObservation =
   | { state: 'absent' | 'pending' | 'not_reached' }
-  /** It was found in a block that is final; there is no receipt, so that it is unknown whether it succeeded. */
+  /** A final block includes it and the node has no receipt, so it is unknown whether it succeeded. */
   | { state: 'found' }
-  /** Another transaction with its nonce was found in a block that is final. */
+  /** A final block includes another transaction with its nonce. */
   | { state: 'replaced' }
   | { state: 'mined'; confirmations: number; succeeded: boolean };
 
-/** What the chain's state means for one signed transaction. An error or a silence of the node is never an end. */
+/** What the chain's state means for a signed transaction. An error or a timeout of the node never ends it. */
 export function nextEvmStep(
   transaction: OpenEvmGroup,
   seen: EvmObservation,
@@ -48,7 +45,7 @@ export function nextEvmStep(
   { resendAfterMs }: GracePeriods,
 ): EvmStep {
   if (seen.state === 'mined') {
-    // A deeper reorganisation could run the same bytes again, and well: money goes back only when that is over.
+    // After a deeper reorganisation the same bytes could succeed, so money goes back only when the failure is final.
     const isOverForGood = seen.succeeded || progress.finalized > transaction.nonce;
     const isDeep = seen.confirmations >= transaction.minConfirmations;
     return isDeep && isOverForGood ? { is: 'settled', succeeded: seen.succeeded } : { is: 'in_block' };
@@ -56,14 +53,14 @@ export function nextEvmStep(
   if (seen.state === 'found') return { is: 'in_block' };
   if (seen.state === 'replaced') return { is: 'replaced' };
   if (isPassedBy(transaction, seen, progress)) return { is: 'doubtful' };
-  // Its block was dropped: whether the nodes still have it in their pools is not worth asking.
+  // Its block was dropped, so it is sent again at once.
   if (transaction.blockHash !== null) return { is: 'to_send' };
   const sentLately =
     transaction.lastBroadcastAt !== null && !isOver(transaction.lastBroadcastAt, resendAfterMs, now);
   return { is: sentLately ? 'sent' : 'to_send' };
 }
 
-/** Whether the blocks themselves must tell what became of it: the chain is beyond it, and the node knows no receipt. */
+/** Whether the blocks must be searched for its nonce: the chain has used the nonce and the node has no receipt. */
 export function needsSearch(
   transaction: OpenEvmGroup,
   seen: EvmObservation,

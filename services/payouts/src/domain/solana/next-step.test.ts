@@ -38,7 +38,7 @@ describe('a signed Solana transaction', () => {
     expect(outcome(open, seen)).toBe(expected);
   });
 
-  it('is asked for the proof of its expiry only when it is absent and not young', () => {
+  it('needs a proof of its expiry only when it is absent and not new', () => {
     const needs = (seen: SolanaObservation, ms: number) =>
       needsExpiryProof(anOpen({ createdAt: ago(ms) }), seen, now, gracePeriods);
     expect(needs({ state: 'absent' }, 29_999)).toBe(false);
@@ -47,7 +47,7 @@ describe('a signed Solana transaction', () => {
     expect(needs(mined(1), 1e9)).toBe(false);
   });
 
-  it('is expired only by proof, and never while a node has it', () => {
+  it('is expired only when it is proved, and never while a node has it', () => {
     const date = fc.option(fc.integer({ min: 0, max: 1e9 }).map(ago), { nil: null });
     const anyOpen = fc.record({
       minConfirmations: fc.integer({ min: 1, max: 40 }),

@@ -1,31 +1,31 @@
 import type { GracePeriods } from '../transaction-state.ts';
 
-/** The newest attempt of a group: on Solana the only one that may still be mined. */
+/** The newest attempt of a group. On Solana only this one can still be mined. */
 export type OpenSolanaAttempt = {
   minConfirmations: number;
   createdAt: Date;
   lastBroadcastAt: Date | null;
 };
 
-/** What a node says of it. Mined is finalized; `pending`: in a block that is voted for and may still be dropped. */
+/** What a node reports. `mined`: in a finalized block. `pending`: in a block that can still be dropped. */
 export type SolanaObservation =
   | { state: 'absent' | 'pending' }
   | { state: 'mined'; confirmations: number; succeeded: boolean };
 
 export type SolanaStep =
-  /** As deep as the asset asks: this is how it ended. */
+  /** It has enough confirmations. */
   | { is: 'settled' }
   | { is: 'in_block' }
-  /** In no block, sent a moment ago. */
+  /** No block includes it, and it was sent a moment ago. */
   | { is: 'sent' }
-  /** In no block: send the same bytes, for the first time or again. */
+  /** No block includes it: send its bytes, for the first time or again. */
   | { is: 'to_send' }
   /** Proved: it can never be mined. */
   | { is: 'expired' };
 
 /**
- * What the chain's state means for one signed transaction. `isDead` is the sender's proof, asked for when `needsProof`
- * says so: an error, a silence or the age of a transaction is never one.
+ * What the chain's state means for a signed transaction. `isExpired`: the sender has proved non-inclusion, which it is
+ * asked for when `needsExpiryProof` is true. An error, a timeout or the age of a transaction proves nothing.
  */
 export function nextSolanaStep(
   transaction: OpenSolanaAttempt,
@@ -42,7 +42,7 @@ export function nextSolanaStep(
   return { is: isOver(transaction.lastBroadcastAt, resendAfterMs, now) ? 'to_send' : 'sent' };
 }
 
-/** Whether it is worth asking for: what was signed a moment ago is valid for a minute. */
+/** A transaction is valid for about a minute after its signature, so the proof is asked for only after that. */
 export const needsExpiryProof = (
   { createdAt }: Pick<OpenSolanaAttempt, 'createdAt'>,
   seen: SolanaObservation,

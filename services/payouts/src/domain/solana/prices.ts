@@ -1,16 +1,16 @@
-/** Orders that are otherwise alike must be different bytes: the network takes the same bytes only once. */
+/** The network accepts the same bytes once, so two transfers that are otherwise equal get different priority fees. */
 const DISTINCT_PRICES = 997n;
-/** An attempt that was in no block in its time offers twice as much as the one before. */
+/** Each attempt after an expired one offers twice the priority fee. */
 const DOUBLINGS_MAX = 5;
 
 /**
- * The price of a place for a payout's attempt, in millionths of a lamport per compute unit: what is usual, doubled for
- * each attempt before it, and a little more by which it differs from that of its neighbours. At most a hundred lamports.
+ * The priority fee of a payout's attempt, in millionths of a lamport per compute unit: the usual one, doubled for each
+ * attempt before it, and up to 996 more, by which it differs from those of other payouts.
  */
 export function priceOf(usual: bigint, payoutSeq: string, attemptsBefore: number): bigint {
   const doubled = usual << BigInt(Math.min(attemptsBefore, DOUBLINGS_MAX));
   return doubled + (BigInt(payoutSeq) % DISTINCT_PRICES);
 }
 
-/** The most `priceOf` can come to: what is reckoned with until a payout's turn comes. */
+/** The highest `priceOf` of a first attempt. Plans count with it. */
 export const priceMost = (usual: bigint): bigint => usual + DISTINCT_PRICES;

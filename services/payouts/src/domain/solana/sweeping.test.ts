@@ -48,14 +48,14 @@ describe('tokens of a deposit address', () => {
   });
 });
 
-describe('the price of a place', () => {
-  it('differs between neighbours, so that two payouts alike are not the same bytes', () => {
+describe('the priority fee of a payout', () => {
+  it('differs between payouts, so that equal payouts have different bytes', () => {
     const prices = Array.from({ length: 900 }, (_, i) => priceOf(10_000n, String(7_000 + i), 0));
     expect(new Set(prices).size).toBe(900);
     for (const price of prices) expect(price < priceMost(10_000n)).toBe(true);
   });
 
-  it('doubles with each attempt, and has an end', () => {
+  it('doubles with each attempt up to a limit', () => {
     expect([0, 1, 2, 5, 50].map((attempts) => priceOf(10_000n, '0', attempts))).toEqual([
       10_000n,
       20_000n,

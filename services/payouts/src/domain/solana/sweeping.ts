@@ -1,16 +1,16 @@
 import { type Units, units } from '@quittance/shared/money';
 
 /**
- * How much of a deposit address is swept: what is settled; all of it, when less than an account must hold would be left.
- * What more there is belongs to deposits whose events have not arrived yet.
+ * How much of a deposit address is swept: what is settled, or all of it when the rest would be less than an account must
+ * hold. The rest belongs to deposits whose events have not arrived yet.
  */
 export function nativeToSweep(there: Units, settled: Units, rent: Units): Units {
   return there - settled < rent ? there : settled;
 }
 
 /**
- * Who can pay for sweeping native money: the hot wallet if it has something to spare, else the deposit itself; then
- * what it has after the fee must be no less than an account must hold, or the network does not take it as a payer.
+ * Who pays the fee of a native sweep: the hot wallet if it has enough, otherwise the deposit address. After the fee the
+ * address must have no less than an account must hold, or the network refuses it as a payer.
  */
 export function whoPays(
   hotFree: bigint,

@@ -9,7 +9,7 @@ import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 
 export type AccountChainPorts = ChainPorts<'evm' | 'solana'>;
 
-/** A first attempt, signed: what is stored of it beside what every chain stores. */
+/** A signed first attempt: what is stored of it beside what every chain stores. */
 export type SignedDraft = {
   signed: SignedTransaction;
   wallet: string;
@@ -25,21 +25,20 @@ export type SignedDraft = {
 };
 
 /**
- * Signs inside the database transaction that stores the bytes. It asks no node. Undefined when there is nothing worth
- * signing: the caller rolls back.
+ * Signs inside the database transaction that stores the bytes. It asks no node. Undefined when nothing is to be signed.
  */
 export type Draft = (trx: Trx) => Promise<SignedDraft | undefined>;
 
 /** A transfer that the node would accept now. */
 export type Transfer = { fee: Units; draft: () => Promise<Draft> };
 
-/** What transfers and sweeps cost at the moment, and how they are signed at that price. */
+/** The current fees of transfers and sweeps, and how they are signed with these fees. */
 export type ChainTerms = {
-  /** The most that a transfer can take from the hot wallet, before the node was asked about its recipient. */
+  /** The highest fee that a transfer is expected to take, before the node has estimated it. */
   transferFee(asset: AssetSymbol): Units;
   /** `refused`: the recipient can be paid neither now nor later. Throws when the node cannot tell. */
   tryTransfer(payout: Payout): Promise<Transfer | 'refused'>;
-  /** `fee`: all that the network takes. `hotPays`: the most that a sweep of tokens takes from the hot wallet. */
+  /** `fee`: the whole fee. `hotPays`: the highest fee that the hot wallet pays for a token sweep. */
   sweepFee(asset: AssetSymbol): { fee: Units; hotPays: Units };
   /**
    * Undefined when the deposit cannot be swept now.
@@ -48,12 +47,12 @@ export type ChainTerms = {
   draftSweep(unswept: UnsweptDeposits, hotFree: bigint): Promise<Draft | undefined>;
 };
 
-/** What differs between chains of accounts. It lives for one round: nothing is kept in memory between rounds. */
+/** What differs between account chains. A driver lives for one round. */
 export type AccountChainDriver = {
   /**
-   * Prepares to follow a wallet's open transactions. The answer asks the node about one replacement group; what that
-   * answers acts on it, one group after another, and tells whether it moved on. Undefined when the node does not tell
-   * of the wallet.
+   * Prepares to follow a wallet's open transactions. The first returned function asks the node about one group, and
+   * several may run at once. The second acts on the answer, one group after another, and returns whether the group moved
+   * on. Undefined when the node does not answer for the wallet.
    */
   track(
     wallet: string,
@@ -64,8 +63,7 @@ export type AccountChainDriver = {
   /** Whether the hot wallet can sign its next transaction. */
   canSign(): Promise<boolean>;
   /**
-   * Amounts in the hot wallet's balances that are not available. Called before the balances are read; what it answers
-   * is called after that.
+   * Amounts in the hot wallet's balances that are not available. Called before the balances are read, its result after.
    */
   deductions(): Promise<() => Promise<readonly { asset: AssetSymbol; amount: Units }[]>>;
   terms(): Promise<ChainTerms>;

@@ -20,8 +20,8 @@ import { readEvmTerms, signSweepOf, signTransfer } from './evm-signing.ts';
 const AT_ONCE = 50;
 
 /**
- * Gives what no block has taken for long a successor that offers a higher fee: the same nonce, the same recipient and
- * the same amount, so that at most one of them can be mined. A sweep of native money brings less by what it costs more.
+ * Replaces transactions that no block includes for long by attempts with a higher fee. Each has the same nonce, recipient
+ * and amount, so at most one of them can be mined. A native sweep pays the higher fee from its own amount.
  * @returns how many were signed.
  */
 export async function bumpStuck(
@@ -32,7 +32,7 @@ export async function bumpStuck(
   const { db, chain, sender, clock, settings, assets: payable } = ports;
   const sentBefore = new Date(clock.now().getTime() - settings.gracePeriods.stuckAfterMs);
   await reportBlocking(ports, sentBefore);
-  // A higher fee is another signature: none for an asset that is halted.
+  // A higher fee is a new signature, and nothing is signed for a halted asset.
   const stuck = await stuckGroups(db, { chain, assets: payable, sentBefore }, AT_ONCE);
   if (stuck.length === 0) return 0;
   const usual = await sender.fees();
@@ -57,7 +57,7 @@ export async function bumpStuck(
   return bumped;
 }
 
-/** Undefined when the chain may have gone past it, when it only waits for others, and beyond the caps. */
+/** Undefined when the chain may have used its nonce, when it only waits for earlier ones, and beyond the limits. */
 async function nextFees(
   { sender, throttledLog }: EvmPorts,
   group: ReplacementGroup,
@@ -81,13 +81,13 @@ async function nextFees(
   return fees;
 }
 
-/** What the most it can cost grows by. */
+/** By how much the highest possible fee grows. */
 function extraCost(group: ReplacementGroup, fees: EvmFees): bigint {
   const terms = readEvmTerms(newestOf(group).terms);
   return terms === undefined ? 0n : terms.gas * (fees.maxFeePerGas - terms.fees.maxFeePerGas);
 }
 
-/** Stored before it is sent, like every other; undefined when the group has ended or was bumped meanwhile. */
+/** Signs and stores the next attempt. Undefined when the group has ended or has a newer attempt by now. */
 async function signSuccessor(
   ports: EvmPorts,
   lease: Lease,
@@ -135,7 +135,7 @@ async function sign(ports: EvmPorts, { group, purpose, asset, nonce, terms }: Tr
   return unswept && made && { ...made, sweptAddress: unswept.address };
 }
 
-/** Nonces are mined in their order: what is stuck in the hot wallet stops everything behind it, of any asset. */
+/** Nonces are mined in order: a stuck transaction of the hot wallet stops all later ones, of any asset. */
 async function reportBlocking(ports: EvmPorts, sentBefore: Date): Promise<void> {
   const { db, chain, sender, throttledLog } = ports;
   const halted = assetsOf(chain).filter((asset) => !ports.assets.includes(asset));

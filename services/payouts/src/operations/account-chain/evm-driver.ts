@@ -16,10 +16,10 @@ import { reportMissing } from './sign-sweep.ts';
 
 const CONCURRENT_NONCES = 8;
 
-/** What a transfer is taken to need until its turn comes and the node is asked. */
+/** The gas that plans count with until the node estimates a transfer. */
 const USUAL_GAS = { native: 21_000n, token: 90_000n } as const;
 
-/** Ethereum and the networks like it: every transaction of a wallet has a nonce, and is mined in that order. */
+/** EVM chains: every transaction of a wallet has a nonce, and they are mined in that order. */
 export function evmDriver(ports: EvmPorts, lease: Lease): AccountChainDriver {
   const { sender, signingPause } = ports;
   const driver: AccountChainDriver = {
@@ -27,17 +27,17 @@ export function evmDriver(ports: EvmPorts, lease: Lease): AccountChainDriver {
 
     async prepare() {
       const { used, unknown } = await readHistory(ports);
-      // No nonce is given out while the chain has used others that are not known here.
+      // No nonce is used while the chain has transactions of the wallet that are not known here.
       signingPause.reason = unknown;
       if (unknown !== undefined) return { moved: 0, isReady: false };
       const moved = await bumpStuck(ports, lease, driver);
-      // Before anything is planned: the balance shows the money of what has left the chain, or is of another time.
+      // Before planning, because the balance of a lagging node, or after a reorganisation, is not the current one.
       const isNodeBehind = await noteGap(ports, sender.hotAddress, used);
       return { moved, isReady: !isNodeBehind };
     },
 
     canSign: () => openWallet(ports, lease, sender.hotAddress),
-    deductions: () => sweptMeanwhile(ports),
+    deductions: () => sweptWhileReading(ports),
     terms: () => termsNow(ports, lease),
   };
   return driver;
@@ -80,11 +80,10 @@ async function termsNow(ports: EvmPorts, lease: Lease): Promise<ChainTerms> {
 }
 
 /**
- * A sweep that is mined between the reading of open transactions and of balances would be counted although its block
- * may still be dropped. So a sweep is deducted when the chain has reached its nonce by then, mined or not, and when the
- * node does not tell of its wallet.
+ * A sweep that is mined after open transactions and before balances are read would count although its block can still be
+ * dropped. So a sweep is deducted when its nonce is used by then, and when the node does not answer for its wallet.
  */
-async function sweptMeanwhile({ db, chain, sender }: EvmPorts) {
+async function sweptWhileReading({ db, chain, sender }: EvmPorts) {
   const sweeps = await sweepsOutsideBlocks(db, chain);
   return async () => {
     const reached = await pMap(
@@ -103,16 +102,16 @@ async function sweptMeanwhile({ db, chain, sender }: EvmPorts) {
 export type NonceHistory = { used: number; unknown: string | undefined };
 
 /**
- * How far the chain has come with the hot wallet, and why that must not sign, or undefined when it may: the chain has
- * used nonces that this database never gave out. Either the database has lost commits, and payouts that look unpaid
- * are paid, or another party has the key.
+ * How many nonces of the hot wallet the chain has used, and why the wallet must not sign: the chain has used nonces that
+ * this database has not. Either the database has lost commits, and payouts that look unpaid are paid, or another party
+ * has the key.
  */
 export async function readHistory({
   db,
   chain,
   sender,
 }: Pick<EvmPorts, 'db' | 'chain' | 'sender'>): Promise<NonceHistory> {
-  // The chain first: what it has of ours was stored before, so that a signature in between does not look unknown.
+  // The chain is read first. Our transactions are stored before they are sent, so none of them can look unknown.
   const used = await sender.nonce(sender.hotAddress, 'latest');
   const next = await nextNonce(db, chain, sender.hotAddress);
   if (next === undefined || used <= next) return { used, unknown: undefined };

@@ -5,11 +5,10 @@ import { endedFromNonce, noteMissing } from '../../store/ended-transactions.ts';
 const NAMED_MAX = 100;
 
 /**
- * Finds the transactions that had ended, although the chain has not used their nonces: a reorganisation has dropped
- * them, and nothing later of their wallet can be mined before they are back. They are sent again at once, see
- * watch-ended.ts.
- * @param next the nonce that the chain takes next from the wallet, read before this
- * @returns whether the node has not come to blocks that were final: its balances are of another time
+ * Finds ended transactions whose nonces the chain has not used: a reorganisation has dropped them, and no later
+ * transaction of their wallet can be mined before they are. watch-ended.ts sends them again at once.
+ * @param next the next nonce of the wallet in the chain, read before this
+ * @returns whether the node lags behind blocks that were final, so that its balances are old
  */
 export async function noteGap(
   { db, chain, sender, logger }: Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger'>,
@@ -17,7 +16,7 @@ export async function noteGap(
   next: number,
 ): Promise<boolean> {
   if ((await endedFromNonce(db, chain, wallet, next, 1)).length === 0) return false;
-  // Asked before the nonce: what is final now has used it by then.
+  // Asked before the nonce: a transaction that is final now has used its nonce by then.
   const finalized = await sender.finalizedHeight();
   const used = await sender.nonce(wallet, 'latest');
   const missing = await endedFromNonce(db, chain, wallet, used, NAMED_MAX);

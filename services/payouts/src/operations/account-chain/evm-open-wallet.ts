@@ -6,9 +6,9 @@ import { insertWalletOnce, nextNonce, skipUsedNonces } from '../../store/wallets
 type WalletPorts = Pick<EvmPorts, 'db' | 'chain' | 'sender' | 'logger' | 'throttledLog'>;
 
 /**
- * Makes sure that we know which nonce a wallet uses next; false when that cannot be known yet. The chain is asked
- * once, before the wallet's first signature here: it may have a history. After that our own table alone decides. A
- * deposit address leaves out nonces that others have used in blocks that are final; the hot wallet never does.
+ * Makes sure that the next nonce of a wallet is known; false when it cannot be known yet. The chain is asked once, before
+ * the wallet's first signature here, because the wallet may have a history. After that our own table decides. A deposit
+ * address skips nonces that others have used in final blocks; the hot wallet never skips one.
  */
 export async function openWallet(ports: WalletPorts, lease: Lease, address: string): Promise<boolean> {
   const { db, chain, sender, logger } = ports;
@@ -28,7 +28,7 @@ export async function openWallet(ports: WalletPorts, lease: Lease, address: stri
   return true;
 }
 
-/** A history that could still be reorganised away would leave a gap before our first nonce. */
+/** Waits until the wallet's history is final: a reorganisation of it would leave a gap before our first nonce. */
 async function openFirst(
   { db, chain, sender, logger, throttledLog }: WalletPorts,
   lease: Lease,

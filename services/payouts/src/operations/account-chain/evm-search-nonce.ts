@@ -6,22 +6,22 @@ import { attemptsOf } from '../../store/replacement-groups.ts';
 import type { ReplacementGroup, Transaction } from '../../store/transaction-rows.ts';
 import { noteSearched } from '../../store/transactions.ts';
 
-/** What the blocks themselves tell of a nonce that is used up. */
+/** What the blocks show about a used nonce. */
 type FoundByNonce = { state: 'found'; height: number; blockHash: string } | { state: 'replaced'; by: string };
 
-/** What the chain tells of a group: of the attempt that is in a block, else of the newest. */
+/** What the chain shows of a group: of the attempt that a block includes, otherwise of the newest. */
 export type EvmLook = { of: Transaction; seen: TransactionStatus | FoundByNonce | { state: 'not_reached' } };
 
-/** How many blocks one round may still search, for all transactions together. */
+/** How many blocks this round may still search, for all transactions together. */
 export type SearchBudget = { blocks: number };
 
 const BLOCKS_AT_ONCE = 64;
 export const BLOCKS_PER_ROUND = 256;
 
 /**
- * Searches the final blocks since the signature for the transaction that used this nonce: a missing receipt proves
- * nothing, another transaction in its place does. What was searched is remembered, so that a long search goes on in
- * the next rounds. Whatever is not found stays as it was seen: no money moves for it.
+ * Searches the final blocks since the signature for the transaction that used this nonce. A missing receipt proves
+ * nothing; another transaction with the nonce does. The progress is stored, so that a long search continues in the next
+ * rounds. While nothing is found, no money moves.
  */
 export async function searchNonce(
   { db, sender, throttledLog }: Pick<EvmPorts, 'db' | 'sender' | 'throttledLog'>,

@@ -10,17 +10,17 @@ import type { UnsweptDeposits } from '../../store/unswept-deposits.ts';
 import { takeNonce } from '../../store/wallets.ts';
 import type { Draft } from './driver.ts';
 
-/** A plain transfer of native money, always. */
+/** A native transfer to an address without code. */
 export const NATIVE_SWEEP_GAS = 21_000n;
 
 const digits = z.string().regex(/^\d+$/).transform(BigInt);
 
-/** What a transaction was signed from, beside what it pays: its replacement is signed from it. */
+/** What a transaction was signed from, beside what it pays. Its replacement is signed from the same. */
 const termsSchema = z.object({
   gas: digits,
   max_fee: digits,
   max_tip: digits,
-  /** Of a token sweep: the token takes each authorization once. */
+  /** Of a token sweep. The token contract accepts each authorization once. */
   authorization: z.string().optional(),
 });
 export type EvmTerms = { gas: bigint; fees: EvmFees; authorization?: string | undefined };
@@ -38,7 +38,7 @@ const writeEvmTerms = ({ gas, fees, authorization }: EvmTerms): object => ({
   ...(authorization === undefined ? {} : { authorization }),
 });
 
-/** The terms of a holding's first sweep. */
+/** The terms of the first sweep of a deposit address. */
 export const sweepTerms = (
   { random }: Pick<EvmPorts, 'random'>,
   { asset }: UnsweptDeposits,
@@ -48,7 +48,7 @@ export const sweepTerms = (
     ? { gas: NATIVE_SWEEP_GAS, fees }
     : { gas: TOKEN_SWEEP_GAS, fees, authorization: `0x${Buffer.from(random(32)).toString('hex')}` };
 
-/** What one nonce is used for. */
+/** A signed transaction, what arrives, and its terms. */
 type Signing = { signed: SignedTransaction; amount: Units; terms: object };
 
 export async function signTransfer(
@@ -63,8 +63,8 @@ export async function signTransfer(
 }
 
 /**
- * Ether leaves by a transaction of the deposit address itself, tokens by one that the hot wallet sends and pays for
- * (EIP-3009). Undefined when the holding does not exceed the fee.
+ * Signs a sweep. The deposit address itself sends native money; the hot wallet sends and pays for a token sweep
+ * (EIP-3009). Undefined when the deposits are no more than the fee.
  */
 export async function signSweepOf(
   { sender }: Pick<EvmPorts, 'sender'>,
@@ -83,10 +83,7 @@ export async function signSweepOf(
   return { signed, amount: units(amount - signed.maxCost), terms: writeEvmTerms(terms) };
 }
 
-/**
- * Takes the wallet's next nonce and signs with it: the only place that gives out nonces, so that one is used exactly
- * when the database transaction commits.
- */
+/** Takes the wallet's next nonce and signs with it. Only this takes nonces, so one is used exactly when `trx` commits. */
 export const withNextNonce =
   (
     chain: EvmPorts['chain'],

@@ -21,8 +21,8 @@ import { noteGap } from './evm-nonce-gap.ts';
 import { BLOCKS_PER_ROUND, type EvmLook, searchNonce } from './evm-search-nonce.ts';
 
 /**
- * Follows transactions by the nonces that the chain has used of their wallets. What is passed by without a receipt is
- * searched for in the blocks, up to a budget for the round.
+ * Follows transactions by the nonces that the chain has used. When a nonce is used and the node has no receipt, the
+ * blocks are searched for the nonce, up to a limit per round.
  */
 export function trackNonces(ports: EvmPorts, lease: Lease): AccountChainDriver['track'] {
   const budget = { blocks: BLOCKS_PER_ROUND };
@@ -45,7 +45,7 @@ export function trackNonces(ports: EvmPorts, lease: Lease): AccountChainDriver['
   };
 }
 
-/** Asked before the transactions are: a receipt that is missing afterwards cannot have been too young. */
+/** Read before the transactions: a receipt that is missing afterwards is not missing because it is too new. */
 async function progressOf(
   { sender, throttledLog }: EvmPorts,
   wallet: string,
@@ -81,7 +81,9 @@ async function askAbout(
   return looks.find(({ seen }) => seen.state === 'mined') ?? last;
 }
 
-/** The group as the judge sees it. Doubt is kept with the first attempt, which is open as long as the group is. */
+/**
+ * The group as `nextEvmStep` reads it. `doubtedAt` is stored with the first attempt, which is open as long as the group.
+ */
 function asOne(group: ReplacementGroup): OpenEvmGroup {
   const [first] = group;
   const newest = newestOf(group);
@@ -94,7 +96,7 @@ function asOne(group: ReplacementGroup): OpenEvmGroup {
   };
 }
 
-/** Whether it came to its end. */
+/** Whether the group has ended. */
 async function follow(
   ports: EvmPorts,
   lease: Lease,
@@ -134,8 +136,8 @@ async function follow(
 }
 
 /**
- * A transaction that is none of a group's attempts was found with their nonce in a block that is final: none of them
- * can ever be mined. A deposit address skips the nonces that others have used. False when it had ended before.
+ * A final block includes another transaction with the nonce of a group, so no attempt of the group can ever be mined. A
+ * deposit address skips nonces that others have used. False when the group had ended before.
  */
 async function invalidateReplaced(
   ports: EvmPorts,
@@ -151,7 +153,7 @@ async function invalidateReplaced(
   });
 }
 
-/** While no node has taken the newest attempt, those before it keep their chance. */
+/** While no node has accepted the newest attempt, the earlier ones are sent too. */
 const toSend = (group: ReplacementGroup): readonly Transaction[] =>
   newestOf(group).state === 'signed' ? group : [newestOf(group)];
 

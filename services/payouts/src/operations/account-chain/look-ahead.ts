@@ -6,12 +6,12 @@ import type { ChainPorts } from '../../ports.ts';
 import { type Payout, reservedPayouts } from '../../store/payouts.ts';
 import { sweepableSum, type UnsweptDeposits } from '../../store/unswept-deposits.ts';
 
-/** So many of the oldest payouts of an asset are looked at together. */
+/** How many of the oldest payouts of an asset are planned together. */
 export const PAYOUTS_PER_ASSET = 50;
-/** So often the next payouts of an asset are looked at when none of those before them can be paid or waited for. */
+/** How many times the next payouts of an asset are added when none of the earlier ones can be paid. */
 const PAGES_MAX = 10;
 
-/** What payouts can be paid from: now, by sweeping, and by sweeping what is not shown yet. */
+/** What payouts can be paid from: liquidity, sweeps, and the sum of further deposits. */
 export type PaymentSources<S> = {
   liquidity: Liquidity;
   candidates: readonly S[];
@@ -19,9 +19,9 @@ export type PaymentSources<S> = {
 };
 
 /**
- * A plan for the oldest payouts. When all of one asset are passed over, those behind them are looked at too: they may
- * need less. Fills in what lies on deposits beyond the largest, when those were not enough for a payout.
- * @param candidateOf what a payout is taken to need until its turn comes
+ * Plans the oldest payouts. When all payouts of an asset are skipped, the next ones are added, because they may need
+ * less. When the largest deposits do not cover a payout, the sum of the other deposits is filled in.
+ * @param candidateOf what a payout is expected to need
  */
 export async function lookAhead<
   Q extends Queued & { payout: Payout },
@@ -60,14 +60,14 @@ export async function lookAhead<
   return { queue, plan };
 }
 
-/** What lies on deposits that were not shown because others are larger. */
+/** The sum of the deposits that are not among the largest. */
 async function amountBeyond(
   { db, chain }: Pick<ChainPorts, 'db' | 'chain'>,
   asset: AssetSymbol,
   candidates: readonly (Sweepable & { unswept: UnsweptDeposits })[],
 ): Promise<Units> {
   const shown = candidates.filter((one) => one.asset === asset);
-  // Where the largest do not pay their fees, the others do not either.
+  // When one of the largest does not pay its fee, smaller ones do not either.
   if (shown.some(({ net }) => net === 0n)) return units(0n);
   const all = await sweepableSum(db, chain, asset);
   const known = shown.reduce((sum, { unswept }) => sum + unswept.amount, 0n);

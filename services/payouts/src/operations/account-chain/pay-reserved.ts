@@ -23,12 +23,12 @@ import { sweepCandidates } from './sweep-candidates.ts';
 
 const CONCURRENT_TRIALS = 8;
 
-/** `transfer`: once the node was asked about it. */
+/** `transfer`: set when the node has accepted a trial. */
 type Candidate = Queued & { payout: Payout; transfer: Transfer | undefined };
 
 /**
- * Pays the payouts, oldest first, that the hot wallet can pay now, and sweeps deposits for those that come next.
- * @returns how many were signed or found impossible; 0 means that no payout can be paid at the moment.
+ * Pays the oldest payouts that the hot wallet can pay now, and sweeps deposits for the next ones.
+ * @returns how many were signed or failed; 0 means that no payout can be paid now.
  */
 export async function payReserved(
   ports: AccountChainPorts,
@@ -83,7 +83,7 @@ async function tryTransfers(
     try {
       trials.set(payout, await terms.tryTransfer(payout));
     } catch (error) {
-      // No trial is no refusal. The payout waits, and does not hold up the others.
+      // A failed trial is no refusal. The payout waits, and the others are paid.
       const details = { payout: payout.id, reason: reason(error) };
       throttledLog.log('warn', `trial.${payout.id}`, details, 'a transfer could not be tried, trying again');
     }
@@ -99,7 +99,7 @@ async function pay(
 ): Promise<number> {
   let signed = 0;
   for (const { payout, transfer } of candidates) {
-    // Its turn came when another was refused, or the node could not tell: it is tried in the next round.
+    // It entered the plan after another payout was refused, or its trial failed: it is tried in the next round.
     if (transfer === undefined) continue;
     await keepLease(ports, lease);
     const transaction = await signPayout(ports, lease, payout, await transfer.draft());
@@ -111,8 +111,8 @@ async function pay(
 }
 
 /**
- * Signs a payout's first transaction and stores its bytes; nothing has left yet. The holder of a lost lease, and a
- * payout that does not wait any more, are refused inside the same database transaction.
+ * Signs a payout's first transaction and stores its bytes before they are sent. A lost lease, and a payout that is not
+ * reserved any more, are refused inside the same database transaction.
  */
 export async function signPayout(
   { db, kind: accountKind, chain }: Pick<AccountChainPorts, 'db' | 'kind' | 'chain'>,
@@ -136,7 +136,7 @@ export async function signPayout(
   return stored;
 }
 
-/** Tells an operator which payouts wait for money that the hot wallet does not have, whatever is swept. */
+/** Logs that payouts wait for money that not even all sweeps would bring. */
 function reportShortage(
   { chain, sender, throttledLog }: Pick<ChainPorts, 'chain' | 'sender' | 'throttledLog'>,
   { asset, has, needs, payouts }: Shortage,
@@ -146,7 +146,7 @@ function reportShortage(
     chain,
     address: sender.hotAddress,
     asset,
-    // On Solana below zero when something is promised, or the account must keep it.
+    // On Solana it is below zero when the account must keep more than it has.
     has: formatUnits(has, decimals),
     needs: formatUnits(needs, decimals),
     payouts,

@@ -14,18 +14,17 @@ import { keepLease } from '../keep-lease.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import type { AccountChainPorts, ChainTerms } from './driver.ts';
 
-/** A deposit that cannot be swept is left out for a while, so that others are used instead. */
+/** A deposit that cannot be swept is skipped for this time, so that others are swept instead. */
 const AGAIN_AFTER_MS = 10 * 60_000;
 
-/** `gasCost`: the most that it takes from the hot wallet, of a sweep of tokens. */
+/** `gasCost`: the highest fee that the hot wallet pays for a token sweep. */
 export type PlannedSweep = { unswept: UnsweptDeposits; gasCost: Units; minConfirmations: number };
 
-/** Thrown to undo the database transaction that was to sign: a nonce taken in it is given back. */
+/** Thrown to roll back the database transaction that signs: a nonce that it took is not used then. */
 class NotNow extends Error {}
 
 /**
- * Signs and sends sweeps. The fees of those that bring tokens are set aside first; those that bring native money share
- * what is left of `hotFree`.
+ * Signs and sends sweeps. The fees of token sweeps are reserved first; native sweeps share the rest of `hotFree`.
  * @returns how many were signed.
  */
 export async function signSweeps(
@@ -50,10 +49,7 @@ export async function signSweeps(
   return signed;
 }
 
-/**
- * Signs the transaction that moves the settled money of a deposit address to the hot wallet, and stores its bytes.
- * Undefined when that cannot be done now.
- */
+/** Signs a sweep of a deposit address and stores its bytes. Undefined when it cannot be swept now. */
 async function signSweep(
   ports: AccountChainPorts,
   lease: Lease,
@@ -71,7 +67,7 @@ async function signSweep(
   try {
     const stored = await db.transaction(async (trx) => {
       await assertLease(trx, lease);
-      // A deposit was reversed, or swept, since this was planned: plan again.
+      // A deposit was reversed or swept since the plan was made.
       if ((await lockDeposits(trx, depositIds)) !== amount) throw new NotNow();
       const made = await draft(trx);
       if (made === undefined) throw new NotNow();
@@ -103,7 +99,7 @@ function isOurs(
   return false;
 }
 
-/** A deposit address has less than was settled there. */
+/** Logs that a deposit address has less than its settled deposits. */
 export function reportMissing(
   { throttledLog }: Pick<AccountChainPorts, 'throttledLog'>,
   { asset, address, amount }: UnsweptDeposits,

@@ -24,13 +24,13 @@ import type { AccountChainDriver, ChainTerms, Draft } from './driver.ts';
 import { reportMissing } from './sign-sweep.ts';
 import { signAgain } from './solana-sign-again.ts';
 
-/** So many transactions are signed with one lifetime, which is valid for a minute. */
+/** How many transactions are signed with one lifetime, which is valid for about a minute. */
 const LIFETIME_USES = 8;
 const LIFETIME_SHARED_MS = 10_000;
 
 /**
- * Solana: signed bytes are valid for about a minute. What is in no finalized block after that can never be mined, and
- * only when that is proved is the same payment signed once more.
+ * Solana: signed bytes are valid for about a minute. A transaction that no finalized block includes by then can never be
+ * mined. Only when that is proved, the same payment is signed again.
  */
 export function solanaDriver(ports: SolanaPorts, lease: Lease): AccountChainDriver {
   const { chain, sender, signingPause } = ports;
@@ -39,7 +39,7 @@ export function solanaDriver(ports: SolanaPorts, lease: Lease): AccountChainDriv
     prepare: async () => ({ moved: 0, isReady: signingPause.reason === undefined }),
     canSign: async () => true,
     async deductions() {
-      // What an account must hold to stay is never available.
+      // The rent that an account must hold is never available.
       const { wallet: amount } = await sender.rents();
       return async () => [{ asset: nativeAsset[chain], amount }];
     },
@@ -48,7 +48,7 @@ export function solanaDriver(ports: SolanaPorts, lease: Lease): AccountChainDriv
   return driver;
 }
 
-/** Asks the chain about the only attempt that can still be mined. */
+/** Asks the chain about the newest attempt: only this one can still be mined. */
 async function track(
   ports: SolanaPorts,
   lease: Lease,
@@ -77,15 +77,15 @@ async function track(
         invariant(seen.state === 'mined', 'only what is in a block is settled');
         return settleTransaction(ports, lease, newest, seen);
       case 'expired':
-        return goOn(ports, lease, driver, newest);
+        return afterExpiry(ports, lease, driver, newest);
       default:
         return assertNever(step);
     }
   };
 }
 
-/** A payout is signed again, within its group; deposits are planned anew, because more may lie there by now. */
-async function goOn(
+/** A payout is signed again within its group. Deposits are planned again, because there may be more of them by now. */
+async function afterExpiry(
   ports: SolanaPorts,
   lease: Lease,
   driver: AccountChainDriver,
@@ -102,8 +102,8 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
   const [priorityFee, rents] = [await sender.priorityFee(), await sender.rents()];
   const { transfer: transferFees } = feesAt(priceMost(priorityFee));
   const { sweep: sweepFees } = feesAt(priorityFee);
-  const trialLifetime = briefly(clock, () => sender.lifetime());
-  const signingTime = briefly(clock, async () => ({
+  const trialLifetime = reused(() => sender.lifetime());
+  const signingTime = reused(async () => ({
     lifetime: await sender.lifetime(),
     finalHeight: await sender.finalizedHeight(),
   }));
@@ -120,7 +120,7 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
   const transferFee: ChainTerms['transferFee'] = (asset) => {
     const { type } = assets[asset];
     const fee = transferFees[type];
-    // The recipient's account may have to be opened.
+    // The fee may include opening the recipient's account.
     return units(type === 'token' ? fee + rents.tokenAccount : fee);
   };
 
@@ -175,7 +175,7 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
     sweepFee(asset) {
       if (assets[asset].type === 'native')
         return { fee: sweepFees.native.hot, hotPays: sweepFees.native.hot };
-      // The hot wallet's account may have to be opened.
+      // The fee may include opening the hot wallet's account.
       return { fee: sweepFees.token, hotPays: units(sweepFees.token + rents.tokenAccount) };
     },
 
@@ -184,9 +184,10 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
   };
 }
 
-/** One answer for a few uses within a few seconds; asks again after these, and after a failure. */
-function briefly<T>(clock: Clock, ask: () => Promise<T>): () => Promise<T> {
-  let latest: { answer: Promise<T>; uses: number; until: number } | undefined;
+/** Keeps an answer for LIFETIME_USES uses. */
+function reused<T>(ask: () => Promise<T>): () => Promise<T> {
+  let uses = 0;
+  let current: Promise<T> | undefined;
   return () => {
     const now = clock.now().getTime();
     if (latest === undefined || latest.uses === LIFETIME_USES || now > latest.until) {

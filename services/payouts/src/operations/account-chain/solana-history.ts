@@ -1,13 +1,13 @@
 import type { SolanaPorts } from '../../ports.ts';
 import { historyOf, noteHistory, unknownHashes } from '../../store/wallets.ts';
 
-/** As many as a node gives at once. When there are more, the newest are looked at: lost commits are among those. */
+/** The most that a node returns at once. When there are more, the newest are checked: lost commits are among them. */
 const SIGNATURES_MAX = 1_000;
 
 /**
- * Why the hot wallet must not sign, or undefined when it may: the chain has transactions signed by it that this database
- * does not have. Either the database has lost commits, and payouts that look unpaid are paid, or another party has the
- * key. What was there before this database was first used with the wallet is not looked at.
+ * Why the hot wallet must not sign: the chain has transactions signed by it that this database does not have. Either the
+ * database has lost commits, and payouts that look unpaid are paid, or another party has the key. Transactions from
+ * before this database was used with the wallet are not checked.
  */
 export async function unknownHistory({
   db,
@@ -21,11 +21,10 @@ export async function unknownHistory({
     await noteHistory(db, chain, hotAddress, newest ?? null);
     return undefined;
   }
-  // The chain first: what it has of ours was stored before.
+  // The chain is read first. Our transactions are stored before they are sent.
   const since = await sender.signatures(known.signature, SIGNATURES_MAX);
   for (const signature of await unknownHashes(db, since)) {
-    // Others name the wallet too, when they pay it. Noted one by one: a call that fails does not begin all anew. What
-    // lies between two of them is known.
+    // Payments to the wallet name it too. Each one is stored, so that a failed call does not repeat all of them.
     if (!(await sender.isSignedByHot(signature))) {
       await noteHistory(db, chain, hotAddress, signature);
       continue;

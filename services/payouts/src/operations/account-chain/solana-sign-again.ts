@@ -17,9 +17,9 @@ import { availableLiquidity } from './available-liquidity.ts';
 import type { AccountChainDriver } from './driver.ts';
 
 /**
- * It is proved that the only attempt of a payout that could be mined never will be: the next one takes its place, in
- * the same database transaction that writes it off, so that there is never more than one. When the recipient cannot
- * be paid any more the money goes back. False when that must wait, or was done before.
+ * Signs the next attempt of a payout after it is proved that the newest one can never be mined. One database transaction
+ * invalidates the former attempt and stores the next one, so that at most one is valid. When the recipient refuses the
+ * payment now, the money goes back. False when this must wait, or was done before.
  */
 export async function signAgain(
   ports: SolanaPorts,
@@ -67,8 +67,8 @@ export async function signAgain(
   const finalHeight = await sender.finalizedHeight();
   const successor = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
-    const buried = await moveTransaction(trx, dead.id, transactionPhases.open, 'dead');
-    if (buried === undefined) return undefined;
+    const invalidated = await moveTransaction(trx, dead.id, transactionPhases.open, 'dead');
+    if (invalidated === undefined) return undefined;
     const stored = await insertSigned(trx, {
       ...dead,
       after: dead,

@@ -6,10 +6,10 @@ import type { AccountChainPorts, ChainTerms } from './driver.ts';
 
 const CANDIDATES_PER_ASSET = 200;
 
-/** `fee`: all that the network takes for the sweep, from the hot wallet or the deposit. */
+/** `fee`: the whole fee of the sweep, whoever pays it. */
 export type SweepCandidate = Sweepable & { unswept: UnsweptDeposits; fee: Units };
 
-/** Deposits that could be swept, with what would arrive of them. */
+/** Deposits that could be swept, each with what would arrive at the hot wallet. */
 export async function sweepCandidates(
   { db, chain, assets: payable }: Pick<AccountChainPorts, 'db' | 'chain' | 'assets'>,
   terms: Pick<ChainTerms, 'sweepFee'>,
@@ -26,7 +26,7 @@ export async function sweepCandidates(
         asset,
         unswept,
         fee,
-        // Native money pays for itself. What costs as much as it brings stays where it is.
+        // A native sweep pays its own fee. One that costs as much as it brings is not made.
         net: isNative ? units(amount - fee > fee ? amount - fee : 0n) : amount,
         gasCost: isNative ? units(0n) : hotPays,
       });

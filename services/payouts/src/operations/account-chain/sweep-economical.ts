@@ -12,8 +12,8 @@ import { sweepCandidates } from './sweep-candidates.ts';
 const SWEEPS_PER_ROUND = 5;
 
 /**
- * Sweeps deposits before a payout needs them, when the fee is a small part of what a sweep brings: payouts need not
- * wait then. While payouts wait, only what they need is swept.
+ * Sweeps deposits before a payout needs them, when the fee is a small part of the amount, so that payouts need not wait.
+ * While payouts wait, only what they need is swept.
  * @returns how many were signed.
  */
 export async function sweepEconomical(
@@ -24,7 +24,7 @@ export async function sweepEconomical(
   const { db, chain, quotes, assets: payable } = ports;
   const native = nativeAsset[chain];
   const rates = ratesOf(ports);
-  // Without the price of the fee nothing is known to be economical.
+  // Without the price of the fee no sweep is known to be economical.
   if (!rates.has(native)) return 0;
   const waiting = await reservedPayouts(db, new Map(payable.map((asset) => [asset, '0'])), 1);
   if (waiting.length > 0) return 0;
@@ -43,7 +43,7 @@ export async function sweepEconomical(
   return signSweeps(ports, lease, terms, chosen, free);
 }
 
-/** Of what can be paid here, what the ledger has a fresh price of. */
+/** The fresh prices of the assets that can be paid here. */
 function ratesOf({ assets: payable, quotes }: AccountChainPorts): Map<AssetSymbol, Rate> {
   const rates = new Map<AssetSymbol, Rate>();
   for (const asset of payable) {

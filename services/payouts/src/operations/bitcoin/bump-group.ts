@@ -14,15 +14,15 @@ import { missingUtxos } from './missing-utxos.ts';
 import { storeChange } from './sign-batch.ts';
 import { type BitcoinTerms, feeRateOf, readBitcoinTerms, spendable, writeBitcoinTerms } from './terms.ts';
 
-/** An input more is enough, if any is needed at all. */
+/** One more input is usually enough. */
 const UTXOS_MAX = 50;
-/** The next attempt may have such an input, and change where the last one had none. */
+/** The next attempt may have one more input, and change where the last one had none. */
 const MORE_VIRTUAL_BYTES = 110;
 
 /**
- * Signs the next attempt at what waits too long, for a higher fee: the same payments out of the same UTXOs, so that
- * one attempt at most can ever be mined. `waiting` is the one that the node has. Trouble is for the next round: what
- * was signed before goes on waiting.
+ * Signs the next attempt of a group that waits too long, with a higher fee: the same payments from the same UTXOs, so
+ * that at most one attempt can ever be mined. `waiting` is the attempt that the node has. After an error the next round
+ * tries again.
  */
 export async function bumpGroup(
   ports: BitcoinPorts,
@@ -49,13 +49,13 @@ async function signNext(
   waiting: Transaction,
 ): Promise<Transaction | undefined> {
   const { db, clock, sender, signingPause, throttledLog } = ports;
-  // From the one that waits: what the node has against a newer one, it would have against the next as well.
+  // From the attempt that the node has accepted: what it refuses in a newer one, it would refuse in the next as well.
   const terms = readBitcoinTerms(waiting.terms);
   const stuck = { attempt: newest.attempt, sentAt: newest.firstBroadcastAt, feeRate: feeRateOf(terms) };
-  // Before the node is asked anything: most of the time nothing has waited for long.
+  // Before the node is asked: most of the time nothing has waited for long.
   if (nextFeeRate(stuck, 0n, clock.now()) === undefined || signingPause.reason !== undefined)
     return undefined;
-  // What another group spends would never be there.
+  // Another group spends the change of this attempt, which a replacement would not have.
   if (await isChangeUsed(db, newest.group)) return undefined;
   const feeRate = nextFeeRate(stuck, await sender.feeRate(), clock.now());
   const feeMin = await leastFee(ports, waiting, terms);
@@ -77,7 +77,7 @@ async function signNext(
   return undefined;
 }
 
-/** Nodes take a replacement only for more than what it replaces; undefined when it does not wait any more. */
+/** The least fee with which nodes accept a replacement; undefined when the attempt is not in the mempool any more. */
 async function leastFee(
   { sender }: BitcoinPorts,
   waiting: Transaction,
@@ -120,7 +120,7 @@ async function sign(
       signed,
       minConfirmations: newest.minConfirmations,
       fence: lease.token,
-      // Of the first attempt: a conflict with the UTXOs they share is searched for from there.
+      // Of the first attempt: the search for a conflict starts there.
       finalHeight: newest.finalHeightWhenSigned ?? 0,
       validToHeight: null,
       terms: writeBitcoinTerms({

@@ -20,16 +20,16 @@ import { readBitcoinTerms } from './terms.ts';
 
 const OPEN_AT_ONCE = 200;
 const CONCURRENT_LOOKS = 8;
-/** A node that is silent so often is asked no more in this round: each silence costs a time limit. */
+/** After this many failed questions the node is not asked again in this round, because each one may take a timeout. */
 const SILENCES_MAX = 8;
 
-/** What the chain tells of each attempt, in their order. */
+/** What the chain shows of each attempt, in their order. */
 type BitcoinLooks = { of: Transaction; seen: TransactionStatus }[];
 
 /**
- * Asks the chain what has become of everything signed whose end is open, sends again what is nowhere, and asks for a
- * higher fee where one is needed.
- * @returns how many came to their end.
+ * Asks the chain what became of every open transaction, sends again what the node does not know, and raises fees where
+ * needed.
+ * @returns how many groups ended.
  */
 export async function followGroups(ports: BitcoinPorts, lease: Lease): Promise<number> {
   const { db, chain, sender } = ports;
@@ -51,7 +51,7 @@ export async function followGroups(ports: BitcoinPorts, lease: Lease): Promise<n
   return ended;
 }
 
-/** One group that the node will not talk about does not hold up the others. */
+/** A failure for one group does not delay the others. */
 async function lookOrReport(
   { sender, throttledLog }: BitcoinPorts,
   group: ReplacementGroup,
@@ -65,7 +65,7 @@ async function lookOrReport(
   }
 }
 
-/** Whether it came to its end. */
+/** Whether the group has ended. */
 async function follow(
   ports: BitcoinPorts,
   lease: Lease,
@@ -85,17 +85,17 @@ async function follow(
       return false;
     case 'to_replace':
       await sendTransaction(ports, newestOf(group));
-      await believe(ports, group);
+      await endDoubt(ports, group);
       return false;
     case 'waiting':
-      await believe(ports, group);
-      // A higher fee is another signature.
+      await endDoubt(ports, group);
+      // A higher fee is a new signature, and nothing is signed for a halted asset.
       if (ports.assets.includes('BTC')) {
         await bumpGroup(ports, lease, group, group[step.attempt] as Transaction);
       }
       return false;
     case 'to_send':
-      // The oldest first: whatever it is that the node refuses about a later one, one of them is on its way.
+      // The oldest first: if the node refuses a later attempt, it has accepted an earlier one.
       for (const attempt of group) await sendTransaction(ports, attempt);
       return invalidateConflicted(ports, lease, group);
     default:
@@ -113,7 +113,7 @@ async function settle(
   return settleTransaction(ports, lease, of, seen, (trx) => settleMined(trx, of));
 }
 
-/** The change of the attempt that is in a block may be spent from then on, until that block is dropped. */
+/** The change of an attempt can be spent while a block includes the attempt. */
 async function rememberBlock({ db, logger }: BitcoinPorts, look: BitcoinLooks): Promise<void> {
   const changed: BitcoinLooks = [];
   let minedTxHash: string | null = null;
@@ -138,12 +138,12 @@ async function rememberBlock({ db, logger }: BitcoinPorts, look: BitcoinLooks): 
   failpoint('bitcoin.block_noted');
 }
 
-/** What waits in the pool contradicts nothing in the chain. */
-async function believe({ db }: BitcoinPorts, [first]: ReplacementGroup): Promise<void> {
+/** A transaction in the mempool has no missing input. */
+async function endDoubt({ db }: BitcoinPorts, [first]: ReplacementGroup): Promise<void> {
   if (first.doubtedAt !== null) await noteDoubt(db, first.id, null);
 }
 
-/** What the attempt that ended a group, or ends it now, means for the UTXOs of all of them. */
+/** Updates the UTXOs of all attempts of a group to the one that is mined. */
 export async function settleMined(trx: Trx, { group, txHash, terms }: Transaction): Promise<void> {
   const spends = readBitcoinTerms(terms).utxos.map(({ outpoint }) => outpoint);
   await settleUtxos(trx, group, { txHash, spends });

@@ -11,9 +11,9 @@ import { keepLease } from '../keep-lease.ts';
 import { readBitcoinTerms } from './terms.ts';
 
 /**
- * Ends a group of which no node has anything, when it is proved that nothing of it can ever be mined: another
- * transaction that spends one of the UTXOs all its attempts share, or that UTXO's own UTXOs, is as deep in the chain as
- * a payment has to be, and no less than six blocks. Nothing else is a proof: not a refusal, not an eviction, however long it lasts.
+ * Ends a group that no node knows, when it is proved that no attempt can ever be mined. The proof is another transaction
+ * that spends a UTXO which all attempts spend, or an input of the transaction that made such a UTXO. It must have as many
+ * confirmations as a payment needs, and at least six. A node's refusal or an eviction from the mempool proves nothing.
  */
 export async function invalidateConflicted(
   ports: BitcoinPorts,
@@ -25,25 +25,25 @@ export async function invalidateConflicted(
   try {
     const shared = readBitcoinTerms(first.terms).utxos.map(({ outpoint }) => outpoint);
     const found = await ports.sender.unspent(shared);
-    const gone = shared.filter((_, i) => found[i] === undefined);
-    if (gone.length === 0) {
+    const missing = shared.filter((_, i) => found[i] === undefined);
+    if (missing.length === 0) {
       if (first.doubtedAt !== null) await noteDoubt(db, first.id, null);
       return false;
     }
     if (first.doubtedAt === null) {
       await noteDoubt(db, first.id, clock.now());
-      const details = { transaction: first.txHash, outpoints: gone };
+      const details = { transaction: first.txHash, outpoints: missing };
       logger.error(details, 'inputs of a transaction that is in no block are not in the chain');
       return false;
     }
-    // What is missing may be missing on a node that is late, or come back with the next block.
+    // A lagging node may not have it, or it may return with the next block.
     if (clock.now().getTime() - first.doubtedAt.getTime() < settings.gracePeriods.doubtForMs) return false;
     await keepLease(ports, lease);
-    const conflict = await findConflict(ports, group, gone);
+    const conflict = await findConflict(ports, group, missing);
     if (conflict === undefined) {
-      const details = { transaction: first.txHash, outpoints: gone };
+      const details = { transaction: first.txHash, outpoints: missing };
       const message =
-        'inputs of a transaction are gone and nothing proves that it can never be mined: it stays open';
+        'inputs of a transaction are missing and nothing proves that it can never be mined: it stays open';
       throttledLog.log('error', `lost.${first.id}`, details, message);
       return false;
     }
@@ -73,37 +73,37 @@ async function invalidate(
 
 /** How many blocks a round searches. */
 const BLOCKS_PER_ROUND = 256;
-/** What is dead stays dead: it is not invalidated before hardly a reorganisation reaches the proof, however little a payment asks. */
+/** The least depth of a proof, so that no reorganisation can undo it, even when an asset needs fewer confirmations. */
 const PROOF_CONFIRMATIONS = 6;
-/** A UTXO is gone when the one it was made of is gone, and so on: rarely more than one step. */
+/** How many transactions back the search goes. It is rarely more than one. */
 const STEPS_MAX = 8;
 
-/** The UTXO that is gone for good, and the transaction that proves it, as deep as a proof has to be. */
+/** The UTXO that can never be spent by the group, and the transaction that proves it. */
 type Conflict = { utxo: string; by: Spender };
 
-/** An output whose spender, when it is not one of `ours`, means that `UTXO` will never be there. */
+/** When another transaction than `ours` spends `outpoint`, the group can never spend `utxo`. */
 type Suspect = { outpoint: string; utxo: string; ours: ReadonlySet<string> };
 
 /**
- * Searches the blocks since a group was signed for a transaction that can never stand beside any of its attempts.
- * Where a UTXO is not in the chain at all, because the transaction it comes from was dropped, that one's UTXOs are
- * searched for instead, as far as the node still knows what it spent. What was searched is remembered: a long search
- * goes on in the next rounds, and begins anew when it found nothing.
+ * Searches the blocks since a group was signed for a transaction that conflicts with all its attempts. When a UTXO is not
+ * in the chain because the transaction that made it was dropped, the inputs of that transaction are searched for as well,
+ * as far as the node knows them. The progress is stored, so that a long search continues in the next rounds. A search
+ * that found nothing starts again.
  */
 async function findConflict(
   { db, sender }: Pick<BitcoinPorts, 'db' | 'sender'>,
   [first]: ReplacementGroup,
-  gone: readonly string[],
+  missing: readonly string[],
 ): Promise<Conflict | undefined> {
   const attempts = new Set((await attemptsOf(db, first.group)).map(({ txHash }) => txHash));
   const suspects = await suspectsOf(
     { sender },
-    gone.map((outpoint) => ({ outpoint, utxo: outpoint, ours: attempts })),
+    missing.map((outpoint) => ({ outpoint, utxo: outpoint, ours: attempts })),
   );
   const byOutpoint = new Map(suspects.map((suspect) => [suspect.outpoint, suspect]));
   const begin = (first.finalHeightWhenSigned ?? 0) + 1;
   const from = first.searchedTo === null ? begin : first.searchedTo + 1;
-  // Only what is so deep proves anything.
+  // Higher blocks prove nothing yet.
   const deepest = (await sender.height()) - Math.max(first.minConfirmations, PROOF_CONFIRMATIONS) + 1;
   const to = Math.min(deepest, from + BLOCKS_PER_ROUND - 1);
   const spenders = await sender.findSpenders([...byOutpoint.keys()], from, to);
@@ -115,13 +115,13 @@ async function findConflict(
   return undefined;
 }
 
-/** Follows UTXOs that are not in the chain to those they were made of. */
+/** Adds the inputs of the transactions that made the missing UTXOs. */
 async function suspectsOf(
   { sender }: Pick<BitcoinPorts, 'sender'>,
-  gone: readonly Suspect[],
+  missing: readonly Suspect[],
 ): Promise<Suspect[]> {
   const all: Suspect[] = [];
-  let next = gone;
+  let next = missing;
   for (let step = 0; step < STEPS_MAX && next.length > 0; step++) {
     all.push(...next);
     const deeper: Suspect[] = [];

@@ -1,23 +1,23 @@
 import type { BitcoinPorts } from '../../ports.ts';
 import { spendableUtxos, stillSpendable, type Utxo } from '../../store/utxos.ts';
 
-/** UTXOs that the database calls ours and the chain does not have: spent, or dropped with their block. */
+/** UTXOs that the database has and the chain does not: spent, or dropped with their block. */
 export type MissingUtxos = { spent: Utxo[]; absent: Utxo[] };
 
 /**
- * Which of the UTXOs the chain does not have unspent. The books are asked again afterwards: another process may have
- * spent one meanwhile, and had stored that first.
+ * Which of the UTXOs the chain does not have unspent. The database is read again afterwards: another replica may have
+ * spent one in between, and stored that first.
  */
 export async function missingUtxos(
   { db, chain, sender }: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
   utxos: readonly Utxo[],
 ): Promise<MissingUtxos> {
   const found = await sender.unspent(utxos.map(({ outpoint }) => outpoint));
-  const gone = utxos.filter((utxo, i) => found[i]?.amount !== utxo.amount);
+  const notFound = utxos.filter((utxo, i) => found[i]?.amount !== utxo.amount);
   const missing: MissingUtxos = { spent: [], absent: [] };
-  if (gone.length === 0) return missing;
-  const free = await stillSpendable(db, chain, gone);
-  for (const utxo of gone) {
+  if (notFound.length === 0) return missing;
+  const free = await stillSpendable(db, chain, notFound);
+  for (const utxo of notFound) {
     if (!free.has(utxo.outpoint)) continue;
     const [txHash = ''] = utxo.outpoint.split(':');
     const { state } = await sender.status(txHash);
@@ -27,12 +27,12 @@ export async function missingUtxos(
   return missing;
 }
 
-/** As many as are asked about before each round: the largest, which are spent first. */
+/** How many UTXOs are checked before each round: the largest, which are spent first. */
 const UTXOS_MAX = 200;
 
 /**
- * Why nothing may be signed, or undefined: a UTXO that is free in the database was spent in the chain. Either the
- * database has lost commits, and payouts that look unpaid are paid, or another party has the keys.
+ * Why nothing may be signed: a UTXO that is available in the database was spent in the chain. Either the database has
+ * lost commits, and payouts that look unpaid are paid, or another party has the keys.
  */
 export async function unknownSpends(
   ports: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,

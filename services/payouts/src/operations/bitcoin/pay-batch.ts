@@ -30,20 +30,20 @@ import { signBatch } from './sign-batch.ts';
 import { spendable } from './terms.ts';
 
 const DECIMALS = 8;
-/** The largest ones: signing takes a moment for each, and more with each other. */
+/** The largest UTXOs. The time of signing grows with their number. */
 const UTXOS_MAX = 200;
-/** As many as are looked at, oldest first. */
+/** How many of the oldest payouts are planned together. */
 const QUEUE_MAX = 500;
 const TRIES_MAX = 20;
-/** A UTXO that the chain does not have may come back with the next block, or never. */
+/** A UTXO that the chain does not have may return with the next block. */
 const UTXO_AGAIN_AFTER_MS = 60_000;
 
-/** What the next transaction does. Without payouts it only makes one UTXO of many. */
+/** The next transaction. Without payouts it merges UTXOs. */
 type Next = { payouts: Payout[]; spend: Spend };
 
 /**
  * Pays the oldest payouts that our UTXOs cover, with one transaction.
- * @returns how many are paid by it, or found impossible; 0 means that no payout can be paid at the moment.
+ * @returns how many are paid by it or failed; 0 means that no payout can be paid now.
  */
 export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<number> {
   const { db, sender, assets: payable } = ports;
@@ -69,7 +69,7 @@ export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<numbe
   return impossible.length + Math.max(payouts.length, 1);
 }
 
-/** One whose amount is covered and whose fee is not is passed over like any other that waits for money. */
+/** A payout whose amount is covered and whose fee is not is skipped, like one that waits for money. */
 async function chooseNext(
   ports: BitcoinPorts,
   queue: readonly Payout[],
@@ -77,7 +77,7 @@ async function chooseNext(
 ): Promise<{ next: Next | undefined; changeIndex: number }> {
   const { db, sender, clock } = ports;
   const feeRate = await sender.feeRate();
-  // To spend a smaller UTXO costs more than it is worth.
+  // Spending a smaller UTXO costs more than its amount.
   const inputFee = units(INPUT_VIRTUAL_BYTES * feeRate);
   const utxos = all.filter(({ amount }) => amount > inputFee);
   const available = await availableOf(ports, utxos, inputFee);
@@ -101,7 +101,7 @@ async function chooseNext(
       const next = merge(ports, { utxos, feeRate, changeIndex });
       if (next !== undefined) return { next, changeIndex };
     } else if (available.incoming > 0n) break;
-    // Neither it nor a merge can be had at this fee: those behind it do not wait for that.
+    // At this fee neither the payout nor a merge is possible, so later payouts do not wait for it.
     reportBatchShortage(ports, { has: available.free, needs, payouts: 1 });
     left = left.filter((payout) => payout !== stuck);
   }
@@ -119,7 +119,9 @@ async function availableOf(
   return { free, incoming, beyond: units(all > free ? all - free : 0n) };
 }
 
-/** Nodes relay no dust; and what is no address here any more was one when it was asked for, on another network. */
+/**
+ * Nodes relay no dust. An address can be invalid when the network was configured otherwise at the time of the request.
+ */
 const canBePaid = ({ checkAddress }: BitcoinPorts, { address, amount }: Payout): boolean =>
   amount >= DUST && checkAddress(address) !== undefined;
 
@@ -127,7 +129,7 @@ function partition<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
   return [all.filter(is), all.filter((one) => !is(one))];
 }
 
-/** The UTXOs that the chain has as well; undefined when one was spent by a transaction that is not ours. */
+/** The UTXOs that the chain has too; undefined when a transaction that is not ours has spent one. */
 async function usableUtxos(ports: BitcoinPorts): Promise<Utxo[] | undefined> {
   const { db, chain, clock, signingPause, throttledLog } = ports;
   const utxos = await spendableUtxos(db, chain, UTXOS_MAX);
@@ -196,7 +198,7 @@ function select(
   return undefined;
 }
 
-/** A transaction that makes one UTXO of many. */
+/** A transaction that merges many UTXOs into one. */
 function merge(
   { sender, throttledLog }: BitcoinPorts,
   { utxos, feeRate, changeIndex }: Selection,

@@ -13,7 +13,7 @@ import { insertWalletOnce } from '../../store/wallets.ts';
 import { writeBitcoinTerms } from './terms.ts';
 
 export type BatchOrder = {
-  /** In the order of the outputs. None: many UTXOs become one. */
+  /** In the order of the outputs. Empty for a merge of UTXOs. */
   payouts: readonly Payout[];
   spend: Spend;
   changeIndex: number;
@@ -21,20 +21,20 @@ export type BatchOrder = {
   minConfirmations: number;
 };
 
-/** Thrown to undo the transaction that was to sign: nothing was signed, and everything is planned again. */
+/** Thrown to roll back the database transaction: the plan is out of date. */
 class NotNow extends Error {}
 
 /**
- * Locks the UTXOs, signs, and stores the bytes of one transaction for these payouts, or of one that
- * makes one UTXO of many; nothing has left yet. The holder
- * of a lost lease, a payout that no longer waits, and a UTXO that is no longer free are refused inside the same database transaction.
+ * Signs one transaction for these payouts, or a merge, locks its UTXOs and stores its bytes before they are sent. A lost
+ * lease, a payout that is not reserved any more, and a UTXO that is not available any more are refused inside the same
+ * database transaction.
  */
 export async function signBatch(
   ports: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
   lease: Lease,
   order: BatchOrder,
 ): Promise<Transaction | undefined> {
-  // Before the database transaction: hundreds of signatures take a while, and locks are not held for them.
+  // Before the database transaction: hundreds of signatures take time, and locks must not be held for them.
   const signed = ports.sender.signSpend(order.spend);
   try {
     const stored = await ports.db.transaction((trx) => store(trx, ports, lease, order, signed));
@@ -95,7 +95,7 @@ async function store(
   return transaction;
 }
 
-/** The change. It is not spent before it is in a block. */
+/** Stores the change. It can be spent once a block includes it. */
 export async function storeChange(
   trx: Trx,
   { chain, sender }: Pick<BitcoinPorts, 'chain' | 'sender'>,

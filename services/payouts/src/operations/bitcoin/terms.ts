@@ -19,11 +19,11 @@ const termsSchema = z.object({
   virtual_bytes: z.int(),
 });
 
-/** What a transaction was signed from, beside what it pays: the next attempt of its group is signed from it. */
+/** What a transaction was signed from, beside what it pays. The next attempt of its group is signed from the same. */
 export type BitcoinTerms = {
   /** What it spends. */
   utxos: SpendableUtxo[];
-  /** The group's address for change, whether it came to change or not. */
+  /** The index of the group's change address, also when there is no change. */
   changeIndex: number;
   fee: Units;
   virtualBytes: number;
@@ -41,7 +41,7 @@ export const writeBitcoinTerms = ({ utxos, changeIndex, fee, virtualBytes }: Bit
   virtual_bytes: virtualBytes,
 });
 
-/** Satoshi for each virtual byte, rounded down. */
+/** Satoshi per virtual byte, rounded down. */
 export const feeRateOf = ({ fee, virtualBytes }: BitcoinTerms): bigint => fee / BigInt(virtualBytes);
 
 /** A UTXO as the sender wants it. */

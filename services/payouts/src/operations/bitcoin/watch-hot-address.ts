@@ -4,13 +4,13 @@ import type { BitcoinPorts } from '../../ports.ts';
 import { hotAddressCursor, insertHotUtxos, moveHotAddressCursor } from '../../store/hot-address.ts';
 import { keepLease } from '../keep-lease.ts';
 
-/** What operators send is spent only when it is as deep as hardly a reorganisation goes. */
+/** Money of the operator is spent only at a depth that reorganisations do not reach. */
 const CONFIRMATIONS = 6;
 const BLOCKS_PER_ROUND = 20;
 
 /**
- * Finds what operators sent to the hot address: everything there is at the very first time, then block by block.
- * What of it is dropped all the same is found to be missing when it is to be spent.
+ * Finds money that operators sent to the hot address: all unspent outputs in the first round, then block by block. An
+ * output that a reorganisation drops is found missing before it is spent.
  */
 export async function watchHotAddress(ports: BitcoinPorts, lease: Lease): Promise<void> {
   const { db, chain, sender } = ports;
