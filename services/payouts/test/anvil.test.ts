@@ -15,7 +15,7 @@ import { insertDepositsOnce } from '../src/store/unswept-deposits.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, SEED, startService, TestBoard } from './service-client.ts';
 
-/** Two replicas with their workers on a real node: what they do together happens once. */
+/** Two replicas with their workers on a real node. */
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;
 let anvil: AnvilHandle;
@@ -78,7 +78,7 @@ async function payout(
 
 const shown = async (id: number) => (await shop.get(`/api/payouts/${id}`)).body;
 
-/** Blocks come until the payout has come to its end. */
+/** Mines blocks until the payout has ended. */
 async function ended(id: number): Promise<{ status: string; tx_hash: string; failed_reason: string }> {
   return eventually(async () => {
     await chain.mine();

@@ -8,7 +8,7 @@ import {
   CONFIRMATIONS,
 } from './bitcoin-fixture.ts';
 
-/** Whatever happens in whatever order: in the end each payout is paid once, or it is proved that it never can be. */
+/** Under random faults, in the end each payout is paid once, or it is proved that it can never be paid. */
 let engines: BitcoinEngines;
 beforeAll(async () => {
   engines = await bitcoinEngines();
@@ -17,7 +17,7 @@ afterAll(() => engines?.stop());
 
 const STEPS = 45;
 
-/** Numbers that look like chance and are the same each time (mulberry32). */
+/** Pseudo-random numbers from a seed (mulberry32). */
 function dice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -36,7 +36,7 @@ async function settledDeposit(fixture: BitcoinFixture, satoshi: bigint): Promise
   await fixture.settled(payload);
 }
 
-/** One step of anything; those that a chain refuses are no step. */
+/** One random step. A step that the chain refuses does nothing. */
 async function step(fixture: BitcoinFixture, roll: (sides: number) => number): Promise<void> {
   const { node } = fixture;
   switch (roll(12)) {
@@ -53,7 +53,7 @@ async function step(fixture: BitcoinFixture, roll: (sides: number) => number): P
       await node.mine(1 + roll(2));
       return;
     case 6: {
-      // What was taken away waits again, or is lost with the pool. Less deep than what is settled lies.
+      // Dropped transactions return to the mempool, or are lost with it. The depth is less than the confirmations.
       const depth = 1 + roll(CONFIRMATIONS - 1);
       await node.reorganise(depth);
       if (roll(2) === 0) return;
@@ -62,7 +62,7 @@ async function step(fixture: BitcoinFixture, roll: (sides: number) => number): P
       return;
     }
     case 7: {
-      // A miner has an attempt that others have replaced.
+      // A miner includes an attempt that was replaced.
       const attempts = (await fixture.transactions()).filter(({ state }) =>
         ['signed', 'broadcast'].includes(state),
       );

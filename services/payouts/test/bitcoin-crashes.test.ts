@@ -10,7 +10,7 @@ import { patient } from '@quittance/testkit/patience';
 import { type CrashProcess, crashProcess, PATIENCE_MS } from './crash-process.ts';
 import { SEED } from './service-client.ts';
 
-/** What a crash leaves of UTXOs and transactions on Bitcoin; test/faults kills a whole stack at every point. */
+/** What a crash leaves of UTXOs and transactions on Bitcoin. test/faults kills a whole stack at every failpoint. */
 const CONFIRMATIONS = 2;
 const SATOSHIS = 2_000_000n;
 
@@ -58,7 +58,7 @@ async function deposit(): Promise<void> {
 const newRecipient = () => wallet.address('deposit', 500_000 + index);
 
 async function expectPaidOnce(id: PayoutId, to: string): Promise<void> {
-  // All unspent outputs of an address: nobody ever spends from these.
+  // All outputs of an address, because its outputs are never spent.
   type Scan = { unspents: { amount: number }[] };
   const { unspents } = await node.rpc<Scan>('scantxoutset', 'start', [`addr(${to})`]);
   expect(unspents.map(({ amount }) => amount)).toEqual([0.01]);

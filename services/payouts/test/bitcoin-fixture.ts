@@ -26,7 +26,7 @@ import { SEED } from './service-client.ts';
 
 export const CONFIRMATIONS = 3;
 export const BITCOIN = 100_000_000n;
-/** More than the moment in which payouts gather. */
+/** Longer than payouts wait to share a transaction. */
 const ROUND_MS = 3_000;
 
 const wallet = openBitcoinWallet('regtest', SEED);
@@ -34,10 +34,10 @@ const strangers = openBitcoinWallet(
   'regtest',
   'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about',
 );
-/** All tests of a suite share a chain: no address is used by two of them. */
+/** All tests of a suite share a chain, so no address is used by two of them. */
 let indexes = 0;
 
-/** Goes on by itself, because the database dates payouts by its own. */
+/** The real clock plus an offset, because the database uses its own clock for payouts. */
 class TestClock {
   #ahead = 0;
   now(): Date {
@@ -80,11 +80,11 @@ export type BitcoinFixturePorts = Ports & PayoutChain<'bitcoin'>;
 export type Deposit = { outpoint: string; index: number; amount: bigint; payload: DepositPayload };
 type DepositPayload = Parameters<typeof recordDeposits>[1][number]['payload'];
 
-/** The chain worker with everything around it, for one test: empty tables, and a real node. */
+/** The chain worker with its ports for one test: empty tables and a real node. */
 export class BitcoinFixture {
   readonly node: BitcoindHandle;
   readonly db: Db;
-  /** A superuser's connection: for what the service's own role may not do. */
+  /** A superuser's connection, for what the service's own role may not do. */
   readonly admin: Db;
   readonly clock = new TestClock();
   readonly lines: Line[] = [];
@@ -92,9 +92,9 @@ export class BitcoinFixture {
   readonly wallet: BitcoinWallet = wallet;
   readonly sender: BitcoinSender;
   readonly ports: BitcoinFixturePorts;
-  /** What was given to the node, in order. */
+  /** The transactions that were sent to the node, in order. */
   readonly sent: string[] = [];
-  /** What becomes of a broadcast, when a test wants something to happen to it. */
+  /** Replaces the broadcast, when a test wants a fault. */
   onBroadcast: (raw: string, send: () => Promise<Broadcast>) => Promise<Broadcast> = (_raw, send) => send();
   readonly #rpc: Rpc;
   #from = 0;
@@ -128,7 +128,7 @@ export class BitcoinFixture {
       'payouts',
     ];
     for (const table of [...tables, 'leases', 'outbox']) await fixture.admin.rows(`delete from ${table}`);
-    // What another test left waiting is none of this one's.
+    // Transactions of another test may still be in the mempool.
     await fixture.node.mine(1);
     fixture.#from = await fixture.height();
     return fixture;
@@ -169,7 +169,7 @@ export class BitcoinFixture {
     return this.node.rpc<number>('getblockcount');
   }
 
-  /** A payment to a deposit address of ours, in a block; the treasury is told when `settled`. */
+  /** A payment to a deposit address of ours in a block; recorded when `settled`. */
   async deposit(satoshi: bigint, { settled = true } = {}): Promise<Deposit> {
     indexes += 1;
     const index = indexes;
@@ -278,7 +278,7 @@ export class BitcoinFixture {
     return runChainWorker<'bitcoin'>(ports, ports);
   }
 
-  /** Rounds and blocks, until everything is as deep as it asks. */
+  /** Runs rounds and mines blocks until everything has its confirmations. */
   async finish(): Promise<void> {
     for (let i = 0; i < 3; i++) {
       await this.run();
@@ -325,7 +325,7 @@ export class BitcoinFixture {
     return rows.map(({ kind }) => kind);
   }
 
-  /** What the network took, as the ledger hears it. */
+  /** The published network fees. */
   spent(): Promise<{ tx_hash: string; amount: string }[]> {
     return this.db.rows(
       `select payload->>'tx_hash' as tx_hash, payload->>'amount' as amount from outbox
@@ -333,14 +333,14 @@ export class BitcoinFixture {
     );
   }
 
-  /** All that was paid to an address since the test began. */
+  /** All payments to an address since the test began. */
   async paidTo(address: string): Promise<Payment[]> {
     const reader = createBitcoinReader({ rpc: this.#rpc, network: 'regtest' });
     const blocks = await reader.blocksAfter(this.#from, 1_000);
     return blocks.flatMap((block) => block.payments.filter((payment) => payment.address === address));
   }
 
-  /** What must be true after every test, whatever it did. */
+  /** What must be true after every test. */
   async expectSound(): Promise<void> {
     const payouts = await this.db.rows<{
       id: string;

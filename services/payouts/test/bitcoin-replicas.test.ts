@@ -14,7 +14,7 @@ import type { PayoutsService } from '../src/service.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, SEED, startService, TestBoard } from './service-client.ts';
 
-/** Two replicas with their workers on a real Bitcoin node: what they do together happens once. */
+/** Two replicas with their workers on a real Bitcoin node. */
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;
 let node: BitcoindHandle;
@@ -104,7 +104,7 @@ async function payout(amount: string, to = newRecipient()): Promise<{ id: number
 
 const shown = async (id: number) => (await shop.get(`/api/payouts/${id}`)).body;
 
-/** Blocks come until the payout has come to its end. */
+/** Mines blocks until the payout has ended. */
 async function ended(id: number): Promise<{ status: string; tx_hash: string }> {
   return eventually(async () => {
     await node.mine(1);

@@ -13,7 +13,7 @@ import {
   type Deposit,
 } from './bitcoin-fixture.ts';
 
-/** Hardly a reorganisation goes so deep: less is no proof that a payment is dead. */
+/** Fewer confirmations do not prove that a payment can never be mined. */
 const PROOF_CONFIRMATIONS = 6;
 
 /** The chain worker on a real Bitcoin node, stepped by hand. */
@@ -73,7 +73,7 @@ describe('a payout', () => {
   it('shares a transaction with others, and each has its own output', async () => {
     await fixture.deposit(BITCOIN);
     const payouts = [];
-    // Two of the same amount to the same address: each is one of two outputs.
+    // Two payouts of the same amount to the same address are two outputs.
     for (let i = 1n; i <= 10n; i++) payouts.push(await fixture.reserve(i * 10_000n));
     await fixture.finish();
     for (const payout of payouts) expect(await fixture.statusOf(payout)).toBe('mined');
@@ -158,7 +158,7 @@ describe('a payout', () => {
     expect(await fixture.statusOf(payout)).toBe('reserved');
     const [merge] = await fixture.transactions();
     expect(merge).toMatchObject({ purpose: 'sweep', state: 'broadcast' });
-    // One at a time, and no second one before the first has come back.
+    // One merge at a time.
     await fixture.run();
     expect(await fixture.transactions()).toHaveLength(1);
     await fixture.finish();
@@ -222,7 +222,7 @@ describe('a payout', () => {
     await fixture.node.pay(fixture.wallet.hotAddress, '0.5');
     await fixture.node.mine(1);
     await fixture.run();
-    // The first look finds all that is there.
+    // The first round finds all unspent outputs.
     expect((await fixture.utxos()).map(({ branch, amount }) => [branch, amount])).toEqual([
       ['hot', '50000000'],
     ]);
@@ -328,7 +328,7 @@ describe('a deposit whose block was dropped and that is mined again as another d
   });
 });
 
-/** Everything that was signed and is in no block, in a block of its own; whatever else waits. */
+/** Mines a block with all signed transactions that no block includes, and nothing else. */
 const mineRaw = (raw: readonly string[]) =>
   fixture.node.rpc('generateblock', `raw(6a08${randomBytes(8).toString('hex')})`, raw);
 
@@ -502,7 +502,7 @@ describe('a reorganisation', () => {
 });
 
 describe('a fee that is too low', () => {
-  /** A payout that waits for longer than one should, and then for a higher fee. */
+  /** A payout that waits too long, so that its fee is raised. */
   async function bumped(deposits: readonly bigint[], satoshi: bigint) {
     for (const amount of deposits) await fixture.deposit(amount);
     const payout = await fixture.reserve(satoshi);
@@ -538,7 +538,7 @@ describe('a fee that is too low', () => {
   });
 
   it('is raised with one more UTXO, which is available again when the old transaction is mined', async () => {
-    // Without change: what the fee takes more has to come from elsewhere.
+    // Without change, a higher fee must come from another UTXO.
     const { payout, old } = await bumped([BITCOIN, 50_000n], BITCOIN - 500n);
     expect(
       (await fixture.utxos()).filter(({ branch, state }) => branch === 'deposit' && state === 'locked'),
@@ -631,7 +631,7 @@ describe('a fee that is too low', () => {
     const payout = await fixture.reserve(BITCOIN / 4n, fixture.wallet.address('deposit', index));
     await fixture.run();
     const [first] = await fixture.transactions();
-    // What spends the payment pays a fee that a replacement would have to pay as well.
+    // A replacement would also have to pay the fee of the transaction that spends the payment.
     const { raw } = fixture.sender.signSpend({
       utxos: [{ outpoint: `${first?.tx_hash}:0`, branch: 'deposit', index, amount: units(payout.amount) }],
       recipients: [{ to: fixture.newRecipient(), amount: units(payout.amount - 50_000n) }],
@@ -662,7 +662,7 @@ describe('a fee that is too low', () => {
       replacement_group,
       attempt,
     ]);
-    // The second one may: nothing hangs on it.
+    // The second payout may be replaced, because its change is not spent.
     expect(attempts.filter(([, attempt]) => attempt === 2)).toHaveLength(1);
     await fixture.finish();
     expect([await fixture.statusOf(first), await fixture.statusOf(second)]).toEqual(['mined', 'mined']);
@@ -670,7 +670,7 @@ describe('a fee that is too low', () => {
 });
 
 describe('a UTXO that another party spends', () => {
-  /** Signs with the key of a deposit, as somebody who has it too. */
+  /** Signs with the key of a deposit, like another party that has the key. */
   function elsewhere(deposit: Deposit): string {
     return fixture.sender.signSpend({
       utxos: [
@@ -765,7 +765,7 @@ describe('a UTXO that another party spends', () => {
 describe('a deposit that is double-spent', () => {
   it('fails a waiting payout that spends it when that is proved', async () => {
     const customer = await fixture.deposit(3n * BITCOIN, { settled: false });
-    // The customer is somebody whose UTXO we can spend twice.
+    // The test can spend the customer's UTXO twice.
     const index = customer.index + 1_000_000;
     const spend = (to: string, fee: bigint) =>
       fixture.sender.signSpend({
@@ -832,7 +832,7 @@ describe('two replicas', () => {
       sender: {
         ...fixture.sender,
         feeRate: async () => {
-          // Another one takes over while this one sleeps.
+          // Another replica takes the lease during the pause.
           await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
           await fixture.run(fixture.replica());
           return fixture.sender.feeRate();

@@ -5,7 +5,7 @@ import { watchEnded } from '../src/operations/watch-ended.ts';
 import { CONFIRMATIONS, EngineFixture, ETHER } from './engine-fixture.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 
-/** Transactions that no block takes: their successors, and that only one of a group is ever the end of it. */
+/** Replacements of transactions that no block includes: at most one attempt of a group is ever mined. */
 let database: TestDatabase;
 let fixture: EngineFixture;
 
@@ -23,7 +23,7 @@ afterAll(() => database.drop());
 
 const STUCK_MS = 180_000;
 
-/** A payout was sent, and then blocks became dearer. */
+/** A payout that was sent before the fees rose. */
 async function aStuckPayout(): Promise<{
   id: Awaited<ReturnType<EngineFixture['reserve']>>['id'];
   to: string;
@@ -37,7 +37,7 @@ async function aStuckPayout(): Promise<{
   return reserved;
 }
 
-/** Rounds at once whatever the lease of a process that died says. */
+/** Runs a round although the lease of the dead process has not expired. */
 async function runAfterDeath(): Promise<void> {
   await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
   await fixture.run();
@@ -185,7 +185,7 @@ describe('a payout that is stuck', () => {
 
   it('sends the older attempt as well while no node accepts the newer one', async () => {
     const { id, to } = await aStuckPayout();
-    // The older bytes again, and their successor.
+    // The older bytes again, and the newer attempt.
     fixture.chain.fates.push('accept', 'reject');
     await fixture.run();
     const [first] = await fixture.transactions();
@@ -252,7 +252,7 @@ describe('a process that dies while it replaces a transaction', () => {
     'or gets no answer (%s) pays once',
     async (fate) => {
       const { id, to } = await aStuckPayout();
-      // The first is the older bytes, sent again as they are in no block.
+      // The first are the older bytes, sent again because no block includes them.
       fixture.chain.fates.push('accept', fate, fate);
       await fixture.run();
       fixture.clock.advance(10_000);

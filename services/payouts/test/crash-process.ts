@@ -18,11 +18,11 @@ import { scriptedLedger } from './scripted-ledger.ts';
 import { type Answered, Client, environment, TestBoard } from './service-client.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-/** A machine that runs many suites at once starts a process slowly. */
+/** A process starts slowly when many suites run at once. */
 export const PATIENCE_MS = 60_000;
 const STEP_MS = 150;
 
-/** What one chain's suite brings along: its terms, its node, and how a block comes. */
+/** What a suite gives for its chain: quotes, settings, and how a block is mined. */
 type OfChain = {
   asset: Quote['asset'];
   quotes: Partial<Record<Quote['asset'], Partial<Quote>>>;
@@ -40,8 +40,8 @@ type Deposited = Pick<Quote, 'asset'> & {
 export type CrashProcess = Awaited<ReturnType<typeof crashProcess>>;
 
 /**
- * The real process of this service on a real database, bus and node, with a ledger that answers as it is told. It is
- * killed at a named point, and started again.
+ * The real process of this service on a real database, NATS and node, with a scripted ledger. It is killed at a failpoint
+ * and started again.
  */
 export async function crashProcess() {
   const [database, nats] = await Promise.all([testDatabase(), testNats()]);
@@ -68,7 +68,7 @@ export async function crashProcess() {
     await publishQuotes(bus as Bus, quotes);
   }
 
-  /** Starts the process; one that is to die in its first step never serves. */
+  /** Starts the process. One that dies in its first step never serves. */
   async function launch(crashAt?: string): Promise<void> {
     await publishTerms();
     const settings = environment(database.urlOf('payouts'), nats.url);
@@ -97,7 +97,7 @@ export async function crashProcess() {
     on(given: OfChain): void {
       chain = given;
     },
-    /** One that still runs is only told where to die. */
+    /** A process that still runs only gets the failpoint. */
     async start(crashAt?: string): Promise<void> {
       if (!isRunning()) await launch();
       await eventually(async () => {
@@ -123,14 +123,14 @@ export async function crashProcess() {
         PATIENCE_MS,
         STEP_MS,
       );
-      // What the dead process had taken for a while is free again.
+      // The leases and claims of the dead process expire.
       await db.rows(`update leases set expires_at = now() - interval '1 second'`);
       await db.rows(
         `update payouts set created_at = created_at - interval '11 seconds' where status = 'requested'`,
       );
       await db.rows('update outbox set claimed_until = null where sent_at is null');
     },
-    /** The id of the payout that was asked for; its client may have heard nothing. */
+    /** The id of the requested payout. Its client may have got no answer. */
     async ask(asset: Quote['asset'], amount: string, to: string): Promise<PayoutId> {
       const key = `key ${to} ${Math.random()}`;
       await shop.post({ asset, amount, address: to }, { 'idempotency-key': key }).catch(() => undefined);
@@ -187,7 +187,7 @@ export async function crashProcess() {
         expect(rows.map((row) => row.kind)).toEqual(kinds);
       });
     },
-    /** All that was ever signed for it, the first attempt first. */
+    /** All attempts of the payout in their order. */
     attemptsAt: (id: PayoutId) =>
       db.rows<{
         attempt: number;
@@ -200,7 +200,7 @@ export async function crashProcess() {
         `select transactions.* from transactions join payments using (replacement_group) where payout_id = $1 order by attempt`,
         [id],
       ),
-    /** What the network took for each transaction is told once. */
+    /** The network fee of each transaction is published once. */
     async expectSpentOnce(): Promise<void> {
       const told = await db.rows(
         `select payload->>'tx_hash' as hash, count(*)::int as times from outbox

@@ -32,7 +32,7 @@ beforeAll(async () => {
     asset: 'ETH',
     quotes: {
       ETH: { min_confirmations: CONFIRMATIONS },
-      // Next to nothing: deposits are swept when a payout needs them, not as soon as they are there.
+      // Almost no value, so that deposits are swept only when a payout needs them.
       USDC_ERC20: {
         network_fee: '1000000',
         dust: '10000',
@@ -112,7 +112,7 @@ it.each(['evm.payouts.signing', 'evm.payouts.signed', 'evm.payouts.sent', 'evm.p
 
 it('killed at payouts.failing, the hold is released once', async () => {
   await payouts.start('payouts.failing');
-  // A contract that takes no Ether.
+  // A contract that refuses Ether.
   const id = await payouts.ask('ETH', '0.01', usdc);
   await payouts.died();
   await payouts.start();

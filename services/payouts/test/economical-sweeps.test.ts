@@ -7,7 +7,7 @@ import { EngineFixture, ETHER } from './engine-fixture.ts';
 import { depositAddress, HOT, MAX_FEE } from './scripted-chain.ts';
 import { TestBoard } from './service-client.ts';
 
-/** What the chain worker does of itself when there are prices: sweeps that cost next to nothing, and telling what things cost. */
+/** What the chain worker does when it has prices: economical sweeps, and publishing fees. */
 let database: TestDatabase;
 let fixture: EngineFixture;
 let board: TestBoard;
@@ -36,7 +36,7 @@ it('deposits that no payout needs are swept when the fee is a small part of them
   fixture.chain.fund('ETH', HOT, ETHER);
   await fixture.deposit(1, 'USDC_ERC20', 5_000_000n);
   await fixture.deposit(2, 'ETH', ETHER);
-  // Twenty-one thousand gas at ten wei.
+  // 21,000 gas at 10 wei.
   await fixture.deposit(3, 'ETH', 150n * 21_000n * MAX_FEE);
   await fixture.run();
   expect(await swept()).toEqual([
@@ -54,7 +54,7 @@ it('no economical sweep is made without fresh prices, at a high price of gas, or
   board.isFresh = false;
   await fixture.run();
   board.isFresh = true;
-  // 150,000 gas at so many wei are three cents and more, of five dollars.
+  // 150,000 gas at this price are more than three cents, for five dollars.
   fixture.chain.leastFee = 10n ** 8n;
   await fixture.run();
   fixture.chain.leastFee = MAX_FEE;

@@ -7,8 +7,7 @@ import { CONFIRMATIONS, EngineFixture, ETHER } from './engine-fixture.ts';
 import { type BroadcastFate, HOT, MAX_FEE } from './scripted-chain.ts';
 
 /**
- * Whatever happens, in whatever order: when it is over, every payout has come to its end, and what the chain
- * holds is what the payouts say.
+ * Under random faults, in the end every payout has ended, and the chain has exactly the payments that the payouts say.
  */
 let database: TestDatabase;
 
@@ -89,7 +88,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'use_nonce' } as const) },
 );
 
-/** A sender whose process dies at its nth call to the node: before it, or after it and before its answer is heard. */
+/** A sender whose process dies at its nth call to the node, before the call or before its answer. */
 function dying(sender: EvmSender, afterCalls: number, late: boolean): EvmSender {
   let calls = 0;
   const die = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -138,7 +137,7 @@ async function take(fixture: EngineFixture, payouts: PayoutId[], step: Step): Pr
         .catch((error: Error) => {
           if (!/killed/.test(error.message)) throw error;
         });
-      // The lease of the dead runs out.
+      // The lease of the dead process expires.
       await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
       return;
     case 'mine':
@@ -162,7 +161,7 @@ async function take(fixture: EngineFixture, payouts: PayoutId[], step: Step): Pr
   }
 }
 
-/** A miner has kept an attempt that others have taken the place of, and mines it when its turn has come. */
+/** A miner has kept a replaced attempt, and includes it when its nonce is next. */
 async function mineOlder({ chain, db }: EngineFixture): Promise<void> {
   const older = await db.rows<{ raw: string }>(
     `select raw from transactions as one where state in ('signed', 'broadcast') and exists (
@@ -184,13 +183,13 @@ async function nextNonceOf({ db }: EngineFixture): Promise<number | undefined> {
   return row?.next;
 }
 
-/** An operator has looked at what somebody else has signed, and lets the wallet go on behind it once it is final. */
+/** An operator resumes signing behind another party's transaction once it is final. */
 async function decide({ chain, db }: EngineFixture): Promise<void> {
   const final = await chain.sender.nonce(HOT, 'finalized');
   await db.rows(`update wallets set next_nonce = greatest(next_nonce, $2) where address = $1`, [HOT, final]);
 }
 
-/** The world becomes kind: money for everybody, time, blocks, and a node that does what it is asked. */
+/** Ends all faults: enough money, time, blocks, and a node that works. */
 async function heal(fixture: EngineFixture): Promise<void> {
   fixture.chain.fates.length = 0;
   fixture.chain.leastFee = 1n;
@@ -217,7 +216,7 @@ it('every payout ends once under random faults', async () => {
           const used = chainNonce(fixture);
           const given = await nextNonceOf(fixture);
           await take(fixture, payouts, step);
-          // With nonces on the chain that the database did not give out, nothing is signed.
+          // Signing is paused while the chain has used nonces that the database has not.
           if (given !== undefined && used > given) expect(await nextNonceOf(fixture)).toBe(given);
           await fixture.expectSound();
         }

@@ -20,7 +20,7 @@ export const CONFIRMATIONS = 3;
 export const ETHER = 10n ** 18n;
 const FEE = 10n ** 15n;
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only a test moves. */
 class TestClock {
   #ms = Date.now();
   now(): Date {
@@ -33,7 +33,7 @@ class TestClock {
 
 export type Line = { level: string; msg: string } & Record<string, unknown>;
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its lines. */
 function keepingLogger(lines: Line[]): Logger {
   const keep = (level: string) => (fields: object | string, msg?: string) => {
     lines.push(typeof fields === 'string' ? { level, msg: fields } : { ...fields, level, msg: msg ?? '' });
@@ -45,12 +45,12 @@ function keepingLogger(lines: Line[]): Logger {
 
 export type Order = { asset?: AssetSymbol; amount?: bigint; to?: string };
 
-/** Of one process, and of the one chain there is. */
+/** The ports of one replica with its one chain. */
 export type FixturePorts = Ports & PayoutChain<'evm'>;
 
 /**
- * The chain worker with everything around it, for one test: a database of its own, a chain that does as it is told, a
- * ledger that places every hold.
+ * The chain worker with its ports for one test: a database of its own, a scripted chain, and a ledger that places every
+ * hold.
  */
 export class EngineFixture {
   readonly chain = new ScriptedChain();
@@ -59,7 +59,7 @@ export class EngineFixture {
   readonly account: AccountId = newAccountId(new Date());
   readonly ports: FixturePorts;
   readonly db: Db;
-  /** A superuser's connection: for what the service's own role may not do. */
+  /** A superuser's connection, for what the service's own role may not do. */
   readonly admin: Db;
   #recipients = 0;
 
@@ -70,7 +70,7 @@ export class EngineFixture {
     this.ports = this.replica();
   }
 
-  /** A world with empty tables, in a database that one suite uses for one test after the other. */
+  /** A fixture with empty tables. The tests of a suite share a database one after the other. */
   static async fresh(database: TestDatabase): Promise<EngineFixture> {
     const fixture = new EngineFixture(database);
     for (const table of [
@@ -87,7 +87,7 @@ export class EngineFixture {
     return fixture;
   }
 
-  /** The ports of one more process with the same database and chain. */
+  /** The ports of one more replica with the same database and chain. */
   replica(given: Partial<FixturePorts> = {}): FixturePorts {
     const logger = keepingLogger(this.lines);
     return {
@@ -141,7 +141,7 @@ export class EngineFixture {
     return `0x${'e0'.repeat(16)}${this.#recipients.toString(16).padStart(8, '0')}`;
   }
 
-  /** A customer's payment that is final, on the chain and in the treasury. */
+  /** A settled deposit, on the chain and recorded. */
   async deposit(index: number, asset: AssetSymbol, amount: bigint, address = depositAddress(index)) {
     this.chain.fund(asset, address, amount);
     const payload = this.depositPayload(index, asset, amount, address);
@@ -170,7 +170,7 @@ export class EngineFixture {
     return runChainWorker<'evm'>(ports, ports);
   }
 
-  /** Rounds and blocks, until everything is as deep as it asks. */
+  /** Runs rounds and mines blocks until everything has its confirmations. */
   async finish(): Promise<void> {
     for (let i = 0; i < 4; i++) {
       await this.run();
@@ -198,7 +198,7 @@ export class EngineFixture {
     return rows.map(({ kind, payload }) => (payload.fee_kept === true ? `${kind}, fee kept` : kind));
   }
 
-  /** What must be true after every test, whatever it did. */
+  /** What must be true after every test. */
   async expectSound(): Promise<void> {
     const payouts = await this.db.rows<{
       id: string;
@@ -224,7 +224,7 @@ export class EngineFixture {
         expect({ wallet, nonce, used: used.has(nonce) }).toEqual({ wallet, nonce, used: true });
       }
     }
-    // Of each group at most one is mined, and its cost is told once.
+    // At most one attempt of a group is mined, and its fee is published once.
     const told = await this.db.rows<{ hash: string }>(
       `select payload->>'tx_hash' as hash from outbox where kind = 'network.spent' order by 1`,
     );
@@ -232,7 +232,7 @@ export class EngineFixture {
       `select tx_hash as hash from transactions where state in ('mined', 'reverted') order by 1`,
     );
     expect(told).toEqual(ended);
-    // Nothing that a node ever saw was not stored first.
+    // Everything that a node has got was stored first.
     const stored = new Set((await this.transactions()).map((transaction) => transaction['raw']));
     for (const raw of this.chain.arrived) expect(stored).toContain(raw);
   }

@@ -126,7 +126,7 @@ describe('a payout', () => {
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
     fixture.chain.mine();
     await fixture.run();
-    // Deep enough for a payment, but not for giving money back.
+    // Enough confirmations for a payment, but not for a release of the hold.
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
     fixture.chain.mine(fixture.chain.finalizedLag);
     await fixture.run();
@@ -288,7 +288,7 @@ describe('a reorganisation', () => {
 });
 
 describe('a reorganisation of blocks that were final', () => {
-  /** Pays one payout and lets its block be final; returns how many blocks have to be dropped to take it away. */
+  /** Pays a payout until its block is final. @returns how many blocks must be dropped to drop it. */
   async function paidForGood(): Promise<{ id: PayoutId; to: string; depth: number }> {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id, to } = await fixture.reserve();
@@ -383,7 +383,7 @@ describe('a reorganisation of blocks that were final', () => {
     }
     const asBefore = { nonce: '0', missing_since: null, final_at: expect.any(Date), broadcasts: 1 };
     expect(await fixture.transactions()).toMatchObject([asBefore]);
-    // It catches up between two questions of one round.
+    // The node catches up between two calls of one round.
     const { sender } = fixture.chain;
     fixture.ports.sender = {
       ...sender,
@@ -470,7 +470,7 @@ describe('the hold of a failed payout', () => {
     });
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
 
-    // The wallet goes on behind the nonce that somebody else used.
+    // The wallet continues after the nonce that another party used.
     const next = await fixture.reserve();
     await fixture.finish();
     expect(await fixture.payout(next.id)).toMatchObject({ status: 'mined' });
@@ -560,7 +560,7 @@ describe('the hold of a failed payout', () => {
   it('is not released for a transaction that no node knew for long and that was then mined', async () => {
     fixture.chain.fund('ETH', HOT, 10n * ETHER);
     const { id, to } = await fixture.reserve();
-    // Once at first; then, every hour, it and a successor with a higher fee.
+    // Once at first; then, every hour, it and an attempt with a higher fee.
     for (let i = 0; i < 7; i++) fixture.chain.fates.push('lose_bytes');
     await fixture.run();
     for (let hour = 0; hour < 3; hour++) {
@@ -821,7 +821,7 @@ describe('the node', () => {
     expect(fixture.lines).toContainEqual(expect.objectContaining({ level: 'warn', transaction: oddHash }));
     await fixture.admin.rows('delete from leases');
     await fixture.finish();
-    // Not when it has ended either.
+    // Nor when it has ended.
     await fixture.reserve();
     await fixture.admin.rows('delete from leases');
     await fixture.db.rows('update transactions set looked_at = null');
@@ -924,13 +924,13 @@ describe('a chain that knows more of the hot wallet than the database', () => {
     await fixture.run();
     expect(await fixture.transactions()).toEqual([]);
     expect(fixture.chain.paymentsTo(to)).toHaveLength(1);
-    // Found by the operator.
+    // An operator resumes signing.
     await fixture.db.rows(`update payouts set status = 'broadcast' where id = $1`, [id]);
     fixture.chain.arrived.length = 0;
   });
 });
 
-/** One more process, whose questions to its node are counted. */
+/** One more replica, whose calls to its node are counted. */
 function counted() {
   let calls = 0;
   const sender = new Proxy(fixture.chain.sender, {
@@ -988,7 +988,7 @@ describe('the chain worker', () => {
     await expect(fixture.run(away)).rejects.toThrow('ECONNREFUSED');
     expect(await fixture.run()).toBe(1);
     expect(await fixture.payout(id)).toMatchObject({ status: 'broadcast' });
-    // It leads no more, and still finds out when its node is the right one.
+    // It has no lease, and still notices when its node is on the right network.
     expect(wrong.signingPause.reason).toMatch('chain 1');
     wrong.sender = sender;
     await fixture.run(wrong);
@@ -1003,7 +1003,7 @@ describe('the chain worker', () => {
     const perRound = idle.calls();
     expect(perRound).toBeGreaterThan(0);
     for (let second = 0; second < 60; second++) {
-      // Also when the time of its machine is set back.
+      // Also when the clock of its machine is set back.
       fixture.clock.advance(second === 20 ? -3_600_000 : 1_000);
       await step();
     }
@@ -1057,7 +1057,7 @@ describe('the chain worker', () => {
     await takeLease(fixture.db, chainLease(fixture.ports), 'another', 1);
     await expect(keepLease(fixture.ports, lease)).rejects.toThrow(LeaseLost);
     await fixture.db.rows(`update leases set expires_at = now() - interval '1 second'`);
-    // Even when the other one is gone again: something may have been signed in between.
+    // Also when the other replica has released it: it may have signed in between.
     await expect(keepLease(fixture.ports, lease)).rejects.toThrow(LeaseLost);
   });
 
@@ -1082,7 +1082,7 @@ describe('the chain worker', () => {
     fixture.chain.fund('ETH', HOT, 100n * ETHER);
     const { id } = await fixture.reserve();
     const { sender } = fixture.chain;
-    // Asleep between looking and signing, for so long that another one took over and paid.
+    // A pause between reading and signing, in which another replica took the lease and paid.
     const asleep = {
       ...sender,
       estimateTransfer: async (...given: Parameters<typeof sender.estimateTransfer>) => {

@@ -17,7 +17,7 @@ import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, startService, TestBoard } from './service-client.ts';
 import { SOL, SolanaFixture, solanaEngines } from './solana-fixture.ts';
 
-/** What the auditor has said, and what is not signed because of it. */
+/** Halts of the auditor, and what is not signed because of them. */
 
 const halt = (db: Db, asset: AssetSymbol, number = '1') =>
   db.transaction((trx) => noteHalt(trx, { asset, halt: number }));
@@ -89,7 +89,7 @@ describe('a halt on Ethereum', () => {
       for (let index = 1; index <= 51; index++) await fixture.deposit(index, 'ETH', 2n * ETHER);
       await fixture.reserve({ amount: 101n * ETHER });
       await fixture.run();
-      // Each sweep has the first nonce of its address: all of them come before the second payout of tokens.
+      // Each sweep has the first nonce of its address, so all of them come before the second payout of tokens.
       expect((await fixture.transactions()).filter(({ purpose }) => purpose === 'sweep')).toHaveLength(51);
       fixture.chain.leastFee = 3n * MAX_FEE;
       fixture.clock.advance(180_001);
@@ -141,7 +141,7 @@ describe('a halt on Ethereum', () => {
       const slow: typeof sender = {
         ...sender,
         signTransfer: async (order) => {
-          // Another connection's commit, in the middle of the transaction that signs.
+          // Another connection commits the halt during the transaction that signs.
           await halt(fixture.db, 'ETH');
           return sender.signTransfer(order);
         },

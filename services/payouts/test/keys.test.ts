@@ -39,7 +39,7 @@ const firstOf = (seed: string) => ({
 });
 const chains = ['bitcoin', 'ethereum'] as const;
 
-/** What invoices asks payouts with these words; it gives out the addresses of others perhaps. */
+/** Derives addresses for invoices from this recovery phrase. `expected` may be addresses of another one. */
 async function compared(seed: string, publicKeysOf: string): Promise<void> {
   const service = await start(seed);
   try {

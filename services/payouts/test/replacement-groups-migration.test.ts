@@ -11,7 +11,7 @@ import { databaseUrl, onServer, TEST_CONNECTIONS_MAX, TEST_PASSWORD } from '@qui
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 
-/** The migrations up to a number, as an installation of that time has them. */
+/** A folder with the migrations up to a number, as an earlier installation has them. */
 function upTo(number: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-migrations-'));
   for (const name of readdirSync(MIGRATIONS)) {
@@ -62,7 +62,7 @@ it('payouts and sweeps in flight keep their transactions', async () => {
     expect(await db.rows('select payout_id, replacement_group, address, amount from payments')).toEqual([
       { payout_id: '77', replacement_group: '2', address: '0xto', amount: '5' },
     ]);
-    // A nonce is one group's, and a group's attempts have one nonce.
+    // A nonce belongs to one group, and all attempts of a group have its nonce.
     const another = (replacement_group: string, attempt: number, nonce: number) =>
       db.rows(
         `insert into transactions (id, replacement_group, attempt, chain, wallet, nonce, purpose, asset, amount, max_cost,

@@ -11,7 +11,7 @@ import { movePayout } from '../src/store/payouts.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, startService, TestBoard } from './service-client.ts';
 
-/** Unresolved money goes back to a payer: a payout of all of it, less the fee, once. */
+/** An unresolved deposit is refunded: a payout of its whole amount less the fee, once. */
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;
 let ledger: ScriptedLedger;
@@ -49,7 +49,7 @@ const FINNEY = 10n ** 15n;
 type Given = { asset?: AssetSymbol; amount?: bigint; disposition?: 'credit' | 'unresolved' };
 let made = 0;
 
-/** Money that came too late, say; nobody has told payouts of it. */
+/** An unresolved deposit of which payouts has got no event. */
 function untold({ asset = 'ETH', amount = 10n * FINNEY, disposition = 'unresolved' }: Given = {}) {
   made += 1;
   return {

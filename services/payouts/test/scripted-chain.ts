@@ -4,8 +4,8 @@ import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
 
 /**
- * What happens to the next broadcasts. `lose_answer`: the node takes it, its answer is lost. `lose_bytes`: neither
- * arrives. `reject`: the node says no.
+ * What happens to the next broadcasts. `lose_answer`: the node accepts it and its answer is lost. `lose_bytes`: the
+ * bytes are lost. `reject`: the node refuses it.
  */
 export type BroadcastFate = 'accept' | 'lose_answer' | 'lose_bytes' | 'reject';
 
@@ -13,12 +13,12 @@ type Wire = {
   from: string;
   nonce: number;
   asset: AssetSymbol;
-  /** Where the money comes from: `from`, but for a token sweep. */
+  /** Where the money comes from: `from`, except for a token sweep. */
   source: string;
   to: string;
   amount: string;
   maxCost: string;
-  /** What is offered for each unit of gas. */
+  /** The offered fee per unit of gas. */
   fee: string;
 };
 type Mined = { hash: string; wire: Wire; succeeded: boolean };
@@ -30,27 +30,27 @@ export const depositAddress = (index: number): string =>
 export const MAX_FEE = 10n;
 const ELSEWHERE = '0xelsewhere';
 
-/** A chain and its node, held in memory, that does what a test says. */
+/** A chain with its node in memory, which a test controls. */
 export class ScriptedChain {
   readonly blocks: Block[] = [{ hash: 'genesis', transactions: [] }];
-  /** Every bytes that ever reached a node, whatever became of them. */
+  /** All bytes that ever reached the node. */
   readonly arrived: string[] = [];
-  /** Recipients that refuse what they are sent: when it is mined, and when it is estimated already. */
+  /** Recipients that refuse payments, when they are mined and when they are estimated. */
   readonly refusing = new Set<string>();
-  /** Those of them that an estimate does not find. */
+  /** Recipients of these whose refusal an estimate does not show. */
   readonly unforeseen = new Set<string>();
-  /** How the next broadcasts go; then all are accepted. */
+  /** What happens to the next broadcasts. After them all are accepted. */
   readonly fates: BroadcastFate[] = [];
   isDown = false;
   wrongNetwork = false;
-  /** The node knows blocks, but keeps no receipts and no index of transactions. */
+  /** The node has blocks, but no receipts and no index of transactions. */
   hasNoReceipts = false;
   /** Heights whose blocks the node does not have. */
   readonly missingBlocks = new Set<number>();
   /** How many blocks were searched for a nonce. */
   searched = 0;
   finalizedLag = 4;
-  /** Blocks take nothing that offers less, and the node advises so. */
+  /** The least fee that blocks accept and that the node recommends. */
   leastFee = MAX_FEE;
   #pool = new Map<string, Wire>();
   readonly #genesis = new Map<string, bigint>();
@@ -153,7 +153,7 @@ export class ScriptedChain {
     return balance;
   }
 
-  /** Successful payments to an address, in the chain as it is now. */
+  /** Successful payments to an address in the current chain. */
   paymentsTo(address: string): { asset: AssetSymbol; amount: bigint }[] {
     return this.blocks
       .flatMap((block) => block.transactions)
@@ -161,7 +161,7 @@ export class ScriptedChain {
       .map(({ wire }) => ({ asset: wire.asset, amount: BigInt(wire.amount) }));
   }
 
-  /** The first block takes from the pool what can be mined, the others are empty. */
+  /** The first block includes what can be mined from the mempool, the others are empty. */
   mine(blocks = 1): void {
     for (let i = 0; i < blocks; i++) {
       const block: Block = { hash: this.#blockHash(), transactions: [] };
@@ -181,7 +181,7 @@ export class ScriptedChain {
     }
   }
 
-  /** Replaces the newest blocks by empty ones, one more than there were. What they held is gone, or pending again. */
+  /** Replaces the newest blocks by empty ones, one more than before. Their transactions are dropped, or pending again. */
   reorg(depth: number, held: 'gone' | 'pending' = 'gone'): void {
     const dropped = this.blocks.splice(this.blocks.length - depth, depth);
     for (const { hash, wire } of dropped.flatMap((block) => block.transactions)) {
@@ -190,18 +190,18 @@ export class ScriptedChain {
     for (let i = 0; i <= depth; i++) this.blocks.push({ hash: this.#blockHash(), transactions: [] });
   }
 
-  /** The node restarts and has forgotten what was pending. */
+  /** The node restarts and has lost its mempool. */
   forgetPool(): void {
     this.#pool = new Map();
   }
 
-  /** Whether these bytes could be in the next block, whatever they offer. */
+  /** Whether the next block could include these bytes, whatever fee they offer. */
   canMine(raw: string): boolean {
     const wire = JSON.parse(raw) as Wire;
     return wire.nonce === this.#nonce(wire.from, this.blocks.length) && this.#canPay(wire);
   }
 
-  /** A miner who has kept older bytes mines those, whatever came in their place. */
+  /** A miner includes older bytes although they were replaced. */
   mineBytes(raw: string): void {
     const wire = JSON.parse(raw) as Wire;
     for (const [hash, one] of this.#pool) {
@@ -216,7 +216,7 @@ export class ScriptedChain {
     return this.#pool.size;
   }
 
-  /** Somebody else who has the key uses a wallet's next nonce, in a block of its own. */
+  /** Another party with the key uses a wallet's next nonce in a new block. */
   useNonce(from: string): void {
     const nonce = this.#nonce(from, this.blocks.length);
     const wire: Wire = {
@@ -256,7 +256,7 @@ export class ScriptedChain {
     if (!isMined && !this.#pool.has(hash)) {
       const isUsed = wire.nonce < this.#nonce(wire.from, this.blocks.length);
       const taken = [...this.#pool].find(([, one]) => one.from === wire.from && one.nonce === wire.nonce);
-      // Nodes take another one in its place only for a tenth more.
+      // Nodes accept a replacement only with a fee that is a tenth higher.
       const isTooLow = taken !== undefined && BigInt(wire.fee) * 10n < BigInt(taken[1].fee) * 11n;
       if (isUsed || isTooLow) return 'rejected';
       if (taken !== undefined) this.#pool.delete(taken[0]);

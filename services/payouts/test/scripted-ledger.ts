@@ -12,8 +12,7 @@ export type Hold = {
 type Outcome = 'placed' | 'refused' | 'voided';
 
 /**
- * How a hold is answered: with an outcome, after some time, twice, or not at all. Runs before the answer: what a
- * test wants to happen in between.
+ * How `hold.place` is answered: with an outcome, late, twice, or not at all. `before` runs before the answer.
  */
 export type Reply = {
   outcome?: Outcome;
@@ -22,7 +21,7 @@ export type Reply = {
   before?: () => Promise<unknown>;
 };
 
-/** A ledger that answers hold.place as it is told, and remembers what it was asked. */
+/** A ledger whose answers to `hold.place` a test controls, and which keeps the requests. */
 export type ScriptedLedger = {
   asked: Hold[];
   reply: (hold: Hold) => Reply;

@@ -7,7 +7,7 @@ import { type PayoutsOptions, type PayoutsService, startPayouts } from '../src/s
 
 const SECRET = 'the secret that gateway and services share';
 export const PUBLIC_URL = 'http://pay.example';
-/** Not anvil's own words: the accounts of those are rich already. */
+/** Not anvil's own recovery phrase, whose accounts have money. */
 export const SEED = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 
 export const environment = (databaseUrl: string, natsUrl: string): Record<string, string> => ({
@@ -23,7 +23,7 @@ export const environment = (databaseUrl: string, natsUrl: string): Record<string
   WALLET_SEED: SEED,
 });
 
-/** Terms that hold until a test changes them. */
+/** Quotes that stay until a test changes them. */
 export class TestBoard {
   readonly #quotes = new Map<string, Quote>();
   isFresh = true;
@@ -65,7 +65,7 @@ export type Answered = {
   body: any;
 };
 
-/** A merchant, as the gateway passes its requests on. */
+/** A merchant's client, with the identity that the gateway signs. */
 export class Client {
   readonly account: AccountId = newAccountId(new Date());
   readonly #port: () => number;

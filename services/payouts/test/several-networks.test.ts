@@ -13,7 +13,7 @@ import { startWorkers } from '../src/workers.ts';
 import { type ScriptedLedger, scriptedLedger } from './scripted-ledger.ts';
 import { Client, environment, SEED, startService, TestBoard } from './service-client.ts';
 
-/** One service, one seed and two networks of one kind, each on a real node of its own. */
+/** One service, one seed and two EVM networks, each with a real node. */
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;
 let ledger: ScriptedLedger;
@@ -88,7 +88,7 @@ function on(chain: Chain) {
   return found;
 }
 
-/** Rounds of one chain's chain worker by hand; what is in no block counts as stuck at once when `stuckAfterMs` is 0. */
+/** One round of a chain's worker. With `stuckAfterMs` 0 a transaction is stuck as soon as no block includes it. */
 const round = (chain: Chain, stuckAfterMs = 180_000) => {
   const { settings } = service.ports;
   const gracePeriods = { ...settings.gracePeriods, stuckAfterMs };
@@ -103,7 +103,7 @@ const attemptsAt = (id: number): Promise<Attempt[]> =>
     [id],
   );
 
-/** A payout that was sent, and blocks that have become too dear for it. */
+/** A payout that was sent before the fees rose. */
 async function stuck(): Promise<{ id: number; to: string }> {
   const made = await payout('ETH');
   await round('ethereum');

@@ -9,7 +9,7 @@ import { solanaCustomer } from '@quittance/testkit/solana-customer';
 import { type CrashProcess, crashProcess, PATIENCE_MS } from './crash-process.ts';
 import { SEED } from './service-client.ts';
 
-/** What a crash leaves of attempts that expire on Solana; test/faults kills a whole stack at every point. */
+/** What a crash leaves of attempts that expire on Solana. test/faults kills a whole stack at every failpoint. */
 const SLOT_MS = 20;
 const SOL = 10n ** 9n;
 const DOLLAR = 1_000_000n;
@@ -99,7 +99,7 @@ it.each(['solana.resigns.signing', 'solana.resigns.signed'])(
       PATIENCE_MS,
       STEP_MS,
     );
-    // As if it had lain there for as long as it takes before a proof is asked for.
+    // As if it were old enough for the proof of expiry.
     await payouts.db.rows(`update transactions set created_at = created_at - interval '31 seconds'`);
     await payouts.launch(point);
     await payouts.died();
@@ -108,7 +108,7 @@ it.each(['solana.resigns.signing', 'solana.resigns.signed'])(
     await payouts.start();
     await payouts.ends(id, 'mined');
     expect(await customer.balance('SOL', to)).toBe(SOL / 2n);
-    // On a slow machine the second one expires as well before the process is back.
+    // On a slow machine the second attempt expires too before the process is back.
     const states = (await payouts.attemptsAt(id)).map(({ state }) => state);
     expect(states.length).toBeGreaterThan(1);
     expect(states).toEqual([...states.slice(1).map(() => 'dead'), 'mined']);
@@ -122,7 +122,7 @@ it('derives addresses for invoices by a NATS command', async () => {
   const answer = await payouts.bus.ask('addresses.derive', { chain: 'solana', from: 5, count: 500 });
   const addresses = Array.from({ length: 500 }, (_, i) => wallet.depositAddress(5 + i));
   expect(answer).toEqual({ known: true, reply: { addresses } });
-  // Only who holds the keys of a chain can; and one that is not configured has none.
+  // Only a service with the keys can derive addresses, and a chain that is not configured has none.
   expect(await payouts.bus.ask('addresses.derive', { chain: 'polygon', from: 0, count: 1 })).toMatchObject({
     known: false,
   });

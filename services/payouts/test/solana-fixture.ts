@@ -26,16 +26,16 @@ import type { PayoutChain, Ports } from '../src/ports.ts';
 import { SEED } from './service-client.ts';
 
 export const SOL = 10n ** 9n;
-/** What an account without data must hold. */
+/** The rent of an account without data. */
 export const RENT = 890_880n;
 export const TOKEN_RENT = 2_039_280n;
-/** Twenty times the public networks' pace: finalized within a second, expired within four. */
+/** Twenty times as fast as public networks: finalized within a second, expired within four. */
 const SLOT_MS = 20;
 const GRACE_PERIODS = { resendAfterMs: 1_000, doubtForMs: 30_000, stuckAfterMs: 180_000 };
 const HAPPENS_WITHIN_MS = 40_000;
 const STEP_MS = 50;
 
-/** The machine's clock, and as much further as a test says. */
+/** The real clock plus an offset that a test sets. */
 class TestClock {
   #aheadMs = 0;
   now(): Date {
@@ -57,7 +57,7 @@ function keepingLogger(lines: Line[]): Logger {
   return logger;
 }
 
-/** All tests of a suite share a chain: no address is used by two of them. */
+/** All tests of a suite share a chain, so no address is used by two of them. */
 const keys = openWallet(SEED);
 let used = 0;
 
@@ -102,10 +102,10 @@ export async function solanaEngines(): Promise<SolanaEngines> {
 type FixturePorts = Ports & PayoutChain<'solana'>;
 type Row = Record<string, unknown>;
 
-/** The chain worker with everything around it, for one test: empty tables, a wallet of its own, and a real node. */
+/** The chain worker with its ports for one test: empty tables, a wallet of its own, and a real node. */
 export class SolanaFixture {
   readonly db: Db;
-  /** A superuser's connection: for what the service's own role may not do. */
+  /** A superuser's connection, for what the service's own role may not do. */
   readonly admin: Db;
   readonly clock = new TestClock();
   readonly lines: Line[] = [];
@@ -116,9 +116,9 @@ export class SolanaFixture {
   readonly rpc: Rpc;
   readonly network: SolanaNetwork;
   readonly customer: ReturnType<typeof solanaCustomer>;
-  /** What was given to the node, in order. */
+  /** The transactions that were sent to the node, in order. */
   readonly sent: string[] = [];
-  /** What becomes of a broadcast, when a test wants something to happen to it. */
+  /** Replaces the broadcast, when a test wants a fault. */
   onBroadcast: (raw: string, send: () => Promise<Broadcast>) => Promise<Broadcast> = (_raw, send) => send();
   readonly #engines: SolanaEngines;
 
@@ -141,7 +141,7 @@ export class SolanaFixture {
     this.ports = this.replica();
   }
 
-  /** With so much in the hot wallet. */
+  /** A fixture with this balance of the hot wallet. */
   static async fresh(
     engines: SolanaEngines,
     hot: { lamports: bigint; usdc?: bigint },
@@ -242,7 +242,7 @@ export class SolanaFixture {
   newRecipient = (): string => newWallet().hotAddress;
 
   #index = 0;
-  /** A customer's payment that is final, on the chain and in the treasury. @returns its address. */
+  /** A settled deposit, on the chain and recorded. @returns its address. */
   async deposit(asset: 'SOL' | 'USDC_SOL', amount: bigint): Promise<string> {
     this.#index += 1;
     const address = this.wallet.depositAddress(this.#index);
@@ -269,7 +269,7 @@ export class SolanaFixture {
     return runChainWorker<'solana'>(ports, ports);
   }
 
-  /** Rounds, until the payout has come to its end. */
+  /** Runs rounds until the payout has ended. */
   async ends(id: PayoutId, status: 'mined' | 'failed'): Promise<Row> {
     await this.until(async () => {
       await this.run();
@@ -295,7 +295,7 @@ export class SolanaFixture {
     return rows.map(({ kind, payload }) => (payload.fee_kept === true ? `${kind}, fee kept` : kind));
   }
 
-  /** What the ledger is told that the network took. */
+  /** The published network fees. */
   async spent(): Promise<{ amount: string; purpose: string; tx_hash: string; asset: string }[]> {
     const rows = await this.db.rows<{ payload: never }>(
       `select payload from outbox where kind = 'network.spent' order by seq`,
@@ -303,7 +303,7 @@ export class SolanaFixture {
     return rows.map(({ payload }) => payload);
   }
 
-  /** What must be true after every test, whatever it did. */
+  /** What must be true after every test. */
   async expectSound(): Promise<void> {
     const payouts = await this.db.rows<{
       status: string;
@@ -320,7 +320,7 @@ export class SolanaFixture {
         expect({ address, asset, got }).toEqual({ address, asset, got: due });
       }
     }
-    // Nothing that a node ever saw was not stored first, and nothing of a group was ever open beside another.
+    // Everything that the node has got was stored first, and no group has two open attempts.
     const transactions = await this.transactions();
     const stored = new Set(transactions.map(({ raw }) => raw));
     for (const raw of this.sent) expect(stored).toContain(raw);

@@ -87,13 +87,13 @@ describe('a payout', () => {
   ] as const)('to %s is refused before anything is signed', async (_, asset, amount, recipient) => {
     await fresh(SOL, 100n);
     const { id } = await fixture.reserve(asset, amount, await recipient());
-    // The others go on.
+    // Other payouts are paid.
     const other = await fixture.reserve('SOL', RENT);
     expect((await fixture.ends(id, 'failed'))['failed_reason']).toMatch(/does not accept/);
     expect(await fixture.published(id)).toEqual(['payout.created', 'hold.release', 'payout.failed']);
     await fixture.ends(other.id, 'mined');
     expect(await fixture.transactions()).toHaveLength(1);
-    // Of the token account's own tokens nothing moved; it is no recipient whose balance was due.
+    // The token account has a balance already, so expectSound must not check it as the recipient of this payout.
     await fixture.admin.rows('delete from payouts where id = $1', [id]);
   });
 
@@ -127,7 +127,7 @@ describe('a payout', () => {
   });
 });
 
-/** Somebody whose token account is frozen when `close` is called: it can be paid before, and not after. */
+/** An owner whose token account is frozen by `close`, so that it can be paid only before. */
 async function closedToUs() {
   const address = fixture.newRecipient();
   await fixture.pay('USDC_SOL', address, 1n);
@@ -158,7 +158,7 @@ describe('sweeps', () => {
     const { id } = await fixture.reserve('SOL', 3n * SOL);
     await fixture.ends(id, 'mined');
     expect(await fixture.customer.balance('SOL', address)).toBe(0n);
-    // On a slow machine both are final in the same round: the hot wallet's payout is then settled first.
+    // On a slow machine both are final in the same round, and the payout is settled first.
     const spent = await fixture.spent();
     expect(spent).toHaveLength(2);
     expect(spent.find(({ purpose }) => purpose === 'sweep')).toMatchObject({ amount: '5000' });
@@ -213,7 +213,7 @@ describe('sweeps', () => {
     await expires();
     await fixture.run();
     expect(await fixture.transactions()).toMatchObject([{ state: 'dead' }]);
-    // By the database's clock, which no test moves.
+    // The database uses its own clock, which no test moves.
     await fixture.db.rows('update unswept_deposits set retry_at = now()');
     fixture.onBroadcast = (_raw, send) => send();
     await fixture.ends(id, 'mined');
@@ -225,7 +225,7 @@ describe('sweeps', () => {
   });
 });
 
-/** Waits until what was signed last can be in no block any more, and proof of it is asked for. */
+/** Waits until the newest attempt has expired and its proof is asked for. */
 async function expires(): Promise<void> {
   type Row = { valid_to_height: string; tx_hash: string; final_height_when_signed: string };
   const last = (await fixture.transactions()).at(-1) as Row;
@@ -243,7 +243,7 @@ describe('a payout that no block includes', () => {
     fixture.onBroadcast = async () => 'unknown';
     const { id, to } = await fixture.reserve('SOL', SOL);
     await fixture.run();
-    // However long ago it was by the clock: it could still be mined.
+    // However old it is by the clock, it could still be mined.
     fixture.clock.advance(3_600_000);
     for (let i = 0; i < 5; i++) await fixture.run();
     expect(await fixture.transactions()).toMatchObject([{ attempt: 1, state: 'signed' }]);
@@ -256,7 +256,7 @@ describe('a payout that no block includes', () => {
     expect(await fixture.transactions()).toHaveLength(2);
     fixture.onBroadcast = (_raw, send) => send();
     expect(await fixture.ends(id, 'mined')).toMatchObject({ tx_hash: second?.['tx_hash'] });
-    // The first one's bytes turn up after all.
+    // The bytes of the first attempt arrive late.
     await fixture.sender.broadcast(String(first?.['raw']));
     await fixture.pay('SOL', fixture.newRecipient(), SOL);
     expect(await fixture.customer.balance('SOL', to)).toBe(SOL);
@@ -383,11 +383,11 @@ describe('a database that has lost commits', () => {
     await fresh();
     const first = await fixture.reserve('SOL', SOL);
     await fixture.ends(first.id, 'mined');
-    // An operator's money is no trouble.
+    // Money of the operator does not pause signing.
     await fixture.pay('SOL', fixture.wallet.hotAddress, SOL);
     await fixture.run();
     expect(fixture.ports.signingPause.reason).toBeUndefined();
-    // A backup of before that is put back, of the time when its history was last looked at.
+    // A backup from the time of the last check is restored.
     const rows = await fixture.db.rows('select * from wallet_histories');
     expect(rows).toMatchObject([{ address: fixture.wallet.hotAddress, signature: expect.any(String) }]);
     const [known] = (await fixture.transactions()) as [{ tx_hash: string }];

@@ -31,7 +31,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** A replica whose chain's node is away. */
+/** A replica whose node is down. */
 async function start(workers: boolean): Promise<PayoutsService> {
   const settings = environment(database.urlOf('payouts'), nats.url);
   const service = await startService(settings, { quotes: new TestBoard(), workers });

@@ -177,7 +177,7 @@ describe('a run', () => {
         expect(new Set(sweep).size).toBe(sweep.length);
         const tokens = [...pay, ...waiting].filter((one) => one.asset === 'USDC_ERC20');
         const wanted = tokens.reduce((sum, one) => sum + one.amount, 0n);
-        // Not all of it is swept at once when fees are scarce.
+        // When fees are scarce, not all sweeps are made at once.
         const worth = held.reduce((sum, one) => sum + (one.asset === 'USDC_ERC20' ? one.net : 0n), beyond);
         const there = amountOf(given.free, 'USDC_ERC20') + amountOf(given.incoming, 'USDC_ERC20');
         expect(wanted).toBeLessThanOrEqual(there + worth);

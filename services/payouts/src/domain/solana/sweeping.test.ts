@@ -8,10 +8,10 @@ const rent = units(890_880n);
 describe('native money of a deposit address', () => {
   it.each([
     [1_000_000n, 1_000_000n, 1_000_000n],
-    // A customer paid once more, and we have not been told: that stays where it is.
+    // A later payment whose event has not arrived stays.
     [3_000_000n, 1_000_000n, 1_000_000n],
     [1_890_880n, 1_000_000n, 1_000_000n],
-    // Too little to stay.
+    // The rest would be less than the rent.
     [1_890_879n, 1_000_000n, 1_890_879n],
     [1_000_001n, 1_000_000n, 1_000_001n],
   ])('of %p, %p settled: %p is swept', (there, settled, swept) => {
