@@ -10,8 +10,7 @@ import express, {
 import type { Clock } from './clock.ts';
 import { isDatabaseDown } from './db.ts';
 import { type ExactJson, parseExactJson } from './exact-json.ts';
-import * as httpAnswers from './http-answers.ts';
-import * as httpServer from './http-server.ts';
+import { type Answer, answers, makePrivate, send } from './http-answers.ts';
 import { IDENTITY_HEADER, type Identity, verifyIdentity } from './identity.ts';
 import { newRequestId } from './ids.ts';
 import { type Logger, reason } from './logger.ts';
@@ -19,15 +18,6 @@ import type { Metrics } from './metrics.ts';
 import { readQuery } from './query.ts';
 import { remembered } from './readiness.ts';
 import type { Secret } from './secret.ts';
-
-const { makePrivate } = httpAnswers;
-
-// Former places and names, for services that still import them from here.
-export const { answers, send } = httpAnswers;
-export const { listen } = httpServer;
-export type Answer = httpAnswers.Answer;
-export type Listening = httpServer.Listening;
-export const authenticated = (secret: Secret, clock: Clock): RequestHandler => merchantOnly(secret, clock);
 
 export const BODY_BYTES_MAX = 64 * 1024;
 

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { Bus } from './bus.ts';
 import { sleep } from './clock.ts';
 import { type Db, isDatabaseDown, statement } from './db.ts';
 import { type Logger, reason } from './logger.ts';
@@ -124,13 +123,4 @@ export function remembered<T>(
     latest = checkAgain();
     return latest;
   };
-}
-
-/** What a service waits for, for `/readyz`: its database and NATS. */
-export async function waitsForEngines(
-  check: DatabaseCheck,
-  bus: Pick<Bus, 'connected'> | undefined,
-): Promise<string[]> {
-  const lack = await check.lacks();
-  return [...(lack === undefined ? [] : [lack]), ...(bus?.connected() === true ? [] : ['the bus'])];
 }

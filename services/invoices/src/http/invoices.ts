@@ -1,4 +1,5 @@
-import { type Answer, answers, authenticated, contextOf, readBody, send } from '@quittance/shared/http';
+import { contextOf, merchantOnly, readBody } from '@quittance/shared/http';
+import { type Answer, answers, send } from '@quittance/shared/http-answers';
 import { isIdempotencyKey, readKey } from '@quittance/shared/idempotency';
 import type { InvoiceId } from '@quittance/shared/ids';
 import type { Express, Request, Response } from 'express';
@@ -10,7 +11,7 @@ import { invoiceView } from '../views.ts';
 
 /** What merchants ask, behind the gateway. */
 export function routeInvoices(app: Express, ports: Ports): void {
-  const merchant = authenticated(ports.settings.identitySecret, ports.clock);
+  const merchant = merchantOnly(ports.settings.identitySecret, ports.clock);
   app.get('/api/invoices', merchant, async (req, res) => send(res, await list(ports, req, res)));
   app.get('/api/invoices/:id', merchant, async (req, res) =>
     send(res, await show(ports, String(req.params['id']), res)),
