@@ -357,7 +357,7 @@ test('a claim reads only the index of the queues that it may take from, however 
   const account = anAccount();
   await fixture.db.rows(
     `with made as (
-       insert into endpoints (id, account_id, url, kinds, created_at)
+       insert into endpoints (id, account_id, url, event_types, created_at)
        select 'whe_' || n, $1, 'https://shop.example/', '{invoice.created}', $2 from generate_series(1, 5000) as n
        returning key)
      insert into endpoint_queues (endpoint_key, retry_due_at, has_succeeded, consecutive_failures)

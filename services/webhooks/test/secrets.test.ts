@@ -180,12 +180,12 @@ async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelive
     (trx) =>
       <T extends object>(sql: Statement | string, values: readonly unknown[] = []) => {
         const isLock = typeof sql === 'object' && sql.name === 'queues_lock_due';
-        const gated = () =>
-          (sql as Statement).text.replaceAll(
-            'due_at <= $1 order',
-            `due_at <= $1 and ${gate}::text = '' order`,
-          );
-        return trx.rows<T>(isLock ? gated() : sql, values);
+        const gated = (lock: Statement): Statement => ({
+          ...lock,
+          name: '',
+          text: lock.text.replaceAll('due_at <= $1 order', `due_at <= $1 and ${gate}::text = '' order`),
+        });
+        return trx.rows<T>(isLock ? gated(sql) : sql, values);
       },
   );
   const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
