@@ -188,7 +188,7 @@ test('a request is followed by its id from the gateway through payouts and the l
   const told = await eventually(() => {
     const [event] = linesOf('webhooks', { ...of, msg: 'processed an event' });
     expect(event).toMatchObject({ kind: 'payout.created', event: expect.stringMatching(/^evt_/) });
-    expect(linesOf('webhooks', { event: event?.['event'], msg: 'posted an event' })).toMatchObject([
+    expect(linesOf('webhooks', { event: event?.['event'], msg: 'sent a webhook' })).toMatchObject([
       { kind: 'payout.created', status: 200 },
     ]);
     return event?.['event'];

@@ -7,7 +7,7 @@ const logger = createLogger('webhooks', 'silent');
 const anAttempt = (id: string) => ({ delivery: { id } }) as Attempt;
 const idsOf = (attempts: readonly Attempt[]) => attempts.map(({ delivery }) => `${delivery.id}`);
 
-test('one that cannot be recorded holds up nobody, and is tried again', async () => {
+test('an attempt that cannot be recorded delays no other and is retried', async () => {
   let now = 0;
   const poisoned = new Set(['3']);
   const written: string[] = [];
@@ -19,7 +19,7 @@ test('one that cannot be recorded holds up nobody, and is tried again', async ()
   for (let i = 0; i < 10; i++) writer.add(anAttempt(`${i}`));
   await expect(writer.step()).rejects.toThrow('too slow');
   expect(idsOf(await writer.step())).toEqual(['0', '1', '2']);
-  // What ends meanwhile goes together, without the one that failed.
+  // New attempts are recorded together, without the one that failed.
   writer.add(anAttempt('new'));
   expect(idsOf(await writer.step())).toEqual(['new']);
   now += 1_000;
@@ -33,7 +33,7 @@ test('one that cannot be recorded holds up nobody, and is tried again', async ()
   expect(written).toHaveLength(11);
 });
 
-test('a batch has an end', async () => {
+test('a batch has at most 500 attempts', async () => {
   const writer = createAttemptWriter(async () => {}, logger);
   for (let i = 0; i < 501; i++) writer.add(anAttempt(`${i}`));
   expect([(await writer.step()).length, (await writer.step()).length]).toEqual([500, 1]);

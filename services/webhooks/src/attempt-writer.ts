@@ -2,23 +2,23 @@ import { type Logger, reason } from '@quittance/shared/logger';
 import type { Attempt } from './operations/attempt-delivery.ts';
 
 const RECORD_MAX = 500;
-/** How many of a batch that failed are recorded one by one before what has ended since. */
+/** How many attempts of a failed batch are recorded one by one in a step, before newer attempts. */
 const ALONE_AT_ONCE = 50;
-/** What cannot be recorded is tried again no sooner. */
+/** The pause after an attempt that could not be recorded. */
 const AGAIN_AFTER_MS = 1_000;
 
-/** Attempts that have ended and are not recorded yet. */
+/** Holds attempts that have ended and are not recorded yet. */
 export type AttemptWriter = {
   readonly size: number;
   add(attempt: Attempt): void;
-  /** Records the next ones and answers which they were; throws when a whole batch could not be recorded. */
+  /** Records the next attempts and returns them. Throws when a whole batch could not be recorded. */
   step(): Promise<Attempt[]>;
 };
 
 /**
- * Records in batches. Those of a batch that fails are recorded one by one, so that one which cannot be recorded holds up
- * nobody else; it is tried again until it can be, or this process ends and another sends it again.
- * @param now milliseconds that only grow
+ * Records attempts in batches. When a batch fails, its attempts are recorded one by one, so that one bad attempt does not
+ * block the others. A bad attempt is retried until it is recorded, or until this process ends and another sends it again.
+ * @param now a monotonic clock in milliseconds
  */
 export function createAttemptWriter(
   record: (attempts: readonly Attempt[]) => Promise<void>,

@@ -5,39 +5,39 @@ import type { Resolve } from './public-address-guard.ts';
 import { canonicalAddress } from './public-address-guard.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A connection is used this long at most, and kept this long for what comes next. */
+/** The longest time that a connection is used, and that an idle one is kept. */
 const CONNECTION_MS_MAX = 60_000;
 const IDLE_CONNECTIONS_MAX = 1_024;
-/** All that comes up to the end of the answer's headers counts: their lines, the reason, answers of 1xx. */
+/** Counts all bytes up to the end of the headers: their lines, the reason, 1xx answers. */
 const HEAD_BYTES_MAX = 16 * 1024;
-/** All that comes after it counts: the body, and what chunks and trailers wrap around it. */
+/** Counts all bytes after the headers: the body, chunk framing and trailers. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** The parser finishes what it has been given even when it has given up, so it is given little. */
+/** The parser reads a piece to its end even after an error, so pieces are small. */
 const PIECE_BYTES = 2_048;
 
-/** A connection to one origin, for one attempt at a time. */
+/** A connection to one origin. It serves one attempt at a time. */
 export type Connection = {
   client: Client;
   /** How many bytes the attempt may still read. */
   room: number;
-  /** Where it leads; undefined while it is not connected. */
+  /** The remote address; undefined while it is not connected. */
   address: string | undefined;
   origin: string;
   born: number;
 };
 
 export type Connections = {
-  /** One that leads to an address which the name has now, kept or new. */
+  /** Takes an idle connection to one of these addresses, or opens a new one. */
   take(origin: string, addresses: readonly LookupAddress[]): Connection;
-  /** The status is known: from here on the body's limit counts. */
+  /** The status is known: the limit of the body applies from now on. */
   answered(connection: Connection): void;
-  /** The answer has come to its end: the next attempt may have the connection. */
+  /** The answer has ended: the next attempt may use the connection. */
   keep(connection: Connection): void;
   end(connection: Connection): void;
   close(): Promise<void>;
 };
 
-/** @param resolve is asked again for each new connection to a name, so that none is made to what was not judged */
+/** @param resolve is called again for each new connection, so that only a checked address is connected to */
 export function openConnections(resolve: Resolve, ca: string | undefined): Connections {
   const connect = connectorOf(resolve, ca);
   const all = new Set<Connection>();
@@ -46,7 +46,7 @@ export function openConnections(resolve: Resolve, ca: string | undefined): Conne
 
   const end = (connection: Connection) => {
     all.delete(connection);
-    // It tells whoever waits for it; there is nothing to tell of its end itself.
+    // A waiting request receives the error; the promise itself has nothing to report.
     void connection.client.destroy();
   };
   const popIdle = (origin: string): Connection | undefined => {
@@ -82,7 +82,7 @@ export function openConnections(resolve: Resolve, ca: string | undefined): Conne
       pipelining: 1,
       maxHeaderSize: HEAD_BYTES_MAX,
       keepAliveMaxTimeout: CONNECTION_MS_MAX,
-      // The whole attempt has one limit, which is not kept here.
+      // The sender limits the whole attempt instead.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -131,9 +131,9 @@ const isUsable = ({ address, born }: Connection, addresses: readonly string[]): 
   address !== undefined && addresses.includes(address) && performance.now() - born < CONNECTION_MS_MAX;
 
 /**
- * Hands what comes to the parser in small pieces, and ends the connection at the first byte too many. The parser's own
- * limits do not do: it counts neither 1xx answers nor reasons nor chunk extensions, and it goes on to the end of what it
- * has, an error for each line, once there are too many of them.
+ * Passes received bytes to the parser in small pieces, and ends the connection at the first byte over the limit. The
+ * parser's own limits are not enough: it counts neither 1xx answers nor reasons nor chunk extensions, and after too many
+ * headers it still reads its piece to the end, with an error for each line.
  */
 function measure(socket: Socket, connection: Connection): void {
   const read = socket.read.bind(socket);
@@ -166,7 +166,7 @@ function connectorOf(resolve: Resolve, ca: string | undefined): buildConnector.c
     allowH2: false,
     timeout: CONNECT_TIMEOUT_MS,
     lookup,
-    // Whatever the environment of the process says.
+    // The environment of the process cannot turn this off.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });

@@ -15,7 +15,7 @@ import {
 import { recordAttempts } from './operations/record-attempts.ts';
 import type { Ports } from './ports.ts';
 
-/** So many are worth a transaction of their own: more are not gathered. */
+/** A batch of this size is not delayed to make it larger. */
 const AT_ONCE_FROM = 100;
 const CLAIM_EVERY_MS = 250;
 const RENEW_EVERY_MS = LEASE_MS / 6;
@@ -24,14 +24,14 @@ const RENEW_AFTER_MS = 1_000;
 const STOP_WITHIN_MS = 3_000;
 
 export type DeliveryWorker = {
-  /** Something was stored that is due now. */
+  /** Call it when a delivery that is due now was stored. */
   wake(): void;
   stop(): Promise<void>;
 };
 
 /**
- * Claims, sends and records, each at its own pace, so that a receiver that hangs holds up neither the next claim
- * nor the record of those that answered. What it has in memory is under claims that run out: losing it costs time.
+ * Claims, sends and records deliveries, each at its own pace, so that a receiver that hangs delays neither the next claim
+ * nor the recording of other attempts. A crash loses no delivery: claims expire, and another process sends it again.
  */
 export function startDeliveryWorker(
   ports: Pick<Ports, 'db' | 'clock' | 'random' | 'logger' | 'encryption' | 'sender' | 'attempted'>,
@@ -45,7 +45,7 @@ export function startDeliveryWorker(
       writer.add(await attemptDelivery(ports, delivery));
       recording.wake();
     } catch (error) {
-      // Nothing of it is the receiver's doing: its claim runs out, and then it is tried again.
+      // The receiver is not to blame. The claim expires, and the delivery is sent again.
       logger.error({ event: delivery.id, reason: reason(error) }, 'a delivery could not be sent');
       inFlight.remove(delivery);
     }
@@ -70,11 +70,11 @@ export function startDeliveryWorker(
       logger,
     });
 
-  // Two workers, so that healthy endpoints do not wait while queues of others are looked through.
+  // Two workers, so that healthy endpoints do not wait while the queues of others are read.
   const claimingFast = claiming('claim for the fast pool', () => claim('fast'));
   const claimingSlow = claiming('claim for the slow pool', async () => {
     const count = await claim('slow');
-    // It may have held queues of healthy endpoints, which the other claim has skipped.
+    // This claim may have locked queues of healthy endpoints, which the other claim has skipped.
     if (count > 0) claimingFast.wake();
     return count;
   });
@@ -86,7 +86,7 @@ export function startDeliveryWorker(
   const record = async (): Promise<number> => {
     const recorded = await writer.step();
     for (const { delivery } of recorded) inFlight.remove(delivery);
-    // Slots are free for what waits.
+    // Waiting deliveries can use the free slots.
     if (recorded.length > 0) wake();
     return recorded.length;
   };
@@ -119,7 +119,7 @@ export function startDeliveryWorker(
     async stop() {
       await Promise.all([claimingFast.stop(), claimingSlow.stop()]);
       await emptied();
-      // What still hangs is ended and given back, so that another replica sends it at once.
+      // Attempts that still hang are ended and released, so that another replica sends them at once.
       await sender.close();
       await emptied();
       await Promise.all([recording.stop(), renewing.stop()]);

@@ -7,7 +7,7 @@ const mine = newEndpointId(new Date());
 const other = newEndpointId(new Date());
 const encryption = createSecretEncryption('k'.repeat(32), randomBytes);
 
-test('what was encrypted is read again, and is in no part readable before', () => {
+test('an encrypted secret is decrypted again and contains no readable part', () => {
   const encrypted = encryption.encrypt('whsec_abc', mine);
   expect(encryption.decrypt(encrypted, mine)).toBe('whsec_abc');
   expect(createSecretEncryption('k'.repeat(32), randomBytes).decrypt(encrypted, mine)).toBe('whsec_abc');
@@ -15,7 +15,7 @@ test('what was encrypted is read again, and is in no part readable before', () =
   expect(encryption.encrypt('whsec_abc', mine).equals(encrypted)).toBe(false);
 });
 
-test('another key, another endpoint or a changed byte opens nothing', () => {
+test('another key, another endpoint or a changed byte decrypts nothing', () => {
   const encrypted = encryption.encrypt('whsec_abc', mine);
   expect(() => createSecretEncryption('x'.repeat(32), randomBytes).decrypt(encrypted, mine)).toThrow();
   expect(() => encryption.decrypt(encrypted, other)).toThrow();

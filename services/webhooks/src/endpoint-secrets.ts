@@ -11,7 +11,7 @@ import type { EndpointId, Random } from '@quittance/shared/ids';
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 
-/** A secret, ready to sign with. */
+/** A secret in the form that signs. */
 export type SigningKey = KeyObject;
 
 /** A signing secret in the form of Standard Webhooks 1.0.0: `whsec_` and 32 random bytes in base 64. */
@@ -22,9 +22,9 @@ export const signingKey = (secret: string): SigningKey =>
   createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64'));
 
 /**
- * The headers of Standard Webhooks 1.0.0. One signature for each secret that is good now, so that a receiver
- * may know the former or the new one. The package `standardwebhooks`, whose hash is written in JavaScript, costs ten
- * times as much here; it verifies these in the tests.
+ * The headers of Standard Webhooks 1.0.0, with one signature per valid secret: a receiver may know the former or the new
+ * one. The package `standardwebhooks` hashes in JavaScript and takes ten times as long. The tests verify these headers
+ * with it.
  */
 export function signatureHeaders(
   keys: readonly SigningKey[],
@@ -48,15 +48,15 @@ const FORM = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Keeps secrets unreadable in the database and its backups. */
+/** Encrypts secrets, so that the database and its backups do not reveal them. */
 export type SecretEncryption = {
-  /** `form (1 byte) | nonce (12) | ciphertext | tag (16)`; opens for the same endpoint only. */
+  /** `form (1 byte) | nonce (12) | ciphertext | tag (16)`. Only the same endpoint can decrypt it. */
   encrypt(secret: string, endpoint: EndpointId): Buffer;
-  /** Throws when it was closed with another key or for another endpoint, or was changed. */
+  /** Throws when it was encrypted with another key or for another endpoint, or was changed. */
   decrypt(encrypted: Buffer, endpoint: EndpointId): string;
 };
 
-/** AES-256-GCM under a key derived from the configured one, bound to the endpoint it belongs to. */
+/** AES-256-GCM with a key that is derived from the configured one. The endpoint is authenticated data. */
 export function createSecretEncryption(configuredKey: string, random: Random): SecretEncryption {
   const key = Buffer.from(hkdfSync('sha256', configuredKey, '', 'quittance webhook secrets 1', 32));
   return {

@@ -7,14 +7,14 @@ import { startWorker, type Worker } from '@quittance/shared/worker';
 import { beatFrame, eventFrame, gapFrame, later, openingFrame } from './domain/envelope.ts';
 import { eventsForFollowers, type Follower, type Page, sequenceRangesOf } from './store/events.ts';
 
-/** What a replica's streams may cost. */
+/** Limits of a replica's streams. */
 export const streamLimits = {
   perAccount: 10,
   perReplica: 1_000,
-  /** Then the client comes back, with a token that must still be good. */
+  /** Then the client opens a new stream, with a token that must still be valid. */
   lastsMs: 10 * 60_000,
   beatEveryMs: 15_000,
-  /** Who reads nothing for so long is not there any more. */
+  /** A client that reads nothing for so long is disconnected. */
   stuckMs: 30_000,
   lookEveryMs: 500,
 };
@@ -22,11 +22,11 @@ export const streamLimits = {
 export type StreamRefusal = 'too_many_of_account' | 'too_many' | 'closing';
 
 export type EventStreams = {
-  /** Writes the log after a number, and then what happens, until one of the two sides ends it; or says why not. */
+  /** Writes the log after a sequence number, and then new events, until one side ends the stream. Returns a refusal. */
   open(res: ServerResponse, follower: Follower): StreamRefusal | undefined;
-  /** Something was stored. */
+  /** Call it when events were stored. */
   wake(): void;
-  /** Ends all streams, which their clients will open again elsewhere, and opens no more. */
+  /** Ends all streams and opens no more. Clients reconnect to another replica. */
   close(): Promise<void>;
 };
 
@@ -34,25 +34,25 @@ type Stream = {
   res: ServerResponse;
   account: AccountId;
   eventTypes: readonly string[] | null;
-  /** Up to where the log was written out, or held nothing that was asked for. */
+  /** The sequence number up to which the log was read. */
   after: string;
-  /** Up to where the client knows that. */
-  told: string;
+  /** The last id that was sent to the client. */
+  sentId: string;
   endsAt: number;
   beatAt: number;
-  /** Since when nothing more goes out; of one that has ended, since then. */
+  /** Since when the client does not read; for an ended stream, since its end. */
   stuckSince: number | undefined;
-  /** It could not be read together with others: once by itself, and not before that time. */
+  /** Set after a read of several streams failed: it is read alone, and not before that time. */
   aloneFrom: number | undefined;
 };
 
 const FOLLOWERS_AT_ONCE = 50;
 const EVENTS_AT_ONCE = 32;
-/** Between two tries with what could not be read by itself either. */
+/** The pause after a read of one stream alone failed. */
 const UNREADABLE_MS = 60_000;
-/** A page is full with the event that passes this. */
+/** A page ends with the event that exceeds this. */
 const PAGE_CHARACTERS = 64_000;
-/** They end a little apart, so that those that began together do not come back together for ever. */
+/** Streams that were opened together end at different times, so that their clients do not always reconnect together. */
 const ENDS_EARLIER_AT_MOST = 0.1;
 
 const headers = {
@@ -61,15 +61,15 @@ const headers = {
   'X-Accel-Buffering': 'no',
 };
 
-/** The headers alone: what HEAD is answered. */
+/** The answer to HEAD. */
 export function answerHead(res: ServerResponse): void {
   res.writeHead(200, headers).end();
 }
 
 /**
- * All streams of this replica. One loop looks twice a second how far the logs of their accounts have come, and reads
- * what is new from the log itself: nothing that happens is handed on from memory, so nothing can be missed or come
- * in another order. A stream holds no more than the page that its client is about to read.
+ * All streams of this replica. One loop checks the logs of their accounts twice a second, and reads new events from the
+ * log. Events are never passed on in memory, so none can be missed or arrive out of order. A stream keeps at most one page
+ * in memory.
  */
 export function createEventStreams(
   { db, logger }: { db: Db; logger: Logger },
@@ -88,8 +88,8 @@ export function createEventStreams(
     return own >= limits.perAccount ? 'too_many_of_account' : undefined;
   }
 
-  /** Streams are looked after while there are any. */
-  function lookAfter(): void {
+  /** The worker runs while there are streams. */
+  function startOrWake(): void {
     worker ??= startWorker({
       name: 'event streams',
       everyMs: limits.lookEveryMs,
@@ -119,10 +119,10 @@ export function createEventStreams(
   async function step(): Promise<number> {
     const now = performance.now();
     const reading: Stream[] = [];
-    for (const stream of streams) if (attend(stream, now)) reading.push(stream);
+    for (const stream of streams) if (keepAlive(stream, now)) reading.push(stream);
     if (reading.length === 0) return 0;
 
-    // Read first: all events up to these numbers are there to be seen by the next statement.
+    // Read first: the next statement sees all events up to these numbers.
     const ranges = await sequenceRangesOf(db, [...new Set(reading.map(({ account }) => account))]);
     const lastOf = ({ account }: Stream) => ranges.get(account)?.lastSequence ?? '0';
     const behind = reading.filter(
@@ -131,9 +131,9 @@ export function createEventStreams(
         BigInt(lastOf(stream)) > BigInt(stream.after) &&
         (stream.aloneFrom ?? now) <= now,
     );
-    const served = together(behind);
+    const served = nextToRead(behind);
     if (served.length === 0) return 0;
-    // To the end of the queue, whatever becomes of them now: who cannot be read does not keep the others waiting.
+    // They move to the end of the queue first, so that a failure does not make the others wait.
     for (const stream of served) if (streams.delete(stream)) streams.add(stream);
 
     const pages = await read(served);
@@ -141,23 +141,23 @@ export function createEventStreams(
     for (const [i, stream] of served.entries()) {
       const page = pages[i];
       if (page === undefined) continue;
-      const isWhole = tell(stream, page) && page.events.length < EVENTS_AT_ONCE;
+      const isWhole = writePage(stream, page) && page.events.length < EVENTS_AT_ONCE;
       if (isWhole) stream.after = later(stream.after, lastOf(stream));
-      // Whoever cannot take more now calls when it can.
+      // A client that reads slowly wakes the worker when it has read.
       else if (stream.stuckSince === undefined && streams.has(stream)) unfinished += 1;
     }
     return unfinished;
   }
 
-  /** The next of those that are behind: the first of one account if it is read by itself, else as many as go together. */
-  function together(behind: readonly Stream[]): Stream[] {
+  /** The streams that are read next: the first alone after a failure, otherwise as many as one statement takes. */
+  function nextToRead(behind: readonly Stream[]): Stream[] {
     const [first] = behind;
     return first?.aloneFrom === undefined
       ? behind.filter(({ aloneFrom }) => aloneFrom === undefined).slice(0, FOLLOWERS_AT_ONCE)
       : [first];
   }
 
-  /** Their pages. What cannot be read together is read one by one from then on, so that it is known whose fault it is. */
+  /** Reads their pages. After a failure each is read alone, to find the one that fails. */
   async function read(served: readonly Stream[]): Promise<readonly Page[]> {
     try {
       const pages = await eventsForFollowers(db, served, EVENTS_AT_ONCE);
@@ -177,16 +177,16 @@ export function createEventStreams(
     }
   }
 
-  /** Says so when what comes next for a client is kept no longer, before anything of what is. */
-  function tellGap(stream: Stream, firstSequence: string): void {
+  /** Tells the client when the events after its last one were pruned. */
+  function writeGap(stream: Stream, firstSequence: string): void {
     if (BigInt(stream.after) + 1n >= BigInt(firstSequence)) return;
     write(stream, gapFrame(stream.after, firstSequence));
     stream.after = String(BigInt(firstSequence) - 1n);
-    stream.told = stream.after;
+    stream.sentId = stream.after;
   }
 
-  /** Ends what has to end, gives a sign of life; false for whom nothing more can be written now. */
-  function attend(stream: Stream, now: number): boolean {
+  /** Ends streams that are over or stuck, and writes heartbeats. Returns whether more can be written now. */
+  function keepAlive(stream: Stream, now: number): boolean {
     const { res, stuckSince } = stream;
     if (res.destroyed) return false;
     if (stuckSince !== undefined) {
@@ -197,24 +197,24 @@ export function createEventStreams(
       return false;
     }
     if (now >= stream.endsAt) {
-      // Until its last words are taken it has its place.
+      // It counts until the client has read its end.
       stream.stuckSince = now;
       res.end();
       return false;
     }
     if (now >= stream.beatAt) {
       stream.beatAt = now + limits.beatEveryMs;
-      write(stream, beatFrame(stream.after === stream.told ? undefined : stream.after));
-      stream.told = stream.after;
+      write(stream, beatFrame(stream.after === stream.sentId ? undefined : stream.after));
+      stream.sentId = stream.after;
     }
     return stream.stuckSince === undefined;
   }
 
-  /** Writes as many of the events as go into one page; whether that was all of them. */
-  function tell(stream: Stream, { firstSequence, events }: Page): boolean {
+  /** Writes the events that fit into one page. Returns whether those were all. */
+  function writePage(stream: Stream, { firstSequence, events }: Page): boolean {
     const { res } = stream;
     if (res.destroyed || res.writableEnded) return false;
-    tellGap(stream, firstSequence);
+    writeGap(stream, firstSequence);
     let text = '';
     let written = 0;
     for (const event of events) {
@@ -224,17 +224,17 @@ export function createEventStreams(
     }
     const last = events[written - 1];
     if (last !== undefined) {
-      // In one piece: of several, none may be large enough for the socket to say when it has room again.
+      // One large write: several small ones may never fill the socket's buffer, and then it reports no drain.
       write(stream, text);
       stream.after = last.sequence;
-      stream.told = last.sequence;
+      stream.sentId = last.sequence;
     }
     return written === events.length;
   }
 
   return {
     open(res, { account, after, eventTypes }) {
-      // Its client has gone already, and `close` will not be heard again: it would keep its place for ever.
+      // The client has disconnected: `close` is not emitted again, and the stream would count for ever.
       if (res.destroyed) return undefined;
       const refused = refusal(account);
       if (refused !== undefined) return refused;
@@ -242,7 +242,7 @@ export function createEventStreams(
       const lastsMs = limits.lastsMs * (1 - Math.random() * ENDS_EARLIER_AT_MOST);
       const beatAt = now + limits.beatEveryMs;
       const stream: Stream = {
-        ...{ res, account, eventTypes, after, told: after },
+        ...{ res, account, eventTypes, after, sentId: after },
         ...{ endsAt: now + lastsMs, beatAt },
         ...{ stuckSince: undefined, aloneFrom: undefined },
       };
@@ -250,7 +250,7 @@ export function createEventStreams(
       res.on('close', () => remove(stream));
       res.writeHead(200, headers);
       write(stream, openingFrame(after));
-      lookAfter();
+      startOrWake();
       return undefined;
     },
     wake: () => worker?.wake(),

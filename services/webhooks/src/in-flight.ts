@@ -9,18 +9,18 @@ const IN_FLIGHT_MAX = 2_048;
 /** An attempt that takes longer leaves the fast pool, and its endpoint counts as slow until it ends. */
 const SLOW_AFTER_MS = 1_000;
 
-/** What this process has claimed and not recorded yet. */
+/** The deliveries that this process has claimed and not recorded yet. */
 export type InFlight = {
   readonly size: number;
   add(delivery: ClaimedDelivery): void;
   remove(delivery: ClaimedDelivery): void;
-  /** Those that began at least so long ago, the earliest first. */
+  /** The ones that began at least `ms` ago, the earliest first. */
   olderThan(ms: number): ClaimedDelivery[];
   /** How many more attempts each pool may begin now, and which endpoints are slow. */
   capacity(): Record<Pool, number> & { slowEndpoints: string[] };
 };
 
-/** @param now milliseconds that only grow */
+/** @param now a monotonic clock in milliseconds */
 export function trackInFlight(now: () => number = () => performance.now()): InFlight {
   // Maps and sets keep the order in which the attempts began.
   const begun = new Map<ClaimedDelivery, number>();

@@ -20,8 +20,8 @@ const selectWaiting = statement(
    group by queue`,
 );
 
-// Of each healthy endpoint, the first of each kind that is due. A queue without a free slot has no due time: it has attempts in
-// flight.
+// Takes the first due delivery of each healthy endpoint, new and retry. A queue without a free slot has no due time: it has
+// attempts in flight.
 const selectOldestDue = statement(
   'metrics_deliveries_oldest_due',
   `select queue, coalesce(max(extract(epoch from now() - due.due_at)), 0)::float as value from ${queues}
@@ -40,20 +40,20 @@ const selectOldestDue = statement(
 const gauges: readonly DatabaseGauge[] = [
   {
     name: 'quittance_deliveries_waiting',
-    help: `Deliveries that wait to be sent, of all endpoints, up to ${WAITING_MAX}: what is new, and what is tried again.`,
+    help: `Deliveries that wait to be sent, of all endpoints, up to ${WAITING_MAX}: first attempts (new) and later ones (retry).`,
     labels: ['queue'],
     read: reading(selectWaiting),
   },
   {
     name: 'quittance_deliveries_oldest_due_seconds',
-    help: 'How long the delivery that is due longest waits to be sent, of endpoints that take what they are sent.',
+    help: 'How long the oldest due delivery has waited, for endpoints that accept deliveries.',
     labels: ['queue'],
     read: reading(selectOldestDue),
   },
   ...messageGauges,
 ];
 
-/** What an attempt came to: arrived, to be tried again, given up, or its endpoint is gone. */
+/** The outcome of an attempt: delivered, to be retried, given up, or its endpoint was disabled or deleted. */
 const outcomes = {
   delivered: 'delivered',
   waiting: 'failed',
@@ -68,7 +68,7 @@ export function webhooksMetrics(databaseUrl: string, logger: Logger): WebhooksMe
   const count = metrics.counter(
     {
       name: 'quittance_delivery_attempts_total',
-      help: 'Attempts to deliver, by what came of them: failed ones are tried again.',
+      help: 'Delivery attempts by outcome. Failed ones are retried.',
     },
     'outcome',
     Object.values(outcomes),

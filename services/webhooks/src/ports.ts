@@ -30,7 +30,7 @@ export type Ports = {
   settings: Settings;
 };
 
-/** What the routes need. */
+/** The ports of the HTTP routes. */
 export type HttpPorts = Pick<
   Ports,
   'db' | 'clock' | 'random' | 'encryption' | 'streams' | 'logger' | 'settings'

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { canBePublic, isPublicAddress } from './public-address-guard.ts';
 
-/** IANA's special-purpose blocks, their first and last address where they are not one. */
+/** The first and last address of IANA's special-purpose blocks. */
 const notPublic = [
   ...['0.0.0.0', '0.255.255.255', '10.0.0.0', '10.255.255.255', '100.64.0.0', '100.127.255.255'],
   ...['127.0.0.0', '127.0.0.1', '127.255.255.255', '169.254.0.0', '169.254.169.254', '169.254.255.255'],
@@ -44,11 +44,11 @@ test.each(public_)('%s is public', (address) => {
   expect(isPublicAddress(address)).toBe(true);
 });
 
-test.each(['', 'example.com', '1.2.3.4.5', 'g::1', '256.1.1.1'])('%j is no address', (text) => {
+test.each(['', 'example.com', '1.2.3.4.5', 'g::1', '256.1.1.1'])('%j is not an address', (text) => {
   expect(isPublicAddress(text)).toBe(false);
 });
 
-/** Every way to write an IPv4 address that a URL takes. */
+/** Every notation of an IPv4 address that a URL accepts. */
 const written = (a: number, b: number, c: number, d: number): string[] => {
   const whole = ((a * 256 + b) * 256 + c) * 256 + d;
   const octal = (n: number) => `0${n.toString(8)}`;
@@ -75,7 +75,7 @@ const written = (a: number, b: number, c: number, d: number): string[] => {
   ];
 };
 
-test('a private IPv4 address is seen in each of its forms', () => {
+test('a private IPv4 address is recognised in each notation', () => {
   const octet = fc.integer({ min: 0, max: 255 });
   const privates = fc.oneof(
     fc.tuple(fc.constantFrom(10, 127), octet, octet, octet),

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 
 const DNS_TIMEOUT_MS = 2_500;
 const DNS_TRIES = 2;
-/** Attempts at one name that start together share an answer of this age; no attempt goes by an older one. */
+/** Attempts that start within this time share a DNS answer. */
 const ANSWER_MS_MAX = 1_000;
 
 /** Resolves a name to all its addresses. */
@@ -15,7 +15,7 @@ export type AddressGuardOptions = {
   /** Only public addresses. */
   publicOnly: boolean;
   resolve?: Resolve;
-  /** Tests only: which addresses are public, and who is asked for them. */
+  /** Tests only: which addresses are public, and which DNS servers are used. */
   isPublic?: (address: string) => boolean;
   dnsServers?: readonly string[];
 };
@@ -35,8 +35,8 @@ export class NotResolvedError extends Error {
 }
 
 /**
- * The addresses that the host of a URL leads to at this moment: at least one, and each of them may be connected to.
- * Throws PrivateAddressError when a single one of them may not, NotResolvedError when there is none.
+ * Resolves the host of a URL to its current addresses: at least one, and all of them public.
+ * Throws PrivateAddressError when any of them is not public, NotResolvedError when there is none.
  */
 export function createAddressGuard({
   publicOnly,
@@ -70,8 +70,8 @@ export function createAddressGuard({
 }
 
 /**
- * Asks DNS itself, not the system's resolver: that one knows names of this machine's network, and its few
- * threads would be taken by names whose servers do not answer.
+ * Queries DNS directly. The system's resolver also knows names of the local network, and names whose servers do not
+ * answer would occupy its few threads.
  */
 function fromDns(servers: readonly string[] | undefined): Resolve {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
@@ -86,12 +86,12 @@ function fromDns(servers: readonly string[] | undefined): Resolve {
   };
 }
 
-/** Names that never lead out of the machine or its network (RFC 6761, RFC 6762, RFC 8375, ICANN's `.internal`). */
+/** Names that never resolve to a public address (RFC 6761, RFC 6762, RFC 8375, ICANN's `.internal`). */
 const privateEndings = ['localhost', 'local', 'internal', 'home.arpa', 'localdomain', 'invalid', 'onion'];
-/** The one block of IPv6 that is handed out; what IANA has not opened yet is nobody's public address. */
+/** The only block of IPv6 that IANA allocates; other addresses are not public. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Whether an IP address, in any of its written forms, is one that the public internet routes to one machine. */
+/** Whether an IP address, in any notation, is a public unicast address. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
@@ -99,20 +99,20 @@ export function isPublicAddress(text: string): boolean {
   return address instanceof ipaddr.IPv6 ? address.match(globalUnicast) : true;
 }
 
-/** The address that stands in a URL in place of a name, undefined when there is a name. */
+/** The address when the host of a URL is an IP literal; undefined for a name. */
 function literalOf(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   return ipaddr.isValid(bare) ? bare : undefined;
 }
 
-/** One spelling for each address; an IPv4 address that is wrapped in an IPv6 one is the IPv4 address. */
+/** One notation per address. An IPv4-mapped IPv6 address is the IPv4 address. */
 export const canonicalAddress = (address: string): string => ipaddr.process(address).toString();
 
 const NAME_CHARACTERS_MAX = 253;
-/** Letters, digits and hyphens, neither first nor last a hyphen (RFC 1123); names in other scripts come as such (`xn--`). */
+/** Letters, digits and hyphens, no hyphen first or last (RFC 1123). International names arrive in this form (`xn--`). */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Whether a URL's host is one that DNS can know: an address, or a name without an empty or too long part. */
+/** Whether a URL's host is an IP address or a valid DNS name. */
 export function isHost(hostname: string): boolean {
   if (literalOf(hostname) !== undefined) return true;
   const name = hostname.replace(/\.$/, '').toLowerCase();
@@ -120,8 +120,8 @@ export function isHost(hostname: string): boolean {
 }
 
 /**
- * Whether a URL's host may be public, as far as that can be seen without asking DNS: what a name leads to is
- * judged at each attempt.
+ * Whether a URL's host may be public, as far as that is known without DNS. The addresses of a name are checked at each
+ * attempt.
  */
 export function canBePublic(hostname: string): boolean {
   const literal = literalOf(hostname);

@@ -6,7 +6,7 @@ import { newSecret, signatureHeaders, signingKey } from './endpoint-secrets.ts';
 
 const now = new Date();
 
-test('whatever is sent verifies with each secret that is good, and with no other', () => {
+test('a signature verifies with each valid secret and with no other', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       const body = JSON.stringify({ text });
@@ -25,7 +25,7 @@ test('whatever is sent verifies with each secret that is good, and with no other
   );
 });
 
-test('the example of the specification', () => {
+test('the example of the specification has the documented signature', () => {
   const at = new Date(1_614_265_330_000);
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   expect(
@@ -37,7 +37,7 @@ test('the example of the specification', () => {
   });
 });
 
-test('a secret is whsec_ and 32 bytes', () => {
+test('a secret is whsec_ and 32 bytes in base 64', () => {
   const bytes = Buffer.from(newSecret(randomBytes).replace(/^whsec_/, ''), 'base64');
   expect(bytes).toHaveLength(32);
 });

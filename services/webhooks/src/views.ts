@@ -4,7 +4,7 @@ import { envelopeOf } from './domain/envelope.ts';
 import type { LoggedDelivery } from './store/delivery-log.ts';
 import type { Endpoint } from './store/endpoints.ts';
 
-/** An endpoint as its owner sees it; the secret is never in it. */
+/** An endpoint of the API. It never contains the secret. */
 export const endpointView = (endpoint: Endpoint) => ({
   id: endpoint.id,
   url: endpoint.url,
@@ -19,13 +19,13 @@ export const endpointView = (endpoint: Endpoint) => ({
   created_at: endpoint.createdAt.toISOString(),
 });
 
-/** The only sight of the secret there ever is. */
+/** A new endpoint with its secret, which is shown only once. */
 export const newEndpointView = (endpoint: Endpoint, secret: string) => ({
   ...endpointView(endpoint),
   secret,
 });
 
-/** An endpoint with a new secret, and until when the former ones are good at most. */
+/** An endpoint with its new secret, and when the former secrets end at the latest. */
 export const rotatedEndpointView = ({
   endpoint,
   secret,
@@ -43,7 +43,7 @@ export const deliveryView = (delivery: LoggedDelivery) => ({
   event: {
     id: delivery.eventId,
     event: delivery.kind,
-    // eslint-disable-next-line no-restricted-syntax -- a place in a sequence, below 2^53 as JSON has it
+    // eslint-disable-next-line no-restricted-syntax -- a sequence number, below 2^53 as in JSON
     sequence: Number(delivery.sequence),
     created_at: delivery.eventCreatedAt.toISOString(),
   },
@@ -59,5 +59,5 @@ export const deliveryView = (delivery: LoggedDelivery) => ({
   })),
 });
 
-/** An event as its webhook's body has it. */
+/** An event as in the body of its webhook. */
 export const eventView = (event: LoggedEvent): object => JSON.parse(envelopeOf(event)) as object;

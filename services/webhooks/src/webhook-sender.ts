@@ -14,14 +14,14 @@ const EXCERPT_BYTES_MAX = 1_024;
 
 export type WebhookRequest = { url: string; headers: Record<string, string>; body: string };
 
-/** Sends one POST and tells what came of it; it never throws, follows, retries or unpacks anything. */
+/** Sends one POST and returns its result. It never throws, follows a redirect, retries or decompresses. */
 export type WebhookSender = {
   send(request: WebhookRequest): Promise<SendResult>;
-  /** Ends everything that is under way, as `stopped`. */
+  /** Ends all attempts in flight, as `stopped`. */
   close(): Promise<void>;
 };
 
-/** With `publicOnly` nothing is sent but over TLS, and to public addresses, which are judged at each attempt. */
+/** With `publicOnly` everything is sent over TLS and to public addresses, which are checked at each attempt. */
 export type WebhookSenderOptions = AddressGuardOptions & {
   timeoutMs?: number;
   /** Tests only: certificates to trust instead of the public ones. */
@@ -41,7 +41,7 @@ export function createWebhookSender({
 
   return {
     send(request) {
-      // Nothing else is registered; what stands in the database is not trusted to be what was registered.
+      // Registration checks this too; the content of the database is not trusted.
       const target = URL.parse(request.url);
       if (target === null || !/^https?:$/.test(target.protocol)) return failed('not_connected');
       if (publicOnly && target.protocol !== 'https:') return failed('not_secure');
@@ -65,8 +65,8 @@ export function createWebhookSender({
 const failed = (failure: Failure): Promise<SendResult> => Promise.resolve({ kind: 'failed', failure });
 
 /**
- * One attempt, from the question where the name leads to the end of the answer; `done` is told once, and never before
- * this returns. What is returned stops it.
+ * One attempt, from resolving the name to the end of the answer. `done` is called once, and never before this returns.
+ * The returned function stops the attempt.
  */
 function attempt(
   { guard, connections }: { guard: Resolve; connections: Connections },
@@ -88,7 +88,7 @@ function attempt(
     clearTimeout(timer);
     done(result);
   };
-  // Once there is a status, it is the answer, whatever happens to the rest.
+  // A status that was received is the answer, even when the rest of it fails.
   const finishWith = (otherwise: SendResult) =>
     finish(answer ? { kind: 'answered', ...answer, excerpt: textOf(excerpt) } : otherwise);
   const cutOff = (otherwise: SendResult) => {
@@ -99,7 +99,7 @@ function attempt(
   const timer = setTimeout(() => cutOff({ kind: 'failed', failure: 'timed_out' }), timeoutMs);
 
   guard(hostname).then((addresses) => {
-    // The time was up before the name was known: what was given up must not be sent now.
+    // The attempt timed out while the name was resolved: it must not be sent now.
     if (isOver) return;
     const taken = connections.take(origin, addresses);
     connection = taken;
@@ -132,7 +132,7 @@ function attempt(
   return () => cutOff({ kind: 'stopped' });
 }
 
-/** Postgres stores no NUL; a character cut in two becomes U+FFFD. */
+/** Postgres cannot store NUL. A truncated character becomes U+FFFD. */
 const textOf = (chunks: readonly Buffer[]): string =>
   Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\ufffd');
 

@@ -7,8 +7,8 @@ import type { Ports } from './ports.ts';
 
 const TAKE_BACK_EVERY_MS = 2_000;
 const CANCEL_EVERY_MS = 1_000;
-const FORGET_EVERY_MS = 3_600_000;
-const FORGET_SECRETS_EVERY_MS = 60_000;
+const PRUNE_EVERY_MS = 3_600_000;
+const PRUNE_SECRETS_EVERY_MS = 60_000;
 
 export function startWorkers(ports: Ports): DeliveryWorker {
   const { logger } = ports;
@@ -20,30 +20,30 @@ export function startWorkers(ports: Ports): DeliveryWorker {
     logger,
   });
   const cancelling = startWorker({
-    name: 'cancel what was missed',
+    name: 'cancel deliveries of disabled endpoints',
     everyMs: CANCEL_EVERY_MS,
     step: () => cancelNextWaiting(ports),
     logger,
   });
-  const forgetting = startWorker({
-    name: 'forget old events',
-    everyMs: FORGET_EVERY_MS,
+  const pruning = startWorker({
+    name: 'prune events',
+    everyMs: PRUNE_EVERY_MS,
     async step() {
       await pruneOldEvents(ports);
       return 0;
     },
     logger,
   });
-  const forgettingSecrets = startWorker({
-    name: 'forget ended secrets',
-    everyMs: FORGET_SECRETS_EVERY_MS,
+  const pruningSecrets = startWorker({
+    name: 'prune ended secrets',
+    everyMs: PRUNE_SECRETS_EVERY_MS,
     step: () => pruneEndedSecrets(ports),
     logger,
   });
   return {
     wake: delivering.wake,
     async stop() {
-      const others = [takingBack, cancelling, forgetting, forgettingSecrets];
+      const others = [takingBack, cancelling, pruning, pruningSecrets];
       await Promise.all([delivering.stop(), ...others.map((worker) => worker.stop())]);
     },
   };

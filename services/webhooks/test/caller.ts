@@ -6,13 +6,13 @@ import { type Fixture, IDENTITY_SECRET, listenTo } from './fixture.ts';
 export type Answered = { status: number; body: any };
 
 export type Caller = {
-  /** As the gateway calls for this account; a body that is a text goes as it stands. */
+  /** Calls like the gateway for this account. A text body is sent unchanged. */
   call(method: string, path: string, account: AccountId, body?: unknown): Promise<Answered>;
   port: number;
   close(): Promise<void>;
 };
 
-/** The routes of a fixture, on a port of their own. */
+/** Serves the routes of a fixture on their own port. */
 export async function openCaller(
   { ports }: Fixture,
   { allowInsecure = ports.settings.allowInsecureEndpoints }: { allowInsecure?: boolean } = {},

@@ -44,7 +44,7 @@ const stored = async (key: string) =>
     ).map(({ state, n }) => [state, n]),
   );
 
-/** An endpoint with one event that is due, and many more that wait for tomorrow. */
+/** An endpoint with one due delivery and many that are due tomorrow. */
 async function withBacklog(path: string): Promise<{ account: AccountId; key: string; id: EndpointId }> {
   const account = anAccount();
   const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
@@ -65,7 +65,7 @@ async function logOf(account: AccountId, id: string, status?: string) {
   return (body.data as { status: string }[]).map((delivery) => delivery.status);
 }
 
-test('disabled by 410 beside others: recorded without its backlog, which is cancelled bit by bit', async () => {
+test('an endpoint that 410 disables is recorded without its backlog, which is cancelled in batches', async () => {
   const { account, key, id } = await withBacklog('/gone');
   const other = anAccount();
   const neighbour = await anEndpoint(fixture.ports, other, `${receiver.url}/neighbour`);
@@ -73,7 +73,7 @@ test('disabled by 410 beside others: recorded without its backlog, which is canc
   receiver.answer((response, { path }) => response.writeHead(path === '/gone' ? 410 : 200).end());
   await deliver(fixture.ports);
   expect(await stored(neighbour.key)).toEqual({ delivered: 1 });
-  // Nothing of the backlog was touched in that transaction, and none of it is waiting for anybody who looks.
+  // That transaction did not touch the backlog, and the log shows none of it as waiting.
   expect(await stored(key)).toEqual({ exhausted: 1, waiting: BACKLOG - 1 });
   expect(await logOf(account, id)).toEqual(Array(100).fill('cancelled'));
   expect(await logOf(account, id, 'cancelled')).toHaveLength(100);
@@ -89,7 +89,7 @@ test('disabled by 410 beside others: recorded without its backlog, which is canc
   expect(await logOf(account, id, 'cancelled')).toHaveLength(100);
 });
 
-test('enabled again before that: what waited stays cancelled, and a replay brings it back', async () => {
+test('when an endpoint is enabled before its backlog is cancelled, the backlog stays cancelled and a replay queues it', async () => {
   const { account, key, id } = await withBacklog('/again');
   expect((await caller.call('POST', `/api/webhooks/${id}/disable`, account)).status).toBe(200);
   expect(await stored(key)).toEqual({ waiting: BACKLOG });
@@ -108,7 +108,7 @@ test('enabled again before that: what waited stays cancelled, and a replay bring
   expect(await stored(key)).toEqual({ waiting: BACKLOG });
 });
 
-test('deleted: nothing is sent, what was never tried goes bit by bit, and what was tried stays in the log', async () => {
+test('a deleted endpoint is sent nothing, its untried deliveries are removed in batches, and tried ones stay in the log', async () => {
   const { account, key, id } = await withBacklog('/deleted');
   receiver.answer((response) => response.writeHead(503).end());
   await deliver(fixture.ports);
@@ -125,18 +125,18 @@ test('deleted: nothing is sent, what was never tried goes bit by bit, and what w
   expect(await stored(key)).toEqual({ cancelled: 1 });
 });
 
-test('deleted after it was disabled: what was cancelled and never tried goes as well', async () => {
+test('deliveries that were cancelled untried are removed when a disabled endpoint is deleted', async () => {
   const { account, key, id } = await withBacklog('/disabled-first');
   await caller.call('POST', `/api/webhooks/${id}/disable`, account);
   while ((await cancelNextWaiting(fixture.ports)) > 0);
   expect(await stored(key)).toEqual({ cancelled: BACKLOG });
   await deleteEndpoint(fixture.ports, account, id);
-  // A disabled endpoint has no queue to remove: the hourly pruning finds it.
+  // A disabled endpoint has no queue, so the hourly pruning finds it.
   await pruneOldEvents(fixture.ports);
   expect(await stored(key)).toEqual({});
 });
 
-test('registering, replaying and deleting again and again leaves no rows behind', async () => {
+test('repeated registration, replay and deletion leave no rows', async () => {
   const account = anAccount();
   await receiveEvents(
     fixture.ports,

@@ -44,7 +44,7 @@ type Told = { id: string; sequence: number; version: number; data: { id: string;
 const page = (account: AccountId, after: number, limit = 500) =>
   listEvents(fixture.ports, account, { after, limit, eventTypes: null, from: null, to: null });
 
-test('while many write, a reader who follows never sees a number before a smaller one', async () => {
+test('a reader never sees a sequence number before a smaller one while many transactions write', async () => {
   const accounts = [anAccount(), anAccount()];
   const WRITERS = 7;
   const BATCHES = 25;
@@ -52,7 +52,7 @@ test('while many write, a reader who follows never sees a number before a smalle
   let written = 0;
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {
     for (let i = 0; i < BATCHES; i++) {
-      // Both accounts in one transaction, and now and then a batch that is taken back.
+      // Both accounts in one transaction, and sometimes a batch that is rolled back.
       const batch = Array.from({ length: 1 + ((writer + i) % 4) }, (_, n) =>
         anEvent({ account: accounts[(n + i) % 2] as AccountId, resource: `inv_${writer}` }),
       );
@@ -86,7 +86,7 @@ test('while many write, a reader who follows never sees a number before a smalle
   expect(seen.flat()).toHaveLength(written);
 });
 
-test('a receiver that drops older versions ends with the truth, in whatever order they come', async () => {
+test('a receiver that drops older versions ends with the latest one in any order of arrival', async () => {
   const account = anAccount();
   await anEndpoint(fixture.ports, account, `${receiver.url}/versions`);
   const shown = new Map<string, Told>();
@@ -94,7 +94,7 @@ test('a receiver that drops older versions ends with the truth, in whatever orde
   let requests = 0;
   receiver.answer((response, { body }) => {
     requests += 1;
-    // Most first attempts fail, each in its own way.
+    // Most first attempts fail, in different ways.
     if ((requests * 2_654_435_761) % 7 < 4) return void response.writeHead(500).end();
     const told = JSON.parse(body) as Told;
     const known = shown.get(told.data.id);
@@ -118,7 +118,7 @@ test('a receiver that drops older versions ends with the truth, in whatever orde
   expect([...shown.values()].map(({ data }) => data.n)).toEqual([8, 8, 8, 8, 8, 8]);
 });
 
-test('a shop whose server was away for a week misses nothing: it reads, listens, or has it sent again', async () => {
+test('a shop that was offline for a week gets all events by pages, by a stream or by a replay', async () => {
   const account = anAccount();
   const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/week`);
   const happens = async (n: number) => {
@@ -129,7 +129,7 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
     await receiveEvents(fixture.ports, ...events);
     await deliverAll(fixture.ports);
   };
-  /** What the shop has taken: it answered 200, and may have been told again. */
+  /** The events that the shop answered with 200, some of them more than once. */
   const taken: Told[] = [];
   let isUp = true;
   receiver.answer((response, { body, path }) => {
@@ -155,27 +155,27 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
   expect(away.value).toMatchObject({
     enabled: false,
     disabledReason: 'No delivery has succeeded for 5 days.',
-    // The moment in which the first of all that it missed was tried in vain.
+    // When the first attempt at the oldest missed event failed.
     failingSince: begun,
   });
   expect(missedSince).toEqual(new Date(begun.getTime() - HOUR));
 
-  // Up again. First: read on from where it was, page by page.
+  // First way: it reads on from its last event, page by page.
   isUp = true;
   const all = Array.from({ length: 31 }, (_, i) => i + 1);
   const numbersOf = (events: readonly { sequence: string }[]) =>
-    // eslint-disable-next-line no-restricted-syntax -- places in a sequence
+    // eslint-disable-next-line no-restricted-syntax -- sequence numbers
     events.map(({ sequence }) => Number(sequence));
   const read: number[] = [];
   for (let after = 3, more = true; more; ) {
     const { events, hasMore, nextAfter } = await page(account, after, 10);
     read.push(...numbersOf(events));
-    // eslint-disable-next-line no-restricted-syntax -- a place in a sequence
+    // eslint-disable-next-line no-restricted-syntax -- a sequence number
     [after, more] = [Number(nextAfter), hasMore];
   }
   expect(read).toEqual(all.slice(3));
 
-  // Or: listen from there.
+  // Second way: a stream from there.
   const heard: number[] = [];
   const source = new EventSource(`http://127.0.0.1:${server.port}/api/events/stream?after=3`, {
     fetch: (input, init) => {
@@ -190,7 +190,7 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
     source.close();
   }
 
-  // Or: have it sent again, what was given up and what it was never told of.
+  // Third way: a replay of exhausted deliveries and of events without a delivery.
   expect((await changeEndpoint(fixture.ports, account, id, { enabled: true })).ok).toBe(true);
   await deliverAll(fixture.ports);
   expect(taken).toHaveLength(3);
@@ -204,7 +204,7 @@ test('a shop whose server was away for a week misses nothing: it reads, listens,
     ok: true,
     value: { queued: 28, alreadyDelivered: 3 },
   });
-  // Asked for twice it is sent once.
+  // A second replay queues nothing more.
   expect(await replayEvents(fixture.ports, account, id, order)).toMatchObject({ value: { queued: 0 } });
   await deliverAll(fixture.ports);
   expect(taken.map(({ sequence }) => sequence).toSorted((a, b) => a - b)).toEqual(all);

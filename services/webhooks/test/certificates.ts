@@ -1,6 +1,6 @@
 /**
- * An authority of these tests alone, whose own key nobody has any more, and a server it vouches for: shop.test,
- * rebinding.test, localhost and its addresses. Good until the year 2126.
+ * A certificate authority of these tests, whose key was deleted, and a server certificate for shop.test, rebinding.test,
+ * localhost and its addresses. Valid until 2126.
  */
 export const CA = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUJpmS2EHGGXtqkpzYIH4Lk9VBXPUwCgYIKoZIzj0EAwIw

@@ -96,7 +96,7 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** As a relay does: until the bus has it. The first one finds no stream and makes it. */
+/** Publishes until NATS has the event, as a relay does. The first call creates the stream. */
 const publish = (event: MerchantEvent) =>
   eventually(async () => {
     const message = { kind: event.kind, dedupe: event.id, body: JSON.stringify(event) };
@@ -104,7 +104,7 @@ const publish = (event: MerchantEvent) =>
   });
 
 test.each([
-  // Before the POST: it arrives once. After it, or at the same moment: at least once.
+  // A crash before the POST: it arrives once. During or after it: at least once.
   { point: 'consumer.after_commit', arrivals: [1] },
   { point: 'webhooks.claimed', arrivals: [1] },
   { point: 'webhooks.sent', arrivals: [2] },
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test('told to stop, it ends what is under way, exits with 0 and leaves nothing claimed', async () => {
+test('on SIGTERM the service ends attempts in flight, exits with 0 and leaves nothing claimed', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/slow`);
   const { child } = await startReady();
@@ -157,7 +157,7 @@ test('told to stop, it ends what is under way, exits with 0 and leaves nothing c
   expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 1 }]);
 });
 
-test('a wrong configuration is named in full, and nothing is started', async () => {
+test('a wrong configuration prevents the start, and every problem is named', async () => {
   const { child, said } = await startProcess({
     WEBHOOK_SECRETS_KEY: 'short',
     PUBLIC_URL: '',
@@ -171,7 +171,7 @@ test('a wrong configuration is named in full, and nothing is started', async () 
   expect(said()).not.toContain('short');
 });
 
-test('a bus that is away at start is waited for; the API answers meanwhile', async () => {
+test('the service waits for NATS at the start, and the API answers before NATS is there', async () => {
   const { child, port, said } = await startProcess({ NATS_URL: `nats://127.0.0.1:${await freePort()}` });
   await eventually(() => expect(said()).toContain('the bus is not there yet'));
   const ready = await fetch(`http://127.0.0.1:${port}/readyz`);

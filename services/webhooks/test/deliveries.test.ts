@@ -39,10 +39,10 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-/** What arrived at a path of the receiver; each test has its own. */
+/** The requests to a path of the receiver. Each test has its own path. */
 const arrivedAt = (path: string) => receiver.received.filter((one) => one.path === path);
 
-test('a delivery is signed as Standard Webhooks has it, and its body is the decided envelope', async () => {
+test('a delivery is signed by Standard Webhooks, and its body is the documented envelope', async () => {
   const account = anAccount();
   const { secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/signed?shop=1`);
   const data = { id: 'inv_9', amount: '1.5', note: 'Grüße "quoted" \\ \u2028' };
@@ -65,7 +65,7 @@ test('a delivery is signed as Standard Webhooks has it, and its body is the deci
   expect(() => new Webhook(secret).verify(`${one?.body} `, one?.headers as Record<string, string>)).toThrow();
 });
 
-test('a failed delivery is tried again when its pause is over, with the same id and body', async () => {
+test('a failed delivery is retried after its pause, with the same id and body', async () => {
   const account = anAccount();
   const { key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}/again`);
   receiver.answer((response) => response.writeHead(500).end('out of order'));
@@ -96,11 +96,11 @@ test('a failed delivery is tried again when its pause is over, with the same id 
   ]);
 });
 
-test('the log of attempts cannot be rewritten', async () => {
+test('the service’s role cannot change the log of attempts', async () => {
   await expect(fixture.db.rows('update attempts set ms = 0')).rejects.toThrow('permission denied');
 });
 
-test('the whole schedule: ten attempts over 75 hours, each in its time, then none', async () => {
+test('a delivery has ten attempts over 75 hours, each at its time', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/never`);
   receiver.answer((response) => response.writeHead(503).end());
@@ -127,14 +127,14 @@ test('the whole schedule: ten attempts over 75 hours, each in its time, then non
   expect(arrivedAt('/never')).toHaveLength(10);
 });
 
-test('a restart between attempts forgets nothing', async () => {
+test('a restart between attempts loses nothing', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/restart`);
   receiver.answer((response) => response.writeHead(500).end());
   await receiveEvents(fixture.ports, anEvent({ account }));
   await deliverAll(fixture.ports);
 
-  // All that a new process has is the database.
+  // A new process has only the database.
   const sender = createWebhookSender({ publicOnly: false });
   receiver.answer((response) => response.writeHead(200).end());
   fixture.clock.advance(6 * SECOND);
@@ -146,7 +146,7 @@ test('a restart between attempts forgets nothing', async () => {
   expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'delivered', attempts: 2 }]);
 });
 
-test('what was sent and not recorded is sent again with the same id, and the late record is refused', async () => {
+test('a delivery that was sent and not recorded is sent again with the same id, and the late record is refused', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/unrecorded`);
   await receiveEvents(fixture.ports, anEvent({ account }));
@@ -160,7 +160,7 @@ test('what was sent and not recorded is sent again with the same id, and the lat
   const again = await claimDeliveries(fixture.ports, ROOM);
   const attempts = await Promise.all(again.map((delivery) => attemptDelivery(fixture.ports, delivery)));
 
-  // The first sender was only slow: it no longer owns the delivery.
+  // The first sender was only slow: its claim has expired.
   await recordAttempts(fixture.ports, late);
   expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ state: 'sending', attempts: 0 }]);
   await recordAttempts(fixture.ports, attempts);
@@ -170,7 +170,7 @@ test('what was sent and not recorded is sent again with the same id, and the lat
   expect(new Set(ids).size).toBe(1);
 });
 
-test('deliveries of an endpoint begin in the order of the sequence', async () => {
+test('deliveries of an endpoint start in the order of their sequence numbers', async () => {
   const account = anAccount();
   await anEndpoint(fixture.ports, account, `${receiver.url}/order`);
   for (let i = 0; i < 5; i++) {
@@ -192,14 +192,14 @@ test('deliveries of an endpoint begin in the order of the sequence', async () =>
   expect(begun).toEqual(Array.from({ length: 25 }, (_, i) => String(i + 1)));
 });
 
-test('no endpoint is sent more at once than its slots, and each that ends frees one', async () => {
+test('an endpoint never has more attempts in flight than its limit, and each that ends frees a slot', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/slots`);
   await receiveEvents(
     fixture.ports,
     ...Array.from({ length: 40 }, (_, i) => anEvent({ account, resource: `inv_${i}` })),
   );
-  // One that has never taken anything yet may be one that never answers.
+  // An endpoint that has never accepted a delivery may never answer.
   const trial = await claimDeliveries(fixture.ports, ROOM);
   expect(trial).toHaveLength(2);
   await recordAttempts(
@@ -209,7 +209,7 @@ test('no endpoint is sent more at once than its slots, and each that ends frees 
   const first = await claimDeliveries(fixture.ports, ROOM);
   expect(first).toHaveLength(16);
   expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
-  // A new event frees no slot.
+  // A new event does not free a slot.
   await receiveEvents(fixture.ports, anEvent({ account }));
   expect(await claimDeliveries(fixture.ports, ROOM)).toHaveLength(0);
 
@@ -224,7 +224,7 @@ test('no endpoint is sent more at once than its slots, and each that ends frees 
   expect(rows.every((row) => row.state === 'delivered')).toBe(true);
 });
 
-test('free attempts are shared evenly among the endpoints', async () => {
+test('the capacity of a claim is shared evenly among the endpoints', async () => {
   const account = anAccount();
   const keys = [];
   for (let i = 0; i < 4; i++)
@@ -243,7 +243,7 @@ test('free attempts are shared evenly among the endpoints', async () => {
   expect(arrivedAt('/share')).toHaveLength(80);
 });
 
-test('a redirect is a failure and is not followed', async () => {
+test('a redirect counts as a failure and is not followed', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/moved`);
   receiver.answer((response) => response.writeHead(307, { location: `${receiver.url}/canary` }).end());
@@ -253,7 +253,7 @@ test('a redirect is a failure and is not followed', async () => {
   expect(arrivedAt('/canary')).toHaveLength(0);
 });
 
-test('410 disables the endpoint, says why, and cancels what waits', async () => {
+test('410 disables the endpoint with a reason and cancels its waiting deliveries', async () => {
   const account = anAccount();
   const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/gone`);
   receiver.answer((response) => response.writeHead(500).end());
@@ -277,7 +277,7 @@ test('410 disables the endpoint, says why, and cancels what waits', async () => 
   expect(arrivedAt('/gone')).toHaveLength(2);
 });
 
-test('five days of nothing but failures disable the endpoint', async () => {
+test('five days of failures without a success disable the endpoint', async () => {
   const account = anAccount();
   const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/dead`);
   receiver.answer((response) => response.writeHead(500).end());
@@ -293,7 +293,7 @@ test('five days of nothing but failures disable the endpoint', async () => {
   });
 });
 
-test.each([429, 503])('%i with Retry-After is obeyed', async (status) => {
+test.each([429, 503])('Retry-After of an answer %i is respected', async (status) => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/later`);
   receiver.answer((response) => response.writeHead(status, { 'retry-after': '600' }).end());
@@ -303,14 +303,14 @@ test.each([429, 503])('%i with Retry-After is obeyed', async (status) => {
   expect((delivery?.due_at.getTime() ?? 0) - fixture.clock.now().getTime()).toBe(600 * SECOND);
 });
 
-test('a deleted endpoint is sent nothing more, and its secret is gone', async () => {
+test('a deleted endpoint is sent nothing more, and its secret is removed', async () => {
   const account = anAccount();
   const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/deleted`);
   receiver.answer((response) => response.writeHead(500).end());
   await receiveEvents(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
   const claimed = await claimDeliveries(fixture.ports, { ...ROOM, capacity: 1 });
   expect(await deleteEndpoint(fixture.ports, account, id)).toMatchObject({ ok: true });
-  // This one was on its way; that it failed is recorded, and it is not tried again.
+  // This attempt was in flight: its failure is recorded, and it is not retried.
   await recordAttempts(
     fixture.ports,
     await Promise.all(claimed.map((one) => attemptDelivery(fixture.ports, one))),
@@ -327,7 +327,7 @@ test('a deleted endpoint is sent nothing more, and its secret is gone', async ()
   );
 });
 
-test('an endpoint is told of the kinds it asked for, and of no other account', async () => {
+test('an endpoint receives only its event types, and only events of its account', async () => {
   const account = anAccount();
   await anEndpoint(fixture.ports, account, `${receiver.url}/kinds`, ['payout.failed', 'invoice.paid']);
   await receiveEvents(
@@ -347,7 +347,7 @@ test('an endpoint is told of the kinds it asked for, and of no other account', a
   ]);
 });
 
-test('an answer that Postgres could not store as it is does not stop the record', async () => {
+test('an answer that Postgres cannot store unchanged is recorded all the same', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/binary`);
   receiver.answer((response) => response.writeHead(500).end(Buffer.from([0, 255, 0xe2, 0x82])));
@@ -358,7 +358,7 @@ test('an answer that Postgres could not store as it is does not stop the record'
   );
 });
 
-test('an endpoint whose address has become private is refused at each attempt', async () => {
+test('every attempt at an endpoint whose address has become private is refused', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(
     fixture.ports,
@@ -376,7 +376,7 @@ test('an endpoint whose address has become private is refused at each attempt', 
   ]);
 });
 
-test('what this process ended itself is given back and not counted', async () => {
+test('an attempt that this process stopped is released and not counted', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/stopped`);
   const arrived = new Promise<void>((resolve) => receiver.answer(() => resolve()));

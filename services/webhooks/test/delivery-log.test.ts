@@ -48,7 +48,7 @@ const statesOf = async (key: string) => (await deliveriesOf(fixture.db, key)).ma
 const someEvents = (account: AccountId, count: number, kind: 'invoice.created' | 'invoice.paid') =>
   Array.from({ length: count }, (_, i) => anEvent({ account, kind, resource: `${kind}_${i}` }));
 
-/** Goes through the whole schedule of what waits for an endpoint, until there is nothing more to try. */
+/** Goes through the whole retry schedule of an endpoint's deliveries. */
 async function exhaust(key: string): Promise<void> {
   for (;;) {
     await deliverAll(fixture.ports);
@@ -61,7 +61,7 @@ async function exhaust(key: string): Promise<void> {
 
 const noDelivery = { status: 404, body: { message: 'No query results for model [Delivery].' } };
 
-describe('the log', () => {
+describe('the delivery log', () => {
   test('shows each delivery with its attempts, the latest event first', async () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/log`);
@@ -132,7 +132,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('is filtered by status and kind, and read page by page without a hole', async () => {
+  test('is filtered by status and event type, and read page by page without a gap', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/pages`);
     await receiveEvents(
@@ -211,7 +211,7 @@ describe('the log', () => {
     );
   });
 
-  test('another account’s delivery is forbidden, an unknown one is not found', async () => {
+  test('answers 403 for another account’s delivery and 404 for an unknown one', async () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     const [told, other] = [anEvent({ account }), anEvent()];
@@ -222,7 +222,7 @@ describe('the log', () => {
       ['POST', '/redeliver'],
     ] as const) {
       expect(await caller.call(verb, `${of(told)}${more}`, anAccount())).toEqual(forbidden);
-      // Nor is another account's event one of this endpoint's.
+      // Another account's event is not a delivery of this endpoint either.
       for (const unknown of [of(other), of({ id: newEventId() }), '/api/deliveries/dlv_1']) {
         expect(await caller.call(verb, `${unknown}${more}`, account)).toEqual(noDelivery);
       }
@@ -230,8 +230,8 @@ describe('the log', () => {
   });
 });
 
-describe('a test', () => {
-  test('is an event of its own, sent to this endpoint alone, whatever it is told of', async () => {
+describe('a test event', () => {
+  test('is a new event that only this endpoint receives, whatever its event types', async () => {
     const account = anAccount();
     const tested = await anEndpoint(fixture.ports, account, `${receiver.url}/tested`, ['payout.failed']);
     const other = await anEndpoint(fixture.ports, account, `${receiver.url}/untested`, ['webhook.test']);
@@ -259,7 +259,7 @@ describe('a test', () => {
       const delivery = await caller.call('GET', `/api/deliveries/${body.data.delivery_id}`, account);
       expect(delivery.body).toMatchObject({ status: 'delivered', attempts: [{ number: 1, status: 200 }] });
     }
-    // Named among its events or not: who is tested is told, nobody else. It is told of nothing else either.
+    // Only the tested endpoint receives it, subscribed or not, and it receives no other event for it.
     expect(await deliveriesOf(fixture.db, other.key)).toEqual([]);
     expect((await caller.call('POST', `/api/webhooks/${other.id}/test`, account)).status).toBe(202);
     await deliverAll(fixture.ports);
@@ -268,7 +268,7 @@ describe('a test', () => {
     expect((await caller.call('GET', '/api/events', account)).body.meta.last_sequence).toBe(4);
   });
 
-  test('waits for the endpoint to be enabled', async () => {
+  test('is refused while the endpoint is disabled', async () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
@@ -281,7 +281,7 @@ describe('a test', () => {
 });
 
 describe('a redelivery', () => {
-  test('sends the same event again at once, and its schedule begins anew', async () => {
+  test('sends the same event again at once and starts a new retry cycle', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/anew`);
     const event = anEvent({ account });
@@ -291,7 +291,7 @@ describe('a redelivery', () => {
     await exhaust(key);
     expect(await statesOf(key)).toEqual(['exhausted']);
     expect(arrivedAt('/anew')).toHaveLength(10);
-    // Something has arrived: five days of nothing but failures would disable it.
+    // A success in between: five days of failures alone would disable the endpoint.
     answerWith(200);
     await caller.call('POST', `/api/webhooks/${id}/test`, account);
     await deliverAll(fixture.ports);
@@ -304,7 +304,7 @@ describe('a redelivery', () => {
       status: 202,
       body: { data: { id: deliveryIdOf(id, event.id), status: 'waiting', next_attempt_at: now } },
     });
-    // Asked for twice before it is sent, it is sent once.
+    // Two requests before it is sent send it once.
     expect(await caller.call('POST', `${path}/redeliver`, account)).toEqual(asked);
     await deliverAll(fixture.ports);
     expect(arrivedAt('/anew')).toHaveLength(11);
@@ -320,7 +320,7 @@ describe('a redelivery', () => {
     expect(last.attempts.at(-1).number).toBe(20);
   });
 
-  test('shows when it may be sent: while its endpoint asks to be left alone, no sooner than that is over', async () => {
+  test('shows that it is not sent before the end of the pause that its endpoint asked for', async () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/left-alone`);
     const [refused, held] = [anEvent({ account }), anEvent({ account, resource: 'inv_2' })];
@@ -338,7 +338,7 @@ describe('a redelivery', () => {
       const { body } = await caller.call('GET', `/api/webhooks/${id}/deliveries${query}`, account);
       expect(body.data).toMatchObject([shown, shown]);
     }
-    // A changed address ends the pause.
+    // A new address ends the pause.
     const url = `${receiver.url}/back`;
     await caller.call('PATCH', `/api/webhooks/${id}`, account, { url });
     const now = fixture.clock.now().toISOString();
@@ -348,7 +348,7 @@ describe('a redelivery', () => {
     expect(arrivedAt('/back')).toHaveLength(2);
   });
 
-  test('also of one that has arrived, was cancelled, or waits for its next attempt', async () => {
+  test('sends a delivered, a cancelled and a waiting delivery again', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/whatever`);
     const event = anEvent({ account });
@@ -378,7 +378,7 @@ describe('a redelivery', () => {
     expect(await statesOf(key)).toEqual(['delivered']);
   });
 
-  test('not while it is being sent, nor to an endpoint that is disabled or deleted', async () => {
+  test('is refused during an attempt, and for a disabled or deleted endpoint', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/not-now`);
     const event = anEvent({ account });
@@ -406,7 +406,7 @@ describe('a redelivery', () => {
 });
 
 describe('a replay', () => {
-  /** An hour before now until an hour after it. */
+  /** From an hour ago until in an hour. */
   const around = (more: object = {}) => ({
     from: new Date(Date.now() - 3_600_000).toISOString(),
     to: new Date(Date.now() + 3_600_000).toISOString(),
@@ -417,7 +417,7 @@ describe('a replay', () => {
     body: { message: expect.any(String), data: { queued, already_waiting, already_delivered } },
   });
 
-  test('sends what the endpoint never had, what was given up and what was cancelled, once', async () => {
+  test('sends events without a delivery, exhausted and cancelled ones, each once', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/replayed`);
     const replay = (body: object) => caller.call('POST', `/api/webhooks/${id}/replay`, account, body);
@@ -436,7 +436,7 @@ describe('a replay', () => {
 
     expect(await replay(around())).toEqual(counts(7, 1, 2));
     expect(await replay(around())).toEqual(counts(0, 8, 2));
-    // What is new does not wait for all that was asked for.
+    // A new delivery does not wait for the replayed ones.
     await deliver(fixture.ports);
     expect(sequencesAt('/replayed')).toContain(11);
     await deliverAll(fixture.ports);
@@ -465,7 +465,7 @@ describe('a replay', () => {
     expect(sequencesAt('/younger')).toEqual([1, 2, 3]);
   });
 
-  test('takes from its beginning, and not its end', async () => {
+  test('includes the start of its range and excludes the end', async () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/range`);
     const start = Date.now() - 10 * DAY;
@@ -485,7 +485,7 @@ describe('a replay', () => {
     expect(sequencesAt('/range')).toEqual([2, 3]);
   });
 
-  test('of tests, only its own', async () => {
+  test('includes test events of its own endpoint only', async () => {
     const account = anAccount();
     const [one, other] = [
       await anEndpoint(fixture.ports, account, `${receiver.url}/own-test`),
@@ -508,7 +508,7 @@ describe('a replay', () => {
     }
   });
 
-  test('goes through many, and asked for many times at once queues each once', async () => {
+  test('queues each of many events once, also with concurrent requests', async () => {
     const account = anAccount();
     const EVENTS = 3_500;
     await receiveEvents(fixture.ports, ...someEvents(account, EVENTS, 'invoice.paid'));
@@ -549,10 +549,10 @@ describe('a replay', () => {
     });
     const queued = await Promise.all([one, other].map(async ({ key }) => (await statesOf(key)).length));
     expect(queued.reduce((all, n) => all + n)).toBeLessThanOrEqual(4);
-    // Asking again for what waits already queues nothing, and costs nothing.
+    // Another replay of waiting deliveries queues nothing and does not count.
     const done = queued[0] === 3 ? one : other;
     expect(await replay(done.id)).toEqual(counts(0, 3, 0));
-    // Another account has a day of its own.
+    // Another account has its own limit.
     const neighbour = anAccount();
     await receiveEvents(fixture.ports, anEvent({ account: neighbour }));
     const theirs = await anEndpoint(fixture.ports, neighbour, `${receiver.url}/a-day`);
@@ -572,7 +572,7 @@ describe('a replay', () => {
     });
   });
 
-  test('more than fifty thousand events are too many at once, and then nothing is queued', async () => {
+  test('is refused for more than fifty thousand events, and then queues nothing', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     await receiveEvents(fixture.ports, anEvent({ account }));
@@ -592,7 +592,7 @@ describe('a replay', () => {
     expect(await deliveriesOf(fixture.db, key)).toHaveLength(1);
   });
 
-  test('waits for the endpoint to be enabled', async () => {
+  test('is refused while the endpoint is disabled', async () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     await caller.call('POST', `/api/webhooks/${id}/disable`, account);
@@ -648,7 +648,7 @@ describe('a replay', () => {
     );
   });
 
-  test('begins at most ninety days ago', async () => {
+  test('cannot start more than ninety days ago', async () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/`);
     const oldest = fixture.clock.now().getTime() - 90 * DAY;

@@ -2,13 +2,13 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 
-/** What a name leads to: addresses of both families, and another name before them when it is an alias. */
+/** The addresses of a name, IPv4 and IPv6, and its canonical name when it is an alias. */
 export type Answer = { addresses: readonly string[]; alias?: string };
 
 export type DnsServer = {
-  /** As a resolver is told of it. */
+  /** In the form that a resolver takes. */
   address: string;
-  /** How often each name's IPv4 addresses were asked for. */
+  /** How often the IPv4 addresses of each name were queried. */
   asked: Map<string, number>;
   close(): Promise<void>;
 };
@@ -22,8 +22,8 @@ const NO_SUCH_NAME = 0x8183;
 const SECONDS_TO_LIVE = 0;
 
 /**
- * A DNS server on UDP (RFC 1035) that knows the names it is given and nothing else.
- * @param answer undefined when there is no such name; asked anew for each query, so that answers may change
+ * A DNS server on UDP (RFC 1035) that knows the given names only.
+ * @param answer undefined when there is no such name. It is called for each query, so that answers may change
  */
 export async function startDnsServer(
   answer: (name: string, query: number) => Answer | undefined,

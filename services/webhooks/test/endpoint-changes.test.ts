@@ -23,7 +23,7 @@ import {
 
 let fixture: Fixture;
 let receiver: Receiver;
-/** In a sandbox, and as in production. */
+/** With the settings of a sandbox, and of production. */
 let lax: Caller;
 let strict: Caller;
 
@@ -47,7 +47,7 @@ const queuesOf = (key: string) =>
     'select consecutive_failures, failing_since, has_succeeded from endpoint_queues where endpoint_key = $1',
     [key],
   );
-/** Leaves nothing that another test would be asked about. */
+/** Delivers everything, so that other tests do not claim it. */
 async function finish(): Promise<void> {
   receiver.answer((response) => response.writeHead(200).end());
   fixture.clock.advance(6_000);
@@ -55,7 +55,7 @@ async function finish(): Promise<void> {
 }
 const freshQueue = { consecutive_failures: 0, failing_since: null, has_succeeded: false };
 
-/** Since when it should have had all that it wants; the books count from there. */
+/** Since when it is subscribed to its event types; reconciliation checks deliveries from there. */
 const subscribedSince = async (key: string) =>
   (
     await fixture.db.one<{ since: Date | null }>(
@@ -67,7 +67,7 @@ const subscribedSince = async (key: string) =>
 const url = 'https://shop.example/hook';
 
 describe('PATCH', () => {
-  test('changes what is named, and nothing else', async () => {
+  test('changes the given fields and no others', async () => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, url);
     const before = (await strict.call('GET', `/api/webhooks/${id}`, account)).body;
@@ -133,7 +133,7 @@ describe('PATCH', () => {
         enabled: ['The enabled field must be true or false.'],
       },
     ],
-  ])('%j is refused, and nothing of it is done', async (body, errors) => {
+  ])('refuses %j and changes nothing', async (body, errors) => {
     const account = anAccount();
     const { id } = await anEndpoint(fixture.ports, account, url);
     const before = (await strict.call('GET', `/api/webhooks/${id}`, account)).body;
@@ -143,7 +143,7 @@ describe('PATCH', () => {
     expect((await strict.call('GET', `/api/webhooks/${id}`, account)).body).toEqual(before);
   });
 
-  test('kinds added are told from then on', async () => {
+  test('subscribes to added event types from then on', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/kinds`, ['invoice.paid']);
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['invoice.paid'], description: 'x' });
@@ -154,13 +154,13 @@ describe('PATCH', () => {
     expect(await deliveriesOf(fixture.db, key)).toMatchObject([{ sequence: '2', state: 'waiting' }]);
     const since = fixture.clock.now();
     expect(await subscribedSince(key)).toEqual(since);
-    // Told of less, it still is to have had the rest.
+    // With fewer event types, it is subscribed to the others since the same time.
     fixture.clock.advance(1_000);
     await lax.call('PATCH', `/api/webhooks/${id}`, account, { events: ['payout.failed'] });
     expect(await subscribedSince(key)).toEqual(since);
   });
 
-  test('what waits goes to a new url, whose health begins anew', async () => {
+  test('sends waiting deliveries to a new URL, with a new health', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/old`);
     receiver.answer((response) => response.writeHead(500).end());
@@ -183,7 +183,7 @@ describe('PATCH', () => {
   });
 });
 
-test('what its former address refused for the last time begins a schedule of its own at the new one', async () => {
+test('a delivery whose last attempt failed at the former URL starts a new retry cycle at the new one', async () => {
   const account = anAccount();
   const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/tenth`);
   await receiveEvents(fixture.ports, anEvent({ account }));
@@ -202,7 +202,7 @@ test('what its former address refused for the last time begins a schedule of its
   await finish();
 });
 
-test('an attempt that ends after its delivery was claimed again is not taken for the later one', async () => {
+test('an attempt that ends after its delivery was claimed again does not end the later claim', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/twice`);
   await receiveEvents(fixture.ports, anEvent({ account }));
@@ -225,90 +225,96 @@ test('an attempt that ends after its delivery was claimed again is not taken for
 test.each([
   ['has moved', 'PATCH', ''],
   ['was disabled and enabled again', 'POST', '/enable'],
-])('what its former address answers says nothing of an endpoint that %s meanwhile', async (_, verb, path) => {
-  const account = anAccount();
-  const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/former-${verb}`);
-  await receiveEvents(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
-  const claimed = await claimDeliveries(fixture.ports, ROOM);
-  let turn = 0;
-  receiver.answer((response) => response.writeHead(turn++ === 0 ? 410 : 500).end());
-  const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(fixture.ports, delivery)));
-  if (verb === 'POST') await lax.call('POST', `/api/webhooks/${id}/disable`, account);
-  const url = `${receiver.url}/present-${verb}`;
-  expect((await lax.call(verb, `/api/webhooks/${id}${path}`, account, { url })).status).toBe(200);
-  await recordAttempts(fixture.ports, attempts);
+])(
+  'the answer of the former address does not change the health of an endpoint that %s',
+  async (_, verb, path) => {
+    const account = anAccount();
+    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/former-${verb}`);
+    await receiveEvents(fixture.ports, anEvent({ account }), anEvent({ account, resource: 'inv_2' }));
+    const claimed = await claimDeliveries(fixture.ports, ROOM);
+    let turn = 0;
+    receiver.answer((response) => response.writeHead(turn++ === 0 ? 410 : 500).end());
+    const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(fixture.ports, delivery)));
+    if (verb === 'POST') await lax.call('POST', `/api/webhooks/${id}/disable`, account);
+    const url = `${receiver.url}/present-${verb}`;
+    expect((await lax.call(verb, `/api/webhooks/${id}${path}`, account, { url })).status).toBe(200);
+    await recordAttempts(fixture.ports, attempts);
 
-  expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body).toMatchObject({
-    enabled: true,
-    failing_since: null,
-  });
-  expect(await queuesOf(key)).toEqual([freshQueue]);
-  receiver.answer((response) => response.writeHead(200).end());
-  await deliverAll(fixture.ports);
-  expect(await deliveriesOf(fixture.db, key)).toMatchObject([
-    { state: 'delivered', attempts: 2 },
-    { state: 'delivered', attempts: 2 },
-  ]);
-  const to = verb === 'PATCH' ? '/present-PATCH' : '/former-POST';
-  expect(
-    arrivedAt(to)
-      .slice(-2)
-      .map((one) => JSON.parse(one.body).sequence)
-      .sort(),
-  ).toEqual([1, 2]);
-});
+    expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body).toMatchObject({
+      enabled: true,
+      failing_since: null,
+    });
+    expect(await queuesOf(key)).toEqual([freshQueue]);
+    receiver.answer((response) => response.writeHead(200).end());
+    await deliverAll(fixture.ports);
+    expect(await deliveriesOf(fixture.db, key)).toMatchObject([
+      { state: 'delivered', attempts: 2 },
+      { state: 'delivered', attempts: 2 },
+    ]);
+    const to = verb === 'PATCH' ? '/present-PATCH' : '/former-POST';
+    expect(
+      arrivedAt(to)
+        .slice(-2)
+        .map((one) => JSON.parse(one.body).sequence)
+        .sort(),
+    ).toEqual([1, 2]);
+  },
+);
 
 describe('disabling and enabling', () => {
   test.each([
     ['by their routes', 'POST', (on: boolean) => (on ? '/enable' : '/disable'), () => undefined],
     ['by PATCH', 'PATCH', () => '', (enabled: boolean) => ({ enabled })],
-  ])('%s: nothing more is sent, and what was missed is not sent by itself', async (_, verb, path, body) => {
-    const account = anAccount();
-    const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/paused-${verb}`);
-    const turn = (on: boolean): Promise<Answered> =>
-      lax.call(verb, `/api/webhooks/${id}${path(on)}`, account, body(on));
-    await receiveEvents(fixture.ports, anEvent({ account }));
+  ])(
+    '%s: nothing more is sent, and missed events are not sent automatically',
+    async (_, verb, path, body) => {
+      const account = anAccount();
+      const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/paused-${verb}`);
+      const turn = (on: boolean): Promise<Answered> =>
+        lax.call(verb, `/api/webhooks/${id}${path(on)}`, account, body(on));
+      await receiveEvents(fixture.ports, anEvent({ account }));
 
-    fixture.clock.advance(1_000);
-    const disabledAt = fixture.clock.now().toISOString();
-    const off = await turn(false);
-    expect(off).toMatchObject({
-      status: 200,
-      body: {
-        data: { enabled: false, disabled_reason: 'Disabled by its owner.', disabled_at: disabledAt },
-      },
-    });
-    expect((await lax.call('GET', `/api/webhooks/${id}/deliveries`, account)).body.data).toMatchObject([
-      { status: 'cancelled', next_attempt_at: null },
-    ]);
-    fixture.clock.advance(1_000);
-    // Once more changes nothing, not even since when.
-    expect(await turn(false)).toEqual(off);
-    await receiveEvents(fixture.ports, anEvent({ account }));
-    expect(await deliver(fixture.ports)).toEqual([]);
+      fixture.clock.advance(1_000);
+      const disabledAt = fixture.clock.now().toISOString();
+      const off = await turn(false);
+      expect(off).toMatchObject({
+        status: 200,
+        body: {
+          data: { enabled: false, disabled_reason: 'Disabled by its owner.', disabled_at: disabledAt },
+        },
+      });
+      expect((await lax.call('GET', `/api/webhooks/${id}/deliveries`, account)).body.data).toMatchObject([
+        { status: 'cancelled', next_attempt_at: null },
+      ]);
+      fixture.clock.advance(1_000);
+      // A second time changes nothing, not even the time.
+      expect(await turn(false)).toEqual(off);
+      await receiveEvents(fixture.ports, anEvent({ account }));
+      expect(await deliver(fixture.ports)).toEqual([]);
 
-    const on = await turn(true);
-    const enabledAt = fixture.clock.now();
-    expect(await subscribedSince(key)).toEqual(enabledAt);
-    expect(on).toMatchObject({
-      status: 200,
-      body: { data: { enabled: true, disabled_reason: null, disabled_at: disabledAt } },
-    });
-    fixture.clock.advance(1_000);
-    expect(await turn(true)).toEqual(on);
-    expect(await subscribedSince(key)).toEqual(enabledAt);
-    expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body).toEqual(on.body.data);
-    await deliverAll(fixture.ports);
-    await receiveEvents(fixture.ports, anEvent({ account }));
-    await deliverAll(fixture.ports);
-    expect(arrivedAt(`/paused-${verb}`).map((one) => JSON.parse(one.body).sequence)).toEqual([3]);
-    expect(await deliveriesOf(fixture.db, key)).toMatchObject([
-      { sequence: '1', state: 'cancelled' },
-      { sequence: '3', state: 'delivered' },
-    ]);
-  });
+      const on = await turn(true);
+      const enabledAt = fixture.clock.now();
+      expect(await subscribedSince(key)).toEqual(enabledAt);
+      expect(on).toMatchObject({
+        status: 200,
+        body: { data: { enabled: true, disabled_reason: null, disabled_at: disabledAt } },
+      });
+      fixture.clock.advance(1_000);
+      expect(await turn(true)).toEqual(on);
+      expect(await subscribedSince(key)).toEqual(enabledAt);
+      expect((await lax.call('GET', `/api/webhooks/${id}`, account)).body).toEqual(on.body.data);
+      await deliverAll(fixture.ports);
+      await receiveEvents(fixture.ports, anEvent({ account }));
+      await deliverAll(fixture.ports);
+      expect(arrivedAt(`/paused-${verb}`).map((one) => JSON.parse(one.body).sequence)).toEqual([3]);
+      expect(await deliveriesOf(fixture.db, key)).toMatchObject([
+        { sequence: '1', state: 'cancelled' },
+        { sequence: '3', state: 'delivered' },
+      ]);
+    },
+  );
 
-  test('a replay from `missed_since` brings what waited, what was given up and what it was never told of', async () => {
+  test('a replay from `missed_since` sends waiting and exhausted deliveries, and events without a delivery', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/missed`);
     const happens = (count: number) =>
@@ -326,7 +332,7 @@ describe('disabling and enabling', () => {
     await happens(2);
     await deliverAll(fixture.ports);
     fixture.clock.advance(2 * day);
-    // Given up on the way, the oldest of what is missed; and one that waits for its next attempt.
+    // The oldest missed event is exhausted, and another delivery waits for its next attempt.
     const first = fixture.clock.now();
     receiver.answer((response) => response.writeHead(500).end());
     await happens(1);
@@ -363,19 +369,19 @@ describe('disabling and enabling', () => {
     const arrived = arrivedAt('/missed').slice(before);
     expect(arrived.map((one) => JSON.parse(one.body).sequence).sort()).toEqual([3, 4, 5]);
 
-    // Nothing has failed since; what waits is what it misses, and with nothing that waits, what happens from now on.
+    // Nothing has failed since: it misses the waiting deliveries, and without those the events from now on.
     await happens(1);
     const waits = fixture.clock.now();
     fixture.clock.advance(day);
     await lax.call('POST', `/api/webhooks/${id}/disable`, account);
     expect(await shown()).toMatchObject({ failing_since: null, missed_since: from(waits) });
-    // Enabled and disabled again before anything arrived, it has missed what it had missed before.
+    // It was enabled and disabled again before a delivery succeeded: it still misses the same events.
     await lax.call('POST', `/api/webhooks/${id}/enable`, account);
     await lax.call('POST', `/api/webhooks/${id}/disable`, account);
     expect(await shown()).toMatchObject({ failing_since: null, missed_since: from(waits) });
   });
 
-  test('what was given up before another URL was tried is missed all the same', async () => {
+  test('deliveries that were exhausted at a former URL count as missed', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/moving`);
     receiver.answer((response) => response.writeHead(500).end());
@@ -401,7 +407,7 @@ describe('disabling and enabling', () => {
     expect(shown.missed_since).toBe(new Date(first.getTime() - 3_600_000).toISOString());
   });
 
-  test('one that 410 has disabled is enabled with its health anew', async () => {
+  test('an endpoint that 410 disabled is enabled with a new health', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/gone`);
     receiver.answer((response) => response.writeHead(410).end());
@@ -419,13 +425,13 @@ describe('disabling and enabling', () => {
       failing_since: fixture.clock.now().toISOString(),
       missed_since: new Date(Date.parse(event.created_at) - 3_600_000).toISOString(),
     });
-    // Its owner has nothing to add to that.
+    // Its owner cannot change that reason.
     expect((await lax.call('POST', `/api/webhooks/${id}/disable`, account)).body.data).toEqual(disabled);
     expect((await lax.call('POST', `/api/webhooks/${id}/enable`, account)).status).toBe(200);
     expect(await queuesOf(key)).toEqual([freshQueue]);
   });
 
-  test('its owner’s word comes after that of who is just disabling it', async () => {
+  test('a change of its owner comes after a concurrent automatic disabling', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, url);
     const isWaiting = async () => {
@@ -445,7 +451,7 @@ describe('disabling and enabling', () => {
     expect((await asked.call).body.data).toMatchObject({ enabled: false, disabled_reason: reason });
   });
 
-  test('a deleted one stays deleted', async () => {
+  test('a deleted endpoint stays deleted', async () => {
     const account = anAccount();
     const { id, key } = await anEndpoint(fixture.ports, account, url);
     await lax.call('POST', `/api/webhooks/${id}/disable`, account);
@@ -459,7 +465,7 @@ describe('disabling and enabling', () => {
   });
 });
 
-test('everything at once: each change is whole, no one waits for ever, and no delivery is lost', async () => {
+test('concurrent changes of an endpoint are atomic, end in time and lose no delivery', async () => {
   const account = anAccount();
   const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/at-once-0`);
   const path = `/api/webhooks/${id}`;
@@ -488,7 +494,7 @@ test('everything at once: each change is whole, no one waits for ever, and no de
       for (let i = 0; i < 30; i++) await deliver(fixture.ports);
     })(),
   ]);
-  // 409: a test of a disabled one, or a sixth secret.
+  // 409: a test of a disabled endpoint, or a sixth secret.
   expect(answers.filter(({ status }) => ![200, 202, 409].includes(status))).toEqual([]);
   await lax.call('POST', `${path}/enable`, account);
   for (let i = 0; i < 12; i++) {
@@ -511,7 +517,7 @@ test.each([
   ['POST', '/test'],
   ['POST', '/replay'],
   ['GET', '/deliveries'],
-])('%s …%s: unknown before forbidden, forbidden before its fields', async (verb, path) => {
+])('%s …%s answers 404 before 403, and 403 before it checks fields', async (verb, path) => {
   const { id } = await anEndpoint(fixture.ports, anAccount(), url);
   const stranger = anAccount();
   const [query, body] = verb === 'GET' ? ['?limit=0', undefined] : ['', { url: 5, overlap_hours: 99 }];

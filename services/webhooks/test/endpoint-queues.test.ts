@@ -64,7 +64,7 @@ const counted = (claimed: readonly ClaimedDelivery[]) => ({
   retries: claimed.filter(({ retry }) => retry).length,
 });
 
-/** An endpoint in good standing with so many retries that are due. */
+/** A healthy endpoint with this many due retries. */
 async function withBacklog(path: string, backlog: number): Promise<{ account: AccountId; key: string }> {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
@@ -83,7 +83,7 @@ test('new deliveries do not wait for their endpoint’s backlog of retries, nor 
   await take(account, 40, 'new');
   const first = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(first)).toEqual({ news: 12, retries: 4 });
-  // As new deliveries end, other new ones follow; the retries keep their quarter.
+  // When new deliveries end, others follow; retries keep their quarter.
   await send(first.filter(({ retry }) => !retry));
   const second = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(second)).toEqual({ news: 12, retries: 0 });
@@ -100,7 +100,7 @@ test('new deliveries do not wait for their endpoint’s backlog of retries, nor 
 const claimFast = (slowEndpoints: readonly string[] = []) =>
   claimDeliveries(fixture.ports, { pool: 'fast', capacity: 1_024, slowEndpoints });
 
-test('a claim for the fast pool takes no retries, and leaves them their quarter and their place', async () => {
+test('a claim for the fast pool takes no retries and leaves their quarter and their due time', async () => {
   const { account, key } = await withBacklog('/apart', 40);
   await take(account, 40, 'new');
   const place = () =>
@@ -109,13 +109,13 @@ test('a claim for the fast pool takes no retries, and leaves them their quarter 
   fixture.clock.advance(1_000);
   const news = await claimFast();
   expect(counted(news)).toEqual({ news: 12, retries: 0 });
-  // Moved back by each claim, they would wait until no other endpoint has retries.
+  // If each claim moved the due time back, they would wait until no other endpoint has retries.
   expect(await place()).toEqual(before);
   const retries = await claimDeliveries(fixture.ports, ROOM);
   expect(counted(retries)).toEqual({ news: 0, retries: 4 });
   await send([...news, ...retries]);
   await deliverAll(fixture.ports);
-  // Without a retry that is due, nothing is kept for one.
+  // Without a due retry, no slot is kept for one.
   await take(account, 40, 'newer');
   const all = await claimFast();
   expect(counted(all)).toEqual({ news: 16, retries: 0 });
@@ -165,7 +165,7 @@ test('a backlog of retries leaves a quarter of the slots to new deliveries', asy
   await deliverAll(fixture.ports);
 });
 
-test('a half-open circuit sends one delivery at a time, the one that waited longest', async () => {
+test('a half-open circuit sends one delivery at a time, the longest waiting first', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/one`);
   receiver.answer((response) => response.writeHead(500).end());
@@ -184,7 +184,7 @@ test('a half-open circuit sends one delivery at a time, the one that waited long
   expect((await deliveriesOf(fixture.db, key)).every(({ state }) => state === 'waiting')).toBe(true);
 });
 
-test('the fast pool takes new deliveries to healthy endpoints, and nothing else', async () => {
+test('the fast pool takes only new deliveries to healthy endpoints', async () => {
   const { account } = await withBacklog('/good', 5);
   const failing = anAccount();
   await anEndpoint(fixture.ports, failing, `${receiver.url}/failing`);
@@ -194,7 +194,7 @@ test('the fast pool takes new deliveries to healthy endpoints, and nothing else'
   expect(claimed.map(({ pool, retry, sequence }) => ({ pool, retry, sequence }))).toEqual(
     [7, 8, 9, 10, 11].map((sequence) => ({ pool: 'fast', retry: false, sequence: `${sequence}` })),
   );
-  // One of them does not answer: until it does, its endpoint is no better than one that fails.
+  // One attempt does not answer: until it ends, its endpoint is left out like one that fails.
   await take(account, 5, 'more');
   const [slow = ''] = claimed.map(({ endpointKey }) => endpointKey);
   expect(await claimFast([slow])).toHaveLength(0);
@@ -284,7 +284,7 @@ test('claims are renewed without waiting for a transaction that records some of 
       first?.endpointKey,
       first?.sequence,
     ]);
-    // Would wait for this very transaction, and be refused by the limit of a lock.
+    // It would wait for this transaction until the lock timeout.
     await renewClaims(fixture.ports, claimed);
   });
   expect(second).toBeDefined();
@@ -346,7 +346,7 @@ test('2,000 endpoints that hang delay no first attempt at a healthy endpoint', a
     for (let i = 0; i < 20; i++) after.push(await tell());
     expect(most).toBe(512);
     const worst = (took: number[]) => took.toSorted((a, b) => a - b)[Math.floor(0.95 * took.length)] ?? 0;
-    // In one pool it would wait for attempts that never end.
+    // With a single pool it would wait for attempts that never end.
     expect(worst(after)).toBeLessThan(2 * worst(before) + 250);
   } finally {
     await workers.stop();

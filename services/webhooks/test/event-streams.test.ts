@@ -68,15 +68,15 @@ async function read(
   return reading;
 }
 
-/** The numbers of the events that came. */
+/** The sequence numbers of the received events. */
 const numbers = ({ text }: StreamReading): number[] =>
-  // eslint-disable-next-line no-restricted-syntax -- places in a sequence
+  // eslint-disable-next-line no-restricted-syntax -- sequence numbers
   [...text().matchAll(/^id: (\d+)\nevent: /gm)].map(([, id]) => Number(id));
 const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, i) => from + i);
 const many = (account: AccountId, n: number) =>
   receiveEvents(fixture.ports, ...Array.from({ length: n }, () => anEvent({ account })));
 
-test('an event comes as its webhook would have it, named by its number and kind', async () => {
+test('a streamed event has the body of its webhook, its sequence number as id and its event type as name', async () => {
   const server = await serve();
   const account = anAccount();
   const reading = await read(server, account);
@@ -92,7 +92,7 @@ test('an event comes as its webhook would have it, named by its number and kind'
   );
 });
 
-test('it begins where the client was: by its header, else as it asks, else now', async () => {
+test('a stream starts at the client’s last event: by its header, then by `after`, then now', async () => {
   const server = await serve();
   const account = anAccount();
   await many(account, 5);
@@ -106,18 +106,18 @@ test('it begins where the client was: by its header, else as it asks, else now',
   expect(now.text()).toMatch(/^retry: 3000\nid: 5\n\n/);
 });
 
-test('kinds that were not asked for do not come, but count as seen', async () => {
+test('events of other types are not sent, and heartbeats report them as read', async () => {
   const server = await serve({ beatEveryMs: 200 });
   const account = anAccount();
   const reading = await read(server, account, '?kinds=invoice.paid,payout.failed');
   await many(account, 40);
   await receiveEvents(fixture.ports, anEvent({ account, kind: 'invoice.paid' }), anEvent({ account }));
   await eventually(() => expect(numbers(reading)).toEqual([41]));
-  // Cut off now, it would come back to here.
+  // A client that is disconnected now reconnects here.
   await eventually(() => expect(reading.text()).toMatch(/:\nid: 42\n\n(:\n\n)*$/));
 });
 
-test('a long absence is caught up in order, page by page, while more happens', async () => {
+test('a client catches up after a long absence in order, page by page, while new events are stored', async () => {
   const server = await serve();
   const account = anAccount();
   for (let i = 0; i < 10; i++) await many(account, 100);
@@ -126,7 +126,7 @@ test('a long absence is caught up in order, page by page, while more happens', a
   await eventually(() => expect(numbers(reading)).toEqual(upTo(1_200)));
 });
 
-test('pages of any size: none is waited for that will never come', async () => {
+test('a page of any size is followed by the next one without a pause', async () => {
   const server = await serve();
   const account = anAccount();
   for (const size of [1_990, 2_040, 4_000, 9_000, 33_000, 64_000]) {
@@ -140,7 +140,7 @@ test('pages of any size: none is waited for that will never come', async () => {
   expect(numbers(reading)).toEqual(upTo(192));
 });
 
-test('many streams of many accounts each get their own, all of it', async () => {
+test('each of many streams receives all events of its own account', async () => {
   const server = await serve();
   const accounts = Array.from({ length: 30 }, anAccount);
   const open = await Promise.all(
@@ -161,7 +161,7 @@ test('many streams of many accounts each get their own, all of it', async () => 
   }
 });
 
-test('who knows that something was stored wakes it: nobody waits for the next look', async () => {
+test('`wake` sends stored events without waiting for the next poll', async () => {
   const server = await serve({ lookEveryMs: 60_000 });
   const account = anAccount();
   const reading = await read(server, account);
@@ -171,13 +171,13 @@ test('who knows that something was stored wakes it: nobody waits for the next lo
   await eventually(() => expect(numbers(reading)).toEqual([1]), 10_000);
 });
 
-test('a sign of life comes while nothing happens', async () => {
+test('a stream sends heartbeats while nothing happens', async () => {
   const server = await serve({ beatEveryMs: 100 });
   const reading = await read(server, anAccount());
   await eventually(() => expect(reading.text().match(/^:\n\n/gm)?.length).toBeGreaterThan(2));
 });
 
-test('it ends after its time, whole, and goes on where it was', async () => {
+test('a stream ends with a complete event after its time, and the next one continues there', async () => {
   const server = await serve({ lastsMs: 300 });
   const account = anAccount();
   await many(account, 2);
@@ -186,7 +186,7 @@ test('it ends after its time, whole, and goes on where it was', async () => {
   expect(numbers(reading)).toEqual([2]);
 });
 
-test('an account has so many at a time, a replica has so many, and who leaves makes room', async () => {
+test('the streams of an account and of a replica are limited, and a stream that ends makes room', async () => {
   const server = await serve({ perAccount: 2, perReplica: 3 });
   const account = anAccount();
   const [first] = await Promise.all([read(server, account), read(server, account)]);
@@ -201,7 +201,7 @@ test('an account has so many at a time, a replica has so many, and who leaves ma
   await eventually(async () => expect((await read(server, account)).answer.statusCode).toBe(200));
 });
 
-test('who leaves before its stream begins takes no place', async () => {
+test('a client that disconnects before its stream begins does not count', async () => {
   const looked = Promise.withResolvers<void>();
   let looking = 0;
   let answered = 0;
@@ -234,7 +234,7 @@ test('who leaves before its stream begins takes no place', async () => {
   expect((await read(server, account)).answer.statusCode).toBe(200);
 });
 
-test('stopping ends all of them at once, and begins none', async () => {
+test('a stop ends all streams at once and opens no more', async () => {
   const server = await serve();
   const open = await Promise.all([read(server, anAccount()), read(server, anAccount())]);
   const begun = performance.now();
@@ -244,7 +244,7 @@ test('stopping ends all of them at once, and begins none', async () => {
   expect(performance.now() - begun).toBeLessThan(6_000);
 });
 
-test('who does not read is dropped; it holds up nobody, and little is kept for it', async () => {
+test('a client that does not read is disconnected, delays no other and uses little memory', async () => {
   const server = await serve({ stuckMs: 2_000 });
   const account = anAccount();
   const data = { note: 'x'.repeat(100_000) };
@@ -261,19 +261,19 @@ test('who does not read is dropped; it holds up nobody, and little is kept for i
   await sleep(3_000);
   stuck.answer.resume();
   expect(await stuck.ended).toBe('broken off');
-  // No more than the sockets between hold was ever read for it.
+  // No more was read for it than the socket buffers hold.
   expect(numbers(stuck).length).toBeLessThan(150);
   expect(numbers(stuck)).toEqual(upTo(numbers(stuck).length));
   await many(account, 1);
   await eventually(() => expect(reader.text()).toContain('id: 151\n'));
 });
 
-test('who ends without taking its last words gives up its place all the same', async () => {
+test('a client that does not read the end of its stream is disconnected', async () => {
   const streams = createEventStreams(fixture.ports, {
     ...streamLimits,
     ...{ perAccount: 1, lookEveryMs: 50, lastsMs: 200, stuckMs: 400 },
   });
-  // The peer is there and reads nothing, and all that is written still goes into the buffer.
+  // The client reads nothing, and everything that is written fits into the buffer.
   const stuck = new ServerResponse(new IncomingMessage(new Socket()));
   const account = anAccount();
   const follower = { account, after: '0', eventTypes: null };
@@ -287,7 +287,7 @@ test('who ends without taking its last words gives up its place all the same', a
   await streams.close();
 });
 
-test('who comes back after longer than events are kept is told what it has missed', async () => {
+test('a client that reconnects after its events were pruned receives a gap', async () => {
   const server = await serve();
   const account = anAccount();
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString();
@@ -308,7 +308,7 @@ test('who comes back after longer than events are kept is told what it has misse
   expect(edge.text()).not.toContain('gap');
 });
 
-test('what is removed while a page is read is told as missed, in the same answer', async () => {
+test('events that are pruned while a page is read are reported as a gap in that page', async () => {
   const account = anAccount();
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString();
   const happened = (days: number) => ({ ...anEvent({ account }), created_at: daysAgo(days) });
@@ -330,7 +330,7 @@ test('what is removed while a page is read is told as missed, in the same answer
   await eventually(() => expect(rare.text()).toBe(`retry: 3000\nid: 1\n\n${gap(1)}`));
 });
 
-test('a kind that hardly ever happens is found among 300,000 others, and holds up no other account', async () => {
+test('events of a rare type are found among 300,000 others without delaying other accounts', async () => {
   const [account, other] = [anAccount(), anAccount()];
   await receiveEvents(fixture.ports, anEvent({ account, kind: 'invoice.paid' }));
   const admin = openDb({
@@ -367,7 +367,7 @@ test('a kind that hardly ever happens is found among 300,000 others, and holds u
     page?.events.map(({ sequence }) => sequence);
   for (const page of pages.slice(0, 10)) expect(numbersIn(page)).toEqual(['1', '300001']);
   expect(numbersIn(pages[10])).toEqual(['300000', '300001']);
-  // Through the whole log each takes ten times as long.
+  // Reading the whole log takes ten times as long.
   expect(Math.min(...took)).toBeLessThan(100);
 
   const server = await serve();
@@ -379,7 +379,7 @@ test('a kind that hardly ever happens is found among 300,000 others, and holds u
   await eventually(() => expect([rare, its].map(numbers)).toEqual([[300_001], [1]]), 10_000);
 });
 
-test('an account whose events cannot be read holds up no other', async () => {
+test('an account whose events cannot be read delays no other account', async () => {
   const [broken, ...others] = Array.from({ length: 5 }, anAccount) as [AccountId, ...AccountId[]];
   const db: Db = {
     ...fixture.db,
@@ -404,13 +404,13 @@ test('an account whose events cannot be read holds up no other', async () => {
   }, 10_000);
 });
 
-test('in capitals it is the name of no stream, and of no event', async () => {
+test('a path in capitals names neither a stream nor an event', async () => {
   const server = await serve();
   const reading = await read(server, anAccount(), '', { path: '/api/events/STREAM' });
   expect(reading.answer.statusCode).toBe(404);
 });
 
-test('HEAD is answered and ends; it is no stream', async () => {
+test('HEAD answers the headers and opens no stream', async () => {
   const server = await serve({ perAccount: 0 });
   const head = await read(server, anAccount(), '', { method: 'HEAD' });
   expect([head.answer.statusCode, await head.ended]).toEqual([200, 'whole']);
@@ -421,7 +421,7 @@ test.each([
   ['?after=x', undefined, { after: ['The after must be an integer.'] }],
   ['?after=3', 'evt_1', { after: ['The after must be an integer.'] }],
   ['?kinds=invoice.paid,nothing', undefined, { 'kinds.1': ['The selected kinds.1 is invalid.'] }],
-  // What is not there yet was never read: the client has the wrong account, or the log has lost its end.
+  // A number after the last event was never sent: the client has another account, or the log lost its end.
   ['?after=7', undefined, { after: ['The after must not be greater than 0.'] }],
   ['', '7', { after: ['The after must not be greater than 0.'] }],
 ])('stream%s with Last-Event-ID %s is refused', async (query, lastEventId, errors) => {

@@ -28,7 +28,7 @@ import { createWebhookSender } from '../src/webhook-sender.ts';
 export const SECRETS_KEY = 'a key of tests, longer than 32 characters';
 export const IDENTITY_SECRET = 'an identity secret of tests, 32 long';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that only the test advances. */
 export type SteppedClock = { now(): Date; advance(ms: number): void };
 
 function steppedClock(start = new Date()): SteppedClock {
@@ -43,14 +43,14 @@ function steppedClock(start = new Date()): SteppedClock {
 
 export type Fixture = {
   database: TestDatabase;
-  /** The service's own connection: its role, its schema. */
+  /** A connection with the service's role and schema. */
   db: Db;
   clock: SteppedClock;
   ports: Ports;
   close(): Promise<void>;
 };
 
-/** The operations of webhooks on a database of their own, with a clock that the test steps, and no bus. */
+/** The ports of webhooks with their own database and a clock that the test advances, without NATS. */
 export async function openFixture(given: Partial<Ports> = {}): Promise<Fixture> {
   const database = await testDatabase();
   const logger = createLogger('webhooks', 'silent');
@@ -85,7 +85,7 @@ export async function openFixture(given: Partial<Ports> = {}): Promise<Fixture> 
   };
 }
 
-/** The routes of a service with these ports, on a port of their own. */
+/** Serves the routes with these ports. */
 export const listenTo = (ports: Ports): Promise<Listening> =>
   listen(
     createHttp(ports, { logger: ports.logger, clock: ports.clock, waitsFor: async () => [] }),
@@ -95,7 +95,7 @@ export const listenTo = (ports: Ports): Promise<Listening> =>
 
 export const anAccount = (): AccountId => newAccountId(new Date());
 
-/** An event as the bus brings it. */
+/** An event as NATS delivers it. */
 export function anEvent({
   account = anAccount(),
   kind = 'invoice.created',
@@ -119,7 +119,7 @@ export function anEvent({
   } as EventOf<EventKind> as MerchantEvent;
 }
 
-/** Takes events in, as the consumer does, in one transaction. */
+/** Records events in one transaction, as the consumer does. */
 export const receiveEvents = (ports: Ports, ...events: MerchantEvent[]): Promise<void> =>
   ports.db.transaction((trx) => recordEvents(trx, events, ports));
 
@@ -136,8 +136,7 @@ export async function anEndpoint(
 }
 
 /**
- * Endpoints as they stand in the database, without any of what registration looks at: more of them than an account may
- * have, at URLs that it would not take.
+ * Inserts endpoints without the checks of registration: more than an account may have, or with URLs that it refuses.
  */
 export const insertedEndpoints = (
   { db, encryption }: Ports,
@@ -155,10 +154,10 @@ export const insertedEndpoints = (
     }
   });
 
-/** A claim of whatever is due, with capacity for all that a test has. */
+/** Claims all due deliveries of a test. */
 export const ROOM: ClaimOptions = { pool: 'slow', capacity: 1_024 };
 
-/** One round of the workers: claims all that is due, sends it, records what came of it. */
+/** One step of the workers: claims all due deliveries, sends them and records the attempts. */
 export async function deliver(ports: Ports): Promise<Attempt[]> {
   const claimed = await claimDeliveries(ports, ROOM);
   const attempts = await Promise.all(claimed.map((delivery) => attemptDelivery(ports, delivery)));
@@ -166,7 +165,7 @@ export async function deliver(ports: Ports): Promise<Attempt[]> {
   return attempts;
 }
 
-/** Rounds until nothing is due. */
+/** Repeats until nothing is due. */
 export async function deliverAll(ports: Ports): Promise<Attempt[]> {
   const all: Attempt[] = [];
   for (let round = await deliver(ports); round.length > 0; round = await deliver(ports)) all.push(...round);
@@ -175,13 +174,13 @@ export async function deliverAll(ports: Ports): Promise<Attempt[]> {
 
 export type DeliveryRow = { sequence: string; state: string; attempts: number; due_at: Date };
 
-/** The same database, but what is asked in its transactions is answered by `rows`. */
+/** The same database, with `rows` in place of the queries in its transactions. */
 export const withinTransactions = (db: Db, rows: (trx: Trx) => Trx['rows']): Db => ({
   ...db,
   transaction: (work) => db.transaction((trx) => work({ ...trx, rows: rows(trx) })),
 });
 
-/** An endpoint's deliveries as they are stored. */
+/** The stored deliveries of an endpoint. */
 export const deliveriesOf = (db: Db, endpointKey: string): Promise<DeliveryRow[]> =>
   db.rows<DeliveryRow>(
     'select sequence, state, attempts, due_at from deliveries where endpoint_key = $1 order by sequence',

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { gzipSync } from 'node:zlib';
 
 /**
- * A process of its own, so that what it costs to be hostile is not counted as ours. Says where each receiver is, and
- * answers any message with how often the canary was called.
+ * A separate process, so that the cost of the hostile receivers is not measured. It sends the URL of each receiver, and
+ * answers any message with the number of calls to the private server.
  */
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
@@ -34,7 +34,7 @@ function pour(socket: Socket, first: string, chunk = CHUNK): void {
   more();
 }
 
-/** Answers once the request has begun to come; what follows is thrown away. */
+/** Answers when the request begins, and discards the rest of it. */
 const onRequest = (talk: (socket: Socket) => void) => (socket: Socket) => {
   socket.once('data', () => {
     talk(socket);
@@ -75,7 +75,7 @@ const receivers: Record<string, (socket: Socket) => void> = {
   'says nothing but 103': onRequest((socket) => pour(socket, '', EARLY_HINTS)),
   'is gone': says('HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n'),
   'asks for time': says('HTTP/1.1 429 Too Many Requests\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n'),
-  // Where TLS is expected: it takes the connection and never says a word.
+  // Accepts a TLS connection and never answers.
   'has slow TLS': (socket) => void socket.resume(),
 };
 

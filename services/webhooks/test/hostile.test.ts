@@ -20,20 +20,20 @@ const PER_ACCOUNT = 7;
 const ROUNDS = 30;
 const BACKLOG = 30;
 /**
- * Every day other suites take the cores in turn, and only what waits for a hostile endpoint (seconds) can be told from
- * that. `PROOFS=full npm test -- hostile`, alone on a machine, holds them to the factor.
+ * Other suites share the cores in an ordinary run, so only a wait for a hostile endpoint (seconds) can be recognised.
+ * `PROOFS=full npm test -- hostile`, alone on a machine, checks the factor.
  */
 const isAlone = process.env['PROOFS'] === 'full';
 const SLACK_MS = isAlone ? 50 : 1_500;
-/** For how long the loop that everybody shares may stand still; a machine that is busy may let it stand by itself. */
+/** How long the event loop may be blocked; a busy machine blocks it too. */
 const STILL_MS_MAX = isAlone ? 500 : 5_000;
 const MEGABYTE = 1_000_000;
 /**
- * Of the process as a whole, test runner included, once its heap has found its size. When the engine collects is its own
- * affair and makes up to 100 MB here; one answer of 10 GB that is kept makes thousands.
+ * Memory of the whole process with the test runner, after its heap has grown. The time of garbage collection makes up to
+ * 100 MB of difference; an answer of 10 GB that is kept makes thousands.
  */
 const GROWTH_MAX = 250 * MEGABYTE;
-/** Of what is still held when all is collected and what was on its way has come to its end, from the first rounds beside them on. */
+/** Memory that is still referenced after garbage collection, when all attempts have ended. */
 const HELD_MAX = 10 * MEGABYTE;
 
 let fixture: Fixture;
@@ -61,7 +61,7 @@ afterAll(async () => {
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const p95 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(0.95 * values.length)] ?? 0;
 
-/** Bytes that the program still refers to when all else was collected; what libraries took outside the heap is in the process's size. */
+/** Bytes that are referenced after garbage collection. Memory outside the heap counts in the size of the process. */
 function held(): number {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
@@ -69,11 +69,11 @@ function held(): number {
   return heapUsed + arrayBuffers;
 }
 
-test('whatever a receiver does, the other 49 endpoints hear as quickly as without it, and memory stays flat', async () => {
+test('hostile receivers neither delay the other 49 endpoints nor use memory', async () => {
   const good = Array.from({ length: GOOD_ENDPOINTS / PER_ACCOUNT }, anAccount);
   for (const account of good)
     for (let i = 0; i < PER_ACCOUNT; i++) await anEndpoint(ports, account, `${receiver.url}/good/${i}`);
-  /** When each endpoint first heard of each event. */
+  /** When each endpoint first received each event. */
   let arrivals = new Map<string, number>();
   receiver.answer((response, { path, headers }) => {
     const name = `${path} ${headers['webhook-id']}`;
@@ -81,7 +81,7 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
     response.writeHead(200).end();
   });
 
-  /** One event to each of the good accounts; how long each endpoint waited for it. */
+  /** Sends an event to each good account. @returns how long each endpoint waited for it */
   const round = async (): Promise<number[]> => {
     const events = good.map((account) => anEvent({ account, resource: `inv_${Math.random()}` }));
     const own = events.flatMap(({ id }) => Array.from({ length: PER_ACCOUNT }, (_, i) => `/good/${i} ${id}`));
@@ -120,7 +120,7 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
     );
   }
   workers.wake();
-  // Each goes on getting news, beside its backlog and its retries.
+  // Each gets new events, besides its backlog and its retries.
   const news = () =>
     receiveEvents(
       ports,
@@ -134,7 +134,7 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
     largest = Math.max(largest, process.memoryUsage().rss);
   }, 20);
   beside.push(...(await rounds(news)));
-  /** What came of the attempts at one of them. */
+  /** The results of the attempts at one hostile endpoint. */
   const outcomes = async (name: string) =>
     (
       await fixture.db.rows<{ outcome: string }>(
@@ -188,7 +188,7 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
   hostile.send('calls?');
   expect((await once(hostile, 'message'))[0]).toEqual({ privateCalls: 0 });
   for (const { account, id } of bad.values()) await deleteEndpoint(ports, account, id);
-  // A shared machine has better and worse minutes: before and after it, both count.
+  // The speed of a shared machine varies, so it is measured before and after.
   const alone = [...without, ...(await rounds())];
   process.stdout.write(
     `median p95 of 49 good endpoints: ${median(alone).toFixed(0)} ms alone, ${median(beside).toFixed(0)} ms beside ${bad.size} hostile ones; ` +
@@ -196,6 +196,6 @@ test('whatever a receiver does, the other 49 endpoints hear as quickly as withou
   );
   expect(largest - before).toBeLessThan(GROWTH_MAX);
   expect(longestMs).toBeLessThan(STILL_MS_MAX);
-  // Of each round what its slowest had to wait, and the median of the rounds: a bad moment of the machine decides nothing.
+  // The slowest of each round, and the median of the rounds, so that one slow moment of the machine decides nothing.
   expect(median(beside)).toBeLessThan(2 * median(alone) + SLACK_MS);
 });

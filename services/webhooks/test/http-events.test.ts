@@ -41,7 +41,7 @@ async function call(method: string, path: string, account: AccountId): Promise<A
 const DAY = 24 * 3_600_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString();
 
-test('events are read in order from where the reader was, and say where to go on', async () => {
+test('pages of events are in order and say where the next page starts', async () => {
   const account = anAccount();
   const events = Array.from({ length: 5 }, (_, i) =>
     anEvent({ account, resource: `inv_${i}`, data: { n: i } }),
@@ -100,7 +100,7 @@ test.each([
   });
 });
 
-test('one event is read as it is delivered; another account’s is forbidden', async () => {
+test('an event is read as it is delivered, and another account’s event is forbidden', async () => {
   const account = anAccount();
   const event = anEvent({ account, data: { amount: '1.5' } });
   await receiveEvents(fixture.ports, event);
@@ -119,7 +119,7 @@ test('one event is read as it is delivered; another account’s is forbidden', a
   });
 });
 
-test('events of a span of time: from then on, and before then', async () => {
+test('events are filtered by a time range that excludes its end', async () => {
   const account = anAccount();
   const days = [4, 3, 2, 1];
   await receiveEvents(
@@ -139,13 +139,13 @@ test('events of a span of time: from then on, and before then', async () => {
     [3],
     3,
   ]);
-  // Who reads up to a time, and later up to a later one, has had all of it.
+  // A reader that reads up to one time and later up to another misses nothing.
   expect(await sequences(`created_to=${daysAgo(5)}`)).toEqual([[], 0]);
   expect(await sequences(`created_to=${daysAgo(2.5)}&kinds=payout.failed`)).toEqual([[], 0]);
   expect(await sequences(`created_to=${daysAgo(0)}&after=2`)).toEqual([[3, 4], 4]);
 });
 
-test('what is no longer kept is missing at the beginning, and the answer says so', async () => {
+test('pruned events are missing at the beginning, and the answer names the first one that is kept', async () => {
   const account = anAccount();
   await receiveEvents(
     fixture.ports,
@@ -161,7 +161,7 @@ test.each([
   ['all of them', {}],
   ['of a kind', { eventTypes: ['invoice.created'] }],
   ['of a span of time', { from: new Date(0) }],
-])('what is removed while a page is read is missing at its beginning too: %s', async (_, filter) => {
+])('events that are pruned while a page is read are missing at its beginning: %s', async (_, filter) => {
   const account = anAccount();
   await receiveEvents(
     fixture.ports,

@@ -5,7 +5,7 @@ import { type Answered, type Caller, openCaller } from './caller.ts';
 import { anAccount, anEndpoint, type Fixture, openFixture } from './fixture.ts';
 
 let fixture: Fixture;
-/** As in production, and as in a sandbox. */
+/** With the settings of production, and of a sandbox. */
 let strict: Caller;
 let lax: Caller;
 
@@ -36,7 +36,7 @@ const kindsByDefault = [
   'invoice.payment_reversed',
 ];
 
-test('an endpoint is registered; its secret is in this answer and in no other', async () => {
+test('only the answer to the registration contains the secret of an endpoint', async () => {
   const account = anAccount();
   const made = await call('POST', '/api/webhooks', account, { url: ` ${url} ` });
   expect(made).toEqual({
@@ -71,7 +71,7 @@ test('an endpoint is registered; its secret is in this answer and in no other', 
   expect(dump).not.toContain(secret.slice(6));
 });
 
-test('kinds beyond the defaults are subscribed by name, each once', async () => {
+test('an endpoint can name event types beyond the defaults, each once', async () => {
   const order = {
     url,
     events: ['payout.created', 'webhook.test', 'payout.created'],
@@ -133,7 +133,7 @@ test.each<[unknown, Record<string, string[]>]>([
   ].map((host): [unknown, Record<string, string[]>] => [{ url: `https://${host}/` }, malformed]),
   [{ url, events: 'invoice.paid' }, { events: ['The events must be an array.'] }],
   [{ url, events: {} }, { events: ['The events must be an array.'] }],
-  // The spaces around a text are not the URL's, whatever else is wrong.
+  // Spaces around the URL are not part of it, also when other fields are wrong.
   [{ url: `\u00a0${url}`, events: ['bogus'] }, { 'events.0': ['The selected events.0 is invalid.'] }],
   [{ url, events: [] }, { events: ['The events must have at least 1 items.'] }],
   [{ url, events: ['invoice.sold'] }, { 'events.0': ['The selected events.0 is invalid.'] }],
@@ -166,16 +166,16 @@ test.each<[unknown, Record<string, string[]>]>([
   expect((await call('GET', '/api/webhooks', account)).body.meta.total).toBe(0);
 });
 
-test('the longest URL is taken', async () => {
+test('a URL of the maximum length is accepted', async () => {
   expect((await call('POST', '/api/webhooks', anAccount(), { url: long(2_048) })).status).toBe(201);
 });
 
-test('a sandbox takes http and private addresses', async () => {
+test('a sandbox accepts http and private addresses', async () => {
   const made = await lax.call('POST', '/api/webhooks', anAccount(), { url: 'http://localhost:9/x' });
   expect(made.status).toBe(201);
 });
 
-test('an account has at most twenty, also when they come at once, and a deleted one makes room', async () => {
+test('an account has at most twenty endpoints, also with concurrent requests, and a deleted one makes room', async () => {
   const account = anAccount();
   const made = await Promise.all(
     Array.from({ length: 30 }, () => call('POST', '/api/webhooks', account, { url })),
@@ -194,7 +194,7 @@ test('an account has at most twenty, also when they come at once, and a deleted 
   expect((await call('POST', '/api/webhooks', account, { url })).status).toBe(422);
 });
 
-test('the list has Laravel’s form, the newest first', async () => {
+test('the list of endpoints has Laravel’s form, the newest first', async () => {
   const account = anAccount();
   for (let i = 1; i <= 12; i++)
     await call('POST', '/api/webhooks', account, { url: `https://shop.example/${i}` });
@@ -255,7 +255,7 @@ test('an endpoint of another account is forbidden, an unknown one is not found',
   expect((await call('GET', '/api/webhooks', stranger)).body.data).toEqual([]);
 });
 
-test('a deleted endpoint is not found any more', async () => {
+test('a deleted endpoint is not found', async () => {
   const account = anAccount();
   const { id } = await anEndpoint(fixture.ports, account, url);
   expect(await call('DELETE', `/api/webhooks/${id}`, account)).toEqual({
@@ -267,7 +267,7 @@ test('a deleted endpoint is not found any more', async () => {
   expect((await call('GET', '/api/webhooks', account)).body.data).toEqual([]);
 });
 
-test('without the gateway’s word nothing is answered', async () => {
+test('a request without the gateway’s identity header is refused', async () => {
   for (const path of ['/api/webhooks', '/api/webhooks/whe_1', '/api/events', '/api/events/evt_1']) {
     const answer = await fetch(`http://127.0.0.1:${strict.port}${path}`, {
       headers: { [IDENTITY_HEADER]: 'e30.x' },

@@ -26,7 +26,7 @@ let tarPit: { server: Server; url: string; letGo(): void };
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  // Long enough to hold its slots for the whole of a test.
+  // Longer than a test, so that its slots stay taken.
   fixture = await openFixture({ sender: createWebhookSender({ publicOnly: false, timeoutMs: 60_000 }) });
   ports = { ...fixture.ports, clock: systemClock };
   const held = new Set<Socket>();
@@ -48,7 +48,7 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-/** How long one event took to reach the last of the good endpoints, in milliseconds. */
+/** How long an event took to reach the last good endpoint, in milliseconds. */
 async function tell(account: AccountId, path: string, endpoints: number): Promise<number> {
   const event = anEvent({ account, resource: `inv_${Math.random()}` });
   const start = performance.now();
@@ -65,10 +65,10 @@ const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor
 const BACKLOG = 100;
 const BLOCKS = 5;
 const ROUNDS = 6;
-/** An attempt that waits for a hanging one waits for a minute. Every day the cores are shared with other suites. */
+/** An attempt that waits for a hanging one waits for a minute. Other suites share the cores in an ordinary run. */
 const SLACK_MS = process.env['PROOFS'] === 'full' ? 50 : 1_500;
 
-/** Endpoints that hang, with a backlog: one of this account, and ten of another one. Answers how to end them. */
+/** Endpoints that hang, with a backlog: one of this account, and ten of another one. @returns a function that ends them */
 async function hang(beside: AccountId): Promise<() => Promise<void>> {
   const stranger = anAccount();
   const hanging = [{ account: beside, ...(await anEndpoint(fixture.ports, beside, tarPit.url)) }];
@@ -80,7 +80,7 @@ async function hang(beside: AccountId): Promise<() => Promise<void>> {
   await receiveEvents(ports, ...backlog);
   workers.wake();
   return async () => {
-    // They never took anything: each has two slots.
+    // They have never accepted a delivery, so each has two slots.
     const states = (await deliveriesOf(fixture.db, hanging[1]?.key ?? '')).map(({ state }) => state);
     expect(states.filter((state) => state === 'sending')).toHaveLength(2);
     expect(states.filter((state) => state === 'waiting')).toHaveLength(BACKLOG - 2);
@@ -91,12 +91,12 @@ async function hang(beside: AccountId): Promise<() => Promise<void>> {
   };
 }
 
-test('endpoints that hang, with a backlog, delay nobody else', async () => {
+test('endpoints that hang with a backlog delay no other endpoint', async () => {
   const account = anAccount();
   for (let i = 0; i < 10; i++) await anEndpoint(fixture.ports, account, `${receiver.url}/good`);
   await tell(account, '/good', 10);
   const [alone, beside]: [number[], number[]] = [[], []];
-  // In turns: a machine has better and worse minutes.
+  // Both are measured in turns, because the speed of the machine varies.
   for (let block = 0; block < BLOCKS; block++) {
     for (let i = 0; i < ROUNDS; i++) alone.push(await tell(account, '/good', 10));
     const letGo = await hang(account);
@@ -106,7 +106,7 @@ test('endpoints that hang, with a backlog, delay nobody else', async () => {
   expect(median(beside)).toBeLessThan(2 * median(alone) + SLACK_MS);
 });
 
-test('a claim lives as long as its sender is at it', async () => {
+test('a claim is renewed for as long as its attempt is in flight', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, tarPit.url);
   await receiveEvents(ports, anEvent({ account }));
@@ -125,7 +125,7 @@ test('a claim lives as long as its sender is at it', async () => {
   expect(renewed.claim).toBe(first.claim);
 });
 
-test('stopping gives back what hangs, for another replica to send at once', async () => {
+test('a stop releases attempts that hang, and another replica sends them at once', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, tarPit.url);
   await receiveEvents(ports, anEvent({ account }));

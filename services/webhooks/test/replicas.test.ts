@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 let copies = 0;
-/** As a relay sends it, but with a new name for each copy, so that the broker lets doubles through. */
+/** Publishes like a relay, but with a new id for each copy, so that NATS does not remove duplicates. */
 const publish = (events: readonly MerchantEvent[]) =>
   sender.publish(
     events.map((event) => ({ kind: event.kind, dedupe: `${copies++}`, body: JSON.stringify(event) })),
@@ -74,7 +74,7 @@ const logOf = (account: AccountId) =>
     [account],
   );
 
-test('two replicas, 500 events of five accounts, shuffled and doubled: no hole, no double, each delivered', async () => {
+test('two replicas number and deliver 500 shuffled and duplicated events without a gap or a duplicate', async () => {
   const accounts = Array.from({ length: 5 }, anAccount);
   const endpoints = await Promise.all(
     accounts.map((account, i) => anEndpoint(fixture.ports, account, `${receiver.url}/${i}`, [...eventTypes])),
@@ -96,7 +96,7 @@ test('two replicas, 500 events of five accounts, shuffled and doubled: no hole, 
   await eventually(() =>
     expect(new Set(receiver.received.map((one) => one.headers['webhook-id'])).size).toBe(500),
   );
-  // Late copies of what is long known.
+  // Late copies of known events.
   await publish(events.slice(0, 50));
   await publish([anEvent({ account: accounts[0] as AccountId, resource: 'last', kind: 'invoice.expired' })]);
   await eventually(() => expect(receiver.received.some((one) => one.body.includes('"last"'))).toBe(true));
@@ -122,7 +122,7 @@ test('two replicas, 500 events of five accounts, shuffled and doubled: no hole, 
 });
 
 test('a first delivery leaves within milliseconds of its event', async () => {
-  // The other one's looks at the clock would hide that this one was not kicked.
+  // The polling of another replica would hide that this one was not woken.
   await replicas.pop()?.stop();
   const account = anAccount();
   await anEndpoint(fixture.ports, account, `${receiver.url}/quick`);
@@ -139,18 +139,18 @@ test('a first delivery leaves within milliseconds of its event', async () => {
     await publish([event]);
     await arrived;
     took.push(performance.now() - start);
-    // What ends kicks too: let it end before the next.
+    // A recorded attempt wakes the workers too: it ends before the next event.
     await eventually(async () =>
       expect(await fixture.db.rows(`select 1 from deliveries where state <> 'delivered'`)).toEqual([]),
     );
     await sleep(30);
   }
   const median = took.toSorted((a, b) => a - b)[10] ?? 0;
-  // A worker that was not kicked looks four times a second.
+  // A worker that is not woken polls four times a second.
   expect(median).toBeLessThan(120);
 });
 
-test('an event that cannot be taken in is put aside and holds up nobody', async () => {
+test('an event that cannot be processed becomes a dead letter and delays no other', async () => {
   const account = anAccount();
   const bad = anEvent({ account });
   const body = JSON.stringify({ ...bad, payload: { ...bad.payload, version: 'x' } });

@@ -57,7 +57,7 @@ const attemptsOf = async (key: string): Promise<string[]> => {
   return rows.map(({ sequence }) => sequence);
 };
 
-test('events older than 90 days go, from the oldest on, with their deliveries and attempts', async () => {
+test('events older than 90 days are removed, the oldest first, with their deliveries and attempts', async () => {
   const [account, other] = [anAccount(), anAccount()];
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/old`);
   await receiveEvents(
@@ -76,19 +76,19 @@ test('events older than 90 days go, from the oldest on, with their deliveries an
   expect(await sequencesOf(other)).toEqual(['1']);
   expect(await pruneOldEvents(fixture.ports)).toBe(0);
 
-  // The sequence goes on as if nothing had happened.
+  // The sequence continues.
   await receiveEvents(fixture.ports, happened(account, 0));
   expect(await sequencesOf(account)).toEqual(['3', '4', '5']);
 });
 
-test('an old event behind a younger one waits for it: there is no gap in what is kept', async () => {
+test('an old event after a younger one is kept, so that the log has no gap', async () => {
   const account = anAccount();
   await receiveEvents(fixture.ports, ...[100, 80, 100].map((days) => happened(account, days)));
   await pruneOldEvents(fixture.ports);
   expect(await sequencesOf(account)).toEqual(['2', '3']);
 });
 
-test('all of an account’s events may go, and its next one has the next number', async () => {
+test('when all events of an account are removed, its next event has the next number', async () => {
   const account = anAccount();
   await receiveEvents(fixture.ports, happened(account, 100), happened(account, 95));
   await pruneOldEvents(fixture.ports);
@@ -98,7 +98,7 @@ test('all of an account’s events may go, and its next one has the next number'
   expect(await sequencesOf(account)).toEqual(['3']);
 });
 
-test('what is still to be delivered stays, and what comes after it', async () => {
+test('events that are still to be delivered are kept, and all later ones', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/late`);
   await receiveEvents(fixture.ports, ...[100, 99, 98].map((days) => happened(account, days)));
@@ -113,7 +113,7 @@ test('what is still to be delivered stays, and what comes after it', async () =>
   expect(receiver.received.filter(({ path }) => path === '/late')).toHaveLength(1);
 });
 
-test('thousands go in small batches, and new ones of the same account hardly wait', async () => {
+test('thousands of events are removed in small batches that hardly delay new events of the account', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/many`);
   await admin.rows(
@@ -144,11 +144,11 @@ test('thousands go in small batches, and new ones of the same account hardly wai
   expect(await forgetting).toBe(5_000);
   expect(await sequencesOf(account)).toEqual(waits.map((_, i) => String(5_001 + i)));
   expect(waits.length).toBeGreaterThan(5);
-  // A busy machine may hold up one of them; who waits for all that is forgotten waits as long as that takes.
+  // A busy machine may delay one event. An event that waits for the whole pruning waits as long as the pruning takes.
   expect(waits.filter((ms) => ms >= 1_000).length).toBeLessThanOrEqual(1);
 });
 
-test('two replicas that forget at once remove each event once', async () => {
+test('two replicas that prune at the same time remove each event once', async () => {
   const account = anAccount();
   await receiveEvents(
     fixture.ports,
@@ -160,7 +160,7 @@ test('two replicas that forget at once remove each event once', async () => {
   expect(await sequencesOf(account)).toEqual(['501']);
 });
 
-test('a deleted endpoint goes with the last that it explains, and within hours when that is nothing', async () => {
+test('a deleted endpoint is removed with its last delivery, or within hours without deliveries', async () => {
   const account = anAccount();
   const [used, unused, fresh] = (await Promise.all(
     ['/used', '/unused', '/new'].map((path) => anEndpoint(fixture.ports, account, `${receiver.url}${path}`)),
@@ -183,7 +183,7 @@ test('a deleted endpoint goes with the last that it explains, and within hours w
     ]);
     return new Set(rows.map(({ key }) => key));
   };
-  // What nobody has deleted stays for as long as it is wanted.
+  // An endpoint that is not deleted is kept.
   const live = await anEndpoint(fixture.ports, account, `${receiver.url}/live`);
   await admin.rows(`update endpoints set created_at = now() - interval '1 year' where key = $1`, [live.key]);
 
@@ -197,7 +197,7 @@ test('a deleted endpoint goes with the last that it explains, and within hours w
   expect(await attemptsOf(used.key)).toEqual([]);
 });
 
-test('an account whose events cannot be removed keeps no other', async () => {
+test('an account whose events cannot be removed does not stop the pruning of others', async () => {
   const accounts = Array.from({ length: 3 }, anAccount).toSorted();
   await receiveEvents(fixture.ports, ...accounts.map((account) => happened(account, 91)));
   const [, broken] = accounts;
@@ -212,7 +212,7 @@ test('an account whose events cannot be removed keeps no other', async () => {
   expect(await Promise.all(accounts.map(sequencesOf))).toEqual([[], ['1'], []]);
 });
 
-test('what an earlier release cancelled untried for a deleted endpoint goes, and what was tried stays', async () => {
+test('deliveries of a deleted endpoint that an earlier release cancelled untried are removed, and tried ones are kept', async () => {
   const account = anAccount();
   const [deleted, live] = await Promise.all([
     anEndpoint(fixture.ports, account, `${receiver.url}/earlier`),
@@ -231,7 +231,7 @@ test('what an earlier release cancelled untried for a deleted endpoint goes, and
   expect(await deliveriesOf(fixture.db, live.key)).toHaveLength(3);
 });
 
-test('a batch has a limit, whoever asks', async () => {
+test('a batch of `prune_events` has an upper limit', async () => {
   const account = anAccount();
   const events = Array.from({ length: 1_100 }, () => happened(account, 91));
   await receiveEvents(fixture.ports, ...events);
@@ -240,7 +240,7 @@ test('a batch has a limit, whoever asks', async () => {
   expect(pruned).toBe(100);
 });
 
-test('the service itself may remove nothing, and its one way removes nothing young', async () => {
+test('the service’s role may delete nothing, and `prune_events` removes nothing young', async () => {
   const account = anAccount();
   await receiveEvents(fixture.ports, happened(account, 89));
   for (const sql of [
@@ -260,7 +260,7 @@ test('the service itself may remove nothing, and its one way removes nothing you
   }
   expect(await pruneEvents(fixture.db, account, 1_000)).toBe(0);
   expect(await sequencesOf(account)).toEqual(['1']);
-  // Nor what waits for an endpoint that is not deleted.
+  // Waiting deliveries of an endpoint that is not deleted are kept as well.
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/not-deleted`);
   await receiveEvents(fixture.ports, happened(account, 0));
   expect(await pruneDeliveriesOfDeleted(fixture.db, key, 1_000)).toBe(0);

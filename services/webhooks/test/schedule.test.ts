@@ -65,7 +65,7 @@ test('each attempt has the same id and body, and a timestamp and a signature of 
   for (const [i, { headers, body }] of arrived.entries()) {
     const at = attempted[i] ?? new Date(0);
     expect(headers['webhook-timestamp']).toBe(String(Math.floor(at.getTime() / SECOND)));
-    // The package looks at its own clock: the signature alone is asked for.
+    // The package checks the timestamp with its own clock, so only the signature is compared.
     const [, signature = ''] = `${headers['webhook-signature']}`.split(',');
     expect(new Webhook(secret).sign(event.id, at, body)).toBe(`v1,${signature}`);
   }
@@ -109,13 +109,13 @@ test.each<[string, number | undefined]>([
   const waits = (delivery?.due_at.getTime() ?? 0) - fixture.clock.now().getTime();
   if (wait !== undefined) expect(waits).toBe(wait);
   else {
-    // What cannot be understood, and what is shorter, changes nothing.
+    // An invalid or a shorter value changes nothing.
     expect(waits).toBeGreaterThanOrEqual(0.9 * 5 * SECOND);
     expect(waits).toBeLessThanOrEqual(1.1 * 5 * SECOND);
   }
 });
 
-test('a delivery that is always answered with a day’s pause still gets ten attempts, and no more', async () => {
+test('a delivery that is always answered with a pause of a day has ten attempts', async () => {
   const account = anAccount();
   const { key } = await anEndpoint(fixture.ports, account, `${receiver.url}/day`);
   const event = anEvent({ account });
@@ -125,7 +125,7 @@ test('a delivery that is always answered with a day’s pause still gets ten att
       : response.writeHead(200).end(),
   );
   await receiveEvents(fixture.ports, event);
-  // Its other deliveries succeed, so that it stays enabled for these days.
+  // Its other deliveries succeed, so that the endpoint stays enabled.
   for (let day = 0; day < 12; day++) {
     await deliverAll(fixture.ports);
     await receiveEvents(fixture.ports, anEvent({ account, resource: `inv_${day}` }));
@@ -135,7 +135,7 @@ test('a delivery that is always answered with a day’s pause still gets ten att
   expect(first).toMatchObject({ state: 'exhausted', attempts: 10 });
 });
 
-test('an endpoint that asks to be left alone is left alone by all that is due; then one goes first', async () => {
+test('an endpoint that asks for a pause receives nothing until its end, and then one delivery first', async () => {
   const account = anAccount();
   const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/pause`);
   await receiveEvents(fixture.ports, anEvent({ account }));
@@ -153,7 +153,7 @@ test('an endpoint that asks to be left alone is left alone by all that is due; t
   receiver.answer((response) => response.writeHead(429, { 'retry-after': '7200' }).end());
   await more(50);
   await deliverAll(fixture.ports);
-  // As many as were on their way together.
+  // As many as were in flight together.
   expect(arrived()).toBe(1 + 16);
   const until = new Date(fixture.clock.now().getTime() + 2 * HOUR);
   expect(await pausedUntil()).toEqual(until);
@@ -165,7 +165,7 @@ test('an endpoint that asks to be left alone is left alone by all that is due; t
   const waiting = await deliveriesOf(fixture.db, key);
   expect(waiting.filter(({ attempts }) => attempts === 0)).toHaveLength(34 + 5);
 
-  // Still not well, and not a word of when it will be.
+  // It still fails, without Retry-After.
   receiver.answer((response) => response.writeHead(503).end());
   fixture.clock.advance(HOUR);
   expect(await claimDeliveries(fixture.ports, ROOM).then((claimed) => claimed.length)).toBe(1);
@@ -186,7 +186,7 @@ test('an endpoint that asks to be left alone is left alone by all that is due; t
   );
 });
 
-test('a single success begins the five days anew; when they are over it is disabled, says why, and is told', async () => {
+test('a success restarts the five days, after which the endpoint is disabled with a reason', async () => {
   const account = anAccount();
   const { id } = await anEndpoint(fixture.ports, account, `${receiver.url}/five`);
   const endpoint = async () => {
@@ -209,7 +209,7 @@ test('a single success begins the five days anew; when they are over it is disab
   receiver.answer((response) => response.writeHead(204).end());
   await receiveEvents(fixture.ports, anEvent({ account, resource: 'good' }));
   await deliverAll(fixture.ports);
-  // Nine days of failures but for one success.
+  // Nine days of failures with one success.
   await fails(4.5);
   await deliverAll(fixture.ports);
   expect((await endpoint()).enabled).toBe(true);

@@ -40,7 +40,7 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-/** An endpoint with a path of its own, and what becomes of it. */
+/** An endpoint with its own path, and helpers that check its deliveries. */
 async function aShop(path: string) {
   const account = anAccount();
   const { id, key, secret } = await anEndpoint(fixture.ports, account, `${receiver.url}${path}`);
@@ -50,7 +50,7 @@ async function aShop(path: string) {
     rotate: (body?: unknown): Promise<Answered> =>
       caller.call('POST', `/api/webhooks/${id}/rotate`, account, body),
     read: async () => (await caller.call('GET', `/api/webhooks/${id}`, account)).body,
-    /** Which of these secrets the next delivery can be verified with. */
+    /** Which of these secrets verify the next delivery. */
     async goodOf(secrets: readonly string[]): Promise<boolean[]> {
       await receiveEvents(fixture.ports, anEvent({ account }));
       await deliverAll(fixture.ports);
@@ -72,7 +72,7 @@ async function aShop(path: string) {
 const storedSecrets = async (key: string): Promise<number> =>
   (await fixture.db.rows('select 1 from endpoint_secrets where endpoint_key = $1', [key])).length;
 
-test('a new secret is shown once; the former one is good for a day', async () => {
+test('a new secret is shown once, and the former one is valid for a day', async () => {
   const shop = await aShop('/rotated');
   const shown = await shop.read();
   const { status, body } = await shop.rotate();
@@ -93,14 +93,14 @@ test('a new secret is shown once; the former one is good for a day', async () =>
   expect(await shop.goodOf([shop.secret, secret])).toEqual([false, true]);
 });
 
-test('with an overlap of 0 a leaked secret ends at once, and others that were still good', async () => {
+test('with an overlap of 0 all former secrets end at once', async () => {
   const shop = await aShop('/leaked');
   const second = (await shop.rotate({ overlap_hours: 5 })).body.data.secret;
   const third = (await shop.rotate({ overlap_hours: '0' })).body.data.secret;
   expect(await shop.goodOf([shop.secret, second, third])).toEqual([false, false, true]);
 });
 
-test('a secret that ends earlier is not given more time', async () => {
+test('a rotation does not extend a secret that ends earlier', async () => {
   const shop = await aShop('/earlier');
   const second = (await shop.rotate({ overlap_hours: 1 })).body.data.secret;
   const third = (await shop.rotate({ overlap_hours: 24 })).body.data.secret;
@@ -108,7 +108,7 @@ test('a secret that ends earlier is not given more time', async () => {
   expect(await shop.goodOf([shop.secret, second, third])).toEqual([false, true, true]);
 });
 
-test('five are good at once; the next is told when it may come, or how', async () => {
+test('at most five secrets are valid, and the refusal says when or how the next is possible', async () => {
   const shop = await aShop('/five');
   const secrets = [shop.secret];
   for (let i = 0; i < 4; i++) {
@@ -133,7 +133,7 @@ test('five are good at once; the next is told when it may come, or how', async (
   ]);
 });
 
-test('rotated many times at once, no more than five are good, and the newest is one of them', async () => {
+test('after concurrent rotations at most five secrets are valid, among them the newest', async () => {
   const shop = await aShop('/at-once');
   const answers = await Promise.all(Array.from({ length: 12 }, () => shop.rotate()));
   const made = answers.flatMap(({ status, body }) => (status === 200 ? [body.data.secret] : []));
@@ -142,7 +142,7 @@ test('rotated many times at once, no more than five are good, and the newest is 
   expect(await shop.goodOf([shop.secret, ...made])).toEqual([true, true, true, true, true]);
 });
 
-test('what has ended is removed from the database, and nothing else', async () => {
+test('only ended secrets are removed from the database', async () => {
   const shop = await aShop('/forgotten');
   await shop.rotate({ overlap_hours: 2 });
   const newest = (await shop.rotate({ overlap_hours: 1 })).body.data.secret;
@@ -163,15 +163,15 @@ test.each([
   [{ overlap_hours: 1.5 }, 'The overlap hours must be an integer.'],
   [{ overlap_hours: 'soon' }, 'The overlap hours must be an integer.'],
   [{ overlap_hours: true }, 'The overlap hours must be an integer.'],
-])('%j is refused, and nothing is rotated', async (body, message) => {
+])('%j is refused, and no secret is rotated', async (body, message) => {
   const shop = await aShop('/refused');
   expect(await shop.rotate(body)).toEqual(invalid({ overlap_hours: [message] }));
   expect(await storedSecrets(shop.key)).toBe(1);
 });
 
 /**
- * Claims while something changes that commits after the claim has begun to look, and before it has locked the queue: what it
- * sees of the row at first is not what it locks.
+ * Claims while a change commits between the claim's snapshot and its lock: the row that it locks is newer than the one that
+ * it has read.
  */
 async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelivery[]> {
   const gate = 'pg_advisory_xact_lock_shared(4711)';
@@ -199,7 +199,7 @@ async function claimWhile(change: () => Promise<unknown>): Promise<ClaimedDelive
   return await claiming.begun;
 }
 
-test('a delivery goes by what changed while its endpoint’s queue was being locked', async () => {
+test('a delivery uses a change that was committed while its endpoint’s queue was being locked', async () => {
   const account = anAccount();
   const { key, id } = await anEndpoint(fixture.ports, account, `${receiver.url}/before`);
   await receiveEvents(fixture.ports, anEvent({ account }));
@@ -233,13 +233,13 @@ test('an endpoint that fails while its queue is being locked is claimed within i
   expect(claimed.filter(({ endpointKey }) => endpointKey === key)).toHaveLength(1);
 });
 
-/** As a service whose operator has lost the key, and set another one. */
+/** A service whose operator has lost the key and set another one. */
 const withAnotherKey = (): Ports => ({
   ...fixture.ports,
   encryption: createSecretEncryption('another key of tests, longer than 32 characters', randomBytes),
 });
 
-test('a secret that cannot be opened any more is a failure like any other, and a new one heals it', async () => {
+test('a secret that cannot be decrypted makes the attempt fail, and a new secret repairs it', async () => {
   const account = anAccount();
   const { id, key } = await anEndpoint(fixture.ports, account, `${receiver.url}/lost-key`);
   await receiveEvents(fixture.ports, anEvent({ account }));

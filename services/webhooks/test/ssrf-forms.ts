@@ -1,7 +1,7 @@
-/** A host as an attacker would write it. */
+/** A host in the notation of an attacker. */
 export type Form = {
   host: string;
-  /** It leads to this machine, so that without any guard the canary would hear of it. */
+  /** It leads to this machine, so that a test without the guard reaches it. */
   loopback: boolean;
 };
 
@@ -35,7 +35,7 @@ const circled = (text: string) =>
 const superscript = (text: string) => text.replaceAll('1', '¹').replaceAll('2', '²').replaceAll('3', '³');
 const percent = (text: string) => text.replace(/[0-9.]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 
-/** The ways to write an IPv4 address. */
+/** The notations of an IPv4 address. */
 function v4Forms([a, b, c, d]: Octets): string[] {
   const plain = [a, b, c, d].join('.');
   const whole = ((a * 256 + b) * 256 + c) * 256 + d;
@@ -71,7 +71,7 @@ function v4Forms([a, b, c, d]: Octets): string[] {
 
 const group = (high: number, low: number) => (high * 256 + low).toString(16);
 
-/** The ways to hide an IPv4 address in an IPv6 one. */
+/** The notations of an IPv4 address within an IPv6 address. */
 function v4InV6([a, b, c, d]: Octets): string[] {
   const [high, low] = [group(a, b), group(c, d)];
   return [
@@ -149,7 +149,7 @@ const innerNames = [
 
 const inBrackets = (address: string) => `[${address}]`;
 
-/** Literals and names that lead to this machine or to a network that is not public, written in all ways known. */
+/** IP literals and names of this machine and of networks that are not public, in all known notations. */
 export const forms: Form[] = [
   ...loopbacks.flatMap((octets) => [
     ...v4Forms(octets).map((host) => ({ host, loopback: true })),
@@ -164,10 +164,10 @@ export const forms: Form[] = [
   ...innerNames.map((host) => ({ host, loopback: false })),
 ];
 
-/** Plays the public internet: nothing real is ever asked, not even by a guard that fails. */
+/** Treated as public by the tests, so that no real host is called, even when the guard fails. */
 export const PUBLIC = '127.0.0.2';
 
-/** What names of the test's own DNS server lead to; nothing about them can be seen without asking. */
+/** The addresses of names of the test's DNS server. The names themselves do not show them. */
 export const names: Record<string, { addresses: string[]; alias?: string }> = {
   'private.test': { addresses: ['127.0.0.1'] },
   'private6.test': { addresses: ['::1'] },

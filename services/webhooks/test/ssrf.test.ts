@@ -32,7 +32,7 @@ const isPublic = (address: string) => address === PUBLIC;
 
 let fixture: Fixture;
 let dns: DnsServer;
-/** What nobody may reach: whatever connects to any address of this machine, with or without TLS. */
+/** Counts connections to this machine, with or without TLS: no attempt may reach it. */
 let calls = 0;
 const servers: Server[] = [];
 const senders: WebhookSender[] = [];
@@ -77,10 +77,10 @@ afterAll(async () => {
   await fixture?.close();
 });
 
-/** A careless resolver knows this one. */
+/** A name that the hosts file knows. */
 const loopbackOf = (name: string) => (name === 'localhost' ? { addresses: ['127.0.0.1', '::1'] } : undefined);
 
-/** First somewhere public, then here. */
+/** The first answer is a public address, the next one is this machine. */
 const rebinding = (name: string, query: number) =>
   name.startsWith('rebinding') ? { addresses: [query === 1 ? PUBLIC : '127.0.0.1'] } : undefined;
 
@@ -96,13 +96,13 @@ function aSender(options: Partial<WebhookSenderOptions> = {}): WebhookSender {
   return sender;
 }
 
-/** With nothing behind the host, and with what may stand there. */
+/** URLs of a host, with and without a path. */
 const urlsOf = (host: string): string[] => [
   `https://${host}:${httpsPort}/`,
   `https://${host}:${httpsPort}/hook?to=https://example.com#@example.com/`,
 ];
 
-/** How many attempts ended in which way. */
+/** How many attempts ended with each result. */
 async function attemptAll(urls: readonly string[], sender: WebhookSender): Promise<Record<string, number>> {
   const account = anAccount();
   await insertedEndpoints(fixture.ports, account, urls);
@@ -121,7 +121,7 @@ const sum = (counts: Record<string, number>) =>
 
 const toNames = Object.keys(names).flatMap((name) => [name, name.toUpperCase(), `${name}.`]);
 
-test('there are more than 300 forms, no two alike', () => {
+test('the list has more than 300 different forms of private addresses', () => {
   expect(new Set([...forms.map(({ host }) => host), ...toNames]).size).toBeGreaterThan(500);
 });
 
@@ -140,13 +140,13 @@ test('no form of a private address can be registered', () => {
   expect(accepted).toEqual([]);
 });
 
-test('none is attempted, however it came into the database', async () => {
+test('no form of a private address in the database is connected to', async () => {
   const outcomes = await attemptAll(
     forms.flatMap(({ host }) => urlsOf(host)),
     aSender(),
   );
   expect(sum(outcomes)).toBe(2 * forms.length);
-  // Not a URL at all, a name without an address, or an address that is not public.
+  // Not a URL, a name without an address, or an address that is not public.
   expect(
     Object.keys(outcomes).filter(
       (outcome) => !/^(not_connected|not_resolved|private_address)$/.test(outcome),
@@ -156,7 +156,7 @@ test('none is attempted, however it came into the database', async () => {
   expect(calls).toBe(0);
 });
 
-test('no name that leads to a private address, alone or among others, by aliases or not', async () => {
+test('no name with a private address is connected to, also with an alias or among public addresses', async () => {
   const outcomes = await attemptAll(
     toNames.flatMap(urlsOf),
     aSender({ isPublic: (address) => isPublic(address) || isPublicAddress(address) }),
@@ -165,19 +165,19 @@ test('no name that leads to a private address, alone or among others, by aliases
   expect(calls).toBe(0);
 });
 
-test('without the guard the canary is called: these forms do lead there', async () => {
+test('without the guard these forms do reach this machine', async () => {
   const sender = aSender({ isPublic: () => true });
   const loopback = forms.filter((form) => form.loopback).map(({ host }) => `https://${host}:${httpsPort}/`);
   await attemptAll(loopback, sender);
-  // The others are no URLs. The certificate is of another address: that is after the connection.
+  // The others are not URLs. The certificate is of another address, which is found after the connection.
   expect(calls).toBeGreaterThan(0.6 * loopback.length);
   const before = calls;
-  // By name too.
+  // Names too.
   await attemptAll(urlsOf('alias.test'), sender);
   expect(calls).toBeGreaterThan(before);
 });
 
-/** A server at the address that plays the public internet. */
+/** A server at the address that the test treats as public. */
 async function publicServer(
   heard: (request: IncomingMessage) => void,
   status = 200,
@@ -192,7 +192,7 @@ async function publicServer(
 
 const order = { headers: { 'content-type': 'application/json' }, body: '{}' };
 
-test('the connection goes to the address that was judged, with the name’s own SNI and Host', async () => {
+test('the connection uses the address that was checked, with the name as SNI and Host', async () => {
   const heard: { host: string | undefined; servername: string | false | null; from: string | undefined }[] =
     [];
   const port = await publicServer(({ headers, socket }) => {
@@ -202,14 +202,14 @@ test('the connection goes to the address that was judged, with the name’s own 
       from: socket.localAddress,
     });
   });
-  // Here waits who is meant when the name has changed: at the same port of the loopback address.
+  // The address after the change: the same port of the loopback address.
   await listen(counted(createHttpsServer(tls, (_, response) => response.end())), port, '127.0.0.1');
   const sender = aSender({ isPublic });
   const url = `https://rebinding.test:${port}/`;
   expect(await sender.send({ ...order, url })).toMatchObject({ kind: 'answered', status: 200 });
   expect(heard).toEqual([{ host: `rebinding.test:${port}`, servername: 'rebinding.test', from: PUBLIC }]);
   expect(dns.asked.get('rebinding.test')).toBe(1);
-  // An attempt that does not start at once asks anew, and what the name leads to by then is refused.
+  // A later attempt resolves the name again, and its new address is refused.
   await eventually(async () => {
     expect(await sender.send({ ...order, url })).toEqual({ kind: 'failed', failure: 'private_address' });
   });
@@ -218,7 +218,7 @@ test('the connection goes to the address that was judged, with the name’s own 
   expect(calls).toBe(0);
 });
 
-test('a certificate of another name, or of nobody known, is refused whatever the environment says', async () => {
+test('a certificate of another name or an unknown authority is refused, whatever the environment says', async () => {
   let heard = 0;
   const port = await publicServer(() => {
     heard += 1;
@@ -244,29 +244,32 @@ test('an endpoint that was registered as http in a sandbox is not called, and it
   expect(calls).toBe(0);
 });
 
-test.each([300, 301, 302, 303, 304, 305, 306, 307, 308, 399])('%i leads nowhere', async (status) => {
-  for (const location of [
-    `http://127.0.0.1:${httpPort}/`,
-    `//[::1]:${httpPort}/`,
-    `https://localhost:${httpsPort}/`,
-  ]) {
-    let heard = 0;
-    const port = await publicServer(
-      () => {
-        heard += 1;
-      },
-      status,
-      { location, refresh: `0; url=${location}`, 'content-location': location },
-    );
-    const result = await aSender({ isPublic, resolve: async () => [{ address: PUBLIC, family: 4 }] }).send({
-      ...order,
-      url: `https://shop.test:${port}/`,
-    });
-    expect(result).toMatchObject({ kind: 'answered', status });
-    expect(heard).toBe(1);
-  }
-  expect(calls).toBe(0);
-});
+test.each([300, 301, 302, 303, 304, 305, 306, 307, 308, 399])(
+  'a redirect with status %i is not followed',
+  async (status) => {
+    for (const location of [
+      `http://127.0.0.1:${httpPort}/`,
+      `//[::1]:${httpPort}/`,
+      `https://localhost:${httpsPort}/`,
+    ]) {
+      let heard = 0;
+      const port = await publicServer(
+        () => {
+          heard += 1;
+        },
+        status,
+        { location, refresh: `0; url=${location}`, 'content-location': location },
+      );
+      const result = await aSender({ isPublic, resolve: async () => [{ address: PUBLIC, family: 4 }] }).send({
+        ...order,
+        url: `https://shop.test:${port}/`,
+      });
+      expect(result).toMatchObject({ kind: 'answered', status });
+      expect(heard).toBe(1);
+    }
+    expect(calls).toBe(0);
+  },
+);
 
 test.each(['ftp:', 'file:', 'gopher:', 'ws:', 'unix:', 'data:', 'blob:http:', 'javascript:'])(
   '%s is neither registered nor attempted',

@@ -8,9 +8,9 @@ import { patient } from '@quittance/testkit/patience';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from '../src/webhook-sender.ts';
 
-/** Long enough for what is answered at all, on a machine that is busy. */
+/** Enough for an answer on a busy machine. */
 const TIMEOUT_MS = 10_000;
-/** For what never is. */
+/** For requests without an answer. */
 const SOON_MS = 400;
 const order = { headers: { 'content-type': 'application/json' }, body: '{}' };
 
@@ -44,7 +44,7 @@ function counted(server: Server): () => number {
   return () => connections;
 }
 
-/** A server that speaks bytes; counts its connections. */
+/** A server that writes raw bytes and counts its connections. */
 async function rawServer(
   talk: (socket: Socket) => void,
 ): Promise<{ url: string; connections: () => number }> {
@@ -63,7 +63,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
 const TOO_LARGE = { kind: 'failed', failure: 'headers_too_large' };
 
-test('a POST arrives as it was ordered, over one kept connection', async () => {
+test('POSTs arrive as requested, over one kept connection', async () => {
   const sender = aSender();
   const url = `${receiver.url}/a/b?c=d%20e`;
   for (let i = 0; i < 3; i++) {
@@ -77,7 +77,7 @@ test('a POST arrives as it was ordered, over one kept connection', async () => {
   expect(receiver.received.map((one) => [one.path, one.body])).toEqual(Array(3).fill(['/a/b?c=d%20e', '{}']));
 });
 
-test('the status, the Retry-After and the first kilobyte of the answer are told', async () => {
+test('the result has the status, the Retry-After and the first kilobyte of the answer', async () => {
   receiver.answer((response) => response.writeHead(429, { 'retry-after': '7' }).end('x'.repeat(5_000)));
   expect(await aSender().send({ ...order, url: receiver.url })).toEqual({
     kind: 'answered',
@@ -100,14 +100,14 @@ test.each<[string, (socket: Socket) => void]>([
   ['hangs', () => {}],
   ['drips its headers', (socket) => drip(socket, OK, 'X-A: b\r\n')],
   ['sends nothing but 1xx', (socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n')],
-])('a receiver that %s is given up when the time is over', async (_, talk) => {
+])('an attempt at a receiver that %s ends at the time limit', async (_, talk) => {
   const { url } = await rawServer(talk);
   const start = performance.now();
   expect(await aSender({ timeoutMs: SOON_MS }).send({ ...order, url })).toEqual({
     kind: 'failed',
     failure: 'timed_out',
   });
-  // It would go on for ever; a busy machine may come late.
+  // Without a limit it would never end; a busy machine may be late.
   expect(performance.now() - start).toBeLessThan(SOON_MS + patient(5_000));
 });
 
@@ -117,7 +117,7 @@ function drip(socket: Socket, first: string, more: string): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-test('a body that drips ends with its time; the status was the answer', async () => {
+test('a slow body ends at the time limit, and the received status is the answer', async () => {
   const { url } = await rawServer((socket) => drip(socket, `${OK}Content-Length: 100000\r\n\r\n`, 'x'));
   expect(await aSender({ timeoutMs: 5 * SOON_MS }).send({ ...order, url })).toMatchObject({
     kind: 'answered',
@@ -125,7 +125,7 @@ test('a body that drips ends with its time; the status was the answer', async ()
   });
 });
 
-test('of an endless body 64 kB are read', async () => {
+test('64 kB of an endless body are read', async () => {
   let sent = 0;
   const { url } = await rawServer((socket) => {
     socket.write(`${OK}Content-Length: 10000000000\r\n\r\n`);
@@ -139,11 +139,11 @@ test('of an endless body 64 kB are read', async () => {
     kind: 'answered',
     status: 200,
   });
-  // What was sent and not read is in the system's buffers.
+  // Bytes that were sent and not read are in the system's buffers.
   expect(sent).toBeLessThan(20_000_000);
 });
 
-test('a compressed answer is not unpacked', async () => {
+test('a compressed answer is not decompressed', async () => {
   const bomb = gzipSync(Buffer.alloc(10_000_000));
   receiver.answer((response) => response.writeHead(500, { 'content-encoding': 'gzip' }).end(bomb));
   const result = await aSender().send({ ...order, url: receiver.url });
@@ -161,13 +161,13 @@ test.each<[string, (socket: Socket) => void]>([
   ['closes', (socket) => socket.end()],
   ['speaks something else', (socket) => socket.end('220 mail ready\r\n')],
   ['ends in mid-header', (socket) => socket.end('HTTP/1.1 200')],
-])('a receiver that %s has broken off, and is asked once', async (_, talk) => {
+])('an attempt at a receiver that %s fails as broken off and is not repeated', async (_, talk) => {
   const { url, connections } = await rawServer(talk);
   expect(await aSender().send({ ...order, url })).toEqual({ kind: 'failed', failure: 'broken_off' });
   expect(connections()).toBe(1);
 });
 
-test('nobody there, no such name, no TLS', async () => {
+test('an unreachable host, an unknown name and a missing TLS are failures', async () => {
   const { url } = await rawServer((socket) => socket.destroy());
   const port = new URL(url).port;
   servers.splice(0).forEach((server) => void server.close());
@@ -185,7 +185,7 @@ test('nobody there, no such name, no TLS', async () => {
   expect(await sender.send({ ...order, url: https })).toEqual({ kind: 'failed', failure: 'not_connected' });
 });
 
-test('what is not https is not sent where only public addresses are called', async () => {
+test('only https is sent when only public addresses are allowed', async () => {
   const asked: string[] = [];
   const sender = aSender({
     publicOnly: true,
@@ -206,7 +206,7 @@ test('what is not https is not sent where only public addresses are called', asy
   expect(receiver.received).toHaveLength(0);
 });
 
-test('a kept connection is used only while the name still leads there', async () => {
+test('a kept connection is used only while its name resolves to its address', async () => {
   const heard: string[] = [];
   const listening = async (host: string, port: number) => {
     const server = createHttpServer((_, response) => {
@@ -234,7 +234,7 @@ test('a kept connection is used only while the name still leads there', async ()
   for (let i = 0; i < 3; i++) await sender.send({ ...order, url });
   expect(heard).toEqual(Array(3).fill('127.0.0.2'));
   expect(former.connections()).toBe(1);
-  // Attempts that start together share an answer.
+  // Attempts that start together share a DNS answer.
   expect(asked).toBe(1);
   address = '127.0.0.3';
   await eventually(async () => {
@@ -248,7 +248,7 @@ test('a kept connection is used only while the name still leads there', async ()
   expect([former.connections(), latter.connections()]).toEqual([1, 1]);
 });
 
-test('a kept connection has the whole of its limits for each attempt', async () => {
+test('each attempt on a kept connection has the full limits', async () => {
   receiver.answer((response) =>
     response.writeHead(200, { 'x-a': 'a'.repeat(9_000) }).end('b'.repeat(40_000)),
   );
@@ -261,7 +261,7 @@ test('a kept connection has the whole of its limits for each attempt', async () 
   }
 });
 
-test('an attempt takes 15 seconds at most, unless somebody says otherwise', async () => {
+test('an attempt takes 15 seconds at most by default', async () => {
   const { url } = await rawServer((socket) => drip(socket, OK, 'X-A: b\r\n'));
   const sender = createWebhookSender({ publicOnly: false });
   senders.push(sender);
@@ -272,12 +272,12 @@ test('an attempt takes 15 seconds at most, unless somebody says otherwise', asyn
 });
 
 const SMALL_LINES = 'x: y\r\n'.repeat(60_000);
-/** What the parser may be given of one answer: up to the end of its headers, and after it. */
+/** How much of an answer the parser may read: its headers, and the rest. */
 const GIVEN_MAX = (16 + 64) * 1_024;
-/** It goes on to the end of what it has been given at once, even when it has given up. */
+/** The parser reads a piece to its end even after an error. */
 const PIECE_MAX = 2_048;
 
-/** Every piece that is read from connections to this port from now on: what the parser there is given. */
+/** Collects the pieces that the parser reads from connections to this port from now on. */
 function piecesFrom(port: string): number[] {
   const pieces: number[] = [];
   const { read } = Socket.prototype;
@@ -295,16 +295,16 @@ test.each<[string, string, object]>([
   ['nothing but 1xx', 'HTTP/1.1 103 E\r\n\r\n'.repeat(30_000), TOO_LARGE],
   ['60,000 trailers', `${CHUNKED}0\r\n${SMALL_LINES}\r\n`, { kind: 'answered', status: 200 }],
   ['an endless chunk extension', `${CHUNKED}1;a=${'b'.repeat(1_000_000)}`, { kind: 'answered', status: 200 }],
-])('%s end the attempt, and hardly any of it is parsed', async (_, text, outcome) => {
+])('%s end the attempt, and little of them is parsed', async (_, text, outcome) => {
   const { url } = await rawServer((socket) =>
     socket.once('data', () => {
-      // What is handed to the system at once comes in large pieces.
+      // One large write arrives in large pieces.
       socket.write(text);
     }),
   );
   const pieces = piecesFrom(new URL(url).port);
   expect(await aSender().send({ ...order, url })).toMatchObject(outcome);
-  // Counted, not timed: what parsing takes depends on who else has the machine, what is parsed does not.
+  // It counts bytes, because the time of parsing depends on the load of the machine.
   const given = pieces.reduce((sum, piece) => sum + piece, 0);
   expect(given).toBeGreaterThan(0);
   expect(given).toBeLessThanOrEqual(GIVEN_MAX);
@@ -347,14 +347,14 @@ test.each<[string, LookupAddress[]]>([
   expect(receiver.received).toHaveLength(0);
 });
 
-test('a name that changes between two attempts is asked again, and its new address judged', async () => {
+test('each attempt resolves the name again and checks its new address', async () => {
   const answers = ['203.0.113.1', '127.0.0.1'];
   const url = `https://rebinding.example:${new URL(receiver.url).port}/`;
   const sender = aSender({
     publicOnly: true,
     resolve: () => Promise.resolve([{ address: answers.shift() ?? '127.0.0.1', family: 4 }]),
   });
-  // 203.0.113.1 is for documentation: not public either, so nothing is asked of the outside world here.
+  // 203.0.113.1 is for documentation and not public, so no real host is called.
   await eventually(async () => {
     expect(await sender.send({ ...order, url })).toEqual(PRIVATE);
     expect(answers).toHaveLength(0);
@@ -362,7 +362,7 @@ test('a name that changes between two attempts is asked again, and its new addre
   expect(receiver.received).toHaveLength(0);
 });
 
-test('DNS itself is asked, not this machine’s hosts file', async () => {
+test('names are resolved by DNS and not by the hosts file of this machine', async () => {
   const url = `https://localhost:${new URL(receiver.url).port}/`;
   const result = await aSender({ publicOnly: true, timeoutMs: 8_000 }).send({ ...order, url });
   expect(result).toMatchObject({
@@ -372,7 +372,7 @@ test('DNS itself is asked, not this machine’s hosts file', async () => {
   expect(receiver.received).toHaveLength(0);
 });
 
-test('proxies of the environment are not used', async () => {
+test('proxy settings of the environment are ignored', async () => {
   const { url: proxy, connections } = await rawServer((socket) => socket.destroy());
   const before = { ...process.env };
   Object.assign(process.env, {
@@ -392,7 +392,7 @@ test('proxies of the environment are not used', async () => {
   expect(connections()).toBe(0);
 });
 
-test('what was given up before there was a connection is not sent when there is one', async () => {
+test('an attempt that timed out before the connection is not sent afterwards', async () => {
   const asked: ((addresses: LookupAddress[]) => void)[] = [];
   const sender = aSender({ timeoutMs: 100, resolve: () => new Promise((resolve) => asked.push(resolve)) });
   const url = `http://slow.example:${new URL(receiver.url).port}`;
@@ -407,7 +407,7 @@ test('what was given up before there was a connection is not sent when there is 
   expect(receiver.received.map((one) => one.path)).not.toContain('/late');
 });
 
-test('closing ends what is under way as stopped', async () => {
+test('`close` ends attempts in flight as stopped', async () => {
   const { url } = await rawServer(() => {});
   const sender = aSender();
   const posting = sender.send({ ...order, url });
@@ -417,7 +417,7 @@ test('closing ends what is under way as stopped', async () => {
   expect(await sender.send({ ...order, url })).toEqual({ kind: 'stopped' });
 });
 
-test('many attempts at one origin do not wait for each other', async () => {
+test('concurrent attempts at one origin do not wait for each other', async () => {
   receiver.answer((response, { path }) => {
     if (path !== '/hang') response.writeHead(200).end();
   });
@@ -425,7 +425,7 @@ test('many attempts at one origin do not wait for each other', async () => {
   const hanging = Array.from({ length: 50 }, () => sender.send({ ...order, url: `${receiver.url}/hang` }));
   const start = performance.now();
   expect(await sender.send({ ...order, url: `${receiver.url}/quick` })).toMatchObject({ status: 200 });
-  // It would wait for as long as they do.
+  // On one connection it would wait as long as they do.
   expect(performance.now() - start).toBeLessThan(TIMEOUT_MS / 2);
   await sender.close();
   expect(await Promise.all(hanging)).toEqual(Array(50).fill({ kind: 'stopped' }));

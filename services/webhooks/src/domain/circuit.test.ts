@@ -55,7 +55,7 @@ test('failures with more than a day of silence between them do not add up to day
   expect(after(failing(12, daysAgo(5), daysAgo(1.1)), { outcomes: ['failed'] }).disable).toBeDefined();
 });
 
-test('missedSince is the oldest event that was tried in vain since the last success', () => {
+test('missedSince is the oldest event that failed since the last success', () => {
   const [older, younger] = [daysAgo(3), daysAgo(2)];
   const missed = (before: Date | null, outcomes: Ended['outcomes'], ...failedEvents: Date[]) =>
     after({ ...failing(1, daysAgo(1)), missedSince: before }, { outcomes, failedEvents }).health.missedSince;

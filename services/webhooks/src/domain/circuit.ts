@@ -13,27 +13,27 @@ import type { AttemptOutcome } from './outcome.ts';
  */
 export type Circuit = 'closed' | 'half_open' | 'open';
 
-/** How an endpoint has been doing. */
+/** How the attempts at an endpoint have ended. */
 export type QueueHealth = {
-  /** Whether it has ever taken a delivery at this URL. */
+  /** Whether it has ever accepted a delivery at this URL. */
   hasSucceeded: boolean;
   consecutiveFailures: number;
   /** When the first of those failed. */
   failingSince: Date | null;
   lastFailedAt: Date | null;
-  /** The end of the pause that it asked for; stays until a delivery has succeeded after it. */
+  /** The end of the pause that it asked for. It stays until a delivery succeeds after it. */
   openUntil: Date | null;
-  /** When the oldest event happened that was tried in vain since the last success. */
+  /** When the oldest event happened that failed since the last success. */
   missedSince: Date | null;
 };
 
 const HALF_OPEN_FROM_FAILURES = 4;
 const CLOSED_CONCURRENCY = 16;
 const HALF_OPEN_CONCURRENCY = 1;
-/** An endpoint that has never taken a delivery may be one that never answers. */
+/** An endpoint that has never accepted a delivery may never answer. */
 const NEVER_SUCCEEDED_CONCURRENCY = 2;
 const DISABLE_AFTER_MS = 5 * 24 * 3_600_000;
-/** Longer than any pause of the schedule: after it nothing was attempted, and that says nothing about the endpoint. */
+/** Longer than any pause of the schedule: in a longer silence nothing was attempted, so it proves no failure. */
 const SILENCE_MS = 27 * 3_600_000;
 
 type CircuitHealth = Pick<QueueHealth, 'hasSucceeded' | 'consecutiveFailures' | 'openUntil'>;
@@ -60,13 +60,13 @@ export function concurrencyOf(
   return { total, newDeliveries: isRetryDue ? retries : total, retries };
 }
 
-/** What attempts that have ended say about their endpoint. */
+/** Attempts at an endpoint that have ended. */
 export type Ended = {
   /** In the order in which they ended. */
   outcomes: readonly AttemptOutcome[];
-  /** When the events happened of which an attempt has failed. */
+  /** When the events of the failed attempts happened. */
   failedEvents: readonly Date[];
-  /** Until when the answers asked for a pause. */
+  /** The ends of the pauses that answers asked for. */
   pauses: readonly Date[];
 };
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { newEndpointId, newEventId } from '@quittance/shared/ids';
 import { deliveryIdOf, partsOfDeliveryId } from './delivery.ts';
 
-test('a delivery’s id is made of its endpoint’s and its event’s, and is taken apart again', () => {
+test('the id of a delivery contains the ids of its endpoint and event', () => {
   const endpoint = newEndpointId();
   const event = newEventId();
   const id = deliveryIdOf(endpoint, event);
@@ -19,6 +19,6 @@ test.each([
   `evt_${'0'.repeat(72)}`,
   ` dlv_${'0'.repeat(72)}`,
   `dlv_${'0'.repeat(72)}\n`,
-])('%j is no delivery’s id', (text) => {
+])('%j is not the id of a delivery', (text) => {
   expect(partsOfDeliveryId(text)).toBeUndefined();
 });

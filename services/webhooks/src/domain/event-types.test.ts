@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { kindsFor } from '@quittance/shared/events';
 import { defaultEventTypes, eventTypes } from './event-types.ts';
 
-test('the contract’s five are told by default, and all that needs somebody to act', () => {
+test('an endpoint receives the contract’s five events and those that need an action by default', () => {
   expect(defaultEventTypes).toEqual([
     'invoice.created',
     'invoice.confirmed',
@@ -17,7 +17,7 @@ test('the contract’s five are told by default, and all that needs somebody to 
   ]);
 });
 
-test('whatever reaches this service can be asked for', () => {
+test('an endpoint can subscribe to every event that reaches this service', () => {
   expect(eventTypes).toEqual(expect.arrayContaining(kindsFor('webhooks')));
   expect(eventTypes).toHaveLength(kindsFor('webhooks').length + 1);
 });

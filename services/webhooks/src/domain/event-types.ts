@@ -1,13 +1,13 @@
 import type { EventKind, events } from '@quittance/shared/events';
 
-type Told = {
+type FromServices = {
   [K in EventKind]: 'webhooks' extends (typeof events)[K]['to'][number] ? K : never;
 }[EventKind];
 
-/** An event that merchants can be told of. */
-export type WebhookEventType = Told | 'webhook.test';
+/** The types of events that merchants can receive. */
+export type WebhookEventType = FromServices | 'webhook.test';
 
-/** Whether an endpoint is told of a kind when it names none: the contract's five are, and all that needs somebody to act. */
+/** Whether an endpoint without a list of events receives a type: the contract's five, and those that need an action. */
 const isDefault = {
   'invoice.created': true,
   'invoice.confirmed': true,

@@ -32,27 +32,27 @@ const renewed = { ...delivery, attempts: 9, endpoint: 'renewed' as const };
 const withoutEndpoint = { ...delivery, endpoint: 'gone' as const };
 
 test.each([
-  ['a success ends it', delivery, answered(200), 'delivered'],
-  ['also of an endpoint deleted meanwhile', withoutEndpoint, answered(200), 'delivered'],
-  ['and of one renewed meanwhile', renewed, answered(200), 'delivered'],
-  ['which may take what its former address did not', renewed, failed, 'waiting'],
-  ['even asked to stop', renewed, answered(410), 'waiting'],
-  ['a failure waits', delivery, failed, 'waiting'],
-  ['the ninth too', { ...delivery, attempts: 8 }, failed, 'waiting'],
-  ['the tenth was the last', { ...delivery, attempts: 9 }, failed, 'exhausted'],
-  ['410 is not tried again', delivery, answered(410), 'exhausted'],
-  ['nobody is left to try', withoutEndpoint, failed, 'cancelled'],
-  ['what we ended waits', delivery, stopped, 'waiting'],
-  ['what we ended of nobody', withoutEndpoint, stopped, 'cancelled'],
+  ['a success ends the delivery', delivery, answered(200), 'delivered'],
+  ['a success ends it also when the endpoint was deleted during the attempt', withoutEndpoint, answered(200), 'delivered'],
+  ['a success ends it also when the endpoint got a new URL during the attempt', renewed, answered(200), 'delivered'],
+  ['a failure at the former URL leaves it waiting for the new one', renewed, failed, 'waiting'],
+  ['410 from the former URL leaves it waiting for the new one', renewed, answered(410), 'waiting'],
+  ['the first failure leaves it waiting', delivery, failed, 'waiting'],
+  ['the ninth failure leaves it waiting', { ...delivery, attempts: 8 }, failed, 'waiting'],
+  ['the tenth failure exhausts it', { ...delivery, attempts: 9 }, failed, 'exhausted'],
+  ['410 exhausts it', delivery, answered(410), 'exhausted'],
+  ['a failure at a deleted endpoint cancels it', withoutEndpoint, failed, 'cancelled'],
+  ['a stopped attempt leaves it waiting', delivery, stopped, 'waiting'],
+  ['a stopped attempt at a deleted endpoint cancels it', withoutEndpoint, stopped, 'cancelled'],
 ])('%s', (_, of, result, state) => {
   expect(deliveryAfter(of, result, now).state).toBe(state);
 });
 
-test('what we ended ourselves is due at once', () => {
+test('a delivery whose attempt was stopped is due at once', () => {
   expect(deliveryAfter({ ...delivery, attempts: 5 }, stopped, now)).toEqual({ state: 'waiting', dueAt: now });
 });
 
-test('only 429 and 503 may ask for time', () => {
+test('only 429 and 503 may ask for a pause', () => {
   const asking = (status: number): SendResult => ({
     kind: 'answered',
     status,

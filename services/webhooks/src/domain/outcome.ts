@@ -12,7 +12,7 @@ export type Failure =
   | 'headers_too_large'
   | 'not_signed';
 
-/** What came of a POST. `stopped`: this process ended it itself, and nobody knows whether it arrived. */
+/** The result of a POST. `stopped`: this process ended it, and whether it arrived is unknown. */
 export type SendResult =
   | { kind: 'answered'; status: number; retryAfter: string | undefined; excerpt: string }
   | { kind: 'failed'; failure: Failure }
@@ -20,7 +20,7 @@ export type SendResult =
 
 export type AttemptOutcome = 'delivered' | 'gone' | 'failed' | 'unknown';
 
-/** 2xx is success and nothing else is: a redirect is never followed. 410 asks us to stop. */
+/** Only 2xx is a success: redirects are not followed. 410 asks to stop. */
 export function outcomeOf(result: SendResult): AttemptOutcome {
   switch (result.kind) {
     case 'answered':
@@ -35,18 +35,18 @@ export function outcomeOf(result: SendResult): AttemptOutcome {
   }
 }
 
-/** What becomes of a delivery. */
+/** The next state of a delivery. */
 export type DeliveryUpdate = { state: 'delivered' | 'exhausted' | 'cancelled' } | Waiting;
 type Waiting = {
   state: 'waiting';
   dueAt: Date;
-  /** Its schedule begins anew, where it has not been tried yet. */
+  /** A new retry cycle begins, at an address that was not tried yet. */
   startsNewCycle?: true;
 };
 
 /**
- * A delivery's update after one more attempt. When its endpoint is gone there is nobody left to try; when it has been
- * renewed meanwhile, the attempt went to what it was before, and the next one is due at what it is now.
+ * A delivery's update after one more attempt. `gone`: the endpoint was disabled or deleted, so nothing is sent any more.
+ * `renewed`: the attempt went to the endpoint's former address, so the next one is due at its new address.
  */
 export function deliveryAfter(
   delivery: { name: string; attempts: number; endpoint: 'same' | 'renewed' | 'gone' },
@@ -74,7 +74,7 @@ export function deliveryAfter(
   }
 }
 
-/** Until when a receiver asks to be left alone, a day at most. */
+/** The end of the pause that a receiver asks for, at most a day. */
 export function askedUntil(result: SendResult, now: Date): Date | undefined {
   const pause = askedPause(result, now);
   return pause === undefined ? undefined : new Date(now.getTime() + Math.min(pause, RETRY_AFTER_MAX_MS));

@@ -8,13 +8,13 @@ const waits = (attempts: number, delivery = '1/1', asked?: number): number | und
   return at && at.getTime() - now.getTime();
 };
 
-test('ten attempts over three days', () => {
+test('the schedule has ten attempts over three days', () => {
   expect(pauses).toHaveLength(10);
   expect(pauses.reduce((sum: number, pause) => sum + pause, 0)).toBe(272_105_000);
   expect(waits(10)).toBeUndefined();
 });
 
-test('each pause is within a tenth, and the same question has the same answer', () => {
+test('the jitter of a pause is at most a tenth and always the same for one attempt', () => {
   fc.assert(
     fc.property(
       fc.bigInt(1n, 2n ** 60n),
@@ -31,7 +31,7 @@ test('each pause is within a tenth, and the same question has the same answer', 
   );
 });
 
-test('neighbours are spread over the whole tenth', () => {
+test('the jitter of similar deliveries is spread over the whole tenth', () => {
   const all = Array.from({ length: 1_000 }, (_, i) => (waits(2, `7/${i}`) ?? 0) / (pauses[2] ?? 1));
   for (let part = 0; part < 10; part++) {
     const low = 0.9 + 0.02 * part;
@@ -39,7 +39,7 @@ test('neighbours are spread over the whole tenth', () => {
   }
 });
 
-test('a receiver may ask for more time, at most a day, never for less', () => {
+test('a receiver may ask for a longer pause, at most a day, and never for a shorter one', () => {
   expect(waits(1, '1/1', 60_000)).toBe(60_000);
   expect(waits(1, '1/1', 1)).toBe(waits(1));
   expect(waits(1, '1/1', 10 ** 12)).toBe(24 * 3_600_000);

@@ -2,7 +2,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** The pause before each attempt, in milliseconds; there are as many attempts as pauses. */
+/** The pause before each attempt, in milliseconds. There are as many attempts as pauses. */
 export const pauses = [
   0,
   5 * SECOND,
@@ -16,15 +16,15 @@ export const pauses = [
   24 * HOUR,
 ] as const;
 
-/** Each pause is this much shorter or longer at most, so that an outage's retries do not come all at once. */
+/** Each pause varies by at most this part, so that the retries after an outage do not arrive together. */
 const JITTER = 0.1;
-/** A receiver may ask to be left alone for as long as our own longest pause. */
+/** The longest pause that a receiver may ask for: as long as the longest pause of the schedule. */
 export const RETRY_AFTER_MAX_MS = 24 * HOUR;
 
 /**
- * When a delivery of which `attempts` have failed is tried again; undefined when that was the last one.
- * The jitter follows from the delivery and the attempt: the same question has the same answer.
- * @param retryAfterMs what the receiver asked for, with a 429 or 503
+ * When a delivery is tried again after `attempts` failures; undefined after the last one. The jitter is computed from the
+ * delivery and the attempt, so that the result is always the same.
+ * @param retryAfterMs the pause that the receiver asked for, with a 429 or 503
  */
 export function nextAttemptAt(
   delivery: string,
@@ -39,7 +39,7 @@ export function nextAttemptAt(
   return new Date(now.getTime() + Math.max(Math.round(jittered), asked));
 }
 
-/** A text as a number from 0 to 1: FNV-1a, and murmur3's last step so that neighbours lie far apart. */
+/** Hashes a text to a number from 0 to 1: FNV-1a, with the last step of murmur3, which spreads similar texts. */
 function fractionOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

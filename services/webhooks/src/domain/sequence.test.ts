@@ -6,6 +6,6 @@ test.each([
   ['9', '10', '10'],
   ['10', '9', '10'],
   ['9007199254740993', '9007199254740992', '9007199254740993'],
-])('of %s and %s the later is %s', (a, b, expected) => {
+])('the later of %s and %s is %s', (a, b, expected) => {
   expect(later(a, b)).toBe(expected);
 });

@@ -50,7 +50,7 @@ function refusedReplay(refusal: ReplayRefusal, now: Date): Answer {
   };
 }
 
-/** What was sent to a merchant's endpoints, and sending it again. */
+/** The deliveries of a merchant's endpoints, redelivery and replay. */
 export function routeDeliveries(app: Express, merchant: RequestHandler, ports: HttpPorts): void {
   const own = ownEndpoint(ports);
 
@@ -64,7 +64,7 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: H
     });
     if (!found.ok) return send(res, refusals.list[found.refusal]);
     const { deliveries, nextBefore } = found.value;
-    // eslint-disable-next-line no-restricted-syntax -- a place in a sequence, below 2^53 as JSON has it
+    // eslint-disable-next-line no-restricted-syntax -- a sequence number, below 2^53 as in JSON
     const meta = { has_more: nextBefore !== null, next_before: nextBefore && Number(nextBefore) };
     send(res, { status: 200, body: { data: deliveries.map(deliveryView), meta } });
   });
@@ -74,8 +74,8 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: H
     const read = readReplay(body, ports.clock.now());
     if (!read.ok) return send(res, answers.invalid(read.refusal));
     const { from, to, events, include_delivered: includeDelivered } = read.value;
-    const order = { from, to, eventTypes: events, includeDelivered };
-    const replayed = await replayEvents(ports, identity.account, idOf(req.params), order);
+    const request = { from, to, eventTypes: events, includeDelivered };
+    const replayed = await replayEvents(ports, identity.account, idOf(req.params), request);
     if (!replayed.ok) return send(res, refusedReplay(replayed.refusal, ports.clock.now()));
     const { queued, alreadyWaiting, alreadyDelivered } = replayed.value;
     const data = { queued, already_waiting: alreadyWaiting, already_delivered: alreadyDelivered };
@@ -99,10 +99,10 @@ export function routeDeliveries(app: Express, merchant: RequestHandler, ports: H
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
 const DAY = 24 * 3_600_000;
-/** What is older is not kept. */
+/** Older events are not kept. */
 const REPLAYED_DAYS_MAX = 90;
 
-/** Which deliveries of an endpoint are listed; `before` is a number of the sequence. */
+/** The filters of a list of deliveries. `before` is a sequence number. */
 const readDeliveriesQuery = form({
   status: rules.oneOf(deliveryStates).optional,
   event: rules.oneOf(eventTypes).optional,
@@ -119,7 +119,7 @@ const replayForm = form({
 
 type ReplayFields = { from: Date; to: Date; events: string[] | null; include_delivered: boolean };
 
-/** The events to send again: those of a range of time that is not empty and still kept. */
+/** Reads a replay. Its time range must not be empty, and its events must still be kept. */
 function readReplay(body: unknown, now: Date): Result<ReplayFields, FieldErrors> {
   const read = replayForm(body);
   if (!read.ok) return read;

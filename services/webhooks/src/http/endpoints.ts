@@ -9,7 +9,7 @@ import { type Changes, changeEndpoint } from '../operations/change-endpoint.ts';
 import { deleteEndpoint } from '../operations/delete-endpoint.ts';
 import { listEndpoints, readEndpoint } from '../operations/read-endpoint.ts';
 import { ENDPOINTS_MAX, registerEndpoint } from '../operations/register-endpoint.ts';
-import { GOOD_SECRETS_MAX, type RotationRefusal, rotateSecret } from '../operations/rotate-secret.ts';
+import { type RotationRefusal, rotateSecret, VALID_SECRETS_MAX } from '../operations/rotate-secret.ts';
 import { testEndpoint } from '../operations/test-endpoint.ts';
 import type { HttpPorts } from '../ports.ts';
 import { canBePublic, isHost } from '../public-address-guard.ts';
@@ -30,14 +30,14 @@ function refusedRotation(refusal: RotationRefusal): Answer {
   if (refusal.kind !== 'too_many') return refusals.endpoint[refusal.kind];
   const { until } = refusal;
   return answers.conflict(
-    `There are ${GOOD_SECRETS_MAX} good secrets, the most there may be. The next one ends at ${until.toISOString()}: wait until then, or give 0 as overlap_hours to end all former ones now.`,
+    `There are ${VALID_SECRETS_MAX} good secrets, the most there may be. The next one ends at ${until.toISOString()}: wait until then, or give 0 as overlap_hours to end all former ones now.`,
   );
 }
 
 const changesOf = ({ events, ...others }: EndpointChanges): Changes =>
   events === undefined ? others : { ...others, eventTypes: events };
 
-/** Lets a request through when its endpoint is there and the account's own: before anything is said of its fields. */
+/** Refuses a request for an unknown or another account's endpoint, before its fields are checked. */
 export const ownEndpoint =
   ({ db }: Pick<HttpPorts, 'db'>): RequestHandler =>
   async (req, res, next) => {
@@ -46,7 +46,7 @@ export const ownEndpoint =
     else send(res, refusals.endpoint[found.refusal]);
   };
 
-/** Where a merchant wants to be told. */
+/** The endpoints of a merchant. */
 export function routeEndpoints(app: Express, merchant: RequestHandler, ports: HttpPorts): void {
   const own = ownEndpoint(ports);
 
@@ -126,7 +126,7 @@ export function routeEndpoints(app: Express, merchant: RequestHandler, ports: Ht
 
 const URL_CHARACTERS_MAX = 2_048;
 const DESCRIPTION_CHARACTERS_MAX = 255;
-/** As long as a receiver may take to learn a new secret, unless it asks for less. */
+/** The longest time for which former secrets stay valid, and the default. */
 const OVERLAP_HOURS_MAX = 24;
 
 const endpointForm = form({
@@ -137,11 +137,11 @@ const endpointForm = form({
 
 type EndpointFields = { url: string; events: string[]; description: string | null };
 
-/** A new endpoint; unless `allowInsecure`, its URL must be https and must not name a private address. */
+/** Reads a new endpoint. Unless `allowInsecure`, its URL must be https and must not name a private address. */
 export const readEndpointForm = (
   body: unknown,
   allowInsecure: boolean,
-): Result<EndpointFields, FieldErrors> => judged(endpointForm(body), body, allowInsecure);
+): Result<EndpointFields, FieldErrors> => withUrlProblem(endpointForm(body), body, allowInsecure);
 
 const changeFields: Record<string, Field<unknown>> = {
   url: rules.url(URL_CHARACTERS_MAX).required,
@@ -152,16 +152,16 @@ const changeFields: Record<string, Field<unknown>> = {
 
 export type EndpointChanges = Partial<EndpointFields & { enabled: boolean }>;
 
-/** What is to be different about an endpoint: a field that is not named stays, and naming none changes nothing. */
+/** Reads the changes of an endpoint. Fields that are not given stay. */
 function readEndpointChanges(body: unknown, allowInsecure: boolean): Result<EndpointChanges, FieldErrors> {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   const named = Object.entries(changeFields).filter(([name]) => isObject && Object.hasOwn(body, name));
   const read = form(Object.fromEntries(named))(body);
-  return judged(read as Result<EndpointChanges, FieldErrors>, body, allowInsecure);
+  return withUrlProblem(read as Result<EndpointChanges, FieldErrors>, body, allowInsecure);
 }
 
-/** Adds what is wrong with the URL itself: its own problems are listed with those of the other fields. */
-function judged<T extends { url?: string }>(
+/** Adds a problem of the URL to those of the other fields. */
+function withUrlProblem<T extends { url?: string }>(
   read: Result<T, FieldErrors>,
   body: unknown,
   allowInsecure: boolean,
@@ -172,7 +172,7 @@ function judged<T extends { url?: string }>(
   return refuse({ url: [problem], ...(read.ok ? {} : read.refusal) });
 }
 
-/** The URL of a body whose other fields were refused, as its rules have read it. */
+/** The URL of a body whose other fields were refused. */
 function urlIn(body: unknown, refusal: FieldErrors): string | undefined {
   if (refusal['url'] !== undefined) return undefined;
   const { url } = body as { url?: string };
@@ -181,7 +181,7 @@ function urlIn(body: unknown, refusal: FieldErrors): string | undefined {
 
 function problemOf(text: string, allowInsecure: boolean): string | undefined {
   const url = new URL(text);
-  // A name and password would be shown in every list.
+  // Lists would show the user name and password.
   if (url.username !== '' || url.password !== '') return 'The url must be a valid URL.';
   if (allowInsecure) return undefined;
   if (url.protocol !== 'https:') return 'The url must start with one of the following: https://.';
@@ -194,14 +194,14 @@ function readPage(query: Record<string, unknown>): Result<{ page: number; perPag
   return read.ok ? ok({ page: pageOf(query), perPage: read.value.perPage }) : read;
 }
 
-/** For how many hours the former secrets stay good. */
+/** Reads for how many hours the former secrets stay valid. */
 const readRotation = form({
   overlap_hours: rules.integer(0, OVERLAP_HOURS_MAX).or(OVERLAP_HOURS_MAX),
 });
 
-/** Ids of ours are made of these; anything else is unknown without asking the database. */
+/** The form of our ids. Any other text is unknown, without a query. */
 const idForm = /^[a-z]{3}_[0-9a-z]{1,128}$/;
 
-/** The id in a path; empty, and so unknown, when it has no id's form. */
+/** The id in a path; empty, and so unknown, when it does not have the form of an id. */
 export const idOf = ({ id }: Record<string, string | string[] | undefined>): string =>
   typeof id === 'string' && idForm.test(id) ? id : '';

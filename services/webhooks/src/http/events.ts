@@ -28,10 +28,10 @@ const refusals = {
   },
 } satisfies Record<string, Record<string, Answer>>;
 
-// eslint-disable-next-line no-restricted-syntax -- places in a sequence, below 2^53 as JSON has them
-const placeOf = (sequence: string): number => Number(sequence);
+// eslint-disable-next-line no-restricted-syntax -- sequence numbers, below 2^53 as in JSON
+const numberOf = (sequence: string): number => Number(sequence);
 
-/** What a merchant was told, and has missed. */
+/** The events of a merchant, in pages and as a stream. */
 export function routeEvents(app: Express, merchant: RequestHandler, ports: HttpPorts): void {
   app.get('/api/events', merchant, async (req, res) => {
     const read = readEventsQuery(req.query);
@@ -42,9 +42,9 @@ export function routeEvents(app: Express, merchant: RequestHandler, ports: HttpP
     });
     const meta = {
       has_more: found.hasMore,
-      next_after: placeOf(found.nextAfter),
-      first_sequence: placeOf(found.firstSequence),
-      last_sequence: placeOf(found.lastSequence),
+      next_after: numberOf(found.nextAfter),
+      first_sequence: numberOf(found.firstSequence),
+      last_sequence: numberOf(found.lastSequence),
     };
     send(res, { status: 200, body: { data: found.events.map(eventView), meta } });
   });
@@ -88,11 +88,11 @@ const streamForm = form({
   kinds: rules.listOf(eventTypes).optional,
 });
 
-/** @param lastEventId the header of a client that comes back: it has had more than when it first came */
+/** @param lastEventId the header of a client that reconnects: it overrides the start in the URL */
 const readStreamQuery = (query: Query, lastEventId: string | undefined) =>
   streamForm({ ...withKinds(query), after: lastEventId || query['after'] });
 
-/** `kinds` is a list with commas, or given several times. */
+/** `kinds` is separated by commas, or given several times. */
 function withKinds(query: Query): Query {
   const { kinds } = query;
   return { ...query, kinds: typeof kinds === 'string' && kinds !== '' ? kinds.split(',') : kinds };

@@ -7,7 +7,7 @@ import type { ClaimedDelivery } from './claim-deliveries.ts';
 
 export type Attempt = { delivery: ClaimedDelivery; startedAt: Date; ms: number; result: SendResult };
 
-/** Signs and sends one claimed delivery, once. What cannot be signed is not sent, and counts as a failure. */
+/** Signs and sends one claimed delivery, once. A delivery that cannot be signed is not sent and counts as failed. */
 export async function attemptDelivery(
   { clock, sender, logger }: Pick<Ports, 'clock' | 'sender' | 'logger'>,
   delivery: ClaimedDelivery,
@@ -36,6 +36,6 @@ export async function attemptDelivery(
   const ms = Math.round(performance.now() - start);
   const came = result.kind === 'answered' ? { status: result.status } : { came: result.kind };
   const { endpointId: endpoint } = delivery.endpoint;
-  logger.debug({ event: delivery.id, kind: delivery.kind, endpoint, ...came, ms }, 'posted an event');
+  logger.debug({ event: delivery.id, kind: delivery.kind, endpoint, ...came, ms }, 'sent a webhook');
   return { delivery, startedAt, ms, result };
 }

@@ -2,13 +2,14 @@ import type { Trx } from '@quittance/shared/db';
 import type { Ports } from '../ports.ts';
 import { cancelWaiting, lockEndpointToCancel, pruneDeliveriesOfDeleted } from '../store/endpoints.ts';
 
-/** So few that whoever waits for the endpoint meanwhile waits for milliseconds. */
+/** Small, so that others wait for the endpoint's lock for milliseconds only. */
 export const CANCEL_BATCH = 1_000;
 
 /**
- * Cancels some of what waits for this endpoint, or for any that was disabled or deleted; answers how many,
- * undefined when there is no such endpoint. Their log has shown them as cancelled since their endpoint was. What was
- * never tried goes with a deleted endpoint: a replay can queue it by the ten thousand, and it explains nothing.
+ * Cancels a batch of the deliveries that wait for this endpoint, or for any disabled or deleted one. The log shows them as
+ * cancelled since their endpoint was disabled. Of a deleted endpoint, deliveries that were never tried are removed: a replay
+ * can queue tens of thousands, and they explain nothing.
+ * @returns how many, undefined when no endpoint has deliveries to cancel
  */
 export async function cancelWaitingOf(trx: Trx, key?: string): Promise<number | undefined> {
   const locked = await lockEndpointToCancel(trx, key);
@@ -20,6 +21,6 @@ export async function cancelWaitingOf(trx: Trx, key?: string): Promise<number | 
   return await cancelWaiting(trx, locked.key, CANCEL_BATCH);
 }
 
-/** Answers for how many endpoints it did something: none or one. */
+/** @returns for how many endpoints it cancelled deliveries: 0 or 1 */
 export const cancelNextWaiting = ({ db }: Pick<Ports, 'db'>): Promise<number> =>
   db.transaction(async (trx) => ((await cancelWaitingOf(trx)) === undefined ? 0 : 1));

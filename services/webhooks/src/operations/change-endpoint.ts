@@ -7,12 +7,12 @@ import { changeEndpointRow, disableEndpoints, type Endpoint, enableEndpoint } fr
 import { CANCEL_BATCH, cancelWaitingOf } from './cancel-deliveries.ts';
 import { lockEndpoint, readEndpoint } from './read-endpoint.ts';
 
-/** What is not named stays as it is. */
+/** Fields that are not given stay. */
 export type Changes = Partial<Pick<Endpoint, 'url' | 'eventTypes' | 'description' | 'enabled'>>;
 
 /**
- * Changes an endpoint as its owner asks. What waits goes to a new URL from then on. Disabled, nothing is sent to it
- * any more; enabled again, it is told of what happens from then on, and what it has missed can be replayed.
+ * Changes an endpoint for its owner. Waiting deliveries go to a new URL at once. Nothing is sent to a disabled endpoint.
+ * When it is enabled again, it receives new events, and missed ones can be replayed.
  */
 export async function changeEndpoint(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
@@ -28,7 +28,7 @@ export async function changeEndpoint(
       const before = found.value;
       const after = { ...before, ...changes };
       const enables = after.enabled && !before.enabled;
-      // What waited when it was disabled stays cancelled: with a queue again, it would be sent.
+      // Deliveries that waited when it was disabled stay cancelled: with a queue they would be sent.
       if (enables && (await cancelWaitingOf(trx, before.key)) === CANCEL_BATCH) return 'not_yet';
       await changeEndpointRow(trx, after, now);
       if (after.url !== before.url) await resetQueue(trx, before.key, now);

@@ -17,7 +17,7 @@ import {
 } from '../store/claims.ts';
 import { lockQueues, wakeQueues } from '../store/endpoint-queues.ts';
 
-/** Queues of each kind: what ends in the others can be recorded while one claim holds these. */
+/** Queues per claim. Attempts of other queues can be recorded while a claim holds their locks. */
 const QUEUES_MAX = 24;
 const CLAIM_MAX = 400;
 /**
@@ -28,35 +28,34 @@ export const LEASE_MS = 12_000;
 const CLAIM_ID_BYTES = 16;
 
 /**
- * Two bulkheads within a process. `fast` is for new deliveries to healthy endpoints, which took the last delivery that they
- * were sent and answer quickly. `slow` is for everything else. So endpoints that hang never take the capacity of those that
- * answer.
+ * Two bulkheads within a process. `fast` is for new deliveries to healthy endpoints, which accepted their last delivery and
+ * answer quickly. `slow` is for all others. Endpoints that hang never use the capacity of those that answer.
  */
 export type Pool = 'fast' | 'slow';
 
-/** All that an attempt needs, read while the claim was made. */
+/** Everything that an attempt needs, as read by the claim. */
 export type ClaimedDelivery = ClaimedRow & {
   claim: string;
-  /** Whose capacity it takes. */
+  /** The pool whose capacity it uses. */
   pool: Pool;
   endpoint: Recipient;
 };
 
-/** One for all deliveries of a claim to the same endpoint. */
+/** Shared by all deliveries of a claim to one endpoint. */
 export type Recipient = Pick<StoredRecipient, 'endpointId' | 'url' | 'generation'> & {
-  /** The keys of the secrets that are good now. Decrypted when first needed, so that a broken secret stops no other endpoint. */
+  /** The keys of the valid secrets. Decrypted at first use, so that a broken secret affects no other endpoint. */
   keys(): readonly SigningKey[];
 };
 
 export type ClaimOptions = {
   pool: Pool;
-  /** How many attempts may be begun now. */
+  /** How many attempts may begin now. */
   capacity: number;
-  /** Endpoints that do not answer at this moment: not for the fast pool. */
+  /** Endpoints that do not answer now: the fast pool leaves them out. */
   slowEndpoints?: readonly string[];
 };
 
-/** Claims deliveries that are due, within each endpoint's concurrency limit, and evenly among the endpoints. */
+/** Claims due deliveries within each endpoint's concurrency limit, and evenly among the endpoints. */
 export async function claimDeliveries(
   { db, clock, random, encryption }: Pick<Ports, 'db' | 'clock' | 'random' | 'encryption'>,
   { pool, capacity, slowEndpoints = [] }: ClaimOptions,
@@ -106,7 +105,7 @@ function recipientOf(
   };
 }
 
-/** None when the secret was encrypted under another key than this service has: another secret of the endpoint may be good. */
+/** Empty when the secret was encrypted with another key: another secret of the endpoint may be readable. */
 function keyIn(encrypted: Buffer, endpoint: EndpointId, encryption: Ports['encryption']): SigningKey[] {
   try {
     return [signingKey(encryption.decrypt(encrypted, endpoint))];
@@ -115,7 +114,7 @@ function keyIn(encrypted: Buffer, endpoint: EndpointId, encryption: Ports['encry
   }
 }
 
-/** Says of deliveries that their sender is alive and still at it. */
+/** Extends the claims of deliveries whose attempts are still in flight. */
 export async function renewClaims(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   deliveries: readonly ClaimedDelivery[],
@@ -124,8 +123,8 @@ export async function renewClaims(
 }
 
 /**
- * Makes due again what a process claimed and did not record in time: it died, and nobody knows whether it had
- * sent it. A receiver sees the same id again.
+ * Makes deliveries due again whose process died before it recorded them. Whether they were sent is unknown, so a receiver
+ * may see the same id again.
  */
 export async function takeBackDeliveries({
   db,
@@ -142,6 +141,6 @@ export async function takeBackDeliveries({
     return taken;
   });
   failpoint('webhooks.taken_back');
-  logger.warn({ deliveries: back.length }, 'took back deliveries whose sender has not recorded them');
+  logger.warn({ deliveries: back.length }, 'took back deliveries of a process that died');
   return back.length;
 }

@@ -5,7 +5,7 @@ import type { Ports } from '../ports.ts';
 import { deleteEndpointRow } from '../store/endpoints.ts';
 import { lockEndpoint } from './read-endpoint.ts';
 
-/** Deletes an endpoint: nothing more is sent to it but what is on its way at this moment. */
+/** Deletes an endpoint: nothing more is sent to it, apart from attempts in flight. */
 export async function deleteEndpoint(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   account: AccountId,

@@ -5,15 +5,15 @@ import { agesOfEventLogs, pruneEndpoints, pruneEvents } from '../store/events.ts
 import { removeEndedSecrets } from '../store/secrets.ts';
 
 const ACCOUNTS_AT_ONCE = 200;
-/** So few that whoever has an event for this account meanwhile waits for milliseconds. */
+/** Small, so that new events of the account wait for milliseconds only. */
 const EVENTS_AT_ONCE = 200;
 const ENDPOINTS_AT_ONCE = 200;
 const DELIVERIES_AT_ONCE = 1_000;
 
 /**
- * Removes what is older than events are kept, account by account, the oldest first, and then the deleted endpoints of
- * which nothing is left to explain. Done twice at the same time it does the same: each batch is a statement of its own, and begins
- * where the last one ended. An account whose events cannot be removed is left for the next time, and keeps no other.
+ * Removes events that are older than 90 days, account by account, the oldest first, and then deleted endpoints without
+ * deliveries. Two replicas may do it at the same time: each batch is one statement and begins where the last one ended. An
+ * account whose events cannot be removed is skipped until the next run.
  */
 export async function pruneOldEvents({ db, logger }: Pick<Ports, 'db' | 'logger'>): Promise<number> {
   let all = 0;
@@ -42,8 +42,8 @@ export async function pruneOldEvents({ db, logger }: Pick<Ports, 'db' | 'logger'
 }
 
 /**
- * Removes what deleted endpoints were never sent and an earlier release has cancelled; or an attempt that was stopped, or
- * whose process died, after the endpoint was deleted.
+ * Removes deliveries of deleted endpoints that were cancelled untried: by an earlier release, or after the endpoint was
+ * deleted because the attempt was stopped or its process died.
  */
 async function removeUntried(db: Ports['db']): Promise<void> {
   for (let after: string | undefined = '0'; after !== undefined; ) {
@@ -54,7 +54,7 @@ async function removeUntried(db: Ports['db']): Promise<void> {
   }
 }
 
-/** Goes on until a batch was not full; answers how many there were in all. */
+/** Repeats until a batch is not full. @returns how many were pruned in all */
 async function untilFewer(most: number, prune: (most: number) => Promise<number>): Promise<number> {
   let all = 0;
   let pruned: number;
@@ -65,7 +65,7 @@ async function untilFewer(most: number, prune: (most: number) => Promise<number>
   return all;
 }
 
-/** Removes the bytes of secrets that have ended; nothing was signed with them since. Answers how many there were. */
+/** Removes secrets that have ended. @returns how many */
 export async function pruneEndedSecrets({
   db,
   clock,

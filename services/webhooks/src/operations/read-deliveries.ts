@@ -13,7 +13,7 @@ import {
 } from '../store/delivery-log.ts';
 import { readEndpoint } from './read-endpoint.ts';
 
-/** One delivery, if it is there and the account's own; also of an endpoint that is deleted by now. */
+/** One delivery of the account, also of a deleted endpoint. */
 export async function readDelivery(
   { db }: { db: Queryable },
   account: AccountId,
@@ -25,7 +25,7 @@ export async function readDelivery(
   return delivery.accountId === account ? ok(delivery) : refuse('forbidden');
 }
 
-/** An endpoint's deliveries, the latest first; `nextBefore` is where to go on, null at the end. */
+/** An endpoint's deliveries, the latest first. `nextBefore` is the start of the next page, null at the end. */
 export async function listDeliveries(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,

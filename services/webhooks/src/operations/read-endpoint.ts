@@ -6,7 +6,7 @@ import type { Ports } from '../ports.ts';
 import { lockQueues } from '../store/endpoint-queues.ts';
 import { type Endpoint, endpointsOf, findEndpoint, lockAccount } from '../store/endpoints.ts';
 
-/** One endpoint, if it is there and the account's own. */
+/** One endpoint of the account. */
 export async function readEndpoint(
   { db }: { db: Queryable },
   account: AccountId,
@@ -18,8 +18,8 @@ export async function readEndpoint(
 }
 
 /**
- * One endpoint of the account, as it stays until this transaction ends: nothing is recorded for it, claimed from it
- * or changed about it meanwhile.
+ * One endpoint of the account, locked until the transaction ends: nothing is recorded for it, claimed from it or changed
+ * about it before then.
  */
 export async function lockEndpoint(
   trx: Trx,
@@ -30,17 +30,17 @@ export async function lockEndpoint(
   if (!found.ok) return found;
   await lockAccount(trx, account);
   await lockQueues(trx, [found.value.key]);
-  // Whoever held the locks before may have changed it.
+  // The transaction that held the locks before may have changed it.
   return await readEndpoint({ db: trx }, account, id);
 }
 
-/** One page of an account's endpoints, the newest first, and how many there are. */
+/** One page of an account's endpoints, the newest first, and their total. */
 export async function listEndpoints(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
   { page, perPage }: { page: number; perPage: number },
 ): Promise<{ endpoints: Endpoint[]; total: number }> {
-  // An account has so few that all are read.
+  // An account has at most 20, so all are read.
   const all = await endpointsOf(db, account);
   return { endpoints: all.slice((page - 1) * perPage, page * perPage), total: all.length };
 }

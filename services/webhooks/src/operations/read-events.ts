@@ -13,7 +13,7 @@ import {
   sequenceRangeOf,
 } from '../store/events.ts';
 
-/** One event, if it is there and the account's own. */
+/** One event of the account. */
 export async function readEvent(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
@@ -24,16 +24,16 @@ export async function readEvent(
   return event.accountId === account ? ok(event) : refuse('forbidden');
 }
 
-/** `nextAfter` is where to go on with the same filters: nothing they ask for, now or later, is at or before it unseen. */
+/** `nextAfter` is the start of the next page: with the same filters, no unread event is at or before it, now or later. */
 export type EventsAfter = SequenceRange & { events: LoggedEvent[]; hasMore: boolean; nextAfter: string };
 
-/** What an account was told after a number of its sequence, in order and without a hole. */
+/** The events of an account after a sequence number, in order and without a gap. */
 export async function listEvents(
   { db }: Pick<Ports, 'db'>,
   account: AccountId,
   wanted: EventsQuery,
 ): Promise<EventsAfter> {
-  // Read first: all events up to its last number are there to be seen by the next statement.
+  // Read first: the next statement sees all events up to this number.
   const { lastSequence } = await sequenceRangeOf(db, account);
   const found = await eventsAfter(db, account, { ...wanted, limit: wanted.limit + 1 });
   const events = found.events.slice(0, wanted.limit);
@@ -41,19 +41,19 @@ export async function listEvents(
   const seen = [
     String(wanted.after),
     ...events.map((event) => event.sequence),
-    // What comes after all that a `to` lets through is not passed over: it is what a later `to` asks for.
+    // Events after `to` are not skipped: a request with a later `to` reads them.
     ...(hasMore || wanted.to !== null ? [] : [lastSequence]),
   ];
   return { events, hasMore, nextAfter: seen.reduce(later), lastSequence, firstSequence: found.firstSequence };
 }
 
 export type StreamQuery = {
-  /** What the client has had; undefined: it wants what happens from now on. */
+  /** The last event that the client has; undefined: it wants new events only. */
   after: number | undefined;
   eventTypes: readonly string[] | null;
 };
 
-/** Begins to write an account's events to a client that stays; refuses a place in the log that is yet to come. */
+/** Opens a stream of an account's events. Refuses a start after the last event. */
 export async function openEventStream(
   { db, streams }: Pick<Ports, 'db' | 'streams'>,
   res: ServerResponse,

@@ -11,7 +11,7 @@ import type { Attempt } from './attempt-delivery.ts';
 
 type Ended = { attempt: Attempt; update: DeliveryUpdate };
 
-/** Writes what came of attempts, when to try again, and what it says of their endpoints. */
+/** Records attempts, the next states of their deliveries, and the health of their endpoints. */
 export async function recordAttempts(
   { db, clock, logger, attempted }: Pick<Ports, 'db' | 'clock' | 'logger' | 'attempted'>,
   attempts: readonly Attempt[],
@@ -29,7 +29,7 @@ export async function recordAttempts(
     if (mine.length < ends.length) {
       logger.warn(
         { attempts: ends.length - mine.length },
-        'attempts ended after their deliveries had gone to another',
+        'attempts ended after another process had claimed their deliveries',
       );
     }
     await updateQueues(trx, queues, mine, now, logger);
@@ -42,11 +42,11 @@ export async function recordAttempts(
 const nameOf = (delivery: { endpointKey: string; sequence: string }): string =>
   `${delivery.endpointKey}/${delivery.sequence}`;
 
-/** The same delivery may have been claimed by another since. */
+/** Another process may have claimed the same delivery since. */
 const claimOf = (delivery: { endpointKey: string; sequence: string; claim: string }): string =>
   `${nameOf(delivery)}/${delivery.claim.replaceAll('-', '')}`;
 
-/** Whether an attempt says something about its endpoint as it is now: not when it has a new URL or was enabled since. */
+/** Whether an attempt went to the endpoint as it is now: not when it has a new URL or was enabled again since. */
 const isOf = ({ generation }: EndpointQueue, { delivery }: Attempt): boolean =>
   delivery.endpoint.generation === generation;
 
@@ -75,7 +75,7 @@ function recordOf({ attempt: { delivery, startedAt, ms, result }, update }: Ende
   };
 }
 
-/** Writes what the attempts say about their endpoints, and has the next claim look for what waits. */
+/** Updates the health of the endpoints, wakes their queues, and disables endpoints that failed for too long. */
 async function updateQueues(
   trx: Trx,
   queues: readonly EndpointQueue[],

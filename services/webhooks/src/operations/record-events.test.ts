@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { inOrder } from './record-events.ts';
 
-test('events of one resource come by version, the others stay where they were', () => {
+test('events of one resource are ordered by version, and the others keep their places', () => {
   const a = (version: number, name = '') => ({ resourceId: 'a', version, name });
   const b = (version: number) => ({ resourceId: 'b', version, name: '' });
   expect(inOrder([a(3), b(1), a(1), a(2)])).toEqual([a(1), b(1), a(2), a(3)]);
@@ -13,7 +13,7 @@ test('events of one resource come by version, the others stay where they were', 
   ]);
 });
 
-test('nothing is lost, doubled or moved to another resource’s place', () => {
+test('no event is lost, duplicated or moved to another resource’s place', () => {
   const event = fc.record({
     resourceId: fc.constantFrom('a', 'b', 'c'),
     version: fc.integer({ min: 1, max: 5 }),

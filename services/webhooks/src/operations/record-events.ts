@@ -7,10 +7,10 @@ import type { Ports } from '../ports.ts';
 import { insertDeliveries } from '../store/deliveries.ts';
 import { insertEvents } from '../store/events.ts';
 
-/** An event of another service that merchants are told of. */
+/** An event of another service that merchants can receive. */
 export type MerchantEvent = EventOf<Exclude<WebhookEventType, 'webhook.test'>>;
 
-/** Writes events into their accounts' logs, numbered without a gap, with a delivery for each endpoint that wants them. */
+/** Appends events to the logs of their accounts, numbered without a gap, and queues a delivery for each subscribed endpoint. */
 export async function recordEvents(
   trx: Trx,
   arrived: readonly MerchantEvent[],
@@ -31,8 +31,8 @@ export async function recordEvents(
 }
 
 /**
- * Events in the order of their arrival, but those of one invoice or payout by its version: the later one never
- * gets the smaller number when both are numbered at once.
+ * Events in the order of arrival, except that those of one invoice or payout are ordered by version: numbered together, a
+ * later version never gets the smaller number.
  */
 export function inOrder<E extends { resourceId: string; version: number }>(arrived: readonly E[]): E[] {
   const byResource = new Map<string, E[]>();
@@ -42,6 +42,6 @@ export function inOrder<E extends { resourceId: string; version: number }>(arriv
       events.toSorted((a, b) => a.version - b.version),
     );
   }
-  // Where an event of a resource arrived, the next one of that resource goes.
+  // Each place of a resource takes the next event of that resource.
   return arrived.map((event) => byResource.get(event.resourceId)?.shift() ?? event);
 }

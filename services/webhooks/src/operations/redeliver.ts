@@ -9,9 +9,9 @@ import { lockQueues } from '../store/endpoint-queues.ts';
 import { readDelivery } from './read-deliveries.ts';
 
 /**
- * Sends an event to an endpoint again, now and under the same id, whatever came of it before; its schedule begins
- * anew. Asked for twice before it is sent, it is sent once.
- * @param ports.note writes down with it who asked for it, where that is not its merchant
+ * Sends an event to an endpoint again, now and with the same id, whatever the state of the delivery. A new retry cycle
+ * begins. Two requests before it is sent send it once.
+ * @param ports.note writes the operator's audit log in the same transaction
  */
 export async function redeliver(
   { db, clock, note }: Pick<Ports, 'db' | 'clock'> & { note?: (trx: Trx) => Promise<void> },

@@ -6,18 +6,18 @@ import { type Endpoint, endpointsOf, insertEndpoint, lockAccount } from '../stor
 
 export const ENDPOINTS_MAX = 20;
 
-type EndpointOrder = { account: AccountId; url: string; eventTypes: string[]; description: string | null };
+type EndpointRequest = { account: AccountId; url: string; eventTypes: string[]; description: string | null };
 
-/** Registers an endpoint with a secret of its own. The secret is in the answer, and nowhere else ever again. */
+/** Registers an endpoint with a new secret. Only this answer contains the secret. */
 export async function registerEndpoint(
   { db, clock, random, encryption }: Pick<Ports, 'db' | 'clock' | 'random' | 'encryption'>,
-  { account, url, eventTypes, description }: EndpointOrder,
+  { account, url, eventTypes, description }: EndpointRequest,
 ): Promise<Result<{ endpoint: Endpoint; secret: string }, 'too_many'>> {
   const now = clock.now();
   const id = newEndpointId(now, random);
   const secret = newSecret(random);
   return await db.transaction(async (trx) => {
-    // Two registrations at once must not both be the twentieth.
+    // Of two concurrent registrations only one may be the twentieth.
     await lockAccount(trx, account);
     if ((await endpointsOf(trx, account)).length >= ENDPOINTS_MAX) return refuse('too_many');
     const endpoint = await insertEndpoint(trx, {

@@ -20,15 +20,15 @@ import { readEndpoint } from './read-endpoint.ts';
 
 export const REPLAYED_EVENTS_MAX = 50_000;
 /**
- * What replays may queue for all endpoints of an account on a day (UTC). What an endpoint was sent stays in the log for 90
- * days, also when the endpoint is deleted: without a bound one token fills the disk.
+ * How many deliveries the replays of an account may queue on a day (UTC). Sent deliveries stay in the log for 90 days, also
+ * of deleted endpoints: without a limit, one token could fill the disk.
  */
 export const REPLAYED_PER_DAY_MAX = 100_000;
-/** The endpoint's queue is locked for so many at a time: what is new goes on between two chunks. */
+/** The endpoint's queue is locked for one chunk at a time: new deliveries continue between two chunks. */
 const CHUNK_EVENTS = 1_000;
 
 /** Without `eventTypes`, those that the endpoint is subscribed to. */
-export type ReplayOrder = { from: Date; to: Date; eventTypes: string[] | null; includeDelivered: boolean };
+export type ReplayRequest = { from: Date; to: Date; eventTypes: string[] | null; includeDelivered: boolean };
 
 export type ReplayRefusal =
   | AccessRefusal
@@ -38,14 +38,14 @@ export type ReplayRefusal =
   | { kind: 'too_many_on_a_day'; until: Date };
 
 /**
- * Queues the events of a range of time for an endpoint: those that it never had, those that were given up, and those
- * that it had already when asked for. What waits anyway is left alone, so that asking twice does no harm.
+ * Queues the events of a time range for an endpoint: events without a delivery, exhausted and cancelled ones, and delivered
+ * ones on request. Waiting ones are left alone, so that a repeated request does no harm.
  */
 export async function replayEvents(
   { db, clock }: Pick<Ports, 'db' | 'clock'>,
   account: AccountId,
   id: string,
-  { from, to, eventTypes, includeDelivered }: ReplayOrder,
+  { from, to, eventTypes, includeDelivered }: ReplayRequest,
 ): Promise<Result<Replayed, ReplayRefusal>> {
   const found = await readEndpoint({ db }, account, id);
   if (!found.ok) return found;
@@ -62,20 +62,20 @@ export async function replayEvents(
   let after: Place | undefined = beginningOf();
   while (after !== undefined) {
     const from: Place = after;
-    const chunk: Chunk | 'no_queue' | 'spent' = await db.transaction(async (trx) => {
+    const chunk: Chunk | 'no_queue' | 'limit_reached' = await db.transaction(async (trx) => {
       const left = REPLAYED_PER_DAY_MAX - (await lockReplayedOn(trx, account, now));
       if ((await lockQueues(trx, [endpoint.key])).length === 0) return 'no_queue';
-      // Another replay of this moment may have taken what was left. Where nothing was to queue, it costs nothing all the same.
-      if (left <= 0 && counted.toQueue > 0) return 'spent';
+      // A concurrent replay may have used the rest of the day's limit. A replay that queues nothing needs none of it.
+      if (left <= 0 && counted.toQueue > 0) return 'limit_reached';
       const limit = left <= 0 ? CHUNK_EVENTS : Math.min(CHUNK_EVENTS, left);
       const part: Part = { after: from, limit, includeDelivered };
       const done = await replayChunk(trx, range, part, now);
       if (done.queued > 0) await countReplayed(trx, account, now, done.queued);
       return done;
     });
-    // What was queued before that stays queued, and is left alone when this is asked for again.
-    if (chunk === 'spent') return refuse({ kind: 'too_many_on_a_day', until: endOfDay(now) });
-    // Disabled or deleted meanwhile; what was queued before is cancelled with it.
+    // Deliveries that were queued before stay queued; a repeated request leaves them alone.
+    if (chunk === 'limit_reached') return refuse({ kind: 'too_many_on_a_day', until: endOfDay(now) });
+    // The endpoint was disabled or deleted: deliveries that were queued before are cancelled with it.
     if (chunk === 'no_queue')
       return refuse((await findEndpoint(db, id)) === undefined ? 'deleted' : 'disabled');
     replayed.queued += chunk.queued;

@@ -4,18 +4,17 @@ import { ok, type Result, refuse } from '@quittance/shared/result';
 import { newSecret } from '../endpoint-secrets.ts';
 import type { Ports } from '../ports.ts';
 import type { Endpoint } from '../store/endpoints.ts';
-import { type GoodSecret, goodSecretsOf, replaceSecret } from '../store/secrets.ts';
+import { replaceSecret, type ValidSecret, validSecretsOf } from '../store/secrets.ts';
 import { lockEndpoint } from './read-endpoint.ts';
 
 export type RotationRefusal =
   | { kind: AccessRefusal }
-  /** As many secrets are good as may be, until then. */
+  /** The maximum number of secrets is valid until then. */
   | { kind: 'too_many'; until: Date };
 
 /**
- * Gives an endpoint a new secret. For so many hours its deliveries are signed with the former ones too, so that the
- * receiver can take its time; without any, the former ones are good no more. The secret is in the answer, and nowhere
- * else ever again.
+ * Gives an endpoint a new secret. For `overlapHours` its deliveries are also signed with the former secrets, so that the
+ * receiver has time to change; with 0, the former ones end now. Only this answer contains the secret.
  */
 export async function rotateSecret(
   { db, clock, random, encryption }: Pick<Ports, 'db' | 'clock' | 'random' | 'encryption'>,
@@ -29,7 +28,7 @@ export async function rotateSecret(
     const found = await lockEndpoint(trx, account, id);
     if (!found.ok) return refuse({ kind: found.refusal });
     const endpoint = found.value;
-    const rotation = rotate(await goodSecretsOf(trx, endpoint.key, now), overlapHours, now);
+    const rotation = rotate(await validSecretsOf(trx, endpoint.key, now), overlapHours, now);
     if (rotation.kind === 'too_many') return refuse(rotation);
     const { formerUntil } = rotation;
     const encrypted = encryption.encrypt(secret, endpoint.id);
@@ -39,19 +38,19 @@ export async function rotateSecret(
 }
 
 const HOUR = 3_600_000;
-/** A delivery has a signature for each secret that is good: its header stays short. */
-export const GOOD_SECRETS_MAX = 5;
+/** A delivery has one signature per valid secret, and its header must stay short. */
+export const VALID_SECRETS_MAX = 5;
 
 export type Rotation =
-  /** The former ones are good until then, those that end earlier excepted. */
+  /** The former secrets are valid until then at the latest. */
   | { kind: 'rotated'; formerUntil: Date }
-  /** Too many would be good at once, until the first of them ends. */
+  /** Too many would be valid at the same time, until the first of them ends. */
   | { kind: 'too_many'; until: Date };
 
-/** What becomes of an endpoint's secrets when it is given a new one. Without an overlap no former one is good any more. */
-export function rotate(good: readonly GoodSecret[], overlapHours: number, now: Date): Rotation {
-  if (overlapHours > 0 && good.length >= GOOD_SECRETS_MAX) {
-    const ends = good.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
+/** Decides whether an endpoint may have a new secret, and when its former ones end. */
+export function rotate(valid: readonly ValidSecret[], overlapHours: number, now: Date): Rotation {
+  if (overlapHours > 0 && valid.length >= VALID_SECRETS_MAX) {
+    const ends = valid.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt.getTime()]));
     return { kind: 'too_many', until: new Date(Math.min(...ends)) };
   }
   return { kind: 'rotated', formerUntil: new Date(now.getTime() + overlapHours * HOUR) };

@@ -9,7 +9,7 @@ import { countEndpointTest } from '../store/endpoints.ts';
 import { findEvent, insertEvents } from '../store/events.ts';
 import { lockEndpoint } from './read-endpoint.ts';
 
-/** Sends an endpoint, and no other, an event of its own in the account's log, whatever it is told of otherwise. */
+/** Appends a test event to the account's log and queues it for this endpoint only, whatever its event types. */
 export async function testEndpoint(
   { db, clock, random }: Pick<Ports, 'db' | 'clock' | 'random'>,
   account: AccountId,

@@ -35,7 +35,7 @@ const lockAny = query<DueQueue>(
    select * from new union select * from retry`,
 );
 
-/** Locks queues of healthy endpoints that have a new delivery due, those that have waited longest. Waits for no lock. */
+/** Locks queues of healthy endpoints with a new delivery due, the longest waiting first. Skips locked rows. */
 export const lockHealthyQueues = (
   trx: Trx,
   now: Date,
@@ -43,11 +43,11 @@ export const lockHealthyQueues = (
   slowEndpoints: readonly string[],
 ): Promise<DueQueue[]> => trx.rows(lockHealthy, [now, limit, slowEndpoints]);
 
-/** Locks queues that have anything due: at most `limit` with new deliveries and as many with retries. Waits for no lock. */
+/** Locks queues with due deliveries: at most `limit` with new ones and as many with retries. Skips locked rows. */
 export const lockDueQueues = (trx: Trx, now: Date, limit: number): Promise<DueQueue[]> =>
   trx.rows(lockAny, [now, limit]);
 
-/** A delivery that this process has claimed; `attempts` are those recorded before. */
+/** A delivery that this process has claimed. `attempts` counts those recorded before. */
 export type ClaimedRow = LoggedEvent & {
   endpointKey: string;
   attempts: number;
@@ -56,17 +56,14 @@ export type ClaimedRow = LoggedEvent & {
   retry: boolean;
 };
 
-/** Deliveries of a kind in the order of their claim. */
+/** Due deliveries, new or retries, in the order of their claim. */
 const due = (kind: 'new' | 'retry') => `
        (select sequence, due_at, retry from deliveries
         where endpoint_key = q.endpoint_key and state = 'waiting' and retry = ${kind === 'retry'} and due_at <= $6
         order by due_at, sequence limit greatest(0, least(q.total - q.in_flight, q.${kind}_max - q.${kind}_in_flight)))`;
 
-/**
- * When to look again, after `claimed` of a kind; null without a free slot, for the next attempt that ends wakes it. A queue
- * that got nothing keeps its place before those that did.
- */
-const lookAgain = (kind: 'new' | 'retry') => `
+/** The queue's next due time after the claim; null without a free slot: the next attempt that ends wakes the queue. */
+const nextDueAt = (kind: 'new' | 'retry') => `
        case when q.in_flight + c.new + c.retry >= greatest(q.total, 1)
          or q.${kind}_in_flight + c.${kind} >= greatest(q.${kind}_max, 1) then null
        else (select greatest(d.due_at, case when c.${kind} = 0 then q.${kind}_due_at else $6 end, q.open_until)
@@ -81,7 +78,7 @@ const limitsOfQueues = bulk({
   retries: 'retry_max int',
 });
 
-// A statement of its own after the locks: only a new snapshot shows what those who held them before have written.
+// A separate statement after the locks: only a new snapshot shows what the former holders of the locks have written.
 const claimDue = query<ClaimedRow>(
   'deliveries_claim',
   `with q as materialized (
@@ -93,7 +90,7 @@ const claimDue = query<ClaimedRow>(
        select (count(*) filter (where not retry))::int as new_in_flight,
          (count(*) filter (where retry))::int as retry_in_flight
        from deliveries d where d.endpoint_key = g.endpoint_key and d.state = 'sending') as s),
-   -- News before retries; with one slot, whichever has waited longer.
+   -- New deliveries before retries; with one slot, the one that has waited longest.
    candidate as materialized (
      select q.endpoint_key, d.*, case when d.retry then q.retry_due_at else q.new_due_at end as queue_due_at,
        q.total - q.in_flight as free, row_number() over (
@@ -108,11 +105,11 @@ const claimDue = query<ClaimedRow>(
      update deliveries d set state = 'sending', claim = $8, claimed_until = $7
      from chosen where d.endpoint_key = chosen.endpoint_key and d.sequence = chosen.sequence
      returning d.endpoint_key, d.sequence, d.attempts, d.cycle_start, d.retry, d.due_at),
-   looked as (
+   rescheduled as (
      update endpoint_queues set new_due_at = after.new_due_at,
        retry_due_at = case when $9 then after.retry_due_at else endpoint_queues.retry_due_at end
      from (
-       select q.endpoint_key, ${lookAgain('new')} as new_due_at, ${lookAgain('retry')} as retry_due_at
+       select q.endpoint_key, ${nextDueAt('new')} as new_due_at, ${nextDueAt('retry')} as retry_due_at
        from q cross join lateral (
          select (count(*) filter (where not retry))::int as new, (count(*) filter (where retry))::int as retry
          from chosen where chosen.endpoint_key = q.endpoint_key) as c) as after
@@ -128,9 +125,9 @@ export type Claim = { id: string; until: Date };
 export type ClaimLimit = { endpointKey: string } & Concurrency;
 
 /**
- * Claims due deliveries from locked queues while each has free slots, and notes when to look at them again.
- * @param most how many in all
- * @param withRetries false leaves retries, and their place among those of other endpoints, as they are
+ * Claims due deliveries from locked queues while they have free slots, and sets the queues' next due times.
+ * @param most the limit of the whole claim
+ * @param withRetries false leaves retries and their due times as they are
  */
 export const claimFromQueues = (
   trx: Trx,
@@ -146,7 +143,7 @@ export const claimFromQueues = (
     withRetries,
   ]);
 
-/** Where an endpoint's deliveries go now, and what they are signed with. */
+/** The current URL of an endpoint, and the secrets that its deliveries are signed with. */
 export type StoredRecipient = {
   endpointKey: string;
   endpointId: EndpointId;
@@ -156,7 +153,7 @@ export type StoredRecipient = {
   encryptedSecrets: Buffer[];
 };
 
-// A statement of its own after the locks, for the same reason.
+// A separate statement after the locks, for the same reason.
 const selectRecipients = query<StoredRecipient>(
   'recipients_of_queues',
   `select q.endpoint_key, e.id as endpoint_id, e.url, q.generation,
@@ -172,7 +169,7 @@ export const recipientsOf = (trx: Trx, keys: readonly string[], now: Date): Prom
 
 const claims = bulk({ endpointKey: 'bigint', sequence: 'bigint', claim: 'uuid' });
 
-// Skips rows that are being recorded at this moment: they need no renewal, and waiting for them could be a deadlock.
+// Skips rows that are being recorded: they need no renewal, and waiting for them could be a deadlock.
 const extend = statement(
   'deliveries_extend_claims',
   `with held as materialized (
@@ -197,12 +194,12 @@ const selectOverdue = query<{ endpointKey: string }>(
   `select distinct endpoint_key from deliveries where state = 'sending' and claimed_until <= $1`,
 );
 
-/** Endpoints with a claim that has run out: its process died. */
+/** Endpoints with an expired claim: its process died. */
 export async function overdueEndpoints(db: Db, now: Date): Promise<string[]> {
   return (await db.rows(selectOverdue, [now])).map((row) => row.endpointKey);
 }
 
-// What no queue would send again is cancelled: its endpoint was disabled or deleted.
+// Without a queue the endpoint was disabled or deleted: its deliveries are cancelled.
 const takeBack = statement(
   'deliveries_take_back',
   `update deliveries d set state = case when q.endpoint_key is null then 'cancelled' else 'waiting' end,
@@ -212,6 +209,6 @@ const takeBack = statement(
    returning 1`,
 );
 
-/** Makes due again what a dead process had claimed; the endpoints' queues must be locked. Returns one row a delivery. */
+/** Makes deliveries with expired claims due again. The endpoints' queues must be locked. @returns a row per delivery */
 export const takeBackOverdue = (trx: Trx, keys: readonly string[], now: Date): Promise<object[]> =>
   trx.rows(takeBack, [keys, now]);

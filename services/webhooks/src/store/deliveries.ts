@@ -21,7 +21,7 @@ const insertForQueues = statement(
    where q.endpoint_key in (select endpoint_key from inserted)`,
 );
 
-/** A delivery, due now, for each of the events and each live endpoint of its account that wants its kind. */
+/** Queues a delivery, due now, for each event and each enabled endpoint of its account that is subscribed to it. */
 export async function insertDeliveries(trx: Trx, events: readonly Numbered[], now: Date): Promise<void> {
   await trx.rows(insertForQueues, [...numberedEvents.values(events), now]);
 }
@@ -63,11 +63,11 @@ const endClaims = query<EndedClaim>(
    select endpoint_key, sequence, claim from ended`,
 );
 
-/** Ends claims with what came of them; leaves out, and does not answer, those that have gone to another. */
+/** Ends claims with their results. Leaves out claims that another process has taken over. @returns the ended ones */
 export const recordEnds = (trx: Trx, records: readonly AttemptRow[]): Promise<EndedClaim[]> =>
   trx.rows(endClaims, attemptRows.values(records));
 
-// What is asked for again goes with the retries; see the lock order in store/endpoint-queues.ts.
+// Requeued and replayed deliveries count as retries. For the lock order see store/endpoint-queues.ts.
 
 const requeue = statement(
   'delivery_requeue',
@@ -75,15 +75,15 @@ const requeue = statement(
    where endpoint_key = $1 and sequence = $2 and state <> 'sending' returning 1`,
 );
 
-/** Makes one delivery due now, its schedule at the beginning; its queue must be locked. Nothing while it is being sent. */
+/** Makes one delivery due now, with a new retry cycle. Its queue must be locked. @returns false while it is being sent */
 export async function requeueDelivery(
   trx: Trx,
   { endpointKey, sequence }: { endpointKey: string; sequence: string },
   now: Date,
 ): Promise<boolean> {
-  const begun = await trx.rows(requeue, [endpointKey, sequence, now]);
+  const requeued = await trx.rows(requeue, [endpointKey, sequence, now]);
   await wakeQueues(trx, [endpointKey], now);
-  return begun.length > 0;
+  return requeued.length > 0;
 }
 
 const insertOne = statement(
@@ -91,7 +91,7 @@ const insertOne = statement(
   `insert into deliveries (endpoint_key, sequence, state, due_at) values ($1, $2, 'waiting', $3)`,
 );
 
-/** A delivery of a new event to this endpoint alone, due now; its queue must be locked. */
+/** Queues an event for one endpoint, due now. Its queue must be locked. */
 export async function insertDelivery(
   trx: Trx,
   { endpointKey, sequence }: { endpointKey: string; sequence: string },
@@ -101,7 +101,7 @@ export async function insertDelivery(
   await wakeQueues(trx, [endpointKey], now);
 }
 
-/** The events of an account in [from, to) that an endpoint is to have. */
+/** The events of an account in [from, to) to replay to an endpoint. */
 export type Range = {
   endpoint: { key: string; id: EndpointId; accountId: AccountId };
   eventTypes: readonly string[];
@@ -109,7 +109,7 @@ export type Range = {
   to: Date;
 };
 
-/** Tests are for the endpoint that was tested. */
+/** A test event belongs to the endpoint that was tested. */
 const inRange = `account_id = $1 and created_at >= $2 and created_at < $3 and kind = any($4::text[])
        and (kind <> 'webhook.test' or resource_id = $5)`;
 const rangeValues = ({ endpoint, eventTypes, from, to }: Range) => [
@@ -120,7 +120,7 @@ const rangeValues = ({ endpoint, eventTypes, from, to }: Range) => [
   endpoint.id,
 ];
 
-/** Whether a replay queues an event, by the state of its delivery. */
+/** Whether a replay queues an event, by the state of its delivery. Null: it has none. */
 const isQueued = (includeDelivered: `$${number}`) =>
   `(state is null or state in ('cancelled', 'exhausted') or (state = 'delivered' and ${includeDelivered}))`;
 
@@ -131,7 +131,7 @@ const countRange = query<{ events: number; toQueue: number }>(
      left join deliveries d on d.endpoint_key = $7 and d.sequence = found.sequence) as known`,
 );
 
-/** How many events there are, and how many of them a replay would queue; it counts no further than `atMost` events. */
+/** How many events there are, and how many a replay would queue. Counts at most `atMost` events. */
 export const countEvents = (
   db: Db,
   range: Range,
@@ -139,7 +139,7 @@ export const countEvents = (
 ): Promise<{ events: number; toQueue: number }> =>
   db.one(countRange, [...rangeValues(range), atMost, range.endpoint.key, includeDelivered]);
 
-// A day that has begun on another replica's clock already stays begun.
+// The day never goes back: the clock of another replica may be ahead.
 const onDay = `case when replayed_on >= $2::date then replayed else 0 end`;
 
 const lockReplayed = query<{ replayed: number }>(
@@ -159,7 +159,7 @@ export async function replayedOn(db: Queryable, account: AccountId, now: Date): 
   return (await db.maybe(selectReplayed, [account, dayOf(now)]))?.replayed ?? 0;
 }
 
-/** The same, and nobody else counts for the account until this transaction ends. */
+/** The same, and locks the account's count until the transaction ends. */
 export async function lockReplayedOn(trx: Trx, account: AccountId, now: Date): Promise<number> {
   return (await trx.maybe(lockReplayed, [account, dayOf(now)]))?.replayed ?? 0;
 }
@@ -173,9 +173,9 @@ export async function countReplayed(trx: Trx, account: AccountId, now: Date, que
   await trx.rows(addReplayed, [account, dayOf(now), queued]);
 }
 
-/** What a replay did: what it queued, and what it left as it was. */
+/** How many deliveries a replay queued, and how many it left as they were. */
 export type Replayed = { queued: number; alreadyWaiting: number; alreadyDelivered: number };
-/** Where the next chunk begins: after the last event of this one. */
+/** The place of an event in the order of a replay. */
 export type Place = [createdAt: string, sequence: string];
 
 const replayNext = query<Replayed & { events: number; last: Place | null }>(

@@ -4,7 +4,7 @@ import { assertNever } from '@quittance/shared/result';
 import { type DeliveryState, deliveryStates } from '../domain/delivery.ts';
 import { SEQUENCE_MAX } from './events.ts';
 
-/** Of each delivery: as many as a round of its schedule has. */
+/** Attempts per delivery: as many as a retry cycle has. */
 const ATTEMPTS_SHOWN = 10;
 
 /** An attempt as it was recorded: answered with a status, or failed. */
@@ -14,11 +14,11 @@ export type LoggedAttempt = {
   ms: number;
   status: number | null;
   failure: string | null;
-  /** The first kilobyte of it. */
+  /** The first kilobyte of the body. */
   answer: string | null;
 };
 
-/** One event for one endpoint, and what has come of it. */
+/** One event for one endpoint, with its state and attempts. */
 export type LoggedDelivery = {
   endpointId: EndpointId;
   eventId: EventId;
@@ -26,9 +26,9 @@ export type LoggedDelivery = {
   sequence: string;
   eventCreatedAt: Date;
   state: DeliveryState;
-  /** When it may be sent, while it waits. */
+  /** When it is sent, while it waits. */
   dueAt: Date;
-  /** The latest, in their order. */
+  /** The latest ones, in order. */
   attempts: LoggedAttempt[];
 };
 
@@ -36,12 +36,12 @@ type Stored = Omit<LoggedDelivery, 'attempts'> & {
   attempts: (Omit<LoggedAttempt, 'startedAt'> & { startedAt: string })[];
 };
 
-// What waits is not sent while its endpoint asks to be left alone, whenever it would be due itself.
+// A waiting delivery is not sent before the end of the pause that its endpoint asked for.
 const notBefore = `greatest(d.due_at, (select open_until from endpoint_queues q where q.endpoint_key = d.endpoint_key))`;
 /** Of deliveries `d` with their events, and endpoints `p`. */
 const columns = `p.id as endpoint_id, d.event_id, d.kind, d.sequence, d.created_at as event_created_at, d.state,
   ${notBefore} as due_at`;
-// What waits for an endpoint without a queue will never be sent, and is about to be cancelled.
+// A delivery that waits for an endpoint without a queue is never sent, and will be cancelled.
 const isLive = 'exists (select from endpoint_queues q where q.endpoint_key = d.endpoint_key)';
 const withEvent = `d.endpoint_key, d.sequence,
   case when d.state = 'waiting' and not ${isLive} then 'cancelled' else d.state end as state,
@@ -62,7 +62,7 @@ const read = <S extends Stored>(stored: S): Omit<S, 'attempts'> & Pick<LoggedDel
 
 const conditions = ['any', ...deliveryStates] as const;
 
-/** The latest of those that are stored like this. */
+/** The latest deliveries that meet a condition. */
 const latest = (stored: string, where: string) => `
            (select ${withEvent}
            from deliveries d join events ev on ev.account_id = $2 and ev.sequence = d.sequence
@@ -86,7 +86,7 @@ const storedAs = (state: DeliveryState | 'any'): string[] => {
   }
 };
 
-/** A statement for each state, which has to stand in the text for Postgres to know that the state's index will do. */
+/** One statement per state: Postgres uses the index of a state only when the text contains the state. */
 const pagesBy = (where: string, name: string) =>
   new Map<DeliveryState | 'any', Query<Stored>>(
     conditions.map((state) => [
@@ -106,7 +106,7 @@ const pagesBy = (where: string, name: string) =>
   );
 
 const pages = pagesBy('', '');
-// Where a kind is sought through the log of events, that is no longer than the endpoint was told of them.
+// Limits the search in the log of events to the time in which the endpoint has deliveries.
 const pagesOfKind = pagesBy(
   `and ev.kind = $5
            and ev.sequence >= (select min(sequence) from deliveries where endpoint_key = $1)
@@ -117,12 +117,12 @@ const pagesOfKind = pagesBy(
 export type DeliveriesQuery = {
   status: DeliveryState | null;
   kind: string | null;
-  /** Only those of events before this number of the sequence. */
+  /** Only events before this sequence number. */
   before: number | null;
   limit: number;
 };
 
-/** An endpoint's deliveries, those of the latest events first. */
+/** An endpoint's deliveries, the latest events first. */
 export async function deliveriesOf(
   db: Queryable,
   { key, accountId }: { key: string; accountId: AccountId },
@@ -150,7 +150,7 @@ export type FoundDelivery = LoggedDelivery & {
   endpointDeleted: boolean;
 };
 
-/** The delivery of an event to an endpoint, which may be deleted by now. */
+/** The delivery of an event to an endpoint, which may be deleted. */
 export async function findDelivery(
   db: Queryable,
   { endpoint, event }: { endpoint: EndpointId; event: EventId },

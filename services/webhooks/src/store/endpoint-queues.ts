@@ -3,11 +3,11 @@ import { bulk } from '@quittance/shared/store-kit';
 import type { QueueHealth } from '../domain/circuit.ts';
 
 /**
- * An endpoint that may be delivered to has a queue: a row that says when to look for due deliveries and how the endpoint
- * has been doing. Whoever changes what waits for the endpoint holds the row's lock.
+ * Every enabled endpoint has a queue: a row with the time of its next due delivery and the endpoint's health. Every change
+ * of its waiting deliveries holds the row's lock.
  *
- * Lock order of this schema: accounts, then queues, each sorted, then everything else. Only the claim takes queues out of
- * order, and it waits for none.
+ * Lock order of this schema: accounts, then queues, each sorted, then everything else. Only the claim locks queues in
+ * another order, and it skips locked ones.
  */
 export type EndpointQueue = { endpointKey: string; generation: string } & QueueHealth;
 
@@ -18,7 +18,7 @@ const lockByKey = query<EndpointQueue>(
    from endpoint_queues where endpoint_key = any($1::bigint[]) order by endpoint_key for update`,
 );
 
-/** Locks the queues of those of these endpoints that have one. */
+/** Locks the queues of these endpoints. Disabled and deleted ones have none. */
 export const lockQueues = (trx: Trx, keys: readonly string[]): Promise<EndpointQueue[]> =>
   trx.rows(lockByKey, [keys]);
 
@@ -47,7 +47,7 @@ export async function updateQueueHealth(
   await trx.rows(updateHealth, health.values(queues));
 }
 
-/** A due time keeps its place among other endpoints, but is never before an open circuit's end. */
+/** A due time is never moved later, but is never before the end of an open circuit. */
 const first = (column: 'new_due_at' | 'retry_due_at', retry: boolean) => `
        greatest(least(${column}, (
          select greatest(d.due_at, $2) from deliveries d
@@ -65,8 +65,8 @@ const wake = statement(
 );
 
 /**
- * Has the next claim look at locked queues when what waits in them is due. A statement of its own after the change that
- * made something wait or freed a slot.
+ * Sets the due times of locked queues by their waiting deliveries. It is a separate statement, after the change that queued
+ * a delivery or freed a slot.
  */
 export async function wakeQueues(trx: Trx, keys: readonly string[], now: Date): Promise<void> {
   await trx.rows(wake, [keys, now]);
@@ -79,7 +79,7 @@ const reset = statement(
    where endpoint_key = $1`,
 );
 
-/** Closes the circuit of an endpoint at a new URL, as if it were new, and has the next claim look at its locked queue. */
+/** Resets the health of an endpoint with a new URL, and makes its locked queue due. */
 export async function resetQueue(trx: Trx, key: string, now: Date): Promise<void> {
   await trx.rows(reset, [key, now]);
 }

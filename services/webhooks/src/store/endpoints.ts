@@ -2,7 +2,7 @@ import { type Queryable, query, statement, type Trx } from '@quittance/shared/db
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
 import { bulk } from '@quittance/shared/store-kit';
 
-/** An endpoint as it is stored; `key` is its short name inside this schema. */
+/** A stored endpoint. `key` is its short id within this schema. */
 export type Endpoint = {
   key: string;
   id: EndpointId;
@@ -12,13 +12,13 @@ export type Endpoint = {
   description: string | null;
   enabled: boolean;
   disabledReason: string | null;
-  /** The last time; it may be enabled again since. */
+  /** When it was last disabled. It may be enabled again. */
   disabledAt: Date | null;
-  /** What it missed by being disabled the last time happened after this; null when it never was. */
+  /** Events that it missed when it was last disabled happened after this; null when it never was. */
   missedSince: Date | null;
-  /** Since when nothing that was sent to it has arrived; null while it is well. */
+  /** Since when every attempt has failed; null after a success. */
   failingSince: Date | null;
-  /** Until when it asked to be left alone; null when it did not, or something has arrived since. */
+  /** The end of the pause that it asked for; null without one, or when a delivery succeeded after it. */
   pausedUntil: Date | null;
   createdAt: Date;
 };
@@ -34,7 +34,7 @@ const lockAccountRow = statement(
    on conflict (account_id) do update set last_sequence = accounts.last_sequence`,
 );
 
-/** Makes everybody else wait who wants to change what belongs to this account as a whole. */
+/** Locks the account: changes of its endpoints wait for each other. */
 export async function lockAccount(trx: Trx, account: AccountId): Promise<void> {
   await trx.rows(lockAccountRow, [account]);
 }
@@ -44,7 +44,7 @@ const selectOfAccount = query<Endpoint>(
   `select ${columns} from endpoints where account_id = $1 and deleted_at is null order by key desc`,
 );
 
-/** All of an account, the newest first: there are few. */
+/** All endpoints of an account, the newest first. */
 export const endpointsOf = (db: Queryable, account: AccountId): Promise<Endpoint[]> =>
   db.rows(selectOfAccount, [account]);
 
@@ -74,7 +74,7 @@ export type NewEndpoint = Pick<
   encryptedSecret: Buffer;
 };
 
-/** Stores an endpoint with its secret and the queue that makes it live. */
+/** Stores an endpoint with its secret and its queue. */
 export const insertEndpoint = (trx: Trx, made: NewEndpoint): Promise<Endpoint> =>
   trx.one(insertRow, [
     made.id,
@@ -93,8 +93,8 @@ const removeQueues = statement(
 );
 
 /**
- * Lets nothing more be sent to these endpoints; what waits for them is cancelled afterwards, by `cancelWaiting`. What is
- * being sent at this moment ends as it will, and is not tried again. Locks their queues, if that is not done yet.
+ * Removes the queues of endpoints, so that nothing more is sent to them. Their waiting deliveries are cancelled later, by
+ * `cancelWaiting`. Attempts in flight end and are not retried.
  */
 async function closeEndpoints(trx: Trx, keys: readonly string[]): Promise<void> {
   await trx.rows(removeQueues, [keys]);
@@ -113,11 +113,11 @@ const lockNextToCancel = query<EndpointToCancel>(
   `select ${toCancel} from endpoints where has_deliveries_to_cancel order by key limit 1 for update skip locked`,
 );
 
-/** Locks an endpoint for which something may wait that will not be sent: this one, or one that nobody works on. */
+/** Locks an endpoint that has deliveries to cancel: this one, or the next that no one else has locked. */
 export const lockEndpointToCancel = (trx: Trx, key?: string): Promise<EndpointToCancel | undefined> =>
   key === undefined ? trx.maybe(lockNextToCancel) : trx.maybe(lockToCancel, [key]);
 
-// A statement of its own after the lock: a snapshot from before it may lack what waited last.
+// A separate statement after the lock: an earlier snapshot may lack the last waiting deliveries.
 const cancelSome = query<{ cancelled: number }>(
   'deliveries_cancel_waiting',
   `with part as materialized (
@@ -130,7 +130,7 @@ const cancelSome = query<{ cancelled: number }>(
    select count(*)::int as cancelled from ended`,
 );
 
-/** Cancels at most so many of those that wait for a locked endpoint without a queue; fewer were the last. */
+/** Cancels at most `atMost` waiting deliveries of a locked endpoint without a queue. Fewer were the last. */
 export async function cancelWaiting(trx: Trx, key: string, atMost: number): Promise<number> {
   return (await trx.one(cancelSome, [key, atMost])).cancelled;
 }
@@ -140,7 +140,7 @@ const pruneOfDeleted = query<{ ended: number }>(
   `select prune_deliveries_of_deleted($1, $2) as ended`,
 );
 
-/** Removes what waits for a deleted endpoint and was never tried, and cancels the rest; fewer than `atMost` were the last. */
+/** Removes waiting deliveries of a deleted endpoint that were never tried, and cancels the others. Fewer were the last. */
 export async function pruneDeliveriesOfDeleted(db: Queryable, key: string, atMost: number): Promise<number> {
   return (await db.one(pruneOfDeleted, [key, atMost])).ended;
 }
@@ -153,7 +153,7 @@ const selectDeletedWithUntried = query<{ key: string }>(
    order by p.key limit $2`,
 );
 
-/** The next deleted endpoints for which something was cancelled that was never tried, as by an older release. */
+/** The next deleted endpoints with deliveries that were cancelled untried, as an older release did. */
 export async function deletedWithUntried(db: Queryable, afterKey: string, limit: number): Promise<string[]> {
   return (await db.rows(selectDeletedWithUntried, [afterKey, limit])).map(({ key }) => key);
 }
@@ -174,8 +174,8 @@ const disabledEndpoints = bulk({ key: 'bigint', reason: 'text' });
 const oldest = (state: 'waiting' | 'sending') =>
   `(select min(sequence) from deliveries where endpoint_key = p.key and state = '${state}')`;
 
-// Events arrive in another order than they happened in, and a moment later. An hour is more than they are apart while
-// everything runs, and a replay leaves out what has arrived.
+// Events do not arrive in the order in which they happened. An hour is longer than any such delay, and a replay skips
+// delivered events.
 const markDisabled = statement(
   'endpoints_disable',
   `update endpoints p set enabled = false, disabled_reason = given.reason, disabled_at = $3,
@@ -188,7 +188,7 @@ const markDisabled = statement(
    where p.key = given.key`,
 );
 
-/** Disables endpoints whose queues this transaction has locked, and notes since when they have missed something. */
+/** Disables endpoints whose queues are locked, and stores since when they miss events. */
 export async function disableEndpoints(
   trx: Trx,
   disabled: readonly { key: string; reason: string }[],
@@ -210,8 +210,7 @@ const markEnabled = statement(
 );
 
 /**
- * Makes a disabled endpoint live again, as if nothing had ever failed; its account must be locked, and nothing may wait
- * for it from before.
+ * Enables a disabled endpoint, with a new health. Its account must be locked, and no delivery may wait for it.
  */
 export async function enableEndpoint(trx: Trx, key: string, now: Date): Promise<void> {
   await trx.rows(markEnabled, [key, now]);
@@ -224,7 +223,7 @@ const rewrite = statement(
    where key = $1`,
 );
 
-/** Writes what its owner may choose about an endpoint. It is subscribed to added event types from now on. */
+/** Stores the fields that the owner may change. The endpoint is subscribed to added event types from now on. */
 export async function changeEndpointRow(
   trx: Trx,
   { key, url, eventTypes, description }: Pick<Endpoint, 'key' | 'url' | 'eventTypes' | 'description'>,
@@ -238,7 +237,7 @@ const countTest = query<{ tests: number }>(
   `update endpoints set tests = tests + 1 where key = $1 returning tests::int`,
 );
 
-/** One more test of a locked endpoint; answers which it is. */
+/** Counts a test of a locked endpoint. @returns its number */
 export async function countEndpointTest(trx: Trx, key: string): Promise<number> {
   return (await trx.one(countTest, [key])).tests;
 }

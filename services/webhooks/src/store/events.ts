@@ -12,12 +12,12 @@ const newEvents = bulk({
   version: 'bigint',
   data: 'text',
 });
-/** An event before its account's sequence has a number for it. */
+/** An event that has no sequence number yet. */
 export type NewEvent = Parameters<typeof newEvents.values>[0][number];
 
 export type Numbered = { accountId: AccountId; sequence: string; kind: string };
 
-// The accounts' rows are locked in one order, and before anything else of theirs.
+// Locks the accounts' rows in order, before any other row of theirs.
 const numberAndInsert = query<Numbered>(
   'events_insert',
   `with given as materialized (select * from ${newEvents.numbered('g', 'place')}),
@@ -35,11 +35,11 @@ const numberAndInsert = query<Numbered>(
    returning account_id, sequence, kind`,
 );
 
-/** Gives each event its account's next number, in the order given, and stores it. */
+/** Stores events with their accounts' next sequence numbers, in the given order. */
 export const insertEvents = (trx: Trx, events: readonly NewEvent[]): Promise<Numbered[]> =>
   trx.rows(numberAndInsert, newEvents.values(events));
 
-/** After every other. */
+/** Larger than every sequence number. */
 export const SEQUENCE_MAX = '9223372036854775807';
 
 const columns = `id, kind, created_at, sequence, version, data::text as data`;
@@ -53,16 +53,16 @@ export const findEvent = (db: Queryable, id: string): Promise<FoundEvent | undef
 export type EventsQuery = {
   after: number;
   eventTypes: readonly string[] | null;
-  /** Those that happened in a span of time: since then, and before then. */
+  /** Only events that happened at `from` or later, and before `to`. */
   from: Date | null;
   to: Date | null;
   limit: number;
 };
 
-/** Events in order, and the oldest of their account that was kept when they were read: at that moment, not before. */
+/** Events in order, and the oldest sequence number of their account, read in the same snapshot. */
 export type Page = { firstSequence: string; events: LoggedEvent[] };
 
-/** Where there are no events a row says from where on the log is kept, and nothing else. */
+/** Without events there is one row, with the oldest sequence number only. */
 type PageRow = { firstSequence: string } & (LoggedEvent | { [field in keyof LoggedEvent]: null });
 
 const pageOf = (rows: readonly PageRow[]): Page => ({
@@ -70,11 +70,11 @@ const pageOf = (rows: readonly PageRow[]): Page => ({
   events: rows.flatMap(({ firstSequence: _, ...event }) => (event.id === null ? [] : [event])),
 });
 
-/** The first that is kept of the log of `account`; see `Page`. */
+/** The oldest sequence number in the log of `account`; see `Page`. */
 const firstKept = (account: string) =>
   `coalesce((select pruned_through + 1 from accounts where account_id = ${account}), 1) as first_sequence`;
 
-// Without a name, so that it is planned for these very dates: a short span is found by time, a long one by sequence.
+// It has no name, so that Postgres plans it for the given dates: a short span is read by time, a long one by sequence.
 const selectInSpan = query<PageRow>(
   '',
   `
@@ -102,10 +102,10 @@ export async function eventsAfter(
   return page;
 }
 
-/** The numbers of an account's events: "0" and "1" when nothing has happened yet. */
+/** The sequence numbers of an account's log: "0" and "1" before its first event. */
 export type SequenceRange = {
   lastSequence: string;
-  /** The oldest that is still kept; one more than the last when none is. */
+  /** The oldest that is kept; one more than the last when none is. */
   firstSequence: string;
 };
 
@@ -115,7 +115,7 @@ const selectSequenceRanges = query<SequenceRange & { accountId: AccountId }>(
    from accounts where account_id = any($1::text[])`,
 );
 
-/** How far the logs of accounts go; none for an account to which nothing has happened yet. */
+/** The ranges of accounts' logs. An account without events has none. */
 export async function sequenceRangesOf(
   db: Queryable,
   accounts: readonly AccountId[],
@@ -130,11 +130,11 @@ export async function sequenceRangeOf(db: Queryable, account: AccountId): Promis
   return (await sequenceRangesOf(db, [account])).get(account) ?? nothingYet;
 }
 
-/** Somebody who follows an account's log and has had all up to a number. */
+/** A client that reads an account's log and has all events up to `after`. */
 export type Follower = { account: AccountId; after: string; eventTypes: readonly string[] | null };
 
-// Every kind is looked for by itself, so that a rare one costs as little as the others: through the log by its sequence
-// it would be sought among everything else. Compared as a whole row, as the index is ordered: nothing else will do then.
+// Each event type is read through its own index, so that a rare one is found without reading the whole log. The row
+// comparison has the order of the index, so that Postgres uses it.
 const followers = bulk({ account: 'text', after: 'bigint', eventTypes: 'text' });
 
 const selectForFollowers = query<PageRow & { place: number }>(
@@ -160,7 +160,7 @@ const selectForFollowers = query<PageRow & { place: number }>(
    order by f.place, e.sequence`,
 );
 
-/** What each of them has not had yet, in order, at most so many for each; in the order in which they were given. */
+/** The next events of each follower, at most `limit` each, in the order of the followers. */
 export async function eventsForFollowers(
   db: Queryable,
   given: readonly Follower[],
@@ -191,14 +191,14 @@ export const agesOfEventLogs = (
 
 const pruneOfAccount = query<{ pruned: number }>('events_prune', `select prune_events($1, $2) as pruned`);
 
-/** Removes an account's oldest events that are older than events are kept, with what came of them. */
+/** Removes an account's oldest events, when they are older than 90 days, with their deliveries. */
 export async function pruneEvents(db: Queryable, account: AccountId, limit: number): Promise<number> {
   return (await db.one(pruneOfAccount, [account, limit])).pruned;
 }
 
 const pruneDeleted = query<{ pruned: number }>('endpoints_prune', `select prune_endpoints($1) as pruned`);
 
-/** Removes endpoints that were deleted an hour ago or longer, and of whose deliveries nothing is left. */
+/** Removes endpoints that were deleted at least an hour ago and have no deliveries. */
 export async function pruneEndpoints(db: Queryable, limit: number): Promise<number> {
   return (await db.one(pruneDeleted, [limit])).pruned;
 }

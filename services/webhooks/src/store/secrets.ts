@@ -1,21 +1,21 @@
 import { type Db, query, statement, type Trx } from '@quittance/shared/db';
 
-/** A secret that deliveries are signed with now, and when that ends; null for the newest. */
-export type GoodSecret = { endsAt: Date | null };
+/** When a valid secret ends; null for the newest. */
+export type ValidSecret = { endsAt: Date | null };
 
-const selectGood = query<GoodSecret>(
-  'secrets_good',
+const selectValid = query<ValidSecret>(
+  'secrets_valid',
   `select ends_at from endpoint_secrets
    where endpoint_key = $1 and (ends_at is null or ends_at > $2) order by ends_at`,
 );
 
-/** When those end that an endpoint's deliveries are signed with now, the first first. */
-export const goodSecretsOf = (trx: Trx, key: string, now: Date): Promise<GoodSecret[]> =>
-  trx.rows(selectGood, [key, now]);
+/** When the valid secrets of an endpoint end, the first first. */
+export const validSecretsOf = (trx: Trx, key: string, now: Date): Promise<ValidSecret[]> =>
+  trx.rows(selectValid, [key, now]);
 
 const replace = statement(
   'secret_replace',
-  // Two in one millisecond are still one after the other.
+  // Two secrets of one millisecond keep their order.
   `with former as (
      update endpoint_secrets set ends_at = least(ends_at, $3)
      where endpoint_key = $1 and (ends_at is null or ends_at > $2))
@@ -24,7 +24,7 @@ const replace = statement(
    from endpoint_secrets where endpoint_key = $1`,
 );
 
-/** Gives a locked endpoint a new secret; its former ones are good until `formerUntil`, or end earlier as they were to. */
+/** Gives a locked endpoint a new secret. Its former ones end at `formerUntil`, or earlier as they were to. */
 export async function replaceSecret(
   trx: Trx,
   { key, encrypted, now, formerUntil }: { key: string; encrypted: Buffer; now: Date; formerUntil: Date },
@@ -37,7 +37,7 @@ const removeEnded = statement(
   `delete from endpoint_secrets where ends_at <= $1 returning 1`,
 );
 
-/** Removes secrets that are good no more. */
+/** Removes ended secrets. @returns how many */
 export async function removeEndedSecrets(db: Db, now: Date): Promise<number> {
   return (await db.rows(removeEnded, [now])).length;
 }
