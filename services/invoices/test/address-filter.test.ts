@@ -8,7 +8,7 @@ import { createAddressFilter, ourAddresses } from '../src/address-filter.ts';
 
 let database: TestDatabase;
 let db: Db;
-/** Each gives addresses out in transactions of its own. */
+/** Each process gives out addresses in its own transactions. */
 let givers: pg.Client[];
 beforeAll(async () => {
   database = await testDatabase();

@@ -81,7 +81,7 @@ describe('POST /api/invoices', () => {
     const invoice = await fixture.merchant().invoice({ amount: '10.01' });
     fixture.quotes.set('ETH', eth);
     expect(invoice).toMatchObject({ amount_fiat: '10.01', usd_rate: '2999.99', amount: '0.00333668' });
-    // The asset shows the rate of now; what is due stays as it was.
+    // The asset shows the current rate, and the amount due does not change.
     expect(await fixture.merchant(await accountOf(invoice.id)).read(invoice.id)).toMatchObject({
       usd_rate: '2999.99',
       amount: '0.00333668',
@@ -128,7 +128,7 @@ describe('POST /api/invoices', () => {
     ['{"asset":" ","amount":"  "}', required],
     ['{"asset":"DOGE","amount":10}', { asset: ['The selected asset is invalid.'] }],
     ['{"asset":"BTC","amount":10}', { asset: ['The selected asset is invalid.'] }],
-    // Active, and its chain is not configured.
+    // The asset is active, and its chain is not configured.
     ['{"asset":"SOL","amount":10}', { asset: ['The selected asset is invalid.'] }],
     ['{"asset":"SOL","amount":10}', { asset: ['The selected asset is invalid.'] }],
     ['{"asset":"eth","amount":10}', { asset: ['The selected asset is invalid.'] }],
@@ -376,7 +376,7 @@ describe('many requests at once', () => {
   it('a request that the database refuses fails alone', async () => {
     const merchant = fixture.merchant();
     const { take } = fixture.watchedChain.addresses;
-    // The address of somebody else's invoice, for one of them.
+    // One of them gets the address of another invoice.
     const taken = await merchant.invoice();
     const [{ derivation_index }] = await fixture.rows(
       'select derivation_index from addresses where invoice_id = $1',

@@ -13,7 +13,7 @@ const DUE = ETHER / 100n;
 const DEEP = 3;
 
 let fixture: Fixture;
-/** What the node tells of a block instead of what it holds. */
+/** What the node reports of a block in place of its content. */
 let lie: (block: Block) => Block;
 beforeAll(async () => {
   fixture = await startFixture();
@@ -127,7 +127,7 @@ it.each([
     });
     fixture.chain.mine(...empty(2 * DEEP));
     await fixture.scan();
-    // Half of what is due is not credited before the rest comes.
+    // Half of the amount due is not credited before the rest arrives.
     expect(await wrong.settled()).toEqual(amount === DUE ? [`deposit.settled ${DUE}`] : []);
     expect(await other.settled()).toEqual([`deposit.settled ${DUE}`]);
     expect(await outcomesOf(wrong)).toEqual(['later']);
@@ -154,7 +154,7 @@ it('only a payment that stays in two blocks is held, reported to the operator, a
     payments: [{ status: 'pending', required_confirmations: DEEP, confirmed_at: null }],
   });
   expect(await doubted.page()).toContain('being checked');
-  // Whatever the number of blocks an hour or a month has on its network.
+  // For any number of blocks per hour on its network.
   await fixture.rows(
     'update deposits set block_height = block_height - 2000000, due_height = due_height - 2000000 where outpoint = $1',
     [payment.outpoint],
@@ -273,7 +273,7 @@ it('a balance that was first reported too low is completed from the newest block
   expect((await invoice.settled()).sort()).toEqual(Array(2).fill(`deposit.settled ${DUE / 2n}`));
 });
 
-/** As if the node had told a payment of a block that the chain does not hold. */
+/** Makes the node report a payment of a block that is not in the chain. */
 const anyBlock = async (id: string, outpoint: string, height: number): Promise<void> => {
   await fixture.rows(
     `insert into contradictions (chain, block_hash, block_height, outpoint, deposit_id, invoice_id, found_at, check_at)

@@ -20,11 +20,11 @@ import { api, aQuote, settings as chainSettings, confirmKeys, SECRET, XPUB } fro
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
 const PORT = 27_000 + (process.pid % 5_000);
 const CONFIRMATIONS = 3;
-/** A machine that runs many suites at once starts a process slowly. */
+/** A machine that runs many suites starts a process slowly. */
 const STARTS_WITHIN_MS = 60_000;
 const ENDS_WITHIN_MS = 60_000;
 
-/** Where the most is under way; test/faults kills a whole stack at every point. */
+/** The failpoints within large transactions; test/faults kills a whole stack at every failpoint. */
 const POINTS = [
   'invoices.block_written',
   'invoices.block_committed',
@@ -79,7 +79,7 @@ afterAll(async () => {
 
 const rows = async (sql: string, values: unknown[] = []) => (await admin.query(sql, values)).rows;
 
-/** The service as a process that is started again when it dies, and is told where to die. */
+/** The service as a process that is restarted when it dies, with the failpoint at which it dies. */
 async function supervised() {
   const ordersDir = mkdtempSync(join(tmpdir(), 'quittance-orders-'));
   const orders = crashOrders(ordersDir);
@@ -118,7 +118,7 @@ async function supervised() {
   };
 }
 
-/** Plays the ledger: says of each deposit that was carried to it that it is booked. */
+/** Acts as the ledger: reports every deposit that it receives as credited. */
 async function book(): Promise<void> {
   const due = await rows(
     `select d.id, d.invoice_id from deposits d
@@ -146,7 +146,7 @@ it.each(POINTS)(
       api(PORT, method, path, { account, body, headers, now: new Date() });
     const order = (name: string) =>
       eventually(async () => {
-        // A rate that is as fresh as the ledger would keep it.
+        // A fresh rate, as the ledger publishes it.
         const now = new Date();
         await publishQuotes(ledger, [
           aQuote({ asset: 'ETH', min_confirmations: CONFIRMATIONS }, now),
@@ -172,7 +172,7 @@ it.each(POINTS)(
     const unpaid = await order('unpaid');
     await rows(`update invoices set expires_at = now() where id = $1`, [unpaid.id]);
 
-    // Half of it, dropped by a reorganisation and paid again; the other half by a contract.
+    // Half of it is dropped by a reorganisation and paid again, and a contract sends the other half.
     await customer.pay('ETH', sale.address.address, '0.005');
     await customer.mine();
     await becomes(sale.id, { status: 'partially_paid' });

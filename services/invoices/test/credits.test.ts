@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** An invoice paid in equal parts that are final, as the ledger was told. */
+/** An invoice that is paid in equal final parts, and their events for the ledger. */
 async function settled(parts: number) {
   const merchant = fixture.merchant();
   const invoice = await merchant.invoice();
@@ -71,7 +71,7 @@ it('many concurrent credits pay each of many invoices once', async () => {
   const invoices = [];
   for (let n = 0; n < 10; n++) invoices.push(await settled(2));
   const credits = invoices.flatMap((invoice) => invoice.credits);
-  // Each twice, and out of order.
+  // Each credit twice and out of order.
   const order = [...credits, ...credits].sort((a, b) =>
     a.deposit_id.slice(-4) < b.deposit_id.slice(-4) ? -1 : 1,
   );
@@ -105,14 +105,14 @@ it('two replicas record each credit once', async () => {
   }
 });
 
-it('events of the service reach the bus', async () => {
+it('the relay publishes the events of the service', async () => {
   const { id } = await settled(1);
   await eventually(async () => {
     const unsent = await fixture.rows(
       `select 1 from outbox where payload->>'invoice_id' = $1 and sent_at is null`,
       [id],
     );
-    if (unsent.length > 0) throw new Error('an event was not carried');
+    if (unsent.length > 0) throw new Error('an event was not published');
   });
   expect(await fixture.rows(`select 1 from outbox where payload->>'invoice_id' = $1`, [id])).toHaveLength(1);
 });

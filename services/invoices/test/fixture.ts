@@ -37,18 +37,18 @@ export const TPUB =
 export const ETHER = 10n ** 18n;
 
 export type FixtureOptions = {
-  /** The one chain of this fixture. */
+  /** The only chain of this fixture. */
   chain?: 'ethereum' | 'bitcoin' | 'solana';
   quietMs?: number;
-  /** Never, when not given: most tests let hours pass between two looks at the chain. */
+  /** Default: never, because most tests let hours pass between two scans. */
   outageMs?: number;
   staleMs?: number;
   gapMs?: number;
   lateMs?: number;
-  /** When what waited counts as gone: at once, when not given. */
+  /** When a missing mempool payment counts as dropped. Default: at once. */
   droppedAfterMs?: number;
   toleranceBps?: number;
-  /** Payouts has not confirmed yet that it has the keys of our addresses. */
+  /** Payouts has not confirmed the keys of our addresses yet. */
   unconfirmed?: boolean;
 };
 
@@ -73,8 +73,8 @@ export const aQuote = (over: Partial<Quote> & Pick<Quote, 'asset'>, now: Date): 
 });
 
 /**
- * The invoices service on real Postgres and NATS, over a chain written by hand and a clock that stands still
- * until it is moved. Nothing happens by itself but the carrying of events: tests step the workers.
+ * The invoices service on real Postgres and NATS, with a scripted chain and a clock that the test advances. Only events are
+ * published automatically: tests step the workers.
  */
 export async function startFixture(options: FixtureOptions = {}) {
   const { chain: chainName = 'ethereum' } = options;
@@ -157,7 +157,7 @@ export async function startFixture(options: FixtureOptions = {}) {
     return (await admin.query(sql, values)).rows;
   }
 
-  /** Follows the chain until it stands still, and expires what is to expire. */
+  /** Scans until the chain is synced, and expires invoices. */
   async function scan(): Promise<void> {
     while ((await scanner.step()) > 0);
     while ((await expireInvoices(ports, watchedChain)) > 0);
@@ -176,7 +176,7 @@ export async function startFixture(options: FixtureOptions = {}) {
     return id;
   }
 
-  /** The ledger books what was settled and not yet credited, and says so. */
+  /** Acts as the ledger: credits the settled deposits and reports it. */
   async function credit(): Promise<void> {
     const due = await rows(
       'select id, invoice_id from deposits where settled_at is not null and credited_at is null',
@@ -202,7 +202,7 @@ export async function startFixture(options: FixtureOptions = {}) {
       get: (path: string) => call('GET', path),
       post: (path: string, body: unknown, headers?: Record<string, string>) =>
         call('POST', path, body, headers),
-      /** A new invoice: 0.01 ETH for 25 dollars unless told otherwise. */
+      /** A new invoice, by default of 0.01 ETH for 25 dollars. */
       async invoice(order: object = {}): Promise<Any> {
         const answer = await call('POST', '/api/invoices', { asset: 'ETH', amount: 25, ...order });
         if (answer.status !== 201)
@@ -215,7 +215,7 @@ export async function startFixture(options: FixtureOptions = {}) {
     };
   }
 
-  /** An invoice of a merchant of its own: where its customer sends money, and what its merchant reads. */
+  /** An invoice of a new merchant: its address, and what its merchant reads. */
   async function anInvoice(order: object = {}) {
     const shop = merchant();
     const made = await shop.invoice(order);
@@ -247,11 +247,11 @@ export async function startFixture(options: FixtureOptions = {}) {
     merchant,
     anInvoice,
     replica,
-    /** Lets time pass for everybody. */
+    /** Advances the clock of service and chain. */
     pass(ms: number) {
       clock.at = new Date(clock.at.getTime() + ms);
     },
-    /** The events of an invoice, in order: those for its merchant, and those for the ledger. */
+    /** The events of an invoice in order, for its merchant and for the ledger. */
     async told(invoiceId: string): Promise<Told[]> {
       return await rows(
         `select kind, payload from outbox
@@ -269,7 +269,7 @@ export async function startFixture(options: FixtureOptions = {}) {
   };
 }
 
-/** As if payouts had said that it has the keys of our addresses. */
+/** Stores the answer of payouts that it has the keys of our addresses. */
 export async function confirmKeys(database: TestDatabase, given: ChainSettings): Promise<void> {
   if (given.kind === 'solana') throw new Error('its addresses are not derived from a public key');
   const first = depositAddresses(given, given.xpub ?? '')?.at(0);
@@ -387,7 +387,7 @@ function addressesOf(
 
 type Call = { account?: AccountId; body?: unknown; headers?: Record<string, string>; now: Date };
 
-/** A request as the gateway passes it on. */
+/** A request with the gateway's identity header. */
 export async function api(
   port: number,
   method: 'GET' | 'POST' | 'HEAD',

@@ -11,7 +11,7 @@ import { compareKeys } from '../src/operations/compare-keys.ts';
 import { startWorkers } from '../src/workers.ts';
 import { api, type Fixture, MINUTE, startFixture } from './fixture.ts';
 
-/** Those of the public keys that the fixtures' invoices are configured with, and others. */
+/** The first addresses of the configured public keys, and of others. */
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
 const OTHER_WORDS = `${'abandon '.repeat(11)}about`;
 
@@ -28,7 +28,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
   const { asset, firstOf } = chains[chain];
   let fixture: Fixture;
   let payouts: Bus;
-  /** What payouts answers. */
+  /** The answer of payouts. */
   let named: string[];
   const asked: object[] = [];
 
@@ -41,7 +41,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     await fixture.stop();
   });
 
-  /** One step of the worker, so long after the one before. */
+  /** One step of the worker, this long after the previous one. */
   function compare(afterMs = MINUTE) {
     fixture.pass(afterMs);
     const { keys } = fixture.watchedChain;
@@ -85,7 +85,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     expect(asked.at(-1)).toEqual({ chain, from: 0, count: 1, expected: named });
     await eventually(async () => expect(await readiness()).toEqual(served));
 
-    // Then it is left alone for a minute, whether it answers after that or not.
+    // Then payouts is not asked for a minute.
     const { length } = asked;
     await compare(MINUTE - 1);
     expect(asked).toHaveLength(length);
@@ -105,7 +105,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     expect(refused.status).toBe(503);
     expect(refused.headers).toHaveProperty('retry-after');
     expect(await fixture.rows('select id from invoices')).toEqual(before);
-    // The rest is served: payment pages, and other chains.
+    // Payment pages and other chains are served.
     await eventually(async () =>
       expect(await readiness()).toEqual({
         status: 200,
@@ -117,7 +117,7 @@ describe.each(names)('addresses of %s, derived from a public key,', (chain) => {
     expect(await order()).toMatchObject({ status: 503 });
   });
 
-  /** A replica that is started while payouts does not answer, or names these. */
+  /** A replica that starts while payouts does not answer, or answers these. */
   async function another(answered: string[] = []) {
     named = answered;
     const replica = await fixture.replica();

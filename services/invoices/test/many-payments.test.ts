@@ -4,7 +4,7 @@ import { expireInvoices } from '../src/operations/expire-invoices.ts';
 import { api, ETHER, type Fixture, MINUTE, startFixture, type Told } from './fixture.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 
-/** Dust is cheap: anybody may pay an invoice thousands of times, and nobody else may feel it. */
+/** Anyone can pay an invoice thousands of times with dust. Other invoices must not be slower for it. */
 
 const MANY = 3_000;
 const DUST = 10_000_000_000_000n;
@@ -54,7 +54,7 @@ it('thousands of late payments in one block are one event and do not stop the sc
   expect(shown.payments_total).toBe(MANY);
   expect(shown.payments).toHaveLength(100);
 
-  // What comes later is told again, and is the newest of those that are listed.
+  // A later payment is reported again and is the newest in the list.
   fixture.pass(MINUTE);
   fixture.chain.mine(dust(invoice, 2));
   await fixture.scan();
@@ -74,7 +74,7 @@ it('settling the rest of thousands of payments delays neither the next blocks no
   await fixture.scan();
   expect(await merchant.read(invoice.id)).toMatchObject({ status: 'expired' });
 
-  // They are final two blocks later; the last block makes nothing final.
+  // They are final two blocks later. The last block makes none final.
   fixture.chain.mine(dust(invoice, 4_000), {}, {});
   fixture.pass(2 * MINUTE);
   fixture.chain.mine({}, {});
@@ -83,7 +83,7 @@ it('settling the rest of thousands of payments delays neither the next blocks no
   const settled = async () =>
     (await fixture.rows(`select 1 from deposits where invoice_id = $1 and state = 'settled'`, [invoice.id]))
       .length;
-  // Once by the block that made them final, and once more beside the chain.
+  // Once by the block that made them final, and once between blocks.
   expect(await settled()).toBe(2_000);
   await expireInvoices(fixture.ports, fixture.watchedChain);
   expect(await merchant.read(other.id)).toMatchObject({ status: 'expired' });
@@ -102,7 +102,7 @@ it('thousands of payments that lose their block are one event', async () => {
   const told = kindsOf(await fixture.told(invoice.id));
   expect(told.get('invoice.payment_reversed')).toHaveLength(1);
   expect(await merchant.read(invoice.id)).toMatchObject({ pending_amount: '0' });
-  // What was told stands beside each payment: the invoice's own list does not grow with them.
+  // Each payment stores what was reported of it, so the invoice's list does not grow.
   const [{ reported_events: reported }] = await fixture.rows(
     'select reported_events from invoices where id = $1',
     [invoice.id],
@@ -110,7 +110,7 @@ it('thousands of payments that lose their block are one event', async () => {
   expect(reported.length).toBeLessThan(10);
 });
 
-/** How much the database hands over while `work` is done, in characters. */
+/** How much the database returns during `work`, in characters. */
 async function readBy(work: () => Promise<unknown>): Promise<number> {
   const { db } = fixture.ports;
   const { rows, transaction } = db;
@@ -157,7 +157,7 @@ it('a step and the page read few of an invoice’s many payments', async () => {
   });
   const shown = (await merchant.read(invoice.id)).payments;
   expect(shown).toHaveLength(100);
-  // Dust hides neither what was paid nor what came last.
+  // Dust hides neither the large payments nor the latest ones.
   expect(shown[0].amount).toBe('0.01');
   expect(shown.at(-1)).toMatchObject({ confirmations: 1, status: 'pending' });
   expect(await readBy(() => merchant.read(invoice.id))).toBeLessThan(200_000);

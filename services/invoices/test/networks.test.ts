@@ -12,7 +12,7 @@ import { SECRET, XPUB } from './fixture.ts';
 let database: TestDatabase;
 let nats: Awaited<ReturnType<typeof testNats>>;
 let node: Server;
-/** What the node says its chain is; nothing while it is undefined. */
+/** The chain id that the node reports; undefined: it does not answer. */
 let chainId: string | undefined;
 let service: InvoicesService | undefined;
 
@@ -79,7 +79,7 @@ it('a node that is down at the start is waited for, and refused when it is of an
     expect(status).toBe(503);
     expect(text).toContain('the right network behind ETHEREUM_RPC_URL');
   });
-  // Nothing is read from it.
+  // No block is read from it.
   expect(await service?.ports.db.rows('select 1 from cursors')).toEqual([]);
   chainId = '0x7a69';
   await eventually(async () => expect(await ready(port)).toMatchObject({ status: 200 }));

@@ -30,7 +30,7 @@ async function anInvoice(order: object = { expires_in: 10 }) {
 
 const later = (time: Date, ms: number): string => new Date(time.getTime() + ms).toISOString();
 
-/** Time in which the node makes blocks, and answers nothing. */
+/** Lets time pass in which the node makes blocks and does not answer. */
 function away(minutes: number) {
   fixture.chain.away = true;
   for (let i = 0; i < minutes; i++) {
@@ -40,7 +40,7 @@ function away(minutes: number) {
   fixture.chain.away = false;
 }
 
-/** The chain is seen minute by minute. */
+/** Lets time pass in which every block is scanned. */
 async function watch(minutes: number) {
   for (let i = 0; i < minutes; i++) {
     fixture.pass(MINUTE);
@@ -90,7 +90,7 @@ describe('while a chain is not synced', () => {
   });
 
   it('a payment between the old and the extended expiry is in time', async () => {
-    // No balance is watched for a token: nothing but the chain’s own standing keeps it from expiring.
+    // A token's invoice needs no balance check: only the state of the chain keeps it open.
     const invoice = await anInvoice({ asset: 'USDC_ERC20', expires_in: 10 });
     away(15);
     fixture.chain.mine({ pay: [{ to: invoice.to, amount: 25_000_000n, asset: 'USDC_ERC20' }] }, {}, {});
@@ -117,7 +117,7 @@ describe('while a chain is not synced', () => {
     fixture.pass(3 * 24 * 60 * MINUTE);
     fixture.chain.mine({});
     await fixture.scan();
-    // Its time was over long before the chain was seen again.
+    // It would have expired long before the chain was synced again.
     expect(await invoice.read()).toMatchObject({
       status: 'expired',
       expires_at: later(invoice.expiresAt, 24 * 60 * MINUTE),
@@ -147,7 +147,7 @@ describe('while a chain is not synced', () => {
     const merchant = fixture.merchant();
     await Promise.all(Array.from({ length: 600 }, () => merchant.invoice({ expires_in: 10 })));
     away(5);
-    // The first batch is written, then the one who writes is gone.
+    // The process dies after the first batch.
     const { transaction } = fixture.ports.db;
     let batches = 0;
     fixture.ports.db.transaction = (work) =>
@@ -216,16 +216,16 @@ describe('a node that answers and lags', () => {
     fixture.chain.mine({});
     await fixture.scan();
     expect(await invoice.read()).toMatchObject({ status: 'pending' });
-    // Nobody can tell which blocks it kept back.
+    // Which blocks it kept back is unknown.
     expect(await invoice.read()).toMatchObject({ expires_at: later(invoice.expiresAt, 20 * MINUTE) });
   });
 });
 
-it('the time that giving back takes is not given back itself', async () => {
+it('the time that the extension takes does not count as an outage', async () => {
   const invoice = await anInvoice();
   await watch(1);
   away(5);
-  // Many invoices wait to be given theirs: the last of them after two minutes.
+  // The last of many invoices is extended after two minutes.
   const { db } = fixture.ports;
   const { transaction } = db;
   let isSlow = true;
@@ -254,12 +254,12 @@ it('the time that giving back takes is not given back itself', async () => {
 
 describe('however a node fails, an outage of seconds', () => {
   const SECOND = 1_000;
-  /** As production has them. */
+  /** The values of production. */
   const limits = outageLimits('evm', undefined, SECOND);
   const BLOCK_EVERY = 12 * SECOND;
   const CALL_LIMIT = 10 * SECOND;
   let fixture: Fixture;
-  /** How much of the time until the next block has passed. */
+  /** How much of the time to the next block has passed. */
   let sinceBlock = 0;
   let head: Fixture['chain']['head'];
   beforeAll(async () => {
@@ -270,7 +270,7 @@ describe('however a node fails, an outage of seconds', () => {
   });
   afterAll(() => fixture.stop());
 
-  /** Time passes, and blocks are made in it, whoever sees them. */
+  /** Lets time pass and makes blocks, scanned or not. */
   function pass(ms: number) {
     for (let passed = 0; passed < ms; passed += SECOND) {
       fixture.pass(SECOND);
@@ -281,7 +281,7 @@ describe('however a node fails, an outage of seconds', () => {
     }
   }
 
-  /** The workers take a step each second. */
+  /** Steps the workers each second. */
   async function watch(ms: number) {
     for (let passed = 0; passed < ms; passed += SECOND) {
       pass(SECOND);
@@ -289,7 +289,7 @@ describe('however a node fails, an outage of seconds', () => {
     }
   }
 
-  /** A step that fails after so long, and a second later the next one. */
+  /** A step that fails after this time, and the next one a second later. */
   async function failing(ms: number, afterMs: number) {
     const until = fixture.clock.at.getTime() + ms;
     fixture.chain.head = () => {
@@ -305,7 +305,7 @@ describe('however a node fails, an outage of seconds', () => {
     fixture.chain.head = head;
   }
 
-  /** What each kind of node does for so long. */
+  /** How each failing node behaves for this time. */
   const kinds: [string, (ms: number) => Promise<void>][] = [
     ['that refuses each call', (ms) => failing(ms, 0)],
     ['that answers no call within its limit', (ms) => failing(ms, CALL_LIMIT)],
@@ -338,7 +338,7 @@ describe('however a node fails, an outage of seconds', () => {
         expect(given).toBeGreaterThanOrEqual(seconds * SECOND);
         expect(given).toBeLessThanOrEqual((seconds + 2) * SECOND);
       }
-      // It has the ten seconds left that it had before.
+      // It still has the ten seconds that it had before.
       await watch(8 * SECOND);
       expect(await ending.read()).toMatchObject({ status: 'pending' });
       await watch(5 * SECOND + 2 * BLOCK_EVERY);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** An invoice with all that a merchant may say about it. */
+/** An invoice with all fields that a merchant may set. */
 const anInvoice = (order: object = {}) =>
   fixture.anInvoice({
     external_id: 'secret-order-9',
@@ -28,7 +28,7 @@ async function page(id: string): Promise<string> {
   expect(answer.body).not.toContain('secret-order-9');
   expect(answer.body).not.toContain('acc_');
   expect(answer.body).not.toMatch(/<script|onload|javascript:/i);
-  // Nothing is loaded from elsewhere; only links lead away.
+  // The page loads nothing from other hosts; only links go there.
   expect(answer.body).not.toMatch(/<(?:img|link|iframe|script)\b|\bsrc=|url\(/i);
   return answer.body;
 }
@@ -72,7 +72,7 @@ describe('the payment page', () => {
       'x-frame-options': 'DENY',
       'cache-control': 'no-store',
     });
-    // A style attribute would need what the policy forbids.
+    // The policy forbids style attributes.
     expect(body).not.toMatch(/\sstyle=/);
   });
 
@@ -150,7 +150,7 @@ describe('the payment page', () => {
     await pay(to, DUE / 4n);
     expect(await seconds()).toBe('5');
     fixture.pass(59 * MINUTE + 30_000);
-    // The end of the time to pay is not slept through.
+    // The page reloads at the expiry.
     expect(await seconds()).toBe('15');
     fixture.pass(23_000);
     expect(await seconds()).toBe('7');

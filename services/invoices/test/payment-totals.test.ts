@@ -16,7 +16,7 @@ import {
 } from '../src/store/payments.ts';
 import { type Fixture, startFixture } from './fixture.ts';
 
-/** The sums that Postgres makes of an invoice's payments are those that the domain makes of them one by one. */
+/** The totals that Postgres computes equal those that the domain computes payment by payment. */
 
 const START = new Date('2026-03-01T12:00:00.000Z');
 const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);
@@ -36,7 +36,7 @@ const payment = {
   amount: fc.bigInt({ min: 1n, max: 1_500n }).map(units),
   asset: fc.constantFrom('ETH' as const, 'ETH' as const, 'ETH' as const, 'USDC_ERC20' as const),
   firstSeenAt: fc.integer({ min: 0, max: 5_000 }).map(at),
-  /** Several attempts to pay are one outpoint. */
+  /** Several payments can have one outpoint. */
   place: fc.nat({ max: 12 }),
 };
 const deposits = fc.array(
@@ -66,7 +66,7 @@ const view = fc.record({
 
 let made = 0;
 
-/** Writes an invoice and its payments as given; what cannot be in the table together is left out. */
+/** Writes an invoice and its payments. Leaves out payments that the tables cannot hold together. */
 async function write(
   { expiresAt, isExpired }: { expiresAt: Date | null; isExpired: boolean },
   givenDeposits: readonly (Omit<Deposit, 'id'> & { place: number; isCredited: boolean })[],

@@ -15,7 +15,7 @@ import { paymentTotals } from '../src/store/payments.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 
-/** The migrations up to a number, as an installation of that time has them. */
+/** A folder with the migrations up to a number. */
 function upTo(number: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-migrations-'));
   for (const name of readdirSync(MIGRATIONS)) {
@@ -24,7 +24,7 @@ function upTo(number: string): string {
   return folder;
 }
 
-/** An installation of a release before, with its tables as they were. */
+/** An installation of a former release with its tables. */
 async function installed() {
   const server = process.env['TEST_POSTGRES_URL'];
   if (server === undefined) throw new Error('no TEST_POSTGRES_URL');
@@ -137,7 +137,7 @@ it('an upgrade neither breaks nor blocks a transaction of the former release bes
     await db.transaction(async (trx) => {
       await trx.rows(`select 1 from invoices where id = 'inv_1' for update`);
       upgraded = upgrade();
-      // Awaited below, where its failure counts; until then a rejection would be called unhandled.
+      // It is awaited below; without this, an earlier rejection would be unhandled.
       upgraded.catch(() => undefined);
       await eventually(async () => {
         const { waiting } = await db.one<{ waiting: boolean }>(
@@ -146,7 +146,7 @@ it('an upgrade neither breaks nor blocks a transaction of the former release bes
         expect(waiting).toBe(true);
       });
       expect(await trx.rows('select id from deposits')).toEqual([]);
-      // Longer than a migration waits for a lock: it lets others pass, and tries again.
+      // Longer than the lock timeout of a migration, which then tries again.
       await sleep(LOCK_WAIT_MS + 1_000);
     });
     await expect(upgraded).resolves.toContain('1018_reversed_amount');

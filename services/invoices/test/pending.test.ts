@@ -5,7 +5,7 @@ import { createScanner } from '../src/workers.ts';
 import { type Fixture, MINUTE, startFixture } from './fixture.ts';
 import { newTx, type Paying } from './scripted-chain.ts';
 
-/** What an invoice of 25 dollars asks for: 0.0005 BTC. */
+/** The amount due of an invoice of 25 dollars: 0.0005 BTC. */
 const DUE = 50_000n;
 const RUNS = 25;
 
@@ -25,7 +25,7 @@ async function anInvoice(order: object = {}) {
   };
 }
 
-/** A payment that is sent, and seen before any block has it. */
+/** A payment that is seen in the mempool. */
 async function send(to: string, amount: bigint, more: Partial<Paying> = {}): Promise<string> {
   const tx = more.tx ?? newTx();
   fixture.chain.wait({ to, amount, ...more, tx });
@@ -90,7 +90,7 @@ describe('a mempool payment', () => {
     expect(await invoice.read()).toMatchObject({ status: 'partially_paid', pending_amount: '0.00025' });
     await mine(invoice.to, DUE / 2n, newTx());
     expect(await invoice.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.0005' });
-    // Half of it is in no block yet.
+    // Half of it is still in the mempool.
     expect(await invoice.kinds()).toEqual(['invoice.partially_paid']);
     await mine(invoice.to, DUE / 2n, tx);
     expect(await invoice.kinds()).toEqual(['invoice.partially_paid', 'invoice.confirmed']);
@@ -182,7 +182,7 @@ describe('a mempool payment', () => {
     await fixture.scan();
     expect(await one.read()).toMatchObject({ status: 'confirmed', pending_amount: '0.00051' });
     expect(await other.read()).toMatchObject({ status: 'partially_paid' });
-    // More than due, but nothing that could not be taken back.
+    // More than the amount due, but all of it can still be dropped.
     expect(await one.kinds()).toEqual([]);
     fixture.chain.mine({ pay });
     await fixture.scan();
@@ -273,7 +273,7 @@ describe('a mempool payment and the expiry', () => {
       await fresh.scan();
       for (const { tx } of mempool) fresh.chain.forget(tx);
       fresh.pass(3 * MINUTE);
-      // Half of them vanished; the others have lost their block.
+      // Half of them are dropped; the others have lost their block.
       fresh.chain.reorg(1, {}, {});
       await fresh.scan();
       expect(await merchant.read(last.id)).toMatchObject({ status: 'expired' });
@@ -295,7 +295,7 @@ describe('a mempool payment and the expiry', () => {
     fixture.pass(MINUTE);
     const tx = newTx();
     fixture.chain.wait({ to: invoice.to, amount: DUE, tx });
-    // Its block comes after the look at what waits, and before the chain is followed.
+    // Its block arrives after the mempool is read and before blocks are applied.
     const { head } = fixture.chain;
     fixture.chain.head = async () => {
       fixture.chain.head = head;
@@ -337,7 +337,7 @@ describe('a failing node', () => {
       fresh.chain.forget(tx);
       await fresh.scan();
       await scanAfter(29_999);
-      // A node that was away has shown nothing.
+      // A node that was down proves nothing.
       fresh.chain.away = true;
       await expect(fresh.scan()).rejects.toThrow('does not answer');
       fresh.chain.away = false;
@@ -348,7 +348,7 @@ describe('a failing node', () => {
       await scanAfter(1);
       expect(await merchant.read(invoice.id)).toMatchObject({ status: 'pending', pending_amount: '0' });
       expect(await kinds()).toEqual(['invoice.partially_paid', 'invoice.payment_reversed']);
-      // What is replaced by another payment of ours does not count beside it for a moment.
+      // A payment and its replacement never count together.
       fresh.chain.wait(pending);
       await fresh.scan();
       fresh.chain.forget(tx);
@@ -374,7 +374,7 @@ describe('a failing node', () => {
       for (let minute = 0; minute < 5; minute++) {
         fresh.pass(MINUTE);
         fresh.chain.mine({});
-        // It has something to do as long as not all is told.
+        // A step reports work until everything is read.
         for (let step = 0; step < 3; step++) expect(await fresh.scanner.step()).toBeGreaterThan(0);
         expect(await expireInvoices(fresh.ports, fresh.watchedChain)).toBe(0);
       }
@@ -406,7 +406,7 @@ describe('a failing node', () => {
     fixture.chain.away = false;
     await scan();
     expect(watches).toBe(1);
-    // Whoever lost the lease meanwhile has to: another one wrote down what it saw.
+    // A replica that lost the lease reads it in full: another one has recorded the mempool since.
     await fixture.rows(
       `update leases set holder = 'other', token = token + 1, expires_at = now() - interval '1 second'`,
     );
@@ -457,7 +457,7 @@ describe('a failing node', () => {
       status: 'confirmed',
       payments: [{ tx_hash: tx, status: 'pending', confirmations: 0, block_height: null }],
     });
-    // Long after a payment without a second chance would have been given up.
+    // Long after a payment that cannot come back would have been given up.
     await blocks(20);
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
     await mine(invoice.to, DUE, tx);
@@ -533,7 +533,7 @@ describe('for any order of mempool and block events', () => {
             mined.push([]);
             fixture.chain.mine({});
           }
-          // The newest block goes, its transactions wait again, and two empty ones come.
+          // The newest block is dropped, its transactions return to the mempool, and two empty blocks follow.
           if (one.do === 'reorg' && mined.length > 0) {
             const left = mined.pop() ?? [];
             fixture.chain.reorg(1, {}, {});

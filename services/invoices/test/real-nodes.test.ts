@@ -17,7 +17,7 @@ import { api, aQuote, confirmKeys, SECRET, TPUB } from './fixture.ts';
 
 type Asset = 'BTC' | 'SOL' | 'USDC_SOL';
 
-/** On two real nodes: what waits there, and what becomes of it, is seen as the scripted chains show it. */
+/** On two real nodes, mempool payments and their fate are read as on the scripted chains. */
 const WITHIN_MS = 60_000;
 const HANG_MS = 20_000;
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
 import { newTx } from './scripted-chain.ts';
 
-/** Blocks are read once more when an operator asks for it: what was missed comes in, nothing comes in twice. */
+/** A rescan reads blocks again: it records missed payments and records none twice. */
 const DUE = ETHER / 100n;
 const DOLLARS = 25_000_000n;
 const MONTH = 30 * 24 * 60 * MINUTE;
@@ -31,7 +31,7 @@ async function anInvoice(order: object = {}) {
   };
 }
 
-/** A block that the node shows without a payment at first. */
+/** A block that the node first reports without a payment. */
 function blockOf(payment: { to: string; amount: bigint; asset: 'ETH' | 'USDC_ERC20' }) {
   const [block] = fixture.chain.mine({});
   if (block === undefined) throw new Error('no block was mined');
@@ -60,7 +60,7 @@ const ask = (from: number) =>
 const lastRescan = async () => (await fixture.rows('select * from rescans order by id desc limit 1'))[0];
 const height = async () => (await fixture.rows('select height from cursors'))[0].height as number;
 
-/** Steps until all that was asked for has ended. */
+/** Steps until all rescans have ended. */
 async function done() {
   for (let steps = 0; steps < 200; steps++) {
     await fixture.scan();
@@ -111,7 +111,7 @@ it('a rescan counts a payment that was found by its balance once, also when its 
   fixture.chain.mine({}, {}, {});
   await fixture.scan();
   expect(await invoice.settled()).toHaveLength(1);
-  // The node was wrong: it was an ordinary payment.
+  // The node was wrong: the block has an ordinary payment.
   const hidden = block as unknown as { inside: unknown[]; payments: unknown[]; height: number };
   hidden.inside.length = 0;
   const txHash = newTx();
@@ -129,7 +129,7 @@ it('a rescan counts a payment that was found by its balance once, also when its 
   await fixture.scan();
   expect(await invoice.settled()).toHaveLength(1);
   expect(await lastRescan()).toMatchObject({ found: 0 });
-  // What its balance does not explain is found all the same, in the same transaction or not.
+  // Payments that its balance does not explain are found too, in the same transaction or in another.
   const more = blockOf({ to: invoice.to, amount: DUE, asset: 'ETH' });
   await fixture.scan();
   fixture.pass(MONTH);
@@ -169,7 +169,7 @@ it('a rescan records native money once at an address that is no longer checked',
   expect((await invoice.deposits()).map(({ outpoint }) => outpoint)).toContain(late.outpoint);
 });
 
-/** The node tells blocks in another way for so many steps. */
+/** Makes the node report blocks differently for this many steps. */
 async function whileTold(told: typeof fixture.chain.blocksAfter, steps: number) {
   const { blocksAfter } = fixture.chain;
   fixture.chain.blocksAfter = told;
@@ -263,7 +263,7 @@ it('a rescan fails when the node lacks the blocks, and not while the node is dow
   expect(await lastRescan()).toMatchObject({ failure: 'pruned' });
 });
 
-/** Native money that a contract sends: only the balance shows it. */
+/** Native money that a contract sends. Only the balance shows it. */
 const inside = (to: string, amount: bigint = DUE) => fixture.chain.mine({ inside: [{ to, amount }] });
 const balanceLook = async (address: string) =>
   (
@@ -272,7 +272,7 @@ const balanceLook = async (address: string) =>
     ])
   )[0];
 
-/** A rescan, and the looks at balances that it asks for: they come with the next block. */
+/** A rescan with its balance checks, which happen at the next block. */
 async function rescanWithLooks(from: number) {
   await rescan(from);
   fixture.chain.mine({}, {}, {});
@@ -310,7 +310,7 @@ it('a rescan finds contract-sent money at the address of a token invoice once', 
   fixture.chain.mine(...Array.from({ length: 20 }, () => ({})));
   inside(invoice.to);
   fixture.chain.mine({}, {}, {});
-  // A node as most are: old states are gone.
+  // Like most nodes, it has no old states.
   fixture.chain.prunedBelow = fixture.chain.height() - 10;
   await fixture.scan();
   expect(await invoice.deposits()).toEqual([]);
@@ -328,7 +328,7 @@ it('a rescan leaves money of unknown age undecided until a node has the old stat
   const invoice = await anInvoice({ asset: 'USDC_ERC20' });
   fixture.chain.mine({});
   await fixture.scan();
-  // An address from before there was a first look.
+  // An address that was given out before balances were checked.
   await fixture.rows('update addresses set balance_before = null, balance_height = null where address = $1', [
     invoice.to,
   ]);
@@ -373,13 +373,13 @@ it('a rescan checks each of many addresses once, a page per step', async () => {
       many.map(({ id }) => id),
     ]),
   ).toHaveLength(300);
-  // Once to find it, once to see that it explains all, and a few to find the block.
+  // One check finds it, one sees that it explains the balance, and a few find the block.
   expect(fixture.chain.balancesRead - read).toBeLessThan(all + 300 * 6);
 });
 
 /**
- * What may happen to an address, in any order. `hidden`: a payment that the node does not tell at first, `parted`: the
- * chain loses its last blocks, `pruned`: the node loses its old states.
+ * What may happen to an address, in any order. `hidden`: a payment that the node does not report at first, `parted`: the
+ * chain drops its last blocks, `pruned`: the node drops its old states.
  */
 const happening = fc.constantFrom(
   'told',
@@ -447,7 +447,7 @@ it('rescans never record more than was paid, and in the end all of it, for any f
   );
 });
 
-/** The native money that the blocks of the chain brought, told or not. */
+/** The native money in the blocks of the chain, reported or not. */
 async function cameTo(address: string): Promise<bigint> {
   const blocks = (await fixture.chain.blocksAfter(-1, Number.POSITIVE_INFINITY)) as unknown as {
     payments: { address: string; asset: string; amount: bigint }[];
@@ -461,7 +461,7 @@ async function cameTo(address: string): Promise<bigint> {
     .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** A payment that is there, and that the node does not tell in its block before `show`. */
+/** A payment that the node does not report in its block before `show`. */
 function hiddenPayment(to: string): () => void {
   const [block] = inside(to) as unknown as { inside: unknown[]; payments: unknown[] }[];
   if (block === undefined) throw new Error('no block was mined');

@@ -38,7 +38,7 @@ describe('the scanner', () => {
       const head = fresh.chain.height();
       await fresh.scan();
       expect((await fresh.rows('select height from cursors'))[0].height).toBe(head);
-      // The chain parts below the block it began with; money of the new branch is found.
+      // The chain forks below the first scanned block; money of the new branch is found.
       const merchant = fresh.merchant();
       const invoice = await merchant.invoice();
       const to = invoice.address.address.toLowerCase();
@@ -228,7 +228,7 @@ describe('the lease of a scanner', () => {
     const [lease] = await fixture.rows(
       `select name, holder, token::text from leases where name = 'scanner.ethereum'`,
     );
-    // Somebody else took over while it was asleep.
+    // Another replica took over while it was paused.
     await fixture.rows(
       `update leases set holder = 'other', token = token + 1 where name = 'scanner.ethereum'`,
     );
@@ -321,7 +321,7 @@ describe('contract-sent ETH', () => {
     const { body } = await merchant.get('/api/invoices?status=confirmed&perPage=1');
     expect(body.meta.total).toBe(300);
     const open = await fixture.rows('select 1 from addresses where balance_check_at is not null');
-    // Once to find it, once to see that it explains all, and a few to find the block.
+    // One check finds it, one sees that it explains the balance, and a few find the block.
     expect(fixture.chain.balancesRead - read).toBeLessThan(open.length + 300 * 6);
     const again = fixture.chain.balancesRead;
     await fixture.scan();
@@ -366,7 +366,7 @@ describe('contract-sent ETH', () => {
       'deposit.settled',
     ]);
     expect(told.at(-1)?.payload).toMatchObject({ disposition: 'unresolved', tx_hash: null });
-    // After a week nobody looks any more.
+    // After a week the balance is not checked any more.
     fixture.pass(8 * 24 * 60 * MINUTE);
     fixture.chain.mine({});
     await fixture.scan();
@@ -376,7 +376,7 @@ describe('contract-sent ETH', () => {
   });
 
   it('from before the address was given out belongs to no invoice', async () => {
-    // The address of the invoice after the next: anybody could know it who knew the key, an earlier installation did.
+    // The address of a later invoice: an earlier installation with the same key could know it.
     const first = await anInvoice();
     const pooled = await fixture.watchedChain.addresses.take();
     expect(pooled.address).not.toBe(first.to);
@@ -425,17 +425,17 @@ describe('contract-sent ETH', () => {
 
 describe('for any sequence of branches', () => {
   type Sent = { to: number; amount: bigint; inside: boolean; tx: string };
-  /** Payments go to one of three invoices, by their number. */
+  /** A payment goes to one of three invoices. */
   const payment = fc.record({
     to: fc.integer({ min: 0, max: 2 }),
     parts: fc.integer({ min: 1, max: 6 }),
     inside: fc.boolean(),
   });
   const step = fc.record({
-    /** Blocks that leave, then blocks that come. */
+    /** How many blocks are dropped, then the new ones. */
     depth: fc.integer({ min: 0, max: 4 }),
     blocks: fc.array(fc.array(payment, { maxLength: 2 }), { minLength: 1, maxLength: 3 }),
-    /** What left is mined again, in the last of the new blocks. */
+    /** The dropped payments are mined again in the last new block. */
     again: fc.boolean(),
     scans: fc.boolean(),
     handsOver: fc.boolean(),
@@ -445,12 +445,12 @@ describe('for any sequence of branches', () => {
   it('the final chain alone decides the state of an invoice', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
-        // Only a few hundred balances are looked at in a step: those of earlier runs would take turns with these.
+        // A step checks a few hundred balances: those of earlier runs would delay these.
         await fixture.rows('update addresses set balance_check_at = null');
         const invoices = [await anInvoice(), await anInvoice(), await anInvoice()];
         await fixture.scan();
         const floor = fixture.chain.height();
-        // What stands in each block above the floor, kept here as the oracle.
+        // The content of each block above the floor: the expected result.
         let keptBlocks: Sent[][] = [];
         for (const { depth, blocks, again, scans, handsOver, credits } of steps) {
           const left = keptBlocks.splice(Math.max(0, keptBlocks.length - depth));
@@ -462,7 +462,7 @@ describe('for any sequence of branches', () => {
               tx: newTx(),
             })),
           );
-          // A branch that wins is not shorter.
+          // A winning branch is not shorter.
           while (come.length < left.length) come.push([]);
           if (again) come.at(-1)?.push(...left.flat());
           keptBlocks = [...keptBlocks, ...come];
@@ -479,7 +479,7 @@ describe('for any sequence of branches', () => {
           if (scans) await fixture.scan();
           if (credits) await fixture.credit();
         }
-        // Long enough for all that is away to be given up, and for a look at the balances of what is paid.
+        // Long enough to give up dropped payments and to check the balances of paid invoices.
         fixture.pass(20 * MINUTE);
         fixture.chain.mine(...empty(8));
         await fixture.scan();
@@ -493,7 +493,7 @@ describe('for any sequence of branches', () => {
           expect(inChain.reduce((sum, { amount }) => sum + BigInt(amount), 0n)).toBe(total);
           expect(deposits.filter(({ state }) => state === 'missing')).toEqual([]);
           const { status, payments } = await invoice.read();
-          // Paid stays paid; else it is what the money in the chain makes it.
+          // A paid invoice stays paid; otherwise the payments in the chain decide.
           if (status !== 'paid') {
             expect(status).toBe(total === 0n ? 'pending' : 'partially_paid');
             expect(total).toBeLessThan(DUE);
@@ -505,7 +505,7 @@ describe('for any sequence of branches', () => {
               sum + (kind === 'deposit.settled' ? 1n : -1n) * BigInt(payload.amount),
             0n,
           );
-          // What the ledger was told, less what was taken back, is what is settled and in the chain.
+          // Settled minus reversed events equal the settled deposits in the chain.
           const settled = inChain.filter(({ state }) => state === 'settled');
           expect(credited).toBe(settled.reduce((sum, { amount }) => sum + BigInt(amount), 0n));
           if (status === 'paid') expect(settled).toHaveLength(inChain.length);

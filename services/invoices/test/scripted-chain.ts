@@ -13,10 +13,10 @@ export type Paying = {
   confirmationsMin?: number;
 };
 
-/** What a block of the script holds. Amounts in smallest units. */
+/** The content of a scripted block. Amounts are in base units. */
 export type Script = {
   pay?: Paying[];
-  /** Native money sent by a contract: it changes a balance and shows nowhere else. */
+  /** Native money that a contract sends: it changes only a balance. */
   inside?: { to: string; amount: bigint; tx?: string }[];
   /** Native money that leaves an address. */
   spend?: { from: string; amount: bigint }[];
@@ -25,43 +25,43 @@ export type Script = {
   gap?: number;
 };
 
-/** What a chain can show, beside its blocks. */
+/** What a chain reports beside its blocks. */
 export type Abilities = {
   chain?: Chain;
-  /** Money without a trace, only in a balance: Ethereum's. */
+  /** Ethereum: contract-sent money shows only in balances. */
   balances?: boolean;
-  /** Payments before they are in a block. */
+  /** Payments in the mempool. */
   pending?: boolean;
 };
 
 type ScriptedBlock = Block & { inside: { to: string; amount: bigint; tx: string | null }[] };
 
-/** A chain written by hand: a list of blocks, of which the last may be replaced by others. */
+/** A scripted chain: a list of blocks whose last ones can be replaced. */
 export type ScriptedChain = ChainReader & {
   /** Adds a block for each script. */
   mine(...scripts: Script[]): Block[];
-  /** Replaces the last `depth` blocks by those of the scripts; as many as were replaced, if none are given. */
+  /** Replaces the last `depth` blocks by scripted ones, by default as many empty ones. */
   reorg(depth: number, ...scripts: Script[]): Block[];
   height(): number;
-  /** Payments that wait for a block, until `mine` has one of the same transaction, or `forget` drops it. */
+  /** Payments in the mempool, until `mine` has one of the same transaction, or `forget` drops them. */
   wait(...payments: Paying[]): Payment[];
   forget(txHash: string): void;
-  /** The node answers nothing. */
+  /** The node does not answer. */
   away: boolean;
-  /** The node says no more than the blocks up to here. */
+  /** The node reports blocks only up to this height. */
   lagsAt: number | undefined;
-  /** The node names a head whose blocks it does not have above here. */
+  /** The node reports a head but lacks the blocks above this height. */
   missesAbove: number | undefined;
-  /** More waits than a look tells: those that came meanwhile are not told yet. */
+  /** The mempool is larger than one read: new payments are not reported yet. */
   crowded: boolean;
-  /** The node has thrown away the states below here. */
+  /** The node has no states below this height. */
   prunedBelow: number;
-  /** How many balances were asked for. */
+  /** How many balances were requested. */
   balancesRead: number;
 };
 
 let made = 0;
-/** A transaction hash like no other. */
+/** A unique transaction hash. */
 export const newTx = (): string => digest(`tx ${++made}`);
 const digest = (text: string): string => `0x${createHash('sha256').update(text).digest('hex')}`;
 

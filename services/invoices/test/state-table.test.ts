@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ETHER, type Fixture, MINUTE, startFixture } from './fixture.ts';
 import { newTx } from './scripted-chain.ts';
 
-/** What an invoice of 25 dollars asks for: 0.01 ETH. */
+/** The amount due of an invoice of 25 dollars: 0.01 ETH. */
 const DUE = ETHER / 100n;
 const DUST = 10_000_000_000_000n;
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** An invoice, and where its customer sends money. */
+/** An invoice and its address. */
 async function anInvoice(order: object = {}) {
   const invoice = await fixture.anInvoice(order);
   return {
@@ -33,7 +33,7 @@ async function blocks(count: number) {
   await fixture.scan();
 }
 
-/** Time passes, and the chain says so. */
+/** Advances the clock and mines a block at that time. */
 async function pass(ms: number) {
   fixture.pass(ms);
   await blocks(1);
@@ -90,7 +90,7 @@ describe('the state table', () => {
       pending_amount: '0',
       paid_amount: '0.0025',
     });
-    // Final, and yet nobody's: the rest may never come.
+    // Final and without a disposition: the rest may never arrive.
     expect(await invoice.kinds()).toEqual(['invoice.created', 'invoice.partially_paid']);
     await pay(invoice.to, (DUE * 3n) / 4n);
     expect(await invoice.read()).toMatchObject({
@@ -132,7 +132,7 @@ describe('the state table', () => {
     expect(await invoice.read()).toMatchObject({ status: 'confirmed' });
     await blocks(2);
     await fixture.credit();
-    // Credited is what arrived, not what was asked.
+    // The received amount is credited, not the amount due.
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.0099' });
     expect(await invoice.kinds()).not.toContain('invoice.overpaid');
   });
@@ -274,7 +274,7 @@ describe('the state table', () => {
     await blocks(2);
     await fixture.credit();
     expect(await invoice.read()).toMatchObject({ status: 'paid', paid_amount: '0.010000000000000005' });
-    // Paid, and its time is over: what comes still is the merchant's.
+    // It is paid and has expired: further payments still go to the merchant.
     await pass(61 * MINUTE);
     await pay(invoice.to, DUE);
     await blocks(2);
@@ -299,7 +299,7 @@ describe('the state table', () => {
       payments: [{ status: 'reversed', confirmations: 0, block_height: null, confirmed_at: null }],
     });
     expect((await invoice.kinds()).slice(1)).toEqual(['invoice.confirmed', 'invoice.payment_reversed']);
-    // Another payment makes it confirmed again; that is told once.
+    // Another payment makes it confirmed again, which is reported once.
     await pay(invoice.to, DUE);
     await blocks(2);
     await fixture.credit();
@@ -392,7 +392,7 @@ describe('the state table', () => {
     await pay(invoice.to, DUE / 4n, { tx });
     await blocks(1);
     expect(await invoice.read()).toMatchObject({ paid_amount: '0.005', pending_amount: '0.0025' });
-    // The node has only the first block of the branch that it names; a later one has the second payment again.
+    // The node has only the first block of its new branch; a later one has the second payment again.
     const pays = { pay: [{ to: invoice.to, amount: DUE / 4n, tx }] };
     fixture.chain.reorg(2, {}, pays);
     fixture.chain.missesAbove = fixture.chain.height() - 1;
@@ -419,7 +419,7 @@ describe('the state table', () => {
     await fixture.credit();
     fixture.chain.reorg(3, {}, {}, {});
     await fixture.scan();
-    // It may still come back: nothing is said yet.
+    // It may still come back, so nothing is reported yet.
     expect(await invoice.read()).toMatchObject({
       status: 'paid',
       paid_amount: '0.01',

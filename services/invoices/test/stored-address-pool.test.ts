@@ -8,12 +8,12 @@ import { api, type Fixture, startFixture } from './fixture.ts';
 import { newTx, type Script } from './scripted-chain.ts';
 
 const WORDS = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
-/** What an invoice of 25 dollars asks for: 0.25 SOL. */
+/** The amount due of an invoice of 25 dollars: 0.25 SOL. */
 const DUE = 250_000_000n;
 
 let fixture: Fixture;
 let keyHolder: Bus;
-/** What the key holder answers; as it should, unless a test says otherwise. */
+/** The answer of payouts. A test can replace it. */
 let answer: (addresses: string[]) => string[] | Promise<string[]>;
 const asked: { from: number; count: number }[] = [];
 
