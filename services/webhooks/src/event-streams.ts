@@ -5,7 +5,7 @@ import type { AccountId } from '@quittance/shared/ids';
 import { type Logger, reason } from '@quittance/shared/logger';
 import { startWorker, type Worker } from '@quittance/shared/worker';
 import { beatFrame, eventFrame, gapFrame, later, openingFrame } from './domain/envelope.ts';
-import { eventsForFollowers, type Follower, type Page, sequenceRangesOf } from './store/events.ts';
+import { type EventPage, eventsForFollowers, type Follower, sequenceRangesOf } from './store/events.ts';
 
 /** Limits of a replica's streams. */
 export const streamLimits = {
@@ -158,7 +158,7 @@ export function createEventStreams(
   }
 
   /** Reads their pages. After a failure each is read alone, to find the one that fails. */
-  async function read(served: readonly Stream[]): Promise<readonly Page[]> {
+  async function read(served: readonly Stream[]): Promise<readonly EventPage[]> {
     try {
       const pages = await eventsForFollowers(db, served, EVENTS_AT_ONCE);
       for (const stream of served) stream.aloneFrom = undefined;
@@ -211,7 +211,7 @@ export function createEventStreams(
   }
 
   /** Writes the events that fit into one page. Returns whether those were all. */
-  function writePage(stream: Stream, { firstSequence, events }: Page): boolean {
+  function writePage(stream: Stream, { firstSequence, events }: EventPage): boolean {
     const { res } = stream;
     if (res.destroyed || res.writableEnded) return false;
     writeGap(stream, firstSequence);

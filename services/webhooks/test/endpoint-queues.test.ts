@@ -384,7 +384,7 @@ test('a claim reads only the index of the queues that it may take from, however 
   expect(await claim('fast')).not.toEqual([]);
   expect(await claim('slow')).not.toEqual([]);
   expect([...plans.keys()]).toEqual([
-    ...['queues_lock_healthy', 'deliveries_claim', 'recipients_of_queues', 'queues_lock_due'],
+    ...['queues_lock_healthy', 'deliveries_claim', 'targets_of_queues', 'queues_lock_due'],
   ]);
   expect(plans.get('queues_lock_healthy')).toMatch(
     /Index Scan using endpoint_queues_healthy_due on endpoint_queues/,

@@ -41,13 +41,13 @@ export type BlockStep = {
   blocks: readonly Block[];
 };
 
-export type ChainPorts = Pick<Ports, 'db' | 'clock' | 'random' | 'logger'> & ViewPorts;
+export type BlockPorts = Pick<Ports, 'db' | 'clock' | 'random' | 'logger'> & ViewPorts;
 
 /**
  * Applies blocks in one transaction: drops the blocks after `base`, records the payments of the new blocks, and
  * recomputes every affected invoice. A payment that only moves to another block is never reported as lost.
  */
-export async function applyBlocks(ports: ChainPorts, move: BlockStep): Promise<void> {
+export async function applyBlocks(ports: BlockPorts, move: BlockStep): Promise<void> {
   const { watched, from, base, blocks } = move;
   const { chain } = watched;
   const tip = blocks.at(-1);

@@ -21,14 +21,14 @@ import {
 import { type Cursor, findBlock, findCursor, type KnownBlock, lockCursor } from '../store/cursors.ts';
 import { depositsByOutpoint } from '../store/deposits.ts';
 import { lockInvoices } from '../store/invoices.ts';
-import type { ChainPorts } from './apply-blocks.ts';
+import type { BlockPorts } from './apply-blocks.ts';
 import { recomputeInvoices } from './recompute-invoices.ts';
 import { recordPayments } from './record-payments.ts';
 
 /** Addresses per step. With more open invoices, each address waits for its turn. */
 const BATCH = 250;
 
-export type BalancePorts = ChainPorts & Pick<Ports, 'logger'>;
+export type BalancePorts = BlockPorts & Pick<Ports, 'logger'>;
 
 type Watching = {
   ports: BalancePorts;

@@ -4,7 +4,7 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import { extensionMs, type Outage } from '../domain/expiry-extension.ts';
 import type { WatchedChain } from '../ports.ts';
 import { extendInvoices, lockExtendableInvoices } from '../store/expiry-extensions.ts';
-import type { ChainPorts } from './apply-blocks.ts';
+import type { BlockPorts } from './apply-blocks.ts';
 import { recomputeInvoices } from './recompute-invoices.ts';
 
 /** Invoices per transaction. */
@@ -16,7 +16,7 @@ const BATCH = 500;
  * @returns how many were extended
  */
 export async function extendExpiry(
-  ports: ChainPorts,
+  ports: BlockPorts,
   chain: WatchedChain['chain'],
   lease: Lease,
   outage: Outage,

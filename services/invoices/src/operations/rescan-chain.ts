@@ -20,7 +20,7 @@ import {
   type Rescan,
   recheckBalances,
 } from '../store/rescans.ts';
-import { type ChainPorts, isLinked } from './apply-blocks.ts';
+import { type BlockPorts, isLinked } from './apply-blocks.ts';
 import { recomputeInvoices } from './recompute-invoices.ts';
 import {
   addressesIn,
@@ -37,7 +37,7 @@ const TRIES_MAX = 60;
 /** Addresses per step whose balance check is requested. */
 const LOOKS = 250;
 
-export type RescanPorts = ChainPorts & Pick<Ports, 'logger'>;
+export type RescanPorts = BlockPorts & Pick<Ports, 'logger'>;
 
 /** The node's blocks are not part of the chain that the scanner applied. */
 class NotOurChain extends Error {}

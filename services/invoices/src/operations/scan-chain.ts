@@ -16,7 +16,7 @@ import {
   saveSynced,
 } from '../store/cursors.ts';
 import { syncStateOf } from '../store/expiry-extensions.ts';
-import { applyBlocks, BLOCKS_KEPT, type ChainPorts } from './apply-blocks.ts';
+import { applyBlocks, BLOCKS_KEPT, type BlockPorts } from './apply-blocks.ts';
 import { extendExpiry } from './extend-expiry.ts';
 import { firstBlockFrom, startHeightOf } from './start-height.ts';
 
@@ -27,7 +27,7 @@ const BRANCH_MAX = 64;
 /** Hashes stored from before the first block, in case of a reorganisation below it. */
 const BLOCKS_BEFORE_START = 64;
 
-export type ScanPorts = ChainPorts & Pick<Ports, 'logger'>;
+export type ScanPorts = BlockPorts & Pick<Ports, 'logger'>;
 
 /** How many blocks a step applied, and whether it reached the head that the node had at its start. */
 export type Scanned = { taken: number; isAtHead: boolean; isRescanAsked?: boolean };
@@ -147,7 +147,7 @@ async function commonBlock(
  * of invoices is extended first; until then none expires.
  */
 export async function markSynced(
-  ports: ChainPorts & Pick<Ports, 'logger'>,
+  ports: BlockPorts & Pick<Ports, 'logger'>,
   watched: Pick<WatchedChain, 'chain' | 'quietMs' | 'outageMs' | 'lateMs' | 'gapMs'>,
   lease: Lease,
   at: Date,

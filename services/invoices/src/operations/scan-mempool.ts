@@ -9,7 +9,7 @@ import { lockCursor } from '../store/cursors.ts';
 import { depositsByOutpoint, setEarlierFirstSeen } from '../store/deposits.ts';
 import { lockInvoices } from '../store/invoices.ts';
 import { markDropped, openMempoolPayments, saveMempoolPayments } from '../store/mempool-payments.ts';
-import type { ChainPorts } from './apply-blocks.ts';
+import type { BlockPorts } from './apply-blocks.ts';
 import { recomputeInvoices } from './recompute-invoices.ts';
 
 /** Addresses per query: a full mempool has a million. */
@@ -79,7 +79,7 @@ const hasHash = (payment: Payment): payment is Payment & { txHash: string } => p
  * @returns how many changed; undefined when the chain is not applied far enough, and the mempool must be read again
  */
 export async function recordMempool(
-  ports: ChainPorts,
+  ports: BlockPorts,
   { chain, droppedAfterMs }: Pick<WatchedChain, 'chain' | 'droppedAfterMs'>,
   lease: Lease,
   { unsaved, missing }: MempoolState,

@@ -11,9 +11,9 @@ import {
   lockDueQueues,
   lockHealthyQueues,
   overdueEndpoints,
-  recipientsOf,
-  type StoredRecipient,
+  type StoredTarget,
   takeBackOverdue,
+  targetsOf,
 } from '../store/claims.ts';
 import { lockQueues, wakeQueues } from '../store/endpoint-queues.ts';
 
@@ -38,11 +38,11 @@ export type ClaimedDelivery = ClaimedRow & {
   claim: string;
   /** The pool whose capacity it uses. */
   pool: Pool;
-  endpoint: Recipient;
+  endpoint: WebhookTarget;
 };
 
 /** Shared by all deliveries of a claim to one endpoint. */
-export type Recipient = Pick<StoredRecipient, 'endpointId' | 'url' | 'generation'> & {
+export type WebhookTarget = Pick<StoredTarget, 'endpointId' | 'url' | 'generation'> & {
   /** The keys of the valid secrets. Decrypted at first use, so that a broken secret affects no other endpoint. */
   keys(): readonly SigningKey[];
 };
@@ -79,10 +79,10 @@ export async function claimDeliveries(
     }));
     const rows = await claimFromQueues(trx, limits, { now, claim, most, withRetries: pool === 'slow' });
     if (rows.length === 0) return [];
-    const stored = await recipientsOf(trx, [...new Set(rows.map(({ endpointKey }) => endpointKey))], now);
-    const recipients = new Map(stored.map((one) => [one.endpointKey, recipientOf(one, encryption)]));
+    const stored = await targetsOf(trx, [...new Set(rows.map(({ endpointKey }) => endpointKey))], now);
+    const targets = new Map(stored.map((one) => [one.endpointKey, targetOf(one, encryption)]));
     return rows.map((row) => {
-      const endpoint = recipients.get(row.endpointKey);
+      const endpoint = targets.get(row.endpointKey);
       invariant(endpoint !== undefined, 'only deliveries of a locked queue are claimed');
       return { ...row, claim: claim.id, pool, endpoint };
     });
@@ -91,10 +91,10 @@ export async function claimDeliveries(
   return claimed;
 }
 
-function recipientOf(
-  { endpointId, url, generation, encryptedSecrets }: StoredRecipient,
+function targetOf(
+  { endpointId, url, generation, encryptedSecrets }: StoredTarget,
   encryption: Ports['encryption'],
-): Recipient {
+): WebhookTarget {
   let opened: readonly SigningKey[] | undefined;
   return {
     endpointId,

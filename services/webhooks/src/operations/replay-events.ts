@@ -3,16 +3,16 @@ import type { AccountId } from '@quittance/shared/ids';
 import { ok, type Result, refuse } from '@quittance/shared/result';
 import type { Ports } from '../ports.ts';
 import {
-  beginningOf,
   type Chunk,
   countEvents,
   countReplayed,
   lockReplayedOn,
   type Part,
-  type Place,
   type Replayed,
+  type ReplayPosition,
   replayChunk,
   replayedOn,
+  replayStart,
 } from '../store/deliveries.ts';
 import { lockQueues } from '../store/endpoint-queues.ts';
 import { findEndpoint } from '../store/endpoints.ts';
@@ -59,9 +59,9 @@ export async function replayEvents(
     return refuse({ kind: 'too_many_on_a_day', until: endOfDay(now) });
 
   const replayed: Replayed = { queued: 0, alreadyWaiting: 0, alreadyDelivered: 0 };
-  let after: Place | undefined = beginningOf();
+  let after: ReplayPosition | undefined = replayStart;
   while (after !== undefined) {
-    const from: Place = after;
+    const from: ReplayPosition = after;
     const chunk: Chunk | 'no_queue' | 'limit_reached' = await db.transaction(async (trx) => {
       const left = REPLAYED_PER_DAY_MAX - (await lockReplayedOn(trx, account, now));
       if ((await lockQueues(trx, [endpoint.key])).length === 0) return 'no_queue';

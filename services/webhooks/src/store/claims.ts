@@ -144,7 +144,7 @@ export const claimFromQueues = (
   ]);
 
 /** The current URL of an endpoint, and the secrets that its deliveries are signed with. */
-export type StoredRecipient = {
+export type StoredTarget = {
   endpointKey: string;
   endpointId: EndpointId;
   url: string;
@@ -154,8 +154,8 @@ export type StoredRecipient = {
 };
 
 // A separate statement after the locks, for the same reason.
-const selectRecipients = query<StoredRecipient>(
-  'recipients_of_queues',
+const selectTargets = query<StoredTarget>(
+  'targets_of_queues',
   `select q.endpoint_key, e.id as endpoint_id, e.url, q.generation,
      array(select s.encrypted_secret from endpoint_secrets s
        where s.endpoint_key = q.endpoint_key and (s.ends_at is null or s.ends_at > $2)
@@ -163,9 +163,9 @@ const selectRecipients = query<StoredRecipient>(
    from endpoint_queues q join endpoints e on e.key = q.endpoint_key where q.endpoint_key = any($1::bigint[])`,
 );
 
-/** The recipients of queues that this transaction has locked. */
-export const recipientsOf = (trx: Trx, keys: readonly string[], now: Date): Promise<StoredRecipient[]> =>
-  trx.rows(selectRecipients, [keys, now]);
+/** The targets of locked queues. */
+export const targetsOf = (trx: Trx, keys: readonly string[], now: Date): Promise<StoredTarget[]> =>
+  trx.rows(selectTargets, [keys, now]);
 
 const claims = bulk({ endpointKey: 'bigint', sequence: 'bigint', claim: 'uuid' });
 

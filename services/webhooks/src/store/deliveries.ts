@@ -2,7 +2,7 @@ import { type Db, type Queryable, query, statement, type Trx } from '@quittance/
 import type { AccountId, EndpointId } from '@quittance/shared/ids';
 import { bulk } from '@quittance/shared/store-kit';
 import { wakeQueues } from './endpoint-queues.ts';
-import type { Numbered } from './events.ts';
+import type { NumberedEvent } from './events.ts';
 
 const numberedEvents = bulk({ accountId: 'text', sequence: 'bigint', kind: 'text' });
 
@@ -22,7 +22,7 @@ const insertForQueues = statement(
 );
 
 /** Queues a delivery, due now, for each event and each enabled endpoint of its account that is subscribed to it. */
-export async function insertDeliveries(trx: Trx, events: readonly Numbered[], now: Date): Promise<void> {
+export async function insertDeliveries(trx: Trx, events: readonly NumberedEvent[], now: Date): Promise<void> {
   await trx.rows(insertForQueues, [...numberedEvents.values(events), now]);
 }
 
@@ -176,9 +176,9 @@ export async function countReplayed(trx: Trx, account: AccountId, now: Date, que
 /** How many deliveries a replay queued, and how many it left as they were. */
 export type Replayed = { queued: number; alreadyWaiting: number; alreadyDelivered: number };
 /** The place of an event in the order of a replay. */
-export type Place = [createdAt: string, sequence: string];
+export type ReplayPosition = [createdAt: string, sequence: string];
 
-const replayNext = query<Replayed & { events: number; last: Place | null }>(
+const replayNext = query<Replayed & { events: number; last: ReplayPosition | null }>(
   'deliveries_replay',
   `with chunk as materialized (
      select sequence, created_at from events
@@ -203,10 +203,10 @@ const replayNext = query<Replayed & { events: number; last: Place | null }>(
 );
 
 /** The next events of a range, at most `limit`. */
-export type Part = { after: Place; limit: number; includeDelivered: boolean };
-export type Chunk = Replayed & { next: Place | undefined };
+export type Part = { after: ReplayPosition; limit: number; includeDelivered: boolean };
+export type Chunk = Replayed & { next: ReplayPosition | undefined };
 
-export const beginningOf = (): Place => ['-infinity', '0'];
+export const replayStart: ReplayPosition = ['-infinity', '0'];
 
 /** Queues one part of a range; the endpoint's queue must be locked. */
 export async function replayChunk(

@@ -13,12 +13,12 @@ const newEvents = bulk({
   data: 'text',
 });
 /** An event that has no sequence number yet. */
-export type NewEvent = Parameters<typeof newEvents.values>[0][number];
+export type UnnumberedEvent = Parameters<typeof newEvents.values>[0][number];
 
-export type Numbered = { accountId: AccountId; sequence: string; kind: string };
+export type NumberedEvent = { accountId: AccountId; sequence: string; kind: string };
 
 // Locks the accounts' rows in order, before any other row of theirs.
-const numberAndInsert = query<Numbered>(
+const numberAndInsert = query<NumberedEvent>(
   'events_insert',
   `with given as materialized (select * from ${newEvents.numbered('g', 'place')}),
    advanced as (
@@ -36,7 +36,7 @@ const numberAndInsert = query<Numbered>(
 );
 
 /** Stores events with their accounts' next sequence numbers, in the given order. */
-export const insertEvents = (trx: Trx, events: readonly NewEvent[]): Promise<Numbered[]> =>
+export const insertEvents = (trx: Trx, events: readonly UnnumberedEvent[]): Promise<NumberedEvent[]> =>
   trx.rows(numberAndInsert, newEvents.values(events));
 
 /** Larger than every sequence number. */
@@ -60,22 +60,22 @@ export type EventsQuery = {
 };
 
 /** Events in order, and the oldest sequence number of their account, read in the same snapshot. */
-export type Page = { firstSequence: string; events: LoggedEvent[] };
+export type EventPage = { firstSequence: string; events: LoggedEvent[] };
 
 /** Without events there is one row, with the oldest sequence number only. */
-type PageRow = { firstSequence: string } & (LoggedEvent | { [field in keyof LoggedEvent]: null });
+type EventPageRow = { firstSequence: string } & (LoggedEvent | { [field in keyof LoggedEvent]: null });
 
-const pageOf = (rows: readonly PageRow[]): Page => ({
+const pageOf = (rows: readonly EventPageRow[]): EventPage => ({
   firstSequence: rows[0]?.firstSequence ?? '1',
   events: rows.flatMap(({ firstSequence: _, ...event }) => (event.id === null ? [] : [event])),
 });
 
-/** The oldest sequence number in the log of `account`; see `Page`. */
+/** The oldest sequence number in the log of `account`; see `EventPage`. */
 const firstKept = (account: string) =>
   `coalesce((select pruned_through + 1 from accounts where account_id = ${account}), 1) as first_sequence`;
 
 // It has no name, so that Postgres plans it for the given dates: a short span is read by time, a long one by sequence.
-const selectInSpan = query<PageRow>(
+const selectInSpan = query<EventPageRow>(
   '',
   `
   with kept as materialized (select ${firstKept('$1')})
@@ -91,7 +91,7 @@ export async function eventsAfter(
   db: Queryable,
   account: AccountId,
   { after, eventTypes, from, to, limit }: EventsQuery,
-): Promise<Page> {
+): Promise<EventPage> {
   if (from !== null || to !== null)
     return pageOf(await db.rows(selectInSpan, [account, after, eventTypes, limit, from, to]));
   const [page = pageOf([])] = await eventsForFollowers(
@@ -137,7 +137,7 @@ export type Follower = { account: AccountId; after: string; eventTypes: readonly
 // comparison has the order of the index, so that Postgres uses it.
 const followers = bulk({ account: 'text', after: 'bigint', eventTypes: 'text' });
 
-const selectForFollowers = query<PageRow & { place: number }>(
+const selectForFollowers = query<EventPageRow & { place: number }>(
   'events_for_followers',
   `with f as materialized (
      select *, ${firstKept('account')}
@@ -165,7 +165,7 @@ export async function eventsForFollowers(
   db: Queryable,
   given: readonly Follower[],
   limit: number,
-): Promise<Page[]> {
+): Promise<EventPage[]> {
   const listed = given.map((one) => ({ ...one, eventTypes: one.eventTypes?.join(',') ?? null }));
   const rows = await db.rows(selectForFollowers, [...followers.values(listed), limit]);
   const byPlace = Map.groupBy(rows, ({ place }) => place);
