@@ -33,8 +33,18 @@ const withoutEndpoint = { ...delivery, endpoint: 'gone' as const };
 
 test.each([
   ['a success ends the delivery', delivery, answered(200), 'delivered'],
-  ['a success ends it also when the endpoint was deleted during the attempt', withoutEndpoint, answered(200), 'delivered'],
-  ['a success ends it also when the endpoint got a new URL during the attempt', renewed, answered(200), 'delivered'],
+  [
+    'a success ends it also when the endpoint was deleted during the attempt',
+    withoutEndpoint,
+    answered(200),
+    'delivered',
+  ],
+  [
+    'a success ends it also when the endpoint got a new URL during the attempt',
+    renewed,
+    answered(200),
+    'delivered',
+  ],
   ['a failure at the former URL leaves it waiting for the new one', renewed, failed, 'waiting'],
   ['410 from the former URL leaves it waiting for the new one', renewed, answered(410), 'waiting'],
   ['the first failure leaves it waiting', delivery, failed, 'waiting'],
