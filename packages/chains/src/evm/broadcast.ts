@@ -1,8 +1,9 @@
 import type { Units } from '@quittance/shared/money';
 import { keccak256 } from 'viem/utils';
 import { z } from 'zod';
+import { broadcastOnce } from '../broadcast-once.ts';
 import type { Broadcast, TransactionStatus } from '../chain.ts';
-import { answered, type Rpc, RpcRefused, read } from '../json-rpc.ts';
+import { answered, type Rpc, read } from '../json-rpc.ts';
 import { bytes, count, feeFields, feeOf, hash, header, toHex } from './rpc.ts';
 
 type Hex = `0x${string}`;
@@ -15,36 +16,24 @@ const receipt = z.object({
   ...feeFields,
 });
 
-/** Codes nodes use when it is the transaction they refuse, as against having trouble of their own. */
+/** Codes with which nodes refuse a transaction, not codes of their own failures. */
 const REFUSES_TRANSACTION = new Set([-32_000, -32_003, -32_010, -32_602]);
+const KNOWN_ALREADY = /already ?(known|imported)|known transaction|existing tx with same hash/i;
 
 export async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
-  // Nothing that is not even hexadecimal was ever signed here; no node has to be asked.
+  // Bytes that are not even hexadecimal were never signed here, so no node has to be asked.
   if (!bytes.safeParse(raw).success || raw.length < 4) return 'rejected';
   const txHash = keccak256(raw as Hex);
-  try {
-    const answer = read(hash, await rpc.call('eth_sendRawTransaction', [raw]), 'eth_sendRawTransaction');
-    return answer === txHash ? 'accepted' : 'unknown';
-  } catch (error) {
-    if (!(error instanceof RpcRefused)) return 'unknown';
-    if (/already ?(known|imported)|known transaction|existing tx with same hash/i.test(error.message)) {
-      return 'accepted';
-    }
-    // "Nonce too low", say, is what a node answers when this very transaction is mined.
-    const has = await isKnown(rpc, txHash);
-    if (has === 'unknown') return 'unknown';
-    if (has) return 'accepted';
-    return REFUSES_TRANSACTION.has(error.code) ? 'rejected' : 'unknown';
-  }
-}
-
-async function isKnown(rpc: Rpc, txHash: string): Promise<boolean | 'unknown'> {
-  try {
-    const answer = await rpc.call('eth_getTransactionByHash', [txHash]);
-    return read(known, answer, 'eth_getTransactionByHash') !== null;
-  } catch {
-    return 'unknown';
-  }
+  return await broadcastOnce({
+    txHash,
+    send: async () => read(hash, await rpc.call('eth_sendRawTransaction', [raw]), 'eth_sendRawTransaction'),
+    async isKnown() {
+      const answer = await rpc.call('eth_getTransactionByHash', [txHash]);
+      return read(known, answer, 'eth_getTransactionByHash') !== null;
+    },
+    refusals: REFUSES_TRANSACTION,
+    knownAlready: KNOWN_ALREADY,
+  });
 }
 
 export async function status(rpc: Rpc, txHash: string): Promise<TransactionStatus> {
@@ -61,7 +50,7 @@ export async function status(rpc: Rpc, txHash: string): Promise<TransactionStatu
   const head = read(header, answered(headAnswer), 'eth_getBlockByNumber');
   const answer = await rpc.call('eth_getBlockByNumber', [toHex(mined.blockNumber), false]);
   const canonical = read(header.nullable(), answer, 'eth_getBlockByNumber');
-  // The receipt of a block that is no longer in the chain: neither mined nor gone, the next question will tell.
+  // The receipt is of a block that is no longer in the chain: the next request shows whether it is mined again.
   if (canonical?.hash !== mined.blockHash) return { state: 'pending' };
   return {
     state: 'mined',

@@ -1,7 +1,8 @@
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
+import { broadcastOnce } from '../broadcast-once.ts';
 import type { Broadcast, TransactionStatus } from '../chain.ts';
-import { type Rpc, RpcRefused, read } from '../json-rpc.ts';
+import { type Rpc, read } from '../json-rpc.ts';
 import { feeTaken, rentPaid } from './cost.ts';
 import { base58, count, lamports, slotAt, tokenUnits } from './rpc.ts';
 import { hashOf } from './transaction.ts';
@@ -36,34 +37,21 @@ const blockHeader = z.object({ blockhash: base58 });
 /** A signature that no transaction has. */
 export const NEVER_SENT = '1'.repeat(64);
 
-/** A node answers so when these bytes can never be a transaction of the network. */
+/** Codes with which nodes refuse bytes that can never be a transaction of the network. */
 const REFUSES_BYTES = new Set([-32_003, -32_602]);
 
 export async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
   const txHash = hashOf(raw);
-  // Nothing that cannot be read was ever signed here; no node has to be asked.
+  // Bytes that cannot be parsed were never signed here, so no node has to be asked.
   if (txHash === undefined) return 'rejected';
-  // It was tried before it was signed. A trial by the node would fail for what was sent already, too.
+  // It was simulated before it was signed. A simulation by the node would fail for a transaction that was sent already.
   const config = { encoding: 'base64', skipPreflight: true };
-  try {
-    const answer = read(base58, await rpc.call('sendTransaction', [raw, config]), 'sendTransaction');
-    return answer === txHash ? 'accepted' : 'unknown';
-  } catch (error) {
-    if (!(error instanceof RpcRefused)) return 'unknown';
-    // Nodes refuse what they already have: only the status tells.
-    const known = await isKnown(rpc, txHash);
-    if (known === 'unknown') return 'unknown';
-    if (known) return 'accepted';
-    return REFUSES_BYTES.has(error.code) ? 'rejected' : 'unknown';
-  }
-}
-
-async function isKnown(rpc: Rpc, txHash: string): Promise<boolean | 'unknown'> {
-  try {
-    return (await statusOf(rpc, txHash)).found !== null;
-  } catch {
-    return 'unknown';
-  }
+  return await broadcastOnce({
+    txHash,
+    send: async () => read(base58, await rpc.call('sendTransaction', [raw, config]), 'sendTransaction'),
+    isKnown: async () => (await statusOf(rpc, txHash)).found !== null,
+    refusals: REFUSES_BYTES,
+  });
 }
 
 export async function statusOf(rpc: Rpc, txHash: string) {
