@@ -405,7 +405,7 @@ test('answers of NATS that an earlier configuration let it store under anotherâ€
     bus: busOf('ledger'),
     service: 'ledger',
     logger: createLogger('test', 'info', { write: (line) => lines.push(line) }),
-    handlers: async (_trx, events) => void taken.push(...events.map(({ id }) => id)),
+    handlers: { '*': async (_trx, events) => void taken.push(...events.map(({ id }) => id)) },
   });
   const manager = await admin.jetstreamManager();
   const lastSequence = async () => (await manager.streams.info(STREAM)).state.last_seq;

@@ -24,7 +24,7 @@ import type { Bus } from '@quittance/shared/bus';
 import type { Clock } from '@quittance/shared/clock';
 import { commandSubject, commands } from '@quittance/shared/commands';
 import type { Db } from '@quittance/shared/db';
-import type { BatchHandler, Handlers } from '@quittance/shared/handlers';
+import type { Handlers } from '@quittance/shared/handlers';
 import type { Logger } from '@quittance/shared/logger';
 import { relayStep } from '@quittance/shared/outbox';
 import { processMessages } from '@quittance/shared/process-messages';
@@ -94,7 +94,7 @@ export function stepOf<N extends keyof Steps>(
 }
 
 /** What every service does: carries its outbox, processes events, reconciles. */
-function messengerOf<P>(common: Common, handlers: Handlers<P> | BatchHandler<P>, ports: P): Workers {
+function messengerOf<P>(common: Common, handlers: Handlers<P>, ports: P): Workers {
   const { environment, process, db, bus, clock, logger } = common;
   const { service } = process;
   answerReconcilers(bus, db, service);

@@ -3,7 +3,7 @@ import type { Bus } from './bus.ts';
 import { startConsumer } from './consumer.ts';
 import type { Db } from './db.ts';
 import { kindsFor, type Service } from './events.ts';
-import type { BatchHandler, Handlers } from './handlers.ts';
+import type { Handlers } from './handlers.ts';
 import { answerPruning, pruneInboxStep } from './inbox-pruning.ts';
 import type { Logger } from './logger.ts';
 import { RELAY_BATCH, relayStep } from './outbox.ts';
@@ -21,7 +21,7 @@ export type MessengerOptions<P = unknown> = {
   service: Service;
   logger: Logger;
   /** What this service does with events; none for a service that receives none. */
-  handlers?: Handlers<P> | BatchHandler<P> | undefined;
+  handlers?: Handlers<P> | undefined;
   /** What the handlers are given. */
   ports?: P;
   /** Called after each batch that was processed. */

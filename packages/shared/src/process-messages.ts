@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Db, isPassing, mayPassInParts } from './db.ts';
 import { type EventKind, type EventOf, events, parseEvent, subjectOf } from './events.ts';
 import { failpoint } from './failpoint.ts';
-import { type BatchHandler, type Handlers, handleBatch } from './handlers.ts';
+import { type Handlers, handleBatch } from './handlers.ts';
 import { addDeadLetter, firstTimes } from './inbox.ts';
 import { type Logger, reason } from './logger.ts';
 import type { ThrottledLog } from './throttled-log.ts';
@@ -29,7 +29,7 @@ export type Message = {
 
 export type ProcessOptions<P = unknown> = {
   db: Db;
-  handlers: Handlers<P> | BatchHandler<P>;
+  handlers: Handlers<P>;
   /** What the handlers are given. */
   ports?: P;
   logger: Logger;
@@ -116,8 +116,7 @@ async function write<P>(batch: readonly Taken[], options: ProcessOptions<P>): Pr
     );
     // The same event twice in one batch is new only once.
     const events = batch.map(({ event }) => event).filter((event) => fresh.delete(event.id));
-    const byKind = typeof handlers === 'function' ? { '*': handlers } : handlers;
-    await handleBatch(trx, events, byKind, ports as P);
+    await handleBatch(trx, events, handlers, ports as P);
     failpoint('consumer.before_commit');
     return forgotten;
   });

@@ -1,6 +1,6 @@
 import type { Trx } from '@quittance/shared/db';
 import type { EventKind, EventOf } from '@quittance/shared/events';
-import { type BatchHandler, type Handlers, handleBatch } from '@quittance/shared/handlers';
+import { type Handlers, handleBatch } from '@quittance/shared/handlers';
 import type { Mutant, Wiring } from '../mutant.ts';
 import { afterCommit, rewrite } from './statements.ts';
 
@@ -13,8 +13,9 @@ function ledgerSees(wiring: Wiring, see: (trx: Trx, events: Events) => Promise<E
       ? real
       : (messages, options) => {
           const own = options.handlers as Handlers;
-          const handlers: BatchHandler = async (trx, events, ports) =>
-            handleBatch(trx, await see(trx, events), own, ports);
+          const handlers: Handlers = {
+            '*': async (trx, events, ports) => handleBatch(trx, await see(trx, events), own, ports),
+          };
           return real(messages, { ...options, handlers });
         };
 }
