@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import {
   days,
-  type JsonOption,
   type Line,
   leaf,
+  lineOf,
+  type Output,
   type ScopeOptions,
   scopeOf,
   withScope,
@@ -39,32 +40,29 @@ Exit codes: 0 success, 1 failure or a problem found, 2 wrong usage.
 `;
 
 /** All commands. */
-export function commandLine(around: Surroundings, line: Pick<Line, 'tell' | 'write'>): Command {
+export function commandLine(around: Surroundings, output: Output): Command {
+  const line = lineOf(around, output);
   const program = new Command('quittance')
     .description('Administers Quittance: accounts, API tokens, database, NATS, payouts and reconciliation.')
     .exitOverride()
     .configureOutput({ writeOut: around.out, writeErr: around.err })
     .showHelpAfterError('(add --help to see what it takes)')
     .addHelpText('after', examples);
-  addAccounts(program, { around, ...line });
-  addOperatorCommands(program, { around, ...line });
-  addInstallation(program, { around, ...line });
-  addFormerNames(program, { around, ...line });
+  addAccounts(program, line);
+  addOperatorCommands(program, line);
+  addInstallation(program, line);
+  addFormerNames(program, line);
   return program;
 }
 
-function addAccounts(program: Command, { around, tell }: Line): void {
+function addAccounts(program: Command, { around, prints }: Line): void {
   const account = program
     .command('account')
     .description('Accounts of merchants. Each account has its own balances, invoices and payouts.');
   leaf(account, 'create', 'create an account; other commands accept its name or its id')
     .argument('<name>', 'a unique name, such as "My shop"')
-    .action(async (name: string, { json = false }: JsonOption) =>
-      tell(json, await accountCreate(around, name)),
-    );
-  leaf(account, 'list', 'list all accounts, oldest first').action(async ({ json = false }: JsonOption) =>
-    tell(json, await accountList(around)),
-  );
+    .action(prints((name: string) => accountCreate(around, name)));
+  leaf(account, 'list', 'list all accounts, oldest first').action(prints(() => accountList(around)));
 
   const token = program
     .command('token')
@@ -77,24 +75,20 @@ function addAccounts(program: Command, { around, tell }: Line): void {
       'days until the token expires; without this it is valid until it is revoked',
       days,
     )
-    .action(async (of: string, { json = false, ...options }: TokenOptions & JsonOption) =>
-      tell(json, await tokenCreate(around, of, options)),
-    );
+    .action(prints((of: string, options: TokenOptions) => tokenCreate(around, of, options)));
   leaf(
     token,
     'list',
     'list tokens with their last characters, last use and state; the token itself is never shown',
   )
     .argument('[account]', 'the id or the name of an account; without it, the tokens of all accounts')
-    .action(async (of: string | undefined, { json = false }: JsonOption) =>
-      tell(json, await tokenList(around, of)),
-    );
+    .action(prints((of: string | undefined) => tokenList(around, of)));
   leaf(token, 'revoke', 'revoke a token; the next request with it is refused')
     .argument('<token-id>', 'the token id (tok_…) that `token list` shows')
-    .action(async (id: string, { json = false }: JsonOption) => tell(json, await tokenRevoke(around, id)));
+    .action(prints((id: string) => tokenRevoke(around, id)));
 }
 
-function addInstallation(program: Command, { around, tell, write }: Line): void {
+function addInstallation(program: Command, { around, prints, writes }: Line): void {
   leaf(program, 'init', 'fill the empty secrets and keys of an .env file for docker-compose.yml')
     .alias('env')
     .option(
@@ -105,15 +99,13 @@ function addInstallation(program: Command, { around, tell, write }: Line): void 
       'after',
       '\nReads the file on standard input and writes the filled file to standard output. Settings with a value keep it.\nPasswords and secrets are random. WALLET_SEED becomes the recovery phrase of a new wallet: keep a copy offline. The XPUBs\nand the addresses of the hot wallets, which stand in a comment, are derived from it. An XPUB that does not belong to\nWALLET_SEED is refused. For --proxy, uniquelocal is a proxy on this machine or in its private network, none is no proxy.\n\nExamples:\n  $ npx quittance init --proxy none < .env.example > .env\n',
     )
-    .action(async ({ json = false, proxy }: JsonOption & { proxy?: string }) =>
-      write(json, await initEnv(around, proxy)),
-    );
+    .action(writes(({ proxy }: { proxy?: string }) => initEnv(around, proxy)));
   leaf(program, 'migrate', 'create or update the roles, schemas and tables of all services')
     .addHelpText(
       'after',
       '\nNeeds DATABASE_URL_ADMIN, and for each service the password of its role: GATEWAY_DATABASE_PASSWORD and so on.\nDATABASE_CONNECTIONS_MAX limits the connections of each of these roles (default 60). Run it before the services of a new\nrelease start. Migrations only go forward, and running the command again does nothing.\n',
     )
-    .action(async ({ json = false }: JsonOption) => tell(json, await migrate(around)));
+    .action(prints(() => migrate(around)));
   withScope(
     leaf(
       program,
@@ -126,13 +118,9 @@ function addInstallation(program: Command, { around, tell, write }: Line): void 
       'after',
       '\nThe chains come from the settings of the payouts service (ETHEREUM_RPC_URL and so on), or from the sandbox when none is\nset. A node that does not answer is an error, because nothing was compared with it.\n',
     )
-    .action(async (given: JsonOption & ScopeOptions & { logs?: string[] }) =>
-      tell(
-        given.json === true,
-        await checkBooks(around, {
-          ...scopeOf(given),
-          logs: given.logs ?? [],
-        }),
+    .action(
+      prints(({ logs = [], ...given }: ScopeOptions & { logs?: string[] }) =>
+        checkBooks(around, { ...scopeOf(given), logs }),
       ),
     );
   const nats = program
@@ -144,13 +132,11 @@ function addInstallation(program: Command, { around, tell, write }: Line): void 
       'after',
       '\nNeeds NATS_URL with the name and password of the user `keeper`. Keep it running with --watch: after NATS lost its data,\nservices wait until this command has created the stream again. With --watch it logs to standard output.\n',
     )
-    .action(async ({ json = false, watch = false }: JsonOption & { watch?: boolean }) =>
-      tell(json, await provisionNats(around, { watch })),
-    );
+    .action(prints(({ watch = false }: { watch?: boolean }) => provisionNats(around, { watch })));
   leaf(nats, 'permissions', 'print the NATS users and their permissions for the configuration of nats-server')
     .addHelpText(
       'after',
       '\nThe passwords are environment variables of nats-server: KEEPER_NATS_PASSWORD, LEDGER_NATS_PASSWORD and so on. The\noutput of this release is in deploy/nats.\n',
     )
-    .action(({ json = false }: JsonOption) => write(json, natsPermissions()));
+    .action(writes(natsPermissions));
 }

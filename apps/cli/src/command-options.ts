@@ -2,16 +2,35 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Outcome, SaidOutcome } from './outcome.ts';
 import type { Surroundings } from './surroundings.ts';
 
-export type JsonOption = { json?: boolean };
-
-/** What each group of commands is given. */
-export type Line = {
-  around: Surroundings;
+export type Output = {
   /** Prints an outcome as text or JSON. */
   tell(json: boolean, outcome: SaidOutcome): void;
   /** Prints a file for another program. */
   write(json: boolean, outcome: Outcome): void;
 };
+
+/** Makes an action of a command from a function that returns the outcome. The option --json prints it as JSON. */
+type Printing<O> = <A extends unknown[]>(
+  run: (...given: A) => O | Promise<O>,
+) => (...given: A) => Promise<void>;
+
+/** What each group of commands is given. */
+export type Line = { around: Surroundings; prints: Printing<SaidOutcome>; writes: Printing<Outcome> };
+
+const printing =
+  <O>(print: (json: boolean, outcome: O) => void): Printing<O> =>
+  (run) =>
+  async (...given) => {
+    // Commander appends the options and the command.
+    const { json = false } = given.at(-2) as { json?: boolean };
+    print(json, await run(...given));
+  };
+
+export const lineOf = (around: Surroundings, { tell, write }: Output): Line => ({
+  around,
+  prints: printing(tell),
+  writes: printing(write),
+});
 
 /** Adds a command that has the option --json. */
 export const leaf = (parent: Command, name: string, description: string): Command =>

@@ -1,12 +1,5 @@
 import { type Command, Option } from 'commander';
-import {
-  type JsonOption,
-  type Line,
-  leaf,
-  type ScopeOptions,
-  scopeOf,
-  withScope,
-} from './command-options.ts';
+import { type Line, leaf, type ScopeOptions, scopeOf, withScope } from './command-options.ts';
 import { listDeadLetters, retryDeadLetters } from './dead-letter-commands.ts';
 import { listPausedPayouts, pausePayouts, resumePayouts } from './pause-commands.ts';
 import { rescanAsk, rescanList, rescanStop } from './rescan-commands.ts';
@@ -24,7 +17,7 @@ export function addOperatorCommands(program: Command, line: Line): void {
   addDeadLetters(program, line);
   addRescan(program, line);
   addSigning(program, line);
-  const { around, tell } = line;
+  const { around, prints } = line;
   const webhook = program.command('webhook').description('Webhook deliveries to the servers of merchants.');
   leaf(webhook, 'resend', 'deliver an event again now, under the same id')
     .argument('<id>', 'a delivery (dlv_…), or an event (evt_…) for all endpoints that were to receive it')
@@ -32,10 +25,10 @@ export function addOperatorCommands(program: Command, line: Line): void {
       'after',
       '\n`invoice show` and `payouts show` list the deliveries. The retry schedule starts again.\n',
     )
-    .action(async (id: string, { json = false }: JsonOption) => tell(json, await webhookResend(around, id)));
+    .action(prints((id: string) => webhookResend(around, id)));
 }
 
-function addInvoices(program: Command, { around, tell }: Line): void {
+function addInvoices(program: Command, { around, prints }: Line): void {
   const invoice = program.command('invoice').description('Invoices and their payments.');
   leaf(invoice, 'show', 'show its full history in all services, ordered by time')
     .argument('<id>', 'the invoice id (inv_…)')
@@ -43,10 +36,10 @@ function addInvoices(program: Command, { around, tell }: Line): void {
       'after',
       '\nThe history covers the invoice, each payment, its block, its ledger entries, the webhooks and the answers to them.\nSteps that are not finished are listed last: `NOT SENT`, `DEAD LETTER`, `waiting`.\n',
     )
-    .action(async (id: string, { json = false }: JsonOption) => tell(json, await showInvoice(around, id)));
+    .action(prints((id: string) => showInvoice(around, id)));
 }
 
-function addPayouts(program: Command, { around, tell }: Line): void {
+function addPayouts(program: Command, { around, prints }: Line): void {
   const payouts = program
     .command('payouts')
     .alias('payout')
@@ -59,15 +52,15 @@ function addPayouts(program: Command, { around, tell }: Line): void {
       'after',
       '\nThe history covers the request, the hold, each signed transaction, its broadcasts, its block, the webhooks and the\nanswers to them. Steps that are not finished are listed last: `NOT SENT`, `DEAD LETTER`, `waiting`.\n',
     )
-    .action(async (id: string, { json = false }: JsonOption) => tell(json, await showPayout(around, id)));
+    .action(prints((id: string) => showPayout(around, id)));
   leaf(payouts, 'stalled', 'list payouts that are pending for longer than usual on their chain')
     .addHelpText(
       'after',
       '\nThe limits are 3 hours on Bitcoin, 30 minutes on Ethereum, Base and Polygon, 10 minutes on Solana. The exit code is 1\nwhen there is such a payout.\n',
     )
-    .action(async ({ json = false }: JsonOption) => tell(json, await listStalledPayouts(around)));
+    .action(prints(() => listStalledPayouts(around)));
   leaf(payouts, 'paused', 'list all assets: whether their payouts are paused, since when and why').action(
-    async ({ json = false }: JsonOption) => tell(json, await listPausedPayouts(around)),
+    prints(() => listPausedPayouts(around)),
   );
   leaf(payouts, 'pause', 'pause the payouts of an asset until they are resumed')
     .requiredOption('--asset <asset>', 'the asset, such as ETH')
@@ -76,8 +69,8 @@ function addPayouts(program: Command, { around, tell }: Line): void {
       'after',
       '\nNew payout requests are answered 503 and nothing new is signed. Transactions that are signed already are still sent\nand confirmed.\n',
     )
-    .action(async ({ json = false, asset, reason }: JsonOption & { asset: string; reason: string }) =>
-      tell(json, await pausePayouts(around, asset, reason)),
+    .action(
+      prints(({ asset, reason }: { asset: string; reason: string }) => pausePayouts(around, asset, reason)),
     );
   withScope(
     leaf(payouts, 'resume', 'resume paused payouts after the cause is fixed')
@@ -91,19 +84,14 @@ function addPayouts(program: Command, { around, tell }: Line): void {
       'after',
       '\nThe command compares the records with the chain of the asset, as verify-books does. It needs the settings of the node.\n',
     )
-    .action(async (given: JsonOption & ScopeOptions & { asset: string; force?: boolean }) =>
-      tell(
-        given.json === true,
-        await resumePayouts(around, {
-          asset: given.asset,
-          force: given.force === true,
-          ...scopeOf(given),
-        }),
+    .action(
+      prints(({ asset, force = false, ...given }: ScopeOptions & { asset: string; force?: boolean }) =>
+        resumePayouts(around, { asset, force, ...scopeOf(given) }),
       ),
     );
 }
 
-function addSigning(program: Command, { around, tell }: Line): void {
+function addSigning(program: Command, { around, prints }: Line): void {
   const signing = program
     .command('signing')
     .description('Signing on a chain. One payouts replica at a time signs there.');
@@ -121,28 +109,30 @@ function addSigning(program: Command, { around, tell }: Line): void {
         'only lists the payouts that would be signed next.\n' +
         '\nExamples:\n  $ npx quittance signing resume ethereum --nonce 17\n  $ npx quittance signing resume bitcoin --outpoint 6f1e…a2:0 --confirm-none-paid\n',
     )
-    .action(async (chain: string, { json = false, confirmNonePaid = false, ...given }: SigningOptions) => {
-      const upTo = given.nonce ?? given.outpoint ?? given.signature;
-      if (upTo === undefined)
-        throw new CommandError('Which transaction? Use --nonce, --outpoint or --signature.');
-      tell(json, await resumeSigning(around, { chain, upTo, confirmNonePaid }));
-    });
+    .action(
+      prints((chain: string, { confirmNonePaid = false, ...given }: SigningOptions) => {
+        const upTo = given.nonce ?? given.outpoint ?? given.signature;
+        if (upTo === undefined)
+          throw new CommandError('Which transaction? Use --nonce, --outpoint or --signature.');
+        return resumeSigning(around, { chain, upTo, confirmNonePaid });
+      }),
+    );
 }
 
-type SigningOptions = JsonOption & {
+type SigningOptions = {
   nonce?: string;
   outpoint?: string;
   signature?: string;
   confirmNonePaid?: boolean;
 };
 
-function addDeadLetters(program: Command, { around, tell }: Line): void {
+function addDeadLetters(program: Command, { around, prints }: Line): void {
   const deadLetters = program
     .command('dead-letters')
     .alias('parked')
     .description('Events that a service failed to process. They have had no effect yet.');
   leaf(deadLetters, 'list', 'list them with the reason, oldest first').action(
-    async ({ json = false }: JsonOption) => tell(json, await listDeadLetters(around)),
+    prints(() => listDeadLetters(around)),
   );
   leaf(deadLetters, 'retry', 'have the sending service send one again, after the cause is fixed')
     .alias('requeue')
@@ -155,10 +145,9 @@ function addDeadLetters(program: Command, { around, tell }: Line): void {
       '\nThis is safe at any time. The event is sent as its sender stores it. A service that has processed it already drops\n' +
         'it. An event that fails again stays in the list, as does an event that no sender has stored.\n',
     )
-    .action(async (event: string | undefined, { json = false, all = false, ...given }: RetryFlags) =>
-      tell(
-        json,
-        await retryDeadLetters(around, {
+    .action(
+      prints((event: string | undefined, { all = false, ...given }: RetryFlags) =>
+        retryDeadLetters(around, {
           event,
           all,
           notProcessed: given.notProcessed === true || given.notTakenIn === true,
@@ -168,9 +157,9 @@ function addDeadLetters(program: Command, { around, tell }: Line): void {
 }
 
 /** --not-taken-in is the former name of --not-processed. */
-type RetryFlags = JsonOption & { all?: boolean; notProcessed?: boolean; notTakenIn?: boolean };
+type RetryFlags = { all?: boolean; notProcessed?: boolean; notTakenIn?: boolean };
 
-function addRescan(program: Command, { around, tell }: Line): void {
+function addRescan(program: Command, { around, prints }: Line): void {
   leaf(program, 'rescan', 'read blocks of a chain again to find payments that were missed')
     .argument('[chain]', 'the chain, such as ethereum; without it, all rescans and their progress are listed')
     .option('--from <height>', 'the first block to read again')
@@ -187,12 +176,9 @@ function addRescan(program: Command, { around, tell }: Line): void {
         '\nExamples:\n  $ npx quittance rescan ethereum --from 21350000\n  $ npx quittance rescan\n',
     )
     .action(
-      async (
-        chain: string | undefined,
-        { json = false, from, stop = false }: JsonOption & { from?: string; stop?: boolean },
-      ) => {
-        if (chain === undefined) tell(json, await rescanList(around));
-        else tell(json, await (stop ? rescanStop(around, chain) : rescanAsk(around, { chain, from })));
-      },
+      prints((chain: string | undefined, { from, stop = false }: { from?: string; stop?: boolean }) => {
+        if (chain === undefined) return rescanList(around);
+        return stop ? rescanStop(around, chain) : rescanAsk(around, { chain, from });
+      }),
     );
 }
