@@ -134,7 +134,7 @@ test('tells what the operators’ table says, and nothing that is not in it', as
   expect(sampleIn(webhooks, 'quittance_delivery_attempts_total{outcome="delivered"}')).toBeGreaterThanOrEqual(
     3,
   );
-  expect(sampleIn(webhooks, 'quittance_deliveries_waiting{lane="new"}')).toBe(0);
+  expect(sampleIn(webhooks, 'quittance_deliveries_waiting{queue="new"}')).toBe(0);
   await eventually(
     async () => {
       const auditor = await metricsOf('auditor');
