@@ -249,7 +249,7 @@ describe('POST /api/payouts', () => {
 });
 
 describe('a connection that breaks during the commit', () => {
-  /** The service on a database that loses its connection before or after it executes one statement. */
+  /** The service on a database whose answers to one statement are lost, before or after it was carried out. */
   async function withLostAnswers(
     statement: string,
     lose: (call: number) => 'no' | 'before' | 'after',
@@ -613,7 +613,7 @@ describe('NATS', () => {
     expect(await rowsOf(shop)).toEqual(before);
     expect((await shop.get('/api/payouts')).body.data).toHaveLength(1);
     const ready = await fetch(`http://127.0.0.1:${service.port}/readyz`);
-    expect([ready.status, await ready.json()]).toEqual([503, { ready: false, waits_for: ['the bus'] }]);
+    expect([ready.status, await ready.json()]).toEqual([503, { ready: false, waits_for: ['NATS'] }]);
     await nats.restart();
     await eventually(async () => expect((await shop.post(order)).status).toBe(201));
     expect((await rowsOf(shop)).filter((row) => row.status === 'requested')).toEqual([]);
