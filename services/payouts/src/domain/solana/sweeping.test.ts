@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { priceMost, priceOf } from './prices.ts';
+import { highestPriorityFee, priorityFeeOf } from './priority-fee.ts';
 import { nativeToSweep, takeFrom, whoPays } from './sweeping.ts';
 
 const rent = units(890_880n);
@@ -50,13 +50,13 @@ describe('tokens of a deposit address', () => {
 
 describe('the priority fee of a payout', () => {
   it('differs between payouts, so that equal payouts have different bytes', () => {
-    const prices = Array.from({ length: 900 }, (_, i) => priceOf(10_000n, String(7_000 + i), 0));
-    expect(new Set(prices).size).toBe(900);
-    for (const price of prices) expect(price < priceMost(10_000n)).toBe(true);
+    const fees = Array.from({ length: 900 }, (_, i) => priorityFeeOf(10_000n, String(7_000 + i), 0));
+    expect(new Set(fees).size).toBe(900);
+    for (const price of fees) expect(price < highestPriorityFee(10_000n)).toBe(true);
   });
 
   it('doubles with each attempt up to a limit', () => {
-    expect([0, 1, 2, 5, 50].map((attempts) => priceOf(10_000n, '0', attempts))).toEqual([
+    expect([0, 1, 2, 5, 50].map((attempts) => priorityFeeOf(10_000n, '0', attempts))).toEqual([
       10_000n,
       20_000n,
       40_000n,

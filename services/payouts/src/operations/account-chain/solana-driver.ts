@@ -10,7 +10,7 @@ import type { Lease } from '@quittance/shared/lease';
 import { type Units, units } from '@quittance/shared/money';
 import { assertNever, invariant } from '@quittance/shared/result';
 import { needsExpiryProof, nextSolanaStep } from '../../domain/solana/next-step.ts';
-import { priceMost, priceOf } from '../../domain/solana/prices.ts';
+import { highestPriorityFee, priorityFeeOf } from '../../domain/solana/priority-fee.ts';
 import { nativeToSweep, takeFrom, whoPays } from '../../domain/solana/sweeping.ts';
 import type { SolanaPorts } from '../../ports.ts';
 import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
@@ -100,7 +100,7 @@ async function afterExpiry(
 async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
   const { chain, sender, clock } = ports;
   const [priorityFee, rents] = [await sender.priorityFee(), await sender.rents()];
-  const { transfer: transferFees } = feesAt(priceMost(priorityFee));
+  const { transfer: transferFees } = feesAt(highestPriorityFee(priorityFee));
   const { sweep: sweepFees } = feesAt(priorityFee);
   const trialLifetime = reused(() => sender.lifetime());
   const signingTime = reused(async () => ({
@@ -160,7 +160,7 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
         to: payout.address,
         amount: payout.amount,
         tokenAccountRent: rents.tokenAccount,
-        priorityFee: priceOf(priorityFee, payout.seq, 0),
+        priorityFee: priorityFeeOf(priorityFee, payout.seq, 0),
         lifetime,
       });
       if ((await sender.tryTransfer(orderWith(await trialLifetime()))) === 'refused') return 'refused';

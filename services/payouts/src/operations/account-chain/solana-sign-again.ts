@@ -4,7 +4,7 @@ import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import { amountOf } from '../../domain/available-liquidity.ts';
-import { priceOf } from '../../domain/solana/prices.ts';
+import { priorityFeeOf } from '../../domain/solana/priority-fee.ts';
 import { transactionPhases } from '../../domain/transaction-state.ts';
 import type { SolanaPorts } from '../../ports.ts';
 import { paymentsOf } from '../../store/payments.ts';
@@ -41,7 +41,7 @@ export async function signAgain(
     to: payment.address,
     amount: payment.amount,
     tokenAccountRent,
-    priorityFee: priceOf(usual, payout.seq, attempt),
+    priorityFee: priorityFeeOf(usual, payout.seq, attempt),
     lifetime: await sender.lifetime(),
   };
   try {
