@@ -34,28 +34,25 @@ export async function followTransactions(
       silences += 1;
       continue;
     }
-    await keepLease(ports, lease);
-    const actions = await pMap(
-      open,
-      async (group) => {
-        if (silences >= SILENCES_MAX) return undefined;
-        try {
-          return await look(group);
-        } catch (error) {
-          // A failure for one group does not delay the others.
-          silences += 1;
-          const { id, txHash } = newestOf(group);
-          // StatusMissing does not end by itself: the node lacks data that it must have.
-          const level = error instanceof StatusMissing ? 'error' : 'warn';
-          const details = { transaction: txHash, reason: reason(error) };
-          throttledLog.log(level, `look.${id}`, details, 'the node does not tell of a transaction');
-          return undefined;
-        }
-      },
-      { concurrency: CONCURRENT_LOOKS },
-    );
-    await keepLease(ports, lease);
-    for (const act of actions) if ((await act?.()) === true) moved += 1;
+    const lookAt = async (group: ReplacementGroup) => {
+      try {
+        return await look(group);
+      } catch (error) {
+        // A group of which the node says nothing does not delay the others.
+        silences += 1;
+        const { id, txHash } = newestOf(group);
+        // That one does not pass by itself: the node lacks what it must have.
+        const level = error instanceof StatusMissing ? 'error' : 'warn';
+        const details = { transaction: txHash, reason: reason(error) };
+        throttledLog.log(level, `look.${id}`, details, 'the node does not tell of a transaction');
+        return undefined;
+      }
+    };
+    for (let at = 0; at < open.length && silences < SILENCES_MAX; at += CONCURRENT_LOOKS) {
+      await keepLease(ports, lease);
+      const actions = await Promise.all(open.slice(at, at + CONCURRENT_LOOKS).map(lookAt));
+      for (const act of actions) if ((await act?.()) === true) moved += 1;
+    }
   }
   return moved;
 }

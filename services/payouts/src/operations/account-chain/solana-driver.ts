@@ -102,8 +102,8 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
   const [priorityFee, rents] = [await sender.priorityFee(), await sender.rents()];
   const { transfer: transferFees } = feesAt(highestPriorityFee(priorityFee));
   const { sweep: sweepFees } = feesAt(priorityFee);
-  const trialLifetime = reused(() => sender.lifetime());
-  const signingTime = reused(async () => ({
+  const trialLifetime = briefly(clock, () => sender.lifetime());
+  const signingTime = briefly(clock, async () => ({
     lifetime: await sender.lifetime(),
     finalHeight: await sender.finalizedHeight(),
   }));
@@ -184,10 +184,9 @@ async function termsNow(ports: SolanaPorts): Promise<ChainTerms> {
   };
 }
 
-/** Keeps an answer for LIFETIME_USES uses. */
-function reused<T>(ask: () => Promise<T>): () => Promise<T> {
-  let uses = 0;
-  let current: Promise<T> | undefined;
+/** One answer for a few uses within a few seconds; asks again after these, and after a failure. */
+function briefly<T>(clock: Clock, ask: () => Promise<T>): () => Promise<T> {
+  let latest: { answer: Promise<T>; uses: number; until: number } | undefined;
   return () => {
     const now = clock.now().getTime();
     if (latest === undefined || latest.uses === LIFETIME_USES || now > latest.until) {
