@@ -30,10 +30,14 @@ export type Bulk<C extends Record<string, Column>> = {
   from(alias: string): string;
   /** The same, with the place of each row, counted from 1, in a column of this name. */
   numbered(alias: string, column: string): string;
+  /** The same for exactly one row, without arrays: Postgres plans it once, and plans arrays again for each length. */
+  fromOne(alias: string): string;
   /** `insert into table (id, …) select id, … from …` */
   insertInto(table: string): string;
   /** The statement's values: an array for each column. Further parameters of the statement come after them. */
   values(rows: readonly BulkRow<C>[]): unknown[];
+  /** The values of a statement with `fromOne`. */
+  valuesOfOne(row: BulkRow<C>): unknown[];
 };
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -55,12 +59,15 @@ export function bulk<const C extends Record<string, Column>>(map: C, first = 1):
   });
   const columns = parts.map(({ name }) => name).join(', ');
   const arrays = parts.map(({ type }, i) => `$${first + i}::${type}[]`).join(', ');
+  const scalars = parts.map(({ type }, i) => `$${first + i}::${type}`).join(', ');
   const from = (alias: string) => `unnest(${arrays}) as ${alias} (${columns})`;
   return {
     columns,
     from,
     numbered: (alias, column) => `unnest(${arrays}) with ordinality as ${alias} (${columns}, ${column})`,
     insertInto: (table) => `insert into ${table} (${columns}) select ${columns} from ${from('given')}`,
+    fromOne: (alias) => `(values (${scalars})) as ${alias} (${columns})`,
     values: (rows) => keys.map((key) => rows.map((row) => row[key])),
+    valuesOfOne: (row) => keys.map((key) => row[key]),
   };
 }

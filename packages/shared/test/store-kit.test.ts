@@ -76,3 +76,13 @@ test('a query reads whole numerics as bigint and those with decimals as text', a
   );
   expect(await db.one(select)).toEqual({ whole: 12n, below: -3n, rate: '1.50' });
 });
+
+test('a statement for one row takes scalars of the same columns', async () => {
+  const rows = bulk({ id: 'payment_id text', networkFee: 'numeric', paidAt: 'timestamptz' });
+  const select = query(
+    'payments_one',
+    `select payment_id as id, network_fee, paid_at from ${rows.fromOne('given')}`,
+  );
+  const row = { id: 'a', networkFee: amount, paidAt: at };
+  expect(await db.one(select, rows.valuesOfOne(row))).toEqual(row);
+});

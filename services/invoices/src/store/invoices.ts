@@ -58,8 +58,8 @@ const newInvoices = bulk({
 });
 
 /** Inserts invoices with their addresses and events in one statement, and what `beside` inserts. */
-const insertNew = (beside = ''): string => `
-  with given as (select * from ${newInvoices.from('given')}),
+const insertNew = (from: string, beside = ''): string => `
+  with given as (select * from ${from}),
   invoice as (
     insert into invoices (account_id, usd_rate, ${plainColumns}, reported_events)
     select account_id, usd_rate, ${plainColumns}, '{invoice.created}' from given),
@@ -71,30 +71,34 @@ const insertNew = (beside = ''): string => `
   insert into outbox (id, kind, payload, request_id)
   select event_id, 'invoice.created', payload, request_id from given`;
 
-const insertInvoices = statement('invoices_insert', insertNew());
+const insertInvoice = statement('invoices_insert', insertNew(newInvoices.fromOne('given')));
+const insertInvoices = statement('invoices_insert_several', insertNew(newInvoices.from('given')));
 const insertInvoiceWithKey = statement(
   'invoices_insert_with_key',
-  insertNew(`, key as (
+  insertNew(
+    newInvoices.fromOne('given'),
+    `, key as (
     insert into idempotency_keys (account_id, key, body_hash, resource_id, status, body)
-    select account_id, $23, $24, id, $25, $26 from given)`),
+    select account_id, $23, $24, id, $25, $26 from given)`,
+  ),
 );
 
-const newValues = (given: readonly NewInvoice[]): unknown[] =>
-  newInvoices.values(
-    given.map(({ invoice, event, watchBalance }) => ({
-      ...invoice,
-      usdRate: formatRate(invoice.usdRate),
-      quote: JSON.stringify(invoice.quote),
-      balanceCheckAt: watchBalance ? invoice.createdAt : null,
-      eventId: event.id,
-      payload: JSON.stringify(event.payload),
-      requestId: event.requestId,
-    })),
-  );
+const rowOf = ({ invoice, event, watchBalance }: NewInvoice) => ({
+  ...invoice,
+  usdRate: formatRate(invoice.usdRate),
+  quote: JSON.stringify(invoice.quote),
+  balanceCheckAt: watchBalance ? invoice.createdAt : null,
+  eventId: event.id,
+  payload: JSON.stringify(event.payload),
+  requestId: event.requestId,
+});
 
 /** Saves new invoices, all or none, in one statement. */
 export async function saveNewInvoices(db: Queryable, given: readonly NewInvoice[]): Promise<void> {
-  if (given.length > 0) await db.rows(insertInvoices, newValues(given));
+  const rows = given.map(rowOf);
+  const [first] = rows;
+  if (rows.length > 1) await db.rows(insertInvoices, newInvoices.values(rows));
+  else if (first !== undefined) await db.rows(insertInvoice, newInvoices.valuesOfOne(first));
 }
 
 /** Saves a new invoice together with the answer to the request that came with `key`. */
@@ -104,8 +108,8 @@ export async function saveAnsweredInvoice(
   key: IdempotencyKey,
   { status, body }: { status: number; body: object },
 ): Promise<void> {
-  const values = [...newValues([given]), key.key, key.bodyHash, status, JSON.stringify(body)];
-  await db.rows(insertInvoiceWithKey, values);
+  const answer = [key.key, key.bodyHash, status, JSON.stringify(body)];
+  await db.rows(insertInvoiceWithKey, [...newInvoices.valuesOfOne(rowOf(given)), ...answer]);
 }
 
 const lockInvoicesById = query<InvoiceRow>(
