@@ -110,6 +110,8 @@ it('thousands of payments that lose their block are one event', async () => {
   expect(reported.length).toBeLessThan(10);
 });
 
+const textOfBigint = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
+
 /** How much the database returns during `work`, in characters. */
 async function readBy(work: () => Promise<unknown>): Promise<number> {
   const { db } = fixture.ports;
@@ -119,7 +121,7 @@ async function readBy(work: () => Promise<unknown>): Promise<number> {
     (real: typeof rows): typeof rows =>
     async (sql, values) => {
       const found = await real(sql, values);
-      read += JSON.stringify(found).length;
+      read += JSON.stringify(found, textOfBigint).length;
       return found as never;
     };
   db.rows = counting(rows);
