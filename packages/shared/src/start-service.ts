@@ -148,7 +148,7 @@ export async function startService<
     async waitsFor() {
       const lack = await check.lacks();
       const lacksBus = config.NATS_URL !== undefined && !bus.connected();
-      return [...(lack === undefined ? [] : [lack]), ...(lacksBus ? ['the bus'] : [])];
+      return [...(lack === undefined ? [] : [lack]), ...(lacksBus ? ['NATS'] : [])];
     },
   };
 
@@ -168,7 +168,10 @@ export async function startService<
     if (stopping.signal.aborted) return;
     await parts.migrated?.(ports);
     if (config.NATS_URL !== undefined) {
-      late.connect(given.bus ?? (await connectBus({ url: config.NATS_URL.reveal(), service: name, logger })));
+      const connected =
+        given.bus ?? (await connectBus({ url: config.NATS_URL.reveal(), service: name, logger }));
+      if (stopping.signal.aborted) return connected.close();
+      late.connect(connected);
     }
     await parts.connected?.(ports);
     if (stopping.signal.aborted) return;
@@ -196,7 +199,8 @@ export async function startService<
 
   async function stop(): Promise<void> {
     stopping.abort();
-    await Promise.all([
+    // What fails to end keeps nothing else open.
+    const ended = await Promise.allSettled([
       parts.endStreams?.(ports),
       ...servers.map((server) => server.close(DRAIN_MS)),
       ...running.map((one) => one.stop()),
@@ -207,7 +211,11 @@ export async function startService<
       });
     }
     await bus.close();
-    await Promise.all([metrics, ...(connections ?? []), db].map(async (one) => one.close()));
+    const closed = [metrics, ...(connections ?? []), db].map(async (one) => one.close());
+    const failures = [...ended, ...(await Promise.allSettled(closed))].filter(
+      ({ status }) => status === 'rejected',
+    );
+    if (failures[0]?.status === 'rejected') throw failures[0].reason;
   }
 
   const undo = async (error: unknown): Promise<never> => {

@@ -40,7 +40,7 @@ function run(env: Record<string, string>) {
   });
   /** Ends it as an operator would, once it runs. */
   async function stop() {
-    await eventually(async () => expect(await waitsFor(env['PORT'])).not.toContain('the bus'));
+    await eventually(async () => expect(await waitsFor(env['PORT'])).not.toContain('NATS'));
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
   }
@@ -79,7 +79,7 @@ describe('the service as a process', () => {
     const env = await settings({ NATS_URL: `nats://127.0.0.1:${natsPort}` });
     const { out, ended, kill } = run(env);
     try {
-      await eventually(async () => expect(await waitsFor(env['PORT'])).toEqual(['the bus']));
+      await eventually(async () => expect(await waitsFor(env['PORT'])).toEqual(['NATS']));
       await eventually(() => expect(out.stdout).toContain('the bus is not there yet'));
       const nats = await startNats({ dataDir, port: natsPort });
       await eventually(async () =>

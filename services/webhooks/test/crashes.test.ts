@@ -175,7 +175,7 @@ test('the service waits for NATS at the start, and the API answers before NATS i
   const { child, port, said } = await startProcess({ NATS_URL: `nats://127.0.0.1:${await freePort()}` });
   await eventually(() => expect(said()).toContain('the bus is not there yet'));
   const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
-  expect([ready.status, await ready.json()]).toEqual([503, { ready: false, waits_for: ['the bus'] }]);
+  expect([ready.status, await ready.json()]).toEqual([503, { ready: false, waits_for: ['NATS'] }]);
   expect((await fetch(`http://127.0.0.1:${port}/api/webhooks`)).status).toBe(401);
   child.kill('SIGTERM');
   expect((await once(child, 'exit'))[0]).toBe(0);
