@@ -18,7 +18,7 @@ const NOT_CONVERTED = [
   ...['bench/', 'deploy/', 'tools/house-rules.test.ts'],
   ...['apps/cli/', 'apps/sandbox/', 'testing/stack/', 'testing/testkit/'],
   ...['chains', 'reconciliation', 'shared'].map((name) => `packages/${name}/`),
-  ...['auditor', 'gateway', 'invoices', 'ledger', 'webhooks'].map((name) => `services/${name}/`),
+  ...['auditor', 'gateway', 'ledger'].map((name) => `services/${name}/`),
   ...['chain-scenarios', 'containers', 'e2e', 'faults', 'privileges', 'simulation'].map(
     (name) => `test/${name}`,
   ),
@@ -48,6 +48,10 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   // A field of an IP address in Node.
   'services/gateway/src/proxy/agents.ts': ['family'],
   'services/gateway/src/proxy/agents.test.ts': ['family'],
+  'services/webhooks/src/connections.ts': ['family'],
+  'services/webhooks/src/public-address-guard.ts': ['family'],
+  'services/webhooks/test/ssrf.test.ts': ['family'],
+  'services/webhooks/test/webhook-sender.test.ts': ['family'],
 };
 
 const GLOSSARY = 'docs/glossary.md';
