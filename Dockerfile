@@ -25,7 +25,7 @@ RUN HOME=/caches npx --yes pnpm@10.34.9 install --prod --frozen-lockfile --ignor
 FROM packages AS gathered
 COPY . .
 ARG SERVICE
-RUN node deploy/image/gather.ts . "${SERVICE}" /app && cp deploy/image/health.ts /app/
+RUN node deploy/image/collect.ts . "${SERVICE}" /app && cp deploy/image/health.ts /app/
 # A checkout may be readable to its owner only.
 RUN chmod -R a+rX /app
 # What Node compiles is kept, so that a start takes half the time. Without settings a service names them and ends, with

@@ -70,6 +70,6 @@ it.each([
   expect(found(path, text)).toEqual([]);
 });
 
-it('finds no former word in the documents and in every folder that is converted', () => {
+it('finds no former word in the documents and the sources', () => {
   expect(formerWordsIn()).toEqual([]);
 });

@@ -107,7 +107,7 @@ export async function startBitcoinChain() {
       for (let i = 0; i < blocks; i++) await mine([]);
     },
     /** What lies on these addresses, by the node's own set of unspent outputs. */
-    async holdings(addresses: readonly string[]): Promise<Map<string, bigint>> {
+    async balances(addresses: readonly string[]): Promise<Map<string, bigint>> {
       const found = new Map<string, bigint>();
       const { unspents } = await node.rpc<{ unspents: { desc: string; amount: number }[] }>(
         'scantxoutset',

@@ -63,7 +63,7 @@ function bitcoin(): ReorgChain {
       const left = await node.node.rpc<string[]>('getrawmempool');
       if (left.length > 0) throw new Error(`${left.join(', ')} still wait`);
     },
-    holdings: async (addresses) => new Map([['BTC', await node.holdings(addresses)]]),
+    balances: async (addresses) => new Map([['BTC', await node.balances(addresses)]]),
   };
 }
 

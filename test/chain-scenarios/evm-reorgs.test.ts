@@ -64,7 +64,7 @@ function evm(): ReorgChain {
     mine: (raws) => node.mine(raws as Hex[]),
     reorg: (depth, blocks) => node.reorg(depth, blocks as Hex[][]),
     mineEmpty: node.mineEmpty,
-    holdings: async (addresses) =>
+    balances: async (addresses) =>
       new Map(
         await Promise.all(
           both.map(async (asset) => {

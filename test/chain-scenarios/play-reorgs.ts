@@ -28,7 +28,7 @@ export type ReorgChain = {
   /** Does away with what no block has in the end, where it would otherwise wait for ever. */
   clear?(waiting: readonly { first: string; second: string }[]): Promise<void>;
   /** What the chain says lies on these addresses, by asset and address. */
-  holdings(addresses: readonly string[]): Promise<Map<AssetSymbol, Map<string, bigint>>>;
+  balances(addresses: readonly string[]): Promise<Map<AssetSymbol, Map<string, bigint>>>;
 };
 
 export type Played = { seed: number; account: AccountId; invoices: ScriptInvoice[] };
@@ -77,13 +77,13 @@ async function play(shop: MoneyIn, chain: ReorgChain, script: ReorgScript): Prom
 
 /** What the chain says, address by address, and what the services say of the same. */
 async function compare(shop: MoneyIn, chain: ReorgChain, { account, invoices }: Played) {
-  const holdings = await chain.holdings(invoices.map(({ address }) => address));
+  const balances = await chain.balances(invoices.map(({ address }) => address));
   const differing: object[] = [];
   const balances: object[] = [];
   for (const asset of chain.assets) {
     let sum = 0n;
     for (const { id, address } of invoices) {
-      const there = holdings.get(asset)?.get(address) ?? 0n;
+      const there = balances.get(asset)?.get(address) ?? 0n;
       sum += there;
       const row = await shop.db.one<{ settled: string; told: string; loose: number }>(
         `select (select coalesce(sum(amount), 0)::text from deposits d

@@ -109,7 +109,7 @@ async function fixture(asset: Asset) {
       .filter((event: { data: { id: string | number } }) => event.data.id === id)
       .map((event: { event: string }) => event.event);
   }
-  /** The story is told a moment after the money has moved. */
+  /** Events are published a moment after the money has moved. */
   const tells = (id: string, history: unknown) =>
     eventually(async () => expect(await events(id)).toEqual(history), STEP_MS, ASK_EVERY_MS);
   /** The one deposit that waits for a decision. */

@@ -7,11 +7,11 @@ import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { pidsOf, putBetween } from './between.ts';
+import { expectHarmless, expectTrueWords, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
-import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
 
 /**
  * A bus that doubles, reorders, loses and lies, under load, between every service and a real broker: nothing has its

@@ -10,11 +10,11 @@ import { bitcoinProtocol } from './divergent-bitcoin.ts';
 import { evmProtocol } from './divergent-evm.ts';
 import { type DivergentNode, type DivergentProtocol, startDivergentNode } from './divergent-node.ts';
 import { solanaProtocol } from './divergent-solana.ts';
+import { expectAllHarmless, expectTrueWords, recovered } from './expect-harmless.ts';
 import { type Load, type LoadAsset, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
-import { expectAllHarmless, expectTrueWords, recovered } from './verdict.ts';
 
 /**
  * Whatever becomes of a chain's nodes, merchants are served, nothing is guessed, and in the end every payout is one

@@ -143,7 +143,7 @@ const neverFollowed = (service: Service, ...points: readonly string[]): Row[] =>
 
 const relay = ['relay.claimed', 'relay.published', 'relay.marked'] as const;
 const consumer = ['consumer.before_commit', 'consumer.after_commit', 'consumer.acknowledged'] as const;
-const family = (purpose: string): string[] =>
+const groupPoints = (purpose: string): string[] =>
   ['signing', 'signed', 'sent', 'broadcast', 'settling', 'settled'].map((step) => `${purpose}s.${step}`);
 
 const eth = sale('ETH');
@@ -156,8 +156,8 @@ const ethereum: FailpointSuite = {
   funds: [['ETH', 20_000]],
   always: eth,
   rows: [
-    ...at('payouts', 'evm.planned', ...family('evm.payout'), 'evm.block_noted'),
-    ...during(largeSale('ETH', 2_000), 'payouts', 'evm.wallet_opened', ...family('evm.sweep')),
+    ...at('payouts', 'evm.planned', ...groupPoints('evm.payout'), 'evm.block_noted'),
+    ...during(largeSale('ETH', 2_000), 'payouts', 'evm.wallet_opened', ...groupPoints('evm.sweep')),
     ...alone(stuck('ETH'), 'payouts', 'evm.bumps.signing', 'evm.bumps.signed'),
     ...alone(reverted, 'payouts', 'evm.payouts.settled'),
     ...during(refusedByRecipient, 'payouts', 'payouts.failing', 'payouts.failed'),
@@ -213,10 +213,10 @@ const bitcoin: FailpointSuite = {
   rows: [
     // First, while there is little to be read again.
     ...neverFollowed('invoices', 'invoices.chain_started').map((row) => ({ ...row, scenario: btc })),
-    ...at('payouts', 'bitcoin.planned', ...family('bitcoin.payout'), 'bitcoin.block_noted'),
+    ...at('payouts', 'bitcoin.planned', ...groupPoints('bitcoin.payout'), 'bitcoin.block_noted'),
     ...during(float, 'payouts', 'bitcoin.hot_utxos_stored'),
     ...alone(stuck('BTC'), 'payouts', 'bitcoin.bumps.signing', 'bitcoin.bumps.signed'),
-    ...alone(manyUtxos, 'payouts', ...family('bitcoin.sweep')),
+    ...alone(manyUtxos, 'payouts', ...groupPoints('bitcoin.sweep')),
     ...at('payouts', 'payouts.requested', 'payouts.held', 'payouts.reserved'),
     ...during(tooMuch('BTC'), 'payouts', 'payouts.refused'),
     ...alone(unanswered('BTC'), 'payouts', 'payouts.voided'),
@@ -245,8 +245,8 @@ const solana: FailpointSuite = {
   funds: [['SOL', 3_000]],
   always: sol,
   rows: [
-    ...at('payouts', 'solana.planned', ...family('solana.payout')),
-    ...during(largeSale('USDC_SOL', 600), 'payouts', ...family('solana.sweep')),
+    ...at('payouts', 'solana.planned', ...groupPoints('solana.payout')),
+    ...during(largeSale('USDC_SOL', 600), 'payouts', ...groupPoints('solana.sweep')),
     ...after(['payouts', 'solana.payouts.signed'], sol, whileTooOld)(
       'payouts',
       'solana.resigns.signing',

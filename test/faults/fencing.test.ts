@@ -7,10 +7,10 @@ import { type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy
 import type { Merchant } from '@quittance/testkit/merchant';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
+import { expectHarmless, type Findings, recovered } from './expect-harmless.ts';
 import { type Replica, startReplica } from './replicas.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
-import { expectHarmless, type Findings, recovered } from './verdict.ts';
 
 /**
  * Two engines for one hot wallet: the one at work is stopped in the middle of a round, longer than its lease lasts, and

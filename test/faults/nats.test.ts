@@ -9,12 +9,12 @@ import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { connect } from 'nats';
 import { pidsOf, putBetween } from './between.ts';
+import { expectHarmless, expectTrueWords, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { type Looks, lookingOn, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
-import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
 import { type Case, hung, notConnected, onTheWay, recurring } from './wire.ts';
 
 /**

@@ -11,11 +11,11 @@ import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import pg from 'pg';
 import { pidsOf, putBetween } from './between.ts';
 import { type DiskImage, openDiskImage, whyNoDisks } from './disk-image.ts';
+import { expectHarmless, expectTrueWords, notTried, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
-import { expectHarmless, expectTrueWords, notTried, recovered } from './verdict.ts';
 import { type Case, notConnected, onTheWay, recurring } from './wire.ts';
 
 /**

@@ -4,11 +4,11 @@ import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type BusState, busState } from './bus-state.ts';
 import { cutPower, type DiskImage, openDiskImage, type Powered, whyNoDisks } from './disk-image.ts';
+import { expectAllHarmless, expectHarmless, notTried, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilInFlight } from './lost-events.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
-import { expectAllHarmless, expectHarmless, notTried, recovered } from './verdict.ts';
 
 /**
  * NATS loses its power under load, alone and together with Postgres. As it is by default the broker forgets what it has

@@ -6,9 +6,9 @@ import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import pg from 'pg';
 import { cutPower, type DiskImage, openDiskImage, whyNoDisks } from './disk-image.ts';
+import { expectHarmless, notTried, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { sized } from './size.ts';
-import { expectHarmless, notTried, recovered } from './verdict.ts';
 
 /**
  * Postgres loses its power under load and starts on what was on its disk: what was acknowledged is there. That such a

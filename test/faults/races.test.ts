@@ -10,10 +10,10 @@ import { type ApiAnswer, type Merchant, merchant } from '@quittance/testkit/merc
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';
+import { expectHarmless, recovered } from './expect-harmless.ts';
 import { type Replica, startReplica } from './replicas.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
-import { expectHarmless, recovered } from './verdict.ts';
 
 /**
  * Two of every service that decides about money, and everybody at once: what a balance has is given out exactly, a key

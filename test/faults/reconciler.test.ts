@@ -5,12 +5,12 @@ import type { Service } from '@quittance/shared/events';
 import { patient } from '@quittance/testkit/patience';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { pidsOf } from './between.ts';
+import { expectHarmless, expectTrueWords, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { nameOf, type OnlyOnTheBus, type Route, sentAgain, untilInFlight } from './lost-events.ts';
 import { sized } from './size.ts';
 import { untilArrived } from './until-arrived.ts';
-import { expectHarmless, expectTrueWords, recovered } from './verdict.ts';
 
 /**
  * The whole data folder of NATS is deleted under load, with money's own events in it that no service has processed: their

@@ -5,11 +5,11 @@ import { type Fault, type FaultProxy, startFaultProxy } from '@quittance/testkit
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { Redis } from 'ioredis';
 import { pidsOf, putBetween } from './between.ts';
+import { expectHarmless, expectTrueWords, type Findings, recovered } from './expect-harmless.ts';
 import { type Load, startLoad } from './load.ts';
 import { type LogLines, logLines } from './log-lines.ts';
 import { lookingOn, slowMs, unseemly } from './onlookers.ts';
 import { sized } from './size.ts';
-import { expectHarmless, expectTrueWords, type Findings, recovered } from './verdict.ts';
 import { type Case, hung, notConnected, onTheWay } from './wire.ts';
 
 /**

@@ -52,7 +52,7 @@ export class Scenario {
     this.#paysOut = flow !== 'in' || this.#environment.sweepsAhead || chance.percent(10);
     this.#look();
     await this.#storm(customers + clients);
-    return await this.#calm();
+    return await this.#quiesce();
   }
 
   #begin(work: () => Promise<void>): void {
@@ -222,7 +222,7 @@ export class Scenario {
   }
 
   /** All is well: whatever is in flight ends, queues drain, blocks come. */
-  async #calm(): Promise<string[]> {
+  async #quiesce(): Promise<string[]> {
     const environment = this.#environment;
     const { scheduler, faults, chain, bus } = environment;
     faults.isQuiesced = true;

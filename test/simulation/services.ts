@@ -42,7 +42,7 @@ import { BEGINNING } from './scheduler.ts';
 const LEASE_MS = 5_000;
 const PATIENCE = { resendAfterMs: 5_000, doubtForMs: 30_000, stuckAfterMs: 180_000 } as const;
 const MINUTE_MS = 60_000;
-const SPARES = 8;
+const POOL_SIZE = 8;
 
 type Common = {
   environment: Environment;
@@ -180,7 +180,7 @@ function startInvoices(common: Common): Replica {
     // It asks Postgres which transactions were in flight when; here there is only one, and it never ends.
     filter: { among: async (_db, addresses) => [...addresses] },
     storedPool: isNamed
-      ? { ahead: SPARES, isAddress: (text) => chain.checkAddress(text) !== undefined }
+      ? { ahead: POOL_SIZE, isAddress: (text) => chain.checkAddress(text) !== undefined }
       : undefined,
     outageMs: 5 * MINUTE_MS,
     droppedAfterMs: 30_000,

@@ -222,7 +222,7 @@ describe('spoofed deposits on Bitcoin', () => {
     await forge(targetOf(invoice.address));
     await chain.mineEmpty(2 * CONFIRMATIONS + 1);
     await shop.look('bitcoin');
-    expect((await chain.holdings([invoice.address])).get(invoice.address) ?? 0n).toBe(real);
+    expect((await chain.balances([invoice.address])).get(invoice.address) ?? 0n).toBe(real);
     expect(await found(invoice, ['seen', 'settled', 'missing'])).toBe(real);
   });
 
@@ -236,17 +236,17 @@ describe('spoofed deposits on Bitcoin', () => {
     await chain.mineEmpty(1);
     await shop.look('bitcoin');
     expect(await found(invoice, ['settled'])).toBe(
-      (await chain.holdings([invoice.address])).get(invoice.address),
+      (await chain.balances([invoice.address])).get(invoice.address),
     );
   });
 
   it('in the end the ledger owes what lies on the addresses', async () => {
     await shop.pass('bitcoin', 160_000, () => chain.mineEmpty(1));
     await shop.settled();
-    const holdings = await chain.holdings(forged.map(({ invoice }) => invoice.address));
+    const balances = await chain.balances(forged.map(({ invoice }) => invoice.address));
     for (const { name, account, invoice } of forged) {
       const { available, held, unresolved } = await shop.booked(account, 'BTC');
-      const there = holdings.get(invoice.address) ?? 0n;
+      const there = balances.get(invoice.address) ?? 0n;
       expect({ name, owed: available + held + unresolved }).toEqual({ name, owed: there });
     }
     expect(forged).toHaveLength(rows.length + 1);

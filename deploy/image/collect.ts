@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 
 /**
- * node gather.ts CHECKOUT ROOM OUT
+ * node collect.ts CHECKOUT ROOM OUT
  *
  * Copies into OUT one room of the workspace and all that it needs at run time: the workspace's own packages without
  * their tests, and of the installed packages those that somebody depends on, without what only compilers and people
