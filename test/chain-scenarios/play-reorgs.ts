@@ -77,13 +77,13 @@ async function play(shop: MoneyIn, chain: ReorgChain, script: ReorgScript): Prom
 
 /** What the chain says, address by address, and what the services say of the same. */
 async function compare(shop: MoneyIn, chain: ReorgChain, { account, invoices }: Played) {
-  const balances = await chain.balances(invoices.map(({ address }) => address));
+  const onChain = await chain.balances(invoices.map(({ address }) => address));
   const differing: object[] = [];
   const balances: object[] = [];
   for (const asset of chain.assets) {
     let sum = 0n;
     for (const { id, address } of invoices) {
-      const there = balances.get(asset)?.get(address) ?? 0n;
+      const there = onChain.get(asset)?.get(address) ?? 0n;
       sum += there;
       const row = await shop.db.one<{ settled: string; told: string; loose: number }>(
         `select (select coalesce(sum(amount), 0)::text from deposits d

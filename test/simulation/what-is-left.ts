@@ -51,14 +51,14 @@ function unknownOfChain(environment: Environment): string[] {
   const truth = chain.truth();
   const missing = truth.filter(({ to, outpoint, isOurs }) => !isOurs && ours.has(to) && !known.has(outpoint));
   const there = new Set(truth.map(({ outpoint }) => outpoint));
-  const missing = [...known].filter((outpoint) => !there.has(outpoint));
+  const unfounded = [...known].filter((outpoint) => !there.has(outpoint));
   const paid = new Set(truth.map(({ to }) => to));
   const unpaid = database
     .run('payouts', `select address from payouts.payouts where status = 'mined'`, [], false)
     .filter(({ address }) => !paid.has(address as string));
   return [
     ...missing.map(({ outpoint }) => `the payment ${outpoint} is not known`),
-    ...missing.map((outpoint) => `the payment ${outpoint} is known and not in the chain`),
+    ...unfounded.map((outpoint) => `the payment ${outpoint} is known and not in the chain`),
     ...unpaid.map(({ address }) => `the settled payout to ${String(address)} is not in the chain`),
   ];
 }
