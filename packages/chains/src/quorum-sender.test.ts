@@ -3,13 +3,13 @@ import { units } from '@quittance/shared/money';
 import type { FakeSender } from './fake/sender.ts';
 import { type FakeNode, someNodes } from './fake/some-nodes.ts';
 import { same } from './quorum.ts';
-import { quorumSender, type Rules, senderRules } from './quorum-sender.ts';
+import { type QuorumRules, quorumSender, senderRules } from './quorum-sender.ts';
 
 const noQuorum = { name: 'NoQuorum' };
 const away = { name: 'RpcUnavailable' };
 
 describe('a sender of several nodes', () => {
-  const rules: Rules<FakeSender> = {
+  const rules: QuorumRules<FakeSender> = {
     ...senderRules,
     sign: (answers, nodes) => same('a signature', answers, nodes),
     utxos: (answers, nodes) => same('the coins', answers, nodes),
@@ -95,7 +95,7 @@ describe('a sender of several nodes', () => {
 
   test('needs a rule for everything that asks a node', () => {
     // @ts-expect-error: how two nodes' coins become one answer is not said
-    const incomplete: Rules<FakeSender> = {
+    const incomplete: QuorumRules<FakeSender> = {
       ...senderRules,
       sign: (answers, nodes) => same('a signature', answers, nodes),
     };

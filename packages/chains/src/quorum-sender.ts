@@ -15,7 +15,7 @@ export const proof = <A, G>(rule: Rule<A, G>): Rule<A, G> =>
   Object.assign((...given: Parameters<Rule<A, G>>) => rule(...given), { is: 'proof' as const });
 
 /** One rule for everything that asks a node: a question without a rule does not compile. */
-export type Rules<S> = { [M in Asked<S>]: Rule<Answer<S, M>, Given<S, M>> };
+export type QuorumRules<S> = { [M in Asked<S>]: Rule<Answer<S, M>, Given<S, M>> };
 
 /** What the network as a whole did with a transaction that was sent to every node. */
 export function broadcastOf(answers: readonly Broadcast[], nodes: number): Broadcast {
@@ -51,7 +51,7 @@ export function statusOf(answers: readonly TransactionStatus[], nodes: number): 
 }
 
 /** The rules of what every sender can; each kind of chain adds those of its own. */
-export const senderRules: Rules<ChainSender> = {
+export const senderRules: QuorumRules<ChainSender> = {
   // A node on another network is a mistake in the settings, also where the others would suffice.
   check: Object.assign(() => undefined, { is: 'check' as const }),
   balance: (answers, nodes) => same('a balance', answers, nodes),
@@ -65,7 +65,7 @@ export const senderRules: Rules<ChainSender> = {
 /** One sender of several, each with a node of its own and all with the same keys. What asks no node is asked of the first. */
 export function quorumSender<S extends ChainSender>(
   senders: readonly S[],
-  rules: Rules<S>,
+  rules: QuorumRules<S>,
   options: Omit<PanelOptions, 'chain'> = {},
 ): S {
   const [first] = senders;

@@ -16,7 +16,7 @@ import { openWallet as openEvmWallet } from './evm/wallet.ts';
 import { connectRpc } from './json-rpc.ts';
 import type { PanelOptions } from './quorum.ts';
 import { quorumReader } from './quorum-reader.ts';
-import { quorumSender, type Rules } from './quorum-sender.ts';
+import { type QuorumRules, quorumSender } from './quorum-sender.ts';
 import type { ChainSettings, SettingsOf, SolanaSettings } from './settings.ts';
 import * as solana from './solana/address.ts';
 import type { SolanaNetwork } from './solana/network.ts';
@@ -34,7 +34,7 @@ type Driver<K extends ChainKind> = {
   reader(settings: SettingsOf<K>, rpcUrl: string): ChainReader;
   /** Opens the wallet once, for all nodes. */
   senders(settings: SettingsOf<K>, seedPhrase: string): SenderOf<K>[];
-  rules: Rules<SenderOf<K>>;
+  rules: QuorumRules<SenderOf<K>>;
   checkAddress(settings: SettingsOf<K>, text: string): string | undefined;
   showAddress(canonical: string): string;
   paymentUri(settings: SettingsOf<K>, asset: AssetSymbol, address: string, amount: Units): string;

@@ -14,7 +14,7 @@ export type ObservedPayments = ObservedTransaction['paid'] | 'not in the chain' 
 /** Only one transaction of a chain can ever use it: the nonce of a wallet, or the output of another transaction. */
 export type SingleUseInput = { wallet: string; nonce: number } | { outpoint: string };
 
-export type Block = { height: number; hash: string };
+export type ObservedBlock = { height: number; hash: string };
 
 /**
  * Asks a chain's node on behalf of the reconciliation. It shares with the services only the parsing of a node's answers:
@@ -25,7 +25,7 @@ export type ChainObserver = {
    * Fixes all later answers to the node's newest block, which is returned. Only EVM nodes can answer so; for other chains
    * the result is undefined and answers follow the node.
    */
-  pin(): Promise<Block | undefined>;
+  pin(): Promise<ObservedBlock | undefined>;
   transaction(txHash: string): Promise<ObservedTransaction | undefined>;
   /** What a transaction of a block at this height pays. Cheaper than `transaction`, which also works out the cost. */
   payments(txHash: string, height: number): Promise<ObservedPayments>;

@@ -1,7 +1,7 @@
 import type { ChainSettings } from '@quittance/chains/settings';
 import { type AssetSymbol, assetsOf, type ChainKind } from '@quittance/shared/assets';
 import type { Trx } from '@quittance/shared/db';
-import type { Block, SingleUseInput } from './chain-observer.ts';
+import type { ObservedBlock, SingleUseInput } from './chain-observer.ts';
 import { onTheWay } from './events-on-the-way.ts';
 import { recentDeposits, recentPayouts } from './recent-records.ts';
 import type { Watermarks } from './watermarks.ts';
@@ -31,7 +31,7 @@ export type ChainRecords = {
   /** Credited deposits that the chain has dropped: they may come back, and are written off when they do not. */
   dropped: { asset: AssetSymbol; amount: string }[];
   /** The last block that invoices has processed. */
-  cursor: Block | undefined;
+  cursor: ObservedBlock | undefined;
   height: number;
 };
 export type PayoutRow = {

@@ -4,7 +4,12 @@ import { answered, connectRpc, type Rpc, read } from '@quittance/chains/json-rpc
 import type { SettingsOf } from '@quittance/chains/settings';
 import { nativeAsset } from '@quittance/shared/assets';
 import { z } from 'zod';
-import type { Block, ChainObserver, ObservedPayments, ObservedTransaction } from './chain-observer.ts';
+import type {
+  ChainObserver,
+  ObservedBlock,
+  ObservedPayments,
+  ObservedTransaction,
+} from './chain-observer.ts';
 
 /** Transfer(address,address,uint256) */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -32,7 +37,7 @@ export function observeEvm(url: string, settings: SettingsOf<'evm'>): ChainObser
   const rpc = connectRpc(url);
   const native = nativeAsset[settings.chain];
   const tokens = tokensOf(settings);
-  let pinned: Block | undefined;
+  let pinned: ObservedBlock | undefined;
 
   async function find(txHash: string) {
     const [given, sent] = await rpc.batch([
@@ -119,14 +124,14 @@ export function observeEvm(url: string, settings: SettingsOf<'evm'>): ChainObser
 }
 
 /** By its hash: behind one URL there may be several nodes, and one that does not have it must refuse (EIP-1898). */
-const blockOf = (pinned: Block | undefined) =>
+const blockOf = (pinned: ObservedBlock | undefined) =>
   pinned === undefined ? 'latest' : { blockHash: pinned.hash, requireCanonical: true };
 
 async function balances(
   rpc: Rpc,
   contract: string | undefined,
   owners: readonly string[],
-  pinned: Block | undefined,
+  pinned: ObservedBlock | undefined,
 ): Promise<bigint[]> {
   const block = blockOf(pinned);
   const calls = owners.map((owner) =>

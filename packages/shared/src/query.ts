@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring';
 
-export type Query = Record<string, unknown>;
+type Query = Record<string, unknown>;
 
 /**
  * Reads a query as PHP does: given twice, the last one counts; `name[]` and `name[key]` make `name` an array,

@@ -3,10 +3,10 @@ import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { RequestExpired } from '@quittance/shared/request-batcher';
 import type { Hold } from './domain/hold.ts';
-import type { Payout } from './domain/posting.ts';
+import type { LedgerPayout } from './domain/posting.ts';
 import { createHoldBatcher } from './hold-batcher.ts';
 
-const aPayout = (id: string, account = 'acc_1'): Payout => ({
+const aPayout = (id: string, account = 'acc_1'): LedgerPayout => ({
   id: id as PayoutId,
   account: account as AccountId,
   asset: 'ETH',
@@ -14,12 +14,15 @@ const aPayout = (id: string, account = 'acc_1'): Payout => ({
   networkFee: units(0n),
   deposit: null,
 });
-const placed = (payout: Payout): Hold => ({ ...payout, state: 'placed' });
+const placed = (payout: LedgerPayout): Hold => ({ ...payout, state: 'placed' });
 
 /** A batcher whose statements wait until the test lets them answer. */
 function aBatcher(timeoutMs = 2_000) {
-  const statements: { payouts: readonly Payout[]; answer(holds?: Hold[]): void; fail(error: Error): void }[] =
-    [];
+  const statements: {
+    payouts: readonly LedgerPayout[];
+    answer(holds?: Hold[]): void;
+    fail(error: Error): void;
+  }[] = [];
   let time = 0;
   const batcher = createHoldBatcher({
     clock: { now: () => new Date(time) },

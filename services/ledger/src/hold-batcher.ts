@@ -1,7 +1,7 @@
 import type { Clock } from '@quittance/shared/clock';
 import { requestBatcher, runAgain } from '@quittance/shared/request-batcher';
 import type { Hold } from './domain/hold.ts';
-import type { Payout } from './domain/posting.ts';
+import type { LedgerPayout } from './domain/posting.ts';
 import type { HoldBatcher } from './ports.ts';
 
 /** More statements only queue on each other's row locks. */
@@ -11,7 +11,7 @@ const WAITING_MAX = 10_000;
 
 export type HoldBatcherOptions = {
   /** Decides several at once; leaves out those that are to be asked again. */
-  decide: (payouts: readonly Payout[]) => Promise<Hold[]>;
+  decide: (payouts: readonly LedgerPayout[]) => Promise<Hold[]>;
   clock: Clock;
   /** The caller stops waiting after this long. */
   timeoutMs: number;
@@ -23,7 +23,7 @@ export type HoldBatcherOptions = {
  */
 export const createHoldBatcher = ({ decide, clock, timeoutMs }: HoldBatcherOptions): HoldBatcher => ({
   decide: requestBatcher({
-    async run(payouts: readonly Payout[]) {
+    async run(payouts: readonly LedgerPayout[]) {
       const holds = new Map((await decide(payouts)).map((hold) => [hold.id, hold]));
       return payouts.map(({ id }) => holds.get(id) ?? runAgain);
     },

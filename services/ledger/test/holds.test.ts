@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { AccountId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { eventually } from '@quittance/testkit/eventually';
-import { holdPosting, type Payout } from '../src/domain/posting.ts';
+import { holdPosting, type LedgerPayout } from '../src/domain/posting.ts';
 import { placeHold } from '../src/operations/place-hold.ts';
 import type { LedgerService } from '../src/service.ts';
 import { decideHolds } from '../src/store/holds.ts';
@@ -33,7 +33,7 @@ async function anAccountWith(amount: bigint): Promise<AccountId> {
   return account;
 }
 
-const payoutOf = (account: AccountId, amount: bigint, networkFee = 0n): Payout => ({
+const payoutOf = (account: AccountId, amount: bigint, networkFee = 0n): LedgerPayout => ({
   id: aPayoutId() as PayoutId,
   account,
   asset: 'ETH',
@@ -236,7 +236,7 @@ describe('many at once', () => {
 });
 
 describe('several in one statement', () => {
-  const states = async (payouts: readonly Payout[]) => {
+  const states = async (payouts: readonly LedgerPayout[]) => {
     const byId = new Map((await decideHolds(fixture.db, payouts)).map((hold) => [hold.id, hold.state]));
     return payouts.map(({ id }) => byId.get(id) ?? 'undecided');
   };

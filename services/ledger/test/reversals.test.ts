@@ -22,9 +22,12 @@ afterAll(() => fixture.stop());
 afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
 
 const handle = (...events: Sent[]) => fixture.handle(...events);
-type Deposit = ReturnType<typeof aDeposit>;
-const settled = (payload: Deposit): Sent => ({ kind: 'deposit.settled', payload });
-const reversed = (deposit: Deposit): Sent => ({ kind: 'deposit.reversed', payload: reversalOf(deposit) });
+type LedgerDeposit = ReturnType<typeof aDeposit>;
+const settled = (payload: LedgerDeposit): Sent => ({ kind: 'deposit.settled', payload });
+const reversed = (deposit: LedgerDeposit): Sent => ({
+  kind: 'deposit.reversed',
+  payload: reversalOf(deposit),
+});
 
 /** What was written off of this account's money. */
 async function writtenOff(account: AccountId): Promise<string> {

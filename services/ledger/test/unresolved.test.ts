@@ -35,9 +35,12 @@ afterAll(() => fixture.stop());
 afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
 
 const handle = (...events: Sent[]) => fixture.handle(...events);
-type Deposit = ReturnType<typeof aDeposit>;
-const settled = (payload: Deposit): Sent => ({ kind: 'deposit.settled', payload });
-const reversed = (deposit: Deposit): Sent => ({ kind: 'deposit.reversed', payload: reversalOf(deposit) });
+type LedgerDeposit = ReturnType<typeof aDeposit>;
+const settled = (payload: LedgerDeposit): Sent => ({ kind: 'deposit.settled', payload });
+const reversed = (deposit: LedgerDeposit): Sent => ({
+  kind: 'deposit.reversed',
+  payload: reversalOf(deposit),
+});
 type Hold = RequestOf<'hold.place'>;
 const outcomeOf = ({ deposit_id: _, ...hold }: Hold) => ({ ...hold, tx_hash: '0xab' });
 const settle = (hold: Hold): Sent => ({ kind: 'hold.settle', payload: outcomeOf(hold) });
@@ -51,26 +54,26 @@ const giveUp = ({ payout_id, account_id, asset }: Hold): Sent => ({
 });
 
 /** A payout that pays all of a deposit back, less the fee. */
-const aReturn = (deposit: Deposit, fee = 10n, other: Partial<Hold> = {}): Hold =>
+const aReturn = (deposit: LedgerDeposit, fee = 10n, other: Partial<Hold> = {}): Hold =>
   aHold(deposit.account_id as AccountId, BigInt(deposit.amount) - fee, {
     network_fee: fee.toString(),
     deposit_id: deposit.deposit_id,
     ...other,
   });
 
-async function anUnresolved(account = anAccount(), amount = 100n): Promise<Deposit> {
+async function anUnresolved(account = anAccount(), amount = 100n): Promise<LedgerDeposit> {
   const deposit = aDeposit(account, amount, { disposition: 'unresolved', tx_hash: '0xpaid' });
   await handle(settled(deposit));
   return deposit;
 }
 
-const accept = (deposit: Deposit, account = deposit.account_id as AccountId, { ports } = one) =>
+const accept = (deposit: LedgerDeposit, account = deposit.account_id as AccountId, { ports } = one) =>
   acceptDeposit(ports, account, deposit.deposit_id as DepositId);
-const stateOf = async (deposit: Deposit) => {
+const stateOf = async (deposit: LedgerDeposit) => {
   const item = await findSuspense(fixture.db, deposit.deposit_id as DepositId);
   return item && [item.state, item.amount.toString()];
 };
-const balanceOf = (deposit: Deposit) => fixture.balance(deposit.account_id as AccountId);
+const balanceOf = (deposit: LedgerDeposit) => fixture.balance(deposit.account_id as AccountId);
 
 async function platform(account: string): Promise<Record<string, string>> {
   const rows = await fixture.admin.rows<{ bucket: string; amount: string }>(
@@ -423,27 +426,27 @@ class DepositHistory {
 
 const FEE = 3n;
 const told = {
-  settle: async (deposit: Deposit, history: DepositHistory) => {
+  settle: async (deposit: LedgerDeposit, history: DepositHistory) => {
     await handle(settled(deposit));
     history.settle();
     if (history.heardReversal) history.reverse();
   },
-  reverse: async (deposit: Deposit, history: DepositHistory) => {
+  reverse: async (deposit: LedgerDeposit, history: DepositHistory) => {
     await handle(reversed(deposit));
     history.heardReversal = true;
     history.reverse();
   },
-  catchUp: async (deposit: Deposit, history: DepositHistory) => {
+  catchUp: async (deposit: LedgerDeposit, history: DepositHistory) => {
     if (history.state !== 'nothing') await fixture.leaveReversal(reversalOf(deposit));
     while ((await catchUpReversals({ db: fixture.db, logger })) > 0);
     history.reverse();
   },
-  accept: async (deposit: Deposit, history: DepositHistory) => {
+  accept: async (deposit: LedgerDeposit, history: DepositHistory) => {
     const { ok } = await accept(deposit);
     expect(ok).toBe(history.state === 'open');
     if (ok) history.accept();
   },
-  return: async (deposit: Deposit, history: DepositHistory) => {
+  return: async (deposit: LedgerDeposit, history: DepositHistory) => {
     // Before the deposit is known there is no answer, and one that is worth no more than the fee is not asked for.
     if (history.left <= FEE) return;
     const hold = aReturn({ ...deposit, amount: history.left.toString() }, FEE);
@@ -455,7 +458,7 @@ const told = {
     expect(outcome).toBe(history.state === 'open' ? 'placed' : 'refused');
     if (outcome === 'placed') history.place(hold);
   },
-  spend: async (deposit: Deposit, history: DepositHistory) => {
+  spend: async (deposit: LedgerDeposit, history: DepositHistory) => {
     const outcome = await fixture.place(aHold(deposit.account_id as AccountId, 60n));
     expect(outcome).toBe(history.available >= 60n ? 'placed' : 'refused');
     if (outcome === 'placed') history.spend();
@@ -471,7 +474,7 @@ const told = {
 
 /** Handles the end of the pending refund twice. */
 function ended(end: (hold: Hold) => Sent, follow: (history: DepositHistory) => void) {
-  return async (_deposit: Deposit, history: DepositHistory) => {
+  return async (_deposit: LedgerDeposit, history: DepositHistory) => {
     const { hold } = history;
     if (hold === undefined) return;
     history.hold = undefined;

@@ -28,11 +28,14 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 afterEach(async () => expect(await fixture.discrepancies()).toEqual([]));
 
-type Deposit = ReturnType<typeof aDeposit>;
+type LedgerDeposit = ReturnType<typeof aDeposit>;
 type Hold = RequestOf<'hold.place'>;
 const handle = (...events: Sent[]) => fixture.handle(...events);
-const settled = (payload: Deposit): Sent => ({ kind: 'deposit.settled', payload });
-const reversed = (deposit: Deposit): Sent => ({ kind: 'deposit.reversed', payload: reversalOf(deposit) });
+const settled = (payload: LedgerDeposit): Sent => ({ kind: 'deposit.settled', payload });
+const reversed = (deposit: LedgerDeposit): Sent => ({
+  kind: 'deposit.reversed',
+  payload: reversalOf(deposit),
+});
 const outcomeOf = ({ deposit_id: _, ...hold }: Hold) => ({ ...hold, tx_hash: '0xab' });
 const settle = (hold: Hold): Sent => ({ kind: 'hold.settle', payload: outcomeOf(hold) });
 const release = (hold: Hold): Sent => ({
@@ -40,21 +43,22 @@ const release = (hold: Hold): Sent => ({
   payload: { ...outcomeOf(hold), fee_kept: false },
 });
 
-const account = (deposit: Deposit) => deposit.account_id as AccountId;
-const aReturn = (deposit: Deposit): Hold => aHold(account(deposit), 100n, { deposit_id: deposit.deposit_id });
-const minedAgain = (deposit: Deposit, other: Partial<Deposit> = {}): Deposit => ({
+const account = (deposit: LedgerDeposit) => deposit.account_id as AccountId;
+const aReturn = (deposit: LedgerDeposit): Hold =>
+  aHold(account(deposit), 100n, { deposit_id: deposit.deposit_id });
+const minedAgain = (deposit: LedgerDeposit, other: Partial<LedgerDeposit> = {}): LedgerDeposit => ({
   ...deposit,
   deposit_id: aDeposit(account(deposit), 1n).deposit_id,
   ...other,
 });
 
-async function spend(deposit: Deposit, amount: bigint): Promise<void> {
+async function spend(deposit: LedgerDeposit, amount: bigint): Promise<void> {
   const hold = aHold(account(deposit), amount);
   expect(await fixture.place(hold)).toBe('placed');
   await handle(settle(hold));
 }
 
-async function booksOf(deposit: Deposit): Promise<string[]> {
+async function booksOf(deposit: LedgerDeposit): Promise<string[]> {
   const { written_off } = await fixture.admin.one<{ written_off: string }>(
     `select coalesce(-sum(e.amount), 0) as written_off from entries e join transfers t on t.seq = e.transfer_seq
      where t.account_id = $1 and e.bucket = 'loss'`,
@@ -63,7 +67,7 @@ async function booksOf(deposit: Deposit): Promise<string[]> {
   return [...(await fixture.balance(account(deposit))), written_off];
 }
 
-async function stateOf(deposit: Deposit) {
+async function stateOf(deposit: LedgerDeposit) {
   const item = await findSuspense(fixture.db, deposit.deposit_id as DepositId);
   return item && [item.state, item.amount.toString(), item.payout];
 }
@@ -168,7 +172,7 @@ describe('a payment that was reversed after it was spent, and is mined again', (
     expect(await fixture.place(aReturn(again))).toBe('refused');
   });
 
-  it.each<[string, Deposit['disposition'], (hold: Hold) => Sent, string[], unknown]>([
+  it.each<[string, LedgerDeposit['disposition'], (hold: Hold) => Sent, string[], unknown]>([
     ['and is mined', 'unresolved', settle, ['0', '0', '0', '0'], 'returned'],
     ['and fails', 'unresolved', release, ['0', '0', '100', '0'], 'open'],
     ['and fails when it is credited now', 'credit', release, ['100', '0', '0', '0'], undefined],

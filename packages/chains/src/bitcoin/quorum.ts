@@ -1,10 +1,10 @@
 import type { Units } from '@quittance/shared/money';
 import { quorumOf, reached, same, sufficient, unopposed } from '../quorum.ts';
-import { proof, type Rules, senderRules } from '../quorum-sender.ts';
+import { proof, type QuorumRules, senderRules } from '../quorum-sender.ts';
 import type { BitcoinSender, Unspent } from './sender.ts';
 
 /** How the answers of several nodes become one, for what only Bitcoin's sender is asked. */
-export const bitcoinRules: Rules<BitcoinSender> = {
+export const bitcoinRules: QuorumRules<BitcoinSender> = {
   ...senderRules,
   feeRate: sufficient,
   replacementFee(answers, nodes) {

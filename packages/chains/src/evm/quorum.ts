@@ -1,9 +1,9 @@
 import { type EvmSender, NoQuorum } from '../chain.ts';
 import { quorumOf, reached, same, sufficient, unopposed } from '../quorum.ts';
-import { proof, type Rules, senderRules } from '../quorum-sender.ts';
+import { proof, type QuorumRules, senderRules } from '../quorum-sender.ts';
 
 /** How the answers of several nodes become one, for what only EVM senders are asked. */
-export const evmRules: Rules<EvmSender> = {
+export const evmRules: QuorumRules<EvmSender> = {
   ...senderRules,
   fees: (answers, nodes) => ({
     maxFeePerGas: sufficient(

@@ -1,6 +1,6 @@
 import { NoQuorum } from '../chain.ts';
 import { commonPrefix, quorumOf, same, sufficient } from '../quorum.ts';
-import { proof, type Rules, senderRules } from '../quorum-sender.ts';
+import { proof, type QuorumRules, senderRules } from '../quorum-sender.ts';
 import type { SolanaSender } from './sender.ts';
 import type { Lifetime } from './transaction.ts';
 
@@ -10,7 +10,7 @@ const APART_MAX = 150;
 const AHEAD_MAX = 32;
 
 /** How the answers of several nodes become one, for what only Solana's sender is asked. */
-export const solanaRules: Rules<SolanaSender> = {
+export const solanaRules: QuorumRules<SolanaSender> = {
   ...senderRules,
   lifetime: lifetimeOf,
   priorityFee: sufficient,

@@ -52,10 +52,10 @@ const account = z.object({
     .nullable(),
 });
 
-export type Account = { lamports: bigint; owner: string; executable: boolean; data: Uint8Array };
+export type SolanaAccount = { lamports: bigint; owner: string; executable: boolean; data: Uint8Array };
 
 /** What is at an address as of the newest confirmed block; undefined when nothing is. */
-export async function accountOf(rpc: Rpc, address: string): Promise<Account | undefined> {
+export async function accountOf(rpc: Rpc, address: string): Promise<SolanaAccount | undefined> {
   const method = 'getAccountInfo';
   const params = [address, { encoding: 'base64', commitment: 'confirmed' }];
   const { value } = read(account, await rpc.call(method, params, undefined, 'exact'), method);

@@ -18,8 +18,8 @@ import {
   type Lifetime,
   nativeSweep,
   nativeTransfer,
-  type Plan,
   type SolanaNativeSweepOrder,
+  type SolanaPlan,
   type SolanaSigned,
   type SolanaTokenSweepOrder,
   type SolanaTransferOrder,
@@ -99,7 +99,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
   const { hotAddress, hotSigner } = wallet;
   const assertNotIncluded = nonInclusionSearch(rpc);
 
-  async function planTransfer(order: SolanaTransferOrder): Promise<Plan> {
+  async function planTransfer(order: SolanaTransferOrder): Promise<SolanaPlan> {
     const { asset, to, amount } = order;
     invariant(amount > 0n, 'a transfer moves something');
     if (checkAddress(network, to) === undefined) throw new Error(`${to} is no address that can be paid`);
@@ -133,7 +133,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
   }
 
   /** Throws when the hot wallet has too little for a transfer, now or as of the last finalized block. */
-  async function assertHotHas({ asset, amount }: SolanaTransferOrder, plan: Plan): Promise<void> {
+  async function assertHotHas({ asset, amount }: SolanaTransferOrder, plan: SolanaPlan): Promise<void> {
     const cost = feeOf(plan) + plan.rentMax + (await rentFor(0));
     const isNative = assets[asset].type === 'native';
     for (const commitment of ['confirmed', 'finalized'] as const) {

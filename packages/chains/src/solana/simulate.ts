@@ -3,7 +3,7 @@ import { type Address, isOffCurveAddress } from '@solana/kit';
 import { z } from 'zod';
 import { type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import { accountOf, count, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './rpc.ts';
-import { type Plan, unsigned } from './transaction.ts';
+import { type SolanaPlan, unsigned } from './transaction.ts';
 
 const simulation = z.object({ value: z.object({ err: z.unknown() }) });
 const rentRefusal = z.object({ InsufficientFundsForRent: z.object({ account_index: count }) });
@@ -21,7 +21,7 @@ export async function isUnpayable(rpc: Rpc, asset: AssetSymbol, to: string): Pro
 }
 
 /** What the newest confirmed state would make of a plan: `payer` when it is the fee payer's own account that fails. */
-export async function simulate(rpc: Rpc, plan: Plan): Promise<'works' | 'payer' | 'fails'> {
+export async function simulate(rpc: Rpc, plan: SolanaPlan): Promise<'works' | 'payer' | 'fails'> {
   const method = 'simulateTransaction';
   const config = {
     encoding: 'base64',

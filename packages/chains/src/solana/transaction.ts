@@ -81,7 +81,7 @@ export type SolanaSigned = SignedTransaction & {
 };
 
 /** Instructions, the first signer paying the fee, and the most it can cost. */
-export type Plan = FeeAndLifetime & {
+export type SolanaPlan = FeeAndLifetime & {
   signers: readonly SolanaSigner[];
   units: number;
   rentMax: bigint;
@@ -101,7 +101,12 @@ export async function associatedAccount(owner: string, mint: string): Promise<st
   return address;
 }
 
-export function nativeTransfer(from: SolanaSigner, to: string, amount: bigint, terms: FeeAndLifetime): Plan {
+export function nativeTransfer(
+  from: SolanaSigner,
+  to: string,
+  amount: bigint,
+  terms: FeeAndLifetime,
+): SolanaPlan {
   return {
     ...terms,
     signers: [from],
@@ -113,7 +118,11 @@ export function nativeTransfer(from: SolanaSigner, to: string, amount: bigint, t
   };
 }
 
-export function nativeSweep(hot: SolanaSigner, deposit: SolanaSigner, order: SolanaNativeSweepOrder): Plan {
+export function nativeSweep(
+  hot: SolanaSigner,
+  deposit: SolanaSigner,
+  order: SolanaNativeSweepOrder,
+): SolanaPlan {
   if (order.feeFrom === 'hot') {
     const swept = nativeTransfer(deposit, hot.address, order.balance, order);
     return { ...swept, signers: [hot, deposit] };
@@ -129,7 +138,7 @@ export async function tokenTransfer(
   from: SolanaSigner,
   mint: string,
   { asset, to, amount, tokenAccountRent, ...terms }: SolanaTransferOrder,
-): Promise<Plan> {
+): Promise<SolanaPlan> {
   const [source, destination] = await Promise.all([
     associatedAccount(from.address, mint),
     associatedAccount(to, mint),
@@ -151,7 +160,7 @@ export async function tokenSweep(
   deposit: SolanaSigner,
   mint: string,
   { asset, accounts, tokenAccountRent, ...terms }: SolanaTokenSweepOrder,
-): Promise<Plan> {
+): Promise<SolanaPlan> {
   invariant(accounts.length > 0 && accounts.length <= SWEPT_ACCOUNTS_MAX, 'a sweep empties some accounts');
   const destination = await associatedAccount(hot.address, mint);
   return {
@@ -200,7 +209,7 @@ export function feeOf({
   signers,
   units,
   priorityFee,
-}: Pick<Plan, 'signers' | 'units' | 'priorityFee'>): bigint {
+}: Pick<SolanaPlan, 'signers' | 'units' | 'priorityFee'>): bigint {
   const priority = (BigInt(units) * priorityFee + MICRO - 1n) / MICRO;
   return BigInt(signers.length) * SIGNATURE_FEE + priority;
 }
@@ -220,7 +229,7 @@ export function feesAt(priorityFee: bigint) {
   };
 }
 
-function compile({ signers, units, priorityFee, instructions, lifetime }: Plan) {
+function compile({ signers, units, priorityFee, instructions, lifetime }: SolanaPlan) {
   const payer = signers[0] as SolanaSigner;
   return compileTransaction(
     pipe(
@@ -242,7 +251,7 @@ function compile({ signers, units, priorityFee, instructions, lifetime }: Plan) 
 }
 
 /** The same plan gives the same bytes, always. */
-export function sign(plan: Plan): SolanaSigned {
+export function sign(plan: SolanaPlan): SolanaSigned {
   const compiled = compile(plan);
   const signatures = { ...compiled.signatures };
   for (const signer of plan.signers) {
@@ -259,7 +268,7 @@ export function sign(plan: Plan): SolanaSigned {
 }
 
 /** Without signatures, for a node to try: bytes that can never be mined. */
-export const unsigned = (plan: Plan): string => getBase64EncodedWireTransaction(compile(plan));
+export const unsigned = (plan: SolanaPlan): string => getBase64EncodedWireTransaction(compile(plan));
 
 /** The signature that names a signed transaction; undefined when these are not the bytes of one. */
 export function hashOf(raw: string): string | undefined {

@@ -5,7 +5,7 @@ import { fakeNode } from '../../src/fake/node.ts';
 import type { FakeSender } from '../../src/fake/sender.ts';
 import { same } from '../../src/quorum.ts';
 import { quorumReader } from '../../src/quorum-reader.ts';
-import { quorumSender, type Rules, senderRules } from '../../src/quorum-sender.ts';
+import { type QuorumRules, quorumSender, senderRules } from '../../src/quorum-sender.ts';
 import type { Candidate, Fixture } from './fixture.ts';
 
 const AMOUNT = units(1_000_000_001n);
@@ -14,7 +14,7 @@ const UTXO_COUNT = 20;
 
 type FakeNode = ReturnType<typeof fakeNode>;
 
-const rules: Rules<FakeSender> = {
+const rules: QuorumRules<FakeSender> = {
   ...senderRules,
   sign: (answers, count) => same('a signature', answers, count),
   utxos: (answers, count) => same('the coins', answers, count),

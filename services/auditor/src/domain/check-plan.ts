@@ -10,7 +10,7 @@ export type LastChecks = {
 };
 
 /** Every row; new and open rows; or again every row of the invariants and chains with a suspected discrepancy. */
-export type Plan =
+export type CheckPlan =
   | { scope: 'whole' | 'recent' }
   | { scope: 'again'; invariants: ReadonlySet<string>; chains: ReadonlySet<string> };
 
@@ -25,7 +25,7 @@ const WHOLE_WHILE_WRONG_MS = 15 * 60_000;
 export function nextCheck(
   { ageMs, wholeAgeMs, suspected, confirmed, seenChains }: LastChecks,
   { checkEveryMs, wholeEveryMs }: Pace,
-): Plan | undefined {
+): CheckPlan | undefined {
   if (ageMs === undefined || wholeAgeMs === undefined) return { scope: 'whole' };
   // A check that ended in the future was dated by a clock that has been set back since.
   const isOlder = (age: number, than: number): boolean => age < 0 || age >= than;

@@ -9,7 +9,7 @@ import { failpoint } from '@quittance/shared/failpoint';
 import { assertLease, type Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { appendToOutbox } from '@quittance/shared/outbox';
-import type { Plan } from '../domain/check-plan.ts';
+import type { CheckPlan } from '../domain/check-plan.ts';
 import { type Assessment, assess, type CheckResult, withOutgrown } from '../domain/discrepancies.ts';
 import type { Ports } from '../ports.ts';
 import { chainScope } from '../store/chain-scope.ts';
@@ -36,7 +36,11 @@ const NAMED_MAX = 20;
  * separately, so that none waits for another.
  * @returns the discrepancies that this check found.
  */
-export async function checkBooks(ports: Ports, lease: Lease, plan: Plan): Promise<readonly Discrepancy[]> {
+export async function checkBooks(
+  ports: Ports,
+  lease: Lease,
+  plan: CheckPlan,
+): Promise<readonly Discrepancy[]> {
   const { db, clock, settings } = ports;
   const began = { at: clock.now(), ms: performance.now() };
   const watermarks = await currentWatermarks(db);

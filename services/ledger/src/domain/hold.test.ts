@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import { units } from '@quittance/shared/money';
 import { type EndingHold, endHold, type HoldEnd, type HoldState, outcomeOf, sameContents } from './hold.ts';
-import type { Payout } from './posting.ts';
+import type { LedgerPayout } from './posting.ts';
 
-const payout: Payout = {
+const payout: LedgerPayout = {
   id: '7' as PayoutId,
   account: 'acc_1' as AccountId,
   asset: 'ETH',
@@ -59,7 +59,7 @@ describe('ending a hold', () => {
     expect(outcome(hold, end)).toBe(expected);
   });
 
-  it.each<[string, Partial<Payout>]>([
+  it.each<[string, Partial<LedgerPayout>]>([
     ['account', { account: 'acc_2' as AccountId }],
     ['asset', { asset: 'USDC_ERC20' }],
     ['amount', { amount: units(101n) }],

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '@quittance/shared/commands';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { type Payout, type Posting, type ReleaseTo, releasePosting, settlePosting } from './posting.ts';
+import { type LedgerPayout, type Posting, type ReleaseTo, releasePosting, settlePosting } from './posting.ts';
 
 export type HoldState = 'placed' | 'refused' | 'voided' | 'settled' | 'released';
 
@@ -24,8 +24,8 @@ export const outcomeOf: Record<HoldState, ReplyOf<'hold.place'>['outcome']> = {
 
 /** Amounts are null in a tombstone: the payout was given up before its hold was asked for. */
 export type Hold = { state: HoldState; because?: ReplyOf<'hold.place'>['because'] } & (
-  | Payout
-  | (Omit<Payout, 'amount' | 'networkFee'> & Tombstone)
+  | LedgerPayout
+  | (Omit<LedgerPayout, 'amount' | 'networkFee'> & Tombstone)
 );
 type Tombstone = { amount: null; networkFee: null };
 
@@ -59,7 +59,7 @@ export function endHold(
   return ok(postingOf(hold, end));
 }
 
-function postingOf({ back, ...payout }: Payout & Pick<EndingHold, 'back'>, end: HoldEnd): Posting {
+function postingOf({ back, ...payout }: LedgerPayout & Pick<EndingHold, 'back'>, end: HoldEnd): Posting {
   switch (end.to) {
     case 'settled':
       return settlePosting(payout);
@@ -71,7 +71,8 @@ function postingOf({ back, ...payout }: Payout & Pick<EndingHold, 'back'>, end: 
 }
 
 /** What a payout's service says of it; who gives one up says less. */
-type Said = Pick<Payout, 'account' | 'asset'> & Partial<Pick<Payout, 'amount' | 'networkFee' | 'deposit'>>;
+type Said = Pick<LedgerPayout, 'account' | 'asset'> &
+  Partial<Pick<LedgerPayout, 'amount' | 'networkFee' | 'deposit'>>;
 
 /** One payout id has one account, asset, amount, fee and source; anything else is a defect of the sender. */
 export function sameContents(hold: Hold, said: Said): boolean {

@@ -5,12 +5,12 @@ import { sum, type Units, units } from '@quittance/shared/money';
 import fc from 'fast-check';
 import {
   acceptPosting,
-  type Deposit,
   depositPosting,
   holdPosting,
+  type LedgerDeposit,
+  type LedgerPayout,
   type MerchantBucket,
   networkPosting,
-  type Payout,
   type Posting,
   releasePosting,
   reversalPosting,
@@ -25,13 +25,13 @@ const anAsset = fc.constantFrom(...assetSymbols);
 const aDisposition = fc.constantFrom('credit' as const, 'unresolved' as const);
 const aReason = fc.constantFrom('failed' as const, 'failed_fee_kept' as const, 'voided' as const);
 
-const aDeposit: fc.Arbitrary<Deposit> = fc.record({
+const aDeposit: fc.Arbitrary<LedgerDeposit> = fc.record({
   id: fc.constant('dep_1' as DepositId),
   account: fc.constant(account),
   asset: anAsset,
   amount: anAmount,
 });
-const aPayout: fc.Arbitrary<Payout> = fc.record({
+const aPayout: fc.Arbitrary<LedgerPayout> = fc.record({
   id: fc.constant('1' as PayoutId),
   account: fc.constant(account),
   asset: anAsset,
@@ -65,7 +65,7 @@ const balanceChange = (posting: Posting) => ({
 });
 
 /** Where the money of a hold comes from. */
-const sourceOf = ({ deposit }: Payout) => (deposit === null ? 'available' : 'unresolved');
+const sourceOf = ({ deposit }: LedgerPayout) => (deposit === null ? 'available' : 'unresolved');
 
 describe('every posting', () => {
   it('sums to zero, has entries and none of nothing', () => {
@@ -192,8 +192,8 @@ describe('any sequence of deposits, holds and reversals', () => {
       fc.property(fc.array(aStep, { maxLength: 60 }), (steps) => {
         const balance = { available: 0n, held: 0n, unresolved: 0n };
         const booked: Posting[] = [];
-        const deposits: { deposit: Deposit; bucket: MerchantBucket }[] = [];
-        const holds: Payout[] = [];
+        const deposits: { deposit: LedgerDeposit; bucket: MerchantBucket }[] = [];
+        const holds: LedgerPayout[] = [];
         const write = (posting: Posting) => {
           const change = balanceChange(posting);
           balance.available += change.available;
@@ -204,14 +204,14 @@ describe('any sequence of deposits, holds and reversals', () => {
         for (const step of steps) {
           if (step.do === 'deposit') {
             const id = `dep_${booked.length}` as DepositId;
-            const deposit: Deposit = { id, account, asset: 'ETH', amount: units(step.amount) };
+            const deposit: LedgerDeposit = { id, account, asset: 'ETH', amount: units(step.amount) };
             const bucket = step.disposition === 'credit' ? 'available' : 'unresolved';
             deposits.push({ deposit, bucket });
             write(depositPosting(deposit, step.disposition));
           } else if (step.do === 'hold') {
             if (step.amount + step.fee > balance.available) continue;
             const id = `${booked.length}` as PayoutId;
-            const payout: Payout = {
+            const payout: LedgerPayout = {
               id,
               account,
               asset: 'ETH',

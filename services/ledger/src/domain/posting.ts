@@ -39,8 +39,8 @@ export type Posting = {
 };
 
 export type Disposition = 'credit' | 'unresolved';
-export type Deposit = { id: DepositId; account: AccountId; asset: AssetSymbol; amount: Units };
-export type Payout = {
+export type LedgerDeposit = { id: DepositId; account: AccountId; asset: AssetSymbol; amount: Units };
+export type LedgerPayout = {
   id: PayoutId;
   account: AccountId;
   asset: AssetSymbol;
@@ -61,7 +61,7 @@ const bucketOf: Record<Disposition, MerchantBucket> = {
 };
 
 /** Money has arrived: we hold more and owe more. */
-export function depositPosting(deposit: Deposit, disposition: Disposition): Posting {
+export function depositPosting(deposit: LedgerDeposit, disposition: Disposition): Posting {
   return balanced({
     op: `deposit:${deposit.id}`,
     kind: 'deposit',
@@ -79,7 +79,7 @@ export function depositPosting(deposit: Deposit, disposition: Disposition): Post
  * Money that had arrived is gone from the chain. It is taken back as far as its bucket still has it, which
  * is `there`; the merchant cannot owe us the rest, so the rest is written off.
  */
-export function reversalPosting(deposit: Deposit, from: MerchantBucket, there: Units): Posting {
+export function reversalPosting(deposit: LedgerDeposit, from: MerchantBucket, there: Units): Posting {
   invariant(there >= 0n, 'a bucket is never below zero');
   const back = there < deposit.amount ? there : deposit.amount;
   return balanced({
@@ -103,7 +103,7 @@ export function writtenOffBy(reversal: Posting): Units {
 
 /** A payment that was written off is in the chain again, as this deposit: `amount` of it recovers the write-off. */
 export function recoveryPosting(
-  deposit: Deposit,
+  deposit: LedgerDeposit,
   from: MerchantBucket,
   amount: Units,
   cause: string,
@@ -122,7 +122,7 @@ export function recoveryPosting(
 }
 
 /** Reserves a payout's money. The store books the same in the statement that decides the hold. */
-export function holdPosting(payout: Payout): Posting {
+export function holdPosting(payout: LedgerPayout): Posting {
   const total = plus(payout.amount, payout.networkFee);
   return balanced({
     op: `hold:${payout.id}`,
@@ -138,7 +138,7 @@ export function holdPosting(payout: Payout): Posting {
 }
 
 /** The payout is mined: its amount has left us, its network fee is ours. */
-export function settlePosting(payout: Payout): Posting {
+export function settlePosting(payout: LedgerPayout): Posting {
   return balanced({
     op: `settle:${payout.id}`,
     kind: 'settle',
@@ -164,7 +164,7 @@ export type ReleaseReason = 'failed' | 'failed_fee_kept' | 'voided';
 export type ReleaseTo = 'available' | 'unresolved' | 'loss';
 
 /** The payout will never be mined: its money goes back, the fee too unless the chain took it. */
-export function releasePosting(payout: Payout, reason: ReleaseReason, to: ReleaseTo): Posting {
+export function releasePosting(payout: LedgerPayout, reason: ReleaseReason, to: ReleaseTo): Posting {
   const total = plus(payout.amount, payout.networkFee);
   const kept = reason === 'failed_fee_kept' ? payout.networkFee : zero;
   return balanced({
@@ -182,7 +182,7 @@ export function releasePosting(payout: Payout, reason: ReleaseReason, to: Releas
 }
 
 /** The account takes unresolved money into its balance. The store books the same in the statement that decides it. */
-export function acceptPosting(deposit: Deposit): Posting {
+export function acceptPosting(deposit: LedgerDeposit): Posting {
   return balanced({
     op: `accept:${deposit.id}`,
     kind: 'accept',

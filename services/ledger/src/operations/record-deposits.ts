@@ -8,7 +8,7 @@ import { depositPosting } from '../domain/posting.ts';
 import type { Ports } from '../ports.ts';
 import { openSuspense } from '../store/suspense.ts';
 import { book } from '../store/transfers.ts';
-import { keepPayments, type Payment } from '../store/write-offs.ts';
+import { type CreditedPayment, keepPayments } from '../store/write-offs.ts';
 import { recoverWriteOffs } from './recover-write-offs.ts';
 
 /** Credits settled deposits, each once, reduces write-offs by what they recover, and appends the events for invoices. */
@@ -46,7 +46,7 @@ export async function recordDeposits(
   }));
   const lost = await keepPayments(trx, payments);
   for (const payment of payments) {
-    const isLost = ({ account, outpoint }: Payment) =>
+    const isLost = ({ account, outpoint }: CreditedPayment) =>
       account === payment.account && outpoint === payment.outpoint;
     if (lost.some(isLost)) await recoverWriteOffs(trx, [payment], `settled:${payment.id}`, ports);
   }

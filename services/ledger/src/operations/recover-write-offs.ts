@@ -3,7 +3,12 @@ import { recoveryPosting } from '../domain/posting.ts';
 import { remainderOf } from '../domain/suspense.ts';
 import type { Ports } from '../ports.ts';
 import { book } from '../store/transfers.ts';
-import { type Payment, recoverableDeposits, reduceWriteOff, takeFromOpen } from '../store/write-offs.ts';
+import {
+  type CreditedPayment,
+  recoverableDeposits,
+  reduceWriteOff,
+  takeFromOpen,
+} from '../store/write-offs.ts';
 
 /**
  * A payment that was reversed after its money was spent, and is mined again, is a new deposit. Its money was spent
@@ -12,7 +17,7 @@ import { type Payment, recoverableDeposits, reduceWriteOff, takeFromOpen } from 
  */
 export async function recoverWriteOffs(
   trx: Trx,
-  payments: readonly Payment[],
+  payments: readonly CreditedPayment[],
   cause: `${'settled' | 'reversed' | 'freed'}:${string}`,
   { logger }: Pick<Ports, 'logger'>,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { type Queryable, query, statement, type Trx } from '@quittance/shared/db
 import type { PayoutId } from '@quittance/shared/ids';
 import { bulk } from '@quittance/shared/store-kit';
 import type { EndingHold, Hold, HoldState } from '../domain/hold.ts';
-import type { Payout } from '../domain/posting.ts';
+import type { LedgerPayout } from '../domain/posting.ts';
 
 /** The columns of a hold, from any relation that has those of `holds`. */
 export const holdColumns =
@@ -76,7 +76,7 @@ const decide = query<Hold>(
  * Decides holds of what balances have, each once for ever. One statement, its own transaction.
  * @returns what is decided, now or before; those left out are to be asked again.
  */
-export const decideHolds = (db: Queryable, payouts: readonly Payout[]): Promise<Hold[]> =>
+export const decideHolds = (db: Queryable, payouts: readonly LedgerPayout[]): Promise<Hold[]> =>
   db.rows(decide, asked.values(payouts));
 
 const lockRows = query<EndingHold>(
@@ -114,7 +114,7 @@ const insertTombstones = statement(
 /** Stores a tombstone for each payout without a decision: a hold that is requested later is refused. */
 export async function leaveTombstones(
   trx: Trx,
-  payouts: readonly Pick<Payout, 'id' | 'account' | 'asset'>[],
+  payouts: readonly Pick<LedgerPayout, 'id' | 'account' | 'asset'>[],
 ): Promise<void> {
   await trx.rows(insertTombstones, tombstones.values(payouts));
 }

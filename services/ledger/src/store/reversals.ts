@@ -2,7 +2,7 @@ import { query, statement, type Trx } from '@quittance/shared/db';
 import type { DepositId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { bulk } from '@quittance/shared/store-kit';
-import type { Deposit } from '../domain/posting.ts';
+import type { LedgerDeposit } from '../domain/posting.ts';
 import type { Suspense, SuspenseState } from '../domain/suspense.ts';
 import { OtherContents } from './transfers.ts';
 
@@ -21,7 +21,7 @@ const insertReversals = statement(
 
 const depositColumns = 'deposit_id as id, account_id as account, asset, amount';
 
-const selectReversals = query<Deposit>(
+const selectReversals = query<LedgerDeposit>(
   'reversals_select',
   `select ${depositColumns} from reversals where deposit_id = any($1::text[])`,
 );
@@ -29,7 +29,7 @@ const selectReversals = query<Deposit>(
 /** Stores deposits that the chain took back, to be booked when the deposits are. */
 export async function rememberReversals(
   trx: Trx,
-  deposits: readonly (Deposit & { outpoint: string })[],
+  deposits: readonly (LedgerDeposit & { outpoint: string })[],
 ): Promise<void> {
   await trx.rows(insertReversals, reversals.values(deposits));
   const rows = await trx.rows(selectReversals, [deposits.map(({ id }) => id)]);
@@ -41,7 +41,7 @@ export async function rememberReversals(
   }
 }
 
-const selectDue = query<Deposit>(
+const selectDue = query<LedgerDeposit>(
   'reversals_due',
   `select r.deposit_id as id, r.account_id as account, r.asset, r.amount
    from reversals r join transfers t on t.op = 'deposit:' || r.deposit_id
@@ -53,9 +53,10 @@ const selectDue = query<Deposit>(
  * Reversals that came before their deposits and can be booked now. One that names another account, asset or amount than
  * its deposit never can, and the auditor reports it. Locks nothing.
  */
-export const dueReversals = (trx: Trx, limit: number): Promise<Deposit[]> => trx.rows(selectDue, [limit]);
+export const dueReversals = (trx: Trx, limit: number): Promise<LedgerDeposit[]> =>
+  trx.rows(selectDue, [limit]);
 
-type UnbookedRow = Deposit & {
+type UnbookedRow = LedgerDeposit & {
   state: SuspenseState | null;
   left: Units | null;
   outpoint: string | null;
@@ -76,7 +77,7 @@ const selectUnbooked = query<UnbookedRow>(
 );
 
 export type UnbookedReversal = {
-  deposit: Deposit;
+  deposit: LedgerDeposit;
   /** Which payment it is; not known of old ones. */
   outpoint: string | null;
   /** What became of it, when it had gone to no balance. */

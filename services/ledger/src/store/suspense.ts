@@ -6,7 +6,7 @@ import type { Units } from '@quittance/shared/money';
 import { listPage, type Place } from '@quittance/shared/pages';
 import { bulk } from '@quittance/shared/store-kit';
 import type { Hold } from '../domain/hold.ts';
-import type { Payout } from '../domain/posting.ts';
+import type { LedgerPayout } from '../domain/posting.ts';
 import type { SuspenseState } from '../domain/suspense.ts';
 import { holdColumns } from './holds.ts';
 import { OtherContents } from './transfers.ts';
@@ -104,7 +104,7 @@ const decide = query<Hold>(
    select ${holdColumns} from (select * from known union all select * from fresh_holds) as decided`,
 );
 
-export type Refund = Payout & { deposit: DepositId };
+export type Refund = LedgerPayout & { deposit: DepositId };
 
 /**
  * Decides holds of what unresolved deposits have, each once for ever. One statement, its own transaction.

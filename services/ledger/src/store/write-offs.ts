@@ -3,11 +3,11 @@ import { query, statement, type Trx } from '@quittance/shared/db';
 import type { AccountId, DepositId, PayoutId } from '@quittance/shared/ids';
 import type { Units } from '@quittance/shared/money';
 import { bulk } from '@quittance/shared/store-kit';
-import type { Deposit } from '../domain/posting.ts';
+import type { LedgerDeposit } from '../domain/posting.ts';
 import type { Suspense, SuspenseState } from '../domain/suspense.ts';
 
 /** A payment to an account on an asset's chain, of which each deposit is one appearance. */
-export type Payment = { account: AccountId; asset: AssetSymbol; outpoint: string };
+export type CreditedPayment = { account: AccountId; asset: AssetSymbol; outpoint: string };
 
 const kept = bulk({
   account: 'account_id text',
@@ -17,7 +17,7 @@ const kept = bulk({
 });
 
 // One statement, as every deposit passes here.
-const insertDeposits = query<Payment>(
+const insertDeposits = query<CreditedPayment>(
   'deposits_insert',
   `with asked as (
      select * from ${kept.from('t')}),
@@ -32,8 +32,8 @@ const insertDeposits = query<Payment>(
 /** Stores which payments these deposits are. @returns the payments whose write-off is not recovered in full. */
 export async function keepPayments(
   trx: Trx,
-  deposits: readonly (Payment & { id: DepositId })[],
-): Promise<Payment[]> {
+  deposits: readonly (CreditedPayment & { id: DepositId })[],
+): Promise<CreditedPayment[]> {
   if (deposits.length === 0) return [];
   return await trx.rows(insertDeposits, kept.values(deposits));
 }
@@ -47,7 +47,7 @@ const addWriteOff = statement(
 /** Writes off what a reversal could not take back: the merchant had spent it. */
 export async function openWriteOff(
   trx: Trx,
-  { account, asset, outpoint }: Payment,
+  { account, asset, outpoint }: CreditedPayment,
   writtenOff: Units,
 ): Promise<void> {
   await trx.rows(addWriteOff, [account, asset, outpoint, writtenOff]);
@@ -62,20 +62,23 @@ const subtractRecovery = statement(
 /** Reduces a write-off by what was recovered. */
 export async function reduceWriteOff(
   trx: Trx,
-  { account, asset, outpoint }: Payment,
+  { account, asset, outpoint }: CreditedPayment,
   by: Units,
 ): Promise<void> {
   await trx.rows(subtractRecovery, [account, asset, outpoint, by]);
 }
 
-const selectPayments = query<Payment & { payout: PayoutId }>(
+const selectPayments = query<CreditedPayment & { payout: PayoutId }>(
   'deposits_payments_of_holds',
   `select d.account_id as account, d.asset, d.outpoint, h.payout_id as payout
    from holds h join deposits d using (deposit_id) where h.payout_id = any($1::text[]) order by h.payout_id`,
 );
 
 /** The payments whose money these payouts refund. */
-export async function returnedPayments(trx: Trx, ids: readonly PayoutId[]): Promise<Map<PayoutId, Payment>> {
+export async function returnedPayments(
+  trx: Trx,
+  ids: readonly PayoutId[],
+): Promise<Map<PayoutId, CreditedPayment>> {
   const rows = await trx.rows(selectPayments, [ids]);
   return new Map(rows.map(({ payout, ...payment }) => [payout, payment]));
 }
@@ -99,14 +102,14 @@ const selectRecoverable = query<RecoverableRow>(
 );
 
 export type Recoverable = {
-  deposit: Deposit;
+  deposit: LedgerDeposit;
   writtenOff: Units;
   available: Units;
   unresolved: Suspense | null;
 };
 
 /** The deposits in which this payment is in the chain, with its write-off and the account's balance. */
-export async function recoverableDeposits(trx: Trx, payment: Payment): Promise<Recoverable[]> {
+export async function recoverableDeposits(trx: Trx, payment: CreditedPayment): Promise<Recoverable[]> {
   const { account, asset, outpoint } = payment;
   const rows = await trx.rows(selectRecoverable, [account, asset, outpoint]);
   return rows.map(({ id, amount, amountLeft, available, state, unresolved }) => ({
@@ -146,7 +149,7 @@ const shrink = statement(
 export async function takeFromOpen(
   trx: Trx,
   deposit: DepositId,
-  { account, asset, outpoint }: Payment,
+  { account, asset, outpoint }: CreditedPayment,
   { taken, isAll }: { taken: Units; isAll: boolean },
 ): Promise<void> {
   if (isAll) await trx.rows(useUp, [deposit, account, asset, outpoint]);

@@ -3,7 +3,7 @@ import { type Queryable, query, statement, type Trx } from '@quittance/shared/db
 import type { Units } from '@quittance/shared/money';
 
 /** An unspent output of ours on Bitcoin. */
-export type Utxo = {
+export type StoredUtxo = {
   /** `<tx hash>:<n>` */
   outpoint: string;
   branch: 'deposit' | 'hot' | 'change';
@@ -17,13 +17,13 @@ const columns = 'outpoint, branch, derivation_index::float8 as index, address, a
 const isSpendable = `chain = $1 and state = 'available' and reversed_at is null
      and (retry_at is null or retry_at < now())`;
 
-const selectSpendable = query<Utxo>(
+const selectSpendable = query<StoredUtxo>(
   'utxos_spendable',
   `select ${columns} from utxos where ${isSpendable} order by amount desc, outpoint limit $2`,
 );
 
 /** The largest UTXOs that may be spent. */
-export const spendableUtxos = (db: Queryable, chain: Chain, limit: number): Promise<Utxo[]> =>
+export const spendableUtxos = (db: Queryable, chain: Chain, limit: number): Promise<StoredUtxo[]> =>
   db.rows(selectSpendable, [chain, limit]);
 
 type Sum = { amount: Units };
@@ -47,7 +47,7 @@ const selectStillSpendable = query<{ outpoint: string }>(
 export async function stillSpendable(
   db: Queryable,
   chain: Chain,
-  utxos: readonly Utxo[],
+  utxos: readonly StoredUtxo[],
 ): Promise<Set<string>> {
   const outpoints = utxos.map(({ outpoint }) => outpoint);
   const rows = await db.rows(selectStillSpendable, [chain, outpoints]);
@@ -81,7 +81,7 @@ const lock = query<Source>(
 );
 
 /** Locks UTXOs for a group, all or none: false means that nothing may be signed with them. */
-export async function lockUtxos(trx: Trx, utxos: readonly Utxo[], group: string): Promise<boolean> {
+export async function lockUtxos(trx: Trx, utxos: readonly StoredUtxo[], group: string): Promise<boolean> {
   const outpoints = utxos.map(({ outpoint }) => outpoint);
   const locked = await trx.rows(lock, [outpoints, group]);
   if (locked.length !== utxos.length) return false;
@@ -100,7 +100,7 @@ export async function insertChangeUtxo(
   trx: Trx,
   chain: Chain,
   group: string,
-  utxo: Omit<Utxo, 'branch'>,
+  utxo: Omit<StoredUtxo, 'branch'>,
 ): Promise<void> {
   const { outpoint, address, index, amount } = utxo;
   await trx.rows(insertChange, [outpoint, chain, address, index, amount, group]);
@@ -217,6 +217,10 @@ const postpone = statement(
 );
 
 /** Excludes UTXOs from plans until `retryAt`. */
-export async function postponeUtxos(db: Queryable, utxos: readonly Utxo[], retryAt: Date): Promise<void> {
+export async function postponeUtxos(
+  db: Queryable,
+  utxos: readonly StoredUtxo[],
+  retryAt: Date,
+): Promise<void> {
   await db.rows(postpone, [utxos.map(({ outpoint }) => outpoint), retryAt]);
 }

@@ -1,5 +1,5 @@
 /** What a transaction offers per unit of gas, in wei: the maximum in total, and of that the priority fee. */
-export type EvmFees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+export type FeesPerGas = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
 /** The limits of fee increases. */
 export type BumpPolicy = {
@@ -16,8 +16,8 @@ const STEP_PER_MILLE = 125n;
 
 export type StuckGroup = {
   /** The fees of the first attempt and of the newest. */
-  first: EvmFees;
-  newest: EvmFees;
+  first: FeesPerGas;
+  newest: FeesPerGas;
   attempts: number;
   /** It has the next nonce, so later transactions of the wallet wait for it. */
   isNext: boolean;
@@ -29,9 +29,9 @@ export type StuckGroup = {
  */
 export function bumpedFees(
   { first, newest, attempts, isNext }: StuckGroup,
-  usual: EvmFees,
+  usual: FeesPerGas,
   { bumpsMax, timesFirstMax }: BumpPolicy = bumpPolicy,
-): EvmFees | undefined {
+): FeesPerGas | undefined {
   const offersEnough = newest.maxFeePerGas >= usual.maxFeePerGas;
   if (attempts > bumpsMax || (!isNext && offersEnough)) return undefined;
   const cap = {

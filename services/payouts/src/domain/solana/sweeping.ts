@@ -22,11 +22,11 @@ export function whoPays(
   return there - fees.deposit >= rent ? 'deposit' : undefined;
 }
 
-export type TokenAccount = { address: string; amount: Units };
+export type TokenBalance = { address: string; amount: Units };
 
 /** Out of which accounts an amount is taken, in their order; undefined when it is more than all have. */
-export function takeFrom(accounts: readonly TokenAccount[], amount: Units): TokenAccount[] | undefined {
-  const taken: TokenAccount[] = [];
+export function takeFrom(accounts: readonly TokenBalance[], amount: Units): TokenBalance[] | undefined {
+  const taken: TokenBalance[] = [];
   let missing: bigint = amount;
   for (const account of accounts) {
     if (missing === 0n) break;

@@ -8,7 +8,7 @@ import type { BitcoinPorts } from '../../ports.ts';
 import { paymentsOf } from '../../store/payments.ts';
 import { newestOf, type ReplacementGroup, type Transaction } from '../../store/transaction-rows.ts';
 import { insertSigned } from '../../store/transactions.ts';
-import { isChangeUsed, lockUtxos, spendableUtxos, type Utxo } from '../../store/utxos.ts';
+import { isChangeUsed, lockUtxos, type StoredUtxo, spendableUtxos } from '../../store/utxos.ts';
 import { sendTransaction } from '../send-transaction.ts';
 import { missingUtxos } from './missing-utxos.ts';
 import { storeChange } from './sign-batch.ts';
@@ -105,7 +105,7 @@ async function sign(
   const known = new Set(terms.utxos.map(({ outpoint }) => outpoint));
   const added = spend.utxos
     .filter(({ outpoint }) => !known.has(outpoint))
-    .map((utxo): Utxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }));
+    .map((utxo): StoredUtxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }));
   const stored = await db.transaction(async (trx) => {
     await assertLease(trx, lease);
     if (!(await lockUtxos(trx, added, newest.group))) return undefined;

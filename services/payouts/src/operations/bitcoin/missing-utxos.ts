@@ -1,8 +1,8 @@
 import type { BitcoinPorts } from '../../ports.ts';
-import { spendableUtxos, stillSpendable, type Utxo } from '../../store/utxos.ts';
+import { type StoredUtxo, spendableUtxos, stillSpendable } from '../../store/utxos.ts';
 
 /** UTXOs that the database has and the chain does not: spent, or dropped with their block. */
-export type MissingUtxos = { spent: Utxo[]; absent: Utxo[] };
+export type MissingUtxos = { spent: StoredUtxo[]; absent: StoredUtxo[] };
 
 /**
  * Which of the UTXOs the chain does not have unspent. The database is read again afterwards: another replica may have
@@ -10,7 +10,7 @@ export type MissingUtxos = { spent: Utxo[]; absent: Utxo[] };
  */
 export async function missingUtxos(
   { db, chain, sender }: Pick<BitcoinPorts, 'db' | 'chain' | 'sender'>,
-  utxos: readonly Utxo[],
+  utxos: readonly StoredUtxo[],
 ): Promise<MissingUtxos> {
   const found = await sender.unspent(utxos.map(({ outpoint }) => outpoint));
   const notFound = utxos.filter((utxo, i) => found[i]?.amount !== utxo.amount);

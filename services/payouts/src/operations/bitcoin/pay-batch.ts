@@ -17,9 +17,9 @@ import {
   incomingChange,
   nextChangeIndex,
   postponeUtxos,
+  type StoredUtxo,
   spendableSum,
   spendableUtxos,
-  type Utxo,
 } from '../../store/utxos.ts';
 import { failUnsigned } from '../fail-payout.ts';
 import { keepLease } from '../keep-lease.ts';
@@ -73,7 +73,7 @@ export async function payBatch(ports: BitcoinPorts, lease: Lease): Promise<numbe
 async function chooseNext(
   ports: BitcoinPorts,
   queue: readonly Payout[],
-  all: readonly Utxo[],
+  all: readonly StoredUtxo[],
 ): Promise<{ next: Next | undefined; changeIndex: number }> {
   const { db, sender, clock } = ports;
   const feeRate = await sender.feeRate();
@@ -110,7 +110,7 @@ async function chooseNext(
 
 async function availableOf(
   { db, chain }: BitcoinPorts,
-  utxos: readonly Utxo[],
+  utxos: readonly StoredUtxo[],
   inputFee: Units,
 ): Promise<AvailableUtxos> {
   const free = sum(utxos.map(({ amount }) => amount));
@@ -130,7 +130,7 @@ function partition<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
 }
 
 /** The UTXOs that the chain has too; undefined when a transaction that is not ours has spent one. */
-async function usableUtxos(ports: BitcoinPorts): Promise<Utxo[] | undefined> {
+async function usableUtxos(ports: BitcoinPorts): Promise<StoredUtxo[] | undefined> {
   const { db, chain, clock, signingPause, throttledLog } = ports;
   const utxos = await spendableUtxos(db, chain, UTXOS_MAX);
   const { spent, absent } = await missingUtxos(ports, utxos);
@@ -154,7 +154,11 @@ async function usableUtxos(ports: BitcoinPorts): Promise<Utxo[] | undefined> {
 }
 
 /** UTXOs whose keys do not derive from our seed. They cannot be signed for and are left out for a while. */
-async function foreignUtxos(ports: BitcoinPorts, utxos: readonly Utxo[], spend: Spend): Promise<Utxo[]> {
+async function foreignUtxos(
+  ports: BitcoinPorts,
+  utxos: readonly StoredUtxo[],
+  spend: Spend,
+): Promise<StoredUtxo[]> {
   const { db, sender, clock, throttledLog } = ports;
   const chosen = new Set(spend.utxos.map(({ outpoint }) => outpoint));
   const foreign = utxos.filter(
@@ -171,7 +175,7 @@ async function foreignUtxos(ports: BitcoinPorts, utxos: readonly Utxo[], spend: 
   return foreign;
 }
 
-type Selection = { utxos: readonly Utxo[]; feeRate: bigint; changeIndex: number };
+type Selection = { utxos: readonly StoredUtxo[]; feeRate: bigint; changeIndex: number };
 
 /** A transaction that pays these payouts; undefined when there is none. */
 function select(

@@ -8,7 +8,7 @@ import { insertPayments } from '../../store/payments.ts';
 import { movePayout, type Payout } from '../../store/payouts.ts';
 import type { Transaction } from '../../store/transaction-rows.ts';
 import { insertSigned } from '../../store/transactions.ts';
-import { insertChangeUtxo, lockUtxos, type Utxo } from '../../store/utxos.ts';
+import { insertChangeUtxo, lockUtxos, type StoredUtxo } from '../../store/utxos.ts';
 import { insertWalletOnce } from '../../store/wallets.ts';
 import { writeBitcoinTerms } from './terms.ts';
 
@@ -80,7 +80,7 @@ async function store(
     }),
   });
   const utxos = spend.utxos.map(
-    (utxo): Utxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }),
+    (utxo): StoredUtxo => ({ ...utxo, address: sender.address(utxo.branch, utxo.index) }),
   );
   if (!(await lockUtxos(trx, utxos, transaction.group))) throw new NotNow();
   await storeChange(trx, { chain, sender }, transaction, spend, signed.changeOutput);

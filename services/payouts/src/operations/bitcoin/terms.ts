@@ -1,7 +1,7 @@
-import type { Utxo as SpendableUtxo } from '@quittance/chains/bitcoin/spend';
+import type { Utxo } from '@quittance/chains/bitcoin/spend';
 import { type Units, units } from '@quittance/shared/money';
 import { z } from 'zod';
-import type { Utxo } from '../../store/utxos.ts';
+import type { StoredUtxo } from '../../store/utxos.ts';
 
 const amount = z.string().regex(/^\d+$/).transform(units);
 
@@ -22,7 +22,7 @@ const termsSchema = z.object({
 /** What a transaction was signed from, beside what it pays. The next attempt of its group is signed from the same. */
 export type BitcoinTerms = {
   /** What it spends. */
-  utxos: SpendableUtxo[];
+  utxos: Utxo[];
   /** The index of the group's change address, also when there is no change. */
   changeIndex: number;
   fee: Units;
@@ -45,7 +45,7 @@ export const writeBitcoinTerms = ({ utxos, changeIndex, fee, virtualBytes }: Bit
 export const feeRateOf = ({ fee, virtualBytes }: BitcoinTerms): bigint => fee / BigInt(virtualBytes);
 
 /** A UTXO as the sender wants it. */
-export const spendable = ({ outpoint, branch, index, amount }: Utxo): SpendableUtxo => ({
+export const spendable = ({ outpoint, branch, index, amount }: StoredUtxo): Utxo => ({
   outpoint,
   branch,
   index,

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { root, trackedFiles } from './tracked-files.ts';
+
+/** The same part of each service, or the same thing seen by several of them. */
+const SHARED_MEANING = new Set(['Ports', 'Settings', 'HttpPorts', 'Disposition']);
+
+test('no exported type of services and packages has the name of another', () => {
+  const places = new Map<string, string[]>();
+  for (const path of trackedFiles()) {
+    if (!/^(?:services|packages)\/[^/]+\/src\/.*(?<!\.test)\.ts$/.test(path)) continue;
+    const text = readFileSync(join(root, path), 'utf8');
+    for (const [, name = ''] of text.matchAll(/^export (?:type|interface|class) (\w+)/gm))
+      places.set(name, [...(places.get(name) ?? []), path]);
+  }
+  expect(places.size).toBeGreaterThan(100);
+  const twice = [...places].filter(([name, paths]) => paths.length > 1 && !SHARED_MEANING.has(name));
+  expect(twice).toEqual([]);
+});
