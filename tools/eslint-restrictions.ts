@@ -133,7 +133,6 @@ const LONG_SUITES = [
   'test/faults/chain-node.test.ts',
   'test/faults/races.test.ts',
   'test/privileges/nats.test.ts',
-  'testing/testkit/src/bus-shim.ts',
 ];
 
 /** A later entry replaces the list of an earlier one: each has all that holds for its files. */

@@ -92,3 +92,26 @@ export function isFor(pattern: string, subject: string): boolean {
   }
   return wanted.length === given.length;
 }
+
+const PLACE_IN_STREAM = 5;
+
+export const isEvent = (subject: string) => subject.startsWith('evt.');
+export const isQuestion = (subject: string) => subject.startsWith('rpc.');
+export const isAcknowledgement = (subject: string) => subject.startsWith('$JS.ACK.');
+
+/** The name that a client gives itself when it connects. */
+export function nameIn({ raw }: Frame): string {
+  const { name } = JSON.parse(raw.toString('utf8').slice('CONNECT '.length)) as { name?: unknown };
+  return typeof name === 'string' ? name : '';
+}
+
+/** Not `-NAK`, by which it asks for it again, nor `+WPI`, that it is at it. */
+export const isProcessed = ({ payload }: Frame): boolean =>
+  payload.length === 0 || payload.toString().startsWith('+ACK');
+
+/** `$JS.ACK.<stream>.<consumer>.<tries>.<place in the stream>.…`: of a place that no event ever had. */
+export function unknownToTheBroker(reply = ''): string {
+  const parts = reply.split('.');
+  parts[PLACE_IN_STREAM] = '999999999999';
+  return parts.join('.');
+}

@@ -3,11 +3,17 @@ import {
   delivery,
   type Frame,
   frameReader,
+  isAcknowledgement,
+  isEvent,
   isFor,
+  isProcessed,
+  isQuestion,
   type Message,
   messageOf,
+  nameIn,
   publication,
   publicationOf,
+  unknownToTheBroker,
 } from './bus-shim-frames.ts';
 import { seeded } from './seeded.ts';
 
@@ -71,7 +77,6 @@ const COPIES_MAX = 5;
 const REORDERED_WITHIN_MS = 1_500;
 /** Longer than anybody waits for an answer. */
 const LATE_MS = 6_000;
-const PLACE_IN_STREAM = 5;
 
 type Connection = {
   name: string;
@@ -83,10 +88,6 @@ type Connection = {
   cut(): void;
 };
 type Published = { service: string; subject: string; payload: Buffer };
-
-const isEvent = (subject: string) => subject.startsWith('evt.');
-const isQuestion = (subject: string) => subject.startsWith('rpc.');
-const isAcknowledgement = (subject: string) => subject.startsWith('$JS.ACK.');
 
 /**
  * Stands between services and a NATS server, speaks its protocol and lies by it. The same seed chooses alike for
@@ -296,20 +297,4 @@ export async function startBusShim(target: string, seed = 1): Promise<BusShim> {
         for (const { cut } of [...connections]) cut();
       }),
   };
-}
-
-function nameIn({ raw }: Frame): string {
-  const { name } = JSON.parse(raw.toString('utf8').slice('CONNECT '.length)) as { name?: unknown };
-  return typeof name === 'string' ? name : '';
-}
-
-/** Not `-NAK`, by which it asks for it again, nor `+WPI`, that it is at it. */
-const isProcessed = ({ payload }: Frame): boolean =>
-  payload.length === 0 || payload.toString().startsWith('+ACK');
-
-/** `$JS.ACK.<stream>.<consumer>.<tries>.<place in the stream>.…`: of a place that no event ever had. */
-function unknownToTheBroker(reply = ''): string {
-  const parts = reply.split('.');
-  parts[PLACE_IN_STREAM] = '999999999999';
-  return parts.join('.');
 }
