@@ -14,12 +14,12 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 
 /**
- * node collect.ts CHECKOUT ROOM OUT
+ * node collect.ts CHECKOUT SERVICE OUT
  *
- * Copies into OUT one room of the workspace and all that it needs at run time: the workspace's own packages without
- * their tests, and of the installed packages those that somebody depends on, without what only compilers and people
- * read. The folders stay where they were to each other, so links and relative paths go on being right. A `start.ts`
- * runs the room's main.ts.
+ * Copies into OUT a service or app of the workspace with all that it needs at run time: the workspace's own packages
+ * without their tests, and the installed packages that something depends on, without the files that only compilers and
+ * people read. The folders keep their places relative to each other, so links and relative paths stay right. A `start.ts`
+ * runs the main.ts of the service.
  *
  * `pnpm deploy` would put the workspace's own packages below node_modules, where Node runs no TypeScript.
  */

@@ -40,7 +40,7 @@ export type BitcoinSender = ChainSender & {
   address(branch: Branch, index: number): string;
   /** Satoshi for each virtual byte, for a transaction that shall be in one of the next blocks. */
   feeRate(): Promise<bigint>;
-  /** Selects the UTXOs to spend for these recipients, see selectCoins. Asks no node. */
+  /** Selects the UTXOs to spend for these recipients, see selectUtxos. Asks no node. */
   selectUtxos(order: SelectionOrder): Spend | 'not_enough' | 'too_dear' | 'too_large';
   /** Signs. Asks no node. */
   signSpend(spend: Spend): SignedSpend;
