@@ -81,9 +81,9 @@ test('a sale and a payout show all that happened to them, a delivery is sent aga
   expectInOrder(sale.out, [
     /invoices +makes the invoice/,
     /invoices .*is settled: credit/,
-    /ledger +takes in deposit\.settled/,
-    /invoices +takes in credit\.recorded/,
-    /webhooks +takes in invoice\.paid/,
+    /ledger +processes deposit\.settled/,
+    /invoices +processes credit\.recorded/,
+    /webhooks +processes invoice\.paid/,
     /webhooks +posts invoice\.paid to 127\.0\.0\.1:\d+, attempt 1: answered 200/,
   ]);
   // Blocks tell time in whole seconds: this one may seem to be older than its invoice.
@@ -103,7 +103,7 @@ test('a sale and a payout show all that happened to them, a delivery is sent aga
     /webhooks +posts payout\.completed .* answered 200/,
   ]);
   // Beside the webhook, not before it.
-  expectInOrder(payout.out, [/payouts +says hold\.settle/, /ledger +takes in hold\.settle/]);
+  expectInOrder(payout.out, [/payouts +says hold\.settle/, /ledger +processes hold\.settle/]);
   expect(payout.out).toMatch(/says payout\.created \(evt_\w+, request req_\w+\)/);
   expect(payout.out).toMatch(/ledger +books settle of 0\.01 ETH/);
   const json = JSON.parse((await operator('payouts', 'show', String(asked.id), '--json')).out);

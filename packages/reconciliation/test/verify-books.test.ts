@@ -87,7 +87,7 @@ const leftToWholeChecks = new Set([
   'an account whose first events are gone',
   'an account all of whose events are gone',
   'an event that was pruned and is there',
-  'losses that nobody booked',
+  'write-offs that are not booked',
 ]);
 
 /** What a check of what is new finds, since the beginning of time. */
