@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@quittance/engines/free-port';
@@ -21,7 +21,11 @@ export function busState(dataDir: string): BusState {
   return {
     async events() {
       const monitor = `127.0.0.1:${await freePort()}`;
-      const server = await startNats({ dataDir: dir, port: 0, config: `http: "${monitor}"` });
+      const server = await startNats({
+        dataDir: dir,
+        port: 0,
+        config: `http: "${monitor}"\n${accountsIn(join(dir, 'jetstream', 'jetstream'))}`,
+      });
       try {
         const answer = await fetch(`http://${monitor}/jsz?accounts=true&streams=true`);
         const { account_details: accounts = [] } = (await answer.json()) as Streams;
@@ -33,4 +37,12 @@ export function busState(dataDir: string): BusState {
       }
     },
   };
+}
+
+/** The server makes a folder for each account below its store. It looks only at the streams of the accounts in its configuration; `$G` is there without being named. */
+function accountsIn(folder: string): string {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith('$')) : [];
+  return names.length === 0
+    ? ''
+    : `accounts { ${names.map((name) => `${name}: { jetstream: enabled }`).join(' ')} }`;
 }

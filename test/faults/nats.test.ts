@@ -22,7 +22,7 @@ import { type Case, hung, notConnected, onTheWay, recurring } from './wire.ts';
  * was published in that time arrives, and nothing has its effect twice.
  */
 const FAULT_MS = sized(1_500, 60_000);
-const STORM_MS = sized(1_000, 30_000);
+const STORM_MS = sized(2_000, 30_000);
 const HEALS_WITHIN_MS = 60_000;
 /** A rate is good for a minute: so long invoices can be made without NATS. */
 const INVOICES_FOR_MS = 50_000;

@@ -35,6 +35,8 @@ export const humanePace: Pace = { ethereumBlockSeconds: 1, bitcoinBlockSeconds: 
  * and of the hashes of all blocks, in the node's memory and in its file: with 64 of them an afternoon of blocks took 2 GB.
  */
 const PAST_STATES = 16;
+/** Of a chain that a test mines: it is short, and a service that the test kills may lag by many of its blocks. */
+const PAST_STATES_IN_TESTS = 256;
 /** `finalized` is two epochs, eight blocks, behind the head: well within the past that can be asked for. */
 const SLOTS_IN_AN_EPOCH = 4;
 
@@ -74,7 +76,7 @@ export async function startChainNodes(starting: Starting): Promise<ChainNodes> {
         port: ports.ethereum,
         chainId: CHAIN_ID,
         statePath: join(dir, 'ethereum.json'),
-        pastStates: PAST_STATES,
+        pastStates: pace.ethereumBlockSeconds === undefined ? PAST_STATES_IN_TESTS : PAST_STATES,
         slotsInAnEpoch: SLOTS_IN_AN_EPOCH,
         stateEverySeconds: 30,
         blockTimeSeconds: pace.ethereumBlockSeconds,
