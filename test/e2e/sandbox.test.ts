@@ -265,7 +265,7 @@ test(
     const { ethereum } = await startChainNodes({
       dir,
       ports: portsFrom(await freePort()),
-      pace: { solanaSlotMs: humanePace.solanaSlotMs },
+      pace: humanePace,
       parts: processes,
       chains: [],
       keep: (engine) => engine,
