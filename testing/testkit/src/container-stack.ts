@@ -25,7 +25,6 @@ import { DEFAULT_PORT, portsFrom } from '@quittance/stack/ports';
 import { newSecrets, type Secrets } from '@quittance/stack/secrets';
 import { serviceSettings } from '@quittance/stack/service-settings';
 import { testUsdcAddress } from '@quittance/stack/test-usdc';
-import { NatsContainer } from '@testcontainers/nats';
 import { PostgreSqlContainer } from '@testcontainers/postgresql';
 import { RedisContainer } from '@testcontainers/redis';
 import {
@@ -51,6 +50,7 @@ const CHAINS = 'chains';
 const POSTGRES_PORT = 5432;
 const NATS_URL = 'nats://nats:4222';
 const NATS_CONFIG = '/etc/quittance/nats-server.conf';
+const NATS_PORT = 4222;
 const PRICES = {
   source: fileURLToPath(new URL('../../../deploy/prices/sandbox.json', import.meta.url)),
   target: '/prices/sandbox.json',
@@ -193,19 +193,16 @@ async function startPostgres(start: Start, secrets: Secrets) {
 const adminUrlInside = ({ databasePassword }: Secrets): string =>
   `postgres://${USER}:${databasePassword}@postgres:${POSTGRES_PORT}/${DATABASE}`;
 
-/**
- * The module always gives nats-server one user on its command line. Those of the configuration stand above: it is one of
- * them, and no other gets in.
- */
-function nats({ busPasswords }: Secrets): NatsContainer {
-  const users = busConfiguration((user) => JSON.stringify(busPasswords[user]));
-  return new NatsContainer(natsImage())
-    .withUsername(KEEPER)
-    .withPass(busPasswords[KEEPER])
-    .withArg('config', NATS_CONFIG)
+/** Not the NATS module: it gives nats-server a user on its command line, which the accounts of the configuration forbid. */
+function nats({ busPasswords }: Secrets): GenericContainer {
+  const accounts = busConfiguration((user) => JSON.stringify(busPasswords[user]));
+  return new GenericContainer(natsImage())
+    .withCommand(['--config', NATS_CONFIG])
+    .withExposedPorts(NATS_PORT)
+    .withWaitStrategy(Wait.forLogMessage(/Server is ready/))
     .withCopyContentToContainer([
       {
-        content: `${users}\nlisten: "0.0.0.0:4222"\njetstream { store_dir: "/data" }\n`,
+        content: `${accounts}\nlisten: "0.0.0.0:${NATS_PORT}"\njetstream { store_dir: "/data" }\n`,
         target: NATS_CONFIG,
       },
     ]);
