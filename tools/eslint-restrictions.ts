@@ -11,11 +11,10 @@ import tseslint from 'typescript-eslint';
  *     const port = Number(text);
  */
 const number = [
-  "CallExpression[callee.name='Number']",
-  "CallExpression:not([callee.object.name='expect']) > Identifier.arguments[name='Number']",
-  'CallExpression[callee.name=/^parse(Int|Float)$/]',
-  'CallExpression[callee.property.name=/^parse(Int|Float)$/]',
-  "UnaryExpression[operator='+']:not([argument.type='Literal'])",
+  // `Number` as a function, called or passed on, but neither `Number.isInteger` nor `expect.any(Number)`.
+  "Identifier[name='Number']:not(MemberExpression > .object):not(CallExpression[callee.object.name='expect'][callee.property.name='any'] > .arguments):not(TSTypeReference > *):not(Property > .key)",
+  'Identifier[name=/^parse(Int|Float)$/]:not(Property > .key)',
+  "UnaryExpression[operator='+']:not([argument.raw=/^[0-9.]/])",
 ].map((selector) => ({
   selector,
   message:
@@ -34,8 +33,8 @@ const guessable = {
 };
 
 const clock = [
-  "CallExpression[callee.object.name='Date'][callee.property.name='now']",
-  "CallExpression[callee.object.name='Math'][callee.property.name='random']",
+  "MemberExpression[object.name='Date'][property.name='now']",
+  "MemberExpression[object.name='Math'][property.name='random']",
   "NewExpression[callee.name='Date'][arguments.length=0]",
   'CallExpression[callee.name=/^(Date|fetch|setTimeout|setInterval|setImmediate)$/]',
   'MemberExpression[object.name=/^(performance|crypto|process)$/]',
@@ -64,8 +63,12 @@ const env = [
   message: 'Only main.ts reads process.env and hands it to loadConfig: take the setting as an argument.',
 }));
 
+const SILENCERS = '[property.name=/^(only|skip|todo|failing|skipIf)$/]';
 const focus = [
-  'MemberExpression[object.name=/^(it|test|describe)$/][property.name=/^(only|skip|todo|failing|skipIf)$/]',
+  // Also after `.each(…)` and the like.
+  ...['object.name', 'object.object.name', 'object.callee.object.name'].map(
+    (root) => `MemberExpression[${root}=/^(it|test|describe)$/]${SILENCERS}`,
+  ),
   'CallExpression[callee.name=/^(fit|fdescribe|xit|xtest|xdescribe)$/]',
 ].map((selector) => ({ selector, message: 'Every test runs, everywhere: repair it or delete it.' }));
 
@@ -150,6 +153,7 @@ export const restrictions: Linter.Config[] = [
   { files: ['services/*/src/**/*.ts'], rules: syntax(number, decimal, guessable, env, state) },
   { files: ['services/*/src/domain/**/*.ts'], rules: syntax(number, decimal, guessable, env, state, clock) },
   { files: mayReadEnv, rules: syntax(number, decimal, guessable) },
+  { files: ['services/*/src/main.ts'], rules: syntax(number, decimal, guessable, state) },
   { files: tests, rules: syntax(number, decimal, guessable, focus) },
   { files: ['test/simulation/**/*.ts'], rules: syntax(number, decimal, focus) },
   { files: ['packages/shared/src/ids.ts'], rules: syntax(number, decimal, env) },

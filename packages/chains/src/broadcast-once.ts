@@ -29,6 +29,7 @@ export async function broadcastOnce({
   } catch (error) {
     if (!(error instanceof RpcRefused)) return 'unknown';
     if (knownAlready?.test(error.message) === true) return 'accepted';
+    // Without an answer nothing is known of the transaction: the status of a later round decides.
     const known = await isKnown().catch(() => undefined);
     if (known === undefined) return 'unknown';
     if (known) return 'accepted';

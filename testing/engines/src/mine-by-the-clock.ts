@@ -1,7 +1,7 @@
 import { setInterval as every } from 'node:timers/promises';
 import { type Engine, messageOf } from './process.ts';
 
-export type MiningClock = { around(stop: () => Promise<void>): () => Promise<void> };
+type MiningClock = { around(stop: () => Promise<void>): () => Promise<void> };
 
 /** Mines a block every so many seconds until the node is stopped. While the node does not answer, nothing is mined. */
 export function mineByTheClock(
