@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { connectRpc, type Rpc } from '@quittance/chains/json-rpc';
 import { openWallet } from '@quittance/chains/solana/wallet';
 import { type SurfpoolHandle, startSurfpool } from '@quittance/engines/surfpool';
+import { ADDRESSES_PER_REQUEST } from '@quittance/shared/commands';
 import { payOnSolana, prepareSolana } from '@quittance/stack/solana';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
@@ -119,8 +120,9 @@ it.each(['solana.resigns.signing', 'solana.resigns.signed'])(
 
 it('derives addresses for invoices by a NATS command', async () => {
   await payouts.start();
-  const answer = await payouts.bus.ask('addresses.derive', { chain: 'solana', from: 5, count: 500 });
-  const addresses = Array.from({ length: 500 }, (_, i) => wallet.depositAddress(5 + i));
+  const count = ADDRESSES_PER_REQUEST;
+  const answer = await payouts.bus.ask('addresses.derive', { chain: 'solana', from: 5, count });
+  const addresses = Array.from({ length: count }, (_, i) => wallet.depositAddress(5 + i));
   expect(answer).toEqual({ known: true, reply: { addresses } });
   // Only a service with the keys can derive addresses, and a chain that is not configured has none.
   expect(await payouts.bus.ask('addresses.derive', { chain: 'polygon', from: 0, count: 1 })).toMatchObject({

@@ -1,11 +1,9 @@
 import type { Chain } from '@quittance/shared/assets';
+import { ADDRESSES_PER_REQUEST } from '@quittance/shared/commands';
 import { failpoint } from '@quittance/shared/failpoint';
 import type { PoolSettings } from '../address-pool.ts';
 import type { Ports } from '../ports.ts';
 import { countPoolAddresses, nextPoolIndex, savePoolAddresses } from '../store/address-pool.ts';
-
-/** Payouts derives a request's addresses at once, some milliseconds each, and answers nothing else meanwhile. */
-const ADDRESSES_PER_REQUEST = 32;
 
 /**
  * Asks payouts for addresses before they are needed, so that invoices can be created while payouts is down. Any
