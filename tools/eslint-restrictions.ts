@@ -150,6 +150,8 @@ export const restrictions: Linter.Config[] = [
       ...syntax(number, decimal, guessable, env),
     },
   },
+  // The set-up, which runs before anything is installed.
+  { files: ['**/*.mjs'], rules: { 'max-lines': ['error', { max: MAX_LINES }] } },
   { files: ['services/*/src/**/*.ts'], rules: syntax(number, decimal, guessable, env, state) },
   { files: ['services/*/src/domain/**/*.ts'], rules: syntax(number, decimal, guessable, env, state, clock) },
   { files: mayReadEnv, rules: syntax(number, decimal, guessable) },

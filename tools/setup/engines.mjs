@@ -3,10 +3,11 @@
 // testing/engines reads it. Integrity: apt checks Debian's signatures and hashes itself, and the
 // vendor's archive is held against a hash that stands here.
 
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { ENGINES_DIR, readJson } from './commands.mjs';
+import { aptFor, libraryPath, must, onPath, osRelease, run, unpackDebs } from './debian.mjs';
 
 // 2.10.20 is the oldest with every fix the message bus relies on; Debian 12's own 2.9 lacks sync_interval.
 const NATS_VERSION_MIN = [2, 10, 20];
@@ -14,12 +15,6 @@ const REDIS_VERSION_MIN = [6, 2, 0];
 
 // Debian 13 has 2.10.27; the binary also runs on Debian 12 (it needs glibc 2.34).
 const DEBIAN_SUITE_WITH_NATS = 'trixie';
-const DEBIAN_KEYRINGS = [
-  '/usr/share/keyrings/debian-archive-keyring.gpg',
-  '/usr/share/keyrings/debian-archive-keyring.pgp',
-];
-const DEBIAN_MIRROR = 'http://deb.debian.org/debian/';
-
 // The hashes are those the vendor's own container images are built with. Where there is none (macOS), the
 // archive is held against the release's SHA256SUMS, which guards the transfer but not the release.
 const VENDOR_NATS_VERSION = '2.10.29';
@@ -29,9 +24,30 @@ const VENDOR_NATS_SHA256 = {
   'linux-arm64': 'da4b27942ecfb4c5f0c54553d2e7f470ddda9d7581cfe8131b351a0e223ed401',
 };
 
-const COMMAND_TIMEOUT_MS = 180_000;
 const DOWNLOAD_TIMEOUT_MS = 120_000;
-const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+/**
+ * A recorded engine counts while its file is there and it came from where it would be looked for now:
+ * NATS_SERVER_PATH and REDIS_SERVER_PATH override everything, also what was found before they were set.
+ */
+export function enginesAreReady() {
+  const found = readJson(path.join(ENGINES_DIR, 'engines.json'));
+  if (!found) return false;
+  return (
+    isRecorded(found.natsServer, process.env.NATS_SERVER_PATH) &&
+    (isRecorded(found.redisServer, process.env.REDIS_SERVER_PATH) || isRecentlyMissing(found.redisServer))
+  );
+}
+
+function isRecorded(engine, override) {
+  if (!engine?.path) return false;
+  if (override ? engine.path !== path.resolve(override) : engine.source === 'override') return false;
+  return fs.existsSync(path.resolve(ENGINES_DIR, engine.path));
+}
+
+/** Redis is optional, so a failed search is remembered for an hour instead of costing every start seconds. */
+function isRecentlyMissing(engine) {
+  return !process.env.REDIS_SERVER_PATH && Date.now() - Date.parse(engine?.missingSince ?? '') < 3_600_000;
+}
 
 /**
  * Finds or fetches both engines and records them. Without nats-server nothing works, so its problem is
@@ -180,92 +196,6 @@ async function redisFromDebian(setup, scratch) {
   fs.renameSync(path.join(scratch, 'root'), path.join(scratch, 'out'));
 }
 
-/** Debian keeps libraries below usr/lib/<machine>; some packages still use lib/<machine>. */
-function libraryPath(root) {
-  const folders = ['usr/lib', 'lib'].flatMap((lib) => {
-    const parent = path.join(root, lib);
-    if (!fs.existsSync(parent)) return [];
-    const inner = fs.readdirSync(parent).filter((name) => name.includes('-linux-'));
-    return inner.map((name) => path.join(parent, name));
-  });
-  return folders.length > 0 ? folders.join(':') : undefined;
-}
-
-// --- Debian's packages, unpacked ---------------------------------------------------------------
-
-/**
- * An apt-get of our own: own sources, lists and archives below `scratch`, so that it needs no root, no
- * lock of the system's and leaves nothing behind. The system's configuration still counts (proxies), but
- * for the hooks that clean up after the system's own apt.
- */
-async function aptFor(scratch, suite, setup) {
-  const [aptGet] = onPath(['apt-get'], `${setup.path}:/usr/bin`);
-  if (!aptGet) throw new Error('there is no apt-get on this machine');
-  const keyring = DEBIAN_KEYRINGS.find((file) => fs.existsSync(file));
-  const mirror = await debianMirror(aptGet);
-  if (!mirror || (!keyring && osRelease().ID !== 'debian'))
-    throw new Error('this machine does not know Debian');
-  for (const folder of ['lists/partial', 'archives/partial', 'root', 'tmp']) {
-    fs.mkdirSync(path.join(scratch, folder), { recursive: true });
-  }
-  const trust = keyring ? `[signed-by=${keyring}] ` : '';
-  fs.writeFileSync(path.join(scratch, 'sources.list'), `deb ${trust}${mirror} ${suite} main\n`);
-  fs.writeFileSync(path.join(scratch, 'apt.conf'), aptConfig(scratch));
-  const apt = (args) => must(aptGet, ['-qq', '-c', path.join(scratch, 'apt.conf'), ...args], scratch);
-  await apt(['update']);
-  return apt;
-}
-
-function aptConfig(scratch) {
-  const settings = {
-    'Dir::Etc::sourcelist': path.join(scratch, 'sources.list'),
-    'Dir::Etc::sourceparts': '-',
-    'Dir::State::Lists': path.join(scratch, 'lists'),
-    'Dir::Cache': scratch,
-    'Dir::Cache::archives': path.join(scratch, 'archives'),
-    // That is: no change of user. The sandbox user could not enter a checkout in a private folder.
-    'APT::Sandbox::User': 'root',
-    'Debug::NoLocking': 'true',
-    'APT::Get::AllowUnauthenticated': 'false',
-    'Acquire::AllowInsecureRepositories': 'false',
-    // Otherwise an update that reached nothing succeeds, and the package is "not found" later.
-    'APT::Update::Error-Mode': 'any',
-    'Acquire::Retries': '2',
-    'Acquire::http::Timeout': '20',
-    'Acquire::https::Timeout': '20',
-    'Acquire::Languages': 'none',
-  };
-  const hooks = [
-    'APT::Update::Post-Invoke',
-    'APT::Update::Post-Invoke-Success',
-    'DPkg::Post-Invoke',
-    'DPkg::Pre-Install-Pkgs',
-  ];
-  const lines = Object.entries(settings).map(([name, value]) => `${name} "${value}";`);
-  return `${[...lines, ...hooks.map((hook) => `#clear ${hook};`)].join('\n')}\n`;
-}
-
-/** The mirror the machine is already set up with (it may be the only one it can reach), else Debian's own. */
-async function debianMirror(aptGet) {
-  const targets = await run(aptGet, ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages']);
-  const configured = targets.output.split('\n').find((line) => /\/debian\/?$/.test(line.trim()));
-  return configured?.trim() ?? DEBIAN_MIRROR;
-}
-
-async function unpackDebs(from, scratch) {
-  const debs = fs.readdirSync(from).filter((name) => name.endsWith('.deb'));
-  if (debs.length === 0) throw new Error('apt-get downloaded no package');
-  for (const deb of debs) await must('dpkg-deb', ['-x', path.join(from, deb), path.join(scratch, 'root')]);
-}
-
-function osRelease() {
-  if (!fs.existsSync('/etc/os-release')) return {};
-  const lines = fs.readFileSync('/etc/os-release', 'utf8').split('\n');
-  return Object.fromEntries(
-    lines.map((line) => line.split('=', 2).map((part) => part.replace(/^"|"$/g, ''))),
-  );
-}
-
 // --- what both share ---------------------------------------------------------------------------
 
 /**
@@ -338,35 +268,9 @@ function isOlder(version, than) {
   return at >= 0 && version[at] < than[at];
 }
 
-function onPath(names, searchPath) {
-  const folders = searchPath.split(path.delimiter);
-  return names
-    .flatMap((name) => folders.map((folder) => path.join(folder, name)))
-    .filter((file) => fs.existsSync(file));
-}
-
 /** Left over from a set-up that was killed; only the holder of the set-up's lock gets here. */
 function sweepScratch(enginesDir) {
   for (const name of fs.readdirSync(enginesDir).filter((entry) => entry.startsWith('scratch-'))) {
     fs.rmSync(path.join(enginesDir, name), { recursive: true, force: true });
   }
-}
-
-async function must(command, args, scratch) {
-  // apt and gpgv write to TMPDIR, and a shared /tmp may hold files of the same name that are another user's.
-  const env = scratch ? { ...process.env, LC_ALL: 'C', TMPDIR: path.join(scratch, 'tmp') } : process.env;
-  const answer = await run(command, args, { cwd: scratch, env });
-  if (answer.code !== 0) throw new Error(answer.output.trim() || `${path.basename(command)} failed`);
-}
-
-function run(command, args, options = {}) {
-  return new Promise((resolve) => {
-    const all = { timeout: COMMAND_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX, ...options };
-    execFile(command, args, all, (error, stdout, stderr) => {
-      resolve({
-        code: error ? (error.code ?? 1) : 0,
-        output: `${stdout}${stderr}${error && !stderr ? error.message : ''}`,
-      });
-    });
-  });
 }
