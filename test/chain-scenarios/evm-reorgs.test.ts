@@ -17,7 +17,7 @@ import { batches } from './size.ts';
  * balances of the addresses.
  */
 const CONFIRMATIONS = 3;
-const BATCHES = batches({ small: 60, full: 200 });
+const BATCHES = batches({ small: 60, full: 200, atOnce: 10 });
 const STRANGER = '0x00000000000000000000000000000000005742a6';
 /** Of what was not asked for, little: as tokens it would be more than anybody has. */
 const STRAY_MAX = 10n ** 9n;

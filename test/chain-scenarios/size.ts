@@ -2,8 +2,6 @@
 export const sized = (small: number, full: number): number =>
   process.env['PROOFS'] === 'full' ? full : small;
 
-const BATCH = 10;
-
 /**
  * Seeds of generated scripts, in batches: its first seed, and all of them. `SEED=17 SCRIPTS=1` plays that script alone,
  * to see again what failed.
@@ -11,15 +9,20 @@ const BATCH = 10;
 export function batches({
   small,
   full,
+  atOnce,
 }: {
   small: number;
   full: number;
+  atOnce: number;
 }): { from: number; seeds: number[] }[] {
   const first = given('SEED') ?? 1;
   const count = given('SCRIPTS') ?? sized(small, full);
-  return Array.from({ length: Math.ceil(count / BATCH) }, (_, i) => {
-    const from = first + i * BATCH;
-    return { from, seeds: Array.from({ length: Math.min(BATCH, first + count - from) }, (_, k) => from + k) };
+  return Array.from({ length: Math.ceil(count / atOnce) }, (_, i) => {
+    const from = first + i * atOnce;
+    return {
+      from,
+      seeds: Array.from({ length: Math.min(atOnce, first + count - from) }, (_, k) => from + k),
+    };
   });
 }
 
