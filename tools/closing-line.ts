@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Timings } from './timings.ts';
 
 export type Counts = { passed: number; failed: number; skipped: number };
 
 /** `complete` is false from the first test file until jest has run the last: what stays false has crashed. */
-export type Run = Counts & { complete: boolean };
+export type Run = Counts & { complete: boolean; timings: Timings };
 
 export function closingLine({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
@@ -18,16 +20,23 @@ type Results = {
   numRuntimeErrorTestSuites: number;
 };
 
+type SuiteResult = { perfStats: { runtime: number } };
+
+const root = join(import.meta.dirname, '..');
+
 /**
- * A jest reporter. `npm test` runs jest several times and adds up, so it asks by COUNTS_FILE to have the counts
- * written there after each test file. Jest called by hand gets the closing line itself.
+ * A jest reporter. `npm test` reads the counts and times from COUNTS_FILE, written after each suite, because jest may crash.
+ * Jest called by hand gets the closing line itself.
  */
 export default class ClosingLine {
+  readonly #timings: Timings = {};
+
   onRunStart(results: Results) {
     this.#report(results, false);
   }
 
-  onTestResult(_test: unknown, _result: unknown, results: Results) {
+  onTestResult({ path }: { path: string }, { perfStats }: SuiteResult, results: Results) {
+    this.#timings[relative(root, path)] = Math.round(perfStats.runtime / 100) / 10;
     this.#report(results, false);
   }
 
@@ -42,6 +51,7 @@ export default class ClosingLine {
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       skipped: results.numPendingTests + results.numTodoTests,
       complete,
+      timings: this.#timings,
     };
     const file = process.env['COUNTS_FILE'];
     if (file !== undefined) writeFileSync(file, JSON.stringify(run));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { faultsTable, readFaults } from '../test/faults/table.ts';
 import { type Counts, closingLine, type Run } from './closing-line.ts';
+import { recordTimings, slowestSuites } from './timings.ts';
 
 /**
  * npm test [unit | integration | e2e | chain-scenarios | faults …] [jest arguments]
@@ -127,6 +128,10 @@ async function runJest(chosen: readonly Project[], jestArguments: readonly strin
 
   const run = readRun(countsFile);
   if (run !== undefined) total = { passed: run.passed, failed: run.failed, skipped: run.skipped };
+  if (run !== undefined && Object.keys(run.timings).length > 1) {
+    process.stdout.write(`\nThe suites that took longest:\n${slowestSuites(run.timings)}`);
+  }
+  if (run?.complete === true && process.env['RECORD_TIMINGS'] === '1') recordTimings(run.timings);
   if (run?.complete === false) failure ??= 'stopped in the middle of its tests';
   // A red test makes jest exit with 1; with nothing red to show for it, something else went wrong.
   if ((run?.failed ?? 0) === 0) failure ??= exit;
