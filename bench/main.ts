@@ -28,7 +28,7 @@ const isChosen = (part: 'scan' | 'claims' | 'webhooks' | 'api') =>
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 /** The services look about as often as in production; tests make them look ten times as often. */
-const settings = { invoices: { SCAN_EVERY_MS: '1000' }, payouts: { ENGINE_EVERY_MS: '1000' } };
+const settings = { invoices: { SCAN_EVERY_MS: '1000' }, payouts: { PAYOUTS_EVERY_MS: '1000' } };
 
 if (isChosen('scan')) await measureScanner();
 if (isChosen('claims')) await measureClaims();

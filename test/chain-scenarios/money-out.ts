@@ -30,7 +30,7 @@ export async function startMoneyOut(terms: Terms, settings: Record<string, strin
   const config = loadConfig('payouts', configSchema, {
     ...fixture.settingsOf('payouts'),
     WALLET_SEED: SEED,
-    ENGINE_EVERY_MS: '100',
+    PAYOUTS_EVERY_MS: '100',
     ...settings,
   });
   const payouts: PayoutsService = await startPayouts(

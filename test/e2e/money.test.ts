@@ -330,7 +330,7 @@ beforeAll(async () => {
   quittance = await startQuittance({
     confirmations: 3,
     solanaSlotMs: SLOT_MS,
-    settings: { invoices: { SCAN_EVERY_MS: WORK_EVERY_MS }, payouts: { ENGINE_EVERY_MS: WORK_EVERY_MS } },
+    settings: { invoices: { SCAN_EVERY_MS: WORK_EVERY_MS }, payouts: { PAYOUTS_EVERY_MS: WORK_EVERY_MS } },
   });
   mineByTheClock();
   for (const asset of matrix) {

@@ -30,7 +30,7 @@ const BLOCKS_UNSEEN = 6;
 /** At the usual pace two nodes and what stands before them would be busy with questions alone. */
 const PACE = {
   solanaSlotMs: 100,
-  settings: { invoices: { SCAN_EVERY_MS: '400' }, payouts: { ENGINE_EVERY_MS: '400' } },
+  settings: { invoices: { SCAN_EVERY_MS: '400' }, payouts: { PAYOUTS_EVERY_MS: '400' } },
 };
 const READ = ['/api/balances', '/api/invoices', '/api/payouts', '/api/assets'];
 const followers = ['invoices', 'payouts'] as const;

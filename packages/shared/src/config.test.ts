@@ -47,3 +47,10 @@ test('a setting that is missing because of another one says so', () => {
   );
   expect(() => loadConfig('ledger', needy, right)).toThrow('SMTP_HOST: is required with SMTP_PORT');
 });
+
+test('a setting’s name of the former release is read, unless the present name is given', () => {
+  const asked = schema.extend({ GRACE_PERIOD_SECONDS: z.coerce.number().default(60) });
+  const former = { ...right, PATIENCE_SECONDS: '90' };
+  expect(loadConfig('auditor', asked, former).GRACE_PERIOD_SECONDS).toBe(90);
+  expect(loadConfig('auditor', asked, { ...former, GRACE_PERIOD_SECONDS: '5' }).GRACE_PERIOD_SECONDS).toBe(5);
+});

@@ -14,6 +14,12 @@ export class ConfigError extends Error {
   }
 }
 
+/** By the present name of a setting, its name in the former release, which is read for one release more. */
+const formerSettings: Readonly<Record<string, string>> = {
+  GRACE_PERIOD_SECONDS: 'PATIENCE_SECONDS',
+  PAYOUTS_EVERY_MS: 'ENGINE_EVERY_MS',
+};
+
 /**
  * Reads a service's settings from the environment once. An empty value counts as not given.
  * Names each wrong or missing setting, and never prints a value: it may be a secret.
@@ -26,6 +32,9 @@ export function loadConfig<T extends z.ZodType>(
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
+  for (const [name, former] of Object.entries(formerSettings)) {
+    if (given[former] !== undefined) given[name] ??= given[former];
+  }
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {

@@ -29,7 +29,7 @@ export const configSchema = withChains(
       .describe(
         'How many days of payouts and deposits a check of every row looks up in their chain, counted back from the last time the chain was compared.',
       ),
-    PATIENCE_SECONDS: whole(0, 3_600)
+    GRACE_PERIOD_SECONDS: whole(0, 3_600)
       .default(60)
       .describe(
         'How long an event may be in flight between two services before the auditor raises an alarm.',

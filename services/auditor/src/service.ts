@@ -63,7 +63,7 @@ export const startAuditor = (
           chainsEveryMs: config.CHAINS_EVERY_MS,
           wholeEveryMs: config.WHOLE_CHECK_EVERY_HOURS * HOUR_MS,
           chainDays: config.CHAIN_DAYS,
-          gracePeriodSeconds: config.PATIENCE_SECONDS,
+          gracePeriodSeconds: config.GRACE_PERIOD_SECONDS,
         },
         ...given,
       };

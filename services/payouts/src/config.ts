@@ -20,7 +20,7 @@ export const configSchema = withChains(
         description:
           'The BIP-39 recovery phrase. All keys of all chains are derived from it: those of the hot wallets and those of every deposit address.',
       }),
-    ENGINE_EVERY_MS: milliseconds
+    PAYOUTS_EVERY_MS: milliseconds
       .default(1_000)
       .describe(
         'How often pending payouts are processed. Only the replica that leads a chain asks its node, and while no payout is pending only every fifteenth time.',

@@ -67,7 +67,7 @@ export const startPayouts = (
           replica,
           identitySecret: config.IDENTITY_SECRET,
           publicUrl: config.PUBLIC_URL,
-          chainWorkerEveryMs: config.ENGINE_EVERY_MS,
+          chainWorkerEveryMs: config.PAYOUTS_EVERY_MS,
           leaseMs: config.LEASE_MS,
           gracePeriods: GRACE_PERIODS,
         },

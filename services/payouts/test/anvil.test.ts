@@ -45,7 +45,7 @@ beforeAll(async () => {
     ...environment(database.urlOf('payouts'), nats.url),
     ETHEREUM_RPC_URL: anvil.rpcUrl,
     ETHEREUM_USDC_ADDRESS: usdc,
-    ENGINE_EVERY_MS: '50',
+    PAYOUTS_EVERY_MS: '50',
   };
   const options = { quotes: new TestBoard(), workers: true };
   replicas = await Promise.all([startService(settings, options), startService(settings, options)]);

@@ -32,7 +32,7 @@ function settings(given: Record<string, string> = {}): Record<string, string> {
     ...all,
     BITCOIN_RPC_URL: node.rpcUrl,
     BITCOIN_NETWORK: 'regtest',
-    ENGINE_EVERY_MS: '50',
+    PAYOUTS_EVERY_MS: '50',
     ...given,
   };
 }

@@ -78,7 +78,7 @@ export async function crashProcess() {
       env: {
         ...settings,
         PORT: String(port),
-        ENGINE_EVERY_MS: '50',
+        PAYOUTS_EVERY_MS: '50',
         LOG_LEVEL: 'silent',
         NODE_COMPILE_CACHE: COMPILED,
         ...orders.environment('payouts'),

@@ -50,7 +50,7 @@ const stack = await startStack({
   settings: {
     gateway: { RATE_LIMIT_PER_MINUTE: '1000000' },
     invoices: { SCAN_EVERY_MS: '100' },
-    payouts: { ENGINE_EVERY_MS: '100' },
+    payouts: { PAYOUTS_EVERY_MS: '100' },
   },
   beforeServices: async (adminUrl) => {
     const ledger = openDb({ url: adminUrl, schema: 'ledger', pool: 1, logger });

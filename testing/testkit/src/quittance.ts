@@ -193,7 +193,7 @@ export function testSettings({
       ...settings.gateway,
     },
     invoices: { ...common, SCAN_EVERY_MS: '100', ...settings.invoices },
-    payouts: { ...common, ENGINE_EVERY_MS: '100', ...settings.payouts },
+    payouts: { ...common, PAYOUTS_EVERY_MS: '100', ...settings.payouts },
     auditor: { ...common, CHECK_EVERY_MS: '2000', ...settings.auditor },
   };
 }
