@@ -6,6 +6,7 @@ import { type Fault, faultKinds } from './faults.ts';
 import { findMutants, knownFindings, writeFindings } from './find-mutants.ts';
 import { emptyWiring, type Mutant } from './mutant.ts';
 import { mutants } from './mutants/mutants.ts';
+import { type Hashes, repeatSeeds } from './repeat-seeds.ts';
 import { NOT_RUN, type Report, runTasks, type Task } from './runner.ts';
 import { Seeds } from './seeds.ts';
 
@@ -15,12 +16,14 @@ import { Seeds } from './seeds.ts';
  * Runs seeds: each is a scenario of merchants, customers and their money over two replicas of every service while
  * connections, brokers, nodes and processes fail, and must end with every unit where it belongs. Then applies wrong
  * mutants, each of which must be found within a thousand seeds: at the seed that showed it last, or else from the first one
- * on. `--search` begins with the first one for all, and writes down what it finds. `--seed S` tells one scenario step by step.
+ * on. Some seeds are run twice, and must take the same steps. `--search` begins with the first one for all, and writes down what it finds. `--seed S` tells one scenario step by step.
  */
 const SEEDS = 20_000;
 const MUTANT_SEEDS_MAX = 1_000;
 const CHUNK = 50;
 const SHOWN_MAX = 20;
+/** So many of each kind of chain are run twice. */
+const REPEATED = 150;
 /** In so many seeds every kind of fault has struck, or it is never drawn. */
 const ALL_STRIKE = 1_000;
 const kinds: Record<string, ChainKind> = { ethereum: 'evm', bitcoin: 'bitcoin', solana: 'solana' };
@@ -78,7 +81,11 @@ async function runSeeds(): Promise<void> {
   let fair = 0;
   let shown = 0;
   let cpuMs = 0;
-  const take = ({ task, seeds, found, struck: of, fair: spared, cpuMs: took }: Report): void => {
+  const first = new Map<ChainKind, Map<number, number>>();
+  const take = ({ task, seeds, found, hashes, struck: of, fair: spared, cpuMs: took }: Report): void => {
+    const kept = first.get(task.kind) ?? new Map<number, number>();
+    first.set(task.kind, kept);
+    for (const [seed, hash] of hashes) if (seed < from + REPEATED) kept.set(seed, hash);
     passed += seeds - found.length;
     failed += found.length;
     cpuMs += took;
@@ -110,6 +117,16 @@ async function runSeeds(): Promise<void> {
     if (times > 0 || run < ALL_STRIKE) continue;
     say(`          never: whatever ${fault} would break was not tried`);
     failed += 1;
+  }
+  await expectSameSteps(first);
+}
+
+async function expectSameSteps(first: ReadonlyMap<ChainKind, Hashes>): Promise<void> {
+  for (const [kind, hashes] of first) {
+    const differing = await repeatSeeds(workers, kind, hashes);
+    for (const line of differing) say(line);
+    if (differing.length === 0) passed += 1;
+    else failed += 1;
   }
 }
 
