@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
+import { pay, someNodes } from '@quittance/testkit/fake-chain/node';
 import type { ChainReader, PendingLook } from './chain.ts';
-import { pay, someNodes } from './fake/some-nodes.ts';
 import { quorumReader } from './quorum-reader.ts';
 
 const away = { name: 'RpcUnavailable' };

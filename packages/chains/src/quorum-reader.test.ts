@@ -1,9 +1,8 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
+import { fakeNetwork } from '@quittance/testkit/fake-chain/network';
+import { type FakeNode, fakeNode, pay, someNodes } from '@quittance/testkit/fake-chain/node';
 import type { ChainReader } from './chain.ts';
-import { fakeNetwork } from './fake/network.ts';
-import { fakeNode } from './fake/node.ts';
-import { type FakeNode, pay, someNodes } from './fake/some-nodes.ts';
 import { quorumReader } from './quorum-reader.ts';
 
 const noQuorum = { name: 'NoQuorum' };

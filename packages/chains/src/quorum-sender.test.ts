@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import type { FakeSender } from './fake/sender.ts';
-import { type FakeNode, someNodes } from './fake/some-nodes.ts';
+import { type FakeNode, someNodes } from '@quittance/testkit/fake-chain/node';
+import type { FakeSender } from '@quittance/testkit/fake-chain/sender';
 import { same } from './quorum.ts';
 import { type QuorumRules, quorumSender, senderRules } from './quorum-sender.ts';
 

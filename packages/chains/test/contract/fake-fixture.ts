@@ -1,8 +1,8 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { type Units, units } from '@quittance/shared/money';
-import { type Flavour, fakeNetwork } from '../../src/fake/network.ts';
-import { fakeNode } from '../../src/fake/node.ts';
-import type { FakeSender } from '../../src/fake/sender.ts';
+import { type Flavour, fakeNetwork } from '@quittance/testkit/fake-chain/network';
+import { fakeNode } from '@quittance/testkit/fake-chain/node';
+import type { FakeSender } from '@quittance/testkit/fake-chain/sender';
 import { same } from '../../src/quorum.ts';
 import { quorumReader } from '../../src/quorum-reader.ts';
 import { type QuorumRules, quorumSender, senderRules } from '../../src/quorum-sender.ts';

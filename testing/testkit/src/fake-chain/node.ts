@@ -1,11 +1,22 @@
-import type { Units } from '@quittance/shared/money';
+import { blocksAfter } from '@quittance/chains/blocks-after';
+import type { Block, ChainReader, PendingWatch } from '@quittance/chains/chain';
+import { RpcUnavailable } from '@quittance/chains/json-rpc';
+import { quorumReader } from '@quittance/chains/quorum-reader';
+import { type Units, units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import { blocksAfter } from '../blocks-after.ts';
-import type { Block, ChainReader, PendingWatch } from '../chain.ts';
-import { RpcUnavailable } from '../json-rpc.ts';
-import type { FakeBlock, FakeNetwork, FakeTransaction } from './network.ts';
+import {
+  balanceOf,
+  checkName,
+  type FakeBlock,
+  type FakeNetwork,
+  type FakeNetworkOptions,
+  type FakeTransaction,
+  fakeNetwork,
+  newest,
+  paymentsOf,
+  type View,
+} from './network.ts';
 import { type FakeSender, senderOf } from './sender.ts';
-import { balanceOf, checkName, newest, paymentsOf, type View } from './view.ts';
 
 /** A node of a fake network, with every way in which nodes mislead. It shows what the network has until told otherwise. */
 export function fakeNode(network: FakeNetwork) {
@@ -141,3 +152,16 @@ const spendsOf =
     const amount = native.reduce((sum, debit) => sum + debit.amount, 0n) as Units;
     return [{ txHash, address: first.address, amount }];
   };
+
+export type FakeNode = ReturnType<typeof fakeNode>;
+
+/** Nodes of one fake network that has ten blocks, and one reader of them all. */
+export function someNodes(count: number, flavour: FakeNetworkOptions['flavour'] = 'account') {
+  const network = fakeNetwork({ flavour });
+  network.mine(10);
+  const nodes = Array.from({ length: count }, () => fakeNode(network)) as [FakeNode, FakeNode, FakeNode];
+  return { network, nodes, reader: quorumReader(nodes.map((node) => node.reader())) };
+}
+
+export const pay = (network: ReturnType<typeof fakeNetwork>, address = 'us', amount = 5n) =>
+  network.pay([{ asset: network.native, address, amount: units(amount) }]);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type Payment, WrongNetwork } from '@quittance/chains/chain';
 import { type AssetSymbol, type Chain, nativeAsset } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
@@ -178,3 +179,42 @@ function claimsOf(blocks: readonly FakeBlock[]): Set<string> {
 }
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** What one node has of its network. */
+export type View = {
+  network: FakeNetwork;
+  blocks(): readonly FakeBlock[];
+  pool(): readonly FakeTransaction[];
+  losesAnswers(): boolean;
+};
+
+export function paymentsOf({ txHash, outputs, succeeds }: FakeTransaction): Payment[] {
+  if (!succeeds) return [];
+  return outputs.flatMap(({ asset, address, amount, traceless }, outputIndex) =>
+    traceless === true
+      ? []
+      : [{ outpoint: `${txHash}:${outputIndex}`, txHash, outputIndex, asset, address, amount }],
+  );
+}
+
+export const paymentsIn = (blocks: readonly FakeBlock[]): Payment[] =>
+  blocks.flatMap((block) => block.transactions.flatMap(paymentsOf));
+
+export function balanceOf(blocks: readonly FakeBlock[], asset: AssetSymbol, address: string): Units {
+  const isIt = (one: { asset: AssetSymbol; address: string }) =>
+    one.asset === asset && one.address === address;
+  let balance = 0n;
+  for (const { succeeds, outputs, debits } of blocks.flatMap((block) => block.transactions)) {
+    if (succeeds) for (const output of outputs.filter(isIt)) balance += output.amount;
+    for (const debit of debits.filter(isIt)) balance -= debit.amount;
+  }
+  return balance as Units;
+}
+
+export const newest = (blocks: readonly FakeBlock[]): FakeBlock => blocks[blocks.length - 1] as FakeBlock;
+
+export function checkName(network: FakeNetwork, blocks: View['blocks'], named: string): void {
+  newest(blocks());
+  if (network.name !== named)
+    throw new WrongNetwork(`the node is on ${network.name}, configured is ${named}`);
+}

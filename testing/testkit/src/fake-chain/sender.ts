@@ -1,9 +1,18 @@
+import type { Broadcast, ChainSender, SignedTransaction, TransactionStatus } from '@quittance/chains/chain';
+import { RpcUnavailable } from '@quittance/chains/json-rpc';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
-import type { Broadcast, ChainSender, SignedTransaction, TransactionStatus } from '../chain.ts';
-import { RpcUnavailable } from '../json-rpc.ts';
-import { type FakeBlock, type FakeNetwork, type FakeTransaction, hashOf } from './network.ts';
-import { balanceOf, checkName, newest, paymentsIn, type View } from './view.ts';
+import {
+  balanceOf,
+  checkName,
+  type FakeBlock,
+  type FakeNetwork,
+  type FakeTransaction,
+  hashOf,
+  newest,
+  paymentsIn,
+  type View,
+} from './network.ts';
 
 /** What a transaction of the sender costs, succeed or not, in native units. */
 const FAKE_FEE = 21_000n as Units;
