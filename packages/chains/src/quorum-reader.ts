@@ -27,14 +27,14 @@ export function sameBlock(
   answers: readonly (Block | undefined)[],
   nodes: number,
 ): Block | undefined {
-  const agreed = same(`block ${height}`, answers.map(withoutTime), nodes);
+  const agreed = same(`block ${height}`)(answers.map(withoutTime), nodes);
   return agreed && { ...agreed, time: timeOf(agreed, answers, nodes) };
 }
 
 /** The blocks that a quorum gives, up to the first that fewer have. */
 export function commonBlocks(answers: readonly (readonly Block[])[], nodes: number): Block[] {
   const timeless = answers.map((blocks) => blocks.map(withoutTime));
-  return commonPrefix('the next blocks', timeless, nodes).flatMap((block, i) => {
+  return commonPrefix('the next blocks')(timeless, nodes).flatMap((block, i) => {
     const given = answers.map((blocks) => blocks[i]);
     return block === undefined ? [] : [{ ...block, time: timeOf(block, given, nodes) }];
   });
@@ -42,10 +42,8 @@ export function commonBlocks(answers: readonly (readonly Block[])[], nodes: numb
 
 function timeOf(agreed: object, answers: readonly (Block | undefined)[], nodes: number): Date {
   const alike = answers.filter((block) => isDeepStrictEqual(withoutTime(block), agreed));
-  return earliest(
-    alike.flatMap((block) => block?.time ?? []),
-    nodes,
-  ) as Date;
+  const times = alike.flatMap((block) => block?.time ?? []);
+  return earliest(times, nodes) as Date;
 }
 
 /** The earliest, but for as many as may err; undefined when there are no more than these. */
@@ -98,10 +96,8 @@ export function quorumReader(
     const { heads, top } = await panel.ask(
       (reader) => reader.head(),
       (given, nodes, isLast) => {
-        const height = reached(
-          given.map((head) => head.height),
-          nodes,
-        );
+        const heights = given.map((head) => head.height);
+        const height = reached(heights, nodes);
         // A further node may have the block that only one of these has.
         const isMore = !isLast && height <= told && given.some((head) => head.height > height);
         if (height < told || isMore) throw wentBack(height);
@@ -115,11 +111,9 @@ export function quorumReader(
         throw error;
       });
       if (hash === undefined) continue;
-      const times = heads.filter((head) => head.height === height && head.hash === hash);
-      const time = earliest(
-        times.map((head) => head.time),
-        readers.length,
-      );
+      const alike = heads.filter((head) => head.height === height && head.hash === hash);
+      const times = alike.map((head) => head.time);
+      const time = earliest(times, readers.length);
       if (time !== undefined) return { height, hash, time };
       const found = await block(height);
       if (found !== undefined && found.hash === hash) return { height, hash, time: found.time };
@@ -157,8 +151,9 @@ export function quorumReader(
 
     nodesLeftOut: () => panel.leftOut(),
 
-    ...balancesOf(panel, readers),
-    ...pendingOf(panel, readers),
+    // All nodes are of one chain: they can the same.
+    ...(first.balances === undefined ? {} : { balances: balancesOf(panel) }),
+    ...(first.watchPending === undefined ? {} : { watchPending: () => pendingOf(panel, readers) }),
 
     async close() {
       await Promise.all(readers.map((reader) => reader.close()));
@@ -166,43 +161,19 @@ export function quorumReader(
   };
 }
 
-function balancesOf(
-  panel: Panel<ChainReader>,
-  readers: readonly ChainReader[],
-): { balances?: BalanceReader } {
-  const all = readers.flatMap((reader) => reader.balances ?? []);
-  if (all.length < readers.length) return {};
-  const at = (i: number) => all[i] as BalanceReader;
+function balancesOf(panel: Panel<ChainReader>): BalanceReader {
+  const of = (reader: ChainReader) => reader.balances as BalanceReader;
   return {
-    balances: {
-      balancesAt: (addresses, height) =>
-        panel.same(`the balances at ${height}`, (_, i) => at(i).balancesAt(addresses, height)),
-      // Not every node traces, and the hash of the transaction moves no money.
-      internalSource: (address, blockHash) =>
-        panel.ask(
-          (_, i) => at(i).internalSource(address, blockHash),
-          (answers) => {
-            const [one, ...others] = new Set(answers.filter((answer) => answer !== null));
-            return others.length === 0 ? (one ?? null) : null;
-          },
-        ),
-    },
-  };
-}
-
-function pendingOf(
-  panel: Panel<ChainReader>,
-  readers: readonly ChainReader[],
-): Pick<ChainReader, 'watchPending'> {
-  const all = readers.flatMap((reader) =>
-    reader.watchPending === undefined ? [] : [reader.watchPending.bind(reader)],
-  );
-  if (all.length < readers.length) return {};
-  return {
-    watchPending: () =>
-      quorumWatch(
-        panel,
-        all.map((watch) => watch()),
+    balancesAt: (addresses, height) =>
+      panel.same(`the balances at ${height}`, (reader) => of(reader).balancesAt(addresses, height)),
+    // Not every node traces, and the hash of the transaction moves no money.
+    internalSource: (address, blockHash) =>
+      panel.ask(
+        (reader) => of(reader).internalSource(address, blockHash),
+        (answers) => {
+          const [one, ...others] = new Set(answers.filter((answer) => answer !== null));
+          return others.length === 0 ? (one ?? null) : null;
+        },
       ),
   };
 }
@@ -214,7 +185,8 @@ type Told = { payment: Payment; by: Set<number> };
  * A payment is pending once a quorum has told it, until a quorum no longer has it. What some nodes told while others were
  * away is kept for the next look.
  */
-function quorumWatch(panel: Panel<ChainReader>, watches: readonly PendingWatch[]): PendingWatch {
+function pendingOf(panel: Panel<ChainReader>, readers: readonly ChainReader[]): PendingWatch {
+  const watches = readers.map((reader) => reader.watchPending?.() as PendingWatch);
   const partly = new Map<string, Told[]>();
   const latest = new Map<number, PendingLook>();
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
-import { bitcoinRules } from './bitcoin/quorum.ts';
-import { evmRules } from './evm/quorum.ts';
-import { solanaRules } from './solana/quorum.ts';
+import { bitcoinRules, evmRules, solanaRules } from './quorum-sender.ts';
 import type { NonInclusion } from './solana/sender.ts';
 
 const noQuorum = expect.objectContaining({ name: 'NoQuorum' });

@@ -11,8 +11,8 @@ const away = { name: 'RpcUnavailable' };
 describe('a sender of several nodes', () => {
   const rules: QuorumRules<FakeSender> = {
     ...senderRules,
-    sign: (answers, nodes) => same('a signature', answers, nodes),
-    utxos: (answers, nodes) => same('the coins', answers, nodes),
+    sign: same('a signature'),
+    utxos: same('the coins'),
   };
   const build = (count = 2) => {
     const { network, nodes } = someNodes(count);
@@ -97,7 +97,7 @@ describe('a sender of several nodes', () => {
     // @ts-expect-error: how two nodes' coins become one answer is not said
     const incomplete: QuorumRules<FakeSender> = {
       ...senderRules,
-      sign: (answers, nodes) => same('a signature', answers, nodes),
+      sign: same('a signature'),
     };
     expect(incomplete).not.toHaveProperty('coins');
   });

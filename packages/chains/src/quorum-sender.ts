@@ -1,6 +1,30 @@
 import { invariant } from '@quittance/shared/result';
-import { type Broadcast, type ChainSender, NoQuorum, type TransactionStatus } from './chain.ts';
-import { Panel, type PanelOptions, quorumOf, reached, same, sufficient } from './quorum.ts';
+import type { BitcoinSender, Unspent } from './bitcoin/sender.ts';
+import {
+  type Broadcast,
+  type ChainSender,
+  type EvmSender,
+  NoQuorum,
+  type TransactionStatus,
+} from './chain.ts';
+import {
+  commonPrefix,
+  each,
+  Panel,
+  type PanelOptions,
+  quorumOf,
+  reached,
+  same,
+  sufficient,
+  unopposed,
+} from './quorum.ts';
+import type { SolanaSender } from './solana/sender.ts';
+import type { Lifetime } from './solana/transaction.ts';
+
+/** A blockhash is valid for 150 blocks: two nodes that are further apart than that do not tell of the same chain. */
+const APART_MAX = 150;
+/** A node may know blocks that others do not have yet. */
+const AHEAD_MAX = 32;
 
 type Asked<S> = {
   [M in keyof S]-?: S[M] extends (...given: never[]) => Promise<unknown> ? M : never;
@@ -8,14 +32,89 @@ type Asked<S> = {
 type Answer<S, M extends keyof S> = S[M] extends (...given: never[]) => Promise<infer A> ? A : never;
 type Given<S, M extends keyof S> = S[M] extends (...given: infer G) => Promise<unknown> ? G : never;
 
-/** How the answers of several nodes become one. `proof`: every node is waited for, see Panel.askEvery. `check`: see Panel.check. */
-type Rule<A, G> = ((answers: readonly A[], nodes: number, given: G) => A) & { is?: 'proof' | 'check' };
-
-export const proof = <A, G>(rule: Rule<A, G>): Rule<A, G> =>
-  Object.assign((...given: Parameters<Rule<A, G>>) => rule(...given), { is: 'proof' as const });
+/** How the answers of several nodes become one. */
+type Rule<A, G> = ((answers: readonly A[], nodes: number, given: G) => A) & { isProof?: true };
 
 /** One rule for everything that asks a node: a question without a rule does not compile. */
-export type QuorumRules<S> = { [M in Asked<S>]: Rule<Answer<S, M>, Given<S, M>> };
+export type QuorumRules<S> = {
+  [M in Exclude<Asked<S>, 'check' | 'close'>]: Rule<Answer<S, M>, Given<S, M>>;
+};
+
+/** A rule for which every node is waited for, see Panel.askEvery. */
+const proof = <A, G>(rule: Rule<A, G>): Rule<A, G> =>
+  Object.assign((...given: Parameters<Rule<A, G>>) => rule(...given), { isProof: true as const });
+
+/** The rules of what every sender can; each kind of chain adds those of its own. */
+export const senderRules: QuorumRules<ChainSender> = {
+  balance: same('a balance'),
+  estimatedFee: sufficient,
+  broadcast: broadcastOf,
+  status: statusOf,
+  finalizedHeight: reached,
+};
+
+export const evmRules: QuorumRules<EvmSender> = {
+  ...senderRules,
+  fees: each({ maxFeePerGas: sufficient, maxPriorityFeePerGas: sufficient }),
+  estimateTransfer(answers, nodes) {
+    const gas = answers.filter((answer) => answer !== 'reverts');
+    if (answers.length - gas.length >= quorumOf(nodes)) return 'reverts';
+    if (gas.length >= quorumOf(nodes)) return sufficient(gas, nodes);
+    throw new NoQuorum('whether a transfer reverts');
+  },
+  // What is signed follows from the order, and from what the token says of itself: not from one node alone.
+  signTransfer: same('a signature'),
+  signNativeSweep: same('a signature'),
+  signTokenSweep: same('a signature'),
+  nonce: (answers, nodes, [, at]) => (at === 'finalized' ? reached : same('a nonce'))(answers, nodes),
+  // A node that lacks one of the blocks throws: only nodes that have read them all say that none holds it.
+  findByNonce: proof((answers, nodes) => unopposed('who used a nonce')(answers, nodes)),
+};
+
+export const bitcoinRules: QuorumRules<BitcoinSender> = {
+  ...senderRules,
+  feeRate: sufficient,
+  replacementFee(answers, nodes) {
+    // It has to suffice for the nodes that have the transaction it replaces.
+    const fees = answers.filter((answer) => answer !== undefined).toSorted((a, b) => (a < b ? -1 : 1));
+    return fees[Math.min(fees.length, quorumOf(nodes)) - 1];
+  },
+  height: reached,
+  unspent: (answers, nodes, [outpoints]) =>
+    outpoints.map((_, i) => {
+      const ofOne = answers.map((answer) => answer[i]);
+      return unspentOf(ofOne, nodes);
+    }),
+  // The height that a quorum was at: what came after it is found in the blocks.
+  unspentOf: each({ outputs: same('what an address has'), height: reached }),
+  received: same('what an address received'),
+  // Any node that knows it will do, because the hash of the transaction covers its inputs and the sender compares it.
+  inputsOf: proof((answers) => answers.find((answer) => answer !== undefined)),
+  // A node that lacks one of the blocks throws: only nodes that have read them all are heard.
+  findSpenders: proof((answers, nodes) => unopposed('who spent an output')(answers, nodes)),
+};
+
+export const solanaRules: QuorumRules<SolanaSender> = {
+  ...senderRules,
+  lifetime: lifetimeOf,
+  priorityFee: sufficient,
+  rents: same('the rents'),
+  tryTransfer: same('a trial'),
+  signTransfer: same('a signature'),
+  signNativeSweep: same('a signature'),
+  signTokenSweep: same('a signature'),
+  tokenAccounts: same('token accounts'),
+  // A node that is behind lacks the newest.
+  signatures: commonPrefix('the hot wallet’s transactions'),
+  isSignedByHot: same('who signed a transaction'),
+  // Each node of the quorum has come that far itself and has read every block the transaction could be in. One node that has
+  // the transaction stops the proof; a node that is behind, or lacks a block, proves nothing and stops nothing.
+  nonInclusion: proof((answers, nodes) => {
+    if (answers.includes('included')) return 'included';
+    const provers = answers.filter((answer) => answer === 'proven');
+    return provers.length >= quorumOf(nodes) ? 'proven' : 'unproven';
+  }),
+};
 
 /** What the network as a whole did with a transaction that was sent to every node. */
 export function broadcastOf(answers: readonly Broadcast[], nodes: number): Broadcast {
@@ -35,32 +134,37 @@ export function statusOf(answers: readonly TransactionStatus[], nodes: number): 
   const absent = answers.filter((answer) => answer.state === 'absent');
   if (absent.length >= quorum) return { state: 'absent' };
   if (answers.length - mined.length >= quorum) return { state: 'pending' };
-  const outcome = same(
-    'the status of a transaction',
-    mined.map((one) => ({ ...one, confirmations: 0 })),
-    nodes,
-  );
+  const outcomes = mined.map((one) => ({ ...one, confirmations: 0 }));
+  const outcome = same('the status of a transaction')(outcomes, nodes);
   const alike = mined.filter((one) => one.blockHash === outcome.blockHash);
-  return {
-    ...outcome,
-    confirmations: reached(
-      alike.map((one) => one.confirmations),
-      nodes,
-    ),
-  };
+  const depths = alike.map((one) => one.confirmations);
+  return { ...outcome, confirmations: reached(depths, nodes) };
 }
 
-/** The rules of what every sender can; each kind of chain adds those of its own. */
-export const senderRules: QuorumRules<ChainSender> = {
-  // A node on another network is a mistake in the settings, also where the others would suffice.
-  check: Object.assign(() => undefined, { is: 'check' as const }),
-  balance: (answers, nodes) => same('a balance', answers, nodes),
-  estimatedFee: sufficient,
-  broadcast: broadcastOf,
-  status: statusOf,
-  finalizedHeight: reached,
-  close: () => undefined,
-};
+function unspentOf(answers: readonly (Unspent | undefined)[], nodes: number): Unspent | undefined {
+  const amounts = answers.map((answer) => answer?.amount);
+  const amount = same('an unspent output')(amounts, nodes);
+  if (amount === undefined) return undefined;
+  const alike = answers.filter((answer) => answer !== undefined && answer.amount === amount);
+  const depths = alike.map((one) => one?.confirmations ?? 0);
+  return { amount, confirmations: reached(depths, nodes) };
+}
+
+/**
+ * The newest blockhash that a quorum can know. It is taken for valid as long as that of any node of this quorum could be, and
+ * some blocks longer: a transaction must never be given up too early, whatever one node says of its end.
+ */
+function lifetimeOf(answers: readonly Lifetime[], nodes: number): Lifetime {
+  const newestFirst = answers.toSorted((a, b) => b.lastValidBlockHeight - a.lastValidBlockHeight);
+  for (const [i, newest] of newestFirst.entries()) {
+    const known = newestFirst[i + quorumOf(nodes) - 1];
+    if (known === undefined) break;
+    const { lastValidBlockHeight } = newest;
+    if (lastValidBlockHeight - known.lastValidBlockHeight > APART_MAX) continue;
+    return { ...known, lastValidBlockHeight: lastValidBlockHeight + AHEAD_MAX };
+  }
+  throw new NoQuorum('how long a blockhash is valid');
+}
 
 /** One sender of several, each with a node of its own and all with the same keys. What asks no node is asked of the first. */
 export function quorumSender<S extends ChainSender>(
@@ -72,22 +176,22 @@ export function quorumSender<S extends ChainSender>(
   invariant(first !== undefined, 'a sender has a node');
   if (senders.length === 1) return first;
   type Ask = (...given: unknown[]) => Promise<unknown>;
-  const nodes = senders as readonly unknown[] as readonly Record<string, Ask>[];
-  const panel = new Panel(nodes, { ...options, chain: first.chain });
+  const panel = new Panel(senders, { ...options, chain: first.chain });
   const asked = Object.entries(rules as Record<string, Rule<unknown, unknown>>).map(
     ([method, rule]): [string, Ask] => [
       method,
       (...given) => {
-        const question = (node: Record<string, Ask>) => (node[method] as Ask)(...given);
-        const conclude = (answers: readonly unknown[], count: number) => rule(answers, count, given);
-        if (rule.is === 'check') return panel.check(async (node) => void (await question(node)));
-        return rule.is === 'proof' ? panel.askEvery(question, conclude) : panel.ask(question, conclude);
+        const question = (sender: S) => (sender[method as keyof S] as Ask)(...given);
+        const conclude = (answers: readonly unknown[], nodes: number) => rule(answers, nodes, given);
+        return rule.isProof ? panel.askEvery(question, conclude) : panel.ask(question, conclude);
       },
     ],
   );
   return {
     ...first,
     ...(Object.fromEntries(asked) as Partial<S>),
+    // A node on another network is a mistake in the settings, also where the others would suffice.
+    check: () => panel.check((sender) => sender.check()),
     close: async () => {
       await Promise.all(senders.map((sender) => sender.close()));
     },

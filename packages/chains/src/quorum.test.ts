@@ -27,22 +27,22 @@ describe('the answers of several nodes', () => {
   });
 
   test('are one answer when a quorum says the same, whatever it is', () => {
-    expect(same('x', [undefined, undefined], 2)).toBeUndefined();
+    expect(same('x')([undefined, undefined], 2)).toBeUndefined();
     const balances = () => new Map([['a', 1n]]);
-    expect(same('x', [balances(), balances()], 2)).toEqual(balances());
-    expect(same('x', [1n, 2n, 1n], 3)).toBe(1n);
-    expect(same('x', [1n, 1n], 3)).toBe(1n);
-    expect(same('x', [2n, 1n, 1n, 1n], 4)).toBe(1n);
-    expect(() => same('x', [1n, 2n], 2)).toThrow('x: no 2 of 2 nodes say the same');
-    expect(() => same('x', [1n, 1n, 2n, 2n], 4)).toThrow('x: no 3 of 4 nodes say the same');
-    expect(() => same('x', [undefined, null], 2)).toThrow(expect.objectContaining(noQuorum));
-    expect(() => same('x', [1n], 2)).toThrow(expect.objectContaining(noQuorum));
+    expect(same('x')([balances(), balances()], 2)).toEqual(balances());
+    expect(same('x')([1n, 2n, 1n], 3)).toBe(1n);
+    expect(same('x')([1n, 1n], 3)).toBe(1n);
+    expect(same('x')([2n, 1n, 1n, 1n], 4)).toBe(1n);
+    expect(() => same('x')([1n, 2n], 2)).toThrow('x: no 2 of 2 nodes say the same');
+    expect(() => same('x')([1n, 1n, 2n, 2n], 4)).toThrow('x: no 3 of 4 nodes say the same');
+    expect(() => same('x')([undefined, null], 2)).toThrow(expect.objectContaining(noQuorum));
+    expect(() => same('x')([1n], 2)).toThrow(expect.objectContaining(noQuorum));
   });
 
   test('are no proof when one node contradicts a quorum', () => {
-    expect(unopposed('x', [1n, 1n], 3)).toBe(1n);
-    expect(() => unopposed('x', [1n, 1n, 2n], 3)).toThrow('x: a node contradicts the others');
-    expect(() => unopposed('x', [1n], 3)).toThrow(expect.objectContaining(noQuorum));
+    expect(unopposed('x')([1n, 1n], 3)).toBe(1n);
+    expect(() => unopposed('x')([1n, 1n, 2n], 3)).toThrow('x: a node contradicts the others');
+    expect(() => unopposed('x')([1n], 3)).toThrow(expect.objectContaining(noQuorum));
   });
 
   test('give the height that a quorum has reached, and the fee that suffices for one', () => {
@@ -55,11 +55,10 @@ describe('the answers of several nodes', () => {
   });
 
   test('give what a quorum has in the same order', () => {
-    expect(commonPrefix('x', [['a', 'b', 'c'], ['a', 'b'], ['a']], 3)).toEqual(['a', 'b']);
+    expect(commonPrefix('x')([['a', 'b', 'c'], ['a', 'b'], ['a']], 3)).toEqual(['a', 'b']);
     // Who has left the others is heard no more, also where it says the same again.
     expect(
-      commonPrefix(
-        'x',
+      commonPrefix('x')(
         [
           ['a', 'b', 'c'],
           ['a', 'x', 'c'],
@@ -68,8 +67,8 @@ describe('the answers of several nodes', () => {
         3,
       ),
     ).toEqual(['a', 'b']);
-    expect(commonPrefix('x', [['a'], [], []], 3)).toEqual([]);
-    expect(() => commonPrefix('x', [['a'], ['b']], 2)).toThrow(expect.objectContaining(noQuorum));
+    expect(commonPrefix('x')([['a'], [], []], 3)).toEqual([]);
+    expect(() => commonPrefix('x')([['a'], ['b']], 2)).toThrow(expect.objectContaining(noQuorum));
   });
 
   test.each<[Broadcast[], Broadcast]>([
@@ -210,7 +209,7 @@ describe('a panel of nodes', () => {
   const never = () => new Promise<string>(() => {});
   const fails = (error: Error) => () => Promise.reject(error);
   const ask = (node: () => Promise<string>) => node();
-  const agreed = (answers: readonly string[], nodes: number) => same('x', answers, nodes);
+  const agreed = same('x');
 
   test('concludes without a node that hangs, and without one that throws anything', async () => {
     expect(await panelOf(says('a'), says('a'), never).ask(ask, agreed)).toBe('a');

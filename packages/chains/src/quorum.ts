@@ -51,11 +51,8 @@ export class Panel<N> {
     return this.ask(
       async (node, i) => ({ i, answer: await question(node, i) }),
       (given, nodes) => {
-        const agreed = same(
-          what,
-          given.map(({ answer }) => answer),
-          nodes,
-        );
+        const answers = given.map(({ answer }) => answer);
+        const agreed = same(what)(answers, nodes);
         for (const { i, answer } of given) {
           if (answer !== undefined && !isDeepStrictEqual(answer, agreed))
             this.#leaveOut(i, `${what}: the quorum has another answer`);
@@ -197,57 +194,75 @@ export class Panel<N> {
 const isSilence = (error: unknown): boolean =>
   [RpcUnavailable, RpcRefused, NoQuorum, LacksToken].some((kind) => error instanceof kind);
 
+/*
+ * Rules: what one answer a quorum gives. They throw NoQuorum when the answers do not suffice.
+ */
+
 /** What a quorum says in the same words. */
-export function same<T>(what: string, answers: readonly T[], nodes: number): T {
-  for (const one of answers) {
-    const alike = answers.filter((other) => isDeepStrictEqual(other, one));
-    if (alike.length >= quorumOf(nodes)) return one;
-  }
-  throw new NoQuorum(`${what}: no ${quorumOf(nodes)} of ${nodes} nodes say the same`);
-}
+export const same =
+  (what: string) =>
+  <T>(answers: readonly T[], nodes: number): T => {
+    for (const one of answers) {
+      const alike = answers.filter((other) => isDeepStrictEqual(other, one));
+      if (alike.length >= quorumOf(nodes)) return one;
+    }
+    throw new NoQuorum(`${what}: no ${quorumOf(nodes)} of ${nodes} nodes say the same`);
+  };
 
 /** What every node that answers says, and a quorum or more of them: one that contradicts stops the conclusion. */
-export function unopposed<T>(what: string, answers: readonly T[], nodes: number): T {
-  const agreed = same(what, answers, nodes);
-  if (answers.every((other) => isDeepStrictEqual(other, agreed))) return agreed;
-  throw new NoQuorum(`${what}: a node contradicts the others`);
-}
+export const unopposed =
+  (what: string) =>
+  <T>(answers: readonly T[], nodes: number): T => {
+    const agreed = same(what)(answers, nodes);
+    if (answers.every((other) => isDeepStrictEqual(other, agreed))) return agreed;
+    throw new NoQuorum(`${what}: a node contradicts the others`);
+  };
 
 /** The height that a quorum has reached. One node of the quorum is sound, so the chain is really as far. */
 export function reached<T extends number | bigint>(values: readonly T[], nodes: number): T {
-  return ranked(values, quorumOf(nodes), (a, b) => (a > b ? -1 : 1));
+  const highestFirst = values.toSorted((a, b) => (a > b ? -1 : 1));
+  return atRank(quorumOf(nodes), highestFirst);
 }
 
 /** The fee that suffices for a quorum. */
 export function sufficient<T extends number | bigint>(values: readonly T[], nodes: number): T {
-  return ranked(values, quorumOf(nodes), (a, b) => (a < b ? -1 : 1));
+  const lowestFirst = values.toSorted((a, b) => (a < b ? -1 : 1));
+  return atRank(quorumOf(nodes), lowestFirst);
 }
 
-function ranked<T>(values: readonly T[], rank: number, order: (a: T, b: T) => number): T {
-  const found = values.toSorted(order)[rank - 1];
+function atRank<T>(rank: number, sorted: readonly T[]): T {
+  const found = sorted[rank - 1];
   if (found === undefined) throw new NoQuorum('fewer answers than a quorum');
   return found;
 }
 
+/** A rule of its own for each field of the answers. */
+export const each =
+  <A extends object>(rules: { [F in keyof A]: (values: readonly A[F][], nodes: number) => A[F] }) =>
+  (answers: readonly A[], nodes: number): A => {
+    const fields = Object.keys(rules) as (keyof A)[];
+    const values = (field: keyof A) => answers.map((answer) => answer[field]);
+    return Object.fromEntries(fields.map((field) => [field, rules[field](values(field), nodes)])) as A;
+  };
+
 /** What a quorum has in the same order, up to where it ends or no quorum goes on. */
-export function commonPrefix<T>(what: string, lists: readonly (readonly T[])[], nodes: number): T[] {
-  const common: T[] = [];
-  let voters = lists;
-  for (let i = 0; ; i++) {
-    const longer = voters.filter((list) => list.length > i);
-    if (longer.length < quorumOf(nodes)) return common;
-    try {
-      const next = same(
-        what,
-        longer.map((list) => list[i] as T),
-        nodes,
-      );
-      common.push(next);
-      voters = longer.filter((list) => isDeepStrictEqual(list[i], next));
-    } catch (error) {
-      // What comes before is certain; the next question begins with what is not.
-      if (error instanceof NoQuorum && i > 0) return common;
-      throw error;
+export const commonPrefix =
+  (what: string) =>
+  <T>(lists: readonly (readonly T[])[], nodes: number): T[] => {
+    const common: T[] = [];
+    let voters = lists;
+    for (let i = 0; ; i++) {
+      const longer = voters.filter((list) => list.length > i);
+      if (longer.length < quorumOf(nodes)) return common;
+      try {
+        const ith = longer.map((list) => list[i] as T);
+        const next = same(what)(ith, nodes);
+        common.push(next);
+        voters = longer.filter((list) => isDeepStrictEqual(list[i], next));
+      } catch (error) {
+        // What comes before is certain; the next question begins with what is not.
+        if (error instanceof NoQuorum && i > 0) return common;
+        throw error;
+      }
     }
-  }
-}
+  };

@@ -16,8 +16,8 @@ type FakeNode = ReturnType<typeof fakeNode>;
 
 const rules: QuorumRules<FakeSender> = {
   ...senderRules,
-  sign: (answers, count) => same('a signature', answers, count),
-  utxos: (answers, count) => same('the coins', answers, count),
+  sign: same('a signature'),
+  utxos: same('the coins'),
 };
 
 /** With several nodes they answer as one: what one node promises, several that agree do. */
