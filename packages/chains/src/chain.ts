@@ -19,6 +19,22 @@ export type Payment = {
   confirmationsMin?: number;
 };
 
+/** `n`: see Payment.outpoint. */
+export const paymentOf = (
+  txHash: string,
+  n: number,
+  asset: AssetSymbol,
+  address: string,
+  amount: bigint,
+): Payment => ({
+  outpoint: `${txHash}:${n}`,
+  txHash,
+  outputIndex: n,
+  asset,
+  address,
+  amount: amount as Units,
+});
+
 /** Native money that left an address: the value sent and the fee. */
 export type NativeDebit = { txHash: string; address: string; amount: Units };
 
@@ -214,4 +230,9 @@ export class NoQuorum extends Error {
     super(what);
     this.name = 'NoQuorum';
   }
+}
+
+export function within(floor: bigint, value: bigint, cap: bigint): bigint {
+  if (value < floor) return floor;
+  return value > cap ? cap : value;
 }

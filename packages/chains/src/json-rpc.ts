@@ -35,7 +35,7 @@ export type Numbers = 'doubles' | 'exact';
  */
 export type Rpc = {
   call(method: string, params: readonly unknown[], timeoutMs?: number, numbers?: Numbers): Promise<unknown>;
-  /** In one request. The answers are in the order of the calls; a refused one is its RpcRefused, see `answered`. */
+  /** In one request. The answers are in the order of the calls; a refused one is its RpcRefused, which `read` throws. */
   batch(calls: readonly Call[], timeoutMs?: number, numbers?: Numbers): Promise<unknown[]>;
   close(): Promise<void>;
 };
@@ -127,7 +127,9 @@ export function connectRpc(url: string): Rpc {
   return {
     async call(method, params, timeoutMs = CALL_TIMEOUT_MS, numbers) {
       const given = await post({ jsonrpc: '2.0', id: 0, method, params }, method, timeoutMs, numbers);
-      return answered(outcome(method, read(answerSchema, given, method)));
+      const answer = outcome(method, read(answerSchema, given, method));
+      if (answer instanceof RpcRefused) throw answer;
+      return answer;
     },
 
     async batch(calls, timeoutMs = CALL_TIMEOUT_MS, numbers) {
@@ -141,8 +143,8 @@ export function connectRpc(url: string): Rpc {
       );
       // A node that refuses the batch as a whole answers with a single error.
       if (!Array.isArray(given)) {
-        answered(outcome(what, read(answerSchema, given, what)));
-        throw new RpcUnavailable(what, 'one answer to a batch');
+        const refusal = outcome(what, read(answerSchema, given, what));
+        throw refusal instanceof RpcRefused ? refusal : new RpcUnavailable(what, 'one answer to a batch');
       }
       const byId = new Map(read(z.array(answerSchema), given, what).map((answer) => [answer.id, answer]));
       return calls.map(({ method }, id) => {
@@ -185,14 +187,9 @@ function outcome(method: string, { result, error }: RpcAnswer): unknown {
   return result;
 }
 
-/** An answer out of a batch, thrown when it is a refusal. */
-export function answered(answer: unknown): unknown {
-  if (answer instanceof RpcRefused) throw answer;
-  return answer;
-}
-
-/** Checks the form of an answer: one that cannot be understood is as good as none. */
+/** Checks the form of an answer: one that cannot be understood is as good as none. Throws a refusal. */
 export function read<T extends z.ZodType>(schema: T, answer: unknown, method: string): z.infer<T> {
+  if (answer instanceof RpcRefused) throw answer;
   const parsed = schema.safeParse(answer);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -200,4 +197,27 @@ export function read<T extends z.ZodType>(schema: T, answer: unknown, method: st
     method,
     `an answer of unknown form (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`,
   );
+}
+
+/** One call, and its answer in the form that is expected. */
+export async function ask<T extends z.ZodType>(
+  rpc: Rpc,
+  form: T,
+  ...[method, ...given]: Parameters<Rpc['call']>
+): Promise<z.infer<T>> {
+  return read(form, await rpc.call(method, ...given), method);
+}
+
+/** One call about each of many things, in requests of at most `atOnce`. Each answer comes with what it is about, in order. */
+export async function* askEach<I>(
+  rpc: Rpc,
+  items: readonly I[],
+  callFor: (item: I) => Call,
+  { atOnce, timeoutMs, numbers }: { atOnce: number; timeoutMs?: number; numbers?: Numbers },
+): AsyncGenerator<[item: I, answer: unknown]> {
+  for (let start = 0; start < items.length; start += atOnce) {
+    const some = items.slice(start, start + atOnce);
+    const answers = await rpc.batch(some.map(callFor), timeoutMs, numbers);
+    for (const [i, item] of some.entries()) yield [item, answers[i]];
+  }
 }

@@ -7,10 +7,9 @@ import { createBitcoinReader } from './bitcoin/reader.ts';
 import { type BitcoinSender, createBitcoinSender } from './bitcoin/sender.ts';
 import { openBitcoinWallet } from './bitcoin/wallet.ts';
 import type { ChainReader, DepositAddresses, EvmSender } from './chain.ts';
-import * as evm from './evm/address.ts';
 import { createEvmReader } from './evm/reader.ts';
 import { createEvmSender } from './evm/sender.ts';
-import { openWallet as openEvmWallet } from './evm/wallet.ts';
+import * as evm from './evm/wallet.ts';
 import { connectRpc } from './json-rpc.ts';
 import type { PanelOptions } from './quorum.ts';
 import { quorumReader } from './quorum-reader.ts';
@@ -64,7 +63,7 @@ export const drivers: Drivers = {
     reader: ({ chain, chainId, usdcAddress }, rpcUrl) =>
       createEvmReader({ chain, chainId, usdcAddress, rpc: connectRpc(rpcUrl) }),
     senders({ chain, chainId, usdcAddress, rpcUrls }, seedPhrase) {
-      const wallet = openEvmWallet(seedPhrase);
+      const wallet = evm.openWallet(seedPhrase);
       return rpcUrls.map((rpcUrl) =>
         createEvmSender({ chain, chainId, usdcAddress, wallet, rpc: connectRpc(rpcUrl.reveal()) }),
       );

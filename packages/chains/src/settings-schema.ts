@@ -3,7 +3,7 @@ import { httpUrl, milliseconds } from '@quittance/shared/config';
 import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 import { bitcoinNetworks } from './bitcoin/network.ts';
-import { checkAddress as checkEvmAddress, depositAddresses as evmAddresses } from './evm/address.ts';
+import { checkAddress as checkEvmAddress, depositAddresses as evmAddresses } from './evm/wallet.ts';
 import { checkAddress as checkSolanaAddress } from './solana/address.ts';
 import { solanaNetworkNames } from './solana/network.ts';
 

@@ -5,8 +5,8 @@ import type { Secret } from '@quittance/shared/secret';
 import type { z } from 'zod';
 import { depositAddresses as bitcoinAddresses } from './bitcoin/address.ts';
 import { type BitcoinNetwork, bitcoinNetworks } from './bitcoin/network.ts';
-import { checkAddress as checkEvmAddress } from './evm/address.ts';
 import type { EvmChain } from './evm/network.ts';
+import { checkAddress as checkEvmAddress } from './evm/wallet.ts';
 import { type chainSettings, complaintOf, type evmShape } from './settings-schema.ts';
 import type { SolanaNetworkName } from './solana/network.ts';
 

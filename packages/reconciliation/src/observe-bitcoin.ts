@@ -1,5 +1,5 @@
 import { amount, hash, isUnknownTransaction } from '@quittance/chains/bitcoin/rpc';
-import { answered, connectRpc, RpcRefused, read } from '@quittance/chains/json-rpc';
+import { connectRpc, RpcRefused, read } from '@quittance/chains/json-rpc';
 import { z } from 'zod';
 import type { ChainObserver, ObservedTransaction } from './chain-observer.ts';
 
@@ -67,7 +67,7 @@ export function observeBitcoin(url: string): ChainObserver {
       const calls = asked.map(([txid]) => ({ method: 'getrawtransaction', params: [txid, true] }));
       const answers = await rpc.batch(calls, undefined, 'exact');
       for (const [i, [txid, spent]] of asked.entries()) {
-        const { vout } = transactionOf(answered(answers[i]));
+        const { vout } = transactionOf(answers[i]);
         for (const { vout: place } of spent) {
           const output = vout[place];
           if (output === undefined) throw new Error(`the node shows no output ${place} of ${txid}`);
@@ -127,7 +127,7 @@ export function observeBitcoin(url: string): ChainObserver {
           return { method: 'gettxout', params: [txid, Number(output), false] };
         });
         for (const answer of await rpc.batch(calls, undefined, 'exact')) {
-          found.push(read(outputForm, answered(answer), 'gettxout')?.value ?? 0n);
+          found.push(read(outputForm, answer, 'gettxout')?.value ?? 0n);
         }
       }
       return found;

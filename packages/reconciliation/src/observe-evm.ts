@@ -1,6 +1,6 @@
 import { tokensOf } from '@quittance/chains/evm/network';
 import { address, bytes, count, feeFields, feeOf, hash, toHex, units256 } from '@quittance/chains/evm/rpc';
-import { answered, connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
+import { connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
 import type { SettingsOf } from '@quittance/chains/settings';
 import { nativeAsset } from '@quittance/shared/assets';
 import { z } from 'zod';
@@ -44,8 +44,8 @@ export function observeEvm(url: string, settings: SettingsOf<'evm'>): ChainObser
       { method: 'eth_getTransactionReceipt', params: [txHash] },
       { method: 'eth_getTransactionByHash', params: [txHash] },
     ]);
-    const receipt = read(receiptForm, answered(given), 'eth_getTransactionReceipt');
-    const transaction = read(transactionForm, answered(sent), 'eth_getTransactionByHash');
+    const receipt = read(receiptForm, given, 'eth_getTransactionReceipt');
+    const transaction = read(transactionForm, sent, 'eth_getTransactionByHash');
     return { receipt, transaction };
   }
 
@@ -143,5 +143,5 @@ async function balances(
         },
   );
   const answers = await rpc.batch(calls);
-  return answers.map((answer) => read(units256, answered(answer), 'a balance'));
+  return answers.map((answer) => read(units256, answer, 'a balance'));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkAddress } from '@quittance/chains/evm/address';
+import { checkAddress } from '@quittance/chains/evm/wallet';
 import { checkAddress as checkOn } from '@quittance/chains/registry';
 import type { ChainSettings } from '@quittance/chains/settings';
 import type { AssetSymbol, Chain } from '@quittance/shared/assets';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { checkAddress } from '@quittance/chains/evm/address';
+import { checkAddress } from '@quittance/chains/evm/wallet';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Bus } from '@quittance/shared/bus';
 import { type Db, openDb } from '@quittance/shared/db';

@@ -2,7 +2,7 @@ import { invariant } from '@quittance/shared/result';
 import { Transaction } from '@scure/btc-signer';
 import { z } from 'zod';
 import type { Broadcast, TransactionStatus } from '../chain.ts';
-import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
+import { type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { amount, hash, height as heightForm, isUnknownTransaction } from './rpc.ts';
 
 const known = z.object({ blockhash: hash.optional(), fee: amount.optional() });
@@ -70,7 +70,7 @@ export async function status(rpc: Rpc, txHash: string): Promise<TransactionStatu
   const method = 'getrawtransaction';
   const [answer] = await rpc.batch([{ method, params: [txHash, 2] }], undefined, 'exact');
   if (isUnknownTransaction(answer)) return { state: 'absent' };
-  const { blockhash, fee } = read(known, answered(answer), method);
+  const { blockhash, fee } = read(known, answer, method);
   if (blockhash === undefined) return { state: 'pending' };
   const block = read(header, await rpc.call('getblockheader', [blockhash]), 'getblockheader');
   // A node goes on answering with a transaction of a block that a reorganisation took away, dead or not. Were it

@@ -1,6 +1,6 @@
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
-import { answered, type Rpc, read } from '../json-rpc.ts';
+import { type Rpc, read } from '../json-rpc.ts';
 import { amount, isNotFound } from './rpc.ts';
 import { FEE_RATE_MAX, FEE_RATE_MIN, within } from './spend.ts';
 
@@ -27,8 +27,8 @@ export async function estimateFeeRate(rpc: Rpc): Promise<bigint> {
     undefined,
     'exact',
   );
-  const { feerate } = read(feeEstimate, answered(estimateAnswer), 'estimatesmartfee');
-  const pool = read(poolInfo, answered(poolAnswer), 'getmempoolinfo');
+  const { feerate } = read(feeEstimate, estimateAnswer, 'estimatesmartfee');
+  const pool = read(poolInfo, poolAnswer, 'getmempoolinfo');
   const estimate = feerate === undefined ? FEE_RATE_UNKNOWN : perByte(feerate);
   const asked = within(perByte(pool.minrelaytxfee), estimate, FEE_RATE_MAX);
   return within(FEE_RATE_MIN, within(perByte(pool.mempoolminfee), asked, FEE_RATE_MAX), FEE_RATE_MAX);
@@ -48,8 +48,8 @@ export async function replacementFee(
     'exact',
   );
   if (isNotFound(entryAnswer)) return undefined;
-  const { fees } = read(poolEntry, answered(entryAnswer), 'getmempoolentry');
-  const { incrementalfee } = read(relayInfo, answered(relayAnswer), 'getnetworkinfo');
+  const { fees } = read(poolEntry, entryAnswer, 'getmempoolentry');
+  const { incrementalfee } = read(relayInfo, relayAnswer, 'getnetworkinfo');
   // Other nodes may ask for more than this one: the usual increment is a satoshi a byte.
   const increment = within(FEE_RATE_MIN, perByte(incrementalfee), FEE_RATE_MAX);
   return (fees.descendant + increment * BigInt(virtualBytes)) as Units;

@@ -1,7 +1,7 @@
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import type { Block, ChainReader, Head, Payment, PendingWatch } from '../chain.ts';
-import { answered, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
+import { type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import { type BitcoinNetwork, checkNetwork } from './network.ts';
 import { amount, hash, height as heightForm, isNotFound, isOutOfRange, seconds } from './rpc.ts';
 
@@ -93,7 +93,7 @@ export function createBitcoinReader({ rpc, network }: BitcoinReaderParts): Chain
 async function hashOf(rpc: Rpc, height: number): Promise<string | undefined> {
   const [answer] = await rpc.batch([{ method: 'getblockhash', params: [height] }]);
   if (isOutOfRange(answer)) return undefined;
-  return read(hash, answered(answer), 'getblockhash');
+  return read(hash, answer, 'getblockhash');
 }
 
 /** Every output that has an address and is worth something. */
@@ -132,11 +132,11 @@ function watchMempool(rpc: Rpc): PendingWatch {
         BATCH_TIMEOUT_MS,
       );
       // A node that has just been started reads its pool from disk for minutes; nothing has vanished from it.
-      if (!read(poolInfo, answered(info), 'getmempoolinfo').loaded) {
+      if (!read(poolInfo, info, 'getmempoolinfo').loaded) {
         throw new RpcUnavailable('getrawmempool', 'the node is still loading what waits');
       }
-      const waiting = read(z.array(hash), answered(pool), 'getrawmempool');
-      const height = read(heightForm, answered(count), 'getblockcount');
+      const waiting = read(z.array(hash), pool, 'getrawmempool');
+      const height = read(heightForm, count, 'getblockcount');
       const now = new Set(waiting);
       // Kept only when the whole look succeeds: a failed look has returned nothing.
       const known = told.intersection(now);
@@ -153,7 +153,7 @@ function watchMempool(rpc: Rpc): PendingWatch {
         for (const [i, answer] of answers.entries()) {
           // Mined, or replaced, since: not told of, and if it waits again, the next look tells.
           if (isNotFound(answer)) continue;
-          fresh.push(...paymentsOf(read(transaction, answered(answer), 'getrawtransaction')));
+          fresh.push(...paymentsOf(read(transaction, answer, 'getrawtransaction')));
           known.add(some[i] as string);
         }
       }

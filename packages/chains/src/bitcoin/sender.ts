@@ -2,7 +2,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import { type ChainSender, WrongNetwork } from '../chain.ts';
-import { answered, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
+import { type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import { broadcast, hashOf, hex, inputsIn, status } from './broadcast.ts';
 import { estimateFeeRate, replacementFee } from './fees.ts';
 import { type BitcoinNetwork, checkNetwork } from './network.ts';
@@ -123,7 +123,7 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
     async inputsOf(txHash) {
       const [answer] = await rpc.batch([{ method: 'getrawtransaction', params: [txHash, 0] }]);
       if (isUnknownTransaction(answer)) return undefined;
-      const raw = read(hex, answered(answer), 'getrawtransaction');
+      const raw = read(hex, answer, 'getrawtransaction');
       // The hash covers the inputs, so that one node that knows the transaction suffices.
       if (hashOf(raw) !== txHash) throw new RpcUnavailable('getrawtransaction', 'another transaction');
       return inputsIn(raw);
@@ -173,7 +173,7 @@ async function unspentOutputs(rpc: Rpc, outpoints: readonly string[]): Promise<(
       'exact',
     );
     for (const answer of answers) {
-      const found = read(unspent.nullable(), answered(answer), method);
+      const found = read(unspent.nullable(), answer, method);
       all.push(found === null ? undefined : { confirmations: found.confirmations, amount: found.value });
     }
   }

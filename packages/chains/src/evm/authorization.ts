@@ -1,10 +1,9 @@
+import type { Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { decodeFunctionResult, encodeFunctionData, hashStruct, hexToNumber, parseAbi } from 'viem/utils';
 import { WrongNetwork } from '../chain.ts';
 import { type Rpc, RpcRefused, read } from '../json-rpc.ts';
 import { bytes } from './rpc.ts';
-
-type Hex = `0x${string}`;
 
 /** Only the receiver can use such an authorization (receiveWithAuthorization), so it need not expire. */
 const NEVER_EXPIRES = 2n ** 256n - 1n;
@@ -59,23 +58,17 @@ export async function readTokenDomain(rpc: Rpc, chainId: number, contract: strin
     decoded(answers[2], (data) => decodeFunctionResult({ abi, functionName: 'DOMAIN_SEPARATOR', data })),
     decoded(answers[3], (data) => decodeFunctionResult({ abi, functionName: 'eip712Domain', data })),
   ];
-  const verifyingContract = contract as Hex;
+  const place = { chainId, verifyingContract: contract as Hex };
   const candidates: TokenDomain[] = [];
-  if (name !== undefined && version !== undefined)
-    candidates.push({ name, version, chainId, verifyingContract });
-  if (domain !== undefined)
-    candidates.push({ name: domain[1], version: domain[2], chainId, verifyingContract });
-  const believed = candidates.find(
-    (candidate) => separator === undefined || separatorOf(candidate) === separator,
-  );
+  if (name !== undefined && version !== undefined) candidates.push({ name, version, ...place });
+  if (domain !== undefined) candidates.push({ name: domain[1], version: domain[2], ...place });
+  const hashOf = (data: TokenDomain) =>
+    hashStruct({ primaryType: 'EIP712Domain', types: domainFields, data });
+  const believed = candidates.find((one) => separator === undefined || hashOf(one) === separator);
   if (believed === undefined) {
     throw new WrongNetwork(`the token at ${contract} does not tell how to sign for it (EIP-3009)`);
   }
   return believed;
-}
-
-function separatorOf(domain: TokenDomain): string {
-  return hashStruct({ primaryType: 'EIP712Domain', types: domainFields, data: domain });
 }
 
 /** Undefined when the contract does not have the function: it reverts, or answers with something else. */

@@ -1,7 +1,7 @@
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import type { BalanceReader } from '../chain.ts';
-import { answered, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
+import { askEach, type Rpc, RpcRefused, RpcUnavailable, read } from '../json-rpc.ts';
 import { address, hash, toHex, units256 } from './rpc.ts';
 
 const TRACE_TIMEOUT_MS = 30_000;
@@ -41,15 +41,11 @@ async function balancesAt(
   addresses: readonly string[],
   height: number,
 ): Promise<Map<string, Units>> {
+  const method = 'eth_getBalance';
   const balances = new Map<string, Units>();
-  for (let start = 0; start < addresses.length; start += BALANCES_AT_ONCE) {
-    const some = addresses.slice(start, start + BALANCES_AT_ONCE);
-    const answers = await rpc.batch(
-      some.map((owner) => ({ method: 'eth_getBalance', params: [owner, toHex(height)] })),
-    );
-    for (const [i, owner] of some.entries()) {
-      balances.set(owner, read(units256, answered(answers[i]), 'eth_getBalance') as Units);
-    }
+  const callFor = (owner: string) => ({ method, params: [owner, toHex(height)] });
+  for await (const [owner, answer] of askEach(rpc, addresses, callFor, { atOnce: BALANCES_AT_ONCE })) {
+    balances.set(owner, read(units256, answer, method) as Units);
   }
   return balances;
 }
@@ -63,8 +59,8 @@ async function internalSource(rpc: Rpc, owner: string, blockHash: string): Promi
       ],
       TRACE_TIMEOUT_MS,
     );
-    const traced = read(traces, answered(traceAnswer), 'debug_traceBlockByHash');
-    const { transactions } = read(transactionHashes, answered(blockAnswer), 'eth_getBlockByHash');
+    const traced = read(traces, traceAnswer, 'debug_traceBlockByHash');
+    const { transactions } = read(transactionHashes, blockAnswer, 'eth_getBlockByHash');
     const index = traced.findIndex(({ result }) => result !== undefined && paysInside(result, owner));
     // Some nodes name the transaction of a trace, all keep the block's order.
     return traced[index]?.txHash ?? transactions[index] ?? null;

@@ -1,7 +1,7 @@
 import { type AssetSymbol, assets, type ChainOf, nativeAsset } from '@quittance/shared/assets';
 import { encodeFunctionData, parseAbi } from 'viem/utils';
 import { LacksToken, WrongNetwork } from '../chain.ts';
-import { answered, type Rpc, RpcRefused, read } from '../json-rpc.ts';
+import { ask, type Rpc, RpcRefused, read } from '../json-rpc.ts';
 import { bytes, units256 } from './rpc.ts';
 
 export type EvmChain = ChainOf<'evm'>;
@@ -15,7 +15,7 @@ export type EvmNetwork = {
 };
 
 /** USD Coin, under the name of each network's own asset. */
-export const usdcOf = {
+const usdcOf = {
   ethereum: 'USDC_ERC20',
   base: 'USDC_BASE',
   polygon: 'USDC_POLYGON',
@@ -37,7 +37,7 @@ export function contractOf(network: EvmNetwork, asset: AssetSymbol): string | un
 
 /** Throws WrongNetwork when the node or the token is not what was configured. */
 export async function checkNetwork(rpc: Rpc, network: EvmNetwork): Promise<void> {
-  const chainId = read(units256, await rpc.call('eth_chainId', []), 'eth_chainId');
+  const chainId = await ask(rpc, units256, 'eth_chainId', []);
   if (chainId !== BigInt(network.chainId)) {
     throw new WrongNetwork(`the node is on chain ${chainId}, configured is ${network.chainId}`);
   }
@@ -50,7 +50,7 @@ async function checkToken(rpc: Rpc, address: string, asset: AssetSymbol): Promis
     { method: 'eth_getCode', params: [address, 'latest'] },
     { method: 'eth_call', params: [{ to: address, data }, 'latest'] },
   ]);
-  if (read(bytes, answered(code), 'eth_getCode') === '0x') {
+  if (read(bytes, code, 'eth_getCode') === '0x') {
     throw new LacksToken(`there is no contract at ${address}, configured as ${asset}`);
   }
   const wanted = assets[asset].decimals;

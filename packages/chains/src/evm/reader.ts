@@ -1,9 +1,17 @@
-import { type AssetSymbol, nativeAsset } from '@quittance/shared/assets';
+import { nativeAsset } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import { blocksAfter } from '../blocks-after.ts';
-import type { BalanceReader, Block, ChainReader, Head, NativeDebit, Payment } from '../chain.ts';
-import { answered, type Rpc, read } from '../json-rpc.ts';
+import {
+  type BalanceReader,
+  type Block,
+  type ChainReader,
+  type Head,
+  type NativeDebit,
+  type Payment,
+  paymentOf,
+} from '../chain.ts';
+import { ask, type Rpc, read } from '../json-rpc.ts';
 import { createBalanceReader } from './balances.ts';
 import { checkNetwork, type EvmNetwork, tokensOf } from './network.ts';
 import { address, bytes, count, feeFields, feeOf, hash, toHex, units256 } from './rpc.ts';
@@ -46,8 +54,8 @@ export function createEvmReader({
     check: () => checkNetwork(rpc, network),
 
     async head(): Promise<Head> {
-      const answer = await rpc.call('eth_getBlockByNumber', ['latest', false]);
-      const { number, hash, timestamp } = read(header, answer, 'eth_getBlockByNumber');
+      const latest = ['latest', false];
+      const { number, hash, timestamp } = await ask(rpc, header, 'eth_getBlockByNumber', latest);
       return { height: number, hash, time: timeOf(timestamp) };
     },
 
@@ -56,8 +64,8 @@ export function createEvmReader({
     blocksAfter: (height, limit) => blocksAfter(block, height, limit),
 
     async hashAt(height) {
-      const answer = await rpc.call('eth_getBlockByNumber', [toHex(height), false]);
-      return read(header.nullable(), answer, 'eth_getBlockByNumber')?.hash;
+      const place = [toHex(height), false];
+      return (await ask(rpc, header.nullable(), 'eth_getBlockByNumber', place))?.hash;
     },
 
     balances: createBalanceReader(rpc),
@@ -74,9 +82,9 @@ async function readBlock(rpc: Rpc, network: EvmNetwork, height: number): Promise
     ],
     BLOCK_TIMEOUT_MS,
   );
-  const found = read(block.nullable(), answered(blockAnswer), 'eth_getBlockByNumber');
+  const found = read(block.nullable(), blockAnswer, 'eth_getBlockByNumber');
   if (found === null) return undefined;
-  const receipts = read(z.array(receipt).nullable(), answered(receiptsAnswer), 'eth_getBlockReceipts');
+  const receipts = read(z.array(receipt).nullable(), receiptsAnswer, 'eth_getBlockReceipts');
   if (receipts === null || !areOf(found, receipts) || found.number !== height) return undefined;
   return {
     height,
@@ -115,20 +123,12 @@ function balanceChanges(
     const fee = feeOf(used);
     spends.push({ txHash, address: from, amount: (succeeded ? value + fee : fee) as Units });
     if (!succeeded) continue;
-    const pay = (outputIndex: number, asset: AssetSymbol, address: string, amount: bigint) =>
-      payments.push({
-        outpoint: `${txHash}:${outputIndex}`,
-        txHash,
-        outputIndex,
-        asset,
-        address,
-        amount: amount as Units,
-      });
-    if (to != null && value > 0n) pay(0, native, to, value);
+    if (to != null && value > 0n) payments.push(paymentOf(txHash, 0, native, to, value));
     for (const [k, entry] of logs.entries()) {
       const asset = tokens.get(entry.address);
       const transfer = asset === undefined ? undefined : transferOf(entry);
-      if (asset !== undefined && transfer !== undefined) pay(1 + k, asset, transfer.to, transfer.amount);
+      if (asset === undefined || transfer === undefined) continue;
+      payments.push(paymentOf(txHash, 1 + k, asset, transfer.to, transfer.amount));
     }
   }
   return { payments, spends };

@@ -3,7 +3,7 @@ import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import { parseTransaction } from 'viem/utils';
 import { type Rpc, RpcRefused } from '../json-rpc.ts';
-import { feesFor } from './fees.ts';
+import { feesFor } from './cost.ts';
 import type { EvmChain } from './network.ts';
 import { createEvmSender } from './sender.ts';
 import { openWallet } from './wallet.ts';

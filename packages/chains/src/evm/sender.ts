@@ -1,21 +1,17 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
+import type { Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { encodeFunctionData, keccak256, parseAbi } from 'viem/utils';
-import type { EvmFees, EvmSender, SignedTransaction } from '../chain.ts';
-import { type Rpc, read } from '../json-rpc.ts';
-import { checkAddress } from './address.ts';
+import { type EvmFees, type EvmSender, type SignedTransaction, within } from '../chain.ts';
+import { ask, type Rpc } from '../json-rpc.ts';
 import { readTokenDomain, receiveCall, type TokenDomain } from './authorization.ts';
-import { broadcast, status } from './broadcast.ts';
-import { estimate, PLAIN_TRANSFER_GAS, type TransactionCall } from './estimate.ts';
-import { feeLimits, feesFor, gasPrice, within } from './fees.ts';
-import { findByNonce } from './find-by-nonce.ts';
-import { checkNetwork, contractOf, type EvmNetwork, usdcOf } from './network.ts';
+import { broadcast, findByNonce, status } from './broadcast.ts';
+import { estimate, feeLimits, feesFor, gasPrice, PLAIN_TRANSFER_GAS, type TransactionCall } from './cost.ts';
+import { checkNetwork, contractOf, type EvmNetwork, tokensOf } from './network.ts';
 import { count, hash, header, units256 } from './rpc.ts';
-import type { Wallet } from './wallet.ts';
-
-type Hex = `0x${string}`;
+import { checkAddress, type Wallet } from './wallet.ts';
 
 /** For the order of a token sweep: 61k with the test token, under 100k with USD Coin behind its proxy. */
 export const TOKEN_SWEEP_GAS = 150_000n;
@@ -48,14 +44,10 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
   async function balance(asset: AssetSymbol, owner: string): Promise<Units> {
     const contract = contractOf(network, asset);
     if (contract === undefined) {
-      return read(units256, await rpc.call('eth_getBalance', [owner, 'latest']), 'eth_getBalance') as Units;
+      return (await ask(rpc, units256, 'eth_getBalance', [owner, 'latest'])) as Units;
     }
     const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [owner as Hex] });
-    return read(
-      units256,
-      await rpc.call('eth_call', [{ to: contract, data }, 'latest']),
-      'eth_call',
-    ) as Units;
+    return (await ask(rpc, units256, 'eth_call', [{ to: contract, data }, 'latest'])) as Units;
   }
 
   async function sign(signer: PrivateKeyAccount, unsigned: Unsigned): Promise<SignedTransaction> {
@@ -86,8 +78,7 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
 
     async check() {
       await checkNetwork(rpc, network);
-      const contract = network.usdcAddress && contractOf(network, usdcOf[network.chain]);
-      if (contract) await domainOf(contract);
+      for (const contract of tokensOf(network).keys()) await domainOf(contract);
     },
 
     async fees() {
@@ -150,14 +141,10 @@ export function createEvmSender({ rpc, wallet, ...network }: EvmSenderParts): Ev
 
     status: (txHash) => status(rpc, txHash),
 
-    async nonce(owner, at) {
-      const method = 'eth_getTransactionCount';
-      return read(count, await rpc.call(method, [owner, at]), method);
-    },
+    nonce: (owner, at) => ask(rpc, count, 'eth_getTransactionCount', [owner, at]),
 
     async finalizedHeight() {
-      const method = 'eth_getBlockByNumber';
-      return read(header, await rpc.call(method, ['finalized', false]), method).number;
+      return (await ask(rpc, header, 'eth_getBlockByNumber', ['finalized', false])).number;
     },
 
     findByNonce: (owner, nonce, from, to) => findByNonce(rpc, owner, nonce, from, to),

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync } from '@scure/bip39';
-import { checkAddress, depositAddresses, paymentUri, showAddress } from './address.ts';
-import { openWallet } from './wallet.ts';
+import { checkAddress, depositAddresses, openWallet, paymentUri, showAddress } from './wallet.ts';
 
 const phrase = 'test test test test test test test test test test test junk';
 /** Known to everybody who has ever started a development node: m/44'/60'/0'/0/0 … 9 of that phrase. */
