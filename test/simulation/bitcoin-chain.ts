@@ -1,5 +1,9 @@
-import { checkAddress } from '@quittance/chains/bitcoin/address';
-import { type BitcoinWallet, type Branch, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import {
+  type BitcoinWallet,
+  type Branch,
+  checkAddress,
+  openBitcoinWallet,
+} from '@quittance/chains/bitcoin/wallet';
 import type { Block, ChainReader, PendingLook } from '@quittance/chains/chain';
 import { units } from '@quittance/shared/money';
 import { BitcoinNet, type BtcBlock } from './bitcoin-net.ts';

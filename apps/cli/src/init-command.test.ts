@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { depositAddresses as bitcoinAddresses } from '@quittance/chains/bitcoin/address';
-import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { depositAddresses as bitcoinAddresses, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { depositAddresses as evmAddresses, openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { run } from './run.ts';

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { depositAddresses as bitcoinAddresses } from '@quittance/chains/bitcoin/address';
 import { bitcoinNetworks } from '@quittance/chains/bitcoin/network';
-import { openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
+import { depositAddresses as bitcoinAddresses, openBitcoinWallet } from '@quittance/chains/bitcoin/wallet';
 import { depositAddresses as evmAddresses, openWallet as openEvmWallet } from '@quittance/chains/evm/wallet';
-import { isRecoveryPhrase, newRecoveryPhrase } from '@quittance/chains/recovery-phrase';
+import { isRecoveryPhrase, newRecoveryPhrase } from '@quittance/chains/keys';
 import { openWallet as openSolanaWallet } from '@quittance/chains/solana/wallet';
 import { reason } from '@quittance/shared/logger';
 import { z } from 'zod';

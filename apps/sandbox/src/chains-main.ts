@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { newRecoveryPhrase } from '@quittance/chains/recovery-phrase';
+import { newRecoveryPhrase } from '@quittance/chains/keys';
 import { hasBitcoind } from '@quittance/engines/bitcoind';
 import type { Engine } from '@quittance/engines/process';
 import { assets, isAssetSymbol } from '@quittance/shared/assets';

@@ -10,29 +10,23 @@ export type BroadcastOf = {
   /** Codes with which nodes refuse the transaction, not codes of their own failures. */
   refusals: ReadonlySet<number>;
   /** How nodes answer that they have the transaction already. */
-  knownAlready?: RegExp;
+  saysKnown?: (refusal: RpcRefused) => boolean;
 };
 
 /**
- * Sends a transaction whose hash is known. A node also refuses a transaction that it has or that is mined (with "nonce too low",
- * say), so a refusal counts only when the node does not know the transaction.
+ * Sends a transaction whose hash is known. A node also refuses a transaction that it has or that is mined (with "nonce too low"
+ * or "inputs missing", say), so a refusal counts only when the node does not know the transaction.
  */
-export async function broadcastOnce({
-  txHash,
-  send,
-  isKnown,
-  refusals,
-  knownAlready,
-}: BroadcastOf): Promise<Broadcast> {
+export async function broadcastOnce(given: BroadcastOf): Promise<Broadcast> {
   try {
-    return (await send()) === txHash ? 'accepted' : 'unknown';
+    return (await given.send()) === given.txHash ? 'accepted' : 'unknown';
   } catch (error) {
     if (!(error instanceof RpcRefused)) return 'unknown';
-    if (knownAlready?.test(error.message) === true) return 'accepted';
+    if (given.saysKnown?.(error) === true) return 'accepted';
     // Without an answer nothing is known of the transaction: the status of a later round decides.
-    const known = await isKnown().catch(() => undefined);
+    const known = await given.isKnown().catch(() => undefined);
     if (known === undefined) return 'unknown';
     if (known) return 'accepted';
-    return refusals.has(error.code) ? 'rejected' : 'unknown';
+    return given.refusals.has(error.code) ? 'rejected' : 'unknown';
   }
 }

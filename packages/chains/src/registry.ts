@@ -2,10 +2,9 @@ import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
 import { chainKinds } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
-import * as bitcoin from './bitcoin/address.ts';
 import { createBitcoinReader } from './bitcoin/reader.ts';
 import { type BitcoinSender, createBitcoinSender } from './bitcoin/sender.ts';
-import { openBitcoinWallet } from './bitcoin/wallet.ts';
+import * as bitcoin from './bitcoin/wallet.ts';
 import type { ChainReader, DepositAddresses, EvmSender } from './chain.ts';
 import { createEvmReader } from './evm/reader.ts';
 import { createEvmSender } from './evm/sender.ts';
@@ -45,7 +44,7 @@ export const drivers: Drivers = {
   bitcoin: {
     reader: ({ network }, rpcUrl) => createBitcoinReader({ network, rpc: connectRpc(rpcUrl) }),
     senders({ network, rpcUrls }, seedPhrase) {
-      const wallet = openBitcoinWallet(network, seedPhrase);
+      const wallet = bitcoin.openBitcoinWallet(network, seedPhrase);
       return rpcUrls.map((rpcUrl) =>
         createBitcoinSender({ network, wallet, rpc: connectRpc(rpcUrl.reveal()) }),
       );

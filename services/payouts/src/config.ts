@@ -1,4 +1,4 @@
-import { isRecoveryPhrase } from '@quittance/chains/recovery-phrase';
+import { isRecoveryPhrase } from '@quittance/chains/keys';
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
 import { chains } from '@quittance/shared/assets';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressOf } from '@quittance/chains/bitcoin/address';
 import { factsOf } from '@quittance/chains/bitcoin/network';
+import { addressOf } from '@quittance/chains/bitcoin/wallet';
 import { type BitcoindHandle, BitcoindRefused } from '@quittance/engines/bitcoind';
 import { payOnBitcoin } from '@quittance/stack/bitcoin';
 import { type Customer, type Payments, unitsOf } from './customer.ts';

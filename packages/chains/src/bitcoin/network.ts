@@ -1,7 +1,8 @@
 import { NETWORK, TEST_NETWORK } from '@scure/btc-signer';
+import { z } from 'zod';
 import { WrongNetwork } from '../chain.ts';
-import { type Rpc, read } from '../json-rpc.ts';
-import { hash, networkInfo } from './rpc.ts';
+import { ask, type Rpc } from '../json-rpc.ts';
+import { hash } from './rpc.ts';
 
 export const bitcoinNetworks = ['mainnet', 'testnet', 'signet', 'regtest'] as const;
 export type BitcoinNetwork = (typeof bitcoinNetworks)[number];
@@ -48,13 +49,15 @@ export const factsOf = (network: BitcoinNetwork): NetworkFacts => facts[network]
 /** Bitcoin Core 28: the first whose refusals are JSON-RPC 2.0, and not an HTTP 500 that could come from anything. */
 const VERSION_MIN = 280_000;
 
+const networkInfo = z.object({ version: z.int() });
+
 /** Throws WrongNetwork when the node is not what was configured. */
 export async function checkNetwork(rpc: Rpc, network: BitcoinNetwork): Promise<void> {
-  const genesis = read(hash, await rpc.call('getblockhash', [0]), 'getblockhash');
+  const genesis = await ask(rpc, hash, 'getblockhash', [0]);
   if (!factsOf(network).genesis.includes(genesis)) {
     throw new WrongNetwork(`the node is not on Bitcoin's ${network}: its first block is ${genesis}`);
   }
-  const { version } = read(networkInfo, await rpc.call('getnetworkinfo', []), 'getnetworkinfo');
+  const { version } = await ask(rpc, networkInfo, 'getnetworkinfo', []);
   if (version < VERSION_MIN) {
     throw new WrongNetwork(`the node is Bitcoin Core ${Math.floor(version / 10_000)}: 28 or later is needed`);
   }

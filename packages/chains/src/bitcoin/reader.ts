@@ -1,11 +1,18 @@
-import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
-import type { Block, ChainReader, Head, Payment, PendingWatch } from '../chain.ts';
-import { type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
+import { blocksAfter } from '../blocks-after.ts';
+import {
+  type Block,
+  type ChainReader,
+  type Head,
+  type Payment,
+  type PendingWatch,
+  paymentOf,
+} from '../chain.ts';
+import { ask, askEach, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
 import { type BitcoinNetwork, checkNetwork } from './network.ts';
 import { amount, hash, height as heightForm, isNotFound, isOutOfRange, seconds } from './rpc.ts';
 
-/** A full block with all its scripts is some 20 MB of text. */
+/** A full block with all its scripts is some 20 MB of text, so that they are read one at a time. */
 const BLOCK_TIMEOUT_MS = 60_000;
 /** A coinbase can be spent, and with it be believed, when so many blocks stand on it. */
 const COINBASE_CONFIRMATIONS = 100;
@@ -20,9 +27,14 @@ const output = z.object({
   // Absent where a script has no address, such as bare keys and OP_RETURN.
   scriptPubKey: z.object({ address: z.string().optional() }),
 });
+const input = z.object({
+  coinbase: z.string().optional(),
+  txid: hash.optional(),
+  vout: z.int().min(0).optional(),
+});
 const transaction = z.object({
   txid: hash,
-  vin: z.array(z.object({ coinbase: z.string().optional() })),
+  vin: z.array(input),
   vout: z.array(output),
 });
 const header = z.object({ hash, height: heightForm, time: seconds, confirmations: z.int() });
@@ -33,19 +45,11 @@ type RawTransaction = z.infer<typeof transaction>;
 /** The parent of the first block, which has none. */
 const NO_PARENT = '0'.repeat(64);
 
-export type BitcoinReaderParts = { rpc: Rpc; network: BitcoinNetwork };
-
 /** Reads Bitcoin from a node's JSON-RPC. It knows no key, and needs no index of transactions. */
-export function createBitcoinReader({ rpc, network }: BitcoinReaderParts): ChainReader {
-  const hashAt = (height: number) => hashOf(rpc, height);
-
-  async function blockAt(height: number): Promise<Block | undefined> {
-    const wanted = await hashAt(height);
-    if (wanted === undefined) return undefined;
-    const answer = await rpc.call('getblock', [wanted, 2], BLOCK_TIMEOUT_MS, 'exact');
-    const found = read(block, answer, 'getblock');
-    // Taken out of the chain between the two questions.
-    if (found.confirmations < 1 || found.height !== height || found.hash !== wanted) return undefined;
+export function createBitcoinReader({ rpc, network }: { rpc: Rpc; network: BitcoinNetwork }): ChainReader {
+  async function block(height: number): Promise<Block | undefined> {
+    const found = await rawBlockAt(rpc, height);
+    if (found === undefined) return undefined;
     return {
       height,
       hash: found.hash,
@@ -63,26 +67,16 @@ export function createBitcoinReader({ rpc, network }: BitcoinReaderParts): Chain
     check: () => checkNetwork(rpc, network),
 
     async head(): Promise<Head> {
-      const best = read(hash, await rpc.call('getbestblockhash', []), 'getbestblockhash');
-      const found = read(header, await rpc.call('getblockheader', [best]), 'getblockheader');
+      const best = await ask(rpc, hash, 'getbestblockhash', []);
+      const found = await ask(rpc, header, 'getblockheader', [best]);
       return { height: found.height, hash: found.hash, time: found.time };
     },
 
-    block: blockAt,
+    block,
 
-    async blocksAfter(height, limit) {
-      const blocks: Block[] = [];
-      for (let next = height + 1; blocks.length < limit; next++) {
-        const found = await blockAt(next);
-        const parent = blocks.at(-1);
-        // A reorganisation between two questions: what was read so far is still one chain.
-        if (found === undefined || (parent !== undefined && found.parentHash !== parent.hash)) break;
-        blocks.push(found);
-      }
-      return blocks;
-    },
+    blocksAfter: (height, limit) => blocksAfter(block, height, limit, 1),
 
-    hashAt,
+    hashAt: (height) => hashAt(rpc, height),
 
     watchPending: () => watchMempool(rpc),
 
@@ -90,10 +84,17 @@ export function createBitcoinReader({ rpc, network }: BitcoinReaderParts): Chain
   };
 }
 
-async function hashOf(rpc: Rpc, height: number): Promise<string | undefined> {
+async function hashAt(rpc: Rpc, height: number): Promise<string | undefined> {
   const [answer] = await rpc.batch([{ method: 'getblockhash', params: [height] }]);
-  if (isOutOfRange(answer)) return undefined;
-  return read(hash, answer, 'getblockhash');
+  return isOutOfRange(answer) ? undefined : read(hash, answer, 'getblockhash');
+}
+
+/** Undefined when the chain is not that high, or the block was taken out of it between the two questions. */
+export async function rawBlockAt(rpc: Rpc, height: number): Promise<z.infer<typeof block> | undefined> {
+  const wanted = await hashAt(rpc, height);
+  if (wanted === undefined) return undefined;
+  const found = await ask(rpc, block, 'getblock', [wanted, 2], BLOCK_TIMEOUT_MS, 'exact');
+  return found.confirmations < 1 || found.height !== height || found.hash !== wanted ? undefined : found;
 }
 
 /** Every output that has an address and is worth something. */
@@ -101,17 +102,8 @@ function paymentsOf({ txid, vin, vout }: RawTransaction): Payment[] {
   const coinbase = vin.some((input) => input.coinbase !== undefined);
   return vout.flatMap(({ n, value, scriptPubKey: { address } }) => {
     if (address === undefined || value <= 0n) return [];
-    return [
-      {
-        outpoint: `${txid}:${n}`,
-        txHash: txid,
-        outputIndex: n,
-        asset: 'BTC' as const,
-        address,
-        amount: value as Units,
-        ...(coinbase ? { confirmationsMin: COINBASE_CONFIRMATIONS } : {}),
-      },
-    ];
+    const payment = paymentOf(txid, n, 'BTC', address, value);
+    return [coinbase ? { ...payment, confirmationsMin: COINBASE_CONFIRMATIONS } : payment];
   });
 }
 
@@ -143,19 +135,13 @@ function watchMempool(rpc: Rpc): PendingWatch {
       const fresh: Payment[] = [];
       const left = waiting.filter((txid) => !known.has(txid));
       const untold = left.slice(0, PENDING_A_LOOK);
-      for (let start = 0; start < untold.length; start += PENDING_AT_ONCE) {
-        const some = untold.slice(start, start + PENDING_AT_ONCE);
-        const answers = await rpc.batch(
-          some.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] })),
-          BATCH_TIMEOUT_MS,
-          'exact',
-        );
-        for (const [i, answer] of answers.entries()) {
-          // Mined, or replaced, since: not told of, and if it waits again, the next look tells.
-          if (isNotFound(answer)) continue;
-          fresh.push(...paymentsOf(read(transaction, answer, 'getrawtransaction')));
-          known.add(some[i] as string);
-        }
+      const callFor = (txid: string) => ({ method: 'getrawtransaction', params: [txid, 1] });
+      const limits = { atOnce: PENDING_AT_ONCE, timeoutMs: BATCH_TIMEOUT_MS, numbers: 'exact' } as const;
+      for await (const [txid, answer] of askEach(rpc, untold, callFor, limits)) {
+        // Mined, or replaced, since: not told of, and if it waits again, the next look tells.
+        if (isNotFound(answer)) continue;
+        fresh.push(...paymentsOf(read(transaction, answer, 'getrawtransaction')));
+        known.add(txid);
       }
       told = known;
       const isComplete = untold.length === left.length;

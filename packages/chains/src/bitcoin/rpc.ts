@@ -1,9 +1,8 @@
+import { assets } from '@quittance/shared/assets';
 import { ExactNumber } from '@quittance/shared/exact-json';
 import { parseUnits, type Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import { RpcRefused } from '../json-rpc.ts';
-
-const DECIMALS = 8;
 
 /** A hash of a block or a transaction, as Bitcoin shows it. */
 export const hash = z.string().regex(/^[0-9a-f]{64}$/);
@@ -17,13 +16,11 @@ export const seconds = z
 /** Bitcoins as Core writes them, in satoshi: read from the text of the number, which has at most eight decimals. */
 export const amount = z.union([z.instanceof(ExactNumber), z.int()]).transform((value, context): Units => {
   const source = value instanceof ExactNumber ? value.source : String(value);
-  const parsed = parseUnits(source, DECIMALS);
+  const parsed = parseUnits(source, assets.BTC.decimals);
   if (parsed.ok && parsed.value >= 0n) return parsed.value;
   context.addIssue(`${source} is no amount of bitcoins`);
   return z.NEVER;
 });
-
-export const networkInfo = z.object({ version: z.int() });
 
 /** Core's own numbers for refusals (rpc/protocol.h). */
 const NOT_FOUND = -5;

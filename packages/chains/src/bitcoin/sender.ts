@@ -1,14 +1,28 @@
-import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
-import { type ChainSender, WrongNetwork } from '../chain.ts';
-import { type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
-import { broadcast, hashOf, hex, inputsIn, status } from './broadcast.ts';
-import { estimateFeeRate, replacementFee } from './fees.ts';
+import { type ChainSender, WrongNetwork, within } from '../chain.ts';
+import { ask, askEach, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
+import {
+  broadcast,
+  findSpenders,
+  inputsOf,
+  type Received,
+  received,
+  type Spender,
+  status,
+} from './broadcast.ts';
 import { type BitcoinNetwork, checkNetwork } from './network.ts';
-import { amount, hash, height as heightForm, isUnknownTransaction } from './rpc.ts';
-import { findSpenders, type Received, received, type Spender } from './search-blocks.ts';
-import { type SelectionOrder, type SignedSpend, type Spend, selectUtxos, signSpend } from './spend.ts';
+import { amount, hash, height as heightForm, isNotFound } from './rpc.ts';
+import {
+  FEE_RATE_MAX,
+  FEE_RATE_MIN,
+  placeOf,
+  type SelectionOrder,
+  type SignedSpend,
+  type Spend,
+  selectUtxos,
+  signSpend,
+} from './spend.ts';
 import type { BitcoinWallet, Branch } from './wallet.ts';
 
 /** Two inputs, a recipient and change: most payouts have this size. */
@@ -19,11 +33,20 @@ const TYPICAL_VIRTUAL_BYTES = 210n;
  */
 const REORGANISATION_DEPTH_MAX = 100;
 
+/** Payouts want to be in one of the next blocks, not in the very next one. */
+const TARGET_BLOCKS = 6;
+/** Where a node has seen too little to estimate, and its own minimum is low: a young development chain. */
+const FEE_RATE_UNKNOWN = 2n;
+
 /** The node scans all unspent outputs of the chain: a minute or two on the main network. */
 const SCAN_TIMEOUT_MS = 600_000;
 
 const ASKED_TOGETHER = 200;
 
+const feeEstimate = z.object({ feerate: amount.optional() });
+const poolInfo = z.object({ mempoolminfee: amount, minrelaytxfee: amount });
+const relayInfo = z.object({ incrementalfee: amount });
+const poolEntry = z.object({ fees: z.object({ descendant: amount }) });
 const unspent = z.object({ confirmations: z.int().min(0), value: amount });
 const indexes = z.object({ txindex: z.object({ synced: z.boolean() }).optional() });
 const scanned = z.object({
@@ -70,7 +93,7 @@ export type BitcoinSender = ChainSender & {
   findSpenders(outpoints: readonly string[], fromHeight: number, toHeight: number): Promise<Spender[]>;
 };
 
-export type BitcoinSenderParts = { rpc: Rpc; network: BitcoinNetwork; wallet: BitcoinWallet };
+type BitcoinSenderParts = { rpc: Rpc; network: BitcoinNetwork; wallet: BitcoinWallet };
 
 /** Signs with the wallet's keys, and sends through a Bitcoin Core node that keeps an index of transactions. */
 export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts): BitcoinSender {
@@ -84,13 +107,16 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
 
     async check() {
       await checkNetwork(rpc, network);
-      const found = read(indexes, await rpc.call('getindexinfo', []), 'getindexinfo');
+      const found = await ask(rpc, indexes, 'getindexinfo', []);
       if (found.txindex === undefined) {
         throw new WrongNetwork('the node keeps no index of transactions: start it with -txindex=1');
       }
     },
 
-    balance: (asset, owner) => balanceOf(rpc, asset, owner),
+    async balance(asset, owner) {
+      if (asset !== 'BTC') throw new Error(`${asset} is not an asset of this network`);
+      return (await scan(rpc, owner)).total_amount;
+    },
 
     estimatedFee: async () => (TYPICAL_VIRTUAL_BYTES * (await feeRate())) as Units,
 
@@ -120,14 +146,7 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
 
     received: (address, from, to) => received(rpc, address, from, to),
 
-    async inputsOf(txHash) {
-      const [answer] = await rpc.batch([{ method: 'getrawtransaction', params: [txHash, 0] }]);
-      if (isUnknownTransaction(answer)) return undefined;
-      const raw = read(hex, answer, 'getrawtransaction');
-      // The hash covers the inputs, so that one node that knows the transaction suffices.
-      if (hashOf(raw) !== txHash) throw new RpcUnavailable('getrawtransaction', 'another transaction');
-      return inputsIn(raw);
-    },
+    inputsOf: (txHash) => inputsOf(rpc, txHash),
 
     findSpenders: (outpoints, from, to) => findSpenders(rpc, outpoints, from, to),
 
@@ -139,43 +158,59 @@ export function createBitcoinSender({ rpc, network, wallet }: BitcoinSenderParts
   };
 }
 
-function placeOf(outpoint: string): [txHash: string, output: number] {
-  const [txHash = '', output = ''] = outpoint.split(':');
-  // eslint-disable-next-line no-restricted-syntax -- the place of an output
-  return [txHash, Number(output)];
-}
-
-async function heightOf(rpc: Rpc): Promise<number> {
-  return read(heightForm, await rpc.call('getblockcount', []), 'getblockcount');
-}
-
-async function balanceOf(rpc: Rpc, asset: AssetSymbol, owner: string): Promise<Units> {
-  if (asset !== 'BTC') throw new Error(`${asset} is not an asset of this network`);
-  return (await scan(rpc, owner)).total_amount;
-}
+const heightOf = (rpc: Rpc): Promise<number> => ask(rpc, heightForm, 'getblockcount', []);
 
 async function scan(rpc: Rpc, address: string): Promise<z.infer<typeof scanned>> {
-  const method = 'scantxoutset';
-  const answer = await rpc.call(method, ['start', [`addr(${address})`]], SCAN_TIMEOUT_MS, 'exact');
-  const found = read(scanned, answer, method);
-  if (!found.success) throw new RpcUnavailable(method, 'the scan was not finished');
+  const params = ['start', [`addr(${address})`]];
+  const found = await ask(rpc, scanned, 'scantxoutset', params, SCAN_TIMEOUT_MS, 'exact');
+  if (!found.success) throw new RpcUnavailable('scantxoutset', 'the scan was not finished');
   return found;
 }
 
 async function unspentOutputs(rpc: Rpc, outpoints: readonly string[]): Promise<(Unspent | undefined)[]> {
   const method = 'gettxout';
   const all: (Unspent | undefined)[] = [];
-  for (let start = 0; start < outpoints.length; start += ASKED_TOGETHER) {
-    const some = outpoints.slice(start, start + ASKED_TOGETHER);
-    const answers = await rpc.batch(
-      some.map((outpoint) => ({ method, params: [...placeOf(outpoint), false] })),
-      undefined,
-      'exact',
-    );
-    for (const answer of answers) {
-      const found = read(unspent.nullable(), answer, method);
-      all.push(found === null ? undefined : { confirmations: found.confirmations, amount: found.value });
-    }
+  const callFor = (outpoint: string) => ({ method, params: [...placeOf(outpoint), false] });
+  const limits = { atOnce: ASKED_TOGETHER, numbers: 'exact' } as const;
+  for await (const [, answer] of askEach(rpc, outpoints, callFor, limits)) {
+    const found = read(unspent.nullable(), answer, method);
+    all.push(found === null ? undefined : { confirmations: found.confirmations, amount: found.value });
   }
   return all;
+}
+
+/** Nodes speak of bitcoins for a thousand bytes. Rounded up: a rate below a node's minimum is not relayed. */
+const perByte = (perKilobyte: Units): bigint => (perKilobyte + 999n) / 1_000n;
+
+async function estimateFeeRate(rpc: Rpc): Promise<bigint> {
+  const [estimateAnswer, poolAnswer] = await rpc.batch(
+    [
+      { method: 'estimatesmartfee', params: [TARGET_BLOCKS] },
+      { method: 'getmempoolinfo', params: [] },
+    ],
+    undefined,
+    'exact',
+  );
+  const { feerate } = read(feeEstimate, estimateAnswer, 'estimatesmartfee');
+  const pool = read(poolInfo, poolAnswer, 'getmempoolinfo');
+  const estimate = feerate === undefined ? FEE_RATE_UNKNOWN : perByte(feerate);
+  const asked = within(perByte(pool.minrelaytxfee), estimate, FEE_RATE_MAX);
+  return within(FEE_RATE_MIN, within(perByte(pool.mempoolminfee), asked, FEE_RATE_MAX), FEE_RATE_MAX);
+}
+
+async function replacementFee(rpc: Rpc, txHash: string, virtualBytes: number): Promise<Units | undefined> {
+  const [entryAnswer, relayAnswer] = await rpc.batch(
+    [
+      { method: 'getmempoolentry', params: [txHash] },
+      { method: 'getnetworkinfo', params: [] },
+    ],
+    undefined,
+    'exact',
+  );
+  if (isNotFound(entryAnswer)) return undefined;
+  const { fees } = read(poolEntry, entryAnswer, 'getmempoolentry');
+  const { incrementalfee } = read(relayInfo, relayAnswer, 'getnetworkinfo');
+  // Other nodes may ask for more than this one: the usual increment is a satoshi a byte.
+  const increment = within(FEE_RATE_MIN, perByte(incrementalfee), FEE_RATE_MAX);
+  return (fees.descendant + increment * BigInt(virtualBytes)) as Units;
 }

@@ -1,10 +1,9 @@
-import type { Units } from '@quittance/shared/money';
+import { sum, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { selectUTXO, Transaction } from '@scure/btc-signer';
-import type { SignedTransaction } from '../chain.ts';
-import { checkAddress, scriptOf } from './address.ts';
+import { type SignedTransaction, within } from '../chain.ts';
 import { type BitcoinNetwork, factsOf } from './network.ts';
-import type { BitcoinWallet, Branch } from './wallet.ts';
+import { type BitcoinWallet, type Branch, checkAddress, scriptOf } from './wallet.ts';
 
 /** Satoshi for each virtual byte. Nodes relay from 1 (some from 0.1); above the cap an estimate is not believed. */
 export const FEE_RATE_MIN = 1n;
@@ -112,8 +111,8 @@ export function selectUtxos(
   const changeOutput = chosen.outputs[recipients.length];
   const change =
     changeOutput === undefined ? null : { index: changeIndex, amount: changeOutput.amount as Units };
-  const paid = total(recipients.map((one) => one.amount)) + (change?.amount ?? 0n);
-  const fee = (total(utxos.map((utxo) => utxo.amount)) - paid) as Units;
+  const paid = total(recipients) + (change?.amount ?? 0n);
+  const fee = (total(utxos) - paid) as Units;
   if (fee > feeMax || fee < (order.feeMin ?? 0n)) return 'too_dear';
   const virtualBytes = Math.ceil(chosen.weight / 4);
   if (virtualBytes > VIRTUAL_BYTES_MAX) return 'too_large';
@@ -133,8 +132,8 @@ function assertSound(
     required.every((utxo) => chosen.has(utxo.outpoint)),
     'a replacement keeps every input',
   );
-  const out = total(recipients.map((one) => one.amount)) + (change?.amount ?? 0n);
-  invariant(total(utxos.map((utxo) => utxo.amount)) === out + fee, 'what goes in comes out, but for the fee');
+  const out = total(recipients) + (change?.amount ?? 0n);
+  invariant(total(utxos) === out + fee, 'what goes in comes out, but for the fee');
   invariant(change === null || change.amount >= changeMin(rate), 'change is worth an output');
   const size = BigInt(virtualBytes);
   invariant(fee >= size * FEE_RATE_MIN, 'nodes relay it');
@@ -177,15 +176,16 @@ export function signSpend(network: BitcoinNetwork, wallet: BitcoinWallet, spend:
   };
 }
 
-function unsignedInput(utxo: Utxo, script: Uint8Array) {
-  const [txid = '', index = ''] = utxo.outpoint.split(':');
-  return {
-    txid,
-    // eslint-disable-next-line no-restricted-syntax -- the place of an output
-    index: Number(index),
-    sequence: SEQUENCE,
-    witnessUtxo: { script, amount: utxo.amount as bigint },
-  };
+/** The parts of an outpoint. */
+export function placeOf(outpoint: string): [txHash: string, output: number] {
+  const [txHash = '', output = ''] = outpoint.split(':');
+  // eslint-disable-next-line no-restricted-syntax -- the place of an output
+  return [txHash, Number(output)];
+}
+
+function unsignedInput({ outpoint, amount }: Utxo, script: Uint8Array) {
+  const [txid, index] = placeOf(outpoint);
+  return { txid, index, sequence: SEQUENCE, witnessUtxo: { script, amount: amount as bigint } };
 }
 
 function outputOf(network: BitcoinNetwork, { to, amount }: Recipient) {
@@ -195,11 +195,4 @@ function outputOf(network: BitcoinNetwork, { to, amount }: Recipient) {
   return { script: scriptOf(network, address), amount: amount as bigint };
 }
 
-function total(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((sum, amount) => sum + amount, 0n);
-}
-
-export function within(floor: bigint, value: bigint, cap: bigint): bigint {
-  if (value < floor) return floor;
-  return value > cap ? cap : value;
-}
+const total = (parts: readonly { amount: Units }[]): bigint => sum(parts.map(({ amount }) => amount));

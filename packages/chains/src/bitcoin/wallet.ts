@@ -1,8 +1,72 @@
+import { assets } from '@quittance/shared/assets';
+import { formatUnits, type Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
 import { HARDENED_OFFSET, HDKey } from '@scure/bip32';
-import { seedOf } from '../recovery-phrase.ts';
-import { addressOf } from './address.ts';
-import { type BitcoinNetwork, factsOf } from './network.ts';
+import { Address, OutScript } from '@scure/btc-signer';
+import { hash160 } from '@scure/btc-signer/utils.js';
+import type { DepositAddresses } from '../chain.ts';
+import { addressesBelow, seedOf } from '../keys.ts';
+import { type AddressForm, type BitcoinNetwork, factsOf } from './network.ts';
+
+/**
+ * The canonical form of an address somebody typed, or undefined when it is none of this network: P2PKH, P2SH, P2WPKH,
+ * P2WSH and P2TR. Witness versions nobody has given a meaning to yet, and BIP 433's anchors, are valid for a node but
+ * can be spent by anyone who likes, so they are refused like a typing error; so is a Taproot key that is no point of
+ * the curve, from which nobody could ever spend.
+ */
+export function checkAddress(network: BitcoinNetwork, text: string): string | undefined {
+  if (!/^[0-9A-Za-z]{14,74}$/.test(text)) return undefined;
+  const { form } = factsOf(network);
+  try {
+    const decoded = Address(form).decode(text);
+    if (decoded.type === 'p2a') return undefined;
+    // Throws for a Taproot key that is no point.
+    OutScript.encode(decoded);
+    return Address(form).encode(decoded);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The bytes that pay a canonical address of this network. */
+export function scriptOf(network: BitcoinNetwork, address: string): Uint8Array {
+  return OutScript.encode(Address(factsOf(network).form).decode(address));
+}
+
+/** How extended keys begin, and of which networks those are. */
+const keyForms = {
+  xpub: { versions: { public: 0x0488b21e, private: 0x0488ade4 }, slip44: 0 },
+  zpub: { versions: { public: 0x04b24746, private: 0x04b2430c }, slip44: 0 },
+  tpub: { versions: { public: 0x043587cf, private: 0x04358394 }, slip44: 1 },
+  vpub: { versions: { public: 0x045f1cf6, private: 0x045f18bc }, slip44: 1 },
+} as const;
+
+/** The addresses below an account's extended public key (BIP-84) of this network, see addressesBelow. */
+export function depositAddresses(network: BitcoinNetwork, xpub: string): DepositAddresses {
+  if (/^[a-z]prv/.test(xpub)) throw new Error('this is a private key; give the extended public key, xpub…');
+  const { form, slip44 } = factsOf(network);
+  const prefix = xpub.slice(0, 4);
+  const known = Object.entries(keyForms).find(([name]) => name === prefix)?.[1];
+  if (known === undefined)
+    throw new Error('this is not an extended public key: it begins with xpub, zpub, tpub or vpub');
+  if (known.slip44 !== slip44)
+    throw new Error(`an extended public key that begins with ${prefix} is not one of ${network}`);
+  return addressesBelow(xpub, {
+    path: `m/84'/${slip44}'/0'`,
+    addressOf: (publicKey) => addressOf(form, publicKey),
+    versions: known.versions,
+  });
+}
+
+/** P2WPKH, of a compressed public key. */
+export function addressOf(form: AddressForm, key: Uint8Array): string {
+  return Address(form).encode({ type: 'wpkh', hash: hash160(key) });
+}
+
+/** What a wallet opens to pay `amount` to `address`, both filled in (BIP-21). */
+export function paymentUri(address: string, amount: Units): string {
+  return `bitcoin:${address}?amount=${formatUnits(amount, assets.BTC.decimals)}`;
+}
 
 /**
  * Deposits derive from the account that gives out addresses. The hot wallet and its change derive from another account, so
@@ -23,7 +87,7 @@ export type BitcoinWallet = {
 /** Opens the wallet of a BIP-39 recovery phrase. The error of a wrong one does not repeat it. */
 export function openBitcoinWallet(network: BitcoinNetwork, phrase: string): BitcoinWallet {
   const { slip44, form } = factsOf(network);
-  const versions = slip44 === 0 ? undefined : { public: 0x043587cf, private: 0x04358394 };
+  const { versions } = keyForms[slip44 === 0 ? 'xpub' : 'tpub'];
   const purpose = HDKey.fromMasterSeed(seedOf(phrase), versions).derive(`m/84'/${slip44}'`);
   const account = purpose.deriveChild(HARDENED_OFFSET);
   const treasury = purpose.deriveChild(HARDENED_OFFSET + 1);

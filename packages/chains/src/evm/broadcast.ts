@@ -33,7 +33,7 @@ export async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
     send: () => ask(rpc, hash, 'eth_sendRawTransaction', [raw]),
     isKnown: async () => (await ask(rpc, known, 'eth_getTransactionByHash', [txHash])) !== null,
     refusals: REFUSES_TRANSACTION,
-    knownAlready: KNOWN_ALREADY,
+    saysKnown: ({ message }) => KNOWN_ALREADY.test(message),
   });
 }
 

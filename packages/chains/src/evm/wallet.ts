@@ -1,17 +1,15 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
-import { invariant } from '@quittance/shared/result';
-import { HARDENED_OFFSET, HDKey } from '@scure/bip32';
+import { HDKey } from '@scure/bip32';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, getAddress, isAddress, keccak256 } from 'viem/utils';
 import type { DepositAddresses } from '../chain.ts';
-import { seedOf } from '../recovery-phrase.ts';
+import { addressesBelow, seedOf } from '../keys.ts';
 import { contractOf, type EvmNetwork } from './network.ts';
 
 /** BIP-44: one account a purpose. Deposits are the children of the first account's external chain. */
 const DEPOSIT_ACCOUNT_PATH = "m/44'/60'/0'";
-const EXTERNAL_CHAIN = 0;
 const HOT_PATH = "m/44'/60'/1'/0/0";
 
 /**
@@ -26,38 +24,15 @@ export function checkAddress(text: string): string | undefined {
 /** An address as people see it: with its checksum. */
 export const showAddress = (canonical: string): string => getAddress(canonical);
 
-/**
- * The addresses below an account's extended public key (`m/44'/60'/0'`). Throws when the text is not one, and
- * above all when it is a private one: who gives out addresses must not be able to spend.
- */
-export function depositAddresses(xpub: string): DepositAddresses {
-  const account = parseExtendedKey(xpub);
-  if (account.privateKey !== null)
-    throw new Error('this is a private key; give the extended public key, xpub…');
-  // The payouts service signs for this very account; addresses of another one could not be spent from.
-  if (account.depth !== 3 || account.index !== HARDENED_OFFSET) {
-    throw new Error(`this is not the extended public key of ${DEPOSIT_ACCOUNT_PATH}`);
-  }
-  const external = account.deriveChild(EXTERNAL_CHAIN);
-  return {
-    at(index) {
-      invariant(index >= 0 && index < HARDENED_OFFSET, 'a public key has 2^31 children');
-      const { publicKey } = external.deriveChild(index);
-      invariant(publicKey !== null, 'an extended key has a public key');
+/** The addresses below an account's extended public key, see addressesBelow. */
+export const depositAddresses = (xpub: string): DepositAddresses =>
+  addressesBelow(xpub, {
+    path: DEPOSIT_ACCOUNT_PATH,
+    addressOf(publicKey) {
       const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
       return `0x${keccak256(uncompressed.subarray(1)).slice(-40)}`;
     },
-  };
-}
-
-function parseExtendedKey(text: string): HDKey {
-  try {
-    return HDKey.fromExtendedKey(text);
-  } catch {
-    // Not with the cause: it may quote a private key given by mistake.
-    throw new Error('this is not an extended public key');
-  }
-}
+  });
 
 /** What a wallet opens to pay `amount` to `address`, both filled in (EIP-681). */
 export function paymentUri(network: EvmNetwork, asset: AssetSymbol, address: string, amount: Units): string {
@@ -80,7 +55,7 @@ export type Wallet = {
 export function openWallet(phrase: string): Wallet {
   const root = HDKey.fromMasterSeed(seedOf(phrase));
   const account = root.derive(DEPOSIT_ACCOUNT_PATH);
-  const external = account.deriveChild(EXTERNAL_CHAIN);
+  const external = account.deriveChild(0);
   const hotSigner = signerOf(root.derive(HOT_PATH));
   const depositSigner = (index: number) => signerOf(external.derive(`m/${index}`));
   return {

@@ -1,6 +1,6 @@
 import { getAddressDecoder } from '@solana/kit';
 import { HDKey } from 'micro-key-producer/slip10.js';
-import { seedOf } from '../recovery-phrase.ts';
+import { seedOf } from '../keys.ts';
 
 /** Deposits end with 0, the hot wallet with 1: no deposit can ever be the hot wallet. */
 const DEPOSIT_CHANGE = 0;

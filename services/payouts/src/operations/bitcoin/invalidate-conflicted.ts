@@ -1,4 +1,4 @@
-import type { Spender } from '@quittance/chains/bitcoin/search-blocks';
+import type { Spender } from '@quittance/chains/bitcoin/broadcast';
 import type { Lease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import type { BitcoinPorts } from '../../ports.ts';

@@ -2,9 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { units } from '@quittance/shared/money';
 import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync } from '@scure/bip39';
-import { checkAddress, depositAddresses, paymentUri } from './address.ts';
 import { type BitcoinNetwork, bitcoinNetworks } from './network.ts';
-import { openBitcoinWallet } from './wallet.ts';
+import { checkAddress, depositAddresses, openBitcoinWallet, paymentUri } from './wallet.ts';
 
 const phrase =
   'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';

@@ -1,0 +1,61 @@
+import { invariant } from '@quittance/shared/result';
+import { HARDENED_OFFSET, HDKey } from '@scure/bip32';
+import { generateMnemonic, mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import type { DepositAddresses } from './chain.ts';
+
+const BITS = { 12: 128, 24: 256 } as const;
+
+const normalized = (phrase: string): string => phrase.trim().split(/\s+/).join(' ');
+
+/** Whether it is a BIP-39 recovery phrase with a right checksum, however its words are spaced. */
+export const isRecoveryPhrase = (phrase: string): boolean => validateMnemonic(normalized(phrase), wordlist);
+
+/** The recovery phrase of a new wallet. */
+export const newRecoveryPhrase = (words: keyof typeof BITS): string =>
+  generateMnemonic(wordlist, BITS[words]);
+
+/** The seed that the keys of every chain derive from. The error of a wrong phrase does not repeat it. */
+export function seedOf(phrase: string): Uint8Array {
+  if (!isRecoveryPhrase(phrase)) throw new Error('this is not a BIP-39 recovery phrase');
+  return mnemonicToSeedSync(normalized(phrase));
+}
+
+/** How an extended public key is written, where it stands, and what its children's addresses are. */
+type AccountForm = {
+  /** Of BIP-44: m/purpose'/coin'/0'. */
+  path: string;
+  addressOf(publicKey: Uint8Array): string;
+  versions?: HDKey['versions'];
+};
+
+/**
+ * The addresses on the external chain of an account, from its extended public key. Throws when the text is not one, and
+ * above all when it is a private one: who gives out addresses must not be able to spend.
+ */
+export function addressesBelow(xpub: string, { path, addressOf, versions }: AccountForm): DepositAddresses {
+  const account = parseExtendedKey(xpub, versions);
+  if (account.privateKey !== null)
+    throw new Error('this is a private key; give the extended public key, xpub…');
+  // The payouts service signs for this very account; addresses of another one could not be spent from.
+  if (account.depth !== 3 || account.index !== HARDENED_OFFSET)
+    throw new Error(`this is not the extended public key of ${path}`);
+  const external = account.deriveChild(0);
+  return {
+    at(index) {
+      invariant(index >= 0 && index < HARDENED_OFFSET, 'a public key has 2^31 children');
+      const { publicKey } = external.deriveChild(index);
+      invariant(publicKey !== null, 'an extended key has a public key');
+      return addressOf(publicKey);
+    },
+  };
+}
+
+function parseExtendedKey(text: string, versions: HDKey['versions'] | undefined): HDKey {
+  try {
+    return HDKey.fromExtendedKey(text, versions);
+  } catch {
+    // Not with the cause: it may quote a private key given by mistake.
+    throw new Error('this is not an extended public key');
+  }
+}
