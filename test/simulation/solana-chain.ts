@@ -1,6 +1,6 @@
 import type { Block, ChainReader, Payment, PendingLook } from '@quittance/chains/chain';
-import { checkAddress } from '@quittance/chains/solana/address';
 import type { SolanaNetwork } from '@quittance/chains/solana/network';
+import { checkAddress } from '@quittance/chains/solana/wallet';
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import type { Ask, SimChain, SimChainOptions } from './chain.ts';

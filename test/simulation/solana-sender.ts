@@ -1,7 +1,6 @@
 import type { TransactionStatus } from '@quittance/chains/chain';
 import type { SolanaSender } from '@quittance/chains/solana/sender';
 import { feeOf, feesAt, type Lifetime, type SolanaTransferOrder } from '@quittance/chains/solana/transaction';
-import type { SolanaSigner } from '@quittance/chains/solana/wallet';
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { units } from '@quittance/shared/money';
 import { type Ask, askToBroadcast } from './chain.ts';
@@ -103,7 +102,7 @@ export function senderOf({ net, hot, unforeseen, random, priorityFee }: SolanaVi
             blockhash: lifetime.blockhash,
             moves: [{ asset, from, to: hot, amount }],
             opens: [{ asset, owner: hot }],
-            fee: feeOf({ signers: [NOBODY, NOBODY], units: work, priorityFee: price }),
+            fee: feeOf(2, work, price),
             priorityFee: price,
           },
           rentMax: tokenAccountRent,
@@ -165,5 +164,3 @@ function statusOf(net: SolanaNet, txHash: string): TransactionStatus {
     feePaid: units(mined.feePaid),
   };
 }
-
-const NOBODY: SolanaSigner = { address: '', sign: () => new Uint8Array() };

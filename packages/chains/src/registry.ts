@@ -14,11 +14,10 @@ import type { PanelOptions } from './quorum.ts';
 import { quorumReader } from './quorum-reader.ts';
 import { bitcoinRules, evmRules, type QuorumRules, quorumSender, solanaRules } from './quorum-sender.ts';
 import type { ChainSettings, SettingsOf, SolanaSettings } from './settings.ts';
-import * as solana from './solana/address.ts';
 import type { SolanaNetwork } from './solana/network.ts';
 import { createSolanaReader } from './solana/reader.ts';
 import { createSolanaSender, type SolanaSender } from './solana/sender.ts';
-import { openWallet as openSolanaWallet } from './solana/wallet.ts';
+import * as solana from './solana/wallet.ts';
 
 type Senders = { bitcoin: BitcoinSender; evm: EvmSender; solana: SolanaSender };
 /** The sender of a kind of chain: signing is different on each. */
@@ -77,7 +76,7 @@ export const drivers: Drivers = {
     reader: (settings, rpcUrl) =>
       createSolanaReader({ network: solanaNetwork(settings), rpc: connectRpc(rpcUrl) }),
     senders(settings, seedPhrase) {
-      const [network, wallet] = [solanaNetwork(settings), openSolanaWallet(seedPhrase)];
+      const [network, wallet] = [solanaNetwork(settings), solana.openWallet(seedPhrase)];
       return settings.rpcUrls.map((rpcUrl) =>
         createSolanaSender({ network, wallet, rpc: connectRpc(rpcUrl.reveal()) }),
       );

@@ -4,8 +4,8 @@ import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 import { bitcoinNetworks } from './bitcoin/network.ts';
 import { checkAddress as checkEvmAddress, depositAddresses as evmAddresses } from './evm/wallet.ts';
-import { checkAddress as checkSolanaAddress } from './solana/address.ts';
 import { solanaNetworkNames } from './solana/network.ts';
+import { checkAddress as checkSolanaAddress } from './solana/wallet.ts';
 
 /** One node or several, separated by commas. */
 const rpcUrls = z
@@ -23,7 +23,7 @@ const rpcUrls = z
   })
   .transform((text) => splitUrls(text).map(toSecret));
 
-const ofAnyKind = {
+export const ofAnyKind = {
   RPC_URL: rpcUrls.optional().meta({
     format: 'list of URLs, secret',
     description:
@@ -49,7 +49,7 @@ const checked = (problemOf: (text: string) => string | undefined) =>
     if (message !== undefined) context.issues.push({ code: 'custom', input: undefined, message });
   });
 
-const bitcoinShape = {
+export const bitcoinShape = {
   ...ofAnyKind,
   NETWORK: z.enum(bitcoinNetworks).optional().describe('The network of the node. Required with `RPC_URL`.'),
   XPUB: z.string().optional().meta({
@@ -84,7 +84,7 @@ export const evmShape = {
     }),
 };
 
-const solanaShape = {
+export const solanaShape = {
   ...ofAnyKind,
   NETWORK: z
     .enum(solanaNetworkNames)
@@ -130,4 +130,12 @@ type Prefixed<P extends string, S> = { [K in keyof S & string as `${P}_${K}`]: S
 function prefixed<P extends string, S extends z.ZodRawShape>(prefix: P, shape: S): Prefixed<P, S> {
   const entries = Object.entries(shape).map(([name, schema]) => [`${prefix}_${name}`, schema]);
   return Object.fromEntries(entries) as Prefixed<P, S>;
+}
+
+export type Given<S extends z.ZodRawShape> = z.output<z.ZodObject<S>>;
+/** The settings of one chain out of those of all. */
+export function withoutPrefix<S extends z.ZodRawShape>(shape: S, prefix: string, given: object): Given<S> {
+  const all = new Map(Object.entries(given));
+  const entries = Object.keys(shape).map((name) => [name, all.get(`${prefix}_${name}`)]);
+  return Object.fromEntries(entries) as Given<S>;
 }

@@ -4,7 +4,7 @@ import { ConfigError, loadConfig } from '@quittance/shared/config';
 import { z } from 'zod';
 import { openBitcoinWallet } from './bitcoin/wallet.ts';
 import { openWallet } from './evm/wallet.ts';
-import { type ChainSettings, configuredAssets, configuredChains, withChains } from './settings.ts';
+import { type ChainSettings, configuredAssets, withChains } from './settings.ts';
 import { chainSettings } from './settings-schema.ts';
 
 const phrase = 'test test test test test test test test test test test junk';
@@ -238,14 +238,6 @@ describe('the chains of a configuration', () => {
     const keyless = withChains(z.object(chainSettings));
     const env = { ...bitcoin, BITCOIN_XPUB: undefined, ...ethereum, ETHEREUM_XPUB: undefined };
     expect(loadConfig('payouts', keyless, env).chains).toHaveLength(2);
-  });
-
-  test('can be had from settings that were parsed by others, or refused by name', () => {
-    const given = z.object(chainSettings);
-    expect(configuredChains(given.parse(solana))).toMatchObject([{ chain: 'solana' }]);
-    expect(() => configuredChains(given.parse({ BASE_RPC_URL: 'http://localhost:1' }))).toThrow(
-      'BASE_CHAIN_ID: is required with BASE_RPC_URL',
-    );
   });
 });
 

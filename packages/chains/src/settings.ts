@@ -1,13 +1,26 @@
-import type { AssetSymbol, Chain, ChainKind } from '@quittance/shared/assets';
-import { assetsOf, nativeAsset } from '@quittance/shared/assets';
-import { ConfigError } from '@quittance/shared/config';
+import {
+  type AssetSymbol,
+  assetsOf,
+  type Chain,
+  type ChainKind,
+  nativeAsset,
+} from '@quittance/shared/assets';
 import type { Secret } from '@quittance/shared/secret';
 import type { z } from 'zod';
 import { type BitcoinNetwork, bitcoinNetworks } from './bitcoin/network.ts';
 import { depositAddresses as bitcoinAddresses } from './bitcoin/wallet.ts';
 import type { EvmChain } from './evm/network.ts';
 import { checkAddress as checkEvmAddress } from './evm/wallet.ts';
-import { type chainSettings, complaintOf, type evmShape } from './settings-schema.ts';
+import {
+  bitcoinShape,
+  type chainSettings,
+  complaintOf,
+  evmShape,
+  type Given,
+  type ofAnyKind,
+  solanaShape,
+  withoutPrefix,
+} from './settings-schema.ts';
 import type { SolanaNetworkName } from './solana/network.ts';
 
 /** EVM chains for development: their nodes make a block only when one is asked for. */
@@ -53,86 +66,73 @@ export type ChainSettings = BitcoinSettings | EvmSettings | SolanaSettings;
 export type SettingsOf<K extends ChainKind> = Extract<ChainSettings, { kind: K }>;
 
 type ChainShape = typeof chainSettings;
-export type GivenChains = z.output<z.ZodObject<ChainShape>>;
 
-/** Settings that only some services need. */
-export type Needs = {
+type Needs = {
   /** A service that gives out addresses needs the extended public keys of the chains that have them. */
   xpubs?: boolean;
 };
 
-type Problem = { name: string; message: string };
-type Companion = { name: string; value: unknown };
-/** A chain that is switched on: its problems, or its settings. */
-type Found = { problems: Problem[]; settings: () => ChainSettings };
-
-/** Reads the settings of each chain; undefined for a chain without an RPC URL. */
-const readers = {
-  bitcoin: readBitcoin,
-  ethereum: (given, needs) => readEvm('ethereum', withoutPrefix(given, 'ETHEREUM'), needs),
-  solana: readSolana,
-  base: (given, needs) => readEvm('base', withoutPrefix(given, 'BASE'), needs),
-  polygon: (given, needs) => readEvm('polygon', withoutPrefix(given, 'POLYGON'), needs),
-} satisfies Record<Chain, (given: GivenChains, needs: Needs) => Found | undefined>;
-
-/** The chains that are switched on, in the order of our catalogue. Throws ConfigError with every problem of theirs. */
-export function configuredChains(given: GivenChains, needs: Needs = {}): ChainSettings[] {
-  const found = findChains(given, needs);
-  const problems = found.flatMap((one) => one.problems);
-  if (problems.length > 0) {
-    throw new ConfigError(
-      'a chain',
-      problems.map(({ name, message }) => `${name}: ${message}`),
-    );
-  }
-  return found.map((one) => one.settings());
-}
-
 /**
- * A service's settings with `chains` added: those that are switched on. Every problem is one of the setting it names,
- * and told together with those of the other settings.
+ * A service's settings with `chains` added: those that are switched on, in the order of our catalogue. Every problem is
+ * one of the setting it names, and told together with those of the other settings.
  */
 export function withChains<S extends ChainShape>(schema: z.ZodObject<S>, needs: Needs = {}) {
   return schema
     .superRefine(
       (given, context) => {
-        for (const { name, message } of findChains(given as GivenChains, needs).flatMap(
-          ({ problems }) => problems,
-        )) {
+        const problems = findChains(given as Given<ChainShape>, needs).flatMap((found) => found.problems);
+        for (const { name, message } of problems)
           context.addIssue({ code: 'custom', input: undefined, path: [name], message });
-        }
       },
       // Also when other settings are wrong: one look should mend them all.
       { when: () => true },
     )
-    .transform((given) => ({ ...given, chains: configuredChains(given as GivenChains, needs) }));
+    .transform((given) => {
+      const found = findChains(given as Given<ChainShape>, needs);
+      return { ...given, chains: found.map((one) => one.settings()) };
+    });
 }
 
 /** The assets a chain can move as it is configured: a token without its contract or mint is none. */
 export function configuredAssets(settings: ChainSettings): AssetSymbol[] {
-  const native = nativeAsset[settings.chain];
-  const hasToken = {
-    bitcoin: () => false,
-    evm: () => settings.kind === 'evm' && settings.usdcAddress !== undefined,
-    solana: () => settings.kind === 'solana' && settings.usdcMint !== undefined,
-  } satisfies Record<ChainKind, () => boolean>;
-  return assetsOf(settings.chain).filter((asset) => asset === native || hasToken[settings.kind]());
+  const { chain } = settings;
+  return assetsOf(chain).filter((asset) => asset === nativeAsset[chain] || tokenOf(settings) !== undefined);
 }
 
-function findChains(given: GivenChains, needs: Needs): Found[] {
-  return Object.values(readers).flatMap((read) => read(given, needs) ?? []);
+function tokenOf(settings: ChainSettings): string | undefined {
+  switch (settings.kind) {
+    case 'bitcoin':
+      return undefined;
+    case 'evm':
+      return settings.usdcAddress;
+    case 'solana':
+      return settings.usdcMint;
+  }
 }
 
-function readBitcoin(given: GivenChains, needs: Needs): Found | undefined {
-  const { RPC_URL, NETWORK, XPUB, START_HEIGHT, QUIET_MS } = withoutPrefix(given, 'BITCOIN');
+type Problem = { name: string; message: string };
+/** A chain that is switched on: its problems, or its settings. */
+type Found = { problems: Problem[]; settings: () => ChainSettings };
+
+/** The chains that have an RPC URL. */
+function findChains(given: Given<ChainShape>, needs: Needs): Found[] {
+  const found = {
+    bitcoin: findBitcoin(withoutPrefix(bitcoinShape, 'BITCOIN', given), needs),
+    ethereum: findEvm('ethereum', withoutPrefix(evmShape, 'ETHEREUM', given), needs),
+    solana: findSolana(withoutPrefix(solanaShape, 'SOLANA', given)),
+    base: findEvm('base', withoutPrefix(evmShape, 'BASE', given), needs),
+    polygon: findEvm('polygon', withoutPrefix(evmShape, 'POLYGON', given), needs),
+  } satisfies Record<Chain, Found | undefined>;
+  return Object.values(found).filter((one) => one !== undefined);
+}
+
+function findBitcoin(given: Given<typeof bitcoinShape>, needs: Needs): Found | undefined {
+  const { RPC_URL, NETWORK, XPUB } = given;
   if (RPC_URL === undefined) return undefined;
-  const problems = missing('BITCOIN', [
-    { name: 'NETWORK', value: NETWORK },
-    ...(needs.xpubs ? [{ name: 'XPUB', value: XPUB }] : []),
-  ]);
-  if (XPUB !== undefined && isBitcoinNetwork(NETWORK)) {
-    // Which keys are right depends on the network.
-    const message = complaintOf(() => bitcoinAddresses(NETWORK, XPUB));
+  const problems = missing('BITCOIN', { NETWORK, ...(needs.xpubs ? { XPUB } : {}) });
+  // Which keys are right depends on the network, which may be anything when it is wrong in itself.
+  if (XPUB !== undefined && bitcoinNetworks.some((network) => network === NETWORK)) {
+    const message = complaintOf(() => bitcoinAddresses(present(NETWORK), XPUB));
     if (message !== undefined) problems.push({ name: 'BITCOIN_XPUB', message });
   }
   return {
@@ -140,77 +140,56 @@ function readBitcoin(given: GivenChains, needs: Needs): Found | undefined {
     settings: () => ({
       kind: 'bitcoin',
       chain: 'bitcoin',
-      rpcUrls: RPC_URL,
       network: present(NETWORK),
       xpub: XPUB,
-      startHeight: START_HEIGHT,
-      quietMs: QUIET_MS ?? (NETWORK === 'regtest' ? DEVELOPMENT_QUIET_MS : undefined),
+      ...settingsOfAnyKind(given, NETWORK === 'regtest'),
     }),
   };
 }
 
-type GivenEvm = z.output<z.ZodObject<typeof evmShape>>;
-
-function readEvm(chain: EvmChain, given: GivenEvm, needs: Needs): Found | undefined {
-  const { RPC_URL, CHAIN_ID, USDC_ADDRESS, XPUB, START_HEIGHT, QUIET_MS } = given;
+function findEvm(chain: EvmChain, given: Given<typeof evmShape>, needs: Needs): Found | undefined {
+  const { RPC_URL, CHAIN_ID, USDC_ADDRESS, XPUB } = given;
   if (RPC_URL === undefined) return undefined;
   return {
-    problems: missing(chain.toUpperCase(), [
-      { name: 'CHAIN_ID', value: CHAIN_ID },
-      ...(needs.xpubs ? [{ name: 'XPUB', value: XPUB }] : []),
-    ]),
+    problems: missing(chain.toUpperCase(), { CHAIN_ID, ...(needs.xpubs ? { XPUB } : {}) }),
     settings: () => ({
       kind: 'evm',
       chain,
-      rpcUrls: RPC_URL,
       chainId: present(CHAIN_ID),
       usdcAddress: USDC_ADDRESS === undefined ? undefined : checkEvmAddress(USDC_ADDRESS),
       xpub: XPUB,
-      startHeight: START_HEIGHT,
-      quietMs:
-        QUIET_MS ?? (DEVELOPMENT_CHAIN_IDS.includes(present(CHAIN_ID)) ? DEVELOPMENT_QUIET_MS : undefined),
+      ...settingsOfAnyKind(given, DEVELOPMENT_CHAIN_IDS.includes(present(CHAIN_ID))),
     }),
   };
 }
 
-function readSolana(given: GivenChains): Found | undefined {
-  const { RPC_URL, NETWORK, USDC_MINT, START_HEIGHT, QUIET_MS } = withoutPrefix(given, 'SOLANA');
+function findSolana(given: Given<typeof solanaShape>): Found | undefined {
+  const { RPC_URL, NETWORK, USDC_MINT } = given;
   if (RPC_URL === undefined) return undefined;
   return {
-    problems: missing('SOLANA', [{ name: 'NETWORK', value: NETWORK }]),
+    problems: missing('SOLANA', { NETWORK }),
     settings: () => ({
       kind: 'solana',
       chain: 'solana',
-      rpcUrls: RPC_URL,
       network: present(NETWORK),
       usdcMint: USDC_MINT,
-      startHeight: START_HEIGHT,
-      quietMs: QUIET_MS ?? (NETWORK === 'local' ? DEVELOPMENT_QUIET_MS : undefined),
+      ...settingsOfAnyKind(given, NETWORK === 'local'),
     }),
   };
 }
 
-const missing = (prefix: string, companions: readonly Companion[]): Problem[] =>
-  companions
-    .filter(({ value }) => value === undefined)
-    .map(({ name }) => ({ name: `${prefix}_${name}`, message: `is required with ${prefix}_RPC_URL` }));
+const settingsOfAnyKind = (given: Given<typeof ofAnyKind>, isDevelopment: boolean): OfAnyKind => ({
+  rpcUrls: present(given.RPC_URL),
+  startHeight: given.START_HEIGHT,
+  quietMs: given.QUIET_MS ?? (isDevelopment ? DEVELOPMENT_QUIET_MS : undefined),
+});
+
+const missing = (prefix: string, companions: Record<string, unknown>): Problem[] =>
+  Object.entries(companions)
+    .filter(([, value]) => value === undefined)
+    .map(([name]) => ({ name: `${prefix}_${name}`, message: `is required with ${prefix}_RPC_URL` }));
 
 function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('settings are put together when nothing is missing');
   return value;
-}
-
-/** What a setting that is wrong in itself leaves behind may be anything; it is complained of already. */
-const isBitcoinNetwork = (value: unknown): value is BitcoinNetwork =>
-  bitcoinNetworks.some((network) => network === value);
-
-type WithoutPrefix<P extends string, G> = {
-  [K in keyof G as K extends `${P}_${infer Rest}` ? Rest : never]: G[K];
-};
-
-function withoutPrefix<P extends string>(given: GivenChains, prefix: P): WithoutPrefix<P, GivenChains> {
-  const entries = Object.entries(given)
-    .filter(([name]) => name.startsWith(`${prefix}_`))
-    .map(([name, value]) => [name.slice(prefix.length + 1), value]);
-  return Object.fromEntries(entries) as WithoutPrefix<P, GivenChains>;
 }

@@ -1,6 +1,6 @@
 import { connectRpc, type Rpc, read } from '@quittance/chains/json-rpc';
 import type { SettingsOf } from '@quittance/chains/settings';
-import { feeTaken, rentPaid } from '@quittance/chains/solana/cost';
+import { feeTaken, rentPaid } from '@quittance/chains/solana/balance-changes';
 import { tokensOf } from '@quittance/chains/solana/network';
 import { base58, count, isNoBlock, lamports, tokenUnits } from '@quittance/chains/solana/rpc';
 import pMap from 'p-map';

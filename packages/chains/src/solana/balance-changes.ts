@@ -1,9 +1,10 @@
 import type { AssetSymbol } from '@quittance/shared/assets';
 import { ExactNumber } from '@quittance/shared/exact-json';
 import type { Units } from '@quittance/shared/money';
+import { invariant } from '@quittance/shared/result';
 import { z } from 'zod';
-import type { NativeDebit, Payment } from '../chain.ts';
-import { base58, count, TOKEN_PROGRAM, tokenUnits } from './rpc.ts';
+import { type NativeDebit, type Payment, paymentOf } from '../chain.ts';
+import { base58, count, lamports, TOKEN_PROGRAM, tokenUnits } from './rpc.ts';
 
 /** A JSON number that may be longer than a double holds: only one asked for as `exact` is its source text then. */
 const balance = z.union([z.number(), z.instanceof(ExactNumber)]);
@@ -59,22 +60,14 @@ export function balanceChanges(
   const spends: NativeDebit[] = [];
   for (const one of transactions) {
     const txHash = one.transaction.signatures[0] as string;
-    const pay = (outputIndex: number, asset: AssetSymbol, address: string, amount: bigint) =>
-      payments.push({
-        outpoint: `${txHash}:${outputIndex}`,
-        txHash,
-        outputIndex,
-        asset,
-        address,
-        amount: amount as Units,
-      });
     const failed = one.meta.err != null;
     for (const { index, address, change } of nativeChanges(one)) {
       if (change < 0n) spends.push({ txHash, address, amount: -change as Units });
-      else if (!failed) pay(index, 'SOL', address, change);
+      else if (!failed) payments.push(paymentOf(txHash, index, 'SOL', address, change));
     }
     if (failed) continue;
-    for (const { index, asset, owner, change } of tokenChanges(one, tokens)) pay(index, asset, owner, change);
+    for (const { index, asset, owner, change } of tokenChanges(one, tokens))
+      payments.push(paymentOf(txHash, index, asset, owner, change));
   }
   return { payments, spends };
 }
@@ -114,4 +107,39 @@ function tokenChanges({ meta }: BlockTransaction, tokens: ReadonlyMap<string, As
   add(meta.postTokenBalances, 1n);
   add(meta.preTokenBalances, -1n);
   return [...gains.values()].filter(({ change }) => change > 0n);
+}
+
+const accountIndices = z.array(z.object({ accountIndex: count })).nullish();
+/** The balances before and after a transaction, by the index of the account; in lamports. */
+export const transactionBalances = z.object({
+  preBalances: z.array(lamports),
+  postBalances: z.array(lamports),
+  preTokenBalances: accountIndices,
+  postTokenBalances: accountIndices,
+});
+export type TransactionBalances = z.infer<typeof transactionBalances>;
+
+/**
+ * The difference of all balances together: only the fee leaves them. The node's own figure is not used, because one development
+ * node states it without the priority fee (seen).
+ */
+export function feeTaken({ preBalances, postBalances }: TransactionBalances): bigint {
+  const sum = (balances: readonly bigint[]) => balances.reduce((total, one) => total + one, 0n);
+  return sum(preBalances) - sum(postBalances);
+}
+
+/**
+ * What the accounts for tokens that a transaction opened were given: our own transactions give it themselves. Somebody may
+ * have sent lamports to where such an account will be: it takes less then.
+ */
+export function rentPaid(changes: TransactionBalances): bigint {
+  const { preBalances, postBalances, preTokenBalances, postTokenBalances } = changes;
+  const before = new Set((preTokenBalances ?? []).map(({ accountIndex }) => accountIndex));
+  return (postTokenBalances ?? [])
+    .filter(({ accountIndex }) => !before.has(accountIndex))
+    .reduce((sum, { accountIndex }) => {
+      const [from, to] = [preBalances[accountIndex], postBalances[accountIndex]];
+      invariant(from !== undefined && to !== undefined, 'every account has its balances');
+      return sum + to - from;
+    }, 0n);
 }

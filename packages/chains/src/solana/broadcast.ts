@@ -2,12 +2,10 @@ import type { Units } from '@quittance/shared/money';
 import { z } from 'zod';
 import { broadcastOnce } from '../broadcast-once.ts';
 import type { Broadcast, TransactionStatus } from '../chain.ts';
-import { type Rpc, read } from '../json-rpc.ts';
-import { feeTaken, rentPaid } from './cost.ts';
-import { base58, count, lamports, slotAt, tokenUnits } from './rpc.ts';
-import { hashOf } from './transaction.ts';
-
-const BLOCK_TIMEOUT_MS = 20_000;
+import { ask, type Rpc, RpcUnavailable } from '../json-rpc.ts';
+import { feeTaken, rentPaid, transactionBalances } from './balance-changes.ts';
+import { BLOCK_TIMEOUT_MS, base58, blockAt, count, known, slotAt } from './rpc.ts';
+import { hashOf, type SolanaPlan, unsigned } from './transaction.ts';
 
 const statuses = z.object({
   context: z.object({ slot: count }),
@@ -21,24 +19,35 @@ const statuses = z.object({
       .nullable(),
   ]),
 });
-const ownedBalance = z.object({ accountIndex: count, uiTokenAmount: z.object({ amount: tokenUnits }) });
-const transaction = z.object({
-  slot: count,
-  meta: z.object({
-    err: z.unknown(),
-    preBalances: z.array(lamports),
-    postBalances: z.array(lamports),
-    preTokenBalances: z.array(ownedBalance).nullish(),
-    postTokenBalances: z.array(ownedBalance).nullish(),
-  }),
-});
+const transaction = z.object({ slot: count, meta: transactionBalances.extend({ err: z.unknown() }) });
 const blockHeader = z.object({ blockhash: base58 });
+const simulation = z.object({ value: z.object({ err: z.unknown() }) });
+const rentRefusal = z.object({ InsufficientFundsForRent: z.object({ account_index: count }) });
+const programRefusal = z.object({ InstructionError: z.array(z.unknown()) });
 
 /** A signature that no transaction has. */
 export const NEVER_SENT = '1'.repeat(64);
 
 /** Codes with which nodes refuse bytes that can never be a transaction of the network. */
 const REFUSES_BYTES = new Set([-32_003, -32_602]);
+
+/** What the newest confirmed state would make of a plan: `payer` when it is the fee payer's own account that fails. */
+export async function simulate(rpc: Rpc, plan: SolanaPlan): Promise<'works' | 'payer' | 'fails'> {
+  const method = 'simulateTransaction';
+  const config = {
+    encoding: 'base64',
+    commitment: 'confirmed',
+    sigVerify: false,
+    replaceRecentBlockhash: true,
+  };
+  const { err } = (await ask(rpc, simulation, method, [unsigned(plan), config])).value;
+  if (err == null) return 'works';
+  const rent = rentRefusal.safeParse(err);
+  if (rent.success) return rent.data.InsufficientFundsForRent.account_index === 0 ? 'payer' : 'fails';
+  if (programRefusal.safeParse(err).success) return 'fails';
+  // Anything else is about the node, the moment, or the fee payer.
+  throw new RpcUnavailable(method, `it fails with ${JSON.stringify(err)}`);
+}
 
 export async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
   const txHash = hashOf(raw);
@@ -48,16 +57,15 @@ export async function broadcast(rpc: Rpc, raw: string): Promise<Broadcast> {
   const config = { encoding: 'base64', skipPreflight: true };
   return await broadcastOnce({
     txHash,
-    send: async () => read(base58, await rpc.call('sendTransaction', [raw, config]), 'sendTransaction'),
+    send: () => ask(rpc, base58, 'sendTransaction', [raw, config]),
     isKnown: async () => (await statusOf(rpc, txHash)).found !== null,
     refusals: REFUSES_BYTES,
   });
 }
 
 export async function statusOf(rpc: Rpc, txHash: string) {
-  const method = 'getSignatureStatuses';
-  const answer = await rpc.call(method, [[txHash], { searchTransactionHistory: true }]);
-  const { context, value } = read(statuses, answer, method);
+  const params = [[txHash], { searchTransactionHistory: true }];
+  const { context, value } = await ask(rpc, statuses, 'getSignatureStatuses', params);
   return { found: value[0], slot: context.slot };
 }
 
@@ -66,11 +74,10 @@ export async function status(rpc: Rpc, txHash: string): Promise<TransactionStatu
   const { found } = await statusOf(rpc, txHash);
   if (found === null) return { state: 'absent' };
   if (found.confirmationStatus !== 'finalized') return { state: 'pending' };
-  const config = { commitment: 'finalized', encoding: 'json', maxSupportedTransactionVersion: 0 };
-  const answer = await rpc.call('getTransaction', [txHash, config], BLOCK_TIMEOUT_MS, 'exact');
-  const mined = read(transaction, answer, 'getTransaction');
-  const bare = { ...config, transactionDetails: 'none', rewards: false };
-  const block = read(blockHeader, await rpc.call('getBlock', [mined.slot, bare]), 'getBlock');
+  const params = [txHash, known('finalized')];
+  const mined = await ask(rpc, transaction, 'getTransaction', params, BLOCK_TIMEOUT_MS, 'exact');
+  const block = await blockAt(rpc, blockHeader, mined.slot, { transactionDetails: 'none' });
+  if (block === null) throw new RpcUnavailable('getBlock', `no block at slot ${mined.slot}`);
   const head = await slotAt(rpc, 'finalized');
   return {
     state: 'mined',

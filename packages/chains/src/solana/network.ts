@@ -1,7 +1,9 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { getMintDecoder, getMintSize } from '@solana-program/token';
 import { WrongNetwork } from '../chain.ts';
-import { type Rpc, read } from '../json-rpc.ts';
-import { accountOf, base58, TOKEN_PROGRAM } from './rpc.ts';
+import { ask, type Rpc } from '../json-rpc.ts';
+import { accountOf } from './accounts.ts';
+import { base58, TOKEN_PROGRAM } from './rpc.ts';
 
 /** The networks by the hash of their first block; `local` is any other: a development node's. */
 const genesisHashes = {
@@ -21,11 +23,6 @@ export type SolanaNetwork = {
   usdcMint?: string | undefined;
 };
 
-/** Where a mint's account holds how many decimals it has, and whether it was ever set up. */
-const MINT_BYTES = 82;
-const MINT_DECIMALS_AT = 44;
-const MINT_INITIALIZED_AT = 45;
-
 /** The allow-list: tokens by mint. Only mints of the Token program: those of Token-2022 may take a fee on the way. */
 export function tokensOf({ usdcMint }: SolanaNetwork): Map<string, AssetSymbol> {
   return new Map(usdcMint === undefined ? [] : [[usdcMint, 'USDC_SOL']]);
@@ -40,7 +37,7 @@ export function mintOf(network: SolanaNetwork, asset: AssetSymbol): string | und
 
 /** Throws WrongNetwork when the node or the token is not what was configured. */
 export async function checkNetwork(rpc: Rpc, network: SolanaNetwork): Promise<void> {
-  const found = read(base58, await rpc.call('getGenesisHash', []), 'getGenesisHash');
+  const found = await ask(rpc, base58, 'getGenesisHash', []);
   const name = solanaNetworkNames.find((known) => genesisHashes[known] === found) ?? 'local';
   if (name !== network.name) {
     throw new WrongNetwork(`the node is on ${name} (genesis hash ${found}), configured is ${network.name}`);
@@ -52,11 +49,11 @@ async function checkMint(rpc: Rpc, mint: string, asset: AssetSymbol): Promise<vo
   const account = await accountOf(rpc, mint);
   if (account === undefined) throw new WrongNetwork(`there is no mint at ${mint}, configured as ${asset}`);
   const { data, owner } = account;
-  if (owner !== TOKEN_PROGRAM || data.length !== MINT_BYTES || data[MINT_INITIALIZED_AT] !== 1) {
+  const isMint = owner === TOKEN_PROGRAM && data.length === getMintSize();
+  const found = isMint ? getMintDecoder().decode(data) : undefined;
+  if (found === undefined || !found.isInitialized)
     throw new WrongNetwork(`${mint}, configured as ${asset}, is no mint of the Token program`);
-  }
   const wanted = assets[asset].decimals;
-  if (data[MINT_DECIMALS_AT] !== wanted) {
+  if (found.decimals !== wanted)
     throw new WrongNetwork(`the mint ${mint} is not ${asset}: it does not have ${wanted} decimals`);
-  }
 }

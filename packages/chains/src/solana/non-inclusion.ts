@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
-import { base58, count, isNoBlock } from './rpc.ts';
+import { type Rpc, RpcUnavailable } from '../json-rpc.ts';
+import { base58, blockAt, count, slotsFrom } from './rpc.ts';
 
-const BLOCK_TIMEOUT_MS = 20_000;
 /** A transaction is valid for 150 blocks, and what is finalized is some 32 behind when it is signed. */
 const SLOTS_AT_ONCE = 200;
 const TOGETHER = 4;
@@ -11,7 +10,6 @@ const BLOCKS_KEPT = 300;
 /** Of each signature in them, so that blocks of thousands take little room; no two begin with the same 128 bits. */
 const SIGNATURE_KEPT = 22;
 
-const slots = z.array(count);
 const block = z.object({
   blockhash: base58,
   previousBlockhash: base58,
@@ -49,7 +47,7 @@ export function nonInclusionSearch(rpc: Rpc): AssertNotIncluded {
   function keptBlockAt(slot: number): Promise<Searched> {
     const known = kept.get(slot);
     if (known !== undefined) return known;
-    const asked = blockAt(rpc, slot);
+    const asked = searchedAt(rpc, slot);
     kept.set(slot, asked);
     asked.catch(() => kept.delete(slot));
     const [oldest] = kept.keys();
@@ -61,7 +59,12 @@ export function nonInclusionSearch(rpc: Rpc): AssertNotIncluded {
     const wantedSignature = txHash.slice(0, SIGNATURE_KEPT);
     let last: Searched | undefined;
     for (;;) {
-      const wanted = await slotsFrom(rpc, last === undefined ? fromSlot : last.slot + 1);
+      const wanted = await slotsFrom(
+        rpc,
+        last === undefined ? fromSlot : last.slot + 1,
+        SLOTS_AT_ONCE,
+        'finalized',
+      );
       if (wanted.length === 0) {
         throw new RpcUnavailable('getBlocksWithLimit', `no finalized block above the height ${lastHeight}`);
       }
@@ -89,33 +92,11 @@ const isFirst = ({ slot, parentSlot }: Searched, fromSlot: number): boolean =>
 const follows = (next: Searched, last: Searched): boolean =>
   next.previousBlockhash === last.blockhash && next.parentSlot === last.slot;
 
-async function slotsFrom(rpc: Rpc, slot: number): Promise<number[]> {
-  const method = 'getBlocksWithLimit';
-  const answer = await rpc.call(method, [slot, SLOTS_AT_ONCE, { commitment: 'finalized' }]);
-  return read(slots, answer, method)
-    .filter((one) => one >= slot)
-    .toSorted((a, b) => a - b);
-}
-
 /** The node has named this block: one that it does not give may hold anything. */
-async function blockAt(rpc: Rpc, slot: number): Promise<Searched> {
-  const method = 'getBlock';
-  const config = {
-    transactionDetails: 'signatures',
-    commitment: 'finalized',
-    encoding: 'json',
-    maxSupportedTransactionVersion: 0,
-    rewards: false,
-  };
-  const missing = `no block at slot ${slot}, which getBlocksWithLimit named`;
-  try {
-    const found = read(block.nullable(), await rpc.call(method, [slot, config], BLOCK_TIMEOUT_MS), method);
-    if (found !== null) return { ...found, slot, signatures: keptOf(found.signatures) };
-  } catch (error) {
-    if (!isNoBlock(error)) throw error;
-  }
-  throw new RpcUnavailable(method, missing);
+async function searchedAt(rpc: Rpc, slot: number): Promise<Searched> {
+  const found = await blockAt(rpc, block, slot, { transactionDetails: 'signatures' });
+  if (found === null)
+    throw new RpcUnavailable('getBlock', `no block at slot ${slot}, which getBlocksWithLimit named`);
+  const kept = found.signatures.map((signature) => signature.slice(0, SIGNATURE_KEPT));
+  return { ...found, slot, signatures: kept.join(' ') };
 }
-
-const keptOf = (signatures: readonly string[]): string =>
-  signatures.map((signature) => signature.slice(0, SIGNATURE_KEPT)).join(' ');

@@ -1,11 +1,11 @@
+import type { AssetSymbol } from '@quittance/shared/assets';
 import { z } from 'zod';
 import type { Block, ChainReader, Head, PendingLook, PendingWatch } from '../chain.ts';
-import { type Numbers, type Rpc, RpcUnavailable, read } from '../json-rpc.ts';
+import { ask, type Numbers, type Rpc, RpcUnavailable } from '../json-rpc.ts';
 import { balanceChanges, blockTransaction, Imprecise } from './balance-changes.ts';
 import { checkNetwork, type SolanaNetwork, tokensOf } from './network.ts';
-import { base58, type Commitment, count, isNoBlock, slotAt } from './rpc.ts';
+import { base58, blockAt, type Commitment, slotAt, slotsFrom } from './rpc.ts';
 
-const BLOCK_TIMEOUT_MS = 20_000;
 /** While catching up; blocks are megabytes. */
 const TOGETHER = 4;
 /** Of blocks that are confirmed and not finalized there are some 32; more are left for the next look. */
@@ -19,96 +19,17 @@ const header = z.object({
   blockTime: z.number().nullable(),
 });
 const fullBlock = header.extend({ transactions: z.array(blockTransaction) });
-const slots = z.array(count);
 
-export type SolanaReaderParts = { rpc: Rpc; network: SolanaNetwork };
+/** The node, and the tokens of the network by mint. */
+type Source = { rpc: Rpc; tokens: ReadonlyMap<string, AssetSymbol> };
 
 /**
  * Reads Solana from a node's JSON-RPC: the chain is its finalized blocks, which no reorganisation takes back, and
  * a block's height is its slot. It knows no key.
  */
-export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainReader {
-  const tokens = tokensOf(network);
-
-  async function ask(
-    slot: number,
-    transactionDetails: 'accounts' | 'none',
-    commitment: Commitment,
-    numbers: Numbers,
-  ) {
-    const config = {
-      transactionDetails,
-      commitment,
-      encoding: 'json',
-      maxSupportedTransactionVersion: 0,
-      rewards: false,
-    };
-    try {
-      return await rpc.call('getBlock', [slot, config], BLOCK_TIMEOUT_MS, numbers);
-    } catch (error) {
-      if (isNoBlock(error)) return null;
-      throw error;
-    }
-  }
-
-  /** A block with no time of its own gets the one the node estimates. */
-  async function timeOf(slot: number, blockTime: number | null): Promise<Date> {
-    if (blockTime !== null && blockTime >= EARLIEST_S) return new Date(blockTime * 1000);
-    const seconds = read(z.number().min(EARLIEST_S), await rpc.call('getBlockTime', [slot]), 'getBlockTime');
-    return new Date(seconds * 1000);
-  }
-
-  async function headerAt(slot: number) {
-    return read(header.nullable(), await ask(slot, 'none', 'finalized', 'doubles'), 'getBlock');
-  }
-
-  async function blockAt(
-    slot: number,
-    commitment: Commitment,
-    numbers: Numbers = 'doubles',
-  ): Promise<Block | undefined> {
-    const found = read(fullBlock.nullable(), await ask(slot, 'accounts', commitment, numbers), 'getBlock');
-    if (found === null) return undefined;
-    try {
-      return {
-        height: slot,
-        hash: found.blockhash,
-        parentHash: found.previousBlockhash,
-        ...balanceChanges(found.transactions, tokens),
-        time: await timeOf(slot, found.blockTime),
-      };
-    } catch (error) {
-      // Exact numbers take ten times as long to read, and one block in many holds any that are too long.
-      if (error instanceof Imprecise && numbers === 'doubles')
-        return await blockAt(slot, commitment, 'exact');
-      throw error;
-    }
-  }
-
-  /** The node has named this block: when it does not give it, that proves nothing of its payments. */
-  async function namedBlock(slot: number, commitment: Commitment): Promise<Block> {
-    const found = await blockAt(slot, commitment);
-    if (found === undefined)
-      throw new RpcUnavailable('getBlock', `no block at slot ${slot}, which getBlocks named`);
-    return found;
-  }
-
-  async function slotsAfter(slot: number, limit: number, commitment: Commitment): Promise<number[]> {
-    const method = 'getBlocksWithLimit';
-    const found = read(slots, await rpc.call(method, [slot + 1, limit, { commitment }]), method);
-    return found
-      .filter((one) => one > slot)
-      .toSorted((a, b) => a - b)
-      .slice(0, limit);
-  }
-
-  async function* blocks(wanted: readonly number[], commitment: Commitment) {
-    for (let start = 0; start < wanted.length; start += TOGETHER) {
-      yield* await Promise.all(
-        wanted.slice(start, start + TOGETHER).map((slot) => namedBlock(slot, commitment)),
-      );
-    }
-  }
+export function createSolanaReader({ rpc, network }: { rpc: Rpc; network: SolanaNetwork }): ChainReader {
+  const source: Source = { rpc, tokens: tokensOf(network) };
+  const headerAt = (slot: number) => blockAt(rpc, header, slot, { transactionDetails: 'none' });
 
   return {
     chain: 'solana',
@@ -119,19 +40,20 @@ export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainRe
       const height = await slotAt(rpc, 'finalized');
       const found = await headerAt(height);
       if (found === null) throw new RpcUnavailable('getBlock', 'the node has no finalized block yet');
-      return { height, hash: found.blockhash, time: await timeOf(height, found.blockTime) };
+      return { height, hash: found.blockhash, time: await timeOf(rpc, height, found.blockTime) };
     },
 
     async block(height) {
       if (height > (await slotAt(rpc, 'finalized'))) return undefined;
-      return await blockAt(height, 'finalized');
+      return await readBlock(source, height, 'finalized');
     },
 
     async blocksAfter(height, limit) {
       const after: Block[] = [];
       const finalized = await slotAt(rpc, 'finalized');
-      const wanted = (await slotsAfter(height, limit, 'finalized')).filter((slot) => slot <= finalized);
-      for await (const next of blocks(wanted, 'finalized')) {
+      const wanted = await slotsFrom(rpc, height + 1, limit, 'finalized');
+      const final = wanted.filter((slot) => slot <= finalized);
+      for await (const next of readBlocks(source, final, 'finalized')) {
         const last = after.at(-1);
         // A node behind a balancer that names too few slots leaves a hole here.
         if (last !== undefined && next.parentHash !== last.hash) return after;
@@ -145,39 +67,78 @@ export function createSolanaReader({ rpc, network }: SolanaReaderParts): ChainRe
       return (await headerAt(height))?.blockhash;
     },
 
-    watchPending: () => pendingWatch({ rpc, slotsAfter, blocks, blockAt }),
+    watchPending: () => pendingWatch(source),
 
     close: () => rpc.close(),
   };
 }
 
-type WatchParts = {
-  rpc: Rpc;
-  slotsAfter(slot: number, limit: number, commitment: Commitment): Promise<number[]>;
-  blocks(wanted: readonly number[], commitment: Commitment): AsyncIterable<Block>;
-  blockAt(slot: number, commitment: Commitment): Promise<Block | undefined>;
-};
+async function readBlock(
+  { rpc, tokens }: Source,
+  slot: number,
+  commitment: Commitment,
+  numbers: Numbers = 'doubles',
+): Promise<Block | undefined> {
+  const details = { transactionDetails: 'accounts', commitment, numbers } as const;
+  const found = await blockAt(rpc, fullBlock, slot, details);
+  if (found === null) return undefined;
+  try {
+    return {
+      height: slot,
+      hash: found.blockhash,
+      parentHash: found.previousBlockhash,
+      ...balanceChanges(found.transactions, tokens),
+      time: await timeOf(rpc, slot, found.blockTime),
+    };
+  } catch (error) {
+    // Exact numbers take ten times as long to read, and one block in many holds any that are too long.
+    if (error instanceof Imprecise && numbers === 'doubles')
+      return await readBlock({ rpc, tokens }, slot, commitment, 'exact');
+    throw error;
+  }
+}
+
+/** The node has named these blocks: when it does not give one, that proves nothing of its payments. */
+async function* readBlocks(source: Source, slots: readonly number[], commitment: Commitment) {
+  for (let start = 0; start < slots.length; start += TOGETHER) {
+    const some = slots.slice(start, start + TOGETHER);
+    const found = await Promise.all(some.map((slot) => readBlock(source, slot, commitment)));
+    for (const [i, block] of found.entries()) {
+      if (block === undefined)
+        throw new RpcUnavailable('getBlock', `no block at slot ${some[i]}, which getBlocks named`);
+      yield block;
+    }
+  }
+}
+
+/** A block with no time of its own gets the one the node estimates. */
+async function timeOf(rpc: Rpc, slot: number, blockTime: number | null): Promise<Date> {
+  const isTime = blockTime !== null && blockTime >= EARLIEST_S;
+  const seconds = isTime ? blockTime : await ask(rpc, z.number().min(EARLIEST_S), 'getBlockTime', [slot]);
+  return new Date(seconds * 1000);
+}
 
 /**
  * Blocks that are voted for: some thirteen seconds later they are finalized, or, hardly ever, dropped. A node behind a
  * balancer that is not as far as the one before does not name the newest, which proves nothing: a block waits until one
  * at its slot or above is finalized, or others take its place.
  */
-function pendingWatch({ rpc, slotsAfter, blocks, blockAt }: WatchParts): PendingWatch {
+function pendingWatch(source: Source): PendingWatch {
+  const { rpc } = source;
   let seen = new Map<number, Block>();
 
   return {
     async look(): Promise<PendingLook> {
       const finalized = await slotAt(rpc, 'finalized');
-      const waiting = await slotsAfter(finalized, PENDING_BLOCKS_MAX, 'confirmed');
+      const waiting = await slotsFrom(rpc, finalized + 1, PENDING_BLOCKS_MAX, 'confirmed');
       const fresh: Block[] = [];
       const unseen = waiting.filter((slot) => !seen.has(slot));
-      for await (const block of blocks(unseen, 'confirmed')) fresh.push(block);
+      for await (const block of readBlocks(source, unseen, 'confirmed')) fresh.push(block);
       const known = new Map([...seen, ...fresh.map((block) => [block.height, block] as const)]);
       const { dropped, uncertain } = offChain(known, waiting.at(-1));
       for (const slot of dropped) known.delete(slot);
       if (uncertain !== undefined) {
-        const now = await blockAt(uncertain.height, 'confirmed');
+        const now = await readBlock(source, uncertain.height, 'confirmed');
         if (now === undefined) known.delete(uncertain.height);
         else if (now.hash !== uncertain.hash) {
           known.set(now.height, now);

@@ -1,6 +1,6 @@
 import { ExactNumber } from '@quittance/shared/exact-json';
 import { z } from 'zod';
-import { type Rpc, RpcRefused, read } from '../json-rpc.ts';
+import { ask, type Numbers, type Rpc, RpcRefused } from '../json-rpc.ts';
 
 /*
  * Only single calls: development nodes refuse batches, and so do some providers. And only HTTP: what a subscription
@@ -10,6 +10,8 @@ import { type Rpc, RpcRefused, read } from '../json-rpc.ts';
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+
+export const BLOCK_TIMEOUT_MS = 20_000;
 
 /** Hashes, signatures and addresses as nodes write them. */
 export const base58 = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,88}$/);
@@ -41,28 +43,49 @@ const BEFORE_ITS_FIRST = /is before the first local slot/;
 export const isNoBlock = (error: unknown): boolean =>
   error instanceof RpcRefused && (NO_BLOCK.has(error.code) || BEFORE_ITS_FIRST.test(error.message));
 
-const account = z.object({
-  value: z
-    .object({
-      lamports,
-      owner: base58,
-      executable: z.boolean(),
-      data: z.tuple([z.string(), z.literal('base64')]),
-    })
-    .nullable(),
+export async function slotAt(rpc: Rpc, commitment: Commitment): Promise<number> {
+  return await ask(rpc, count, 'getSlot', [{ commitment }]);
+}
+
+/** The slots of blocks from a slot on, lowest first. */
+export async function slotsFrom(
+  rpc: Rpc,
+  slot: number,
+  limit: number,
+  commitment: Commitment,
+): Promise<number[]> {
+  const found = await ask(rpc, z.array(count), 'getBlocksWithLimit', [slot, limit, { commitment }]);
+  return found
+    .filter((one) => one >= slot)
+    .toSorted((a, b) => a - b)
+    .slice(0, limit);
+}
+
+/** What to tell of a block or transaction: of any version, and no rewards. */
+export const known = (commitment: Commitment) => ({
+  commitment,
+  encoding: 'json',
+  maxSupportedTransactionVersion: 0,
 });
 
-export type SolanaAccount = { lamports: bigint; owner: string; executable: boolean; data: Uint8Array };
-
-/** What is at an address as of the newest confirmed block; undefined when nothing is. */
-export async function accountOf(rpc: Rpc, address: string): Promise<SolanaAccount | undefined> {
-  const method = 'getAccountInfo';
-  const params = [address, { encoding: 'base64', commitment: 'confirmed' }];
-  const { value } = read(account, await rpc.call(method, params, undefined, 'exact'), method);
-  if (value === null) return undefined;
-  return { ...value, data: Buffer.from(value.data[0], 'base64') };
+/** The block of a slot, with so much of its transactions; null when there is none. */
+export async function blockAt<T extends z.ZodType>(
+  rpc: Rpc,
+  form: T,
+  slot: number,
+  { transactionDetails, commitment = 'finalized', numbers = 'doubles' }: BlockDetails,
+): Promise<z.infer<T> | null> {
+  const config = { ...known(commitment), transactionDetails, rewards: false };
+  try {
+    return await ask(rpc, form.nullable(), 'getBlock', [slot, config], BLOCK_TIMEOUT_MS, numbers);
+  } catch (error) {
+    if (isNoBlock(error)) return null;
+    throw error;
+  }
 }
 
-export async function slotAt(rpc: Rpc, commitment: Commitment): Promise<number> {
-  return read(count, await rpc.call('getSlot', [{ commitment }]), 'getSlot');
-}
+type BlockDetails = {
+  transactionDetails: 'accounts' | 'signatures' | 'none';
+  commitment?: Commitment;
+  numbers?: Numbers;
+};

@@ -1,19 +1,18 @@
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import type { Units } from '@quittance/shared/money';
 import { invariant } from '@quittance/shared/result';
+import { getTokenSize } from '@solana-program/token';
 import { z } from 'zod';
-import type { ChainSender } from '../chain.ts';
-import { type Rpc, read } from '../json-rpc.ts';
-import { checkAddress } from './address.ts';
-import { broadcast, NEVER_SENT, status, statusOf } from './broadcast.ts';
+import { type ChainSender, within } from '../chain.ts';
+import { ask, type Rpc } from '../json-rpc.ts';
+import { isUnpayable, type TokenAccount, tokensAt } from './accounts.ts';
+import { broadcast, NEVER_SENT, simulate, status, statusOf } from './broadcast.ts';
 import { checkNetwork, mintOf, type SolanaNetwork } from './network.ts';
 import { nonInclusionSearch } from './non-inclusion.ts';
-import { base58, type Commitment, count, lamports, slotAt } from './rpc.ts';
-import { isUnpayable, simulate } from './simulate.ts';
-import { TOKEN_ACCOUNT_BYTES, tokensAt } from './token-accounts.ts';
+import { BLOCK_TIMEOUT_MS, base58, type Commitment, count, known, lamports, slotAt } from './rpc.ts';
 import {
   associatedAccount,
-  feeOf,
+  feeOfPlan,
   feesAt,
   type Lifetime,
   nativeSweep,
@@ -25,18 +24,16 @@ import {
   type SolanaTransferOrder,
   SWEPT_ACCOUNTS_MAX,
   sign,
-  type TokenAccount,
   tokenSweep,
   tokenTransfer,
 } from './transaction.ts';
-import type { SolanaWallet } from './wallet.ts';
+import { checkAddress, type SolanaWallet } from './wallet.ts';
 
 /** Below the floor a transaction waits behind others; above the cap, a node's answer is not believed. */
 const PRIORITY_FEE_FLOOR = 10_000n;
 const PRIORITY_FEE_CAP = 1_000_000n;
 /** Of the prices of the last slots: most are paid by those in no hurry. */
 const PRIORITY_FEE_PERCENTILE = 75;
-const BLOCK_TIMEOUT_MS = 20_000;
 
 /** Lamports that an account must hold to stay: one without data (a wallet), and one for tokens. */
 export type Rents = { wallet: Units; tokenAccount: Units };
@@ -92,7 +89,7 @@ const signers = z.object({
   }),
 });
 
-export type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: SolanaWallet };
+type SolanaSenderParts = { rpc: Rpc; network: SolanaNetwork; wallet: SolanaWallet };
 
 /** Signs and sends with the wallet's keys. */
 export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts): SolanaSender {
@@ -110,8 +107,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
   }
 
   async function rentFor(bytes: number): Promise<Units> {
-    const method = 'getMinimumBalanceForRentExemption';
-    return read(lamports, await rpc.call(method, [bytes]), method) as Units;
+    return (await ask(rpc, lamports, 'getMinimumBalanceForRentExemption', [bytes])) as Units;
   }
 
   async function balanceOf(
@@ -121,8 +117,8 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
   ): Promise<Units> {
     const mint = mintOf(network, asset);
     if (mint === undefined) {
-      const answer = await rpc.call('getBalance', [owner, { commitment }], undefined, 'exact');
-      return read(balance, answer, 'getBalance').value as Units;
+      const params = [owner, { commitment }];
+      return (await ask(rpc, balance, 'getBalance', params, undefined, 'exact')).value as Units;
     }
     const accounts = await tokensAt(rpc, mint, owner, commitment);
     // Transfers leave the hot wallet's own account only; what is in others does not count as there.
@@ -134,7 +130,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
 
   /** Throws when the hot wallet has too little for a transfer, now or as of the last finalized block. */
   async function assertHotHas({ asset, amount }: SolanaTransferOrder, plan: SolanaPlan): Promise<void> {
-    const cost = feeOf(plan) + plan.rentMax + (await rentFor(0));
+    const cost = feeOfPlan(plan) + plan.rentMax + (await rentFor(0));
     const isNative = assets[asset].type === 'native';
     for (const commitment of ['confirmed', 'finalized'] as const) {
       const lamportsThere = await balanceOf('SOL', hotAddress, commitment);
@@ -145,8 +141,7 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
   }
 
   async function priorityFee(): Promise<bigint> {
-    const method = 'getRecentPrioritizationFees';
-    const recent = read(prices, await rpc.call(method, [[hotAddress]]), method);
+    const recent = await ask(rpc, prices, 'getRecentPrioritizationFees', [[hotAddress]]);
     return priorityFeeFor(recent.map((one) => one.prioritizationFee));
   }
 
@@ -163,23 +158,21 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     },
 
     async lifetime() {
-      const method = 'getLatestBlockhash';
-      return read(latestBlockhash, await rpc.call(method, [{ commitment: 'confirmed' }]), method).value;
+      const confirmed = [{ commitment: 'confirmed' }];
+      return (await ask(rpc, latestBlockhash, 'getLatestBlockhash', confirmed)).value;
     },
 
     priorityFee,
 
     async rents() {
-      const [walletRent, tokenAccount] = await Promise.all([rentFor(0), rentFor(TOKEN_ACCOUNT_BYTES)]);
+      const [walletRent, tokenAccount] = await Promise.all([rentFor(0), rentFor(getTokenSize())]);
       return { wallet: walletRent, tokenAccount };
     },
 
     async estimatedFee(asset) {
       const fee = feesAt(await priorityFee()).transfer[assets[asset].type];
       // Who is paid for the first time has no account yet.
-      return (
-        mintOf(network, asset) === undefined ? fee : fee + (await rentFor(TOKEN_ACCOUNT_BYTES))
-      ) as Units;
+      return (mintOf(network, asset) === undefined ? fee : fee + (await rentFor(getTokenSize()))) as Units;
     },
 
     async tryTransfer(order) {
@@ -221,8 +214,8 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
       // one answer, because two may come from two nodes; the height alone as well, because one development node takes
       // no notice of `finalized` in the first question.
       const final = [{ commitment: 'finalized' }];
-      const reached = read(epochInfo, await rpc.call('getEpochInfo', final), 'getEpochInfo');
-      const height = read(count, await rpc.call('getBlockHeight', final), 'getBlockHeight');
+      const reached = await ask(rpc, epochInfo, 'getEpochInfo', final);
+      const height = await ask(rpc, count, 'getBlockHeight', final);
       if (Math.min(reached.blockHeight, height) <= lastValidBlockHeight) return 'unproven';
       const { found, slot } = await statusOf(rpc, txHash);
       if (found !== null) return 'included';
@@ -233,9 +226,8 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     },
 
     async signatures(after, limit) {
-      const method = 'getSignaturesForAddress';
       const config = { commitment: 'finalized', limit, ...(after === null ? {} : { until: after }) };
-      const found = read(signatures, await rpc.call(method, [hotAddress, config]), method);
+      const found = await ask(rpc, signatures, 'getSignaturesForAddress', [hotAddress, config]);
       return (
         found
           .filter(({ confirmationStatus }) => (confirmationStatus ?? 'finalized') === 'finalized')
@@ -247,9 +239,9 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
     },
 
     async isSignedByHot(txHash) {
-      const config = { commitment: 'finalized', encoding: 'json', maxSupportedTransactionVersion: 0 };
-      const answer = await rpc.call('getTransaction', [txHash, config], BLOCK_TIMEOUT_MS);
-      const { accountKeys, header } = read(signers, answer, 'getTransaction').transaction.message;
+      const params = [txHash, known('finalized')];
+      const { transaction } = await ask(rpc, signers, 'getTransaction', params, BLOCK_TIMEOUT_MS);
+      const { accountKeys, header } = transaction.message;
       return accountKeys.slice(0, header.numRequiredSignatures).includes(hotAddress);
     },
 
@@ -262,6 +254,5 @@ export function createSolanaSender({ rpc, network, wallet }: SolanaSenderParts):
 export function priorityFeeFor(recent: readonly number[]): bigint {
   const sorted = recent.toSorted((a, b) => a - b);
   const price = BigInt(sorted[Math.floor((sorted.length * PRIORITY_FEE_PERCENTILE) / 100)] ?? 0);
-  if (price < PRIORITY_FEE_FLOOR) return PRIORITY_FEE_FLOOR;
-  return price > PRIORITY_FEE_CAP ? PRIORITY_FEE_CAP : price;
+  return within(PRIORITY_FEE_FLOOR, price, PRIORITY_FEE_CAP);
 }

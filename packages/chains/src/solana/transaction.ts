@@ -28,6 +28,7 @@ import {
   getTransferCheckedInstruction,
 } from '@solana-program/token';
 import type { SignedTransaction } from '../chain.ts';
+import type { TokenAccount } from './accounts.ts';
 import { TOKEN_PROGRAM } from './rpc.ts';
 import type { SolanaSigner } from './wallet.ts';
 
@@ -71,8 +72,6 @@ export type SolanaTokenSweepOrder = FeeAndLifetime & {
   accounts: readonly TokenAccount[];
   tokenAccountRent: Units;
 };
-
-export type TokenAccount = { address: string; amount: Units };
 
 export type SolanaSigned = SignedTransaction & {
   /** The part of `maxCost` that opens an account, if it is not there. */
@@ -129,7 +128,7 @@ export function nativeSweep(
   }
   // Without a priority fee: a lamport that was reserved for it and not charged would stay, and nothing may stay.
   const free = { lifetime: order.lifetime, priorityFee: 0n };
-  const fee = feeOf(nativeTransfer(deposit, hot.address, 1n, free));
+  const fee = feeOf(1, TRANSFER_UNITS, free.priorityFee);
   return nativeTransfer(deposit, hot.address, order.balance - fee, free);
 }
 
@@ -204,22 +203,19 @@ const moveTokens = ({ asset, mint, source, destination, authority, amount }: Tok
     decimals: assets[asset].decimals,
   });
 
-/** What the network takes for a plan, in lamports: exactly that, whether it succeeds or not. */
-export function feeOf({
-  signers,
-  units,
-  priorityFee,
-}: Pick<SolanaPlan, 'signers' | 'units' | 'priorityFee'>): bigint {
+/** What the network takes for a transaction, in lamports: exactly that, whether it succeeds or not. */
+export function feeOf(signatures: number, units: number, priorityFee: bigint): bigint {
   const priority = (BigInt(units) * priorityFee + MICRO - 1n) / MICRO;
-  return BigInt(signers.length) * SIGNATURE_FEE + priority;
+  return BigInt(signatures) * SIGNATURE_FEE + priority;
 }
 
-const NOBODY: SolanaSigner = { address: '', sign: () => new Uint8Array() };
+export const feeOfPlan = ({ signers, units, priorityFee }: SolanaPlan): bigint =>
+  feeOf(signers.length, units, priorityFee);
 
 /** The lamports that each order takes, without rent. */
 export function feesAt(priorityFee: bigint) {
   const fee = (signatures: number, units: number, price = priorityFee) =>
-    feeOf({ signers: Array<SolanaSigner>(signatures).fill(NOBODY), units, priorityFee: price }) as Units;
+    feeOf(signatures, units, price) as Units;
   return {
     transfer: { native: fee(1, TRANSFER_UNITS), token: fee(1, TOKEN_UNITS) },
     sweep: {
@@ -261,7 +257,7 @@ export function sign(plan: SolanaPlan): SolanaSigned {
   return {
     raw: getBase64EncodedWireTransaction(signed),
     txHash: getSignatureFromTransaction(signed),
-    maxCost: (feeOf(plan) + plan.rentMax) as Units,
+    maxCost: (feeOfPlan(plan) + plan.rentMax) as Units,
     rentMax: plan.rentMax as Units,
     validToHeight: plan.lifetime.lastValidBlockHeight,
   };

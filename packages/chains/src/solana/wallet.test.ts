@@ -1,5 +1,63 @@
 import { describe, expect, test } from '@jest/globals';
-import { openWallet } from './wallet.ts';
+import { units } from '@quittance/shared/money';
+import { type Address, isOffCurveAddress } from '@solana/kit';
+import type { SolanaNetwork } from './network.ts';
+import { associatedAccount } from './transaction.ts';
+import { checkAddress, openWallet, paymentUri } from './wallet.ts';
+
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v';
+const network: SolanaNetwork = { name: 'mainnet', usdcMint: USDC };
+const wallet = 'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk';
+
+describe('an address', () => {
+  test.each([
+    ['a wallet', wallet],
+    ['31 leading zeros of 32 bytes', '11111111111111111111111111111112'],
+  ])('is %s', (_, text) => {
+    expect(checkAddress(network, text)).toBe(text);
+  });
+
+  // Vaults of several signers are such; whether one can be paid is asked of the node.
+  test('is also one that is no public key', async () => {
+    const text = await associatedAccount(wallet, USDC);
+    expect(isOffCurveAddress(text as Address)).toBe(true);
+    expect(checkAddress(network, text)).toBe(text);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['31 bytes', '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJzio'],
+    ['33 bytes', '1'.repeat(33)],
+    [
+      '64 bytes: a signature',
+      '2id3YC2jK9G5Wo2phDx4gJVAew8DcY5NAojnVuao8rkxwPYPe8cSwE5GzhEgJA2y8fVjDEo6iR6ykBvDxrTQrtpb',
+    ],
+    ['letters that base58 leaves out', `0OIl${wallet.slice(4)}`],
+    ['blanks around it', ` ${wallet}`],
+    ['Ethereum', '0x52908400098527886E0F7030069857D2E4169EE7'],
+    ['Bitcoin', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
+    ['the system program', '1'.repeat(32)],
+    ['the Token program', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],
+    ['Token-2022', 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'],
+    ['the mint of the coin that is paid', USDC],
+  ])('is none: %s', (_, text) => {
+    expect(checkAddress(network, text)).toBeUndefined();
+  });
+});
+
+describe('what a wallet opens', () => {
+  test.each([
+    ['SOL', 1_500_000_000n, `solana:${wallet}?amount=1.5`],
+    ['SOL', 1n, `solana:${wallet}?amount=0.000000001`],
+    ['USDC_SOL', 12_000_000n, `solana:${wallet}?amount=12&spl-token=${USDC}`],
+  ] as const)('%s %p', (asset, amount, uri) => {
+    expect(paymentUri(network, asset, wallet, units(amount))).toBe(uri);
+  });
+
+  test('is nothing for an asset that is not there', () => {
+    expect(() => paymentUri({ name: 'mainnet' }, 'USDC_SOL', wallet, units(1n))).toThrow('not an asset');
+  });
+});
 
 describe('a wallet', () => {
   const phrase = `${'abandon '.repeat(11)}about`;

@@ -1,10 +1,43 @@
-import { getAddressDecoder } from '@solana/kit';
+import { type AssetSymbol, assets } from '@quittance/shared/assets';
+import { formatUnits, type Units } from '@quittance/shared/money';
+import { getAddressDecoder, isAddress } from '@solana/kit';
 import { HDKey } from 'micro-key-producer/slip10.js';
 import { seedOf } from '../keys.ts';
+import { mintOf, type SolanaNetwork, tokensOf } from './network.ts';
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './rpc.ts';
+
+const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+/** Programs that people copy from an explorer instead of a wallet. Money sent there is lost. */
+const NOBODYS = new Set([SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_2022_PROGRAM, ASSOCIATED_TOKEN_PROGRAM]);
 
 /** Deposits end with 0, the hot wallet with 1: no deposit can ever be the hot wallet. */
 const DEPOSIT_CHANGE = 0;
 const HOT_CHANGE = 1;
+
+/**
+ * The canonical form of an address somebody typed, or undefined when it is none: 32 bytes in base58. There is no
+ * checksum, and all networks have the same addresses: a wrong letter is not noticed.
+ *
+ * Addresses that are no public key (of programs: vaults of several signers, say) can be paid, and are accepted. What
+ * else can be known of an address only the node knows: whether it is a token account, a mint or a program, all of
+ * which the sender refuses.
+ */
+export function checkAddress(network: SolanaNetwork, text: string): string | undefined {
+  if (!isAddress(text) || NOBODYS.has(text) || tokensOf(network).has(text)) return undefined;
+  return text;
+}
+
+/** What a wallet opens to pay `amount` to `address`, both filled in (Solana Pay). */
+export function paymentUri(
+  network: SolanaNetwork,
+  asset: AssetSymbol,
+  address: string,
+  amount: Units,
+): string {
+  const mint = mintOf(network, asset);
+  const uri = `solana:${address}?amount=${formatUnits(amount, assets[asset].decimals)}`;
+  return mint === undefined ? uri : `${uri}&spl-token=${mint}`;
+}
 
 /** A key pair that does not show its secret. */
 export type SolanaSigner = { address: string; sign(message: Uint8Array): Uint8Array };
@@ -24,20 +57,19 @@ export type SolanaWallet = {
  */
 export function openWallet(phrase: string): SolanaWallet {
   const root = HDKey.fromMasterSeed(seedOf(phrase)).derive("m/44'/501'");
-  const signer = (account: number, change: number) => signerOf(root.derive(`m/${account}'/${change}'`));
+  const signer = (account: number, change: number): SolanaSigner => {
+    const key = root.derive(`m/${account}'/${change}'`);
+    return {
+      address: getAddressDecoder().decode(key.publicKeyRaw),
+      // The same message gives the same signature, always (RFC 8032).
+      sign: (message) => key.sign(message),
+    };
+  };
   const hotSigner = signer(0, HOT_CHANGE);
   return {
     hotAddress: hotSigner.address,
     depositAddress: (index) => signer(index, DEPOSIT_CHANGE).address,
     hotSigner,
     depositSigner: (index) => signer(index, DEPOSIT_CHANGE),
-  };
-}
-
-function signerOf(key: HDKey): SolanaSigner {
-  return {
-    address: getAddressDecoder().decode(key.publicKeyRaw),
-    // The same message gives the same signature, always (RFC 8032).
-    sign: (message) => key.sign(message),
   };
 }
