@@ -212,10 +212,7 @@ export type DepositAddresses = {
 
 /** The node serves another network, or another token, than the one configured. */
 export class WrongNetwork extends Error {
-  constructor(what: string) {
-    super(what);
-    this.name = 'WrongNetwork';
-  }
+  override name = 'WrongNetwork';
 }
 
 /** The node does not have the configured token's contract: it is on another network, or still syncing. */
@@ -226,10 +223,7 @@ export class LacksToken extends WrongNetwork {}
  * nothing failed and nothing succeeded.
  */
 export class NoQuorum extends Error {
-  constructor(what: string) {
-    super(what);
-    this.name = 'NoQuorum';
-  }
+  override name = 'NoQuorum';
 }
 
 export function within(floor: bigint, value: bigint, cap: bigint): bigint {

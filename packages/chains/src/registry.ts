@@ -9,7 +9,7 @@ import type { ChainReader, DepositAddresses, EvmSender } from './chain.ts';
 import { createEvmReader } from './evm/reader.ts';
 import { createEvmSender } from './evm/sender.ts';
 import * as evm from './evm/wallet.ts';
-import { connectRpc } from './json-rpc.ts';
+import { connectRpc, type Rpc } from './json-rpc.ts';
 import type { PanelOptions } from './quorum.ts';
 import { quorumReader } from './quorum-reader.ts';
 import { bitcoinRules, evmRules, type QuorumRules, quorumSender, solanaRules } from './quorum-sender.ts';
@@ -25,9 +25,9 @@ export type SenderOf<K extends ChainKind> = Senders[K];
 
 /** What a kind of chain has to bring: one that lacks something does not compile. */
 type Driver<K extends ChainKind> = {
-  reader(settings: SettingsOf<K>, rpcUrl: string): ChainReader;
-  /** Opens the wallet once, for all nodes. */
-  senders(settings: SettingsOf<K>, seedPhrase: string): SenderOf<K>[];
+  reader(settings: SettingsOf<K>, rpc: Rpc): ChainReader;
+  /** Opens the wallet, once for all nodes. */
+  sender(settings: SettingsOf<K>, recoveryPhrase: string): (rpc: Rpc) => SenderOf<K>;
   rules: QuorumRules<SenderOf<K>>;
   checkAddress(settings: SettingsOf<K>, text: string): string | undefined;
   showAddress(canonical: string): string;
@@ -41,12 +41,10 @@ export type Drivers = { [K in ChainKind]: Driver<K> };
 
 export const drivers: Drivers = {
   bitcoin: {
-    reader: ({ network }, rpcUrl) => createBitcoinReader({ network, rpc: connectRpc(rpcUrl) }),
-    senders({ network, rpcUrls }, seedPhrase) {
-      const wallet = bitcoin.openBitcoinWallet(network, seedPhrase);
-      return rpcUrls.map((rpcUrl) =>
-        createBitcoinSender({ network, wallet, rpc: connectRpc(rpcUrl.reveal()) }),
-      );
+    reader: ({ network }, rpc) => createBitcoinReader({ network, rpc }),
+    sender({ network }, recoveryPhrase) {
+      const wallet = bitcoin.openBitcoinWallet(network, recoveryPhrase);
+      return (rpc) => createBitcoinSender({ network, wallet, rpc });
     },
     rules: bitcoinRules,
     checkAddress: ({ network }, text) => bitcoin.checkAddress(network, text),
@@ -58,13 +56,10 @@ export const drivers: Drivers = {
     depositAddresses: ({ network }, xpub) => bitcoin.depositAddresses(network, xpub),
   },
   evm: {
-    reader: ({ chain, chainId, usdcAddress }, rpcUrl) =>
-      createEvmReader({ chain, chainId, usdcAddress, rpc: connectRpc(rpcUrl) }),
-    senders({ chain, chainId, usdcAddress, rpcUrls }, seedPhrase) {
-      const wallet = evm.openWallet(seedPhrase);
-      return rpcUrls.map((rpcUrl) =>
-        createEvmSender({ chain, chainId, usdcAddress, wallet, rpc: connectRpc(rpcUrl.reveal()) }),
-      );
+    reader: ({ chain, chainId, usdcAddress }, rpc) => createEvmReader({ chain, chainId, usdcAddress, rpc }),
+    sender({ chain, chainId, usdcAddress }, recoveryPhrase) {
+      const wallet = evm.openWallet(recoveryPhrase);
+      return (rpc) => createEvmSender({ chain, chainId, usdcAddress, wallet, rpc });
     },
     rules: evmRules,
     checkAddress: (_settings, text) => evm.checkAddress(text),
@@ -73,13 +68,10 @@ export const drivers: Drivers = {
     depositAddresses: (_settings, xpub) => evm.depositAddresses(xpub),
   },
   solana: {
-    reader: (settings, rpcUrl) =>
-      createSolanaReader({ network: solanaNetwork(settings), rpc: connectRpc(rpcUrl) }),
-    senders(settings, seedPhrase) {
-      const [network, wallet] = [solanaNetwork(settings), solana.openWallet(seedPhrase)];
-      return settings.rpcUrls.map((rpcUrl) =>
-        createSolanaSender({ network, wallet, rpc: connectRpc(rpcUrl.reveal()) }),
-      );
+    reader: (settings, rpc) => createSolanaReader({ network: solanaNetwork(settings), rpc }),
+    sender(settings, recoveryPhrase) {
+      const [network, wallet] = [solanaNetwork(settings), solana.openWallet(recoveryPhrase)];
+      return (rpc) => createSolanaSender({ network, wallet, rpc });
     },
     rules: solanaRules,
     checkAddress: (settings, text) => solana.checkAddress(solanaNetwork(settings), text),
@@ -99,16 +91,16 @@ const driverOf = <K extends ChainKind>(settings: SettingsOf<K>): Driver<K> =>
 /** The log names nodes that a quorum of the others goes on without. */
 export type NodeOptions = Pick<PanelOptions, 'logger'>;
 
+const nodesOf = ({ rpcUrls }: ChainSettings): Rpc[] => rpcUrls.map((url) => connectRpc(url.reveal()));
+
 /** Reads a chain from its node, or from a quorum of its nodes. */
 export function connectReader<K extends ChainKind>(
   settings: SettingsOf<K>,
   options?: NodeOptions,
 ): ChainReader {
   const { reader } = driverOf(settings);
-  return quorumReader(
-    settings.rpcUrls.map((rpcUrl) => reader(settings, rpcUrl.reveal())),
-    options,
-  );
+  const readers = nodesOf(settings).map((rpc) => reader(settings, rpc));
+  return quorumReader(readers, options);
 }
 
 /** Sends to a chain through its nodes, with the keys of a recovery phrase. The error of a wrong phrase does not repeat it. */
@@ -117,8 +109,10 @@ export function connectSender<K extends ChainKind>(
   recoveryPhrase: string,
   options?: NodeOptions,
 ): SenderOf<K> {
-  const { senders, rules } = driverOf(settings);
-  return quorumSender(senders(settings, recoveryPhrase), rules, options);
+  const { sender, rules } = driverOf(settings);
+  // Before any node is connected to: a wrong phrase throws.
+  const senderOn = sender(settings, recoveryPhrase);
+  return quorumSender(nodesOf(settings).map(senderOn), rules, options);
 }
 
 /** The canonical form of an address somebody typed; undefined when it is none of this chain and this network. */

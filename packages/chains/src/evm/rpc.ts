@@ -1,25 +1,16 @@
 import { z } from 'zod';
 
-const hex = (digits: string) => new RegExp(`^0x[0-9a-fA-F]${digits}$`);
+const hex = (digits: string) => z.string().regex(new RegExp(`^0x[0-9a-fA-F]${digits}$`));
 
 /** A number as JSON-RPC writes it: "0x1a". */
-export const units256 = z
-  .string()
-  .regex(hex('{1,64}'))
-  .transform((text) => BigInt(text));
+export const units256 = hex('{1,64}').transform((text) => BigInt(text));
 /** A number that counts something: heights, seconds, nonces. */
 // eslint-disable-next-line no-restricted-syntax -- heights, seconds and nonces are no money
 export const count = units256.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
-export const hash = z
-  .string()
-  .regex(hex('{64}'))
-  .transform((text) => text.toLowerCase());
+export const hash = hex('{64}').transform((text) => text.toLowerCase());
 /** Canonical: lower case. */
-export const address = z
-  .string()
-  .regex(hex('{40}'))
-  .transform((text) => text.toLowerCase());
-export const bytes = z.string().regex(hex('*'));
+export const address = hex('{40}').transform((text) => text.toLowerCase());
+export const bytes = hex('*');
 
 /** A number as JSON-RPC wants it. */
 export const toHex = (value: number | bigint): string => `0x${value.toString(16)}`;

@@ -132,76 +132,62 @@ export function nativeSweep(
   return nativeTransfer(deposit, hot.address, order.balance - fee, free);
 }
 
-/** Opens the recipient's account when it is not there; which it is, is only known when it is mined. */
 export async function tokenTransfer(
   from: SolanaSigner,
   mint: string,
-  { asset, to, amount, tokenAccountRent, ...terms }: SolanaTransferOrder,
+  { to, amount, ...order }: SolanaTransferOrder,
 ): Promise<SolanaPlan> {
-  const [source, destination] = await Promise.all([
-    associatedAccount(from.address, mint),
-    associatedAccount(to, mint),
-  ]);
-  return {
-    ...terms,
-    signers: [from],
-    units: TOKEN_UNITS,
-    rentMax: tokenAccountRent,
-    instructions: [
-      openAccount(from.address, to, mint, destination),
-      moveTokens({ asset, mint, source, destination, authority: from.address, amount }),
-    ],
-  };
+  const source = await associatedAccount(from.address, mint);
+  const moved = { mint, owner: to, authority: from, accounts: [{ address: source, amount }] };
+  return await tokenPlan({ ...order, ...moved, signers: [from], units: TOKEN_UNITS });
 }
 
 export async function tokenSweep(
   hot: SolanaSigner,
   deposit: SolanaSigner,
   mint: string,
-  { asset, accounts, tokenAccountRent, ...terms }: SolanaTokenSweepOrder,
+  { accounts, ...order }: SolanaTokenSweepOrder,
 ): Promise<SolanaPlan> {
   invariant(accounts.length > 0 && accounts.length <= SWEPT_ACCOUNTS_MAX, 'a sweep empties some accounts');
-  const destination = await associatedAccount(hot.address, mint);
+  const units = TOKEN_UNITS + accounts.length * UNITS_PER_TOKEN_ACCOUNT;
+  const moved = { mint, owner: hot.address, authority: deposit, accounts };
+  return await tokenPlan({ ...order, ...moved, signers: [hot, deposit], units });
+}
+
+type TokenMove = FeeAndLifetime & {
+  asset: AssetSymbol;
+  mint: string;
+  /** Who is paid, out of which accounts of the authority. */
+  owner: string;
+  authority: SolanaSigner;
+  accounts: readonly TokenAccount[];
+  tokenAccountRent: Units;
+  signers: readonly [payer: SolanaSigner, ...SolanaSigner[]];
+  units: number;
+};
+
+/** Opens the recipient's account when it is not there; which it is, is only known when it is mined. */
+async function tokenPlan(move: TokenMove): Promise<SolanaPlan> {
+  const { lifetime, priorityFee, signers, units, tokenAccountRent } = move;
+  const [owner, mint, authority] = [at(move.owner), at(move.mint), signerAt(move.authority.address)];
+  const destination = at(await associatedAccount(owner, mint));
+  const { decimals } = assets[move.asset];
+  const payer = signerAt(signers[0].address);
   return {
-    ...terms,
-    signers: [hot, deposit],
-    units: TOKEN_UNITS + accounts.length * UNITS_PER_TOKEN_ACCOUNT,
+    lifetime,
+    priorityFee,
+    signers,
+    units,
     rentMax: tokenAccountRent,
     instructions: [
-      openAccount(hot.address, hot.address, mint, destination),
-      ...accounts.map(({ address: source, amount }) =>
-        moveTokens({ asset, mint, source, destination, authority: deposit.address, amount }),
-      ),
+      getCreateAssociatedTokenIdempotentInstruction({ payer, ata: destination, owner, mint }),
+      ...move.accounts.map(({ address, amount }) => {
+        const source = at(address);
+        return getTransferCheckedInstruction({ source, mint, destination, authority, amount, decimals });
+      }),
     ],
   };
 }
-
-const openAccount = (payer: string, owner: string, mint: string, account: string): Instruction =>
-  getCreateAssociatedTokenIdempotentInstruction({
-    payer: signerAt(payer),
-    ata: at(account),
-    owner: at(owner),
-    mint: at(mint),
-  });
-
-type TokenMove = {
-  asset: AssetSymbol;
-  mint: string;
-  source: string;
-  destination: string;
-  authority: string;
-  amount: bigint;
-};
-
-const moveTokens = ({ asset, mint, source, destination, authority, amount }: TokenMove): Instruction =>
-  getTransferCheckedInstruction({
-    source: at(source),
-    mint: at(mint),
-    destination: at(destination),
-    authority: signerAt(authority),
-    amount,
-    decimals: assets[asset].decimals,
-  });
 
 /** What the network takes for a transaction, in lamports: exactly that, whether it succeeds or not. */
 export function feeOf(signatures: number, units: number, priorityFee: bigint): bigint {
