@@ -1,8 +1,10 @@
-import { createAccount } from '@quittance/gateway/operations/create-account';
-import { createToken } from '@quittance/gateway/operations/create-token';
-import { listAccounts } from '@quittance/gateway/operations/list-accounts';
-import { listTokens } from '@quittance/gateway/operations/list-tokens';
-import { revokeToken } from '@quittance/gateway/operations/revoke-token';
+import {
+  createAccount,
+  createToken,
+  listAccounts,
+  listTokens,
+  revokeToken,
+} from '@quittance/gateway/operations/accounts';
 import { type Clock, systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';

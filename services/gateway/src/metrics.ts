@@ -1,30 +1,23 @@
 import type { Logger } from '@quittance/shared/logger';
 import { createMetrics, type Metrics } from '@quittance/shared/metrics';
-import { type LimitName, type Limits, limitNames } from './limits.ts';
+import { type LimitName, limitNames } from './limits.ts';
 
-export type GatewayMetrics = Metrics & {
-  refused(limit: LimitName): void;
-  watch(limits: Pick<Limits, 'isRedisUp'>): void;
-};
+export type GatewayMetrics = Metrics & { refused(limit: LimitName): void };
 
-export function gatewayMetrics(logger: Logger): GatewayMetrics {
+export function gatewayMetrics(logger: Logger, isRedisUp: () => boolean): GatewayMetrics {
   const metrics = createMetrics({ logger });
-  return {
-    ...metrics,
-    refused: metrics.counter(
-      {
-        name: 'quittance_rate_limited_total',
-        help: 'Requests that were refused because there were too many of the token, or of the peer without one.',
-      },
-      'limit',
-      limitNames,
-    ),
-    watch(limits) {
-      metrics.gauge({
-        name: 'quittance_rate_limit_redis_up',
-        help: '0: Redis does not answer, and each gateway counts limits alone.',
-        look: () => [{ value: limits.isRedisUp() ? 1 : 0 }],
-      });
+  metrics.gauge({
+    name: 'quittance_rate_limit_redis_up',
+    help: '0: Redis does not answer, and each gateway counts limits alone.',
+    look: () => [{ value: isRedisUp() ? 1 : 0 }],
+  });
+  const refused = metrics.counter(
+    {
+      name: 'quittance_rate_limited_total',
+      help: 'Requests that were refused because there were too many of the token, or of the peer without one.',
     },
-  };
+    'limit',
+    limitNames,
+  );
+  return { ...metrics, refused };
 }

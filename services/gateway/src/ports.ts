@@ -2,14 +2,13 @@ import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { TokenId } from '@quittance/shared/ids';
 import type { Logger } from '@quittance/shared/logger';
-import type { Callers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
-import type { TrustedProxies } from './http/trusted-proxies.ts';
+import type { TrustedProxies } from './http/clients.ts';
 import type { Limits } from './limits.ts';
+import type { RecentlySeen, TokenUses } from './memory.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { ServiceProxy } from './proxy/proxy.ts';
-import type { RecentlySeen } from './recently-seen.ts';
-import type { TokenUses } from './token-uses.ts';
+import type { Caller } from './store/tokens.ts';
 
 /** Everything the gateway reaches beyond itself; each operation names the few it needs. */
 export type Ports = {
@@ -17,7 +16,8 @@ export type Ports = {
   db: Db;
   clock: Clock;
   logger: Logger;
-  callers: Callers;
+  /** Whose token this is the hash of. Undefined when it is nobody's, or not valid any more. */
+  callerOf: (hash: Buffer) => Promise<Caller | undefined>;
   limits: Limits;
   tokenUses: TokenUses;
   /** Tokens that were let in here, by their hash: they decide which limit is asked first, and let nobody in. */

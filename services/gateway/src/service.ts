@@ -1,17 +1,14 @@
 import { type RunningService, startService } from '@quittance/shared/start-service';
-import { openCallers } from './callers.ts';
 import type { GatewayConfig } from './config.ts';
-import { countConnections } from './http/connections.ts';
+import { countConnections, trustedProxies } from './http/clients.ts';
 import { createGatewayApp, createMetricsApp } from './http/gateway-app.ts';
-import { trustedProxies } from './http/trusted-proxies.ts';
 import { openLimits } from './limits.ts';
+import { createTokenUses, recentlySeen } from './memory.ts';
 import { gatewayMetrics } from './metrics.ts';
-import { writeTokenUses } from './operations/write-token-uses.ts';
+import { writeTokenUses } from './operations/token-upkeep.ts';
 import type { Ports } from './ports.ts';
 import { createProxy } from './proxy/proxy.ts';
-import { watchStreamTokens } from './proxy/stream-tokens.ts';
-import { recentlySeen } from './recently-seen.ts';
-import { createTokenUses } from './token-uses.ts';
+import { callerReader } from './store/tokens.ts';
 import { startWorkers } from './workers.ts';
 
 export type GatewayService = RunningService<Ports>;
@@ -39,14 +36,14 @@ export const startGateway = (
     migrations: new URL('../migrations/', import.meta.url),
     servesWithoutDatabase: true,
     open({ db, clock, logger }) {
-      const metrics = gatewayMetrics(logger);
+      const metrics = gatewayMetrics(logger, () => ports.limits.isRedisUp());
       const { INVOICES_URL: invoices, PAYOUTS_URL: payouts, LEDGER_URL: ledger } = config;
       const ports: Ports = {
         settings: config,
         logger,
         clock,
         db,
-        callers: openCallers(db),
+        callerOf: callerReader(db),
         limits: openLimits(config, logger, metrics.refused),
         tokenUses: createTokenUses(),
         tokensSeen: recentlySeen(SEEN_MAX),
@@ -56,11 +53,9 @@ export const startGateway = (
         metrics,
         ...given,
       };
-      metrics.watch(ports.limits);
       return {
         ports,
         metrics,
-        watchers: [watchStreamTokens(ports, ports.proxy.streams)],
         connections: [ports.proxy, ports.limits],
       };
     },

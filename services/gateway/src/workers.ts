@@ -1,15 +1,22 @@
 import { startWorker, type Worker } from '@quittance/shared/worker';
-import { meetTokens } from './operations/meet-tokens.ts';
-import { writeTokenUses } from './operations/write-token-uses.ts';
+import { endStreamsOfEndedTokens, meetTokens, writeTokenUses } from './operations/token-upkeep.ts';
 import type { Ports } from './ports.ts';
 
 const USES_EVERY_MS = 5_000;
 const MEET_EVERY_MS = 60_000;
+/** A revoked or expired token's streams end within this time, and that of one statement. */
+const STREAMS_EVERY_MS = 2_000;
 
 export function startWorkers(ports: Ports): Worker[] {
   const { logger } = ports;
   return [
     startWorker({ name: 'token uses', everyMs: USES_EVERY_MS, logger, step: () => writeTokenUses(ports) }),
     startWorker({ name: 'tokens in use', everyMs: MEET_EVERY_MS, logger, step: () => meetTokens(ports) }),
+    startWorker({
+      name: 'tokens of streams',
+      everyMs: STREAMS_EVERY_MS,
+      logger,
+      step: () => endStreamsOfEndedTokens(ports),
+    }),
   ];
 }

@@ -5,8 +5,7 @@ import { systemClock } from '@quittance/shared/clock';
 import { openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { configSchema, type GatewayConfig } from '../src/config.ts';
-import { createAccount } from '../src/operations/create-account.ts';
-import { createToken } from '../src/operations/create-token.ts';
+import { createAccount, createToken } from '../src/operations/accounts.ts';
 import { type GatewayOptions, type GatewayService, startGateway } from '../src/service.ts';
 
 export const IDENTITY_SECRET = 'a secret of tests, long enough to be one';

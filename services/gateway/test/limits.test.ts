@@ -6,11 +6,10 @@ import { createLogger, type Logger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase, testRedis } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { Redis } from 'ioredis';
-import { openCallers } from '../src/callers.ts';
 import { makeToken } from '../src/domain/token.ts';
-import { meetTokens } from '../src/operations/meet-tokens.ts';
-import { writeTokenUses } from '../src/operations/write-token-uses.ts';
+import { meetTokens, writeTokenUses } from '../src/operations/token-upkeep.ts';
 import type { GatewayOptions, GatewayService } from '../src/service.ts';
+import { callerReader } from '../src/store/tokens.ts';
 import {
   bytesOf,
   newToken,
@@ -310,13 +309,14 @@ describe('the database is not asked', () => {
 
   /** A gateway whose reads of tokens are counted. */
   async function startCounting(settings: Record<string, string>): Promise<GatewayService> {
-    const callers = openCallers(db);
-    const byHash: typeof callers.byHash = (hash) => {
-      reads += 1;
-      return callers.byHash(hash);
-    };
+    const read = callerReader(db);
     reads = 0;
-    return start(settings, { callers: { byHash } });
+    return start(settings, {
+      callerOf(hash) {
+        reads += 1;
+        return read(hash);
+      },
+    });
   }
 
   const statusesOf = async (count: number, asked: () => ReturnType<typeof ask>) => {

@@ -7,7 +7,7 @@ import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { patient } from '@quittance/testkit/patience';
 import { readStream, type StreamReading } from '@quittance/testkit/stream-reader';
-import { revokeToken } from '../src/operations/revoke-token.ts';
+import { revokeToken } from '../src/operations/accounts.ts';
 import type { GatewayService } from '../src/service.ts';
 import {
   bytesOf,
@@ -43,7 +43,12 @@ beforeEach(async () => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     res.write(':\n\n');
   });
-  gateway = await startTestGateway(url, upstream.url, { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) });
+  gateway = await startTestGateway(
+    url,
+    upstream.url,
+    { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) },
+    { workers: true },
+  );
 });
 afterEach(async () => {
   await gateway.stop();

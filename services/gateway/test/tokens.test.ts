@@ -4,12 +4,14 @@ import { systemClock } from '@quittance/shared/clock';
 import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
-import { createAccount } from '../src/operations/create-account.ts';
-import { createToken } from '../src/operations/create-token.ts';
-import { listAccounts } from '../src/operations/list-accounts.ts';
-import { listTokens } from '../src/operations/list-tokens.ts';
-import { revokeToken } from '../src/operations/revoke-token.ts';
-import { writeTokenUses } from '../src/operations/write-token-uses.ts';
+import {
+  createAccount,
+  createToken,
+  listAccounts,
+  listTokens,
+  revokeToken,
+} from '../src/operations/accounts.ts';
+import { writeTokenUses } from '../src/operations/token-upkeep.ts';
 import type { GatewayService } from '../src/service.ts';
 import {
   bytesOf,

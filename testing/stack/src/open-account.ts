@@ -1,5 +1,4 @@
-import { createAccount } from '@quittance/gateway/operations/create-account';
-import { createToken } from '@quittance/gateway/operations/create-token';
+import { createAccount, createToken } from '@quittance/gateway/operations/accounts';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 

@@ -28,13 +28,11 @@ type Headers = Record<string, string | string[] | undefined>;
 
 /** The headers of a client's request that a service gets to see. Names are in lower case. */
 export function forwardedHeaders(given: Readonly<Headers>): Headers {
-  const named = namesIn(given['connection']);
-  const headers: Headers = {};
-  for (const name in given) {
-    if (dropped.has(name) || name.startsWith('x-forwarded-') || named?.includes(name)) continue;
-    headers[name] = given[name];
-  }
-  return headers;
+  const connection = String(given['connection'] ?? '').toLowerCase();
+  const named = connection.split(',').map((name) => name.trim());
+  const passes = (name: string) =>
+    !dropped.has(name) && !name.startsWith('x-forwarded-') && !named.includes(name);
+  return Object.fromEntries(Object.entries(given).filter(([name]) => passes(name)));
 }
 
 const keptBack = new Set([...hopByHop, 'content-length', 'x-request-id']);
@@ -42,13 +40,4 @@ const keptBack = new Set([...hopByHop, 'content-length', 'x-request-id']);
 /** Whether a header of a service's answer goes on to the client. The name is in lower case. */
 export function isReturned(name: string): boolean {
   return !keptBack.has(name) && !name.startsWith('x-ratelimit-') && !name.startsWith('ratelimit');
-}
-
-function namesIn(connection: string | string[] | undefined): string[] | undefined {
-  // Nearly every request says just this; it names nothing to drop.
-  if (connection === undefined || connection === 'keep-alive') return undefined;
-  return String(connection)
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim());
 }

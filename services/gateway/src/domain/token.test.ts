@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { hintOf, isToken, makeToken } from './token.ts';
+import { bearerToken, hintOf, isToken, makeToken, readName, tokenState } from './token.ts';
 
 test('a token is a prefix, 256 bits of letters and digits, and a checksum', () => {
   const token = makeToken(randomBytes);
@@ -58,3 +58,52 @@ test.each(['', 'qt_', 'Bearer', `qt_${'0'.repeat(49)}`, `QT_${'0'.repeat(49)}`, 
   '%j is no token',
   (text) => expect(isToken(text)).toBe(false),
 );
+
+test.each<[string, string[], string | undefined]>([
+  ['a bearer token', ['Authorization', 'Bearer abc'], 'abc'],
+  ['names and schemes in any case', ['AUTHORIZATION', 'bEARER abc'], 'abc'],
+  ['more than one space before it', ['authorization', 'Bearer   abc'], 'abc'],
+  ['among others', ['Host', 'x', 'Authorization', 'Bearer abc', 'Accept', '*/*'], 'abc'],
+  ['none', ['Host', 'x'], undefined],
+  ['no token after the scheme', ['Authorization', 'Bearer'], undefined],
+  ['an empty token', ['Authorization', 'Bearer '], undefined],
+  ['an empty header', ['Authorization', ''], undefined],
+  ['a token without a scheme', ['Authorization', 'abc'], undefined],
+  ['a token with a space', ['Authorization', 'Bearer abc def'], undefined],
+  ['another scheme', ['Authorization', 'Basic abc'], undefined],
+  ['a scheme that only begins the same', ['Authorization', 'Bearerabc'], undefined],
+  ['two headers', ['Authorization', 'Bearer abc', 'authorization', 'Bearer def'], undefined],
+  ['the same twice', ['Authorization', 'Bearer abc', 'Authorization', 'Bearer abc'], undefined],
+])('reads the bearer token of a request: %s', (_, headers, token) => {
+  expect(bearerToken(headers)).toBe(token);
+});
+
+const now = new Date('2026-01-02T00:00:00Z');
+const before = new Date('2026-01-01T00:00:00Z');
+const after = new Date('2026-01-03T00:00:00Z');
+
+test.each([
+  [null, null, 'active'],
+  [null, after, 'active'],
+  [null, now, 'expired'],
+  [null, before, 'expired'],
+  [before, null, 'revoked'],
+  [before, before, 'revoked'],
+])('a token that is revoked %s and expires %s is %s', (revokedAt, expiresAt, state) => {
+  expect(tokenState({ revokedAt, expiresAt }, now)).toBe(state);
+});
+
+test.each([
+  ['shop', 'shop'],
+  ['  Büro München ', 'Büro München'],
+  ['x'.repeat(255), 'x'.repeat(255)],
+  ['😀'.repeat(255), '😀'.repeat(255)],
+  ['', undefined],
+  ['   ', undefined],
+  ['x'.repeat(256), undefined],
+  ['a\nb', undefined],
+  ['a\u001b[31mb', undefined],
+  ['\ud800', undefined],
+])('the name %j is read as %j', (text, name) => {
+  expect(readName(text)).toBe(name);
+});

@@ -45,3 +45,35 @@ function checksum(text: string): string {
   }
   return check;
 }
+
+const bearer = /^Bearer +([^\s]+)$/i;
+
+/**
+ * The token of a request's one Authorization header. Undefined when there is none, when it is no bearer
+ * token, and when there are two: which of them counts would be anybody's guess.
+ * @param rawHeaders names and values in turn, as they came; Node's own view of them hides a second one.
+ */
+export function bearerToken(rawHeaders: readonly string[]): string | undefined {
+  const given = rawHeaders.filter(
+    (_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'authorization',
+  );
+  return given.length === 1 ? bearer.exec(given[0] ?? '')?.[1] : undefined;
+}
+
+export type TokenState = 'active' | 'expired' | 'revoked';
+
+/** Whether a token is let in, and why not. Revoked counts more: it was somebody's will. */
+export function tokenState(token: { revokedAt: Date | null; expiresAt: Date | null }, now: Date): TokenState {
+  if (token.revokedAt !== null) return 'revoked';
+  return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active';
+}
+
+const NAME_CHARACTERS_MAX = 255;
+
+/** The name of a token or an account: trimmed, one line, 1 to 255 characters. Undefined when it is not that. */
+export function readName(text: string): string | undefined {
+  const name = text.trim();
+  const fits = name !== '' && [...name].length <= NAME_CHARACTERS_MAX;
+  // Control characters would garble the terminal of whoever lists it.
+  return fits && name.isWellFormed() && !/\p{Cc}/u.test(name) ? name : undefined;
+}

@@ -11,16 +11,14 @@ import { findRoute, type Route } from '../domain/routes.ts';
 import { admitToPage, invoiceIn, noteCreated, notePage } from '../operations/admit-to-page.ts';
 import { authenticate } from '../operations/authenticate.ts';
 import type { Ports } from '../ports.ts';
-import { answerWithoutResponse, isOver, type ProxyContext, proxyContextOf } from '../proxy/proxy-context.ts';
+import { answerWithoutResponse, isOver, proxyContextOf } from '../proxy/proxy-response.ts';
 import type { Caller } from '../store/tokens.ts';
-import { hasBody, readBody } from './body.ts';
 import { tell } from './pay-page.ts';
 
 const tooMany: Answer = { status: 429, body: { message: 'Too Many Attempts.' } };
 
-/** Whoever has a payment page's link may see it: it is no merchant's request. */
-const PUBLIC = 'public';
-type Authorized = Caller | typeof PUBLIC;
+/** A request that is let through. Without a caller it is for a payment page, which whoever has its link may see. */
+type Authorized = { caller: Caller | undefined };
 
 /** For Prometheus, on a port of its own: what the gateway tells of itself is no client's business. */
 export function createMetricsApp(
@@ -49,27 +47,19 @@ export function createGatewayApp(ports: Ports, parts: ServiceHttpParts): Express
     nameRoute(res, found.route.pattern);
     endInTime(res, ports);
     const client = trustedProxies.clientOf(req);
-    const caller = await authorize(req, res, { route: found.route, path, client }, ports);
-    if (caller === undefined || isOver(res)) return;
+    const authorized = await authorize(req, res, { route: found.route, path, client }, ports);
+    if (authorized === undefined || isOver(res)) return;
+    const { caller } = authorized;
     res.locals['isReading'] = true;
-    const body = hasBody(req) ? await readBody(req, BODY_BYTES_MAX) : undefined;
+    const body = hasBody(req) ? await readBody(req) : undefined;
     res.locals['isReading'] = false;
     if (body === 'broken_off' || isOver(res)) return;
     if (body === 'too_large') return tell(res, answers.tooLarge);
 
     req.headers = headersFor(req, res, { caller, client, body }, ports);
-    res.locals['proxyContext'] = {
-      upstream: found.route.upstream,
-      tokenId: caller === PUBLIC ? undefined : caller.tokenId,
-      endless: found.route.endless === true,
-      body,
-      tries: 0,
-      outgoing: undefined,
-      sent: false,
-      streaming: false,
-    } satisfies ProxyContext;
     failpoint('gateway.admitted');
-    await proxy.pass(req, res);
+    const { upstream, endless = false } = found.route;
+    await proxy.pass(req, res, { upstream, endless, body, tokenId: caller?.tokenId });
   });
 
   finishApp(app, parts.logger, tell);
@@ -115,7 +105,7 @@ async function authorize(
     res.once('close', () => {
       void notePage(ports, request, res.headersSent ? res.statusCode : undefined).finally(rateLimit.done);
     });
-    return PUBLIC;
+    return { caller: undefined };
   }
   const authentication = await authenticate(ports, { rawHeaders: req.rawHeaders, clientKey });
   switch (authentication.kind) {
@@ -132,7 +122,7 @@ async function authorize(
           if (typeof location === 'string') noteCreated(ports, location);
         });
       }
-      return authentication.caller;
+      return { caller: authentication.caller };
   }
 }
 
@@ -148,17 +138,60 @@ function setHeaders(res: Response, rateLimit: RateLimitResult, { clock }: Ports)
 function headersFor(
   req: Request,
   res: Response,
-  { caller, client, body }: { caller: Authorized; client: string | undefined; body: Buffer | undefined },
+  {
+    caller,
+    client,
+    body,
+  }: { caller: Caller | undefined; client: string | undefined; body: Buffer | undefined },
   { settings, clock }: Ports,
 ): Request['headers'] {
   const headers = forwardedHeaders(req.headers);
   headers['x-request-id'] = String(res.getHeader('X-Request-Id'));
   headers['x-forwarded-for'] = client;
-  if (caller !== PUBLIC) {
+  if (caller !== undefined) {
     headers[IDENTITY_HEADER] = signIdentity(settings.IDENTITY_SECRET.reveal(), caller, clock.now());
   }
   // Always by length: two servers that disagree where a body ends can be made to see different requests.
   if (body !== undefined) headers['content-length'] = String(body.length);
   else if (req.method !== 'GET' && req.method !== 'HEAD') headers['content-length'] = '0';
   return headers;
+}
+
+/** A request's body: all of it, or why there is none to be had. */
+type Body = Buffer | 'too_large' | 'broken_off';
+
+/** How long what is too large is still read, so that the client is done sending when it gets the answer. */
+const LINGER_MS = 1_000;
+
+function hasBody({ headers }: Request): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  return encoding !== undefined || length !== '0';
+}
+
+/**
+ * Reads the whole body before anything is forwarded: an upload that is too large, too slow or cut off never
+ * reaches a service.
+ */
+function readBody(req: Request): Promise<Body> {
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = [];
+    let size = 0;
+    let tooLarge = false;
+    const refuse = () => {
+      if (tooLarge) return;
+      tooLarge = true;
+      chunks = [];
+      setTimeout(() => resolve('too_large'), LINGER_MS).unref();
+    };
+    // eslint-disable-next-line no-restricted-syntax -- a length; Node has refused every request where this header is none
+    if (Number.parseInt(req.headers['content-length'] ?? '0', 10) > BODY_BYTES_MAX) refuse();
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > BODY_BYTES_MAX) refuse();
+      if (!tooLarge) chunks.push(chunk);
+    });
+    req.on('end', () => resolve(tooLarge ? 'too_large' : Buffer.concat(chunks)));
+    req.on('error', () => resolve('broken_off'));
+    req.on('close', () => resolve('broken_off'));
+  });
 }

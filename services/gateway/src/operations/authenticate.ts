@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
+import { Unavailable } from '@quittance/shared/http';
 import type { TokenId } from '@quittance/shared/ids';
-import { bearerToken } from '../domain/bearer.ts';
+import { reason } from '@quittance/shared/logger';
 import type { RateLimitResult } from '../domain/rate-limit.ts';
-import { isToken } from '../domain/token.ts';
+import { bearerToken, isToken } from '../domain/token.ts';
 import type { Ports } from '../ports.ts';
 import type { Caller } from '../store/tokens.ts';
 
@@ -19,10 +20,10 @@ export type Authentication =
  * @param clientKey who is counted when it is nobody's request
  */
 export async function authenticate(
-  ports: Pick<Ports, 'callers' | 'clock' | 'tokenUses' | 'limits' | 'tokensSeen'>,
+  ports: Pick<Ports, 'callerOf' | 'clock' | 'tokenUses' | 'limits' | 'tokensSeen'>,
   { rawHeaders, clientKey }: { rawHeaders: readonly string[]; clientKey: string },
 ): Promise<Authentication> {
-  const { callers, clock, tokenUses, limits, tokensSeen } = ports;
+  const { callerOf, clock, tokenUses, limits, tokensSeen } = ports;
   const token = bearerToken(rawHeaders);
   if (token === undefined || !isToken(token)) return fail(ports, clientKey);
 
@@ -34,7 +35,9 @@ export async function authenticate(
   if (!before.allowed) return { kind: 'too_many', rateLimit: before };
 
   try {
-    const caller = await callers.byHash(digest);
+    const caller = await callerOf(digest).catch((error: unknown) => {
+      throw new Unavailable(`tokens cannot be read: ${reason(error)}`);
+    });
     if (caller === undefined) {
       tokensSeen.delete(key);
       const [failed] = await Promise.all([fail(ports, clientKey), limits.unknownTokens.hit(clientKey)]);

@@ -4,8 +4,6 @@ import { type AgentOptions, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 
-export type RenewingAgent = HttpAgent | HttpsAgent;
-
 /** Connections are not kept for longer: a replica that is added has its share within about this time. */
 const KEPT_MS = 30_000;
 /** Not all at once: those that were made together at a start would be renewed together for ever. */
@@ -17,11 +15,7 @@ const CONNECT_ATTEMPT_MS = 2_000;
  * Connections to a service of several replicas that share a name. A resolver gives the addresses in the order that it
  * thinks best, the same one first every time; here any may be first, and those after it are tried when it refuses.
  */
-export function renewingAgent(
-  protocol: string,
-  options: AgentOptions,
-  resolve: Resolve = lookup,
-): RenewingAgent {
+export function renewingAgent(protocol: string, options: AgentOptions, resolve: Resolve = lookup): HttpAgent {
   const given = {
     ...options,
     autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS,
@@ -59,14 +53,8 @@ const inAnyOrder =
     });
   };
 
-function shuffled(addresses: readonly LookupAddress[]): LookupAddress[] {
-  const order = [...addresses];
-  for (let at = order.length - 1; at > 0; at--) {
-    const other = randomInt(at + 1);
-    const [one, two] = [order[at], order[other]];
-    if (one === undefined || two === undefined) continue;
-    order[at] = two;
-    order[other] = one;
-  }
-  return order;
-}
+const shuffled = (addresses: readonly LookupAddress[]): LookupAddress[] =>
+  addresses
+    .map((address) => ({ address, at: randomInt(2 ** 32) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ address }) => address);

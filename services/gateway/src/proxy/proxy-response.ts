@@ -1,9 +1,47 @@
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { failpoint } from '@quittance/shared/failpoint';
+import { type Answer, answers } from '@quittance/shared/http-answers';
 import type { TokenId } from '@quittance/shared/ids';
 import type { Response } from 'express';
 import { isReturned } from '../domain/forwarded.ts';
-import { isOver, type ProxyContext } from './proxy-context.ts';
+import type { Upstream } from '../domain/routes.ts';
+
+/** A request that is to be passed on. */
+export type ProxiedRequest = {
+  upstream: Upstream;
+  /** Whose request it is; undefined where no token is asked for. */
+  tokenId: TokenId | undefined;
+  /** Its answer may be a stream without an end. */
+  endless: boolean;
+  /** All of the client's body, when it has one. */
+  body: Buffer | undefined;
+};
+
+/** One request on its way to a service. */
+export type ProxyContext = ProxiedRequest & {
+  isSecondTry: boolean;
+  /** Undefined while it waits for a socket. */
+  outgoing?: ClientRequest;
+  /** Whether a byte of it may have reached the service: from then on nobody here knows what was done. */
+  sent: boolean;
+  /** The answer has begun, and goes on for as long as it likes. */
+  streaming: boolean;
+};
+
+export const proxyContextOf = (res: Response): ProxyContext | undefined =>
+  res.locals['proxyContext'] as ProxyContext | undefined;
+
+/**
+ * What a client is told whose request got no answer. 503 promises that nothing was done: true of what only reads
+ * and of what was never sent. Anything else may have been done, and 500 promises nothing.
+ */
+export const answerWithoutResponse = (res: Response): Answer =>
+  onlyReads(res) || proxyContextOf(res)?.sent !== true ? answers.unavailable : answers.serverError;
+
+export const onlyReads = ({ req }: Response): boolean => req.method === 'GET' || req.method === 'HEAD';
+
+/** The client has its answer or is gone: whatever still happens is of no interest. */
+export const isOver = (res: Response): boolean => res.writableEnded || res.destroyed;
 
 /** Answers are small: each is read as a whole, so that one that breaks off can still become an error response. */
 export function sendResponse(

@@ -7,12 +7,22 @@ import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from 'http-prox
 import type { Upstream } from '../domain/routes.ts';
 import { tell } from '../http/pay-page.ts';
 import { renewingAgent } from './agents.ts';
-import { answerWithoutResponse, isOver, type ProxyContext, proxyContextOf } from './proxy-context.ts';
-import { isEventStream, type OpenStreams, openStreams, sendResponse } from './proxy-response.ts';
+import {
+  answerWithoutResponse,
+  isEventStream,
+  isOver,
+  type OpenStreams,
+  onlyReads,
+  openStreams,
+  type ProxiedRequest,
+  type ProxyContext,
+  proxyContextOf,
+  sendResponse,
+} from './proxy-response.ts';
 
 export type ServiceProxy = {
   /** Passes a request on, and its answer back. Ends when the client has an answer. */
-  pass(req: Request, res: Response): Promise<void>;
+  pass(req: Request, res: Response, request: ProxiedRequest): Promise<void>;
   /** Those that are passed on at this moment. Their clients open them again elsewhere when they end. */
   streams: Pick<OpenStreams, 'end' | 'tokens' | 'endOf'>;
   close(): void;
@@ -29,7 +39,7 @@ const agentOptions = {
 } as const;
 
 /** Streams keep their connections for minutes: with an agent of their own they take none from other requests. */
-const agentOptionsOfStreams = { ...agentOptions, maxSockets: 2_048 } as const;
+const STREAM_SOCKETS_MAX = 2_048;
 
 /**
  * Passes requests on to the services: `router` chooses the service and its connections, `on` deals with what becomes of a
@@ -40,21 +50,21 @@ const agentOptionsOfStreams = { ...agentOptions, maxSockets: 2_048 } as const;
 export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Logger): ServiceProxy {
   const streams = openStreams();
 
-  function destinationOf(upstream: Upstream, options: typeof agentOptions | typeof agentOptionsOfStreams) {
-    const { protocol, hostname, port, pathname } = new URL(urls[upstream]);
+  function destinationOf(url: string, maxSockets: number = agentOptions.maxSockets) {
+    const { protocol, hostname, port, pathname } = new URL(url);
     return {
       // Taken apart once: a text would be parsed again for each request.
       target: { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, pathname },
-      agent: renewingAgent(protocol, options),
+      agent: renewingAgent(protocol, { ...agentOptions, maxSockets }),
     };
   }
   const services = {
-    invoices: destinationOf('invoices', agentOptions),
-    payouts: destinationOf('payouts', agentOptions),
-    ledger: destinationOf('ledger', agentOptions),
-    webhooks: destinationOf('webhooks', agentOptions),
+    invoices: destinationOf(urls.invoices),
+    payouts: destinationOf(urls.payouts),
+    ledger: destinationOf(urls.ledger),
+    webhooks: destinationOf(urls.webhooks),
   } satisfies Record<Upstream, unknown>;
-  const ofStreams = destinationOf('webhooks', agentOptionsOfStreams);
+  const ofStreams = destinationOf(urls.webhooks, STREAM_SOCKETS_MAX);
 
   const proxy = createProxyMiddleware<Request, Response>({
     router(_req, res, options) {
@@ -79,8 +89,10 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
       },
       error(error, req, res) {
         if (!('locals' in res)) throw error;
-        if (mayTryAgain(error, req, res)) void pass(req, res);
-        else fail(error, res);
+        const context = proxyContextOf(res);
+        if (context === undefined || !mayTryAgain(error, res, context)) return fail(error, res);
+        context.isSecondTry = true;
+        void proxy(req, res);
       },
     },
     // The library's other plugins build a log line for each answer, and tell clients what went wrong inside.
@@ -90,27 +102,22 @@ export function createProxy(urls: Readonly<Record<Upstream, string>>, logger: Lo
 
   function fail(error: Error, res: Response): void {
     if (isOver(res)) return;
-    if (proxyContextOf(res)?.streaming === true) {
-      // Half an answer is out: all that can be told is that the rest does not come.
-      res.destroy();
-      return;
-    }
+    const context = proxyContextOf(res);
+    // Half an answer is out: all that can be told is that the rest does not come.
+    if (context?.streaming === true) return void res.destroy();
     const answer = answerWithoutResponse(res);
-    const line = { request_id: res.getHeader('X-Request-Id'), upstream: proxyContextOf(res)?.upstream };
+    const line = { request_id: res.getHeader('X-Request-Id'), upstream: context?.upstream };
     logger.warn({ ...line, status: answer.status, reason: reason(error) }, 'a service did not answer');
     tell(res, answer);
   }
 
-  function pass(req: Request, res: Response): Promise<void> {
-    const context = proxyContextOf(res);
-    invariant(context !== undefined, 'a request that is passed on has a proxy context');
-    context.tries += 1;
-    // Without `next`: what failed comes to `on.error` as well.
-    return proxy(req, res);
-  }
-
   return {
-    pass,
+    pass(req, res, request) {
+      const context: ProxyContext = { ...request, isSecondTry: false, sent: false, streaming: false };
+      res.locals['proxyContext'] = context;
+      // Without `next`: what failed comes to `on.error` as well.
+      return proxy(req, res);
+    },
     streams,
     close() {
       for (const { agent } of [...Object.values(services), ofStreams]) agent.destroy();
@@ -131,12 +138,11 @@ function noteSending(outgoing: ClientRequest, context: ProxyContext | undefined)
  * A kept connection may be closed by the service at the very moment it is used again, as when it restarts. What
  * only reads is asked once more; anything else may have been done, and nobody here can know.
  */
-function mayTryAgain(error: Error, req: Request, res: Response): boolean {
-  const context = proxyContextOf(res);
+function mayTryAgain(error: Error, res: Response, { isSecondTry, outgoing }: ProxyContext): boolean {
   return (
-    (req.method === 'GET' || req.method === 'HEAD') &&
-    context?.tries === 1 &&
-    context.outgoing?.reusedSocket === true &&
+    onlyReads(res) &&
+    !isSecondTry &&
+    outgoing?.reusedSocket === true &&
     'code' in error &&
     (error.code === 'ECONNRESET' || error.code === 'EPIPE') &&
     !isOver(res)

@@ -1,5 +1,6 @@
 import { type Queryable, query, statement } from '@quittance/shared/db';
 import type { AccountId, TokenId } from '@quittance/shared/ids';
+import { requestBatcher } from '@quittance/shared/request-batcher';
 import { bulk } from '@quittance/shared/store-kit';
 
 export type Account = { id: AccountId; name: string; createdAt: Date };
@@ -108,11 +109,21 @@ const selectCallers = query<Caller & { hash: Buffer }>(
    where hash = any($1::bytea[]) and revoked_at is null and (expires_at is null or expires_at > now())`,
 );
 
-/** Whose tokens these are the hashes of; only those that are let in now. */
-export const callersByHash = (
-  db: Queryable,
-  hashes: readonly Buffer[],
-): Promise<(Caller & { hash: Buffer })[]> => db.rows(selectCallers, [hashes]);
+/**
+ * Reads whose token a hash is of, under load many in one statement. Undefined when it is nobody's, or not let in now. No
+ * cache: each answer was read after its request came. With one batch in flight and one more, a request waits for at most
+ * one that it is not in.
+ */
+export const callerReader = (db: Queryable): ((hash: Buffer) => Promise<Caller | undefined>) =>
+  requestBatcher({
+    async run(hashes: readonly Buffer[]) {
+      const found = await db.rows(selectCallers, [hashes]);
+      const byHash = new Map(found.map((row) => [row.hash.toString('latin1'), row]));
+      return hashes.map((hash): Caller | undefined => byHash.get(hash.toString('latin1')));
+    },
+    max: 200,
+    atOnce: 2,
+  });
 
 const selectRecentlyUsed = query<{ hash: Buffer; tokenId: TokenId }>(
   'tokens_recently_used',

@@ -1,5 +1,32 @@
 import type { TokenId } from '@quittance/shared/ids';
 
+/** Remembers the newest so many keys; the one that was used longest ago goes first. */
+export type RecentlySeen<V> = {
+  get(key: string): V | undefined;
+  set(key: string, value: V): void;
+  delete(key: string): void;
+};
+
+export function recentlySeen<V>(max: number): RecentlySeen<V> {
+  // A Map keeps its order of insertion.
+  const kept = new Map<string, V>();
+  const set = (key: string, value: V) => {
+    kept.delete(key);
+    kept.set(key, value);
+    const [oldest] = kept.keys();
+    if (kept.size > max && oldest !== undefined) kept.delete(oldest);
+  };
+  return {
+    get(key) {
+      const value = kept.get(key);
+      if (value !== undefined) set(key, value);
+      return value;
+    },
+    set,
+    delete: (key) => void kept.delete(key),
+  };
+}
+
 /** A minute: nobody needs to know it better, and a busy token writes no row for each request. */
 const NOTED_EVERY_MS = 60_000;
 
@@ -30,7 +57,7 @@ export function createTokenUses(): TokenUses {
       return taken;
     },
     putBack(uses) {
-      for (const [id, at] of uses) if (!waiting.has(id)) waiting.set(id, at);
+      waiting = new Map([...uses, ...waiting]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { TokenId } from '@quittance/shared/ids';
-import { createTokenUses } from './token-uses.ts';
+import { createTokenUses, recentlySeen } from './memory.ts';
 
 const token = 'tok_1' as TokenId;
 const at = (seconds: number) => new Date(seconds * 1000);
@@ -25,4 +25,16 @@ test('what could not be written is not lost, and never replaces what is newer', 
   uses.note(token, at(70));
   uses.putBack(taken);
   expect(uses.take()).toEqual(new Map([[token, at(70)]]));
+});
+
+test('what was used longest ago is forgotten first', () => {
+  const seen = recentlySeen<number>(2);
+  seen.set('a', 1);
+  seen.set('b', 2);
+  expect(seen.get('a')).toBe(1);
+  seen.set('c', 3);
+  expect([seen.get('a'), seen.get('b'), seen.get('c')]).toEqual([1, undefined, 3]);
+  seen.delete('a');
+  seen.set('d', 4);
+  expect([seen.get('a'), seen.get('c'), seen.get('d')]).toEqual([undefined, 3, 4]);
 });

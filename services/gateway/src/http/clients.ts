@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Logger } from '@quittance/shared/logger';
-import { clientAddress, isTrusted, parseNetworks } from '../domain/client-address.ts';
+import { clientAddress, clientKeyOf, isTrusted, parseNetworks } from '../domain/client-address.ts';
 
 /** What stands between the gateway and its clients, and whose word on them is believed. */
 export type TrustedProxies = {
@@ -35,11 +36,44 @@ export function trustedProxies(settings: readonly string[], logger: Logger): Tru
     isTrusted: (address) => isTrusted(address, trusted),
     clientOf({ headers, socket }) {
       // Node joins several headers of this name to one text.
-      const given = headers['x-forwarded-for'];
-      const forwardedFor = Array.isArray(given) ? given.join() : given;
+      const forwardedFor = headers['x-forwarded-for']?.toString();
       if (forwardedFor !== undefined) warnOf(socket.remoteAddress);
       return clientAddress(socket.remoteAddress, forwardedFor, trusted);
     },
     warnings: () => (warnedOf.size === 0 ? [] : [WARNING]),
+  };
+}
+
+export type ConnectionRules = {
+  /** Open at a time, per client. */
+  max: number;
+  /** Its connections are those of all its clients. */
+  isTrusted: TrustedProxies['isTrusted'];
+  /** Hears of each connection that was one too many; `isFirst` since this client had none open. */
+  refused(client: string, isFirst: boolean): void;
+};
+
+/** Counts the open connections of each client. @returns whether one more is taken */
+export function countConnections({ max, isTrusted, refused }: ConnectionRules): (socket: Socket) => boolean {
+  const open = new Map<string, number>();
+  const refusedClients = new Set<string>();
+  return (socket) => {
+    if (isTrusted(socket.remoteAddress)) return true;
+    const client = clientKeyOf(socket.remoteAddress);
+    const count = open.get(client) ?? 0;
+    if (count >= max) {
+      refused(client, !refusedClients.has(client));
+      refusedClients.add(client);
+      return false;
+    }
+    open.set(client, count + 1);
+    socket.once('close', () => {
+      const left = (open.get(client) ?? 1) - 1;
+      if (left === 0) {
+        open.delete(client);
+        refusedClients.delete(client);
+      } else open.set(client, left);
+    });
+    return true;
   };
 }

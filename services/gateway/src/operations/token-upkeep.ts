@@ -1,0 +1,47 @@
+import { failpoint } from '@quittance/shared/failpoint';
+import type { Ports } from '../ports.ts';
+import { endedTokens, recentlyUsedTokens, writeUses } from '../store/tokens.ts';
+
+/** Writes when tokens were last used, many in one statement. @returns how many. */
+export async function writeTokenUses({ db, tokenUses }: Pick<Ports, 'db' | 'tokenUses'>): Promise<number> {
+  const uses = tokenUses.take();
+  if (uses.size === 0) return 0;
+  failpoint('gateway.uses_taken');
+  try {
+    await writeUses(db, uses);
+  } catch (error) {
+    tokenUses.putBack(uses);
+    throw error;
+  }
+  failpoint('gateway.uses_written');
+  return uses.size;
+}
+
+const MET_MAX = 10_000;
+
+/**
+ * Learns which tokens are in use, also through other gateways and before this one was started: a known token is counted by
+ * itself, and a stranger who tries unknown ones from the same address takes nothing from it.
+ * @returns 0: the next step can wait.
+ */
+export async function meetTokens({ db, tokensSeen }: Pick<Ports, 'db' | 'tokensSeen'>): Promise<number> {
+  const used = await recentlyUsedTokens(db, MET_MAX);
+  // The latest last: when the memory is full, it forgets what came first.
+  for (const { hash, tokenId } of used.toReversed()) tokensSeen.set(hash.toString('latin1'), tokenId);
+  return 0;
+}
+
+/**
+ * Ends streams whose token was revoked or has expired since they began: a request is authenticated once, when it comes, and
+ * a stream goes on for minutes. While the database is away they go on, until the service that writes them ends them after
+ * ten minutes at most.
+ * @returns 0: the next step can wait.
+ */
+export async function endStreamsOfEndedTokens({
+  db,
+  proxy: { streams },
+}: Pick<Ports, 'db' | 'proxy'>): Promise<number> {
+  const open = streams.tokens();
+  if (open.length > 0) streams.endOf(new Set(await endedTokens(db, open)));
+  return 0;
+}
