@@ -72,7 +72,7 @@ grant select on
 to quittance_operator;
 
 -- For pausing and resuming payouts of an asset, which also accepts discrepancies and sends an event to payouts: see the
--- auditor's halt-payouts.ts and resume-payouts.ts.
+-- auditor's halts.ts and resume-payouts.ts.
 grant insert (asset, discrepancies, halted_at), update (resumed_at, forced, notified_at) on auditor.halts to quittance_operator;
 grant insert, update, delete on auditor.discrepancies to quittance_operator;
 grant insert (id, kind, payload, request_id, created_at) on auditor.outbox to quittance_operator;

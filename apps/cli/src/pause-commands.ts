@@ -1,5 +1,4 @@
-import { haltPayouts as halt } from '@quittance/auditor/operations/halt-payouts';
-import { listHalts } from '@quittance/auditor/operations/list-halts';
+import { haltPayouts as halt, listHalts } from '@quittance/auditor/operations/halts';
 import { resumePayouts as resume } from '@quittance/auditor/operations/resume-payouts';
 import { type AssetSymbol, assetSymbols, assets, isAssetSymbol } from '@quittance/shared/assets';
 import { systemClock } from '@quittance/shared/clock';

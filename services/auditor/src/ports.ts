@@ -4,16 +4,7 @@ import type { Chain } from '@quittance/shared/assets';
 import type { Clock } from '@quittance/shared/clock';
 import type { Db } from '@quittance/shared/db';
 import type { Logger } from '@quittance/shared/logger';
-
-export type Settings = {
-  /** Tells this process from the other replicas: the lease is held under this name. */
-  replica: string;
-  checkEveryMs: number;
-  chainsEveryMs: number;
-  wholeEveryMs: number;
-  chainDays: number;
-  gracePeriodSeconds: number;
-};
+import type { AuditorConfig } from './config.ts';
 
 /** What is known of a chain, so that its node gets fewer requests. Losing it costs requests only. */
 export type ChainMemory = {
@@ -32,7 +23,12 @@ export type Ports = {
   /** The chains whose nodes are asked. */
   chains: readonly ReconciledChain[];
   memory: ReadonlyMap<Chain, ChainMemory>;
-  settings: Settings;
+  settings: Pick<
+    AuditorConfig,
+    'CHECK_EVERY_MS' | 'CHAINS_EVERY_MS' | 'WHOLE_CHECK_EVERY_HOURS' | 'CHAIN_DAYS' | 'GRACE_PERIOD_SECONDS'
+  >;
+  /** Tells this process from the other replicas: the lease is held under this name. */
+  replica: string;
   /** Wakes the relay: call it after a commit that wrote to the outbox. */
   wakeRelay: () => void;
 };

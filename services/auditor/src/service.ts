@@ -15,7 +15,6 @@ export type AuditorOptions = Partial<Ports> & {
   workers?: boolean;
 };
 
-const HOUR_MS = 3_600_000;
 /** A whole check reads every row there is. */
 const ANSWER_WITHIN_MS = 31 * 60_000;
 
@@ -35,6 +34,7 @@ export const startAuditor = (
     migrations: new URL('../migrations/', import.meta.url),
     open({ db, clock, logger, replica, wakeRelay }) {
       const url = config.DATABASE_URL.reveal();
+      const began = config.SOLANA_BEGAN;
       // Checks come one after another.
       const slowDb = openDb({ url, schema: 'auditor', logger, pool: 1, answerWithinMs: ANSWER_WITHIN_MS });
       const memory = new Map(
@@ -51,20 +51,11 @@ export const startAuditor = (
         wakeRelay,
         chains: config.chains.map((settings) => ({
           settings,
-          since:
-            settings.chain === 'solana' && config.SOLANA_BEGAN !== undefined
-              ? new Date(config.SOLANA_BEGAN)
-              : undefined,
+          since: settings.chain === 'solana' && began !== undefined ? new Date(began) : undefined,
         })),
         memory,
-        settings: {
-          replica,
-          checkEveryMs: config.CHECK_EVERY_MS,
-          chainsEveryMs: config.CHAINS_EVERY_MS,
-          wholeEveryMs: config.WHOLE_CHECK_EVERY_HOURS * HOUR_MS,
-          chainDays: config.CHAIN_DAYS,
-          gracePeriodSeconds: config.GRACE_PERIOD_SECONDS,
-        },
+        settings: config,
+        replica,
         ...given,
       };
       const metrics = auditorMetrics({ db: openMetricsDb('auditor', url, logger), logger }, ports);

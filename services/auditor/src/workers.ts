@@ -1,6 +1,6 @@
 import { startWorker, type Worker } from '@quittance/shared/worker';
-import { resendHalts } from './operations/resend-halts.ts';
-import { stepAudit } from './operations/step-audit.ts';
+import { stepAudit } from './operations/check-books.ts';
+import { resendHalts } from './operations/halts.ts';
 import type { Ports } from './ports.ts';
 
 /** How often a step looks whether a check is due. */
@@ -9,7 +9,7 @@ const STEP_EVERY_MS = 1_000;
 export function startWorkers(ports: Ports): Pick<Worker, 'stop'> {
   return startWorker({
     name: 'audit',
-    everyMs: Math.min(STEP_EVERY_MS, ports.settings.checkEveryMs),
+    everyMs: Math.min(STEP_EVERY_MS, ports.settings.CHECK_EVERY_MS),
     step: async () => {
       await resendHalts(ports);
       return await stepAudit(ports);

@@ -12,9 +12,9 @@ import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
 import { auditorMetrics } from '../src/metrics.ts';
-import { resendHalts } from '../src/operations/resend-halts.ts';
+import { stepAudit } from '../src/operations/check-books.ts';
+import { resendHalts } from '../src/operations/halts.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
-import { stepAudit } from '../src/operations/step-audit.ts';
 import type { Ports } from '../src/ports.ts';
 
 /** The auditor with its own role, stepped by the test, over correct records into which a test puts one discrepancy. */
@@ -91,13 +91,13 @@ const replica = (given: Partial<Ports> = {}): Ports => ({
   logger: keepingLogger(),
   chains: [],
   memory: new Map(),
+  replica: randomUUID(),
   settings: {
-    replica: randomUUID(),
-    checkEveryMs: 60_000,
-    chainsEveryMs: 60_000,
-    wholeEveryMs: 86_400_000,
-    chainDays: 2,
-    gracePeriodSeconds: 60,
+    CHECK_EVERY_MS: 60_000,
+    CHAINS_EVERY_MS: 60_000,
+    WHOLE_CHECK_EVERY_HOURS: 24,
+    CHAIN_DAYS: 2,
+    PATIENCE_SECONDS: 60,
   },
   wakeRelay: () => {},
   ...given,
@@ -135,7 +135,7 @@ const discrepancies = () =>
 const metricsText = () =>
   auditorMetrics(
     { db, logger: keepingLogger(), cachedMs: 0 },
-    { ...ports, settings: { chainsEveryMs: 60_000 } },
+    { ...ports, settings: { CHAINS_EVERY_MS: 60_000 } },
   ).text();
 
 const off = (units: number, asset = 'ETH') =>

@@ -6,8 +6,8 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { createLogger } from '@quittance/shared/logger';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { ScriptedEvmNode } from '@quittance/testkit/scripted-evm-node';
+import { stepAudit } from '../src/operations/check-books.ts';
 import { resumePayouts } from '../src/operations/resume-payouts.ts';
-import { stepAudit } from '../src/operations/step-audit.ts';
 import type { Ports } from '../src/ports.ts';
 
 /** How far back the auditor looks into a chain: a network fee is booked that the chain does not contain. */
@@ -81,13 +81,13 @@ beforeEach(async () => {
     memory: new Map([
       ['ethereum', { balances: new BalanceSnapshots(), lookedAt: undefined, unseen: undefined }],
     ]),
+    replica: randomUUID(),
     settings: {
-      replica: randomUUID(),
-      checkEveryMs: 60_000,
-      chainsEveryMs: 60_000,
-      wholeEveryMs: 86_400_000,
-      chainDays: 2,
-      gracePeriodSeconds: 0,
+      CHECK_EVERY_MS: 60_000,
+      CHAINS_EVERY_MS: 60_000,
+      WHOLE_CHECK_EVERY_HOURS: 24,
+      CHAIN_DAYS: 2,
+      PATIENCE_SECONDS: 0,
     },
     wakeRelay: () => {},
   };

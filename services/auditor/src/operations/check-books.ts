@@ -3,44 +3,83 @@ import type { Discrepancy } from '@quittance/reconciliation/discrepancy';
 import { invariants } from '@quittance/reconciliation/invariants';
 import { snapshotOf } from '@quittance/reconciliation/snapshot';
 import { ChainNotCompared, checkChain, checkInvariants } from '@quittance/reconciliation/verify-books';
-import type { Watermarks } from '@quittance/reconciliation/watermarks';
 import type { Db, Trx } from '@quittance/shared/db';
 import { failpoint } from '@quittance/shared/failpoint';
-import { assertLease, type Lease } from '@quittance/shared/lease';
+import { assertLease, type Lease, LeaseLost, takeLease, withLease } from '@quittance/shared/lease';
 import { reason } from '@quittance/shared/logger';
 import { appendToOutbox } from '@quittance/shared/outbox';
-import type { CheckPlan } from '../domain/check-plan.ts';
+import { type CheckPlan, nextCheck } from '../domain/check-plan.ts';
 import { type Assessment, assess, type CheckResult, withOutgrown } from '../domain/discrepancies.ts';
 import type { Ports } from '../ports.ts';
-import { chainScope } from '../store/chain-scope.ts';
 import {
   addChainToCheck,
+  chainScope,
   currentWatermarks,
   deleteOldChecks,
   insertCheckRow,
+  lastChecks,
   lastWatermarks,
 } from '../store/checks.ts';
 import { deleteDiscrepancies, knownDiscrepancies, storeDiscrepancies } from '../store/discrepancies.ts';
 import { openHalt } from '../store/halts.ts';
 import { advanceSums, rebuildSums } from '../store/sums.ts';
-import { haltedEvent } from './halt-payouts.ts';
+import { haltedEvent } from './halts.ts';
 
 /** New and open rows are few; reading every row may take minutes. */
 const CHECK_MAX_MS = { recent: 60_000, again: 30 * 60_000, whole: 30 * 60_000 } as const;
 /** How many discrepancies a log line and an event name. */
 const NAMED_MAX = 20;
 
+const LEASE_NAME = 'check';
+/** Another replica takes over the check of a dead process after this time. */
+const LEASE_MS = 5_000;
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Executes the check that is due. One replica does it for all: the lease and the next check are in the database.
+ * @returns 1 when a check was executed.
+ */
+export async function stepAudit(ports: Ports): Promise<number> {
+  const { db, clock, logger, replica, settings } = ports;
+  const last = await lastChecks(db);
+  // A chain that is no longer configured is not asked.
+  const configured = new Set<string>(ports.chains.map((chain) => chain.settings.chain));
+  const seenChains = last.seenChains.intersection(configured);
+  const pace = {
+    checkEveryMs: settings.CHECK_EVERY_MS,
+    wholeEveryMs: settings.WHOLE_CHECK_EVERY_HOURS * HOUR_MS,
+  };
+  const plan = nextCheck({ ...last, seenChains }, pace);
+  if (plan === undefined) return 0;
+  const lease = await takeLease(db, LEASE_NAME, replica, LEASE_MS);
+  if (lease === undefined) return 0;
+  const failed = (error: unknown) =>
+    logger.warn({ reason: reason(error) }, 'the lease of the check could not be renewed');
+  try {
+    await withLease({ db, clock, ttlMs: LEASE_MS, failed }, lease, async () => {
+      try {
+        await checkBooks(ports, lease, plan);
+      } catch (error) {
+        if (!(error instanceof RecentFailed)) throw error;
+        logger.warn({ reason: error.message }, 'new rows could not be checked, checking every row');
+        await checkBooks(ports, lease, { scope: 'whole' });
+      }
+    });
+    return 1;
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+    logger.warn('another process has taken over the check');
+    return 0;
+  }
+}
+
 /**
  * Executes one check: of every row, of new and open rows, or again of the suspected discrepancies. A discrepancy that was
  * found before halts the payouts of its asset. The records are assessed before any node is asked, and each chain
  * separately, so that none waits for another.
- * @returns the discrepancies that this check found.
  */
-export async function checkBooks(
-  ports: Ports,
-  lease: Lease,
-  plan: CheckPlan,
-): Promise<readonly Discrepancy[]> {
+async function checkBooks(ports: Ports, lease: Lease, plan: CheckPlan): Promise<void> {
   const { db, clock, settings } = ports;
   const began = { at: clock.now(), ms: performance.now() };
   const watermarks = await currentWatermarks(db);
@@ -49,10 +88,7 @@ export async function checkBooks(
   const invariantsAsked = plan.scope === 'again' ? plan.invariants : undefined;
   const asked = invariants.filter(({ number }) => invariantsAsked?.has(number) !== false);
   const snapshot = snapshotOf(ports.slowDb, CHECK_MAX_MS[scope]);
-  const checkScope: CheckScope = {
-    gracePeriodSeconds: settings.gracePeriodSeconds,
-    watermarks: since,
-  };
+  const checkScope = { gracePeriodSeconds: settings.GRACE_PERIOD_SECONDS, watermarks: since };
   const known = (await knownDiscrepancies(db)).filter(({ isAccepted, times }) => isAccepted || times === 1);
   const found = await checkInvariants(snapshot, asked, { ...checkScope, known }).catch((cause: unknown) => {
     throw scope === 'recent' ? new RecentFailed(reason(cause), { cause }) : cause;
@@ -69,9 +105,10 @@ export async function checkBooks(
     return await insertCheckRow(trx, { scope, wasRight: isRight(found), watermarks, tookMs });
   });
   // From now on a check of new rows can compute what each balance should be.
-  if (result.isWhole && invariantsAsked?.has('I2') !== false) await sumUp(ports, lease, watermarks);
-  else if (scope === 'recent' && isRight(found)) {
-    await underLease({ db: ports.slowDb }, lease, (trx) => advanceSums(trx, watermarks));
+  if (result.isWhole && invariantsAsked?.has('I2') !== false) {
+    await underLease(ports.slowDb, lease, (trx) => rebuildSums(trx, watermarks, CHECK_MAX_MS.whole));
+  } else if (scope === 'recent' && isRight(found)) {
+    await underLease(ports.slowDb, lease, (trx) => advanceSums(trx, watermarks));
   }
 
   for (const chain of ports.chains) {
@@ -80,42 +117,32 @@ export async function checkBooks(
     // The rows that were not compared while the node was down are compared when it is back.
     const isSuspected = known.some((one) => one.chain === name && one.pausesPayouts && !one.isAccepted);
     const comparedTo = scope !== 'recent' || isSuspected ? undefined : await lastWatermarks(db, name);
-    const sinceLast = await chainScope(db, name, settings.chainDays);
-    const compared = await compare(
-      ports,
-      snapshot,
-      chain,
-      { ...checkScope, ...sinceLast, watermarks: comparedTo },
-      began.at,
-    );
+    const chainsScope = {
+      ...checkScope,
+      ...(await chainScope(db, name, settings.CHAIN_DAYS)),
+      watermarks: comparedTo,
+    };
+    const compared = await compare(ports, snapshot, chain, chainsScope, began.at);
     if (compared === undefined) continue;
     const { discrepancies, unseen } = compared;
     const note = (trx: Trx) =>
       addChainToCheck(trx, seq, { chain: name, unseen, wasRight: isRight(discrepancies) });
     if (unseen === null) {
-      await record(
-        ports,
-        lease,
-        { seen: discrepancies, isWhole: comparedTo === undefined, chain: name },
-        note,
-      );
-    } else {
-      await underLease(ports, lease, note);
-    }
-    found.push(...discrepancies);
+      const seen = { seen: discrepancies, isWhole: comparedTo === undefined, chain: name };
+      await record(ports, lease, seen, note);
+    } else await underLease(db, lease, note);
   }
-  return found;
 }
 
 /** New rows could not be read, or not in time: every row has to be checked. */
-export class RecentFailed extends Error {
+class RecentFailed extends Error {
   override name = 'RecentFailed';
 }
 
 const isRight = (seen: readonly Discrepancy[]): boolean => !seen.some(({ pausesPayouts }) => pausesPayouts);
 
 const underLease = <T>(
-  { db }: { db: Pick<Db, 'transaction'> },
+  db: Pick<Db, 'transaction'>,
   lease: Lease,
   work: (trx: Trx) => Promise<T>,
 ): Promise<T> =>
@@ -131,7 +158,7 @@ async function record<T>(
   result: CheckResult,
   note: (trx: Trx) => Promise<T>,
 ): Promise<T> {
-  const { assessment, halted, noted } = await underLease(ports, lease, async (trx) => {
+  const { assessment, halted, noted } = await underLease(ports.db, lease, async (trx) => {
     const known = await knownDiscrepancies(trx);
     const seen = withOutgrown(known, result.seen);
     const assessment = assess(known, { ...result, seen });
@@ -151,9 +178,6 @@ async function record<T>(
   return noted;
 }
 
-const sumUp = (ports: Ports, lease: Lease, watermarks: Watermarks): Promise<void> =>
-  underLease({ db: ports.slowDb }, lease, (trx) => rebuildSums(trx, watermarks, CHECK_MAX_MS.whole));
-
 type Compared = { discrepancies: Discrepancy[]; unseen: string | null };
 
 /** Undefined when it is not yet time to ask the node again. A node that cannot be asked is no discrepancy. */
@@ -171,7 +195,7 @@ async function compare(
     checkScope.watermarks === undefined ||
     remembered.lookedAt === undefined ||
     now < remembered.lookedAt ||
-    now.getTime() - remembered.lookedAt.getTime() >= settings.chainsEveryMs;
+    now.getTime() - remembered.lookedAt.getTime() >= settings.CHAINS_EVERY_MS;
   if (!isDue) return undefined;
   remembered.lookedAt = now;
   try {

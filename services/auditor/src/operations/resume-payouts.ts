@@ -6,10 +6,10 @@ import { ChainNotCompared, checkChain, checkInvariants } from '@quittance/reconc
 import { type AssetSymbol, assets } from '@quittance/shared/assets';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { ok, type Result, refuse } from '@quittance/shared/result';
-import { chainScope } from '../store/chain-scope.ts';
+import { chainScope } from '../store/checks.ts';
 import { acceptDiscrepancies } from '../store/discrepancies.ts';
 import { closeHalt, openHalts } from '../store/halts.ts';
-import type { OrderPorts } from './halt-payouts.ts';
+import type { OrderPorts } from './halts.ts';
 
 const CHECK_MAX_MS = 30 * 60_000;
 

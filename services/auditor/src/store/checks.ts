@@ -1,3 +1,4 @@
+import type { CheckScope } from '@quittance/reconciliation/chain-records';
 import type { Watermarks } from '@quittance/reconciliation/watermarks';
 import type { Chain } from '@quittance/shared/assets';
 import { type Queryable, query, statement, type Trx } from '@quittance/shared/db';
@@ -135,3 +136,21 @@ const selectChains = query<{ chain: string; compared: boolean }>(
 /** Whether the last comparison with each chain succeeded. */
 export const lastComparisons = (db: Queryable): Promise<{ chain: string; compared: boolean }[]> =>
   db.rows(selectChains);
+
+const selectHowFar = statement(
+  'chain_scope',
+  `select least(clock_timestamp(), coalesce(max(began_at) filter (where chains -> $1 = 'null'), min(began_at)))
+       - $2::int * interval '1 day' as since,
+     (select coalesce(array_agg(subject), '{}') from discrepancies where chain = $1) as suspects
+   from checks`,
+);
+
+/**
+ * What a comparison with a chain has to check: everything since so many days before the last comparison, and each known
+ * discrepancy, however old it is.
+ */
+export const chainScope = (
+  db: Queryable,
+  chain: Chain,
+  days: number,
+): Promise<Required<Pick<CheckScope, 'since' | 'suspects'>>> => db.one(selectHowFar, [chain, days]);
