@@ -86,7 +86,7 @@ language sql security definer set search_path = pg_temp as $$
   insert into operator.audit_log (actor, action, subject) values (of_actor, of_action, of_subject);
 $$;
 
--- Which service sends which kind of event to which receivers in this release: filled by operator-role.ts.
+-- Which service sends which kind of event to which receivers in this release: filled by migrate-all.ts.
 create table if not exists operator.kinds (
   kind text not null,
   sender text not null,

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@quittance/engines/free-port';
 import { type Service, services } from '@quittance/shared/events';
-import { formerMetrics } from '@quittance/shared/former-metrics';
+import { formerMetrics } from '@quittance/shared/metrics';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Quittance, startQuittance } from '@quittance/testkit/quittance';
 import { type Receiver, startReceiver } from '@quittance/testkit/receiver';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@quittance/engines/free-port';
 import { startNats } from '@quittance/engines/nats';
-import { STREAM } from '@quittance/shared/bus-names';
+import { STREAM } from '@quittance/shared/bus-connection';
 
 /** A copy of a NATS server's folder at one moment. */
 export type BusState = {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { STREAM } from '@quittance/shared/bus-names';
+import { STREAM } from '@quittance/shared/bus-connection';
 import { ADMIN } from '@quittance/shared/bus-permissions';
 import { type Fault, type FaultProxy, startFaultProxy } from '@quittance/testkit/fault-proxy';
 import type { Merchant } from '@quittance/testkit/merchant';

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type Bus, connectBus } from '@quittance/shared/bus';
-import { busUrl } from '@quittance/shared/bus-connection';
 import {
   type BusUser,
   bucketNames,
   bucketStream,
   buckets,
+  busUrl,
   KEEPER,
   STREAM,
-} from '@quittance/shared/bus-names';
+} from '@quittance/shared/bus-connection';
 import { ADMIN, busConfiguration, busUsers, permissionsOf } from '@quittance/shared/bus-permissions';
 import { type Provisioner, startProvisioner } from '@quittance/shared/bus-setup';
 import {
@@ -24,7 +24,6 @@ import {
   oldestAnswer,
   oldestSubject,
 } from '@quittance/shared/commands';
-import { startConsumer } from '@quittance/shared/consumer';
 import type { Db } from '@quittance/shared/db';
 import {
   type EventKind,
@@ -36,6 +35,7 @@ import {
 } from '@quittance/shared/events';
 import { newEventId } from '@quittance/shared/ids';
 import { createLogger } from '@quittance/shared/logger';
+import { startConsumer } from '@quittance/shared/messenger';
 import { eventually } from '@quittance/testkit/eventually';
 import { connect, type NatsConnection } from 'nats';
 

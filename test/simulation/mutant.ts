@@ -7,7 +7,7 @@ import type { Service } from '@quittance/shared/events';
 
 /** The steps of each service that the world takes, by name. What is put in one's place gets the real one. */
 export type Steps = {
-  /** `takeIn` of packages/shared/src/consumer.ts: a batch of messages. */
+  /** `processMessages` of packages/shared/src/process-messages.ts: a batch of messages. */
   consume: typeof import('@quittance/shared/process-messages').processMessages;
   relay: typeof import('@quittance/shared/outbox').relayStep;
   reconcile: typeof import('@quittance/shared/reconcile').reconcileStep;

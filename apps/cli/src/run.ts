@@ -1,7 +1,7 @@
 import { ChainNotCompared } from '@quittance/reconciliation/verify-books';
 import { isDatabaseDown } from '@quittance/shared/db';
 import { reason } from '@quittance/shared/logger';
-import { StartRefused } from '@quittance/shared/start-refusal';
+import { StartRefused } from '@quittance/shared/readiness';
 import { CommanderError } from 'commander';
 import { commandLine } from './command-line.ts';
 import type { Outcome, SaidOutcome } from './outcome.ts';

@@ -1,7 +1,7 @@
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
 import type { ReconciledChain } from '@quittance/reconciliation/chain-records';
-import { type BusUser, KEEPER } from '@quittance/shared/bus-names';
+import { type BusUser, KEEPER } from '@quittance/shared/bus-connection';
 import { ConfigError, loadConfig } from '@quittance/shared/config';
 import { type Service, services } from '@quittance/shared/events';
 import { z } from 'zod';

@@ -4,7 +4,7 @@ import { type Db, openDb } from '@quittance/shared/db';
 import { type EventKind, events, receivers, type Service, services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { startMessenger } from '@quittance/shared/messenger';
-import { prepareOperator } from '@quittance/shared/operator-role';
+import { prepareOperator } from '@quittance/shared/migrate-all';
 import { appendToOutbox } from '@quittance/shared/outbox';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';

@@ -6,7 +6,7 @@ import {
   inboxPrefix,
   KEEPER,
   STREAM,
-} from './bus-names.ts';
+} from './bus-connection.ts';
 import { type CommandName, commandSubject, commands, missingSubject, oldestSubject } from './commands.ts';
 import {
   type EventKind,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   AckPolicy,
   DeliverPolicy,
@@ -8,8 +9,14 @@ import {
   StorageType,
   type StreamConfig,
 } from 'nats';
-import { connectPatiently } from './bus-connection.ts';
-import { type BucketName, bucketNames, bucketStream, KEEPER, STREAM } from './bus-names.ts';
+import {
+  type BucketName,
+  bucketNames,
+  bucketStream,
+  connectPatiently,
+  KEEPER,
+  STREAM,
+} from './bus-connection.ts';
 import { receivers, type Service, subjectsTo } from './events.ts';
 import type { Logger } from './logger.ts';
 import { startWorker } from './worker.ts';
@@ -130,22 +137,13 @@ export type Provisioner = {
   stop(): Promise<void>;
 };
 
-export type ProvisionerOptions = {
-  /** With the provisioner's name and password, where NATS has users. */
-  url: string;
-  logger: Logger;
-  everyMs?: number;
-};
-
 /**
  * Creates what NATS lacks, at once and from then on: when NATS has lost its data, it has stream, durable consumers and buckets
  * again within seconds, and the services, which may not create them, go on.
+ * @param options `url` has the provisioner's name and password, where NATS has users.
  */
-export function startProvisioner({
-  url,
-  logger,
-  everyMs = PROVISION_EVERY_MS,
-}: ProvisionerOptions): Provisioner {
+export function startProvisioner(options: { url: string; logger: Logger; everyMs?: number }): Provisioner {
+  const { url, logger, everyMs = PROVISION_EVERY_MS } = options;
   const stopping = new AbortController();
   const first = Promise.withResolvers<string[]>();
   // A caller that does not wait for it finds the failure in the log.
@@ -176,7 +174,7 @@ export function startProvisioner({
       void (async () => {
         for await (const { type } of nc.status()) if (type === 'reconnect') worker.wake();
       })();
-      await aborted(stopping.signal);
+      if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
       await Promise.all([nc.close(), worker.stop()]);
     } catch (error) {
       if (!stopping.signal.aborted) throw error;
@@ -193,9 +191,3 @@ export function startProvisioner({
     },
   };
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

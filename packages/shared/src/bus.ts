@@ -1,7 +1,6 @@
 import { type ConsumerMessages, type JetStreamClient, type KV, NatsError, type Subscription } from 'nats';
 import type { z } from 'zod';
-import { connectPatiently } from './bus-connection.ts';
-import { type BucketName, STREAM } from './bus-names.ts';
+import { type BucketName, connectPatiently, STREAM } from './bus-connection.ts';
 import { isNotFound } from './bus-setup.ts';
 import { type CommandName, commandSubject, commands, type ReplyOf, type RequestOf } from './commands.ts';
 import { type EventKind, events, type Service, subjectOf } from './events.ts';

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /** Time and chance are arguments, so that tests and the simulation can hold them still. */
 export type Clock = {
   now(): Date;
@@ -53,4 +55,29 @@ export async function runWithHeartbeat<T>(
   });
   await repeating;
   return done;
+}
+
+/**
+ * One check for all who ask while it runs and for some time after it: `/readyz` and `/metrics` ask the database at most once
+ * in that time, however many ask them. A failed check is not reused.
+ * @param nowMs a clock that only goes forward, unless a test gives another one
+ */
+export function remembered<T>(
+  check: () => Promise<T>,
+  forMs: number,
+  nowMs: () => number = () => performance.now(),
+): () => Promise<T> {
+  let latest: Promise<T> | undefined;
+  let endedAtMs: number | undefined;
+  return () => {
+    const isOld = endedAtMs !== undefined && nowMs() - endedAtMs >= forMs;
+    if (latest !== undefined && !isOld) return latest;
+    endedAtMs = undefined;
+    latest = check();
+    latest.then(
+      () => (endedAtMs = nowMs()),
+      () => (latest = undefined),
+    );
+    return latest;
+  };
 }

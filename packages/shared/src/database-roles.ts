@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 
 /**
  * How many connections a service's role may have at once when nobody says otherwise: those of six replicas with the usual
@@ -11,19 +11,31 @@ export const roleOf = (service: string): string => `quittance_${service}`;
 const NO_RIGHTS = 'nosuperuser nocreatedb nocreaterole noreplication nobypassrls';
 
 /**
- * Revokes what no role of ours may have, and limits its connections. A right is revoked only from a role that has it: in a
- * managed Postgres the administrator is no superuser, and may not execute \`nosuperuser\` on an existing role.
+ * Creates the role where it does not exist, gives it its password, limits its connections, and lets it connect to this
+ * database. Call it in a transaction: roles belong to the whole cluster, and two databases may be prepared at once.
+ *
+ * A right that no role of ours may have is revoked only from a role that has it: in a managed Postgres the administrator
+ * is no superuser, and may not execute `nosuperuser` on an existing role.
+ * @param options without a password nobody logs in with a new role, and an existing one keeps its password
  */
-export async function limitRole(client: pg.Client, role: string, connectionsMax: number): Promise<void> {
-  const { rowCount } = await client.query(
-    `select from pg_roles where rolname = $1
-       and (rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls)`,
-    [role],
+export async function prepareRole(
+  client: pg.Client,
+  name: string,
+  { password, connectionsMax }: { password: string | undefined; connectionsMax: number },
+): Promise<void> {
+  const role = client.escapeIdentifier(name);
+  await client.query(`select pg_advisory_xact_lock(hashtext('quittance roles'))`);
+  const { rows } = await client.query<{ is_strong: boolean }>(
+    `select rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls as is_strong
+     from pg_roles where rolname = $1`,
+    [name],
   );
-  const rights = rowCount === 0 ? '' : NO_RIGHTS;
-  await client.query(
-    `alter role ${client.escapeIdentifier(role)} ${rights} connection limit ${connectionsMax}`,
-  );
+  const [known] = rows;
+  if (known === undefined) await client.query(`create role ${role} nologin`);
+  const revoked = known?.is_strong === true ? NO_RIGHTS : '';
+  const login = password === undefined ? '' : `login password ${client.escapeLiteral(password)}`;
+  await client.query(`alter role ${role} ${revoked} ${login} connection limit ${connectionsMax}`);
+  await grantConnect(client, name);
 }
 
 /** Lets a role connect to the database that this connection is to. */
@@ -55,4 +67,20 @@ export async function closeDatabases(client: pg.Client): Promise<void> {
         execute format('revoke connect, temporary on database %I from public', open);
       end loop;
     end $$`);
+}
+
+/**
+ * Does the work on a connection of the database's owner, and closes it.
+ * @param adminUrl Of a role that may make roles and schemas.
+ */
+export async function asAdmin<T>(adminUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  // A connection that breaks between two queries fails the next one; unheard, it would end the process without a word.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
 }

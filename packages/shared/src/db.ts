@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type Logger, reason } from './logger.ts';
+import { codeOf, type Logger, reason } from './logger.ts';
 import { throttledLog } from './throttled-log.ts';
 
 /** SQL with a name: Postgres plans it once per connection. The name is unique within its service. */
@@ -140,11 +140,8 @@ function queryable(run: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Que
     rows,
     async one<T extends object>(sql: Statement | string, values?: readonly unknown[]): Promise<T> {
       const found = await rows<T>(sql, values);
-      const [first] = found;
-      if (first === undefined || found.length > 1) {
-        throw new Error(`expected one row, got ${found.length}: ${nameOf(sql)}`);
-      }
-      return first;
+      if (found.length !== 1) throw new Error(`expected one row, got ${found.length}: ${nameOf(sql)}`);
+      return found[0] as T;
     },
     async maybe<T extends object>(
       sql: Statement | string,
@@ -197,34 +194,28 @@ export function isDatabaseDown(error: unknown): boolean {
   }
   // Not instanceof: under jest the errors of Node's own sockets come from another realm.
   if (!Error.isError(error)) return false;
-  const code = 'code' in error ? error.code : undefined;
   return (
-    (typeof code === 'string' && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/.test(code)) ||
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/.test(codeOf(error) ?? '') ||
     /Connection terminated|timeout exceeded when trying to connect|not queryable|Query read timeout/i.test(
       error.message,
     )
   );
 }
 
+const hasState = (error: unknown, states: RegExp): boolean =>
+  error instanceof pg.DatabaseError && states.test(error.code ?? '');
+
 /** True when the same transaction may succeed as it stands: it met a deadlock or another's write, or no database. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError && /^(40001|40P01)$/.test(error.code ?? '')) return true;
-  return isDatabaseDown(error);
-}
+export const isPassing = (error: unknown): boolean =>
+  hasState(error, /^(40001|40P01)$/) || isDatabaseDown(error);
 
 /**
  * True when what passes was met by this transaction and perhaps by no other: another's write or lock, a limit of time or
  * memory. A smaller one may not meet it, and where several were put into one, one of them may be to blame.
  */
-export function mayPassInParts(error: unknown): boolean {
+export const mayPassInParts = (error: unknown): boolean =>
   // 40 another's write, 55P03 lock, 57014 statement timeout, 25P03 idle transaction, 53200 memory, 53400 a set limit.
-  return (
-    error instanceof pg.DatabaseError &&
-    /^(40001|40P01|55P03|57014|25P03|53200|53400)$/.test(error.code ?? '')
-  );
-}
+  hasState(error, /^(40001|40P01|55P03|57014|25P03|53200|53400)$/);
 
 /** True when Postgres cannot hold a value as it was given: no such text or JSON (22), or beyond its limits (54). */
-export function isUnstorable(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && /^(22|54)/.test(error.code ?? '');
-}
+export const isUnstorable = (error: unknown): boolean => hasState(error, /^(22|54)/);

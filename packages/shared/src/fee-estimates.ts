@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type AssetSymbol, assetSymbols, chains } from './assets.ts';
+import { assetSymbols, chains } from './assets.ts';
 import type { Bus } from './bus.ts';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
-import { putInBucket, type WatchedBucket, watchBucket } from './watched-bucket.ts';
+import { putInBucket, type WatchedBucket, watchBucket } from './quotes.ts';
 
 const BUCKET = 'fee_estimates';
 
@@ -19,10 +19,10 @@ export type FeeEstimate = z.infer<typeof feeEstimateSchema>;
 
 /** Writes estimates to the bucket; payouts alone does this. */
 export const publishFeeEstimates = (bus: Bus, estimates: readonly FeeEstimate[]): Promise<void> =>
-  putInBucket(bus, BUCKET, new Map(estimates.map((estimate) => [estimate.asset, estimate])));
+  putInBucket(bus, BUCKET, estimates);
 
-export type FeeEstimateBoard = WatchedBucket<AssetSymbol, FeeEstimate>;
+export type FeeEstimateBoard = WatchedBucket<FeeEstimate>;
 
 /** Keeps the newest estimate of each asset. */
 export const watchFeeEstimates = (bus: Bus, clock: Clock, logger: Logger): FeeEstimateBoard =>
-  watchBucket({ bus, bucket: BUCKET, keys: assetSymbols, schema: feeEstimateSchema, clock, logger });
+  watchBucket({ bus, bucket: BUCKET, schema: feeEstimateSchema, clock, logger });

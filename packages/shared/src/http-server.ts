@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { sleep } from './clock.ts';
 import { answers, makePrivate, privateAnswer, send } from './http-answers.ts';
-import { whyNotListening } from './start-refusal.ts';
+import { whyNotListening } from './readiness.ts';
 
 export type Listening = {
   port: number;
@@ -96,10 +96,7 @@ const unreadable: Readonly<Record<string, string>> = {
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   const answering =
     (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
-  if (!socket.writable || answering || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
+  if (!socket.writable || answering || error.code === 'ECONNRESET') return void socket.destroy();
   const status = unreadable[error.code ?? ''] ?? '400 Bad Request';
   const text = JSON.stringify({ message: status.slice(4) });
   const head = [

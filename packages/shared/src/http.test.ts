@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sleep, systemClock } from './clock.ts';
-import { contextOf, createApp, finishApp, merchantOnly, readBody } from './http.ts';
+import { contextOf, createApp, finishApp, merchantOnly, readBody, readQuery } from './http.ts';
 import { send } from './http-answers.ts';
 import { type Listening, listen } from './http-server.ts';
 import { readKey } from './idempotency.ts';
@@ -218,4 +218,21 @@ describe('one that closes', () => {
     }
     expect(Math.min(...took)).toBeLessThan(300);
   });
+});
+
+test.each([
+  ['', {}],
+  ['page=2&status=paid', { page: '2', status: 'paid' }],
+  ['page=1&page=2', { page: '2' }],
+  ['status[]=paid', { status: ['paid'] }],
+  ['status%5B%5D=paid&status[]=pending', { status: ['paid', 'pending'] }],
+  ['status[0]=paid&status[x]=pending', { status: ['paid', 'pending'] }],
+  ['kinds=a&kinds=b', { kinds: ['a', 'b'] }],
+  ['kinds=a', { kinds: 'a' }],
+  ['kinds[]=a&kinds[]=b', { kinds: ['a', 'b'] }],
+  ['a=%zz&b', { a: '%zz', b: '' }],
+  ['__proto__[x]=1', { ['__proto__']: ['1'] }],
+  ['[]=1&x]=2', { '[]': '1', 'x]': '2' }],
+])('the query %s', (text, query) => {
+  expect({ ...readQuery(text, ['kinds']) }).toEqual(query);
 });

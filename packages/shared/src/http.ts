@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { parse } from 'node:querystring';
 import express, {
   type Express,
   type NextFunction,
@@ -7,7 +8,7 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express';
-import type { Clock } from './clock.ts';
+import { type Clock, remembered } from './clock.ts';
 import { isDatabaseDown } from './db.ts';
 import { type ExactJson, parseExactJson } from './exact-json.ts';
 import { type Answer, answers, makePrivate, send } from './http-answers.ts';
@@ -15,18 +16,16 @@ import { IDENTITY_HEADER, type Identity, verifyIdentity } from './identity.ts';
 import { newRequestId } from './ids.ts';
 import { type Logger, reason } from './logger.ts';
 import type { Metrics } from './metrics.ts';
-import { readQuery } from './query.ts';
-import { remembered } from './readiness.ts';
 import type { Secret } from './secret.ts';
+
+/** So long an answer of `/readyz` is given again. */
+const REMEMBERED_MS = 1_000;
 
 export const BODY_BYTES_MAX = 64 * 1024;
 
 /** Thrown where nothing was done because something needed is away: the client may come back. */
 export class Unavailable extends Error {
-  constructor(what: string) {
-    super(what);
-    this.name = 'Unavailable';
-  }
+  override name = 'Unavailable';
 }
 
 /** What a request carries through a service. */
@@ -102,20 +101,22 @@ export function createApp({
     if (req.headers.host === undefined && req.httpVersion === '1.1') tell(res, answers.badRequest);
     else next();
   });
-  const lately = remembered(async () => ({ waiting: await waitsFor(), missing: await without() }));
+  const lately = remembered(
+    async () => ({ waiting: await waitsFor(), missing: await without() }),
+    REMEMBERED_MS,
+  );
   app.get('/healthz', (_req, res) => send(res, { status: 200, body: { status: 'ok' } }));
   app.get('/readyz', async (_req, res) => {
     const { waiting, missing } = await lately();
     const warned = warnings();
-    send(res, {
-      status: waiting.length === 0 ? 200 : 503,
-      body: {
-        ready: waiting.length === 0,
-        waits_for: waiting,
-        ...(missing.length === 0 ? {} : { without: missing }),
-        ...(warned.length === 0 ? {} : { warnings: warned }),
-      },
-    });
+    const ready = waiting.length === 0;
+    const body = {
+      ready,
+      waits_for: waiting,
+      ...(missing.length > 0 && { without: missing }),
+      ...(warned.length > 0 && { warnings: warned }),
+    };
+    send(res, { status: ready ? 200 : 503, body });
   });
   if (metrics !== undefined && !atTheEdge) {
     app.get('/metrics', async (_req, res) => {
@@ -157,11 +158,8 @@ function noteRequest(
     };
     metrics?.request(labels, ms / 1_000);
     if (routesOfMachines.has(route)) return;
-    const { method } = req;
-    logger.debug(
-      { request_id: context(res).requestId, method, route, status: res.statusCode, ms: Math.round(ms) },
-      'answered a request',
-    );
+    const fields = { request_id: context(res).requestId, method: req.method, route };
+    logger.debug({ ...fields, status: res.statusCode, ms: Math.round(ms) }, 'answered a request');
   });
 }
 
@@ -169,15 +167,9 @@ function noteRequest(
 export function merchantOnly(secret: Secret, clock: Clock): RequestHandler {
   return (req, res, next) => {
     const identity = verifyIdentity(secret.reveal(), req.headers[IDENTITY_HEADER], clock.now());
-    if (identity === undefined) {
-      send(res, answers.unauthenticated);
-      return;
-    }
-    if (identity === 'stale') {
-      // Held up on its way, or the clocks disagree. Its client is known, and nothing was done.
-      next(new Unavailable('the gateway signed this request too long ago'));
-      return;
-    }
+    if (identity === undefined) return send(res, answers.unauthenticated);
+    // Held up on its way, or the clocks disagree. Its client is known, and nothing was done.
+    if (identity === 'stale') return next(new Unavailable('the gateway signed this request too long ago'));
     context(res).identity = identity;
     next();
   };
@@ -187,8 +179,7 @@ export function merchantOnly(secret: Secret, clock: Clock): RequestHandler {
 export const readBody: RequestHandler[] = [
   express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false }),
   (req, res, next) => {
-    const given: unknown = req.body;
-    const raw = Buffer.isBuffer(given) ? given : noBytes;
+    const raw = Buffer.isBuffer(req.body) ? req.body : noBytes;
     context(res).rawBody = raw;
     context(res).body = parseExactJson(decode(raw));
     next();
@@ -207,17 +198,32 @@ function decode(raw: Buffer): string {
   }
 }
 
+/**
+ * Reads a query as PHP does: given twice, the last one counts; `name[]` and `name[key]` make `name` an array,
+ * so that a filter that takes none says so instead of being ignored. Those in `lists` may be given several times.
+ */
+export function readQuery(text: string, lists: readonly string[]): Record<string, unknown> {
+  const query: Record<string, unknown> = Object.create(null);
+  for (const [given, value = ''] of Object.entries(parse(text))) {
+    const [, name = given, key] = /^([^[]+)\[(.*)\]$/.exec(given) ?? [];
+    if (key === undefined && !lists.includes(name)) query[name] = Array.isArray(value) ? value.at(-1) : value;
+    else if (key === undefined) query[name] = value;
+    else query[name] = [...arrayOf(query[name]), ...arrayOf(value)];
+  }
+  return query;
+}
+
+const arrayOf = (value: unknown): unknown[] =>
+  Array.isArray(value) ? value : value === undefined ? [] : [value];
+
 /** Comes last: unknown routes, and what a route threw. */
 export function finishApp(app: Express, logger: Logger, tell: Tell = send): void {
   app.use((req: Request, res: Response) => tell(res, answers.noRoute(req.path.replace(/^\/+/, ''))));
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
-    const requestId = context(res).requestId;
-    if (res.headersSent) {
-      res.destroy();
-      return;
-    }
+    if (res.headersSent) return void res.destroy();
     const answer = answerTo(error, req);
     if (answer.status >= 500) {
+      const { requestId } = context(res);
       const line = { request_id: requestId, method: req.method, path: req.path, reason: reason(error) };
       if (answer.status === 503) logger.warn(line, 'refused a request: something needed is away');
       else logger.error({ ...line, err: error }, 'a request failed');

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ConfigError, loadConfig } from './config.ts';
 import { armFailpoint } from './failpoint.ts';
 import { reason } from './logger.ts';
-import { isOlder, tooOld } from './start-refusal.ts';
+import { isOlder, tooOld } from './readiness.ts';
 
 const DRAIN_MS = 10_000;
 /** `JSON.parse` tells the source text of numbers, without which amounts would not be exact; and runs TypeScript as it stands. */

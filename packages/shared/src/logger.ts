@@ -1,5 +1,5 @@
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { logLines } from './log-lines.ts';
 
 export type { Logger };
 
@@ -25,10 +25,57 @@ export function createLogger(
   return pino(options, to);
 }
 
+/** The code of an error of Node or of Postgres. */
+export const codeOf = (error: unknown): string | undefined =>
+  Error.isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
 /** An error as a log line needs it: what happened, without a stack that no reader can use. */
 export function reason(error: unknown): string {
   if (!Error.isError(error)) return String(error);
-  const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : '';
+  const code = codeOf(error);
   const inner = error instanceof AggregateError ? error.errors.map(reason).join('; ') : '';
-  return `${code}${error.message || inner || error.name}`;
+  return `${code === undefined ? '' : `${code}: `}${error.message || inner || error.name}`;
+}
+
+const STDOUT = 1;
+const AGAIN_AFTER_MS = 5;
+/** A reader of the log that stands still may hold a service up for so long, and then loses a line. */
+const PATIENCE_MS = 1_000;
+
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Log lines on standard output, each written before the service goes on. What cannot be written (a full disk, a reader
+ * that is gone) is lost and said once on standard error: money goes on without a log.
+ * @param descriptor where to; standard output unless a test says otherwise
+ */
+function logLines(say: (problem: string) => void, descriptor = STDOUT): DestinationStream {
+  let lost = 0;
+  return {
+    write(line) {
+      try {
+        writeAll(descriptor, Buffer.from(line));
+        if (lost > 0) say(`the log can be written again, ${lost} lines of it are lost`);
+        lost = 0;
+      } catch (error) {
+        const why = Error.isError(error) ? error.message : String(error);
+        if (lost === 0) say(`the log cannot be written, its lines are lost until it can be: ${why}`);
+        lost += 1;
+      }
+    },
+  };
+}
+
+/** A pipe whose reader is slow takes a part, or nothing for the moment. */
+function writeAll(descriptor: number, bytes: Buffer): void {
+  let waited = 0;
+  for (let written = 0; written < bytes.length; ) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN' || waited >= PATIENCE_MS) throw error;
+      Atomics.wait(pause, 0, 0, AGAIN_AFTER_MS);
+      waited += AGAIN_AFTER_MS;
+    }
+  }
 }

@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
 import { systemClock } from './clock.ts';
 import type { Db } from './db.ts';
-import { formerMetrics } from './former-metrics.ts';
 import { createApp, finishApp, nameRoute } from './http.ts';
 import { send } from './http-answers.ts';
 import { type Listening, listen } from './http-server.ts';
 import { createLogger } from './logger.ts';
-import { createMetrics, type DatabaseGauge, type Metrics } from './metrics.ts';
+import { createMetrics, type DatabaseGauge, formerMetrics, type Metrics } from './metrics.ts';
 
 let lines: string[] = [];
 const logger = createLogger('test', 'info', { write: (line) => lines.push(line) });

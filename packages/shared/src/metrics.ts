@@ -1,9 +1,7 @@
-import { performance } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { sleep } from './clock.ts';
+import { remembered, sleep } from './clock.ts';
 import { type Db, openDb, type Queryable, type Statement } from './db.ts';
 import type { Service } from './events.ts';
-import { formerMetrics } from './former-metrics.ts';
 import { type Logger, reason } from './logger.ts';
 import { invariant } from './result.ts';
 import { throttledLog } from './throttled-log.ts';
@@ -13,16 +11,13 @@ type Name = `quittance_${string}`;
 /** One line of a metric: its value, and what its labels say. */
 export type Sample = { value: number; [label: string]: string | number };
 
+type Shown = { name: Name; help: string; labels?: readonly string[] };
+
 /** A gauge whose samples are looked up when somebody asks. */
-export type MemoryGauge = { name: Name; help: string; labels?: readonly string[]; look(): Sample[] };
+export type MemoryGauge = Shown & { look(): Sample[] };
 
 /** A gauge whose samples come from the database, by one question that costs little however long the service has run. */
-export type DatabaseGauge = {
-  name: Name;
-  help: string;
-  labels?: readonly string[];
-  read(db: Queryable): Promise<Sample[]>;
-};
+export type DatabaseGauge = Shown & { read(db: Queryable): Promise<Sample[]> };
 
 export type RequestLabels = { route: string; method: string; status: string };
 
@@ -84,10 +79,9 @@ export function createMetrics({ logger, db, gauges = [], cachedMs = CACHED_MS }:
     labelNames: ['route', 'method', 'status'],
     registers,
   });
-  for (const { name, help, labels = [], read } of gauges) {
-    invariant(db !== undefined, `there is a database to read ${name} from`);
-    const latest = remembering(() => read(db), { cachedMs, logger, name });
-    addGauge(registry, { name, help, labels }, latest);
+  for (const gauge of gauges) {
+    invariant(db !== undefined, `there is a database to read ${gauge.name} from`);
+    addGauge(registry, gauge, latestSamples(gauge, db, { cachedMs, logger }));
   }
   return {
     contentType: registry.contentType,
@@ -98,19 +92,40 @@ export function createMetrics({ logger, db, gauges = [], cachedMs = CACHED_MS }:
       for (const value of values) counter.inc({ [label]: value }, 0);
       return (value) => counter.inc({ [label]: value });
     },
-    gauge({ name, help, labels = [], look }) {
-      addGauge(registry, { name, help, labels }, look);
-    },
+    gauge: (gauge) => addGauge(registry, gauge, gauge.look),
     close: async () => db?.close(),
   };
 }
 
-type Shown = { name: Name; help: string; labels: readonly string[] };
+type FormerMetric = {
+  name: Name;
+  /** By the label's present name, its former one. */
+  labels?: Readonly<Record<string, string>>;
+  value?: (present: number) => number;
+};
+
+/**
+ * By the present name of a gauge, what it was called in the former release. Both are exported for one release, so that alerts
+ * and dashboards of operators keep working. docs/glossary.md lists them.
+ */
+export const formerMetrics: { readonly [name: Name]: FormerMetric } = {
+  quittance_chain_lag_seconds: { name: 'quittance_chain_behind_seconds' },
+  quittance_dead_letters: { name: 'quittance_messages_parked' },
+  quittance_payouts_leader: { name: 'quittance_engine_led' },
+  quittance_rate_limit_redis_up: { name: 'quittance_redis_away', value: (up) => 1 - up },
+  quittance_reconciliation_chain_compared: { name: 'quittance_books_chain_compared' },
+  quittance_reconciliation_checked_timestamp_seconds: {
+    name: 'quittance_books_checked_timestamp_seconds',
+    labels: { scope: 'extent' },
+  },
+  quittance_reconciliation_discrepancies: { name: 'quittance_books_breaches' },
+  quittance_signing_paused: { name: 'quittance_engine_barred' },
+};
 
 /** Registers a gauge, and once more under its former name where it has one. */
 function addGauge(
   registry: Registry,
-  { name, help, labels }: Shown,
+  { name, help, labels = [] }: Shown,
   look: () => readonly Sample[] | Promise<readonly Sample[]>,
 ): void {
   new Gauge({
@@ -138,37 +153,28 @@ function addGauge(
   );
 }
 
-/** The latest samples, read again when they are old; none while they cannot be read, so that only their gauge is missing. */
-function remembering(
-  read: () => Promise<Sample[]>,
-  { cachedMs, logger, name }: { cachedMs: number; logger: Logger; name: string },
+/** The latest samples; none while they cannot be read, or not in time, so that only their gauge is missing. */
+function latestSamples(
+  { name, read }: DatabaseGauge,
+  db: Queryable,
+  { cachedMs, logger }: { cachedMs: number; logger: Logger },
 ): () => Promise<readonly Sample[]> {
   const failures = throttledLog(logger);
-  let known: readonly Sample[] = [];
-  let readAtMs = Number.NEGATIVE_INFINITY;
-  let inFlight: Promise<void> | undefined;
-
-  async function readAgain(): Promise<void> {
+  const latest = remembered(async (): Promise<readonly Sample[]> => {
     try {
-      known = await read();
+      const samples = await read(db);
       failures.ended(name, { metric: name }, 'the metric is read again');
+      return samples;
     } catch (error) {
-      known = [];
       failures.log('warn', name, { metric: name, reason: reason(error) }, 'a metric could not be read');
+      return [];
     }
-    readAtMs = performance.now();
-    inFlight = undefined;
-  }
-
+  }, cachedMs);
   return async () => {
-    if (performance.now() - readAtMs < cachedMs) return known;
-    inFlight ??= readAgain();
     const answered = new AbortController();
-    const inTime = await Promise.race([
-      inFlight.then(() => true),
-      sleep(READ_WITHIN_MS, answered.signal).then(() => false),
-    ]);
+    const tooLate = sleep(READ_WITHIN_MS, answered.signal).then(() => []);
+    const samples = await Promise.race([latest(), tooLate]);
     answered.abort();
-    return inTime ? known : [];
+    return samples;
   };
 }

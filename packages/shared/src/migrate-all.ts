@@ -1,9 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { asAdmin } from './admin-connection.ts';
-import { closeDatabases } from './database-roles.ts';
-import { type Service, services } from './events.ts';
+import { asAdmin, closeDatabases, prepareRole } from './database-roles.ts';
+import { events, type Service, services } from './events.ts';
 import { migrateService } from './migrate.ts';
-import { prepareOperator } from './operator-role.ts';
 
 export type MigrateAllOptions = {
   /** A role that may create roles and schemas, on the database that all services share. */
@@ -36,4 +35,32 @@ export async function migrateAll({
   await prepareOperator(adminUrl, operatorPassword);
   await asAdmin(adminUrl, closeDatabases);
   return done;
+}
+
+/** Each command takes one. */
+const OPERATOR_CONNECTIONS_MAX = 10;
+const RIGHTS = new URL('../operator.sql', import.meta.url);
+
+/** Each kind of event with its sender, once for each that must have it. */
+const kinds = Object.entries(events).flatMap(([kind, { from, to }]) =>
+  to.map((receiver) => ({ kind, sender: from, receiver })),
+);
+
+/**
+ * The role of this command: it reads what the command shows and calls what it changes things with, on whatever the
+ * services' migrations have made. Nobody logs in with it before it is given a password.
+ */
+export async function prepareOperator(adminUrl: string, password: string | undefined): Promise<void> {
+  await asAdmin(adminUrl, async (client) => {
+    await client.query('begin');
+    await prepareRole(client, 'quittance_operator', { password, connectionsMax: OPERATOR_CONNECTIONS_MAX });
+    await client.query(await readFile(RIGHTS, 'utf8'));
+    await client.query('delete from operator.kinds');
+    await client.query(
+      `insert into operator.kinds (kind, sender, receiver)
+       select kind, sender, receiver from jsonb_to_recordset($1) as k(kind text, sender text, receiver text)`,
+      [JSON.stringify(kinds)],
+    );
+    await client.query('commit');
+  });
 }

@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import knex from 'knex';
-import { asAdmin } from './admin-connection.ts';
 import { sleep } from './clock.ts';
-import { CONNECTIONS_MAX, grantConnect, limitRole, roleOf } from './database-roles.ts';
-import { isOlder, migratedByNewer, POSTGRES_WANTED, tooOld } from './start-refusal.ts';
+import { asAdmin, CONNECTIONS_MAX, prepareRole, roleOf } from './database-roles.ts';
+import { codeOf } from './logger.ts';
+import { isOlder, migratedByNewer, POSTGRES_WANTED, tooOld } from './readiness.ts';
 
 const sharedMigrations = fileURLToPath(new URL('../migrations', import.meta.url));
 
@@ -47,7 +47,7 @@ export async function migrateService({
   password,
   connectionsMax = CONNECTIONS_MAX,
 }: MigrationTarget): Promise<string[]> {
-  await prepareRole(adminUrl, service, password, connectionsMax);
+  await prepareSchema(adminUrl, service, password, connectionsMax);
   const db = knex({ client: 'pg', connection: adminUrl, searchPath: [service], pool: { min: 0, max: 1 } });
   try {
     const applied = await applyAll(db, {
@@ -95,8 +95,7 @@ async function applyNext(db: knex.Knex, settings: knex.Knex.MigratorConfig): Pro
 }
 
 /** A lock was not to be had in time (55P03), or only by breaking another's transaction (40P01). */
-const isLockConflict = (error: unknown): boolean =>
-  Error.isError(error) && 'code' in error && (error.code === '55P03' || error.code === '40P01');
+const isLockConflict = (error: unknown): boolean => ['55P03', '40P01'].includes(codeOf(error) ?? '');
 
 /** In the words of knex such a database is a corrupt folder of files. */
 function sayIfNewer(error: unknown): never {
@@ -105,7 +104,7 @@ function sayIfNewer(error: unknown): never {
   throw strange === undefined ? error : migratedByNewer(strange.split(', '));
 }
 
-async function prepareRole(
+async function prepareSchema(
   adminUrl: string,
   service: string,
   password: string,
@@ -117,14 +116,8 @@ async function prepareRole(
     if (isOlder(version, POSTGRES_WANTED)) throw tooOld('Postgres', version, POSTGRES_WANTED);
     const role = client.escapeIdentifier(roleOf(service));
     const schema = client.escapeIdentifier(service);
-    const secret = client.escapeLiteral(password);
-    // Roles belong to the whole cluster: two databases may be prepared at once, so take turns.
     await client.query('begin');
-    await client.query(`select pg_advisory_xact_lock(hashtext('quittance roles'))`);
-    const known = await client.query('select 1 from pg_roles where rolname = $1', [roleOf(service)]);
-    await client.query(`${known.rowCount === 0 ? 'create' : 'alter'} role ${role} login password ${secret}`);
-    await limitRole(client, roleOf(service), connectionsMax);
-    await grantConnect(client, roleOf(service));
+    await prepareRole(client, roleOf(service), { password, connectionsMax });
     await client.query(`create schema if not exists ${schema}`);
     await client.query(`revoke all on schema public from public`);
     await client.query(`grant usage on schema ${schema} to ${role}`);

@@ -109,22 +109,6 @@ export async function listPage<R extends object>(
   return pageOfFound(total, place, await composed<R>(db, rows));
 }
 
-export type PageLink = { url: string | null; label: string; active: boolean };
-export type Page<T> = {
-  data: T[];
-  links: { first: string; last: string; prev: string | null; next: string | null };
-  meta: {
-    current_page: number;
-    from: number | null;
-    last_page: number;
-    links: PageLink[];
-    path: string;
-    per_page: number;
-    to: number | null;
-    total: number;
-  };
-};
-
 export type PageParts<T> = {
   data: T[];
   total: number;
@@ -137,7 +121,7 @@ export type PageParts<T> = {
 };
 
 /** Laravel 8's form of a paginated resource. */
-export function pageView<T>({ data, total, page, perPage, path, query }: PageParts<T>): Page<T> {
+export function pageView<T>({ data, total, page, perPage, path, query }: PageParts<T>) {
   const last = Math.max(1, Math.ceil(total / perPage));
   const urlOf = (number: number): string => {
     const kept = Object.entries(query).filter(
@@ -171,6 +155,8 @@ export function pageView<T>({ data, total, page, perPage, path, query }: PagePar
     },
   };
 }
+
+export type Page<T> = ReturnType<typeof pageView<T>>;
 
 /** Which page numbers are linked; null stands for "...". */
 function windowOf(page: number, last: number): (number | null)[] {

@@ -66,15 +66,15 @@ export async function processMessages<P>(
   }
   if (batch.length === 0) return;
   const failed = await failedOf(batch, options);
-  const [waiting, refused] = [failed.filter(isWaiting), failed.filter((one) => !isWaiting(one))];
+  const { waiting = [], refused = [] } = Object.groupBy(failed, ({ error }) =>
+    isPassing(error) ? 'waiting' : 'refused',
+  );
   for (const { message } of waiting) handBack(message);
   for (const one of refused) await retryOrMoveToDeadLetters(one, options);
   const [first] = waiting;
   if (first !== undefined) logWaiting(options, waiting.length, first.error);
   else if (failed.length < batch.length) options.throttled.ended(WAITING, {}, 'events are processed again');
 }
-
-const isWaiting = ({ error }: Failed): boolean => isPassing(error);
 
 /**
  * Writes a batch and returns the events that failed. One event that fails must not delay the others, so after a failure they
@@ -96,16 +96,15 @@ async function failedOf<P>(batch: readonly Taken[], options: ProcessOptions<P>):
   for (const [i, taken] of batch.entries()) {
     const [single] = await failedOf([taken], options);
     if (single !== undefined) failed.push(single);
-    inARow = single !== undefined && isOfNone(single) ? inARow + 1 : 0;
-    if (single === undefined || inARow < AWAY_AFTER) continue;
-    const { error } = single;
-    return [...failed, ...batch.slice(i + 1).map((untried) => ({ ...untried, error }))];
+    inARow = isOfNone(single?.error) ? inARow + 1 : 0;
+    if (inARow < AWAY_AFTER) continue;
+    return [...failed, ...batch.slice(i + 1).map((untried) => ({ ...untried, error: single?.error }))];
   }
   return failed;
 }
 
 /** The failure is not the event's own: the database would have answered the same to any other. */
-const isOfNone = ({ error }: Failed): boolean => isPassing(error) && !mayPassInParts(error);
+const isOfNone = (error: unknown): boolean => isPassing(error) && !mayPassInParts(error);
 
 async function write<P>(batch: readonly Taken[], options: ProcessOptions<P>): Promise<void> {
   const { db, handlers, ports, logger, committed } = options;

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type AssetSymbol, assetSymbols } from './assets.ts';
-import type { Bus } from './bus.ts';
-import type { Clock } from './clock.ts';
-import type { Logger } from './logger.ts';
-import { putInBucket, watchBucket } from './watched-bucket.ts';
+import type { Bucket, Bus } from './bus.ts';
+import type { BucketName } from './bus-connection.ts';
+import { type Clock, sleep } from './clock.ts';
+import { type Logger, reason } from './logger.ts';
+import { throttledLog } from './throttled-log.ts';
 
 const BUCKET = 'quotes';
 
@@ -29,18 +30,104 @@ export type Quote = z.infer<typeof quoteSchema>;
 
 /** Writes quotes to the bucket; the ledger alone does this. */
 export const publishQuotes = (bus: Bus, quotes: readonly Quote[]): Promise<void> =>
-  putInBucket(bus, BUCKET, new Map(quotes.map((quote) => [quote.asset, quote])));
+  putInBucket(bus, BUCKET, quotes);
 
-export type QuoteBoard = {
-  /** The latest quote however old, or undefined when none was ever seen. For showing, not for deciding. */
-  latest(asset: AssetSymbol): Quote | undefined;
+export type QuoteBoard = Omit<WatchedBucket<Quote>, 'fresh'> & {
   /** The latest quote if it is fresh enough to decide with. */
   fresh(asset: AssetSymbol): Quote | undefined;
-  stop(): Promise<void>;
 };
 
 /** Keeps the newest quote of each asset. Older than `maxAgeMs` is not fresh. */
 export function watchQuotes(bus: Bus, clock: Clock, logger: Logger, maxAgeMs: number): QuoteBoard {
-  const quotes = watchBucket({ bus, bucket: BUCKET, keys: assetSymbols, schema: quoteSchema, clock, logger });
+  const quotes = watchBucket({ bus, bucket: BUCKET, schema: quoteSchema, clock, logger });
   return { ...quotes, fresh: (asset) => quotes.fresh(asset, maxAgeMs) };
+}
+
+/** Writes the newest values of some assets; see `buckets` for the one service that may. */
+export async function putInBucket(
+  bus: Pick<Bus, 'kv'>,
+  bucket: BucketName,
+  values: readonly { asset: AssetSymbol }[],
+): Promise<void> {
+  const kv = await bus.kv(bucket);
+  await Promise.all(values.map((value) => kv.put(value.asset, JSON.stringify(value))));
+}
+
+export type WatchedBucket<V> = {
+  /** The newest value however old, or undefined when none was ever seen. For showing, not for deciding. */
+  latest(asset: AssetSymbol): V | undefined;
+  /** The newest value, unless it is older than `maxAgeMs`. */
+  fresh(asset: AssetSymbol, maxAgeMs: number): V | undefined;
+  stop(): Promise<void>;
+};
+
+const READ_EVERY_MS = 1_000;
+/** A service that starts cannot work without first values, and their writer may be starting too. */
+const FIRST_READ_EVERY_MS = 200;
+const FIRST_READS = 50;
+
+/**
+ * Keeps the newest value of each asset in a key-value bucket, through outages of NATS. It reads every second: a subscription
+ * takes a consumer, and a user that may create one can have its messages delivered to any subject.
+ */
+export function watchBucket<V extends { as_of: string }>({
+  bus,
+  bucket,
+  schema,
+  clock,
+  logger,
+}: {
+  bus: Pick<Bus, 'connected' | 'kv'>;
+  bucket: BucketName;
+  schema: z.ZodType<V>;
+  clock: Clock;
+  logger: Logger;
+}): WatchedBucket<V> {
+  const stopping = new AbortController();
+  const throttled = throttledLog(logger);
+  const revisions = new Map<AssetSymbol, number>();
+  const values = new Map<AssetSymbol, V>();
+
+  async function readKey(kv: Bucket, asset: AssetSymbol): Promise<void> {
+    const entry = await kv.get(asset);
+    // Not "newer": a bucket that was made again counts its revisions from 1.
+    if (entry === null || entry.operation !== 'PUT' || revisions.get(asset) === entry.revision) return;
+    revisions.set(asset, entry.revision);
+    try {
+      values.set(asset, schema.parse(entry.json()));
+    } catch (error) {
+      logger.error({ bucket, key: asset, reason: reason(error) }, 'a value in a bucket has an unknown form');
+    }
+  }
+
+  const loop = (async () => {
+    for (let reads = 1; !stopping.signal.aborted; ) {
+      try {
+        if (bus.connected()) {
+          reads += 1;
+          const kv = await bus.kv(bucket);
+          await Promise.all(assetSymbols.map((asset) => readKey(kv, asset)));
+          throttled.ended(bucket, { bucket }, 'the bucket is read again');
+        }
+      } catch (error) {
+        const fields = { bucket, reason: reason(error) };
+        throttled.log('warn', bucket, fields, 'a bucket cannot be read, trying again');
+      }
+      const isStarting = revisions.size === 0 && reads < FIRST_READS;
+      await sleep(isStarting ? FIRST_READ_EVERY_MS : READ_EVERY_MS, stopping.signal);
+    }
+  })();
+
+  return {
+    latest: (asset) => values.get(asset),
+    fresh(asset, maxAgeMs) {
+      const value = values.get(asset);
+      const isFresh = value !== undefined && clock.now().getTime() - Date.parse(value.as_of) <= maxAgeMs;
+      return isFresh ? value : undefined;
+    },
+    async stop() {
+      stopping.abort();
+      await loop;
+    },
+  };
 }

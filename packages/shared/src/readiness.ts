@@ -1,10 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { sleep } from './clock.ts';
 import { type Db, isDatabaseDown, statement } from './db.ts';
-import { type Logger, reason } from './logger.ts';
-import { isOlder, migratedByNewer, POSTGRES_WANTED, type StartRefused, tooOld } from './start-refusal.ts';
+import { codeOf, type Logger, reason } from './logger.ts';
 import { throttledLog } from './throttled-log.ts';
 
 const RETRY_MS = 1_000;
@@ -64,10 +62,10 @@ const migrationsIn = async (folder: URL): Promise<string[]> =>
 
 /** A database that answers and does not have our role or our tables is not migrated. */
 function lackOf(error: unknown): string {
-  const code = Error.isError(error) && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === '3D000') return 'the database of DATABASE_URL to be created';
   // Postgres does not say which: migrate makes the role and gives it its password.
-  if (typeof code === 'string' && code.startsWith('28'))
+  if (code?.startsWith('28') === true)
     return 'the database to be migrated, or another password in DATABASE_URL';
   return 'the database to be migrated';
 }
@@ -92,35 +90,56 @@ export async function untilReady(
   }
 }
 
-/** How long a result is reused. */
-const REMEMBERED_MS = 1_000;
-
 /**
- * One check for all requests while it runs and for a second after it. `/readyz` is public to the internal network, so the
- * database is asked at most once a second. A failed check is not reused.
+ * Why a service does not start although its settings can be read: waiting would not mend it, somebody has to. The message
+ * is one line for the person who started it: what is wrong, and what to do.
  */
-export function remembered<T>(
-  check: () => Promise<T>,
-  nowMs: () => number = () => performance.now(),
-): () => Promise<T> {
-  let latest: Promise<T> | undefined;
-  let endedAtMs = Number.POSITIVE_INFINITY;
+export class StartRefused extends Error {
+  override name = 'StartRefused';
+}
 
-  async function checkAgain(): Promise<T> {
-    try {
-      const found = await check();
-      endedAtMs = nowMs();
-      return found;
-    } catch (error) {
-      endedAtMs = Number.NEGATIVE_INFINITY;
-      throw error;
-    }
+/** The oldest that the tests were run with. */
+export const POSTGRES_WANTED = [15] as const;
+/** Of migrations that are not known here, so many are named. */
+const NAMED_MAX = 3;
+
+/** An engine that lacks what this code relies on. */
+export const tooOld = (engine: string, version: string, wanted: readonly number[]): StartRefused =>
+  new StartRefused(`${engine} ${version} is too old, ${wanted.join('.')} or newer is needed`);
+
+/** @param strange migrations of the database that this code does not have */
+export function migratedByNewer(strange: readonly string[]): StartRefused {
+  const named = strange.slice(0, NAMED_MAX).join(', ');
+  const more = strange.length > NAMED_MAX ? ` and ${strange.length - NAMED_MAX} more` : '';
+  return new StartRefused(
+    `the database was migrated by a newer release (${named}${more} not known here): run that release, or a newer one`,
+  );
+}
+
+/** A port as people know it, or an address that cannot be listened on; whatever else comes back as it was. */
+export function whyNotListening(error: unknown, host: string, port: number): unknown {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return new StartRefused(
+        `port ${port} of ${host} is in use: end the process that listens there, or set PORT to another one`,
+      );
+    case 'EACCES':
+      return new StartRefused(`port ${port} may not be listened on by this user: set PORT to 1024 or above`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new StartRefused(`HOST=${host} is no address of this machine (0.0.0.0 is all it has)`);
+    default:
+      return error;
   }
+}
 
-  return () => {
-    if (latest !== undefined && nowMs() - endedAtMs < REMEMBERED_MS) return latest;
-    endedAtMs = Number.POSITIVE_INFINITY;
-    latest = checkAgain();
-    return latest;
-  };
+/** The first parts of a version are compared: `2.9.10` is older than `2.10.20`. */
+export function isOlder(version: string, wanted: readonly number[]): boolean {
+  // eslint-disable-next-line no-restricted-syntax -- the parts of a version
+  const parts = version.split('.').map((part) => Number.parseInt(part, 10) || 0);
+  for (const [i, part] of wanted.entries()) {
+    if ((parts[i] ?? 0) !== part) return (parts[i] ?? 0) < part;
+  }
+  return false;
 }

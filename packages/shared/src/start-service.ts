@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Express } from 'express';
+import type { z } from 'zod';
 import { type Bus, connectBus, lateBus } from './bus.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type CommandName, commandSubject, commands, type ReplyOf, type RequestOf } from './commands.ts';
+import type { serviceSettings } from './config.ts';
 import { type Db, openDb } from './db.ts';
 import type { Service } from './events.ts';
 import type { HandlersOf } from './handlers.ts';
@@ -14,20 +16,15 @@ import { startMessenger } from './messenger.ts';
 import type { Metrics } from './metrics.ts';
 import { databaseCheck, untilReady } from './readiness.ts';
 import { invariant } from './result.ts';
-import type { Secret } from './secret.ts';
 
 /** Requests in flight end within this time; a process has two seconds more (lifecycle.ts). */
 const DRAIN_MS = 8_000;
 
+type Settings = z.infer<z.ZodObject<typeof serviceSettings>>;
+
 /** The settings that every service has. Without NATS_URL a service sends and receives no events. */
-export type ServiceConfig = {
-  HOST: string;
-  PORT: number;
-  LOG_LEVEL: string;
-  DATABASE_URL: Secret;
-  DATABASE_POOL: number;
-  NATS_URL?: Secret;
-};
+export type ServiceConfig = Pick<Settings, 'HOST' | 'PORT' | 'LOG_LEVEL' | 'DATABASE_URL' | 'DATABASE_POOL'> &
+  Partial<Pick<Settings, 'NATS_URL'>>;
 
 /** What every service's ports are made from. */
 export type BasePorts = {
@@ -128,7 +125,12 @@ export async function startService<
   const late = lateBus();
   const { bus } = late;
   let wakeRelay = () => {};
-  const { ports, metrics, watchers, connections } = parts.open({
+  const {
+    ports,
+    metrics,
+    watchers = [],
+    connections = [],
+  } = parts.open({
     db,
     bus,
     clock,
@@ -137,7 +139,7 @@ export async function startService<
     wakeRelay: () => wakeRelay(),
   });
   const servers: Listening[] = [];
-  const running: Stoppable[] = [...(watchers ?? [])];
+  const running: Stoppable[] = [...watchers];
   const stopping = new AbortController();
   let hasBegun = false;
   const check = databaseCheck(db, parts.migrations, logger);
@@ -211,11 +213,9 @@ export async function startService<
       });
     }
     await bus.close();
-    const closed = [metrics, ...(connections ?? []), db].map(async (one) => one.close());
-    const failures = [...ended, ...(await Promise.allSettled(closed))].filter(
-      ({ status }) => status === 'rejected',
-    );
-    if (failures[0]?.status === 'rejected') throw failures[0].reason;
+    const closed = [metrics, ...connections, db].map(async (one) => one.close());
+    const failed = [...ended, ...(await Promise.allSettled(closed))].find((one) => one.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   }
 
   const undo = async (error: unknown): Promise<never> => {

@@ -6,16 +6,17 @@ import { ok, type Result, refuse } from './result.ts';
 /** Field name to its messages, in rule order: the `errors` of a 422. */
 export type FieldErrors = Record<string, string[]>;
 
-/**
- * A rule looks at a value that the rules before it have passed. `stop` ends the field: a text that is no
- * number cannot be too small.
- */
-type Checked<T> =
-  | { value: T; messages?: string[]; elements?: { index: number; message: string }[] }
-  | { messages: string[]; stop: true };
-type Rule<In, Out> = (value: In, attribute: string) => Checked<Out>;
+/** Says what is wrong with a field, or with an element of its list. */
+type Say = (message: string, element?: number) => void;
+/** Ends the field: a text that is no number cannot be too small. */
+const STOP: unique symbol = Symbol('stop');
+/** Looks at a value that the rules before it have passed, and returns what the next one looks at. */
+type Rule<In, Out> = (value: In, attribute: string, say: Say) => Out | typeof STOP;
 
-const fail = (message: string): { messages: string[]; stop: true } => ({ messages: [message], stop: true });
+function stop(say: Say, message: string): typeof STOP {
+  say(message);
+  return STOP;
+}
 
 /** Laravel's attribute: `expires_in` is "expires in", `perPage` is "per page". */
 const attributeOf = (field: string): string =>
@@ -44,18 +45,13 @@ function field<T>(
         return z.NEVER;
       }
       let failed = false;
+      const say: Say = (message, element) => {
+        failed = true;
+        context.addIssue({ code: 'custom', message, path: element === undefined ? [] : [element] });
+      };
       for (const rule of rules as readonly Rule<unknown, unknown>[]) {
-        const checked = rule(value, attribute);
-        for (const message of checked.messages ?? []) {
-          failed = true;
-          context.addIssue({ code: 'custom', message });
-        }
-        if ('stop' in checked) break;
-        for (const { index, message } of checked.elements ?? []) {
-          failed = true;
-          context.addIssue({ code: 'custom', message, path: [index] });
-        }
-        value = checked.value;
+        value = rule(value, attribute, say);
+        if (value === STOP) return z.NEVER;
       }
       return failed ? z.NEVER : (value as T);
     });
@@ -70,102 +66,99 @@ const rulesOf = <T>(...rules: Rule<never, unknown>[]): Rules<T> => ({
   or: <D>(otherwise: D) => field<T | D>(rules, { otherwise }),
 });
 
-const isText: Rule<unknown, string> = (value, attribute) =>
+const isText: Rule<unknown, string> = (value, attribute, say) =>
   // NUL cannot be stored, a lone surrogate is no text.
   typeof value === 'string' && !value.includes('\0') && value.isWellFormed()
-    ? { value }
-    : fail(`The ${attribute} must be a string.`);
+    ? value
+    : stop(say, `The ${attribute} must be a string.`);
 
 /** Characters are counted as people count them: an emoji of two code units is one. */
 const maxCharacters =
   (max: number): Rule<string, string> =>
-  (value, attribute) => ({
-    value,
-    ...([...value].length > max
-      ? { messages: [`The ${attribute} must not be greater than ${max} characters.`] }
-      : {}),
-  });
+  (value, attribute, say) => {
+    if ([...value].length > max) say(`The ${attribute} must not be greater than ${max} characters.`);
+    return value;
+  };
+
+/** What was written: of a JSON number its text. */
+const sourceOf = (value: unknown): unknown => (value instanceof ExactNumber ? value.source : value);
 
 /** A number's plain decimal text, from a JSON number or a numeric text. */
-const isNumber: Rule<unknown, string> = (value, attribute) => {
-  const source = value instanceof ExactNumber ? value.source : value;
-  const text = typeof source === 'string' ? plainDecimal(source) : undefined;
-  return text === undefined ? fail(`The ${attribute} must be a number.`) : { value: text };
-};
+function decimalOf(value: unknown): string | undefined {
+  const source = sourceOf(value);
+  return typeof source === 'string' ? plainDecimal(source) : undefined;
+}
 
-const isInteger: Rule<unknown, bigint> = (value, attribute) => {
-  const source = value instanceof ExactNumber ? value.source : value;
+const isNumber: Rule<unknown, string> = (value, attribute, say) =>
+  decimalOf(value) ?? stop(say, `The ${attribute} must be a number.`);
+
+const isInteger: Rule<unknown, bigint> = (value, attribute, say) => {
+  const source = sourceOf(value);
   // Digits alone are an integer, however many: too many of them are above the field's limit.
-  const isDigits = typeof source === 'string' && /^-?\d+$/.test(source);
-  const text = isDigits ? source : typeof source === 'string' ? plainDecimal(source) : undefined;
+  const text = typeof source === 'string' && /^-?\d+$/.test(source) ? source : decimalOf(value);
   return text === undefined || text.includes('.')
-    ? fail(`The ${attribute} must be an integer.`)
-    : { value: BigInt(text) };
+    ? stop(say, `The ${attribute} must be an integer.`)
+    : BigInt(text);
 };
 
 const between =
-  (min: bigint, max: bigint): Rule<bigint, number> =>
-  (value, attribute) => {
-    const messages = [];
-    if (value < min) messages.push(`The ${attribute} must be at least ${min}.`);
-    if (value > max) messages.push(`The ${attribute} must not be greater than ${max}.`);
+  (min: number, max: number): Rule<bigint, number> =>
+  (value, attribute, say) => {
+    if (value < min) say(`The ${attribute} must be at least ${min}.`);
+    if (value > max) say(`The ${attribute} must not be greater than ${max}.`);
     // eslint-disable-next-line no-restricted-syntax -- an integer within the field's own limits
-    return { value: Number(value), messages };
+    return Number(value);
   };
 
 /** Stricter than URL, which mends what browsers mend: `http:shop`, tabs, line ends. */
-const isUrl: Rule<string, string> = (value, attribute) =>
+const isUrl: Rule<string, string> = (value, attribute, say) =>
   /^https?:\/\/[^\s\p{Cc}/\\?#][^\s\p{Cc}]*$/iu.test(value) && URL.canParse(value)
-    ? { value }
-    : fail(`The ${attribute} must be a valid URL.`);
+    ? value
+    : stop(say, `The ${attribute} must be a valid URL.`);
 
 const isOneOf =
   <T extends string>(allowed: readonly T[]): Rule<string, T> =>
-  (value, attribute) =>
-    (allowed as readonly string[]).includes(value)
-      ? { value: value as T }
-      : fail(`The selected ${attribute} is invalid.`);
+  (value, attribute, say) =>
+    allowed.find((one) => one === value) ?? stop(say, `The selected ${attribute} is invalid.`);
 
 /** Each element is one of `allowed`, and counts once. */
 const isListOf =
   <T extends string>(allowed: readonly T[]): Rule<unknown, T[]> =>
-  (value, attribute) => {
-    if (!Array.isArray(value)) return fail(`The ${attribute} must be an array.`);
-    if (value.length === 0) return fail(`The ${attribute} must have at least 1 items.`);
+  (value, attribute, say) => {
+    if (!Array.isArray(value)) return stop(say, `The ${attribute} must be an array.`);
+    if (value.length === 0) return stop(say, `The ${attribute} must have at least 1 items.`);
     if (value.length > allowed.length) {
-      return fail(`The ${attribute} must not have more than ${allowed.length} items.`);
+      return stop(say, `The ${attribute} must not have more than ${allowed.length} items.`);
     }
-    const elements = value.flatMap((element: unknown, index) =>
-      (allowed as readonly unknown[]).includes(element)
-        ? []
-        : [{ index, message: `The selected ${attribute}.${index} is invalid.` }],
-    );
-    return { value: [...new Set(value as T[])], elements };
+    for (const [index, element] of value.entries()) {
+      if (!allowed.includes(element)) say(`The selected ${attribute}.${index} is invalid.`, index);
+    }
+    return [...new Set(value as T[])];
   };
 
 /** What Laravel takes for a truth: JSON's own, and 1 and 0 as numbers or texts. */
-const isBoolean: Rule<unknown, boolean> = (value, attribute) => {
-  const given = value instanceof ExactNumber ? value.source : value;
-  if (given === true || given === '1') return { value: true };
-  if (given === false || given === '0') return { value: false };
-  return fail(`The ${attribute} field must be true or false.`);
+const isBoolean: Rule<unknown, boolean> = (value, attribute, say) => {
+  const given = sourceOf(value);
+  if (given === true || given === '1') return true;
+  if (given === false || given === '0') return false;
+  return stop(say, `The ${attribute} field must be true or false.`);
 };
 
 const isoDate =
   /^(\d{4}-\d{2}-(\d{2}))(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
 
 /** ISO 8601: a date, or a date and time. UTC unless it says otherwise, wherever the machine stands. */
-const isDate: Rule<string, Date> = (value, attribute) => {
-  const wrong = fail(`The ${attribute} is not a valid date.`);
+const isDate: Rule<string, Date> = (value, attribute, say) => {
+  const wrong = (): typeof STOP => stop(say, `The ${attribute} is not a valid date.`);
   const [matched, date, day, hours = '00', minutes = '00', seconds = '00', fraction = '', offset = 'Z'] =
     isoDate.exec(value) ?? [];
-  if (matched === undefined || value.startsWith('0000')) return wrong;
+  if (matched === undefined || value.startsWith('0000')) return wrong();
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
   const zone = offset.replace(/^(.\d\d)(\d\d)$/, '$1:$2');
   const local = new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}Z`);
   // Date takes 31 February for a day in March.
-  if (Number.isNaN(local.getTime()) || local.toISOString().slice(8, 10) !== day) return wrong;
-  return { value: new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}${zone}`) };
+  if (Number.isNaN(local.getTime()) || local.toISOString().slice(8, 10) !== day) return wrong();
+  return new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}${zone}`);
 };
 
 /** The rules of this API, in Laravel 8's words. */
@@ -174,7 +167,7 @@ export const rules = {
   url: (max: number): Rules<string> => rulesOf(isText, isUrl, maxCharacters(max)),
   /** An exact amount, as plain decimal text; its limits depend on the asset and are judged by the caller. */
   number: (): Rules<string> => rulesOf(isNumber),
-  integer: (min: number, max: number): Rules<number> => rulesOf(isInteger, between(BigInt(min), BigInt(max))),
+  integer: (min: number, max: number): Rules<number> => rulesOf(isInteger, between(min, max)),
   oneOf: <T extends string>(allowed: readonly T[]): Rules<T> => rulesOf(isText, isOneOf(allowed)),
   listOf: <T extends string>(allowed: readonly T[]): Rules<T[]> => rulesOf(isListOf(allowed)),
   boolean: (): Rules<boolean> => rulesOf(isBoolean),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Bus, connectBus } from '../src/bus.ts';
-import { STREAM } from '../src/bus-names.ts';
+import { STREAM } from '../src/bus-connection.ts';
 import { createLogger } from '../src/logger.ts';
 
 /** A broker that finds an older state of its stream on its disk than of those who read it. */

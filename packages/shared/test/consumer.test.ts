@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import type { Bus } from '../src/bus.ts';
-import { isAnswerOfTheBus, startConsumer } from '../src/consumer.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
 import type { Handlers } from '../src/handlers.ts';
 import { newEventId } from '../src/ids.ts';
 import { missingFromInbox } from '../src/inbox.ts';
 import { createLogger } from '../src/logger.ts';
+import { isAnswerOfTheBus, startConsumer } from '../src/messenger.ts';
 import { type Message, processMessages } from '../src/process-messages.ts';
 import { throttledLog } from '../src/throttled-log.ts';
 

@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { type TestDatabase, testDatabase, testNats } from '@quittance/testkit/engines';
 import { eventually } from '@quittance/testkit/eventually';
 import { type Bus, connectBus } from '../src/bus.ts';
-import { startConsumer } from '../src/consumer.ts';
 import { type Db, openDb, type Trx } from '../src/db.ts';
 import type { NewEvent } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
+import { startConsumer } from '../src/messenger.ts';
 import { appendToOutbox, relayStep } from '../src/outbox.ts';
 import { answerReconcilers, reconcileStep } from '../src/reconcile.ts';
 

@@ -11,8 +11,7 @@ import { eventually } from '@quittance/testkit/eventually';
 import type { Db } from '../src/db.ts';
 import { type Service, services } from '../src/events.ts';
 import { createLogger } from '../src/logger.ts';
-import { databaseCheck, untilReady } from '../src/readiness.ts';
-import { isOlder } from '../src/start-refusal.ts';
+import { databaseCheck, isOlder, untilReady } from '../src/readiness.ts';
 
 /** What keeps a service from starting is one line on standard error that names it, and it ends with 1. */
 

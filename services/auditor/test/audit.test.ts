@@ -97,7 +97,7 @@ const replica = (given: Partial<Ports> = {}): Ports => ({
     CHAINS_EVERY_MS: 60_000,
     WHOLE_CHECK_EVERY_HOURS: 24,
     CHAIN_DAYS: 2,
-    PATIENCE_SECONDS: 60,
+    GRACE_PERIOD_SECONDS: 60,
   },
   wakeRelay: () => {},
   ...given,

@@ -87,7 +87,7 @@ beforeEach(async () => {
       CHAINS_EVERY_MS: 60_000,
       WHOLE_CHECK_EVERY_HOURS: 24,
       CHAIN_DAYS: 2,
-      PATIENCE_SECONDS: 0,
+      GRACE_PERIOD_SECONDS: 0,
     },
     wakeRelay: () => {},
   };

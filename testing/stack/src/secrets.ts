@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newRecoveryPhrase } from '@quittance/chains/keys';
-import type { BusUser } from '@quittance/shared/bus-names';
+import type { BusUser } from '@quittance/shared/bus-connection';
 import { busUsers } from '@quittance/shared/bus-permissions';
 import { z } from 'zod';
 

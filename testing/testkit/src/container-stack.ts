@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@quittance/engines/free-port';
-import { busUrl } from '@quittance/shared/bus-connection';
-import { KEEPER } from '@quittance/shared/bus-names';
+import { busUrl, KEEPER } from '@quittance/shared/bus-connection';
 import { busConfiguration } from '@quittance/shared/bus-permissions';
 import { type Service, services } from '@quittance/shared/events';
 import { reason } from '@quittance/shared/logger';

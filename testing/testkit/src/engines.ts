@@ -6,9 +6,8 @@ import { type AnvilHandle, type AnvilOptions, startAnvil } from '@quittance/engi
 import { type NatsHandle, startNats } from '@quittance/engines/nats';
 import { type RedisHandle, startRedis } from '@quittance/engines/redis';
 import { verifyBooks } from '@quittance/reconciliation/verify-books';
-import { asAdmin } from '@quittance/shared/admin-connection';
 import { startProvisioner } from '@quittance/shared/bus-setup';
-import { closeDatabases, grantConnect, roleOf } from '@quittance/shared/database-roles';
+import { asAdmin, closeDatabases, grantConnect, roleOf } from '@quittance/shared/database-roles';
 import { type Service, services } from '@quittance/shared/events';
 import { createLogger } from '@quittance/shared/logger';
 import { serviceUrl } from '@quittance/shared/migrate';
