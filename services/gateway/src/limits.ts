@@ -52,7 +52,7 @@ export type LimitName = (typeof limitNames)[number];
 export function openLimits(
   config: GatewayConfig,
   logger: Logger,
-  refused: (limit: LimitName) => void = () => undefined,
+  refused: (limit: LimitName) => void,
 ): Limits {
   const redis = config.REDIS_URL === undefined ? undefined : connectRedis(config.REDIS_URL.reveal(), logger);
   if (redis) logger.info('limits are counted in Redis, across all gateways');

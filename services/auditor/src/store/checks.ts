@@ -37,7 +37,7 @@ export async function lastWatermarks(
 const insertCheck = statement(
   'checks_insert',
   `insert into checks (scope, began_at, ended_at, was_right, watermarks, chains)
-   values ($1, clock_timestamp() - $2::int * interval '1 millisecond', clock_timestamp(), $3, $4, $5)
+   values ($1, clock_timestamp() - $2::int * interval '1 millisecond', clock_timestamp(), $3, $4, '{}')
    returning seq::text as seq`,
 );
 
@@ -54,7 +54,7 @@ export async function insertCheckRow(
   trx: Trx,
   { scope, wasRight, watermarks, tookMs }: Omit<Check, 'chains'> & { tookMs: number },
 ): Promise<string> {
-  const values = [scope, tookMs, wasRight, JSON.stringify(watermarks), '{}'];
+  const values = [scope, tookMs, wasRight, JSON.stringify(watermarks)];
   return (await trx.one<{ seq: string }>(insertCheck, values)).seq;
 }
 
@@ -118,13 +118,11 @@ export type ShownCheck = Pick<Check, 'scope' | 'wasRight' | 'chains'> & { beganA
 const selectShown = query<ShownCheck>(
   'checks_shown',
   `select scope, began_at, ended_at, was_right, chains
-   from checks where $1::text is null or scope = $1 order by seq desc limit 1`,
+   from checks where scope = $1 order by seq desc limit 1`,
 );
 
-export const lastCheck = (
-  db: Queryable,
-  scope: Check['scope'] | null = null,
-): Promise<ShownCheck | undefined> => db.maybe(selectShown, [scope]);
+export const lastCheck = (db: Queryable, scope: Check['scope']): Promise<ShownCheck | undefined> =>
+  db.maybe(selectShown, [scope]);
 
 const selectChains = query<{ chain: string; compared: boolean }>(
   'checks_chains',

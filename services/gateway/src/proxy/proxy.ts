@@ -1,6 +1,6 @@
 import type { ClientRequest } from 'node:http';
 import { Readable } from 'node:stream';
-import { type Logger, reason } from '@quittance/shared/logger';
+import { codeOf, type Logger, reason } from '@quittance/shared/logger';
 import { invariant } from '@quittance/shared/result';
 import type { Request, Response } from 'express';
 import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from 'http-proxy-middleware';
@@ -143,8 +143,7 @@ function mayTryAgain(error: Error, res: Response, { isSecondTry, outgoing }: Pro
     onlyReads(res) &&
     !isSecondTry &&
     outgoing?.reusedSocket === true &&
-    'code' in error &&
-    (error.code === 'ECONNRESET' || error.code === 'EPIPE') &&
+    /^(ECONNRESET|EPIPE)$/.test(codeOf(error) ?? '') &&
     !isOver(res)
   );
 }
