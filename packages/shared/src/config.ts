@@ -46,8 +46,9 @@ export function loadConfig<T extends z.ZodType>(
   throw new ConfigError(service, problems);
 }
 
-export const port = z.coerce.number().int().min(1).max(65_535);
-export const milliseconds = z.coerce.number().int().min(1).max(3_600_000);
+export const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+export const port = wholeNumber(1, 65_535);
+export const milliseconds = wholeNumber(1, 3_600_000);
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
 /**
@@ -65,11 +66,7 @@ export const serviceSettings = {
       description:
         "Logs in as the service's own role, `quittance_<service>`. Its tables are in the schema of the service's name.",
     }),
-  DATABASE_POOL: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(100)
+  DATABASE_POOL: wholeNumber(1, 100)
     .default(8)
     .describe('How many connections to Postgres one replica keeps open.'),
   NATS_URL: z

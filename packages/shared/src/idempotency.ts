@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Queryable, statement, type Trx } from './db.ts';
+import { type Queryable, query, statement, type Trx } from './db.ts';
 import type { AccountId } from './ids.ts';
 import type { FieldErrors } from './validation.ts';
 
@@ -38,19 +38,18 @@ export type KnownKey =
   | { state: 'running' }
   | { state: 'other_body' };
 
-const selectKey = statement(
+type KeyRow = { bodyHash: string; status: number | null; body: object | null };
+
+const selectKey = query<KeyRow>(
   'idempotency_select',
   `select body_hash, status, body from idempotency_keys where account_id = $1 and key = $2`,
 );
 
 /** What became of an earlier request with this key; undefined when there was none. */
 export async function findKey(db: Queryable, key: IdempotencyKey): Promise<KnownKey | undefined> {
-  const row = await db.maybe<{ body_hash: string; status: number | null; body: object | null }>(selectKey, [
-    key.account,
-    key.key,
-  ]);
+  const row = await db.maybe(selectKey, [key.account, key.key]);
   if (row === undefined) return undefined;
-  if (row.body_hash !== key.bodyHash) return { state: 'other_body' };
+  if (row.bodyHash !== key.bodyHash) return { state: 'other_body' };
   if (row.status === null || row.body === null) return { state: 'running' };
   return { state: 'answered', status: row.status, body: row.body };
 }

@@ -4,11 +4,10 @@ import { type Db, statement, type Trx } from './db.ts';
 export type Lease = { name: string; holder: string; token: string };
 
 export class LeaseLost extends Error {
-  constructor(name: string) {
-    super(`the lease ${name} has gone to another holder`);
-    this.name = 'LeaseLost';
-  }
+  override name = 'LeaseLost';
 }
+
+const lost = ({ name }: Lease): LeaseLost => new LeaseLost(`the lease ${name} has gone to another holder`);
 
 const take = statement(
   'lease_take',
@@ -36,7 +35,7 @@ export async function takeLease(
 /** Prolongs it; throws when it has gone to another holder meanwhile. */
 export async function renewLease(db: Db, lease: Lease, ttlMs: number): Promise<void> {
   const kept = await takeLease(db, lease.name, lease.holder, ttlMs);
-  if (kept?.token !== lease.token) throw new LeaseLost(lease.name);
+  if (kept?.token !== lease.token) throw lost(lease);
 }
 
 /**
@@ -65,7 +64,7 @@ const fence = statement(
  */
 export async function assertLease(trx: Trx, lease: Lease): Promise<void> {
   const mine = await trx.maybe(fence, [lease.name, lease.holder, lease.token]);
-  if (mine === undefined) throw new LeaseLost(lease.name);
+  if (mine === undefined) throw lost(lease);
 }
 
 const prolong = statement(

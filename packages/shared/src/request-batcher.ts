@@ -23,10 +23,7 @@ export type RequestBatcherOptions<In, Out> = {
 
 /** Thrown for an item that waited too long. It was not run. */
 export class RequestExpired extends Error {
-  constructor(waitedMs: number) {
-    super(`the request waited for ${waitedMs} ms, its caller has given up: it was not run`);
-    this.name = 'RequestExpired';
-  }
+  override name = 'RequestExpired';
 }
 
 type Waiting<In, Out> = PromiseWithResolvers<Out> & {
@@ -77,7 +74,9 @@ export function requestBatcher<In, Out>(options: RequestBatcherOptions<In, Out>)
       const taken = queue.splice(0, max - batch.length);
       const inTime = taken.filter(({ sinceMs }) => sinceMs >= tooLate);
       for (const one of taken) {
-        if (one.sinceMs < tooLate) fail(one, new RequestExpired(nowMs() - one.sinceMs));
+        if (one.sinceMs >= tooLate) continue;
+        const waited = `the request waited for ${nowMs() - one.sinceMs} ms, its caller has given up: it was not run`;
+        fail(one, new RequestExpired(waited));
       }
       batch.push(...inTime);
       if (inTime.length > 0) looked += 1;

@@ -30,18 +30,16 @@ export function startWorker({ name: worker, everyMs, step, logger }: WorkerOptio
   const loop = (async () => {
     while (!stopped) {
       isWoken = false;
-      let pauseMs = everyMs;
-      let failed = false;
+      let pauseMs = FAILURE_PAUSE_MS;
       try {
-        if ((await step()) > 0) pauseMs = 0;
+        const isBusy = (await step()) > 0;
         failures.ended(worker, { worker }, 'the worker is working again');
+        pauseMs = isBusy || isWoken ? 0 : everyMs;
       } catch (error) {
         const fields = { worker, reason: reason(error) };
         failures.log('error', worker, fields, 'a step failed, trying again every second');
-        failed = true;
-        pauseMs = FAILURE_PAUSE_MS;
       }
-      if (pauseMs === 0 || (isWoken && !failed)) {
+      if (pauseMs === 0) {
         await new Promise((resolve) => setImmediate(resolve));
         continue;
       }

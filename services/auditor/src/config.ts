@@ -1,12 +1,10 @@
 import { withChains } from '@quittance/chains/settings';
 import { chainSettings } from '@quittance/chains/settings-schema';
-import { milliseconds, serviceSettings } from '@quittance/shared/config';
+import { milliseconds, serviceSettings, wholeNumber } from '@quittance/shared/config';
 import { z } from 'zod';
 
 /** The auditor serves no merchant's request, so it needs neither the gateway's secret nor its URL. */
 const { IDENTITY_SECRET: _secret, PUBLIC_URL: _url, ...settings } = serviceSettings;
-
-const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
 /** `chains` are those whose nodes are asked. Each is switched on by its `<CHAIN>_RPC_URL`; without any, only the database is checked. */
 export const configSchema = withChains(
@@ -21,15 +19,15 @@ export const configSchema = withChains(
       .describe(
         'How often the records are compared with the chains. Each comparison sends requests to the nodes.',
       ),
-    WHOLE_CHECK_EVERY_HOURS: whole(1, 168)
+    WHOLE_CHECK_EVERY_HOURS: wholeNumber(1, 168)
       .default(24)
       .describe('How often every row is checked, and not only what is new or open.'),
-    CHAIN_DAYS: whole(1, 365)
+    CHAIN_DAYS: wholeNumber(1, 365)
       .default(2)
       .describe(
         'How many days of payouts and deposits a check of every row looks up in their chain, counted back from the last time the chain was compared.',
       ),
-    GRACE_PERIOD_SECONDS: whole(0, 3_600)
+    GRACE_PERIOD_SECONDS: wholeNumber(0, 3_600)
       .default(60)
       .describe(
         'How long an event may be in flight between two services before the auditor raises an alarm.',

@@ -1,4 +1,4 @@
-import { httpUrl, milliseconds, port, serviceSettings } from '@quittance/shared/config';
+import { httpUrl, milliseconds, port, serviceSettings, wholeNumber } from '@quittance/shared/config';
 import { toSecret } from '@quittance/shared/secret';
 import { z } from 'zod';
 import { parseNetworks } from './domain/client-address.ts';
@@ -6,7 +6,7 @@ import { parseNetworks } from './domain/client-address.ts';
 /** The gateway publishes and consumes no events, so it does not connect to NATS. */
 const { NATS_URL: _unused, ...settings } = serviceSettings;
 
-const perMinute = z.coerce.number().int().min(1).max(1_000_000_000);
+const perMinute = wholeNumber(1, 1_000_000_000);
 
 /** States that there is no proxy. An empty setting does not: it may have been forgotten. */
 const NO_PROXY = 'none';
@@ -56,11 +56,7 @@ export const configSchema = z.object({
     .describe(
       'How often a client address may load payment pages of invoices that do not exist, in a minute.',
     ),
-  GATEWAY_REPLICAS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
+  GATEWAY_REPLICAS: wholeNumber(1, 1_000)
     .default(1)
     .describe(
       'How many gateway replicas run. While Redis does not answer, each replica allows its share of every rate limit.',
@@ -70,11 +66,7 @@ export const configSchema = z.object({
     description:
       'The proxies and load balancers in front of the gateway, whose `X-Forwarded-For` header is trusted: addresses, networks, `loopback`, `uniquelocal`, `linklocal`, or `none`.',
   }),
-  CONNECTIONS_PER_CLIENT: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(100_000)
+  CONNECTIONS_PER_CLIENT: wholeNumber(1, 100_000)
     .default(500)
     .describe(
       'How many connections a client address may have open to one gateway replica. One more is closed immediately. Connections of trusted proxies are not counted.',

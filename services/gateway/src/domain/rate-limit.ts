@@ -9,14 +9,12 @@ export type RateLimitResult = {
 
 export const WINDOW_SECONDS = 60;
 
-const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
-
 /**
  * The headers that tell a client where it stands: the X- ones as Laravel has them, and those of the IETF's
  * draft-ietf-httpapi-ratelimit-headers. One that is over the limit also learns when to come back.
  */
 export function rateLimitHeaders(rateLimit: RateLimitResult, now: Date): [name: string, value: string][] {
-  const reset = secondsOf(rateLimit.resetMs);
+  const reset = Math.max(1, Math.ceil(rateLimit.resetMs / 1000));
   const headers: [string, string][] = [
     ['X-RateLimit-Limit', String(rateLimit.limit)],
     ['X-RateLimit-Remaining', String(rateLimit.remaining)],

@@ -44,26 +44,19 @@ export type Found =
   | { kind: 'wrong_verb'; allowed: readonly string[] }
   | { kind: 'unknown' };
 
-const unknown: Found = { kind: 'unknown' };
-
-const compiled = routes.map((route) => {
-  const allowed = route.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  return {
-    // A slash at the end changes nothing, as in Laravel.
-    path: new RegExp(`^${route.pattern.replace(/:\w+/g, '[^/]+')}/?$`),
-    verbs: new Set(allowed),
-    found: { kind: 'route', route } satisfies Found,
-    wrongVerb: { kind: 'wrong_verb', allowed } satisfies Found,
-  };
-});
+const compiled = routes.map((route) => ({
+  route,
+  // A slash at the end changes nothing, as in Laravel.
+  pattern: new RegExp(`^${route.pattern.replace(/:\w+/g, '[^/]+')}/?$`),
+  allowed: route.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+}));
 
 /** Which route a request takes; `path` comes without its query. */
 export function findRoute(method: string, path: string): Found {
-  if (!isDecodable(path)) return unknown;
-  for (const { path: pattern, verbs, found, wrongVerb } of compiled) {
-    if (pattern.test(path)) return verbs.has(method) ? found : wrongVerb;
-  }
-  return unknown;
+  const found = isDecodable(path) ? compiled.find(({ pattern }) => pattern.test(path)) : undefined;
+  if (found === undefined) return { kind: 'unknown' };
+  const { route, allowed } = found;
+  return allowed.includes(method) ? { kind: 'route', route } : { kind: 'wrong_verb', allowed };
 }
 
 /** A part of a path that cannot be decoded names nothing there is. */
