@@ -1,8 +1,7 @@
 /** The facts of an asset that never change; what an operator or a market changes is its quote (quotes.ts). */
-export type AssetFacts = {
+type AssetFacts = {
   id: number;
   name: string;
-  symbol: string;
   chain: Chain;
   type: 'native' | 'token';
   /** Digits after the point of one whole asset; amounts are stored as integers of 10^-decimals. */
@@ -26,49 +25,26 @@ export type ChainOf<K extends ChainKind> = {
 
 export const chains = Object.keys(chainKinds) as [Chain, ...Chain[]];
 
-export const assets = {
-  BTC: { id: 1, name: 'Bitcoin', symbol: 'BTC', chain: 'bitcoin', type: 'native', decimals: 8 },
-  ETH: { id: 2, name: 'Ethereum', symbol: 'ETH', chain: 'ethereum', type: 'native', decimals: 18 },
-  SOL: { id: 3, name: 'Solana', symbol: 'SOL', chain: 'solana', type: 'native', decimals: 9 },
-  USDC_ERC20: {
-    id: 4,
-    name: 'USD Coin (ERC-20)',
-    symbol: 'USDC_ERC20',
-    chain: 'ethereum',
-    type: 'token',
-    decimals: 6,
-  },
-  USDC_SOL: {
-    id: 5,
-    name: 'USD Coin (Solana)',
-    symbol: 'USDC_SOL',
-    chain: 'solana',
-    type: 'token',
-    decimals: 6,
-  },
-  ETH_BASE: { id: 6, name: 'Ether (Base)', symbol: 'ETH_BASE', chain: 'base', type: 'native', decimals: 18 },
-  USDC_BASE: {
-    id: 7,
-    name: 'USD Coin (Base)',
-    symbol: 'USDC_BASE',
-    chain: 'base',
-    type: 'token',
-    decimals: 6,
-  },
-  POL: { id: 8, name: 'Polygon', symbol: 'POL', chain: 'polygon', type: 'native', decimals: 18 },
-  USDC_POLYGON: {
-    id: 9,
-    name: 'USD Coin (Polygon)',
-    symbol: 'USDC_POLYGON',
-    chain: 'polygon',
-    type: 'token',
-    decimals: 6,
-  },
+const facts = {
+  BTC: { id: 1, name: 'Bitcoin', chain: 'bitcoin', type: 'native', decimals: 8 },
+  ETH: { id: 2, name: 'Ethereum', chain: 'ethereum', type: 'native', decimals: 18 },
+  SOL: { id: 3, name: 'Solana', chain: 'solana', type: 'native', decimals: 9 },
+  USDC_ERC20: { id: 4, name: 'USD Coin (ERC-20)', chain: 'ethereum', type: 'token', decimals: 6 },
+  USDC_SOL: { id: 5, name: 'USD Coin (Solana)', chain: 'solana', type: 'token', decimals: 6 },
+  ETH_BASE: { id: 6, name: 'Ether (Base)', chain: 'base', type: 'native', decimals: 18 },
+  USDC_BASE: { id: 7, name: 'USD Coin (Base)', chain: 'base', type: 'token', decimals: 6 },
+  POL: { id: 8, name: 'Polygon', chain: 'polygon', type: 'native', decimals: 18 },
+  USDC_POLYGON: { id: 9, name: 'USD Coin (Polygon)', chain: 'polygon', type: 'token', decimals: 6 },
 } as const satisfies Record<string, AssetFacts>;
 
-export type AssetSymbol = keyof typeof assets;
+export type AssetSymbol = keyof typeof facts;
 
-export const assetSymbols = Object.keys(assets) as [AssetSymbol, ...AssetSymbol[]];
+/** Each asset with its symbol. */
+export const assets = Object.fromEntries(
+  Object.entries(facts).map(([symbol, asset]) => [symbol, { symbol, ...asset }]),
+) as { readonly [S in AssetSymbol]: (typeof facts)[S] & { readonly symbol: S } };
+
+export const assetSymbols = Object.keys(facts) as [AssetSymbol, ...AssetSymbol[]];
 
 export const isAssetSymbol = (text: string): text is AssetSymbol => Object.hasOwn(assets, text);
 

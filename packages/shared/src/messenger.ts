@@ -9,7 +9,7 @@ import { RELAY_BATCH, relayStep } from './outbox.ts';
 import { type Message, type ProcessOptions, processMessages } from './process-messages.ts';
 import { answerReconcilers, reconcileStep } from './reconcile.ts';
 import { throttledLog } from './throttled-log.ts';
-import { startWorker } from './worker.ts';
+import { startWorker, type Worker } from './worker.ts';
 
 const RELAY_EVERY_MS = 100;
 /** A lost event is noticed after 20 s at the earliest. With two unanswered requests it still arrives within 60 s. */
@@ -25,8 +25,6 @@ export type ConsumerOptions<P = unknown> = Omit<ProcessOptions<P>, 'throttled'> 
 export type MessengerOptions<P> = Omit<ConsumerOptions<P>, 'handlers'> & {
   handlers?: Handlers<P> | undefined;
 };
-
-type Stoppable = { stop(): Promise<void> };
 
 export type Messenger = {
   /** The outbox has new events: send them now, not at the next step. */
@@ -52,7 +50,7 @@ export function startMessenger<P>(options: MessengerOptions<P>): Messenger {
     return carried >= RELAY_BATCH ? carried : 0;
   });
   const workers = [relay, worker('reconciler', RECONCILE_EVERY_MS, () => reconcileStep(db, bus, logger))];
-  let consumer: Stoppable | undefined;
+  let consumer: Pick<Worker, 'stop'> | undefined;
   if (handlers !== undefined && kindsFor(service).length > 0) {
     const committed = () => {
       relay.wake();
@@ -78,7 +76,7 @@ const STRAY_ANSWER =
   'answers of NATS itself were stored as events and are dropped: a user named an event’s subject as its reply subject. Give nats-server the configuration that `quittance nats permissions` prints, which prevents this. The log of nats-server shows the user: change the password of each';
 
 /** Processes events of NATS in batches: inbox rows and effects in one transaction, acknowledged after the commit. */
-export function startConsumer<P>(given: ConsumerOptions<P>): Stoppable {
+export function startConsumer<P>(given: ConsumerOptions<P>): Pick<Worker, 'stop'> {
   const { bus, service, logger } = given;
   const throttled = throttledLog(logger);
   const options = { ...given, throttled };
