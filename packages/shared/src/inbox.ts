@@ -1,7 +1,7 @@
 import type { Bus } from './bus.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { oldestAnswer, oldestQuestion, oldestSubject } from './commands.ts';
-import { type Db, isUnstorable, type Queryable, statement, type Trx } from './db.ts';
+import { type Db, isUnstorable, type Queryable, type Statement, statement, type Trx } from './db.ts';
 import { events, kindsFor, type Service, sendersTo } from './events.ts';
 import { type EventId, firstEventIdAt } from './ids.ts';
 
@@ -30,11 +30,9 @@ export type FirstTimes = {
 /** Which of these events arrive for the first time. Their inbox rows are written in the transaction of their effects. */
 export async function firstTimes(trx: Trx, ids: readonly EventId[]): Promise<FirstTimes> {
   const rows = await trx.rows<{ event_id: EventId; forgotten: boolean }>(insertNew, [ids]);
-  const { fresh = [], forgotten = [] } = Object.groupBy(rows, (row) =>
-    row.forgotten ? 'forgotten' : 'fresh',
-  );
-  const idsOf = (some: typeof rows) => new Set(some.map((row) => row.event_id));
-  return { fresh: idsOf(fresh), forgotten: idsOf(forgotten) };
+  const those = (forgotten: boolean) =>
+    new Set(rows.filter((row) => row.forgotten === forgotten).map((row) => row.event_id));
+  return { fresh: those(false), forgotten: those(true) };
 }
 
 // An event that the inbox may have pruned counts as missing until it is a dead letter, so that no event is confirmed unprocessed.
@@ -45,20 +43,21 @@ const selectMissing = statement(
      and not exists (select 1 from dead_letters where event_id = id)`,
 );
 
-/** Which of these events are neither processed nor dead letters. */
-export async function missingFromInbox(db: Queryable, ids: readonly string[]): Promise<string[]> {
-  return (await db.rows<{ id: string }>(selectMissing, [ids])).map((row) => row.id);
-}
-
 const selectDeadLetters = statement(
   'inbox_dead_letters',
   `select event_id as id from dead_letters where event_id = any($1::text[])`,
 );
 
+const idsOf = async (db: Queryable, sql: Statement, ids: readonly string[]): Promise<string[]> =>
+  (await db.rows<{ id: string }>(sql, [ids])).map(({ id }) => id);
+
+/** Which of these events are neither processed nor dead letters. */
+export const missingFromInbox = (db: Queryable, ids: readonly string[]): Promise<string[]> =>
+  idsOf(db, selectMissing, ids);
+
 /** Which of these events are dead letters here. */
-export async function deadLettersOf(db: Queryable, ids: readonly string[]): Promise<string[]> {
-  return (await db.rows<{ id: string }>(selectDeadLetters, [ids])).map((row) => row.id);
-}
+export const deadLettersOf = (db: Queryable, ids: readonly string[]): Promise<string[]> =>
+  idsOf(db, selectDeadLetters, ids);
 
 const insertDeadLetter = statement(
   'dead_letters_insert',
@@ -137,16 +136,12 @@ export async function pruneInboxStep(
   return 0;
 }
 
-/** The oldest event of these kinds in this service's outbox. */
-async function oldestKept(db: Queryable, kinds: readonly string[]): Promise<string | null> {
-  return (await db.maybe<{ id: string }>(selectOldest, [kinds]))?.id ?? null;
-}
-
 /** Answers this service's receivers with the oldest event that it may still send them. */
 export function answerPruning(bus: Bus, db: Db, service: Service): void {
   if (!Object.values(events).some(({ from }) => from === service)) return;
   bus.answer(oldestSubject(service), async (body) => {
     const { kinds } = oldestQuestion.parse(body);
-    return { id: await oldestKept(db, kinds) };
+    const oldest = await db.maybe<{ id: string }>(selectOldest, [kinds]);
+    return { id: oldest?.id ?? null };
   });
 }

@@ -1,7 +1,7 @@
 export type LastChecks = {
-  /** How long ago the last check ended, by the database's clock; undefined when there was none. */
-  ageMs: number | undefined;
-  wholeAgeMs: number | undefined;
+  /** How long ago the last check ended, by the database's clock; null when there was none. */
+  ageMs: number | null;
+  wholeAgeMs: number | null;
   /** Discrepancies that may mean lost money and that no operator has accepted: found once, and found more often. */
   suspected: readonly { invariant: string; chain?: string }[];
   confirmed: number;
@@ -26,7 +26,7 @@ export function nextCheck(
   { ageMs, wholeAgeMs, suspected, confirmed, seenChains }: LastChecks,
   { checkEveryMs, wholeEveryMs }: Pace,
 ): CheckPlan | undefined {
-  if (ageMs === undefined || wholeAgeMs === undefined) return { scope: 'whole' };
+  if (ageMs === null || wholeAgeMs === null) return { scope: 'whole' };
   // A check that ended in the future was dated by a clock that has been set back since.
   const isOlder = (age: number, than: number): boolean => age < 0 || age >= than;
   // Checking sooner helps nothing while the chain's node cannot be asked: it is asked at its own pace.

@@ -129,7 +129,7 @@ describe('the next check', () => {
   });
 
   it.each<[string, Partial<LastChecks>, string | undefined]>([
-    ['of a new installation covers every row', { ageMs: undefined, wholeAgeMs: undefined }, 'whole'],
+    ['of a new installation covers every row', { ageMs: null, wholeAgeMs: null }, 'whole'],
     ['covers new rows, every minute', {}, 'recent'],
     ['waits for its minute', { ageMs: 59_999 }, undefined],
     ['is due when the last one ended in the future', { ageMs: -3_600_000 }, 'recent'],

@@ -86,12 +86,7 @@ export async function deleteOldChecks(trx: Trx): Promise<void> {
   await trx.rows(deleteChecks);
 }
 
-type LastRow = { ageMs: number | null; wholeAgeMs: number | null } & Pick<
-  LastChecks,
-  'suspected' | 'confirmed'
->;
-
-const selectLast = query<LastRow>(
+const selectLast = query<Omit<LastChecks, 'seenChains'>>(
   'checks_last',
   `select
      (select extract(epoch from clock_timestamp() - ended_at) * 1000 from checks order by seq desc limit 1)::float as age_ms,
@@ -103,14 +98,9 @@ const selectLast = query<LastRow>(
 );
 
 export async function lastChecks(db: Queryable): Promise<LastChecks> {
-  const { ageMs, wholeAgeMs, ...discrepancies } = await db.one(selectLast);
+  const last = await db.one(selectLast);
   const seen = (await lastComparisons(db)).filter(({ compared }) => compared);
-  return {
-    ageMs: ageMs ?? undefined,
-    wholeAgeMs: wholeAgeMs ?? undefined,
-    ...discrepancies,
-    seenChains: new Set(seen.map(({ chain }) => chain)),
-  };
+  return { ...last, seenChains: new Set(seen.map(({ chain }) => chain)) };
 }
 
 export type ShownCheck = Pick<Check, 'scope' | 'wasRight' | 'chains'> & { beganAt: Date; endedAt: Date };
