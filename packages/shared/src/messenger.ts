@@ -26,18 +26,11 @@ export type MessengerOptions<P> = Omit<ConsumerOptions<P>, 'handlers'> & {
   handlers?: Handlers<P> | undefined;
 };
 
-export type Messenger = {
-  /** The outbox has new events: send them now, not at the next step. */
-  wake(): void;
-  /** Stops processing, then sending. */
-  stop(): Promise<void>;
-};
-
 /**
  * Runs what a service needs for events: the relay publishes its outbox, the consumer processes events of other services, and
  * the reconciler finds and sends again what was lost.
  */
-export function startMessenger<P>(options: MessengerOptions<P>): Messenger {
+export function startMessenger<P>(options: MessengerOptions<P>) {
   const { db, bus, service, logger, handlers } = options;
   const worker = (name: string, everyMs: number, step: () => Promise<number>) =>
     startWorker({ name, everyMs, step, logger });
@@ -62,7 +55,9 @@ export function startMessenger<P>(options: MessengerOptions<P>): Messenger {
   answerReconcilers(bus, db, service);
   answerPruning(bus, db, service);
   return {
+    /** The outbox has new events: send them now, not at the next step. */
     wake: relay.wake,
+    /** Stops processing, then sending. */
     async stop() {
       await consumer?.stop();
       await Promise.all(workers.map((one) => one.stop()));

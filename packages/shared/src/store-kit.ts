@@ -23,23 +23,6 @@ type TypeOf<S extends Column> = S extends ColumnType
 
 type BulkRow<C extends Record<string, Column>> = { readonly [K in keyof C]: ColumnValues[TypeOf<C[K]>] };
 
-export type Bulk<C extends Record<string, Column>> = {
-  /** `id, …`: the columns' names. */
-  columns: string;
-  /** `unnest($1::text[], …) as alias (id, …)`: what follows `from` in a statement that takes many rows. */
-  from(alias: string): string;
-  /** The same, with the place of each row, counted from 1, in a column of this name. */
-  numbered(alias: string, column: string): string;
-  /** The same for exactly one row, without arrays: Postgres plans it once, and plans arrays again for each length. */
-  fromOne(alias: string): string;
-  /** `insert into table (id, …) select id, … from …` */
-  insertInto(table: string): string;
-  /** The statement's values: an array for each column. Further parameters of the statement come after them. */
-  values(rows: readonly BulkRow<C>[]): unknown[];
-  /** The values of a statement with `fromOne`. */
-  valuesOfOne(row: BulkRow<C>): unknown[];
-};
-
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
@@ -51,7 +34,7 @@ const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `
  *
  * @param first the number of the first parameter that the columns take
  */
-export function bulk<const C extends Record<string, Column>>(map: C, first = 1): Bulk<C> {
+export function bulk<const C extends Record<string, Column>>(map: C, first = 1) {
   const keys = Object.keys(map);
   const parts = keys.map((key) => {
     const [a = '', b] = String(map[key]).split(' ');
@@ -62,12 +45,21 @@ export function bulk<const C extends Record<string, Column>>(map: C, first = 1):
   const scalars = parts.map(({ type }, i) => `$${first + i}::${type}`).join(', ');
   const from = (alias: string) => `unnest(${arrays}) as ${alias} (${columns})`;
   return {
+    /** `id, …`: the columns' names. */
     columns,
+    /** `unnest($1::text[], …) as alias (id, …)`: what follows `from` in a statement that takes many rows. */
     from,
-    numbered: (alias, column) => `unnest(${arrays}) with ordinality as ${alias} (${columns}, ${column})`,
-    insertInto: (table) => `insert into ${table} (${columns}) select ${columns} from ${from('given')}`,
-    fromOne: (alias) => `(values (${scalars})) as ${alias} (${columns})`,
-    values: (rows) => keys.map((key) => rows.map((row) => row[key])),
-    valuesOfOne: (row) => keys.map((key) => row[key]),
+    /** The same, with the place of each row, counted from 1, in a column of this name. */
+    numbered: (alias: string, column: string) =>
+      `unnest(${arrays}) with ordinality as ${alias} (${columns}, ${column})`,
+    /** The same for exactly one row, without arrays: Postgres plans it once, and plans arrays again for each length. */
+    fromOne: (alias: string) => `(values (${scalars})) as ${alias} (${columns})`,
+    /** `insert into table (id, …) select id, … from …` */
+    insertInto: (table: string) =>
+      `insert into ${table} (${columns}) select ${columns} from ${from('given')}`,
+    /** The statement's values: an array for each column. Further parameters of the statement come after them. */
+    values: (rows: readonly BulkRow<C>[]): unknown[] => keys.map((key) => rows.map((row) => row[key])),
+    /** The values of a statement with `fromOne`. */
+    valuesOfOne: (row: BulkRow<C>): unknown[] => keys.map((key) => row[key]),
   };
 }

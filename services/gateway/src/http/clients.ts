@@ -3,22 +3,18 @@ import type { Socket } from 'node:net';
 import type { Logger } from '@quittance/shared/logger';
 import { clientAddress, clientKeyOf, isTrusted, parseNetworks } from '../domain/client-address.ts';
 
-/** What stands between the gateway and its clients, and whose word on them is believed. */
-export type TrustedProxies = {
-  isTrusted(address: string | undefined): boolean;
-  /** The address of the client; undefined when it has gone. */
-  clientOf(req: IncomingMessage): string | undefined;
-  /** What an operator should know, for `/readyz`. */
-  warnings(): string[];
-};
-
 /** Anybody can say that he is a proxy: of more than so many the log says nothing. */
 const WARNED_OF_MAX = 10;
 const WARNING =
   'X-Forwarded-For comes from an address that TRUSTED_PROXIES does not name: it is not believed, and all who come from there count as one client';
 
-/** @param settings TRUSTED_PROXIES */
-export function trustedProxies(settings: readonly string[], logger: Logger): TrustedProxies {
+export type TrustedProxies = ReturnType<typeof trustedProxies>;
+
+/**
+ * What stands between the gateway and its clients, and whose word on them is believed.
+ * @param settings TRUSTED_PROXIES
+ */
+export function trustedProxies(settings: readonly string[], logger: Logger) {
   const trusted = settings.flatMap((text) => parseNetworks(text) ?? []);
   const warnedOf = new Set<string>();
 
@@ -33,14 +29,16 @@ export function trustedProxies(settings: readonly string[], logger: Logger): Tru
   }
 
   return {
-    isTrusted: (address) => isTrusted(address, trusted),
-    clientOf({ headers, socket }) {
+    isTrusted: (address: string | undefined): boolean => isTrusted(address, trusted),
+    /** The address of the client; undefined when it has gone. */
+    clientOf({ headers, socket }: IncomingMessage): string | undefined {
       // Node joins several headers of this name to one text.
       const forwardedFor = headers['x-forwarded-for']?.toString();
       if (forwardedFor !== undefined) warnOf(socket.remoteAddress);
       return clientAddress(socket.remoteAddress, forwardedFor, trusted);
     },
-    warnings: () => (warnedOf.size === 0 ? [] : [WARNING]),
+    /** What an operator should know, for `/readyz`. */
+    warnings: (): string[] => (warnedOf.size === 0 ? [] : [WARNING]),
   };
 }
 

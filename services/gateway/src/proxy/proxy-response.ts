@@ -79,21 +79,13 @@ function sendHead({ statusCode, headers, rawHeaders }: IncomingMessage, res: Res
 export const isEventStream = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 200 && headers['content-type'] === 'text/event-stream';
 
-export type OpenStreams = {
-  pass(incoming: IncomingMessage, res: Response, context: ProxyContext): void;
-  /** Ends all, and each that begins from now on. */
-  end(): void;
-  /** Whose they are that are open, each once. */
-  tokens(): TokenId[];
-  /** Ends those of these tokens. */
-  endOf(tokens: ReadonlySet<TokenId>): void;
-};
+export type OpenStreams = ReturnType<typeof openStreams>;
 
 /**
  * Passes streams on as they come, at the pace at which each client reads. When one side breaks off, the proxy breaks
  * off the other.
  */
-export function openStreams(): OpenStreams {
+export function openStreams() {
   const open = new Map<Response, { incoming: IncomingMessage; tokenId: TokenId | undefined }>();
   let ending = false;
 
@@ -103,7 +95,7 @@ export function openStreams(): OpenStreams {
     res.end();
   }
   return {
-    pass(incoming, res, context) {
+    pass(incoming: IncomingMessage, res: Response, context: ProxyContext): void {
       context.streaming = true;
       sendHead(incoming, res);
       // Nothing may happen for long, and the client wants to know that it is heard.
@@ -113,12 +105,15 @@ export function openStreams(): OpenStreams {
       res.on('close', () => open.delete(res));
       if (ending) end(res, incoming);
     },
-    end() {
+    /** Ends all, and each that begins from now on. */
+    end(): void {
       ending = true;
       for (const [res, { incoming }] of open) end(res, incoming);
     },
-    tokens: () => [...new Set([...open.values()].flatMap(({ tokenId }) => tokenId ?? []))],
-    endOf(tokens) {
+    /** Whose they are that are open, each once. */
+    tokens: (): TokenId[] => [...new Set([...open.values()].flatMap(({ tokenId }) => tokenId ?? []))],
+    /** Ends those of these tokens. */
+    endOf(tokens: ReadonlySet<TokenId>): void {
       for (const [res, { incoming, tokenId }] of open) {
         if (tokenId !== undefined && tokens.has(tokenId)) end(res, incoming);
       }
