@@ -118,7 +118,7 @@ export function migratedByNewer(strange: readonly string[]): StartRefused {
 
 /** A port as people know it, or an address that cannot be listened on; whatever else comes back as it was. */
 export function whyNotListening(error: unknown, host: string, port: number): unknown {
-  switch (codeOf(error)) {
+  switch (codeOf(error) ?? '') {
     case 'EADDRINUSE':
       return new StartRefused(
         `port ${port} of ${host} is in use: end the process that listens there, or set PORT to another one`,
